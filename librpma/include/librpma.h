@@ -88,7 +88,7 @@ extern "C" {
  * once, behind a doorbell for what waits.
  *
  * A call that fails has not started its operation. Operations that waited before and could
- * not be posted wait still: the next call that posts tries them again.
+ * not be posted wait still: the next call that posts tries them again, or rpma_discard() drops them.
  * rpma_conn_delete() drops them and logs how many. With RPMA_F_MORE, as with
  * RPMA_CONN_OPT_SIGNAL_EVERY, rpma_write_flush() and rpma_append(), only one thread at a
  * time starts operations of a connection; another may fetch the completions.
@@ -210,7 +210,9 @@ enum rpma_flush_method { RPMA_FLUSH_METHOD_AUTO, RPMA_FLUSH_METHOD_READ, RPMA_FL
  *   choice
  * @RPMA_CONN_OPT_TRAFFIC_CLASS: the traffic class of InfiniBand's global route header, and
  *   of the IP header of RoCE v2; the host's choice
- * @RPMA_CONN_OPT_FLUSH_METHOD: an enum rpma_flush_method; RPMA_FLUSH_METHOD_AUTO
+ * @RPMA_CONN_OPT_FLUSH_METHOD: an enum rpma_flush_method; RPMA_FLUSH_METHOD_AUTO. With
+ *   RPMA_FLUSH_METHOD_NATIVE nothing is flushed otherwise, so persistent flushes need no
+ *   declaration of Direct Write to PMem
  * @RPMA_CONN_OPT_CONNECT_MS: milliseconds from rpma_conn_connect() or
  *   rpma_conn_req_connect() to RPMA_CONN_ESTABLISHED, at most INT32_MAX: when they are
  *   over the event is RPMA_CONN_UNREACHABLE; 0: the connection manager gives up, after a
@@ -1449,7 +1451,7 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
  *
  * A new connection assumes that the peer has no Direct Write to PMem, so
  * rpma_flush() refuses RPMA_FLUSH_TYPE_PERSISTENT until this call
- * changes that. It may be called again; later flushes use the last call.
+ * changes that, unless it flushes natively only (RPMA_CONN_OPT_FLUSH_METHOD). It may be called again; later flushes use the last call.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @pcfg is NULL
@@ -1576,7 +1578,8 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
  * @option: which number, an enum rpma_conn_option
  * @value: where to store it
  *
- * Queue sizes and RPMA_CONN_OPT_INLINE_SIZE are what the device gave, the others what the
+ * Queue sizes and RPMA_CONN_OPT_INLINE_SIZE are what the device gave; RPMA_CONN_OPT_BATCH_SIZE and
+ * RPMA_CONN_OPT_SIGNAL_EVERY what the queue has use for; the others what the
  * connection was configured with. With RPMA_CONN_OPT_SIGNAL_EVERY the size of the send queue is
  * what was asked for, even if the device gave more: so many operations find room.
  * RPMA_CONN_OPT_FLUSH_METHOD is what its queue pair can do: RPMA_FLUSH_METHOD_NATIVE or
@@ -2167,9 +2170,9 @@ int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, si
  *   RPMA_E_INVAL - @conn or @dst is NULL; @flags is 0; @type is unknown; the
  *     range is not inside the region
  *   RPMA_E_NOSUPP - the region was not registered for this type; or it is
- *     RPMA_FLUSH_TYPE_PERSISTENT and the peer did not declare Direct Write to
- *     PMem; or the connection flushes natively only, and the region is not
- *     registered for it
+ *     RPMA_FLUSH_TYPE_PERSISTENT, the peer did not declare Direct Write to
+ *     PMem, and the connection may flush by reading; or it flushes natively only, and the region is
+ *     not registered for it
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
@@ -2295,6 +2298,23 @@ int rpma_append(struct rpma_conn *conn, const struct rpma_record *record, int fl
  * See also: rpma_write(), rpma_conn_cfg_set_option()
  */
 int rpma_submit(struct rpma_conn *conn);
+
+/**
+ * rpma_discard - drop the operations that wait for another one
+ * @conn: the connection
+ * @count: where to store how many they were; may be NULL
+ *
+ * For those that were started with RPMA_F_MORE, such as after a call that could not post them.
+ * They have not begun, and leave no completion. Part of a call of several operations
+ * may have been posted before it failed: what waits is its rest.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @conn is NULL
+ * Threads: safe on different connections.
+ * Since: 1.4
+ * See also: rpma_submit()
+ */
+int rpma_discard(struct rpma_conn *conn, size_t *count);
 
 /* messaging */
 

@@ -244,8 +244,12 @@ static int create_qp(struct rpma_conn *conn)
 	if (ret == 0)
 		ret = rpma_sendq_open(conn, places, send_sges(conn),
 				      attr.send_ops_flags & LIST_OPERATIONS);
-	if (ret || conn->sendq.every == 0)
+	if (ret)
 		return ret;
+	conn->options[RPMA_CONN_OPT_BATCH_SIZE] = conn->sendq.batch;
+	conn->options[RPMA_CONN_OPT_SEND_SGES] = conn->sendq.max_sge;
+	if (conn->sendq.every == 0)
+		return 0;
 	conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = conn->sendq.every;
 	conn->sendq.has_srq = conn->srq != NULL && receives_in_cq(conn) > 0;
 	if (conn->srq == NULL && conn->rcq == NULL) /* for so many the CQ has room */
@@ -287,6 +291,16 @@ static void drop_qp(struct rpma_conn *conn, struct rdma_cm_id *id)
 	conn->native_flush = conn->native_atomic_write = false;
 }
 
+/* What the device cannot refuse, as each value by itself is one that it may have. */
+static int check_options(const struct rpma_conn *conn)
+{
+	if (conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] > 0 &&
+	    conn->options[RPMA_CONN_OPT_SQ_SIZE] == 0)
+		return RPMA_FAIL_WITH(RPMA_E_INVAL,
+				      "RPMA_CONN_OPT_SQ_SIZE is 0, expected 1 or more to count");
+	return 0;
+}
+
 int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, bool counts,
 		  struct rpma_conn **conn_ptr)
 {
@@ -303,7 +317,9 @@ int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, bool 
 	    !cfg->sizes_sq)
 		conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = 0;
 
-	int ret = create_cqs(conn, cfg->shared_channel);
+	int ret = check_options(conn);
+	if (ret == 0)
+		ret = create_cqs(conn, cfg->shared_channel);
 	if (ret) {
 		(void)rpma_conn_delete(&conn);
 		return ret;

@@ -127,8 +127,10 @@ static inline __attribute__((always_inline)) bool type_allowed(const struct rpma
 {
 	if (type == RPMA_FLUSH_TYPE_VISIBILITY)
 		return dst->usage & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+	/* a native flush persists by itself: a connection that has no other needs no declaration */
 	return (dst->usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) &&
-	       atomic_load_explicit(&conn->direct_write, memory_order_relaxed);
+	       (atomic_load_explicit(&conn->direct_write, memory_order_relaxed) ||
+		conn->flushes_natively_only);
 }
 
 __attribute__((cold)) static int type_refused(const struct rpma_mr_remote *dst,

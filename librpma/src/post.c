@@ -320,6 +320,17 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
 			 __func__);
 }
 
+int rpma_discard(struct rpma_conn *conn, size_t *count)
+{
+	if (conn == NULL)
+		return RPMA_FAIL_NULL(conn);
+
+	const uint32_t discarded = rpma_sendq_discard(conn);
+	if (count != NULL)
+		*count = discarded;
+	return 0;
+}
+
 int rpma_submit(struct rpma_conn *conn)
 {
 	if (conn == NULL)

@@ -234,6 +234,17 @@ void rpma_sendq_withdraw(struct rpma_conn *conn, uint32_t mark)
 	set_stop(conn);
 }
 
+uint32_t rpma_sendq_discard(struct rpma_conn *conn)
+{
+	const struct rpma_sendq *q = &conn->sendq;
+
+	if (q->slots == NULL)
+		return 0;
+	const uint32_t count = waiting(q);
+	rpma_sendq_withdraw(conn, q->base + q->first->index);
+	return count;
+}
+
 /* More places were given out than there are: a receive was counted, see leave_failed(). */
 static bool is_full_of_failed(const struct rpma_sendq *q, int err)
 {

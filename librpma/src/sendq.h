@@ -111,6 +111,9 @@ int rpma_sendq_post_data(struct rpma_conn *conn, struct ibv_send_wr *wr, int fla
 /* Posts what waits. What could not be posted waits still. */
 int rpma_sendq_submit(struct rpma_conn *conn);
 
+/* Takes back all that waits. How many. */
+uint32_t rpma_sendq_discard(struct rpma_conn *conn);
+
 /*
  * Before a call of count operations: there are slots and places for all. RPMA_E_INVAL: the
  * queue is smaller. RPMA_E_AGAIN: it is full. *mark is for rpma_sendq_withdraw().

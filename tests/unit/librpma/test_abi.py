@@ -65,7 +65,7 @@ def dynamic(library: Path, tag: str) -> set[str]:
 CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
 NEW = set("""
     rpma_append rpma_atomic_compare_swap rpma_atomic_fetch_add rpma_conn_cfg_get_option rpma_conn_cfg_set_option
-    rpma_conn_connect rpma_ep_listen_with_backlog rpma_err_errno rpma_err_text
+    rpma_conn_connect rpma_discard rpma_ep_listen_with_backlog rpma_err_errno rpma_err_text
     rpma_conn_get_address rpma_conn_get_context rpma_conn_get_flush_method rpma_conn_get_id rpma_conn_get_option
     rpma_conn_get_qp rpma_conn_get_rejection rpma_conn_req_get_peer_addr rpma_conn_req_reject rpma_conn_set_context
     rpma_cq_arm rpma_cq_await_wc rpma_ep_get_address rpma_ep_get_port rpma_mr_get_context rpma_mr_set_context

@@ -109,6 +109,43 @@ static void places__are_counted_where_the_queue_is_sized(void **unused)
 	assert_int_equal(rpma_err_errno(), 0);
 }
 
+/* Their places are free again, and the next ones are counted as if they had never been. */
+static void what_waits__can_be_discarded(void **unused)
+{
+	size_t count = 77;
+
+	connect_with(6, 2, 8);
+	post(1, MORE);
+	post(2, MORE);
+	post(3, MORE);
+	provider.send_fails_at = 2;
+	expect(RPMA_E_PROVIDER, rpma_submit(w.conn));
+	assert_got(1, "1 ");
+	expect(0, rpma_discard(w.conn, &count));
+	assert_int_equal(count, 2);
+	expect(0, rpma_discard(w.conn, &count));
+	assert_int_equal(count, 0);
+	expect(0, rpma_submit(w.conn));
+	for (uint64_t i = 4; i <= 8; i++)
+		post(i, ON_ERROR);
+	assert_got(5, "4! 5 6! 7 8! ");
+	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(9, ON_ERROR));
+	expect(RPMA_E_INVAL, rpma_discard(NULL, NULL));
+}
+
+/* A queue without places would never have room. */
+static void places__need_a_queue(void **unused)
+{
+	struct rpma_conn_req *req = NULL;
+
+	setup_nothing(NULL);
+	make_peer();
+	make_cfg();
+	set(RPMA_CONN_OPT_SQ_SIZE, 0);
+	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req));
+	assert_non_null(strstr(rpma_err_text(), "RPMA_CONN_OPT_SQ_SIZE is 0"));
+}
+
 /* A value that the queue has no use for is not what is read back. */
 static void places__are_counted_as_often_as_is_told(void **unused)
 {
@@ -127,6 +164,8 @@ int main(int argc, char **argv)
 		TEST(a_wait__that_nothing_can_end_is_refused, setup_nothing),
 		TEST(receives__do_not_overrun_the_queue, setup_nothing),
 		TEST(places__are_counted_where_the_queue_is_sized, setup_nothing),
+		TEST(what_waits__can_be_discarded, setup_nothing),
+		TEST(places__need_a_queue, setup_nothing),
 		TEST(places__are_counted_as_often_as_is_told, setup_nothing),
 	};
 
