@@ -59,11 +59,19 @@ def verifies_words(folder: Path) -> bool:
     return run_fio(folder, *options)[0] == 0
 
 
-# each case in one mode, and in all of them in the long run
-EVERY_DAY = [(case, MODES[at % len(MODES)]) for at, case in enumerate(DAILY)]
+def with_mode(case: str, mode: Any, *marks: pytest.MarkDecorator) -> Any:
+    """MODES has a mark for what this build may lack."""
+    value, own = (mode, ()) if isinstance(mode, str) else (mode.values[0], mode.marks)
+    return pytest.param(case, value, marks=[*own, *marks])
 
 
-@pytest.mark.parametrize(("case", "mode"), mostly_long([(case, mode) for case in CASES for mode in MODES], *EVERY_DAY))
+def cells() -> list[Any]:
+    """Each case in one mode, and all of them in all modes in the long run."""
+    daily = {case: MODES[at % len(MODES)] for at, case in enumerate(DAILY)}
+    return [with_mode(case, mode, *([] if daily.get(case) is mode else [pytest.mark.long])) for case in CASES for mode in MODES]
+
+
+@pytest.mark.parametrize(("case", "mode"), cells())
 def test_what_was_written_is_read(anybody: Run, tmp_path: Path, case: str, mode: str) -> None:
     options, kib = CASES[case]
     if case == "words" and not verifies_words(tmp_path):

@@ -26,9 +26,9 @@ from device import Device, debian_librpma
 from free_port import free_port
 from host_address import is_loopback
 
-LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "60"))
+LIMIT_S = float(os.environ.get("RPMA_TEST_LIMIT_S", "300"))
 TRIES = 3  # where a client comes too early
-LONG_LIMIT_S = 5 * LIMIT_S
+LONG_LIMIT_S = 2 * LIMIT_S
 POLL_S = 0.005
 LINK = re.compile(r"^rpma-soft: \S+ port \d+(?: \(pid \d+\))?: (\w+ \(.*\))$", re.MULTILINE)
 PRIVATE_FOLDERS = tuple(Path(name) for name in os.environ.get("RPMA_PRIVATE_FOLDERS", "").split(":") if name)
