@@ -52,6 +52,17 @@ def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
             for value in values]  # fmt: skip
 
 
+def with_mode(mode: Any, *values: Any, is_long: bool) -> Any:
+    """Values and a mode of MODES, with its mark for what this build may lack."""
+    name, marks = (mode, ()) if isinstance(mode, str) else (mode.values[0], mode.marks)
+    return pytest.param(*values, name, marks=[*marks, *([pytest.mark.long] if is_long else [])])
+
+
+def modes_but_mostly(daily: int) -> list[Any]:
+    """All of MODES, of which one is for every day."""
+    return [with_mode(mode, is_long=at != daily) for at, mode in enumerate(MODES)]
+
+
 def environment(soft: str = "", **more: str) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(ENGINE_DIR), "RPMA_SOFT": soft, **more}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, MODES, PATTERN, mostly_long, patterned, run_client, server
+from fio_runs import KIB, MODES, PATTERN, modes_but_mostly, mostly_long, patterned, run_client, server
 
 BEFORE = b"\xa5"
 REGION = 256 * KIB
@@ -65,7 +65,7 @@ def test_all_of_it(target: Target, rw: str, mode: str) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", modes_but_mostly(1))
 def test_strides(target: Target, mode: str) -> None:
     write(target, mode, rw="write:12k", size=REGION, io_size=64 * KIB, iodepth=8)
     target.blocks(range(0, REGION, 16 * KIB))
@@ -78,7 +78,7 @@ def test_an_offset(target: Target) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", modes_but_mostly(2))
 def test_files_follow_each_other(target: Target, mode: str) -> None:
     write(target, mode, rw="randwrite", nrfiles=4, size=128 * KIB, iodepth=8)
     for number in range(4):
@@ -125,7 +125,7 @@ def test_words(target: Target) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", modes_but_mostly(0))
 def test_immediate_data(target: Target, mode: str) -> None:
     write(target, mode, rw="randwrite", offset=16 * KIB, size=128 * KIB, write_op="imm", iodepth=16)
     target.blocks(range(16 * KIB, 144 * KIB, BLOCK))
@@ -151,7 +151,7 @@ def test_a_server_has_the_part_it_was_told(target: Target) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", modes_but_mostly(1))
 @pytest.mark.parametrize("rw", mostly_long(["trim", "randtrim"], "randtrim"))
 def test_what_is_trimmed_is_zero(target: Target, rw: str, mode: str) -> None:
     write(target, mode, rw=rw, size=128 * KIB, offset=32 * KIB, iodepth=8, verify=None, verify_pattern=None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, MODES, PATTERN, Run, mostly_long, run_client, run_fio, server, words
+from fio_runs import KIB, MODES, PATTERN, Run, mostly_long, run_client, run_fio, server, with_mode, words
 
 CRC: dict[str, Any] = {"verify": "crc32c", "size": "256k", "bs": "4k", "rw": "write"}
 # what is asked of fio, and how many KiB it reads back and writes: by its manual
@@ -59,16 +59,10 @@ def verifies_words(folder: Path) -> bool:
     return run_fio(folder, *options)[0] == 0
 
 
-def with_mode(case: str, mode: Any, *marks: pytest.MarkDecorator) -> Any:
-    """MODES has a mark for what this build may lack."""
-    value, own = (mode, ()) if isinstance(mode, str) else (mode.values[0], mode.marks)
-    return pytest.param(case, value, marks=[*own, *marks])
-
-
 def cells() -> list[Any]:
     """Each case in one mode, and all of them in all modes in the long run."""
     daily = {case: MODES[at % len(MODES)] for at, case in enumerate(DAILY)}
-    return [with_mode(case, mode, *([] if daily.get(case) is mode else [pytest.mark.long])) for case in CASES for mode in MODES]
+    return [with_mode(mode, case, is_long=daily.get(case) is not mode) for case in CASES for mode in MODES]
 
 
 @pytest.mark.parametrize(("case", "mode"), cells())
