@@ -61,7 +61,7 @@ static size_t count_obstacles(const struct readiness *r)
 
 /*
  * DDIO is asked for once nothing else stands in the way. What is only unknown is not to
- * be mended: it may be well.
+ * be mended, as it may be well, unless it is for the operator to state.
  */
 static bool is_due(const struct readiness *r, const struct remedy *remedy)
 {
@@ -69,7 +69,7 @@ static bool is_due(const struct readiness *r, const struct remedy *remedy)
 
 	if (strcmp(remedy->check, DDIO_STATE) == 0)
 		return r->row->exit_code != EXIT_GOOD && strncmp(r->row->name, "ddio-", 5) == 0;
-	return r->findings[index].status != READINESS_UNKNOWN &&
+	return (remedy->of_unknown || r->findings[index].status != READINESS_UNKNOWN) &&
 	       keeps_from_ready(readiness_check_at(index), &r->findings[index]);
 }
 

@@ -45,11 +45,10 @@ static const struct schema target_keys[] = {
 };
 
 static const struct schema probe_keys[] = {
-	{"rdma_bytes", SCHEMA_WHOLE, MAY, NULL},
-	{"memory_write_bytes", SCHEMA_WHOLE, MAY, NULL},
-	{"window_bytes", SCHEMA_WHOLE, MAY, NULL},
-	{"events", SCHEMA_STRING, MAY, NULL},
-	{0},
+	{"rdma_bytes", SCHEMA_WHOLE, MAY, NULL},    {"memory_write_bytes", SCHEMA_WHOLE, MAY, NULL},
+	{"window_bytes", SCHEMA_WHOLE, MAY, NULL},  {"phases", SCHEMA_WHOLE, MAY, NULL},
+	{"share_low_ppm", SCHEMA_WHOLE, MAY, NULL}, {"share_high_ppm", SCHEMA_WHOLE, MAY, NULL},
+	{"events", SCHEMA_STRING, MAY, NULL},	    {0},
 };
 
 const char *const answers_kinds[] = {
@@ -242,6 +241,9 @@ void answers_read_probe(const struct answers *answers, struct answers_probe *out
 	out->rdma_bytes = number_of(entry, "rdma_bytes", -1);
 	out->memory_write_bytes = number_of(entry, "memory_write_bytes", -1);
 	out->window_bytes = number_of(entry, "window_bytes", -1);
+	out->phases = number_of(entry, "phases", 0);
+	out->share_low_ppm = number_of(entry, "share_low_ppm", 0);
+	out->share_high_ppm = number_of(entry, "share_high_ppm", INT64_MAX);
 	out->done = out->rdma_bytes > 0 && out->memory_write_bytes >= 0;
 	snprintf(out->events, sizeof(out->events), "%.90s", path_text(entry, "events"));
 	if (out->done)

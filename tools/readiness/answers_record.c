@@ -97,6 +97,9 @@ void answers_note_probe(const struct answers *answers, const struct answers_prob
 	set_number(entry, "rdma_bytes", probe->rdma_bytes);
 	set_number(entry, "memory_write_bytes", probe->memory_write_bytes);
 	set_number(entry, "window_bytes", probe->window_bytes);
+	set_number(entry, "phases", probe->phases);
+	set_number(entry, "share_low_ppm", probe->share_low_ppm);
+	set_number(entry, "share_high_ppm", probe->share_high_ppm);
 	set_text(entry, "events", probe->events);
 	json_object_set_new(answers->record, "probe", entry);
 }

@@ -20,6 +20,10 @@ extern const struct readiness_check checks_peer[];
 
 /* Whether the provider of a region is the CXL driver. */
 bool checks_is_cxl(const char *provider);
+/* PM-09, of the table in checks_pmem.c. */
+void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding);
+/* All of its devices and ports take part in a flush, and the operator states the rest. */
+bool checks_cxl_stated(const struct facts *facts);
 /* Why a check of an RDMA device, or of hardware, does not arise; false: it does. */
 bool checks_without_device(const struct facts *facts, struct readiness_finding *finding);
 bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checks_cxl.c -- PM-12: what the kernel made of the persistent CXL memory.
+ * checks_cxl.c -- PM-09 and PM-12: does persistent CXL memory take part in a flush when power
+ * fails, and what did the kernel make of it?
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,6 +20,73 @@ static bool target_is_cxl(const struct facts_target *target)
 			return true;
 	}
 	return false;
+}
+
+/* CXL memory whose devices and ports all take part in a flush, as the operator states of the rest.
+ */
+bool checks_cxl_stated(const struct facts *facts)
+{
+	const struct facts_cxl *cxl = &facts->target.cxl;
+
+	return facts->claims.pmem_why[0] != '\0' && cxl->gpf_yes > 0 && cxl->gpf_no == 0 &&
+	       cxl->gpf_unknown == 0 && cxl->locked == 0;
+}
+
+static void judge_gpf(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_cxl *cxl = &facts->target.cxl;
+
+	finding_source(finding, "/sys/bus/cxl/devices/mem*, DVSECs 4 and 5 of vendor 1e98%s",
+		       checks_cxl_stated(facts) ? ", --assume-pmem" : "");
+	if (cxl->gpf_no > 0) {
+		finding_value(finding, "%s has none", cxl->gpf_function);
+		finding_say(finding, READINESS_FAIL,
+			    "A device, or a port above it, takes no part in the global persistent "
+			    "flush (GPF): when power fails nothing tells it to save what it holds.",
+			    "Take a device and a slot with GPF; no statement replaces it.");
+	} else if (cxl->gpf_yes == 0 || cxl->gpf_unknown > 0) {
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"Whether device and ports take part in the global persistent flush (GPF) "
+			"cannot be read.",
+			"Run this as root, where the configuration space can be read.");
+	} else if (checks_cxl_stated(facts)) {
+		finding_value(finding, "%zu functions with GPF; stated: %s", cxl->gpf_yes,
+			      facts->claims.pmem_why);
+		finding_say(finding, READINESS_ASSUMED,
+			    "Device and ports take part in the global persistent flush; that the "
+			    "platform starts it and has the energy for it is stated.",
+			    NULL);
+	} else {
+		finding_value(finding, "%zu functions with GPF", cxl->gpf_yes);
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"Device and ports take part in the global persistent flush; whether the "
+			"platform starts it when power fails, and has the energy for it, no "
+			"register tells.",
+			"Ask the makers of platform and device. If both support GPF, state it: "
+			"--assume-pmem WHY.");
+	}
+}
+
+void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding)
+{
+	const struct facts_target *target = &facts->target;
+	const bool given = target->shape != TARGET_NOT_GIVEN;
+	bool cxl = false;
+
+	for (size_t i = 0; i < target->regions_count; i++)
+		cxl = cxl || checks_is_cxl(target->regions[i].provider);
+	finding_source(finding, "/sys/bus/cxl/devices/mem*/pmem/size");
+	if (target->cxl.pmem_bytes > 0)
+		finding_value(finding, "%" PRId64 " bytes on the host", target->cxl.pmem_bytes);
+	if (cxl || (!given && target->cxl.pmem_bytes != 0))
+		judge_gpf(facts, finding);
+	else if (given)
+		finding_say(finding, READINESS_SKIP, "The target is no CXL memory.", NULL);
+	else
+		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
+			    NULL);
 }
 
 static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding)
@@ -43,9 +111,9 @@ static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding
 			    "modprobe cxl_pmem");
 	else
 		finding_say(finding, READINESS_INFO,
-			    "The kernel decodes it as persistent memory. It does not tell whether "
-			    "a power failure flushes it (GPF, PM-09), only how often that failed "
-			    "(dirty shutdowns, PM-08).",
+			    "The kernel decodes it as persistent memory. Whether a power failure "
+			    "flushes it is PM-09 (GPF), how often that failed PM-08 (dirty "
+			    "shutdowns).",
 			    NULL);
 }
 

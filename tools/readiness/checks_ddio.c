@@ -10,66 +10,13 @@
 #include "chain.h"
 #include "checks.h"
 #include "ddio.h"
+#include "platforms.h"
 
 #define NEEDS_ROOT "Run as root (CAP_SYS_ADMIN): others are not shown the register."
-#define HOW_TO_KNOW                                                                                \
-	"Turn DDIO off in the firmware's menu and state it with --assume-ddio off:WHY, or "        \
-	"measure it with --probe; or use the flush by a message (GPSPM), which needs neither."
-#define HOW_TO_KNOW_OTHERS                                                                         \
-	"State what the platform's maker documents on cache allocation with --assume-ddio "        \
-	"off:WHY; or "                                                                             \
-	"use the flush by a message (GPSPM), which does not need to know."
-
-/* What is publicly known of a processor. */
-struct platform_row {
-	const char *vendor;
-	int model; /* -1: any */
-	const char *name;
-	const char *meaning;
-};
-
-#define BY_PORT	  "Each root port has a switch for device writes, and it can be read."
-#define BY_PORT_L "Each root port has a switch for device writes; it is less well documented."
-#define BY_MENU                                                                                    \
-	"Cache allocation is set in the firmware's menu for the whole machine; no public "         \
-	"register "                                                                                \
-	"tells."
-#define BY_NOTHING "No public switch or register for cache allocation is known."
-
-static const struct platform_row platform_rows[] = {
-	{"GenuineIntel", 0x55, "Skylake-SP, Cascade Lake or Cooper Lake", BY_PORT},
-	{"GenuineIntel", 0x3f, "Haswell-EP", BY_PORT_L},
-	{"GenuineIntel", 0x4f, "Broadwell-EP", BY_PORT_L},
-	{"GenuineIntel", 0x6a, "Ice Lake-SP", BY_MENU},
-	{"GenuineIntel", 0x6c, "Ice Lake-D", BY_MENU},
-	{"GenuineIntel", 0x8f, "Sapphire Rapids", BY_NOTHING},
-	{"GenuineIntel", 0xcf, "Emerald Rapids", BY_NOTHING},
-	{"GenuineIntel", 0xad, "Granite Rapids", BY_NOTHING},
-	{"GenuineIntel", 0xaf, "Sierra Forest", BY_NOTHING},
-	{"GenuineIntel", -1, "Intel", BY_NOTHING},
-	{"AuthenticAMD", -1, "AMD",
-	 "Writes are injected into a cache where TPH tags ask for it; without TPH that is "
-	 "unlikely, "
-	 "and nothing proves it."},
-	{"HygonGenuine", -1, "Hygon", BY_NOTHING},
-	{NULL, -1, NULL, BY_NOTHING},
-};
-
-static const struct platform_row *find_row(const struct facts_platform *platform)
-{
-	const struct platform_row *row = platform_rows;
-
-	while (row->vendor != NULL &&
-	       (strcmp(row->vendor, platform->vendor) != 0 ||
-		(row->model >= 0 && (row->model != platform->model || platform->family != 6))))
-		row++;
-	return row;
-}
-
 static void inspect_platform(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_platform *p = &facts->platform;
-	const struct platform_row *row = find_row(p);
+	const struct platform *row = platform_find(p);
 
 	if (facts->device.found && checks_without_dma(facts, finding))
 		return;
@@ -95,7 +42,7 @@ static void inspect_platform(const struct facts *facts, struct readiness_finding
 	finding_value(finding, "%s, family %d, model 0x%02x, stepping %d",
 		      row->name != NULL ? row->name : p->vendor, p->family,
 		      (unsigned)p->model & 0xffff, p->stepping);
-	finding_say(finding, READINESS_INFO, row->meaning, NULL);
+	finding_say(finding, READINESS_INFO, row->control, NULL);
 }
 
 static void inspect_ways(const struct facts *facts, struct readiness_finding *finding)
@@ -148,7 +95,8 @@ static void inspect_resctrl(const struct facts *facts, struct readiness_finding 
 }
 
 /* What to do about a state: commands for this port, where its registers were read. */
-static void advise(const struct ddio *ddio, bool intel, struct readiness_finding *finding)
+static void advise(const struct ddio *ddio, const struct facts_platform *platform,
+		   struct readiness_finding *finding)
 {
 	const char *port = ddio->port;
 
@@ -160,6 +108,8 @@ static void advise(const struct ddio *ddio, bool intel, struct readiness_finding
 			    "(Disable_All_Allocating_Flows), which is not read, show it with "
 			    "--probe. Or use GPSPM.",
 			    port);
+	else if (ddio->state == DDIO_ON_POSSIBLE && !ddio->read)
+		finding_fix(finding, "%s", PLATFORM_TPH_OFF);
 	else if (ddio->state == DDIO_ON_POSSIBLE)
 		finding_fix(finding,
 			    "Close the way around: as root setpci -s %s 180.b=0:8, and turn TPH of "
@@ -177,9 +127,7 @@ static void advise(const struct ddio *ddio, bool intel, struct readiness_finding
 				     "--lenient.");
 	else if (ddio->state == DDIO_UNKNOWN)
 		finding_fix(finding, "%s",
-			    ddio->needs_root ? NEEDS_ROOT
-			    : intel	     ? HOW_TO_KNOW
-					     : HOW_TO_KNOW_OTHERS);
+			    ddio->needs_root ? NEEDS_ROOT : platform_first(platform));
 }
 
 static enum readiness_status status_of(const struct ddio *ddio)
@@ -226,11 +174,15 @@ static void inspect_registers(const struct facts *facts, struct readiness_findin
 		finding_source(finding, "/sys/bus/pci/devices/%s/config, bytes 0x180 to 0x187",
 			       ddio.port);
 	finding_say(finding, status_of(&ddio), meanings[ddio.state], NULL);
+	if (ddio.state == DDIO_ON_POSSIBLE && !ddio.read)
+		finding_meaning(finding,
+				"TPH of the NIC can steer its writes into a cache, whatever "
+				"else is set.");
 	if (ddio.state == DDIO_OFF && ddio.low_confidence)
 		finding_meaning(finding, "Device writes do not allocate in the cache, according to "
 					 "a register that is "
 					 "not well documented for this processor.");
-	advise(&ddio, intel, finding);
+	advise(&ddio, &facts->platform, finding);
 }
 
 static const char *statement_text(const struct facts_claims *claims, char text[192])
@@ -298,7 +250,15 @@ static void inspect_statement(const struct facts *facts, struct readiness_findin
 static void value_of_probe(const struct answers_probe *probe, struct readiness_finding *finding)
 {
 	finding_source(finding, "%s", probe->events[0] != '\0' ? probe->events : "--probe");
-	if (probe->done)
+	if (probe->done && probe->phases > 0)
+		finding_value(
+			finding,
+			"%.2f bytes written to memory for each by RDMA (95 %% interval %.2f to "
+			"%.2f, %lld phases), window of %lld bytes",
+			(double)probe->memory_write_bytes / (double)probe->rdma_bytes,
+			(double)probe->share_low_ppm / 1e6, (double)probe->share_high_ppm / 1e6,
+			(long long)probe->phases, (long long)probe->window_bytes);
+	else if (probe->done)
 		finding_value(finding,
 			      "%lld bytes written to memory for %lld by RDMA, window of %lld bytes",
 			      (long long)probe->memory_write_bytes, (long long)probe->rdma_bytes,
@@ -358,6 +318,12 @@ static void inspect_probe(const struct facts *facts, struct readiness_finding *f
 			    "or may have: nothing is shown of the others.",
 			    "Probe each NIC of the bond by itself, with --device, before they are "
 			    "bonded.");
+	else if (seen == DDIO_UNKNOWN && probe->phases < DDIO_PROBE_PHASES_MIN)
+		finding_say(
+			finding, READINESS_UNKNOWN,
+			"A single phase of traffic is no proof that writes reach memory: another "
+			"program may have written meanwhile.",
+			"Repeat it with this release, which alternates traffic and silence.");
 	else if (seen == DDIO_UNKNOWN)
 		finding_say(
 			finding, READINESS_UNKNOWN,
@@ -429,10 +395,12 @@ const struct readiness_check checks_ddio[] = {
 	{"DDIO-06", "what a probe saw", READINESS_WEIGHED, READINESS_WEIGHED, inspect_probe,
 	 "RDMA writes are streamed into a small window while the memory controllers count what\n"
 	 "is written: with DDIO on the bytes stay in the cache. It works where no register is\n"
-	 "public. Less than 0.2 bytes written to memory for each by RDMA is on, more than 0.8\n"
-	 "is off; between them, above 2 (other traffic), by less than 256 MB of RDMA, or off with\n"
-	 "a window of more than 1 MiB, which spills from the cache anyway, nothing is shown; nor\n"
-	 "by off where the device has several root ports, of which the traffic takes one, or\n"
+	 "public. Traffic of two speeds alternates with silence; where silence is not quiet, it\n"
+	 "is refused. Less than 0.2 bytes written to memory for each by RDMA is on; a 95 %\n"
+	 "interval above 0.8 is off. Between them, above 1.5 (other traffic), by less than 256 MB\n"
+	 "of RDMA, by fewer than four phases, or off with a window of more than 1 MiB, which\n"
+	 "spills from the cache anyway, nothing is shown; nor by off where the device has several "
+	 "root ports, of which the traffic takes one, or\n"
 	 "where bit 7 of the root port is 1 and the operator does not state that it is off. Needs\n"
 	 "--probe, performance events and traffic of rpma-bench.\n"
 	 "PASS: off.\n"

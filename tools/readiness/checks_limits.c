@@ -24,6 +24,28 @@ static bool pins_on_demand(const struct answers_device *verbs)
 	       (verbs->odp_rc & ODP_RC_BOTH) == ODP_RC_BOTH;
 }
 
+/* A capability that is added to a container is effective for its root alone. */
+static const char *how_to_lock(const struct facts_limits *limits)
+{
+	if (limits->container == CONTAINER_POD)
+		return limits->root
+			       ? "a pod has no setting for it: raise it where the node's runtime "
+				 "is "
+				 "started (LimitMEMLOCK= of containerd or CRI-O), or add the "
+				 "capability IPC_LOCK to the container"
+			       : "a pod has no setting for it: raise it where the node's runtime "
+				 "is "
+				 "started (LimitMEMLOCK= of containerd or CRI-O); the capability "
+				 "IPC_LOCK counts for a container's root alone (runAsUser: 0)";
+	if (limits->container == CONTAINER_OTHER)
+		return limits->root
+			       ? "--ulimit memlock=-1 of docker or podman, or --cap-add IPC_LOCK"
+			       : "--ulimit memlock=-1 of docker or podman; --cap-add IPC_LOCK "
+				 "counts for a container's root alone";
+	return "ulimit -l, LimitMEMLOCK= of systemd, or memlock in /etc/security/limits.conf; or "
+	       "give the program's file the capability (setcap cap_ipc_lock+ep)";
+}
+
 static void say_too_small(const struct facts *facts, struct readiness_finding *finding)
 {
 	const int64_t need = facts->target.size_bytes;
@@ -42,10 +64,8 @@ static void say_too_small(const struct facts *facts, struct readiness_finding *f
 				"The target has %s, more than may be locked: registering it fails.",
 				text);
 	}
-	finding_fix(finding,
-		    "Allow %" PRId64 " KiB: ulimit -l, LimitMEMLOCK= of systemd, or memlock in "
-		    "/etc/security/limits.conf; or give the program CAP_IPC_LOCK.",
-		    need / 1024 + (need % 1024 != 0));
+	finding_fix(finding, "Allow %" PRId64 " KiB: %s.", need / 1024 + (need % 1024 != 0),
+		    how_to_lock(&facts->limits));
 }
 
 static void say_limit(const struct facts_limits *limits, struct readiness_finding *finding)
@@ -170,7 +190,8 @@ const struct readiness_check checks_limits[] = {
 	 "the\n"
 	 "limit \"Max locked memory\" allows, queues of the device included. The capability "
 	 "counts\n"
-	 "in the first user namespace alone, so that of a container's root may be worth nothing.\n"
+	 "in the first user namespace alone, so that of a container's root may be worth nothing,\n"
+	 "and one that is added to a container or a pod is effective for its root alone.\n"
 	 "Compared with the target's size.\n"
 	 "PASS: it is unlimited, or not less than the target.\n"
 	 "WARN: less, but the device can register on demand (ODP), which locks nothing.\n"

@@ -52,7 +52,11 @@ static bool has_pmem(const struct facts_target *target, size_t number, const cha
 	if (target->shape == TARGET_MISSING || target->shape == TARGET_NOT_PMEM)
 		finding_say(finding, READINESS_SKIP, "The target is no persistent memory.", NULL);
 	else if (target->shape == TARGET_NOT_GIVEN && number == 0)
-		finding_say(finding, READINESS_SKIP, "The host shows no persistent memory.", NULL);
+		finding_say(finding, READINESS_SKIP,
+			    target->regions_of_host > 0
+				    ? "The persistent memory of the host has no namespace."
+				    : "The host shows no persistent memory.",
+			    NULL);
 	else if (number == 0)
 		finding_say(finding, READINESS_UNKNOWN, what, NULL);
 	else
@@ -243,6 +247,15 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 			    "--assume-pmem WHY.");
 }
 
+static bool all_cxl(const struct facts_target *target)
+{
+	for (size_t i = 0; i < target->regions_count; i++) {
+		if (!checks_is_cxl(target->regions[i].provider))
+			return false;
+	}
+	return target->regions_count > 0;
+}
+
 static void inspect_provider(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
@@ -268,8 +281,14 @@ static void inspect_provider(const struct facts *facts, struct readiness_finding
 		cxl = cxl || checks_is_cxl(provider);
 	}
 	say(&ratings, target, &texts, finding);
-	if (cxl && finding->status == READINESS_UNKNOWN)
-		finding_meaning(finding, "It is CXL memory: see PM-09.");
+	if (all_cxl(target) && checks_cxl_stated(facts)) {
+		finding_value(finding, "CXL; stated: %s", facts->claims.pmem_why);
+		finding_say(finding, READINESS_ASSUMED,
+			    "It is CXL memory, which the operator states to be persistent (PM-09).",
+			    NULL);
+	} else if (cxl && finding->status == READINESS_UNKNOWN)
+		finding_say(finding, READINESS_UNKNOWN, "It is CXL memory: see PM-09.",
+			    "What PM-09 asks for.");
 	if (finding->status == READINESS_PASS)
 		hear_hypervisor(facts, finding);
 }
@@ -301,11 +320,14 @@ static enum rating worse(enum rating one, enum rating other)
 	return gravity[one] > gravity[other] ? one : other;
 }
 
-static enum rating rate_dimm(const struct facts_dimm *dimm)
+static enum rating rate_dimm(const struct facts_dimm *dimm, bool cxl)
 {
 	enum rating rating = dimm->dirty_shutdown > 0 ? DOUBTFUL : GOOD;
 	size_t len;
 
+	/* CXL has no such words, but a count, from Linux 6.15 on */
+	if (cxl)
+		return dimm->dirty_shutdown < 0 ? NOT_KNOWN : rating;
 	if (dimm->flags[0] == '\0')
 		return NOT_KNOWN;
 	for (const char *at = dimm->flags; *at != '\0'; at += len) {
@@ -325,12 +347,15 @@ static void count_dimms(const struct facts_region *region, struct ratings *ratin
 		const struct facts_dimm *dimm = &region->dimms[i];
 		const char *flags = dimm->flags[0] != '\0' ? dimm->flags : "unknown";
 
-		if (dimm->dirty_shutdown > 0)
+		if (dimm->dirty_shutdown > 0 && checks_is_cxl(region->provider))
+			snprintf(what, sizeof(what), "%" PRId64 " dirty shutdowns",
+				 dimm->dirty_shutdown);
+		else if (dimm->dirty_shutdown > 0)
 			snprintf(what, sizeof(what), "%s, %" PRId64 " dirty shutdowns", flags,
 				 dimm->dirty_shutdown);
 		else
 			snprintf(what, sizeof(what), "%s", flags);
-		count(ratings, rate_dimm(dimm), dimm->name, what);
+		count(ratings, rate_dimm(dimm, checks_is_cxl(region->provider)), dimm->name, what);
 	}
 }
 
@@ -360,31 +385,6 @@ static void inspect_health(const struct facts *facts, struct readiness_finding *
 	}
 	finding_value(finding, "%zu without a fault", ratings.good);
 	say(&ratings, &facts->target, &texts, finding);
-}
-
-static void inspect_cxl(const struct facts *facts, struct readiness_finding *finding)
-{
-	const struct facts_target *target = &facts->target;
-	const bool given = target->shape != TARGET_NOT_GIVEN;
-	bool cxl = false;
-
-	for (size_t i = 0; i < target->regions_count; i++)
-		cxl = cxl || checks_is_cxl(region_at(facts, i)->provider);
-	finding_source(finding, "/sys/bus/cxl/devices/mem*/pmem/size");
-	if (target->cxl.pmem_bytes > 0)
-		finding_value(finding, "%" PRId64 " bytes on the host", target->cxl.pmem_bytes);
-	if (cxl || (!given && target->cxl.pmem_bytes != 0))
-		finding_say(
-			finding, READINESS_UNKNOWN,
-			"Whether caches and device save everything when power fails (GPF) cannot "
-			"be told from the system, whatever the region's domain is.",
-			"Ask the makers of platform and device about global persistent flush; "
-			"state nothing that was not tested.");
-	else if (given)
-		finding_say(finding, READINESS_SKIP, "The target is no CXL memory.", NULL);
-	else
-		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
-			    NULL);
 }
 
 static void inspect_bad_blocks(const struct facts *facts, struct readiness_finding *finding)
@@ -505,8 +505,8 @@ const struct readiness_check checks_pmem[] = {
 	 "root\n"
 	 "port of the processor's maker above the NIC. Between them it is unknown.\n"
 	 "PASS: ACPI.NFIT, and it is shown that there is no hypervisor.\n"
-	 "ASSUMED: ACPI.NFIT of a hypervisor, or of an unknown one, which --assume-pmem takes for\n"
-	 "true.\n"
+	 "ASSUMED: ACPI.NFIT of a hypervisor, or of an unknown one, or CXL (see PM-09), which\n"
+	 "--assume-pmem takes for true.\n"
 	 "WARN: ACPI.NFIT of a hypervisor, e820, virtio-pmem or nfit_test.\n"
 	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether\n"
 	 "there is a hypervisor, cannot be seen.\n"
@@ -515,20 +515,26 @@ const struct readiness_check checks_pmem[] = {
 	 "A module that is not armed, or that failed to save, flush or restore, loses data at the\n"
 	 "next power failure. dirty_shutdown counts power failures in which it could not save "
 	 "all;\n"
-	 "if it grows, data was lost. Read from /sys/bus/nd/devices/nmemN/nfit/flags and\n"
-	 "dirty_shutdown.\n"
+	 "if it grows, data was lost. Modules of CXL have the count alone, from Linux 6.15 on. "
+	 "Read\n"
+	 "from /sys/bus/nd/devices/nmemN/nfit/flags and nfit/ or cxl/dirty_shutdown.\n"
 	 "PASS: no fault.\n"
 	 "WARN: dirty shutdowns were counted, or an event is reported; without a target: a fault\n"
 	 "of some regions, but not of all.\n"
 	 "FAIL: not_armed, save_fail, flush_fail, restore_fail or map_fail.\n"
 	 "UNKNOWN: the flags cannot be read, or have another word.\n"
 	 "SKIP: the region has no modules that the kernel shows, or there is no region.\n"},
-	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, inspect_cxl,
+	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, checks_cxl_gpf,
 	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF)\n"
-	 "when power fails, which nothing in sysfs proves. Read from\n"
-	 "/sys/bus/cxl/devices/mem*/pmem/size and the provider of the region.\n"
-	 "UNKNOWN: the target is on CXL; without a target: the host has some.\n"
-	 "SKIP: it is not, or the host has none.\n"},
+	 "when power fails. Device and ports tell by a register whether they take part (DVSEC 5\n"
+	 "and 4 of vendor 0x1e98, CXL specification 8.1); whether the platform starts it, and has\n"
+	 "the energy, is for --assume-pmem. Read from /sys/bus/cxl/devices/mem*/pmem/size, the\n"
+	 "configuration space of the devices and the ports above, and the provider of the\n"
+	 "region. Needs root.\n"
+	 "ASSUMED: all of them take part, and the rest is stated.\n"
+	 "FAIL: one takes no part; a statement does not help.\n"
+	 "UNKNOWN: all take part and nothing is stated, or the registers cannot be read.\n"
+	 "SKIP: the target is no CXL memory, or the host has none.\n"},
 	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, inspect_bad_blocks,
 	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
 	 "connection. Read from badblocks of the block device, else of the region, of which only\n"

@@ -41,28 +41,64 @@ static void say_kind(const struct facts_target *target, struct readiness_finding
 			       target->path);
 }
 
-static void inspect_no_target(const struct facts_target *target, struct readiness_finding *finding)
+static void say_no_region(const struct facts_target *target, struct readiness_finding *finding)
 {
-	finding_source(finding, "/sys/bus/nd/devices, /sys/bus/cxl/devices");
-	if (target->host_seen && target->regions_of_host == 0 && target->cxl.pmem_bytes == 0) {
-		finding_value(finding, "no region");
-		finding_say(
-			finding, READINESS_FAIL,
-			"This host has no persistent memory that its kernel knows of.",
-			"Where there should be some: look for it in the firmware's setup, and load "
-			"the kernel's driver (modprobe nfit).");
+	if (target->dimms_of_host > 0) {
+		finding_value(finding, "%zu memory modules, no region", target->dimms_of_host);
+		finding_say(finding, READINESS_FAIL,
+			    "This host has memory modules for it, but none of their capacity is "
+			    "persistent: they are in memory mode, or were never set up.",
+			    "See ipmctl show -memoryresources; as root: ipmctl create -goal "
+			    "PersistentMemoryType=AppDirect, and boot. What is on the modules is "
+			    "lost.");
 		return;
 	}
-	if (!target->host_seen) {
-		finding_say(finding, READINESS_UNKNOWN,
-			    "No target was given, and what the host has cannot be seen.",
-			    "Run this where /sys is mounted, with --target.");
-		return;
-	}
+	finding_value(finding, "no region");
+	finding_say(finding, READINESS_FAIL,
+		    "This host has no persistent memory that its kernel knows of.",
+		    "Where there should be some: look for it in the firmware's setup, and load "
+		    "the kernel's driver (modprobe nfit).");
+}
+
+/* Without a target: what there is to make one of. */
+static void say_how_to_name(const struct facts_target *target, struct readiness_finding *finding)
+{
 	finding_say(
 		finding, READINESS_SKIP, "No target was given.",
 		"Name the memory that peers are to write to: --target /dev/dax0.0, or a file or "
 		"directory on a DAX file system.");
+	if (target->regions_of_host > 0 && target->namespaces_count == 0 && !target->cut) {
+		finding_value(finding, "%s, no namespace", target->regions[0].name);
+		finding_meaning(finding,
+				"No target was given, and there is nothing to name yet: the "
+				"persistent memory of this host has no namespace.");
+		finding_fix(finding,
+			    "As root: ndctl create-namespace -r %s -m devdax; then "
+			    "--target /dev/dax0.0, as it will be called.",
+			    target->regions[0].name);
+	} else if (target->regions_of_host == 0) {
+		finding_value(finding, "CXL capacity, no region");
+		finding_meaning(
+			finding,
+			"No target was given, and there is nothing to name yet: no region is "
+			"made of the persistent CXL capacity of this host.");
+		finding_fix(finding,
+			    "As root: cxl create-region -t pmem -d DECODER -m MEM (cxl list "
+			    "-MD shows both), then ndctl create-namespace -m devdax.");
+	}
+}
+
+static void inspect_no_target(const struct facts_target *target, struct readiness_finding *finding)
+{
+	finding_source(finding, "/sys/bus/nd/devices, /sys/bus/cxl/devices");
+	if (!target->host_seen)
+		finding_say(finding, READINESS_UNKNOWN,
+			    "No target was given, and what the host has cannot be seen.",
+			    "Run this where /sys is mounted, with --target.");
+	else if (target->regions_of_host == 0 && target->cxl.pmem_bytes == 0)
+		say_no_region(target, finding);
+	else
+		say_how_to_name(target, finding);
 }
 
 static void inspect_missing(const struct facts_target *target, struct readiness_finding *finding)
@@ -121,7 +157,13 @@ static void inspect_kind(const struct facts *facts, struct readiness_finding *fi
 		finding_say(finding, READINESS_PASS, "It is a device DAX.", NULL);
 		break;
 	case TARGET_ON_FSDAX:
-		finding_say(finding, READINESS_PASS, "It lies on persistent memory.", NULL);
+		if (strstr(target->mount_options, "rtdev=") != NULL)
+			finding_say(finding, READINESS_UNKNOWN,
+				    "The file system has a realtime device (rtdev=), on which the "
+				    "file's data may lie instead.",
+				    "Mount it without rtdev=, or take a device DAX.");
+		else
+			finding_say(finding, READINESS_PASS, "It lies on persistent memory.", NULL);
 		break;
 	case TARGET_ON_BLOCK:
 		finding_say(
@@ -292,7 +334,8 @@ const struct readiness_check checks_target[] = {
 	 "WARN: a block device of persistent memory, which is mapped through the page cache.\n"
 	 "FAIL: nothing is there, or it is other memory; without a target: the host has no\n"
 	 "persistent memory.\n"
-	 "UNKNOWN: it, or its device, cannot be seen; without a target: nor can the host.\n"
+	 "UNKNOWN: it, or its device, cannot be seen, or it is on XFS with a realtime device;\n"
+	 "without a target: the host cannot be seen.\n"
 	 "SKIP: no target was given.\n"},
 	{"PM-02", "device DAX", READINESS_BLOCKS, READINESS_BLOCKS, inspect_devdax,
 	 "A device DAX can be mapped only while the driver device_dax has it; kmem makes system\n"

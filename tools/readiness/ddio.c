@@ -29,6 +29,7 @@
 /* a probe's share of device writes that reached memory, in percent */
 #define SHARE_ON	   20
 #define SHARE_OFF	   80
+#define PPM_PER_PERCENT	   10000
 #define PROBE_WINDOW_BYTES (1 << 20) /* a larger one spills from the DDIO ways */
 
 #define say(ddio, ...)	   snprintf((ddio)->why, sizeof((ddio)->why), __VA_ARGS__)
@@ -249,8 +250,11 @@ enum ddio_state ddio_of_probe(const struct answers_probe *probe)
 	share = 100.0 * (double)probe->memory_write_bytes / (double)probe->rdma_bytes;
 	if (share < SHARE_ON)
 		return DDIO_ON;
+	/* that next to nothing was written is shown by any phase: others only add */
 	if (share > SHARE_OFF && share <= 100 * DDIO_PROBE_RATIO_MAX && probe->window_bytes > 0 &&
-	    probe->window_bytes <= PROBE_WINDOW_BYTES)
+	    probe->window_bytes <= PROBE_WINDOW_BYTES && probe->phases >= DDIO_PROBE_PHASES_MIN &&
+	    probe->share_low_ppm > SHARE_OFF * PPM_PER_PERCENT &&
+	    probe->share_high_ppm <= 100 * DDIO_PROBE_RATIO_MAX * PPM_PER_PERCENT)
 		return DDIO_OFF;
 	return DDIO_UNKNOWN;
 }

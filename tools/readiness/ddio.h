@@ -12,6 +12,8 @@
 #define DDIO_PROBE_BYTES_MIN 256000000
 /* Bytes written to memory for each received: more means that others wrote too. */
 #define DDIO_PROBE_RATIO_MAX 1.5
+/* Fewer phases of traffic are no proof of "off": a writer that is active in one passes for it. */
+#define DDIO_PROBE_PHASES_MIN 4
 
 enum ddio_state { DDIO_UNKNOWN, DDIO_OFF, DDIO_OFF_WARN, DDIO_ON_POSSIBLE, DDIO_ON };
 enum ddio_evidence { DDIO_NO_EVIDENCE, DDIO_REGISTERS, DDIO_STATEMENT, DDIO_PROBE };

@@ -141,6 +141,9 @@ struct facts_cxl {
 	int64_t pmem_bytes; /* on all devices; 0: none; -1: unknown */
 	size_t devices;	    /* with persistent capacity */
 	size_t locked;
+	/* of these devices, and of the ports above them, by the registers of GPF */
+	size_t gpf_yes, gpf_no, gpf_unknown;
+	char gpf_function[16];	   /* the first that has none, or of which it is unknown */
 	size_t regions, committed; /* regions of mode pmem */
 	bool bridge;		   /* to the NVDIMM drivers */
 };
@@ -167,11 +170,16 @@ struct facts_target {
 	bool cut;		/* there are more namespaces, regions or DIMMs, or may be */
 	bool host_seen;		/* sysfs has devices at all, so that none of a kind means none */
 	size_t regions_of_host; /* 0: the kernel knows of no persistent memory */
+	size_t dimms_of_host;	/* memory modules on the NVDIMM bus, in a region or not */
 	struct facts_cxl cxl;	/* the host's */
 };
 
+enum facts_container { CONTAINER_NONE, CONTAINER_OTHER, CONTAINER_POD };
+
 struct facts_limits {
-	int64_t memlock_bytes; /* INT64_MAX: unlimited */
+	enum facts_container container; /* that this process is in, as far as it is seen */
+	bool root;			/* uid 0, if only of a container */
+	int64_t memlock_bytes;		/* INT64_MAX: unlimited */
 	int64_t open_files;
 	enum known may_lock; /* CAP_IPC_LOCK */
 };

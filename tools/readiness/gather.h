@@ -19,6 +19,8 @@ bool gather_function_path(const struct sysroot *root, const char *link, char pat
 
 /* device: NULL or "auto": hardware before software, an active port before none. */
 void gather_device(const struct gather *g, const char *device, struct facts_device *facts);
+/* The functions from a root port down to what a link leads to; false: to none. */
+bool gather_chain(const struct sysroot *root, const char *link, struct facts_chain *chain);
 void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts);
 void gather_platform(const struct gather *g, const struct facts_device *device,
 		     struct facts_platform *facts);

@@ -4,12 +4,57 @@
  * made of them. The files are those of the kernel's ABI/testing/sysfs-bus-cxl.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gather_pmem.h"
 
 #define CXL	    "sys/bus/cxl/devices"
 #define DEVICES_MAX 64
+
+/* CXL 3.1, 8.1.1: DVSECs of CXL have this vendor id; linux/drivers/cxl/pci.h has the same */
+#define CXL_VENDOR     0x1e98
+#define CXL_PORT_GPF   4
+#define CXL_DEVICE_GPF 5
+
+/* Whether a function takes part in a global persistent flush. */
+static enum known has_gpf(const struct facts_function *function, uint16_t id)
+{
+	if (pci_config_dvsec(&function->config, CXL_VENDOR, id) != 0)
+		return KNOWN_YES;
+	return pci_config_extended_seen(&function->config) ? KNOWN_NO : KNOWN_NOT;
+}
+
+static void count_gpf(const char *address, enum known has, struct facts_cxl *cxl)
+{
+	size_t *const counts[] = {[KNOWN_NO] = &cxl->gpf_no,
+				  [KNOWN_YES] = &cxl->gpf_yes,
+				  [KNOWN_NOT] = &cxl->gpf_unknown};
+
+	++*counts[has];
+	if (has != KNOWN_YES && cxl->gpf_function[0] == '\0')
+		snprintf(cxl->gpf_function, sizeof(cxl->gpf_function), "%.15s", address);
+}
+
+/* The device's own, and those of all ports above it. */
+static void add_gpf(const struct sysroot *root, const char *name, struct facts_cxl *cxl)
+{
+	struct facts_chain *chain = calloc(1, sizeof(*chain));
+	char link[GATHER_NAME_MAX + 32];
+
+	snprintf(link, sizeof(link), CXL "/%s", name);
+	if (chain == NULL || !gather_chain(root, link, chain) || chain->cut || chain->count < 2) {
+		count_gpf(name, KNOWN_NOT, cxl);
+		free(chain);
+		return;
+	}
+	for (size_t i = 0; i < chain->count; i++)
+		count_gpf(chain->functions[i].address,
+			  has_gpf(&chain->functions[i],
+				  i + 1 == chain->count ? CXL_DEVICE_GPF : CXL_PORT_GPF),
+			  cxl);
+	free(chain);
+}
 
 static void add_device(const struct sysroot *root, const char *name, struct facts_cxl *cxl)
 {
@@ -27,6 +72,7 @@ static void add_device(const struct sysroot *root, const char *name, struct fact
 		cxl->pmem_bytes += size;
 	sysroot_line(root, state, sizeof(state), CXL "/%s/security/state", name);
 	cxl->locked += strcmp(state, "locked") == 0;
+	add_gpf(root, name, cxl);
 }
 
 static void add_region(const struct sysroot *root, const char *name, struct facts_cxl *cxl)

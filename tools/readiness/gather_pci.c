@@ -130,7 +130,7 @@ static void add_function(const struct sysroot *root, struct facts_chain *chain, 
 	chain->count++;
 }
 
-static void gather_chain(const struct sysroot *root, const char *real, struct facts_chain *chain)
+static void read_chain(const struct sysroot *root, const char *real, struct facts_chain *chain)
 {
 	size_t ends[FACTS_CHAIN_MAX];
 	size_t n = find_functions(real, ends, FACTS_CHAIN_MAX);
@@ -140,6 +140,16 @@ static void gather_chain(const struct sysroot *root, const char *real, struct fa
 	for (size_t i = 0; i < n && i < FACTS_CHAIN_MAX; i++)
 		add_function(root, chain, real, ends[i]);
 	chain->nics = chain->count > 0 ? 1 : 0;
+}
+
+bool gather_chain(const struct sysroot *root, const char *link, struct facts_chain *chain)
+{
+	char path[FACTS_PATH_MAX];
+
+	if (!gather_function_path(root, link, path))
+		return false;
+	read_chain(root, path, chain);
+	return chain->count > 0;
 }
 
 static bool is_known(const struct facts_pci *pci, const char *path)
@@ -161,13 +171,13 @@ static void gather_virtual(const struct sysroot *root, const char *nic, struct f
 
 	snprintf(physfn, sizeof(physfn), "%s/physfn", nic);
 	if (!gather_function_path(root, physfn, real)) {
-		gather_chain(root, nic, chain);
+		read_chain(root, nic, chain);
 		/* it has one that cannot be seen */
 		chain->cut =
 			chain->cut || sysroot_link_name(root, name, sizeof(name), "%s", physfn);
 		return;
 	}
-	gather_chain(root, real, chain);
+	read_chain(root, real, chain);
 	count = chain->count;
 	add_function(root, chain, nic, strlen(nic));
 	chain->nics += chain->count - count;

@@ -245,12 +245,15 @@ static bool take_memory(const char *target, struct facts_target *facts)
 
 void gather_target(const struct gather *g, const char *target, struct facts_target *facts)
 {
+	char dimms[1][GATHER_NAME_MAX];
+
 	memset(facts, 0, sizeof(*facts));
 	facts->answer = (struct answers_path){.size_bytes = -1, .dax = -1, .map_sync = -1};
 	facts->dax_mount = facts->dax_queue = KNOWN_NOT;
 	facts->size_bytes = facts->align_bytes = facts->badblocks = -1;
 	facts->host_seen = sysroot_exists(g->root, "sys/bus");
 	facts->regions_of_host = gather_count(g->root);
+	facts->dimms_of_host = gather_names(g->root, ND_DEVICES, "nmem", dimms, 1);
 	gather_cxl(g->root, &facts->cxl);
 	if (target == NULL) {
 		gather_host(g->root, facts);

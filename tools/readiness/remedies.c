@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "chain.h"
+#include "checks.h"
+#include "platforms.h"
 
 #define STEP(step, ...) snprintf((step)->text, sizeof((step)->text), __VA_ARGS__)
 
@@ -95,13 +97,31 @@ static bool state_pmem(struct readiness *r, struct advice_step *step)
 {
 	struct facts_claims *claims = &r->facts.claims;
 
-	if (r->facts.platform.guest != KNOWN_YES && r->facts.platform.emulated[0] == '\0')
+	if (r->facts.platform.guest == KNOWN_NO)
 		return false;
 	snprintf(claims->pmem_why, sizeof(claims->pmem_why), "checked on the host");
-	STEP(step, "Run rpma-ddio-check on the host of this virtual machine. If the memory is "
-		   "persistent there, state it here: --assume-pmem WHY.");
+	if (r->facts.platform.guest == KNOWN_YES)
+		STEP(step, "Run rpma-ddio-check on the host of this virtual machine. If the memory "
+			   "is persistent there, state it here: --assume-pmem WHY.");
+	else
+		STEP(step, "Run this as root, who can read more. If that does not tell whether it "
+			   "is a virtual machine, and the memory is persistent, state it: "
+			   "--assume-pmem WHY.");
 	step->finds_out = true;
 	return true;
+}
+
+/* What no register tells of CXL; the registers have to be well. */
+static bool state_cxl(struct readiness *r, struct advice_step *step)
+{
+	struct facts_claims *claims = &r->facts.claims;
+
+	snprintf(claims->pmem_why, sizeof(claims->pmem_why), "as its makers document");
+	STEP(step, "Ask the makers of platform and device whether a power failure starts a global "
+		   "persistent flush (GPF) and there is energy for it. If so, state it: "
+		   "--assume-pmem WHY.");
+	step->finds_out = true;
+	return checks_cxl_stated(&r->facts);
 }
 
 static bool repair_modules(struct readiness *r, struct advice_step *step)
@@ -208,8 +228,7 @@ static bool switch_tph_off(struct readiness *r, struct advice_step *step)
 			changed = true;
 		}
 	}
-	STEP(step, "Turn TPH of the NIC off: boot with pci=notph (Linux 6.13 or later), or in the "
-		   "setup of its firmware.");
+	STEP(step, "%s", PLATFORM_TPH_OFF);
 	return changed;
 }
 
@@ -224,13 +243,10 @@ static bool find_out(struct readiness *r, struct advice_step *step)
 	if (root)
 		STEP(step, "Run this as root, which can read the register of the root port %s.",
 		     r->ddio.port);
-	else if (r->facts.platform.emulated[0] != '\0')
-		STEP(step, "Turn DDIO off on the host of this virtual machine, and state it here: "
-			   "--assume-ddio off:WHY.");
 	else
-		STEP(step, "Turn DDIO off in the firmware's menu, and state it: --assume-ddio "
-			   "off:WHY; or measure it as root: --probe.");
-	step->finds_out = root;
+		STEP(step, "%s", platform_first(&r->facts.platform));
+	step->finds_out = root || r->facts.platform.guest == KNOWN_YES ||
+			  !platform_find(&r->facts.platform)->by_menu;
 	return true;
 }
 
@@ -244,21 +260,13 @@ static bool accept_doubt(struct readiness *r, struct advice_step *step)
 }
 
 const struct remedy remedies[REMEDIES] = {
-	{"DEV-02", activate_ports},
-	{"PM-02", bind_driver},
-	{"PM-05", make_namespace},
-	{"PM-03", mount_dax},
-	{"PM-04", mount_dax},
-	{"PM-07", state_pmem},
-	{"PM-08", repair_modules},
-	{"PM-10", clear_bad_blocks},
-	{"PM-11", make_writable},
-	{"LIM-01", raise_memlock},
-	{"LIM-02", raise_open_files},
-	{"PCI-04", order_writes},
-	{"DDIO-05", withdraw_statement},
-	{DDIO_STATE, switch_off},
-	{DDIO_STATE, switch_tph_off},
-	{DDIO_STATE, find_out},
-	{DDIO_STATE, accept_doubt},
+	{"DEV-02", activate_ports, false},  {"PM-02", bind_driver, false},
+	{"PM-05", make_namespace, false},   {"PM-03", mount_dax, false},
+	{"PM-04", mount_dax, false},	    {"PM-07", state_pmem, true},
+	{"PM-09", state_cxl, true},	    {"PM-08", repair_modules, false},
+	{"PM-10", clear_bad_blocks, false}, {"PM-11", make_writable, false},
+	{"LIM-01", raise_memlock, false},   {"LIM-02", raise_open_files, false},
+	{"PCI-04", order_writes, false},    {"DDIO-05", withdraw_statement, false},
+	{DDIO_STATE, switch_off, false},    {DDIO_STATE, switch_tph_off, false},
+	{DDIO_STATE, find_out, false},	    {DDIO_STATE, accept_doubt, false},
 };

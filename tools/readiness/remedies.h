@@ -9,13 +9,14 @@
 
 #include "advice.h"
 
-#define REMEDIES   17
+#define REMEDIES   18
 #define DDIO_STATE "DDIO-04" /* remedies of what the verdict reports of DDIO */
 
 struct remedy {
 	const char *check;
 	/* The step has the words of the check, which it may replace. False: it cannot help. */
 	bool (*change)(struct readiness *r, struct advice_step *step);
+	bool of_unknown; /* what is unknown can be stated */
 };
 
 /* In the order in which they are tried. */

@@ -2,25 +2,29 @@
 /*
  * probe.c -- counts what the machine writes to memory while rpma-bench runs.
  *
- * What it writes without that traffic is counted before and after, and taken
- * off. Where that is much, or the window is not next to the device, nothing is
+ * What it writes without that traffic is counted before and after each phase, and
+ * taken off. Where that is much, or the window is not next to the device, nothing is
  * said: a probe that errs towards "off" would cost data.
  */
 #include "probe.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "probe_events.h"
 #include "probe_traffic.h"
 #include "tools/common/base/cli.h"
+#include "tools/common/base/monotonic.h"
 #include "tools/readiness/ddio.h"
 
-#define IDLE_MS	  500
-#define MOST_IDLE 0.05 /* as a share of the traffic */
+#define IDLE_MS		 400 /* at least; up to twice as long */
+#define SPEEDS_RATIO_MIN 2.0
+#define MOST_IDLE	 0.05 /* as a share of the traffic */
 
 struct moment {
 	struct probe_sample sample;
@@ -42,12 +46,12 @@ static double between(const struct moment *from, const struct moment *to, enum p
 }
 
 /* From moments[0] to moments[1] nothing of ours runs. */
-static int stand_idle(const struct probe_events *events, struct moment moments[2])
+static int stand_idle(const struct probe_events *events, struct moment moments[2], int idle_ms)
 {
 	struct pollfd stop = {cli_stop_fd(), POLLIN, 0};
 	int ret = note(events, &moments[0]);
 
-	if (ret == 0 && poll(&stop, 1, IDLE_MS) != 0)
+	if (ret == 0 && poll(&stop, 1, idle_ms) != 0)
 		return -ECANCELED;
 	return ret ? ret : note(events, &moments[1]);
 }
@@ -58,33 +62,108 @@ static double idle_rate(const struct moment moments[2])
 	       (moments[1].seconds - moments[0].seconds);
 }
 
-void probe_judge(const struct probe_figures *f, struct answers_probe *probe)
+static double idle_bytes(const struct probe_figures *f)
 {
-	double rate = f->idle_bytes_per_s[0] > f->idle_bytes_per_s[1] ? f->idle_bytes_per_s[0]
-								      : f->idle_bytes_per_s[1];
-	double idle = rate * f->seconds, written = f->written_bytes - idle;
+	const double *rates = f->idle_bytes_per_s;
 
+	return (rates[0] > rates[1] ? rates[0] : rates[1]) * f->seconds;
+}
+
+static double share_of(const struct probe_figures *f)
+{
+	double written = f->written_bytes - idle_bytes(f);
+
+	return written > 0 ? written / f->rdma_bytes : 0;
+}
+
+/* A phase that shows nothing is told of; true. */
+static bool is_spoilt(const struct probe_figures *f, struct answers_probe *probe)
+{
 	if (f->rdma_bytes < DDIO_PROBE_BYTES_MIN)
 		snprintf(probe->why, sizeof(probe->why),
 			 "only %.0f MB were written remotely, too little to be seen: at least %.0f "
 			 "MB are needed",
 			 f->rdma_bytes / 1e6, DDIO_PROBE_BYTES_MIN / 1e6);
-	else if (idle > MOST_IDLE * f->rdma_bytes)
+	else if (idle_bytes(f) > MOST_IDLE * f->rdma_bytes)
 		snprintf(probe->why, sizeof(probe->why),
 			 "the machine writes %.0f MB/s to memory by itself, beside %.0f MB/s of "
 			 "traffic: try again when it is idle",
-			 rate / 1e6, f->rdma_bytes / f->seconds / 1e6);
-	else if (written > DDIO_PROBE_RATIO_MAX * f->rdma_bytes)
+			 idle_bytes(f) / f->seconds / 1e6, f->rdma_bytes / f->seconds / 1e6);
+	else if (share_of(f) > DDIO_PROBE_RATIO_MAX)
 		snprintf(probe->why, sizeof(probe->why),
 			 "%.1f times the traffic was written to memory, so others wrote too: try "
 			 "again when the machine is idle",
-			 written / f->rdma_bytes);
+			 share_of(f));
 	else
-		*probe = (struct answers_probe){.done = true,
-						.rdma_bytes = (int64_t)f->rdma_bytes,
-						.memory_write_bytes =
-							written > 0 ? (int64_t)written : 0,
-						.window_bytes = PROBE_WINDOW_BYTES};
+		return false;
+	return true;
+}
+
+/*
+ * A writer that works whenever there is traffic adds the same to slow and to fast phases:
+ * in both its share can be between 0.8 and 1.5 only where their speeds are within 1.9.
+ */
+static bool speeds_differ(const struct probe_figures *figures, size_t count)
+{
+	double least = 0, most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double speed = figures[i].rdma_bytes / figures[i].seconds;
+
+		if (i == 0 || speed < least)
+			least = speed;
+		if (speed > most)
+			most = speed;
+	}
+	return most > SPEEDS_RATIO_MIN * least;
+}
+
+/* Student's t for 95 % and count - 1 degrees of freedom: tables of any textbook. */
+static double student(size_t count)
+{
+	static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365};
+
+	return t[count - 2 < sizeof(t) / sizeof(t[0]) ? count - 2 : sizeof(t) / sizeof(t[0]) - 1];
+}
+
+static void set_interval(const struct probe_figures *figures, size_t count,
+			 struct answers_probe *probe)
+{
+	double mean = 0, squares = 0, half;
+
+	for (size_t i = 0; i < count; i++)
+		mean += share_of(&figures[i]) / (double)count;
+	for (size_t i = 0; i < count; i++) {
+		double from_mean = share_of(&figures[i]) - mean;
+
+		squares += from_mean * from_mean;
+	}
+	half = student(count) * sqrt(squares / (double)(count - 1) / (double)count);
+	probe->share_low_ppm = mean > half ? (int64_t)((mean - half) * 1e6) : 0;
+	probe->share_high_ppm = (int64_t)((mean + half) * 1e6);
+}
+
+void probe_judge(const struct probe_figures *figures, size_t count, struct answers_probe *probe)
+{
+	*probe = (struct answers_probe){.window_bytes = PROBE_WINDOW_BYTES};
+	for (size_t i = 0; i < count; i++) {
+		if (is_spoilt(&figures[i], probe))
+			return;
+		probe->rdma_bytes += (int64_t)figures[i].rdma_bytes;
+		probe->memory_write_bytes +=
+			(int64_t)(share_of(&figures[i]) * figures[i].rdma_bytes);
+	}
+	if (count < DDIO_PROBE_PHASES_MIN || !speeds_differ(figures, count)) {
+		snprintf(
+			probe->why, sizeof(probe->why),
+			"the traffic did not change its speed by a factor of %.1f, so that another "
+			"writer could pass for it",
+			SPEEDS_RATIO_MIN);
+		return;
+	}
+	probe->phases = (int64_t)count;
+	set_interval(figures, count, probe);
+	probe->done = true;
 }
 
 static void say_events(const struct probe_events *events, const struct moment *before,
@@ -125,36 +204,93 @@ static bool is_local(const struct sysroot *root, const struct facts_device *devi
 	return false;
 }
 
+/* An order and lengths that nothing else on the machine keeps step with. */
+static uint32_t any_number(void)
+{
+	uint32_t number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+		number = (uint32_t)monotonic_ns();
+	return number;
+}
+
+/* Silence, then traffic. */
+static int run_phase(const struct probe_events *events, const char *bench, const char *device,
+		     enum probe_load load, struct moment moments[3], struct probe_traffic *traffic,
+		     struct answers_probe *probe)
+{
+	int ret = stand_idle(events, moments, IDLE_MS + (int)(any_number() % IDLE_MS));
+
+	if (ret == 0)
+		ret = probe_traffic_run(bench, device, load, traffic, probe->why,
+					sizeof(probe->why));
+	return ret ? ret : note(events, &moments[2]);
+}
+
+/* Three of each load, in any order. */
+static void shuffle(enum probe_load loads[PROBE_PHASES])
+{
+	for (size_t i = 0; i < PROBE_PHASES; i++)
+		loads[i] = i % 2 == 0 ? PROBE_FULL : PROBE_SLOW;
+	for (size_t i = PROBE_PHASES - 1; i > 0; i--) {
+		size_t other = any_number() % (i + 1);
+		enum probe_load load = loads[i];
+
+		loads[i] = loads[other];
+		loads[other] = load;
+	}
+}
+
+static int run_phases(const struct probe_events *events, const struct sysroot *root,
+		      const struct facts_device *device, const char *bench,
+		      struct probe_figures figures[PROBE_PHASES], struct moment ends[2],
+		      struct answers_probe *probe)
+{
+	enum probe_load loads[PROBE_PHASES];
+	struct moment moments[3] = {{.seconds = 0}};
+	struct probe_traffic traffic;
+	int ret = 0;
+
+	shuffle(loads);
+	for (size_t i = 0; i < PROBE_PHASES && ret == 0; i++) {
+		ret = run_phase(events, bench, device->name, loads[i], moments, &traffic, probe);
+		if (ret != 0)
+			break;
+		if (i == 0)
+			ends[0] = moments[0];
+		else
+			figures[i - 1].idle_bytes_per_s[1] = idle_rate(moments);
+		if (!is_local(root, device, &traffic, probe))
+			return -ENOTSUP;
+		figures[i] = (struct probe_figures){
+			.rdma_bytes = (double)traffic.bytes,
+			.written_bytes = between(&moments[1], &moments[2], PROBE_WRITE),
+			.seconds = moments[2].seconds - moments[1].seconds,
+			.idle_bytes_per_s = {idle_rate(moments), 0}};
+	}
+	ends[1] = moments[2];
+	if (ret == 0)
+		ret = stand_idle(events, moments, IDLE_MS);
+	if (ret == 0)
+		figures[PROBE_PHASES - 1].idle_bytes_per_s[1] = idle_rate(moments);
+	return ret;
+}
+
 static int count(const struct probe_events *events, const struct sysroot *root,
 		 const struct facts_device *device, const char *bench, struct answers_probe *probe)
 {
-	struct moment idle[2][2], before, after;
-	struct probe_traffic traffic;
-	int ret = stand_idle(events, idle[0]);
+	struct probe_figures figures[PROBE_PHASES];
+	struct moment ends[2];
+	int ret = run_phases(events, root, device, bench, figures, ends, probe);
 
-	if (ret == 0)
-		ret = note(events, &before);
-	if (ret == 0 && (ret = probe_traffic_run(bench, device->name, &traffic, probe->why,
-						 sizeof(probe->why))) != 0)
-		return ret;
-	if (ret == 0)
-		ret = note(events, &after);
-	if (ret == 0)
-		ret = stand_idle(events, idle[1]);
 	if (ret != 0) {
-		snprintf(probe->why, sizeof(probe->why), "cannot read the counters: %s",
-			 strerror(-ret));
+		if (probe->why[0] == '\0')
+			snprintf(probe->why, sizeof(probe->why), "cannot read the counters: %s",
+				 strerror(-ret));
 		return ret;
 	}
-	if (!is_local(root, device, &traffic, probe))
-		return 0;
-	probe_judge(&(struct probe_figures){.rdma_bytes = (double)traffic.bytes,
-					    .written_bytes = between(&before, &after, PROBE_WRITE),
-					    .seconds = after.seconds - before.seconds,
-					    .idle_bytes_per_s = {idle_rate(idle[0]),
-								 idle_rate(idle[1])}},
-		    probe);
-	say_events(events, &before, &after, probe);
+	probe_judge(figures, PROBE_PHASES, probe);
+	say_events(events, &ends[0], &ends[1], probe);
 	return 0;
 }
 

@@ -3,14 +3,18 @@
  * probe.h -- do writes of the RDMA device reach memory? Seen, not deduced.
  *
  * A window that is smaller than the cache is written again and again. Where
- * the cache takes these writes, the memory controllers see few of them.
+ * the cache takes these writes, the memory controllers see few of them. Another
+ * program's writes must not pass for ours: traffic alternates with silence, and its
+ * speed changes, which what is written to memory has to follow.
  */
 #ifndef PROBE_H
 #define PROBE_H
 
 #include "tools/readiness/facts.h"
 
-/* One run of traffic; bytes per second of the idle machine, before and after. */
+#define PROBE_PHASES 6 /* of traffic: three at full speed, three slow ones */
+
+/* One phase of traffic; bytes per second of the idle machine, before and after. */
 struct probe_figures {
 	double rdma_bytes;
 	double written_bytes;
@@ -22,7 +26,7 @@ struct probe_figures {
 int probe_run(const struct sysroot *root, const struct facts_device *device,
 	      struct answers_probe *probe);
 
-/* Whether these figures allow a statement: they are noted; else why not. */
-void probe_judge(const struct probe_figures *figures, struct answers_probe *probe);
+/* Whether the figures of all phases allow a statement: they are noted; else why not. */
+void probe_judge(const struct probe_figures *figures, size_t count, struct answers_probe *probe);
 
 #endif /* PROBE_H */

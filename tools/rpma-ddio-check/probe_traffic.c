@@ -75,8 +75,9 @@ bool probe_find_bench(char path[PATH_MAX])
 
 /* --- its life ---------------------------------------------------------------- */
 
-static __attribute__((noreturn)) void become(const char *bench, const char *device, pid_t parent,
-					     int output, int errors)
+static __attribute__((noreturn)) void become(const char *bench, const char *device,
+					     enum probe_load load, pid_t parent, int output,
+					     int errors)
 {
 	char *argv[] = {(char *)(uintptr_t)BENCH,
 			"local",
@@ -86,10 +87,10 @@ static __attribute__((noreturn)) void become(const char *bench, const char *devi
 			"--test=bw",
 			"--op=write",
 			"--persist=none",
-			"--size=64K",
-			"--depth=16",
-			"--warmup=500ms",
-			"--duration=2s",
+			load == PROBE_FULL ? "--size=64K" : "--size=2K",
+			load == PROBE_FULL ? "--depth=16" : "--depth=1",
+			"--warmup=200ms",
+			"--duration=1s",
 			"--repeats=1",
 			"--quiet",
 			"--json",
@@ -104,7 +105,7 @@ static __attribute__((noreturn)) void become(const char *bench, const char *devi
 	_exit(127);
 }
 
-static int start(struct child *child, const char *bench, const char *device)
+static int start(struct child *child, const char *bench, const char *device, enum probe_load load)
 {
 	pid_t parent = getpid();
 	int output[2], errors[2];
@@ -118,7 +119,7 @@ static int start(struct child *child, const char *bench, const char *device)
 	}
 	child->pid = fork();
 	if (child->pid == 0)
-		become(bench, device, parent, output[1], errors[1]);
+		become(bench, device, load, parent, output[1], errors[1]);
 	close(output[1]);
 	close(errors[1]);
 	child->output.fd = output[0];
@@ -235,8 +236,8 @@ static void say_why(const struct child *child, int ret, int status, char *why, s
 		snprintf(why, size, BENCH " ended with %d and without a result", status);
 }
 
-int probe_traffic_run(const char *bench, const char *device, struct probe_traffic *traffic,
-		      char *why, size_t size)
+int probe_traffic_run(const char *bench, const char *device, enum probe_load load,
+		      struct probe_traffic *traffic, char *why, size_t size)
 {
 	char errors[ERRORS_MAX + 1] = "";
 	struct child child = {
@@ -244,7 +245,7 @@ int probe_traffic_run(const char *bench, const char *device, struct probe_traffi
 		.errors = {-1, true, errors, 0, ERRORS_MAX},
 	};
 	int status = -1;
-	int ret = child.output.text != NULL ? start(&child, bench, device) : -ENOMEM;
+	int ret = child.output.text != NULL ? start(&child, bench, device, load) : -ENOMEM;
 
 	if (ret == 0)
 		ret = listen_to(&child);

@@ -93,6 +93,36 @@ class ConfigSpace:
         return self
 
 
+CXL = 0x1E98  # its vendor id, CXL specification 8.1.1
+CXL_PORT_GPF, CXL_DEVICE_GPF = 4, 5
+
+
+def dvsec(config: ConfigSpace, at: int, vendor: int, number: int, size: int) -> ConfigSpace:
+    """A designated vendor-specific capability, PCI Express 7.9.6: vendor, revision, length, id."""
+    config.extended(at, 0x23)
+    config.dword(at + 4, size << 20 | vendor)
+    config.word(at + 8, number)
+    return config
+
+
+def cxl_port(gpf: bool) -> ConfigSpace:
+    port = ConfigSpace(0x8086, 0x0DB0, BRIDGE)
+    port.capability(0x40, 0x01).express(ROOT_PORT, device_control())
+    port.extended(0x100, 0x01, 2)
+    dvsec(port, 0x200, CXL, 3, 0x28)  # extensions of a port
+    return dvsec(port, 0x240, CXL, CXL_PORT_GPF, 0x10) if gpf else port
+
+
+def cxl_memory(gpf: bool) -> ConfigSpace:
+    """A type 3 device: DVSEC 0, and that of GPF."""
+    device = ConfigSpace(0x1B21, 0x0001, 0x050210)
+    device.express(ENDPOINT, device_control())
+    device.extended(0x100, 0x01, 2)
+    dvsec(device, 0x200, CXL, 0, 0x3C)
+    dvsec(device, 0x240, 0x8086, CXL_DEVICE_GPF, 0x10)  # the same number of another vendor
+    return dvsec(device, 0x280, CXL, CXL_DEVICE_GPF, 0x10) if gpf else device
+
+
 def intel_port(device: int, perfctrlsts: tuple[int, int] | None) -> ConfigSpace:
     """A root port of Skylake-SP and what is like it: vendor capabilities on both
     sides of 0x180, none at it; PERFCTRLSTS are the dwords at 0x180 and 0x184."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from config_space import intel_port, other_port
-from golden import (FAIL, FILE, FSDAX, INFO, NO_TARGET, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO,
+from golden import (ASSUMED, FAIL, FILE, FSDAX, INFO, NO_TARGET, PASS, SKIP, UNKNOWN, UNKNOWN_DDIO,
                     WARN, Ddio, Golden, healthy, on_fsdax)
-from golden_ddio import SAID_OFF
+from golden_ddio import SAID_OFF, SAID_PMEM
 from machine import MLX5_VERBS, ON, Dimm, Mount, Nic, Region, card
 
 OFF_DDIO = Ddio("OFF")
@@ -29,6 +29,10 @@ def cxl(**changes: Any) -> Region:
     return Region(provider="CXL", dimms=[Dimm(flags=None)], **changes)
 
 
+def cxl_counted(dirty: int = 0) -> Region:
+    return Region(provider="CXL", dimms=[Dimm(flags=None, dirty_shutdown=dirty)])
+
+
 SPR = [Nic(chain=card(port=other_port(0x8086, 0x352A)))]
 # The only persistent memory of the host is CXL, and no target was given.
 CXL_ALONE = NO_TARGET | {"DDIO-04": UNKNOWN, "PM-05": SKIP, "PM-06": SKIP, "PM-07": SKIP, "PM-08": SKIP,
@@ -42,7 +46,58 @@ def nic_with(verbs: dict[str, Any] | None) -> list[Nic]:
     return [Nic(chain=card(), verbs=verbs)]
 
 
+# CXL 3.1, 9.8: what a device holds survives where it takes part in GPF, DVSEC 5, and so do the
+# ports above it, DVSEC 4; drivers/cxl/pci.h has the same numbers.
+GPF: list[tuple[str, tuple[bool, bool] | None, dict[str, Any], bool, str, dict[str, str]]] = [
+    ("gpf", (True, True), {}, False, "all take part, and nothing is stated of the platform",
+     {"PM-07": UNKNOWN, "PM-09": UNKNOWN}),
+    ("gpf-stated", (True, True), {}, True, "and the operator states the rest",
+     {"PM-07": ASSUMED, "PM-09": ASSUMED}),
+    ("no-device-gpf", (True, False), {}, True, "a device that is not told wins over a statement",
+     {"PM-07": UNKNOWN, "PM-09": FAIL}),
+    ("no-port-gpf", (False, True), {}, True, "nor may a port on the way be missing",
+     {"PM-07": UNKNOWN, "PM-09": FAIL}),
+    ("gpf-unreadable", None, {}, True, "registers that cannot be read are no good ones",
+     {"PM-07": UNKNOWN, "PM-09": UNKNOWN}),
+    ("gpf-locked", (True, True), {"files": {"sys/devices/pci0000:34/0000:34:00.0/0000:35:00.0/mem0/security/state":
+                                            "locked"}}, True, "what is locked cannot be reached",
+     {"PM-07": UNKNOWN, "PM-09": UNKNOWN, "PM-12": WARN}),
+]
+CXL_TREES = [
+    *(Golden(f"cxl-{key}", why, healthy(cpu="spr", nics=SPR, regions=[cxl_counted()], cxl_pmem_bytes=256 << 30,
+                                        cxl_gpf=gpf, **changes),
+             "failed" if FAIL in differs.values() else
+             "ddio-assumed-off" if differs["PM-09"] == ASSUMED else "unproven", None,
+             {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-12": INFO} | differs,
+             [*SAID_OFF, *SAID_PMEM] if stated else SAID_OFF, differs["PM-09"] == ASSUMED)
+      for key, gpf, changes, stated, why, differs in GPF),
+    Golden("cxl-gpf-dirty", "a flush has failed before",
+           healthy(cpu="spr", nics=SPR, regions=[cxl_counted(2)], cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)),
+           "ddio-assumed-off", None,
+           {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": ASSUMED, "PM-08": WARN, "PM-09": ASSUMED,
+            "PM-12": INFO}, [*SAID_OFF, *SAID_PMEM], True),
+    Golden("cxl-gpf-no-count", "before Linux 6.15 no count tells of failed flushes",
+           healthy(cpu="spr", nics=SPR, regions=[Region(provider="CXL", dimms=[Dimm(flags=None, dirty_shutdown=None)])],
+                   cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)), "unproven", None,
+           {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": ASSUMED, "PM-08": UNKNOWN, "PM-09": ASSUMED,
+            "PM-12": INFO}, [*SAID_OFF, *SAID_PMEM]),
+    Golden("cxl-gpf-ddio-unknown", "and what holds of the memory says nothing of DDIO",
+           healthy(cpu="spr", nics=SPR, regions=[cxl_counted()], cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)),
+           "ddio-unknown", UNKNOWN_DDIO,
+           {"DDIO-04": UNKNOWN, "PM-07": ASSUMED, "PM-09": ASSUMED, "PM-12": INFO},
+           ["--target", "/dev/dax0.0", *SAID_PMEM]),
+]
+
 TREES = [
+    *CXL_TREES,
+    Golden("fsdax-rtdev", "XFS may put a file's data on its realtime device, which is other memory: mkfs.xfs(8)",
+           on_fsdax(mounts=[Mount("/mnt/pmem", "pmem0", "259:0", "xfs", "rw,dax=always,rtdev=/dev/sdb1")]),
+           "unproven", OFF_DDIO, FSDAX | {"PM-01": UNKNOWN}, FILE),
+    Golden("no-target-memory-mode", "modules without a region: memory mode, ipmctl-create-goal(1)",
+           healthy(regions=[], targets={}, lost_dimms=2), "failed", OFF_DDIO, NO_TARGET | ELSEWHERE, []),
+    Golden("no-target-no-namespace", "a region that nothing was made of yet: ndctl-create-namespace(1)",
+           healthy(targets={}, without=["sys/bus/nd/devices/namespace0.0", "sys/bus/dax/devices/dax0.0"]), "no-target",
+           OFF_DDIO, NO_TARGET | {"PM-05": SKIP}, []),
     # file systems
     Golden("fsdax", "a DAX file system, and a NIC that need not pin its pages",
            on_fsdax(), "ddio-off", OFF_DDIO, FSDAX, FILE),
@@ -184,11 +239,11 @@ TREES = [
            "region's domain is",
            healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
            "unproven", UNKNOWN_DDIO,
-           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "PM-08": UNKNOWN, "PM-09": UNKNOWN, "PM-12": "INFO"}),
+           {"DDIO-04": UNKNOWN, "PM-07": UNKNOWN, "PM-09": UNKNOWN, "PM-12": "INFO"}),
     Golden("cxl-pmem-assumed", "nor does a statement about DDIO say anything of it",
            healthy(cpu="spr", nics=SPR, regions=[cxl()], cxl_pmem_bytes=256 << 30),
            "unproven", Ddio("OFF", "statement", "0000:16:00.0", None),
-           {"DDIO-04": UNKNOWN, "DDIO-05": "ASSUMED", "PM-07": UNKNOWN, "PM-08": UNKNOWN,
+           {"DDIO-04": UNKNOWN, "DDIO-05": "ASSUMED", "PM-07": UNKNOWN,
             "PM-09": UNKNOWN, "PM-12": "INFO"}, SAID_OFF),
     Golden("cxl-not-committed", "capacity that no region uses",
            healthy(cpu="spr", nics=SPR, regions=[], targets={}, cxl_pmem_bytes=256 << 30,

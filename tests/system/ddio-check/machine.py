@@ -126,6 +126,9 @@ class Host:
     targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     striped: list[str] = field(default_factory=list)  # block devices below dm-0
     cxl_pmem_bytes: int = 0
+    # whether root port and device have the DVSEC of GPF; None: their configuration is not there
+    cxl_gpf: tuple[bool, bool] | None = None
+    lost_dimms: int = 0  # memory modules without a region
     soft_reserved: bool = False  # a device DAX of ordinary memory
     cmdline: str = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro"
     memlock: str = "unlimited"

@@ -29,8 +29,15 @@ PROCESSORS = {
     "spr": Processor("GenuineIntel", 0x8F, 8, "Intel(R) Xeon(R) Platinum 8480+"),
     "gnr": Processor("GenuineIntel", 0xAD, 1, "Intel(R) Xeon(R) 6980P"),
     "turin": Processor("AuthenticAMD", 2, 1, "AMD EPYC 9755 128-Core Processor", family=26),
+    "bdx": Processor("GenuineIntel", 0x4F, 1, "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz"),
+    "emr": Processor("GenuineIntel", 0xCF, 2, "Intel(R) Xeon(R) Platinum 8580"),
+    "srf": Processor("GenuineIntel", 0xAF, 3, "Intel(R) Xeon(R) 6780E"),
+    "rome": Processor("AuthenticAMD", 0x31, 0, "AMD EPYC 7742 64-Core Processor", family=23),
+    "milan": Processor("AuthenticAMD", 0x01, 1, "AMD EPYC 7763 64-Core Processor", family=25),
     "client": Processor("GenuineIntel", 0x9E, 10, "Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz"),
     "epyc": Processor("AuthenticAMD", 17, 1, "AMD EPYC 9654 96-Core Processor", family=25),
+    "icx-guest": Processor("GenuineIntel", 0x6A, 6, "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz",
+                           flags="fpu vme tsc msr clflushopt clwb hypervisor"),
     "neoverse": Processor("ARM", 0xD49, 0, "", family=8),
 }
 CPUS = 4  # two in each of two sockets

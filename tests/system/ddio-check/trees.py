@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from config_space import ConfigSpace, cxl_memory, cxl_port
 from machine import GIB, Dimm, Function, Host, Nic, Port, Region, card
 from processors import CPUS, PROCESSORS, cpuinfo
 
@@ -62,8 +63,6 @@ class _Tree:
         for at, (vendor, device) in enumerate(host.other_functions):
             self.files(f"sys/bus/pci/devices/0000:00:{at + 1:02x}.0", vendor=f"0x{vendor:04x}",
                        device=f"0x{device:04x}")
-        for path, content in host.files.items():
-            self.file(path, content)
         cpus = "sys/devices/system/cpu"
         for cpu in range(CPUS):
             directory = f"{cpus}/cpu{cpu}"
@@ -106,6 +105,7 @@ class _Tree:
         if host.cap_ipc_lock:
             capabilities |= 1 << 14
         self.file("proc/self/status", "Name:\trpma-ddio-check\n"
+                  "Uid:\t1000\t1000\t1000\t1000\n"
                   f"CapInh:\t{0:016x}\nCapPrm:\t{capabilities:016x}\nCapEff:\t{capabilities:016x}\n"
                   f"Cpus_allowed:\tf\nCpus_allowed_list:\t{host.usable_cpus}")
         self.file("proc/self/limits", "\n".join((
@@ -369,6 +369,10 @@ class _Tree:
     def cxl(self) -> None:
         memory = "sys/devices/pci0000:34/0000:34:00.0/0000:35:00.0/mem0"
         self.file(f"{memory}/pmem/size", hex(self.host.cxl_pmem_bytes))
+        if self.host.cxl_gpf is not None:
+            port, device = self.host.cxl_gpf
+            self.file("sys/devices/pci0000:34/0000:34:00.0/config", self._cxl_config(cxl_port(port)))
+            self.file("sys/devices/pci0000:34/0000:34:00.0/0000:35:00.0/config", self._cxl_config(cxl_memory(device)))
         self.file(f"{memory}/ram/size", "0x0")
         self.file(f"{memory}/security/state", "disabled")
         self.link("sys/bus/cxl/devices/mem0", memory)
@@ -378,6 +382,9 @@ class _Tree:
         self.file(f"{bridge}/uevent", "DEVTYPE=cxl_nvdimm_bridge")
         self.link("sys/bus/cxl/devices/nvdimm-bridge0", bridge)
         self.link("sys/bus/cxl/devices/region0", region)
+
+    def _cxl_config(self, config: ConfigSpace) -> bytes:
+        return bytes(config.bytes[:4096 if self.host.root else 64])
 
     def facts(self) -> None:
         host = self.host
@@ -409,6 +416,10 @@ def build(host: Host, top: Path) -> None:
         tree.ordinary_dax()
     if host.cxl_pmem_bytes:
         tree.cxl()
+    for path, content in host.files.items():
+        tree.file(path, content)
+    for at in range(host.lost_dimms):
+        tree.dimm("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0012:00/ndbus0", Dimm(f"nmem{at}"), "nfit")
     if host.facts:
         tree.facts()
     for pattern in host.without:

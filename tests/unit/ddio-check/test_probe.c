@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 
 #include "tests/lib/scratch.h"
+#include "tests/lib/test.h"
 #include "tools/common/base/cli.h"
+#include "tools/readiness/ddio.h"
 #include "tools/rpma-ddio-check/probe.h"
 #include "tools/rpma-ddio-check/probe_events.h"
 #include "tools/rpma-ddio-check/probe_traffic.h"
@@ -173,23 +175,37 @@ static void counters_are_added_up_with_their_weight(void **state)
 
 /* --- what its figures may say ------------------------------------------------ */
 
+/* Three fast phases and three slow ones of the same shares. */
 static struct answers_probe judged(double rdma, double written, double idle_before,
 				   double idle_after)
 {
+	struct probe_figures figures[PROBE_PHASES];
 	struct answers_probe probe = {0};
 
-	probe_judge(&(struct probe_figures){rdma, written, 3, {idle_before, idle_after}}, &probe);
+	for (int i = 0; i < PROBE_PHASES; i++) {
+		double slower = i % 2 == 0 ? 1 : 4;
+
+		figures[i] = (struct probe_figures){rdma / 6,
+						    written / 6,
+						    0.5 * slower,
+						    {idle_before / slower, idle_after / slower}};
+	}
+	probe_judge(figures, PROBE_PHASES, &probe);
 	assert_true(probe.done == (probe.why[0] == '\0'));
 	return probe;
 }
 
 static void idle_traffic_is_taken_off(void **state)
 {
-	struct answers_probe probe = judged(20e9, 20.3e9, 0.1e9, 0.05e9);
+	/* 0.1 GB/s for half a second of each fast phase: 0.05 GB of six times */
+	struct answers_probe probe = judged(24e9, 24.3e9, 0.1e9, 0.05e9);
 
 	assert_true(probe.done);
-	assert_int_equal(probe.rdma_bytes, 20000000000);
-	assert_int_equal(probe.memory_write_bytes, 20000000000);
+	assert_int_equal(probe.rdma_bytes, 24000000000);
+	assert_int_equal(probe.memory_write_bytes, 24000000000);
+	assert_int_equal(probe.phases, 6);
+	assert_in_range(probe.share_low_ppm, 999990, 1000000);
+	assert_in_range(probe.share_high_ppm, 999999, 1000010);
 	assert_int_equal(probe.window_bytes, 1 << 20);
 	assert_int_equal(judged(20e9, 0.1e9, 0.1e9, 0.1e9).memory_write_bytes, 0);
 }
@@ -209,7 +225,103 @@ static void a_busy_machine_proves_nothing(void **state)
 static void little_traffic_proves_nothing(void **state)
 {
 	assert_false(judged(100e6, 100e6, 0, 0).done);
+	assert_false(judged(1500e6, 1500e6, 0, 0).done); /* less than 256 MB in a phase */
 	assert_false(judged(0, 0, 0, 0).done);
+}
+
+/* --- a simulated machine ------------------------------------------------------ */
+
+#define RUNS 400
+
+/* When another program writes, and how fast, in bytes per second. */
+enum writer {
+	NOT_AT_ALL,
+	IN_ONE_PHASE,
+	WITH_TRAFFIC, /* whenever there is traffic, as fast as the fast phases */
+	IN_SILENCE,
+	ALWAYS,
+	BURSTS, /* half of the time, anew in each phase */
+	WRITERS
+};
+
+static bool is_writing(enum writer writer, int phase, bool traffic, int chosen, uint64_t *seed)
+{
+	switch (writer) {
+	case IN_ONE_PHASE:
+		return traffic && phase == chosen;
+	case WITH_TRAFFIC:
+		return traffic;
+	case IN_SILENCE:
+		return !traffic;
+	case ALWAYS:
+		return true;
+	case BURSTS:
+		return test_random(seed) % 2 == 0;
+	default:
+		return false;
+	}
+}
+
+/* What the probe makes of a NIC of this speed whose writes reach memory by this share. */
+static struct answers_probe simulate(enum writer writer, double own, double speed, uint64_t *seed)
+{
+	struct probe_figures figures[PROBE_PHASES];
+	struct answers_probe probe = {0};
+	const double others = speed * (0.2 + (double)(test_random(seed) % 130) / 100);
+	const int chosen = (int)(test_random(seed) % PROBE_PHASES);
+	double silence = is_writing(writer, 0, false, chosen, seed) ? others : 0;
+
+	for (int i = 0; i < PROBE_PHASES; i++) {
+		double fast = i % 2 == 0 ? speed : speed / 4;
+		double written = is_writing(writer, i, true, chosen, seed) ? others : 0;
+
+		figures[i] = (struct probe_figures){fast, own * fast + written, 1, {silence, 0}};
+		silence = is_writing(writer, i, false, chosen, seed) ? others : 0;
+		figures[i].idle_bytes_per_s[1] = silence;
+	}
+	probe_judge(figures, PROBE_PHASES, &probe);
+	return probe;
+}
+
+static void no_other_writer_passes_for_off(void **state)
+{
+	static const double speeds[] = {1.2e9, 3e9, 12e9, 48e9};
+	uint64_t seed = 13;
+
+	for (enum writer writer = NOT_AT_ALL; writer < WRITERS; writer++) {
+		for (int run = 0; run < RUNS; run++) {
+			/* the cache takes all but two percent */
+			struct answers_probe probe = simulate(writer, 0.02, speeds[run % 4], &seed);
+
+			if (ddio_of_probe(&probe) == DDIO_OFF)
+				fail_msg("writer %d, run %d: off", writer, run);
+		}
+	}
+}
+
+static void what_is_off_is_seen_on_an_idle_machine(void **state)
+{
+	uint64_t seed = 17;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct answers_probe probe = simulate(NOT_AT_ALL, 0.97, 12e9, &seed);
+
+		assert_int_equal(ddio_of_probe(&probe), DDIO_OFF);
+		probe = simulate(NOT_AT_ALL, 0.02, 12e9, &seed);
+		assert_int_equal(ddio_of_probe(&probe), DDIO_ON);
+	}
+}
+
+static void traffic_of_one_speed_proves_nothing(void **state)
+{
+	struct probe_figures figures[PROBE_PHASES];
+	struct answers_probe probe = {0};
+
+	for (int i = 0; i < PROBE_PHASES; i++)
+		figures[i] = (struct probe_figures){12e9, 12e9, 1, {0, 0}};
+	probe_judge(figures, PROBE_PHASES, &probe);
+	assert_false(probe.done);
+	assert_non_null(strstr(probe.why, "did not change its speed"));
 }
 
 /* --- rpma-bench as a child --------------------------------------------------- */
@@ -293,7 +405,8 @@ static void expect_why(const char *script, const char *words)
 	struct probe_traffic traffic;
 	char why[160] = "";
 
-	assert_true(probe_traffic_run(bench_of(script), "mlx5_0", &traffic, why, sizeof(why)) < 0);
+	assert_true(probe_traffic_run(bench_of(script), "mlx5_0", PROBE_FULL, &traffic, why,
+				      sizeof(why)) < 0);
 	if (strstr(why, words) == NULL)
 		fail_msg("%s: %s", script, why);
 	/* it was reaped */
@@ -308,7 +421,7 @@ static void a_child_gets_the_device_and_gives_a_result(void **state)
 	const char *bench = bench_of("[ \"$1 $2 $3\" = 'local --device mlx5_0' ] || exit 9\n"
 				     "echo noise >&2\ncat << E\n" RESULT "\nE");
 
-	if (probe_traffic_run(bench, "mlx5_0", &traffic, why, sizeof(why)) != 0)
+	if (probe_traffic_run(bench, "mlx5_0", PROBE_FULL, &traffic, why, sizeof(why)) != 0)
 		fail_msg("%s", why);
 	assert_int_equal(traffic.bytes, 1655360);
 }
@@ -333,8 +446,8 @@ static void a_program_that_is_not_there_is_told_of(void **state)
 	struct probe_traffic traffic;
 	char why[160] = "";
 
-	assert_true(probe_traffic_run("/nowhere/rpma-bench", "mlx5_0", &traffic, why, sizeof(why)) <
-		    0);
+	assert_true(probe_traffic_run("/nowhere/rpma-bench", "mlx5_0", PROBE_FULL, &traffic, why,
+				      sizeof(why)) < 0);
 	assert_true(why[0] != '\0');
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -347,7 +460,7 @@ static void a_signal_ends_the_child(void **state)
 
 	assert_int_equal(cli_catch_signals(), 0);
 	assert_int_equal(probe_traffic_run(bench_of("kill -TERM $PPID; exec sleep 1000"), "mlx5_0",
-					   &traffic, why, sizeof(why)),
+					   PROBE_FULL, &traffic, why, sizeof(why)),
 			 -ECANCELED);
 	assert_int_equal(cli_signal, SIGTERM);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -367,6 +480,9 @@ int main(void)
 		cmocka_unit_test(idle_traffic_is_taken_off),
 		cmocka_unit_test(a_busy_machine_proves_nothing),
 		cmocka_unit_test(little_traffic_proves_nothing),
+		cmocka_unit_test(no_other_writer_passes_for_off),
+		cmocka_unit_test(what_is_off_is_seen_on_an_idle_machine),
+		cmocka_unit_test(traffic_of_one_speed_proves_nothing),
 		cmocka_unit_test(writes_of_the_warm_up_are_traffic_too),
 		cmocka_unit_test(what_is_no_complete_result_is_refused),
 		cmocka_unit_test(an_unknown_node_is_unknown),

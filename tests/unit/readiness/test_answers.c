@@ -402,6 +402,9 @@ static void note_all(const char *const *names, struct answers_path *paths, size_
 							     .rdma_bytes = 5,
 							     .memory_write_bytes = 4,
 							     .window_bytes = 3,
+							     .phases = 6,
+							     .share_low_ppm = 700000,
+							     .share_high_ppm = 900000,
 							     .events = "imc"});
 	assert_int_equal(json_dump_file(answers.record, scratch_path("facts.json", text), 0), 0);
 	json_decref(answers.record);
@@ -436,6 +439,9 @@ static void noted_answers_come_back(void **s)
 	assert_true(probe.done);
 	assert_int_equal(probe.memory_write_bytes, 4);
 	assert_int_equal(probe.window_bytes, 3);
+	assert_int_equal(probe.phases, 6);
+	assert_int_equal(probe.share_low_ppm, 700000);
+	assert_int_equal(probe.share_high_ppm, 900000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_roots, close_roots)

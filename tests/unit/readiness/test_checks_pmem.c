@@ -304,6 +304,48 @@ static void second_not_armed(struct facts *f)
 	flags(second(f), "not_armed");
 }
 
+static void cxl_with_gpf(struct facts *f)
+{
+	provider_cxl(f);
+	f->target.cxl = (struct facts_cxl){.pmem_bytes = 1LL << 38, .devices = 1, .gpf_yes = 2};
+}
+
+static void cxl_with_gpf_stated(struct facts *f)
+{
+	cxl_with_gpf(f);
+	snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as its makers document");
+}
+
+static void cxl_without_gpf(struct facts *f)
+{
+	cxl_with_gpf_stated(f);
+	f->target.cxl.gpf_no = 1;
+}
+
+static void cxl_with_half_seen_gpf(struct facts *f)
+{
+	cxl_with_gpf_stated(f);
+	f->target.cxl.gpf_unknown = 1;
+}
+
+static void cxl_counted(struct facts *f)
+{
+	provider_cxl(f);
+	f->target.regions[0].dimms[0].flags[0] = '\0';
+}
+
+static void cxl_dirty(struct facts *f)
+{
+	cxl_counted(f);
+	f->target.regions[0].dimms[0].dirty_shutdown = 1;
+}
+
+static void cxl_not_counted(struct facts *f)
+{
+	cxl_counted(f);
+	f->target.regions[0].dimms[0].dirty_shutdown = -1;
+}
+
 static void host_cxl(struct facts *f)
 {
 	no_pmem(f);
@@ -443,6 +485,16 @@ static const struct check_case cases[] = {
 	{"PM-08", READINESS_UNKNOWN, flags_unread},
 	{"PM-08", READINESS_SKIP, no_modules},
 	{"PM-08", READINESS_SKIP, no_pmem},
+	{"PM-07", READINESS_ASSUMED, cxl_with_gpf_stated},
+	{"PM-07", READINESS_UNKNOWN, cxl_with_gpf},
+	{"PM-07", READINESS_UNKNOWN, cxl_without_gpf},
+	{"PM-08", READINESS_PASS, cxl_counted},
+	{"PM-08", READINESS_WARN, cxl_dirty},
+	{"PM-08", READINESS_UNKNOWN, cxl_not_counted},
+	{"PM-09", READINESS_ASSUMED, cxl_with_gpf_stated},
+	{"PM-09", READINESS_FAIL, cxl_without_gpf},
+	{"PM-09", READINESS_UNKNOWN, cxl_with_gpf},
+	{"PM-09", READINESS_UNKNOWN, cxl_with_half_seen_gpf},
 	{"PM-09", READINESS_UNKNOWN, provider_cxl},
 	{"PM-09", READINESS_UNKNOWN, provider_second_cxl},
 	{"PM-09", READINESS_UNKNOWN, host_cxl},

@@ -35,7 +35,10 @@ static void the_probe_goes_by_the_share(void **s)
 		struct answers_probe probe = {.done = true,
 					      .rdma_bytes = cases[i].rdma,
 					      .memory_write_bytes = cases[i].memory,
-					      .window_bytes = cases[i].window};
+					      .window_bytes = cases[i].window,
+					      .phases = 6,
+					      .share_low_ppm = 900000,
+					      .share_high_ppm = 1100000};
 
 		if (ddio_of_probe(&probe) != cases[i].state)
 			fail_msg("case %zu", i);
@@ -53,6 +56,9 @@ static void claim(struct facts *facts, enum known said, enum seen seen)
 		(struct answers_probe){.done = seen != NOT_PROBED,
 				       .rdma_bytes = 1000000000,
 				       .window_bytes = 1 << 20,
+				       .phases = 6,
+				       .share_low_ppm = 900000,
+				       .share_high_ppm = 1100000,
 				       .memory_write_bytes = seen == SAW_OFF ? 1000000000 : 10};
 }
 
@@ -190,7 +196,10 @@ static void a_doubt_about_the_register_can_be_lifted(void **s)
 	facts->claims.probe = (struct answers_probe){.done = true,
 						     .rdma_bytes = 256000000,
 						     .memory_write_bytes = 256000000,
-						     .window_bytes = 4096};
+						     .window_bytes = 4096,
+						     .phases = 6,
+						     .share_low_ppm = 900000,
+						     .share_high_ppm = 1100000};
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.evidence, DDIO_PROBE);
 	assert_false(ddio.low_confidence);
@@ -208,7 +217,10 @@ static void software_is_not_decided(void **s)
 	facts->claims.probe = (struct answers_probe){.done = true,
 						     .rdma_bytes = 256000000,
 						     .memory_write_bytes = 256000000,
-						     .window_bytes = 4096};
+						     .window_bytes = 4096,
+						     .phases = 6,
+						     .share_low_ppm = 900000,
+						     .share_high_ppm = 1100000};
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
 	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);

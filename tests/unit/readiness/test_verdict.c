@@ -195,7 +195,10 @@ static void change_ddio(struct facts *facts, unsigned changes)
 		facts->claims.probe = (struct answers_probe){.done = true,
 							     .rdma_bytes = 1000000000,
 							     .memory_write_bytes = 990000000,
-							     .window_bytes = 65536};
+							     .window_bytes = 65536,
+							     .phases = 6,
+							     .share_low_ppm = 900000,
+							     .share_high_ppm = 1100000};
 }
 
 static struct facts *change(unsigned changes)

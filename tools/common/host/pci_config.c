@@ -124,6 +124,21 @@ size_t pci_config_extended(const struct pci_config *config, uint16_t id)
 	return 0;
 }
 
+size_t pci_config_dvsec(const struct pci_config *config, uint16_t vendor, uint16_t id)
+{
+	struct pci_capability capability = {0};
+	uint16_t found_vendor, found_id;
+
+	while (pci_config_next_extended(config, &capability)) {
+		if (capability.id == PCI_EXT_CAP_ID_DVSEC &&
+		    pci_config_word(config, capability.at + PCI_DVSEC_HEADER1, &found_vendor) &&
+		    pci_config_word(config, capability.at + PCI_DVSEC_HEADER2, &found_id) &&
+		    found_vendor == vendor && found_id == id)
+			return capability.at;
+	}
+	return 0;
+}
+
 bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t *id)
 {
 	struct pci_capability capability = {0};

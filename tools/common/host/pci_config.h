@@ -52,6 +52,9 @@ bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t
 /* Whether the list was read to a proper end, so that what was not found is not there. */
 bool pci_config_extended_seen(const struct pci_config *config);
 
+/* Where the DVSEC of that vendor and id begins; 0: not there, or not seen. */
+size_t pci_config_dvsec(const struct pci_config *config, uint16_t vendor, uint16_t id);
+
 /* PCI_EXP_TYPE_ROOT_PORT and the like; -1: no PCI Express capability seen. */
 int pci_config_express_type(const struct pci_config *config);
 
