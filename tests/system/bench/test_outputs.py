@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -181,6 +185,33 @@ def test_the_table_is_on_stdout_and_fits_a_terminal(options: tuple[str, ...]) ->
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
     assert "\np0000 " in done.stdout and "\np0000 " not in f"\n{done.stderr}"
+
+
+def test_steps_are_told_from_quantiles() -> None:
+    heading = bench("--test", "connect", "--ops", "10", "--repeats", "1").stdout.splitlines()[2]
+    assert heading.endswith(", steps are means")
+
+
+def test_a_terminal_gets_whole_words() -> None:
+    columns = 60
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    command = [LAUNCHER, BENCH, "local", "--target", "dram:1M", *SHORT, "--size", "64", "--json"]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=300, check=True)
+    os.close(theirs)
+    said = b""
+    try:
+        while more := os.read(ours, 65536):
+            said += more
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    lines = said.decode().replace("\r\n", "\n")
+    words = " ".join(lines.split())
+    for warning in json.loads(run.stdout)["run"]["warnings"]:
+        assert f"{warning['code']}: {warning['text']}" in words
+    shown = lines[lines.index(json.loads(run.stdout)["run"]["warnings"][0]["code"]) :].splitlines()
+    assert max(map(len, shown)) <= columns
 
 
 def test_a_parameter_is_a_column_only_where_it_differs() -> None:
