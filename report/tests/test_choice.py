@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What charts and cards show where there is too much: what matters, and what was left out by name."""
 
+import re
 from typing import Any
 
 import pytest
@@ -195,3 +196,20 @@ def test_spans_show_the_headline() -> None:
     figure = windows.figure(runs(sample.result(points)))
     assert any(label.startswith("write + apm flush") for label in labels(figure))
     assert figure is not None and figure.notes == ("The chart shows 4 of 9 points, the table all.",)
+
+
+def test_an_interval_stands_beside_its_own_figure() -> None:
+    """The value's own comes first; another figure has its own behind it, in parentheses, or none."""
+    labelled = [sample.result([lat(0, first=1000 * n), sample.bw_point(1, 65536)], label=f"run {n}") for n in (1, 2)]
+    single = sample.result([made.with_latency(0, "latency", [range(1000, 2000)] * 3)])
+    checked = 0
+    for found in (cards.cards_of(runs(*labelled)), cards.cards_of(runs(single))):
+        for card in found:
+            figures = [card.value, *(part.rpartition(" (")[0].partition(" ")[2] for part in re.findall(r"p[0-9.]+ [^,]*\(", card.detail))]
+            ends = re.findall(r"95 % interval ([0-9.,]+)(?: \S+)? \u2013 ([0-9.,]+ \S+?)[,)]", card.detail + ",")
+            assert len(ends) <= len(figures), card
+            for figure, (low, high) in zip(figures, ends, strict=False):
+                value, top = (float(text.split()[0].replace(",", "")) for text in (figure, high))
+                assert float(low.replace(",", "")) <= value <= top, card
+                checked += 1
+    assert checked >= 6

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures that matter: of each test one or two, and of each run if there are several.
 
-Every card names the operation and where it was measured: the size, and what was swept.
+Every card names the operation and where it was measured: the size, and what was swept. An interval
+stands beside its own figure: first in the detail that of the value, others in parentheses behind theirs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -89,14 +90,15 @@ def _latency_cards(runs: Sequence[Run]) -> Iterator[Card]:
         subject, median, where = _subject(series, len(best) > 1), latency.percentiles[0.5], place(group, point)
         tail = "" if len(best) == 1 else _tail(latency)
         yield Card(subject, quantity.time_ns(median.value), f"median latency, {where}",
-                   _details(tail, interval(median, quantity.time_ns), _repeats(point)))  # fmt: skip
+                   _details(interval(median, quantity.time_ns), tail, _repeats(point)))  # fmt: skip
         if len(best) == 1:
             yield _tail_card(subject, where, latency)
 
 
 def _tail(latency: Latency) -> str:
     p, value = list(latency.percentiles.items())[-1]
-    return f"{quantity.percentile(p)} {quantity.time_ns(value.value)}"
+    ends = f" ({interval(value, quantity.time_ns)})" if value.low is not None else ""
+    return f"{quantity.percentile(p)} {quantity.time_ns(value.value)}{ends}"
 
 
 def _tail_card(subject: str, where: str, latency: Latency) -> Card:
@@ -116,7 +118,7 @@ def _bandwidth_cards(runs: Sequence[Run]) -> Iterator[Card]:
     best = _best_of_each(group, key)
     for series, point in best[:MAX_RUNS]:
         rate = point.bandwidth
-        details = (quantity.rate(rate.value * 8, "bit"), interval(rate, lambda v: quantity.rate(v, "B")), _repeats(point))
+        details = (interval(rate, lambda v: quantity.rate(v, "B")), quantity.rate(rate.value * 8, "bit"), _repeats(point))
         text = f"highest bandwidth, {place(group, point)}"
         yield Card(_subject(series, len(best) > 1), quantity.rate(rate.value, "B"), text, _details(*details))
 
