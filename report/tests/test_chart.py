@@ -79,15 +79,18 @@ def test_label_is_drawn_as_it_stands(label: str, shape: Shape) -> None:
     assert label in drawn
 
 
-def test_mark_stands_in_the_drawing() -> None:
-    assert "NOT HARDWARE: rxe" in texts(draw(figure(line(), marks="NOT HARDWARE: rxe"), WIDE))
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_notice_stands_in_pictures_and_once_on_the_page(marked: bool) -> None:
+    with laid_out(figure(line(), marks="NOT HARDWARE: rxe"), WIDE, COLOURS, {}, marked) as drawing:
+        assert ("NOT HARDWARE: rxe" in [t.get_text() for t in drawing.texts]) == marked
+    assert "NOT HARDWARE" not in draw(figure(line(), marks="NOT HARDWARE: rxe"), WIDE)
 
 
 def test_colours_are_the_variables_of_the_page() -> None:
-    svg = draw(figure(line("a"), line("b", style=1), marks="mark"), WIDE)
+    svg = draw(figure(line("a"), line("b", style=1)), WIDE)
     found = set(re.findall(r"#[0-9a-f]{6}\b", svg.lower()))
     assert found == set()
-    assert {"var(--s1)", "var(--s2)", "var(--ink)", "var(--alarm)"} <= set(re.findall(r"var\([^)]*\)", svg))
+    assert {"var(--s1)", "var(--s2)", "var(--ink)"} <= set(re.findall(r"var\([^)]*\)", svg))
 
 
 def test_bars_start_at_nothing() -> None:

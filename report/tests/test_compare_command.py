@@ -242,7 +242,7 @@ def test_terminal_has_the_alarms_and_the_facts_that_differ(quick: Command, write
     new = measured()
     new["environment"]["server"]["os"]["kernel"] = "6.12.0"
     done = quick("compare", write(measured(), "a.json"), write(new, "b.json"))
-    assert "Not hardware." in done.stdout and "The devices differ" not in done.stdout
+    assert "NOT HARDWARE: software device rxe, emulated CPU. " in done.stdout and "The devices differ" not in done.stdout
     assert "  server os.kernel: 6.1.0-40-amd64 (a.json), 6.12.0 (b.json)\n" in done.stdout
 
 
@@ -257,6 +257,7 @@ def test_csv_has_every_change_with_its_interval(quick: Command, tmp_path: Path) 
         columns = ("ci95_low_fraction", "change_fraction", "ci95_high_fraction")
         low, change, high = (float(row[column]) for column in columns)
         assert low <= change <= high and change == pytest.approx(0.1, abs=2e-3)
+        assert row["notice"].startswith("NOT HARDWARE: software device rxe")
 
 
 def test_outputs_without_a_page_are_wrong_usage(quick: Command, write: Write, tmp_path: Path) -> None:

@@ -142,6 +142,6 @@ def test_by_itself_it_is_sound_and_no_result(quick: Command, write: Write, tmp_p
 def test_page_knows_the_kind_of_device_and_the_flushes_by_the_sidecar(write: Write) -> None:
     facts = FACTS.replace("flush=each", "flush=fsync")
     run = loaded(write, ("side.json", changed(device=SOFT, flush={"policy": "fsync"})), librpma=facts)
-    assert [note.heading for note in summary.alarms([run])][0].startswith("Not hardware.")
+    assert [note.heading for note in summary.alarms([run])][0].startswith("NOT HARDWARE: ")
     (text,) = [text for text in summary.verdicts([run]) if "nothing" in text or "flushed" in text]
     assert "are flushed to persistence" in text and "nothing here was made persistent" not in text

@@ -55,7 +55,7 @@ def test_lines_stand_out_from_the_paper(scheme: str) -> None:
 @pytest.mark.parametrize(
     "ink, paper",
     [("--ink", "--paper"), ("--muted", "--paper"), ("--muted", "--raised"), ("--link", "--paper"),
-     ("--alarm", "--paper"), ("--alarm", "--alarm-paper"), ("--ink", "--note-paper"), ("--muted", "--note-paper"), ("--ink", "--raised"), ("--link", "--note-paper")],
+     ("--alarm", "--paper"), ("--good", "--paper"), ("--alarm", "--alarm-paper"), ("--ink", "--note-paper"), ("--muted", "--note-paper"), ("--ink", "--raised"), ("--link", "--note-paper")],
 )  # fmt: skip
 def test_text_is_readable(scheme: str, ink: str, paper: str) -> None:
     assert contrast(SCHEMES[scheme][ink], SCHEMES[scheme][paper]) >= 4.5

@@ -206,7 +206,7 @@ def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Seque
     from rpma_report.comparison import words
 
     document = _document([options.base, *options.new], options, base, comparisons, conditions, found, runs)
-    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons))
+    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons, runs))
 
 
 def _document(paths: Sequence[Path], options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",

@@ -4,29 +4,33 @@
 from collections.abc import Iterator, Sequence
 
 from rpma_report import __version__, quantity
+from rpma_report.comparison import answer
 from rpma_report.comparison.history import History, Step, Track, called, scale_of, value_of
 from rpma_report.comparison.measures import Measure
 from rpma_report.comparison.rule import RULE
+from rpma_report.comparison.severity import tone
 from rpma_report.comparison.words import interval
-from rpma_report.figures import tables
+from rpma_report.figures import multiples, tables
 from rpma_report.figures.choice import promise
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.figure import Figure, Line, Mark, Panel
 from rpma_report.figures.marks import marks
 from rpma_report.page import facts, summary
 from rpma_report.page.document import Block, Document, Heading, Paragraph, Section
 
 _MAX_STEPS = 100
+_MAX_TRACKS = 24  # points that a chart shows
 NOTHING_CLAIMED = ("No change is claimed: runs of a history are not interleaved, and without a stated --noise a step "
                    "may be the host's drift.")  # fmt: skip
 
 
 def document(found: History) -> Document:
     charts = [figure for measure in found.measures if (figure := _figure(found, measure))]
-    sections = [Section("changes", "Changes", tuple(_changes(found)))]
-    sections += [Section(f"section-{figure.id}", figure.title, (figure,), figure.y_title) for figure in charts]
+    sections = [Section(f"section-{figure.id}", figure.title, (figure,), figure.y_title) for figure in charts]
+    sections.append(Section("changes", "Changes", tuple(_changes(found))))
     sections += [facts.environment_section(found.runs), facts.warnings_section(found.runs)]
     return Document(
         title="History of remote persistent memory benchmarks",
+        answer=answer.of_history(found),
         lead=(f"{len(found.runs)} runs, {_when(found)}.",),
         alarms=summary.alarms(found.runs),
         sections=tuple(sections),
@@ -66,10 +70,9 @@ def _changes(found: History) -> Iterator[Block]:
     yield Paragraph(claim(found))
     certain = found.certain()
     if certain:
-        rows = [[s.track.name, s.measure.name, s.verdict.word, quantity.signed(s.verdict.change), interval(s.verdict),
-                 called(found.runs[s.before.run]), called(found.runs[s.after.run])] for s in certain[:_MAX_STEPS]]  # fmt: skip
-        columns = ["point", "figure", "word", "change", "interval", "from", "to"]
-        yield tables.plain("Certain changes from a run to the next", columns, rows, row_headers=2)
+        rows = tuple(_step(found, step) for step in sorted(certain, key=lambda step: step.verdict.word != "worse")[:_MAX_STEPS])
+        columns = ("word", "figure", "point", "change", "from", "to")
+        yield tables.Table("Certain changes from a run to the next", columns, (tables.RowGroup("", rows),), 3)
     if len(certain) > _MAX_STEPS:
         yield Paragraph(f"And {len(certain) - _MAX_STEPS} more.")
     if found.noise is not None:
@@ -77,9 +80,16 @@ def _changes(found: History) -> Iterator[Block]:
         yield Paragraph(RULE)
 
 
+def _step(found: History, step: Step) -> tables.Row:
+    verdict = step.verdict
+    names = (tables.Cell(verdict.word, tone=tone(verdict)), tables.Cell(step.measure.name), tables.Cell(step.track.name))
+    runs = (tables.Cell(called(found.runs[moment.run])) for moment in (step.before, step.after))
+    return (*names, tables.Cell(quantity.signed(verdict.change), interval(verdict)), *runs)
+
+
 def _figure(found: History, measure: Measure) -> Figure | None:
     every = [track for track in found.tracks if any(value_of(m.point, measure) for m in track.moments)]
-    shown = sorted(every, key=lambda track: promise(track.moments[0].point))[:MAX_LINES]
+    shown = sorted(every, key=lambda track: promise(track.moments[0].point))[:_MAX_TRACKS]
     lines_ = tuple(_line(track, measure, number) for number, track in enumerate(shown))
     if not any(line.marks for line in lines_):
         return None
@@ -89,7 +99,7 @@ def _figure(found: History, measure: Measure) -> Figure | None:
         named = f" Left out: {rest}." if len(every) - len(shown) <= 6 else ""
         notes.append(f"The chart shows {len(shown)} of {len(every)} points, the table all.{named}")
     points = [m.point for track in every for m in track.moments]
-    return Figure(
+    drawn = Figure(
         id=f"history-{measure.name.replace('.', '-').replace('_', '-')}",
         title=f"{measure.name} by run",
         marks=marks(found.runs, points),
@@ -103,6 +113,7 @@ def _figure(found: History, measure: Measure) -> Figure | None:
         notes=tuple(notes),
         categories=tuple(called(run) for run in found.runs),
     )
+    return multiples.apart(drawn)
 
 
 def _line(track: Track, measure: Measure, number: int) -> Line:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rpma_report import __version__, quantity
-from rpma_report.comparison import forest, rule, words
+from rpma_report.comparison import answer, forest, rule, words
 from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings
-from rpma_report.comparison.severity import worst_first
+from rpma_report.comparison.severity import tone, worst_first
 from rpma_report.figures import tables
 from rpma_report.figures.marks import hardware_mark
 from rpma_report.figures.tables import Cell, RowGroup, Table
@@ -19,7 +19,7 @@ from rpma_report.page import facts, report, summary
 from rpma_report.page.document import Block, Document, Heading, Note, Paragraph, Section
 
 _MAX_LINES = 50  # for limits
-_COLUMNS = ("place", "figure", "word", "change", "base", "new", "values")
+_COLUMNS = ("word", "figure", "place", "change", "base", "new", "values")
 _NO_VALUES = "Where there are 0 values, the change is that of the whole runs, and has no interval."
 _NO_WORD = "A figure without a word does not decide."
 
@@ -27,14 +27,14 @@ _NO_WORD = "A figure without a word does not decide."
 def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
              found: Findings, runs: Sequence[Run]) -> Document:  # fmt: skip
     """`runs` are those of all sides, with names that are unique on the page."""
-    against = _sides(base, comparisons)
     return Document(
         title="Comparison of remote persistent memory benchmarks",
-        lead=(against, *summary.lead(runs)[1:]),
+        answer=answer.of_comparison(base, comparisons),
+        lead=tuple(filter(None, (answer.of_gate(conditions, found), _sides(base, comparisons), *summary.lead(runs)[1:]))),
         alarms=alarms(runs),
         sections=(
-            _summary(base, comparisons, conditions, found),
             *_forests(base, comparisons, runs),
+            _tallies(base, comparisons, conditions, found),
             _changes(base, comparisons),
             *report.chart_sections(runs),
             facts.environment_section(runs),
@@ -64,7 +64,7 @@ def _devices(runs: Sequence[Run]) -> Iterator[Note]:
         yield Note("The devices differ.", lines, alarm=True)
 
 
-def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
+def _tallies(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
              found: Findings) -> Section:  # fmt: skip
     rows = [[c.new.name, *(str(c.words()[word]) for word in rule.WORDS), str(len(c.matched.pairs))]
             for c in comparisons]  # fmt: skip
@@ -73,7 +73,7 @@ def _summary(base: Measurement, comparisons: Sequence[Comparison], conditions: S
     if conditions:
         blocks += _gate(conditions, found)
     blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
-    return Section("summary", "Summary", tuple(blocks))
+    return Section("tallies", "Words and limits", tuple(blocks), "Words")
 
 
 def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
@@ -112,7 +112,7 @@ def _table(base: Measurement, comparison: Comparison) -> Table:
         for series, rows in groupby(worst_first(comparison.rows), lambda row: row.pair.place.series)
     )
     caption = f"{comparison.new.name} against {base.name}: {words.tally(comparison)}"
-    return Table(caption, _COLUMNS, groups, 2)
+    return Table(caption, _COLUMNS, groups, 3)
 
 
 def _row(row: Row) -> tuple[Cell, ...]:
@@ -120,5 +120,5 @@ def _row(row: Row) -> tuple[Cell, ...]:
     of_base, of_new = row.values
     number = str(of_base) if of_base == of_new else f"{of_base}, {of_new}"
     change = Cell(quantity.signed(row.verdict.change), words.interval(row.verdict))
-    named = (Cell(row.pair.place.where), Cell(row.measure.name))
-    return (*named, Cell(row.verdict.text()), change, Cell(base), Cell(new), Cell(number))
+    named = (Cell(row.verdict.text(), tone=tone(row.verdict)), Cell(row.measure.name), Cell(row.pair.place.where))
+    return (*named, change, Cell(base), Cell(new), Cell(number))

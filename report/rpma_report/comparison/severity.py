@@ -5,6 +5,8 @@ import math
 from collections.abc import Sequence
 
 from rpma_report.comparison.changes import Row
+from rpma_report.comparison.rule import Verdict
+from rpma_report.figures.tables import Tone
 
 _WORDS = ("worse", "unclear", "not seen", "same", "better", "")
 
@@ -15,6 +17,14 @@ def harm(row: Row) -> float:
     if change is None or change <= -1:
         return 0.0
     return -math.log1p(change) if row.measure.higher_is_better else math.log1p(change)
+
+
+def tone(verdict: Verdict) -> Tone:
+    """What is certain has a colour and a sign."""
+    match verdict.word:
+        case "worse" | "better":
+            return verdict.word
+    return ""
 
 
 def worst_first(rows: Sequence[Row]) -> list[Row]:

@@ -12,12 +12,13 @@ from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.limits import Failed, Findings, Undetermined
 from rpma_report.comparison.match import Alone, difference
 from rpma_report.comparison.severity import worst_first
+from rpma_report.figures.marks import marks
 from rpma_report.model import Run
 from rpma_report.page import facts
 from rpma_report.text import shown
 
 _COLUMNS = ("new", "series", "place", "figure", "decides", "base", "value", "base_values", "values",
-            "change_fraction", "ci95_low_fraction", "ci95_high_fraction", "word", "why")  # fmt: skip
+            "change_fraction", "ci95_low_fraction", "ci95_high_fraction", "word", "why", "notice")  # fmt: skip
 
 
 def interval(verdict: rule.Verdict) -> str:
@@ -77,8 +78,9 @@ def _undetermined(found: Undetermined) -> str:
     return shown(f"{found.condition.text}: {where}{found.why}", 400)
 
 
-def table(comparisons: Sequence[Comparison]) -> str:
-    """All changes as CSV."""
+def table(comparisons: Sequence[Comparison], runs: Sequence[Run]) -> str:
+    """All changes as CSV, each with the notice of the runs."""
+    notice = marks(runs, [point for run in runs for point in run.points])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -87,7 +89,7 @@ def table(comparisons: Sequence[Comparison]) -> str:
             v = row.verdict
             numbers = (int(row.decides), row.base, row.new, *row.values, v.change, v.low, v.high)
             names = (comparison.new.name, row.pair.place.series, row.pair.place.where, row.measure.name)
-            told = (*numbers, v.word, v.why)
+            told = (*numbers, v.word, v.why, notice)
             writer.writerow([*map(_inert, names), *("" if value is None else value for value in told)])
     return text.getvalue()
 

@@ -16,6 +16,7 @@ from rpma_report.text import shown
 Tick = Callable[[float], str]
 _GLYPH = 0.64  # width of a character over the size of the font: digits and lower case of DejaVu Sans
 _NAME = 24  # characters of a place's name
+_SMALL_TICKS = 4  # of the y axis of a small panel
 _NINES_ROOM = 75  # points that 99.9999 % needs
 
 Y_TICKS: dict[YScale, Tick] = {
@@ -40,12 +41,12 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
             ticks = _apart(xs, text, padded(xs), axes, shape)
         case "latency":
             axes.set_xscale("log")
-            ticks, text = _few(decades(min(ends), max(ends)), shape.ticks // 2), quantity.time_tick
+            ticks, text = _few(decades(min(ends), max(ends)), ticks_of(figure, shape) // 2), quantity.time_tick
         case "tail":
             axes.set_xscale("log")
             last = max([*ends, 10])
             nines = range(1, int(math.log10(last) + 1e-9) + 1)
-            ticks = every([2.0, *(10.0**nine for nine in nines)], int(shape.width / _NINES_ROOM))
+            ticks = every([2.0, *(10.0**nine for nine in nines)], int(width(figure, shape) / _NINES_ROOM) or 1)
             text = lambda v: f"{100 - 100 / v:.10g} %"  # noqa: E731
             axes.set_xlim(1, last * 1.3)
         case "category" | "runs":
@@ -53,7 +54,7 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
         case "seconds" | "fraction":
             end = max([*ends, 1e-9]) * 1.02
             axes.set_xlim(-end * 0.02 if xs else 0, end * 1.03)
-            values = MaxNLocator(shape.ticks // 2, steps=[1, 2, 5, 10]).tick_values(0, end)
+            values = MaxNLocator(ticks_of(figure, shape) // 2, steps=[1, 2, 5, 10]).tick_values(0, end)
             ticks = [float(t) for t in values if 0 <= t <= end]
             text = quantity.fraction if figure.x_scale == "fraction" else _second_tick
     axes.xaxis.set_major_locator(FixedLocator(ticks))
@@ -61,6 +62,10 @@ def scale_x(axes: Axes, figure: Figure, shape: Shape) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     if figure.x_scale in ("size", "count", "per_s", "latency"):
         axes.set_xlim(padded(ends))
+
+
+def ticks_of(figure: Figure, shape: Shape) -> int:
+    return max(shape.ticks // (shape.columns if figure.small else 1), 4)
 
 
 def padded(ends: Sequence[float]) -> tuple[float, float]:
@@ -101,7 +106,12 @@ def _count_tick(figure: Figure, shape: Shape) -> Tick:
 def upright(figure: Figure, shape: Shape) -> bool:
     """The names of the places stand on end where they have no room side by side."""
     longest = max((len(name) for name in named(figure)), default=0)
-    return longest * shape.font * 0.6 * len(named(figure)) > shape.width - 110
+    return longest * shape.font * 0.6 * len(named(figure)) > width(figure, shape)
+
+
+def width(figure: Figure, shape: Shape) -> float:
+    """What a panel has, in points."""
+    return (shape.width - 110) / (shape.columns if figure.small else 1)
 
 
 def named(figure: Figure) -> tuple[str, ...]:
@@ -126,17 +136,19 @@ def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick
     axes.set_xlim(middle - half, middle + half)
     if upright(figure, shape):
         axes.tick_params(axis="x", labelrotation=90)
-    return [float(i) for i in range(len(names))], lambda v: names[int(v)] if 0 <= v < len(names) else ""
+    room = int(width(figure, shape) / (shape.font * 1.3)) if upright(figure, shape) else len(names)
+    return every([float(i) for i in range(len(names))], max(room, 1)), lambda v: names[int(v)] if 0 <= v < len(names) else ""
 
 
 def scale_y(axes: Axes, figure: Figure, panel: Panel, reach: Extent) -> None:
     if reach.logarithmic:
         axes.set_yscale("log", nonpositive="clip")
-        axes.yaxis.set_major_locator(FixedLocator(decades(reach.low, reach.high)))
+        ticks = decades(reach.low, reach.high)
+        axes.yaxis.set_major_locator(FixedLocator(_few(ticks, _SMALL_TICKS) if figure.small else ticks))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+        axes.yaxis.set_major_locator(MaxNLocator(_SMALL_TICKS if figure.small else 8, steps=[1, 2, 5, 10]))
     axes.set_ylim(reach.low, reach.high)
     scale = panel.y_scale or figure.y_scale
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: Y_TICKS[scale](v)))

@@ -25,6 +25,8 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
 from rpma_report.draw import axes as scales
+from rpma_report.draw import notice
+from rpma_report.draw.rows import PANEL, Rows
 from rpma_report.draw.shape import Shape
 from rpma_report.draw.svg import COLOURS, for_page, part
 from rpma_report.figures.extent import Extent
@@ -66,21 +68,21 @@ def settings_of(colours: Colours, shape: Shape) -> dict[str, Any]:
     }
 
 
-_PANEL = "panel"  # names the axes of panels
 _SHADES = 6  # steps of a heat map
 _LEFT, _RIGHT = 78, 14  # margins: the title of the y axis and its tick labels; half a tick label
+_BETWEEN = 14  # points between two small panels
 
 
 @contextmanager
 def laid_out(
-    figure: Figure, shape: Shape, colours: Colours, settings: Mapping[str, Any]
+    figure: Figure, shape: Shape, colours: Colours, settings: Mapping[str, Any], marked: bool = False
 ) -> Iterator[Drawing]:
-    """The drawing, while matplotlib has our settings only."""
+    """The drawing, while matplotlib has our settings only; `marked`: with its notice, as it leaves the page."""
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**settings_of(colours, shape), **settings})
         warnings.simplefilter("ignore")  # glyphs that the font lacks: the browser has them
-        yield _Layout(figure, shape, colours).drawing()
+        yield _layout(figure, shape, colours, marked).drawing()
 
 
 def draw(figure: Figure, shape: Shape) -> str:
@@ -103,7 +105,7 @@ def _places(drawing: Drawing) -> list[list[float]]:
     width, height = (inches * 72 for inches in drawing.get_size_inches())
     found: list[list[float]] = []
     for axes in drawing.axes:
-        if axes.get_label() != _PANEL:
+        if axes.get_label() != PANEL:
             continue
         box = axes.get_position()
         place = [box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height]
@@ -117,7 +119,7 @@ def draw_onto(
     sheet: Drawing, figure: Figure, shape: Shape, colours: Colours, margin: float
 ) -> float:
     """Below the upper margin of a sheet; the height it takes, in points."""
-    layout = _Layout(figure, shape, colours)
+    layout = _layout(figure, shape, colours)
     width, height = (inches * 72 for inches in sheet.get_size_inches())
     grid = sheet.add_gridspec(
         3, 3, wspace=0, hspace=0, width_ratios=[margin, shape.width, width - margin - shape.width],
@@ -143,22 +145,26 @@ def look_of(line: Line) -> Look:
     )
 
 
+def _layout(figure: Figure, shape: Shape, colours: Colours, marked: bool = False) -> "Rows | _Layout":
+    return Rows(figure, shape, colours, marked) if figure.rows else _Layout(figure, shape, colours, marked)
+
+
 class _Layout:
     """Fixed margins in points: what stands where does not depend on the numbers."""
 
-    def __init__(self, figure: Figure, shape: Shape, colours: Colours) -> None:
+    def __init__(self, figure: Figure, shape: Shape, colours: Colours, marked: bool) -> None:
         self.figure, self.shape, self.colours = figure, shape, colours
         self.row = shape.font * 1.5
         self.parts = 0  # named so far, in series and legend
         self.series = {label: number for number, label in enumerate(figure.labels())}
         self.handles, self.legend_columns = self.legend()
-        self.mark_lines = wrap(figure.marks, int(shape.width / (shape.font * 0.66)))
+        self.mark_lines = notice.wrap(figure.marks, int(shape.width / (shape.font * 0.66))) if marked else []
         legend_rows = math.ceil(len(self.handles) / self.legend_columns) if self.handles else 0
         self.top = self.row * (len(self.mark_lines) + legend_rows) + 6
         room = shape.panel_height if len(figure.panels) == 1 else shape.stacked_height
         below = self.x_room()
         self.panel_heights = [room + (self.row if p.title else 0) + below for p in figure.panels]
-        self.height = self.top + sum(self.panel_heights)
+        self.height = self.top + (self.grid_height() if figure.small else sum(self.panel_heights))
 
     def drawing(self) -> Drawing:
         drawing = Drawing(figsize=(self.shape.width / 72, self.height / 72), dpi=72)
@@ -167,9 +173,7 @@ class _Layout:
 
     def draw_in(self, drawing: Drawing) -> None:
         shape, row, height = self.shape, self.row, self.height
-        for index, text in enumerate(self.mark_lines):
-            y = 1 - (index + 0.5) * row / height
-            drawing.text(0, y, text, color=self.colours["--alarm"], fontweight="bold", va="center")
+        notice.write(drawing, self.mark_lines, row / height, self.colours["--alarm"])
         if self.handles:
             legend = drawing.legend(
                 self.handles, [h.get_label() for h in self.handles], loc="upper left",
@@ -178,7 +182,11 @@ class _Layout:
                 labelspacing=0.5,
             )  # fmt: skip
             for number, (handle, name) in enumerate(zip(legend.get_lines(), legend.get_texts(), strict=True)):
-                self.name("legend", number, (handle, name))
+                if not self.figure.small:  # whose legend is of the variants that all series have
+                    self.name("legend", number, (handle, name))
+        if self.figure.small:
+            self.grid(drawing)
+            return
         left, right = _LEFT / shape.width, 1 - _RIGHT / shape.width
         y, x_room = height - self.top, self.x_room()
         for panel, panel_height in zip(self.figure.panels, self.panel_heights, strict=True):
@@ -186,7 +194,42 @@ class _Layout:
             title_room = row if panel.title else 0
             box = (left, (y + x_room) / height, right - left,
                    (panel_height - x_room - title_room - 4) / height)  # fmt: skip
-            self.panel(drawing.add_axes(box, label=_PANEL), panel)
+            self.panel(drawing.add_axes(box, label=PANEL), panel)
+
+    def titles(self) -> list[list[str]]:
+        """Whole: what is cut may be what tells one panel from the others."""
+        fits = int(self.cell() / (self.shape.font * 0.58))
+        return [notice.whole(shown(panel.title, 120), fits) for panel in self.figure.panels]
+
+    def cell(self) -> float:
+        """The width of a small panel."""
+        columns = self.shape.columns
+        return (self.shape.width - _LEFT - _RIGHT - _BETWEEN * (columns - 1)) / columns
+
+    def pitch(self) -> float:
+        """From one row of small panels to the next."""
+        return self.shape.small_height + self.row * max(map(len, self.titles())) * 0.9 + 8
+
+    def grid_height(self) -> float:
+        return math.ceil(len(self.figure.panels) / self.shape.columns) * self.pitch() + self.x_room()
+
+    def grid(self, drawing: Drawing) -> None:
+        """Small panels, whose ticks and titles stand at the outer edges alone: all have the same axes."""
+        shape, number, titles = self.shape, len(self.figure.panels), self.titles()
+        for index, panel in enumerate(self.figure.panels):
+            row, column = divmod(index, shape.columns)
+            left = _LEFT + column * (self.cell() + _BETWEEN)
+            bottom = self.height - self.top - (row + 1) * self.pitch()
+            box = (left / shape.width, bottom / self.height, self.cell() / shape.width, shape.small_height / self.height)
+            axes = drawing.add_axes(box, label=PANEL)
+            self.panel(axes, panel, "\n".join(titles[index]))
+            axes.set(xlabel="", ylabel="")
+            axes.tick_params(axis="y", labelleft=not column)
+            axes.tick_params(axis="x", labelbottom=index + shape.columns >= number)
+        middle = (_LEFT + shape.width - _RIGHT) / 2 / shape.width
+        below, above = self.x_room() / self.height, 1 - self.top / self.height
+        drawing.text(middle, 0.5 * shape.font / self.height, self.figure.x_title, ha="center", va="center")
+        drawing.text(0.7 * shape.font / shape.width, (below + above) / 2, self.figure.y_title, rotation=90, ha="center", va="center")
 
     def x_room(self) -> float:
         """Height below the axis: tick labels and the axis title."""
@@ -203,6 +246,8 @@ class _Layout:
         if len(lines) < 2:
             return [], 1
         shape, handles = self.shape, []
+        if self.figure.small:
+            return self.variants(), self.shape.columns
         for line in lines:
             # matplotlib hides a label that starts with "_".
             text = shown(line.label, shape.label_limit)
@@ -211,14 +256,24 @@ class _Layout:
         widest = max(len(h.get_label()) for h in handles) * shape.font * 0.62 + shape.font * 4.5
         return handles, max(1, min(len(handles), int(shape.width / widest)))
 
+    def variants(self) -> list[Line2D]:
+        """What is equal in all small panels: the percentiles of each series."""
+        found: dict[int, Line] = {}
+        for line in self.figure.panels[0].lines:
+            found.setdefault(line.variant, line)
+        if len(found) < 2:
+            return []
+        ink = {"color": self.colours["--ink"]}
+        return [Line2D([], [], label=line.label.rpartition(", ")[2], **{**self.style(line), **ink}) for line in found.values()]
+
     def style(self, line: Line) -> dict[str, Any]:
         look = look_of(line)
         style = {"color": self.colours[look.colour], "linestyle": look.dashes}
         return style if line.path and not line.marks else {**style, "marker": look.marker}
 
-    def panel(self, axes: Axes, panel: Panel) -> None:
+    def panel(self, axes: Axes, panel: Panel, title: str | None = None) -> None:
         figure, shape = self.figure, self.shape
-        title = shown(panel.title, shape.label_limit)
+        title = shown(panel.title, shape.label_limit) if title is None else title
         # y: matplotlib need not look for a free place, which takes it long
         axes.set_title(title, loc="left", fontsize=shape.font, fontweight="bold", pad=5, y=1)
         reach = figure.extent(panel)
@@ -324,13 +379,3 @@ def broken(places: tuple[list[float], list[float]], gaps: Sequence[float]) -> tu
     points = sorted([*zip(*places, strict=True), *((x, math.nan) for x in gaps)])
     xs, ys = zip(*points, strict=True)
     return list(xs), list(ys)
-
-
-def wrap(text: str, columns: int) -> list[str]:
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= columns:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures as PNG files and as drawings for paper, in the light colours of the page."""
+"""Figures as PNG files, each with its notice, and the light colours of the page for what is on paper."""
 
 import io
 import re
@@ -26,7 +26,7 @@ def light_colours() -> dict[str, str]:
 def png(figure: Figure) -> bytes:
     out = io.BytesIO()
     settings = {"savefig.facecolor": light_colours()["--paper"]}
-    with laid_out(figure, WIDE, light_colours(), settings) as drawing:
+    with laid_out(figure, WIDE, light_colours(), settings, marked=True) as drawing:
         drawing.set_facecolor(light_colours()["--paper"])
         drawing.set_dpi(_DPI)
         FigureCanvasAgg(drawing).print_png(out, metadata={"Software": None})

@@ -16,8 +16,10 @@ class Shape:
     label_limit: int
     ticks: int
     tick_lines: int  # with 2, a tick's unit stands below its number
+    columns: int  # of small multiples
+    small_height: float  # of one of them
 
 
-WIDE = Shape("wide", 640, 268, 190, 11, 100, 12, 1)
-NARROW = Shape("narrow", 328, 230, 190, 11, 40, 9, 2)
+WIDE = Shape("wide", 640, 268, 190, 11, 100, 12, 1, 4, 78)
+NARROW = Shape("narrow", 328, 230, 190, 11, 40, 9, 2, 2, 72)
 SHAPES = (WIDE, NARROW)

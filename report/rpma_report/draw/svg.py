@@ -24,7 +24,7 @@ _FONT = re.compile(r"font: [^;]*(; )?")
 COLOURS = {
     name: f"#0101{code:02x}"
     for code, name in enumerate(
-        ["--ink", "--muted", "--grid", "--alarm", *(f"--s{i}" for i in range(1, 7))], start=1
+        ["--ink", "--muted", "--grid", "--alarm", "--good", *(f"--s{i}" for i in range(1, 7))], start=1
     )
 }
 _VARIABLE = {colour: f"var({name})" for name, colour in COLOURS.items()}

@@ -106,8 +106,7 @@ def _table(found: Chosen, pairs: Sequence[Pair]) -> tables.Table:
             row += [tables.Cell(_text(base, q)), tables.Cell(_text(point, q)), tables.time(cost(point, base, q))]
         groups.setdefault(series.label, []).append(tuple(row))
     titles = [f"{quantity.percentile(q)} {what}" for q in PERCENTILES for what in ("without", "with", "added")]
-    said = marks(found.group.runs, found.group.points())
-    caption = f"What persistence costs{f' ({said})' if said else ''}"
+    caption = "What persistence costs"
     rows = tuple(tables.RowGroup(label if len(groups) > 1 else "", tuple(of)) for label, of in groups.items())
     return tables.Table(caption, (*(axis.title for axis in named_by), *titles), rows, len(named_by))
 

@@ -94,7 +94,7 @@ def ladder_of(
         y_scale="time",
         panels=(Panel(lines[0].label if len(lines) == 1 else "", lines),),
         alt=_ladder_alt(spreads),
-        table=_ladder_table(spreads, said),
+        table=_ladder_table(spreads),
         notes=("Each further 9 has the same width; a line ends at the slowest operation.", *notes),
     )
 
@@ -141,12 +141,12 @@ def _ladder_alt(spreads: Sequence[Spread]) -> str:
     return " ".join(["Percentile ladder, a line for each point.", *sentences])
 
 
-def _ladder_table(spreads: Sequence[Spread], said: str) -> tables.Table:
+def _ladder_table(spreads: Sequence[Spread]) -> tables.Table:
     known = {p for s in spreads for p in s.latency.percentiles}
     stated = [p for p in tables.PERCENTILES if p in known]
     rows = tuple(_ladder_row(s, stated) for s in spreads)
     columns = ("point", "min", *map(quantity.percentile, stated), "max", "mean", "samples")
-    return tables.Table(_caption("Percentiles", said), columns, (tables.RowGroup("", rows),))
+    return tables.Table("Percentiles", columns, (tables.RowGroup("", rows),))
 
 
 def _ladder_row(spread: Spread, stated: Sequence[float]) -> tables.Row:
@@ -163,17 +163,12 @@ def _ladder_row(spread: Spread, stated: Sequence[float]) -> tables.Row:
     return (tables.Cell(spread.label), *told)
 
 
-def _caption(subject: str, said: str) -> str:
-    return f"{subject} ({said})" if said else subject
-
-
 def distribution(runs: Sequence[Run]) -> Figure | None:
     """CDF above, histogram below, on one axis of latency."""
     of = chosen(runs)
     spreads = [s for s in of.spreads if s.latency.histogram]
     if not spreads:
         return None
-    said = marks(of.group.runs, of.group.points())
     without = len(of.spreads) - len(spreads)
     notes = of.notes + ((f"{without} of the points have no histogram.",) if without else ())
     cdf = tuple(
@@ -183,14 +178,14 @@ def distribution(runs: Sequence[Run]) -> Figure | None:
     return Figure(
         id="distribution",
         title="Distribution of latency",
-        marks=said,
+        marks=marks(of.group.runs, of.group.points()),
         x_title="latency",
         x_scale="latency",
         y_title="share of operations",
         y_scale="fraction",
         panels=(Panel("as fast or faster", cdf), Panel("in each quarter of an octave", bars)),
         alt=_distribution_alt(spreads),
-        table=_distribution_table(spreads, said),
+        table=_distribution_table(spreads),
         notes=notes,
     )
 
@@ -269,7 +264,7 @@ def quantile(histogram: Histogram, p: float) -> float:
     return float(histogram.middle(low))
 
 
-def _distribution_table(spreads: Sequence[Spread], said: str) -> tables.Table:
+def _distribution_table(spreads: Sequence[Spread]) -> tables.Table:
     rows = []
     for spread in spreads:
         histogram = _histogram(spread)
@@ -278,7 +273,7 @@ def _distribution_table(spreads: Sequence[Spread], said: str) -> tables.Table:
         estimates = (None if v is None else Estimate(v) for v in known)
         rows.append((tables.Cell(spread.label), *map(tables.time, estimates)))
     columns = ("point", *(f"{quantity.fraction(p)} within" for p in SHARES))
-    caption = _caption("Shares of the operations, and the time within which they ended", said)
+    caption = "Shares of the operations, and the time within which they ended"
     return tables.Table(caption, columns, (tables.RowGroup("", tuple(rows)),))
 
 

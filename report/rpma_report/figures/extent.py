@@ -44,10 +44,11 @@ def extent(values: Sequence[float], intervals: Sequence[Interval], linear: bool)
 
 
 def around_one(values: Sequence[float], intervals: Sequence[Interval]) -> Extent:
-    """Extent of ratios: 1 is always seen, and an interval reaches as far again as the values do at most."""
+    """Extent of ratios, logarithmic: 1 is always seen, and an interval reaches as far again as the values do at most."""
     least, most = min([1.0, *values]), max([1.0, *values])
-    room = max(2 * math.log(most / max(least, 1e-9)), math.log(1.05))
+    least = max(least, 1e-9)
+    room = max(2 * math.log(most / least), math.log(2))
     low = max(min([least, *(low for low, _ in intervals)]), least * math.exp(-room))
     high = min(max([most, *(high for _, high in intervals)]), most * math.exp(room))
-    margin = 0.06 * (high - low) or 0.05
-    return Extent(False, max(low - margin, 0.0), high + margin)
+    margin = math.exp(0.06 * math.log(high / low) or 0.05)
+    return Extent(True, low / margin, high * margin)

@@ -11,13 +11,14 @@ from typing import Literal
 
 from rpma_report.figures.address import Address
 from rpma_report.figures.extent import Extent, Interval, around_one, extent
-from rpma_report.figures.tables import Table
+from rpma_report.figures.tables import Table, Tone
 from rpma_report.model import Estimate
 
 # size: bytes, powers of 2. count: small numbers, powers of 2. tail: 1/(1-p), a width each 9.
 # category: places 0, 1, 2 with names. latency: ns, logarithmic. per_s: operations, logarithmic.
-# seconds and fraction: linear. runs: places 0, 1, 2 with names, with lines between.
-XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "seconds", "fraction", "runs"]
+# seconds and fraction: linear. runs: places 0, 1, 2 with names, with lines between. rows: places with
+# names from top to bottom, with the values beside them on a logarithmic axis.
+XScale = Literal["size", "count", "tail", "category", "latency", "per_s", "seconds", "fraction", "runs", "rows"]
 # time: ns. bytes: a second. ops: a second. fraction: of 1. ratio: around 1.
 YScale = Literal["time", "bytes", "ops", "fraction", "ratio"]
 
@@ -90,6 +91,16 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Row:
+    """What stands in print in a row of a chart in rows."""
+
+    word: str
+    tone: Tone
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True)
 class Reference:
     """A horizontal line that the lines are seen against, as the rate of the link."""
 
@@ -112,9 +123,11 @@ class Figure:
     alt: str
     table: Table
     notes: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()  # names of the places of a category scale
+    categories: tuple[str, ...] = ()  # names of the places of a category scale, or of rows
+    rows: tuple[Row, ...] = ()  # of a chart in rows
     reference: Reference | None = None
-    same_y: bool = False  # all panels have one y axis: small multiples
+    same_y: bool = False  # all panels have one y axis
+    small: bool = False  # small multiples: panels in a grid, a series each
 
     def labels(self) -> dict[str, Line]:
         """Every line of any panel once, by its label: the entries of the legend."""
@@ -148,7 +161,7 @@ class Figure:
         marks = [m for panel in self.panels for line in panel.lines for m in line.marks]
         parts = []
         if any(m.interval for m in marks):
-            parts.append("Bars with caps: 95 % interval over the repeats.")
+            parts.append(f"Bars with caps: 95 % interval{' of the change' if self.rows else ' over the repeats'}.")
         if any(self._leaving(panel) for panel in self.panels):
             parts.append("An arrow at the edge: the interval reaches beyond the axis; the table has its ends.")
         if any(line.gaps for panel in self.panels for line in panel.lines):

@@ -121,9 +121,8 @@ def single(group: SeriesSet) -> str:
 
 
 def caption(group: SeriesSet, subject: str) -> str:
-    said = marks(group.runs, group.points())
     label = single(group)
-    return f"{subject}{f' of {label}' if label else ''}{f' ({said})' if said else ''}"
+    return f"{subject} of {label}" if label else subject
 
 
 def span_text(values: Sequence[tuple[str, Estimate]], text: Callable[[float], str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The warnings that belong on a chart itself: not hardware, persistence not proven."""
+"""The notice on what leaves a page, a picture or a table: not hardware, persistence not proven. The page says it once."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ def hardware_mark(run: Run) -> str:
 
 
 def marks(runs: Iterable[Run], points: Iterable[Point]) -> str:
-    """The marks of the runs and the points that a chart has."""
+    """The notice of these runs and points; empty where there is none."""
     every = list(runs)
     reasons = dict.fromkeys(filter(None, map(hardware_mark, every)))
     kinds = [r.removeprefix(_KIND_UNRECORDED) for r in reasons if r.startswith(_KIND_UNRECORDED)]

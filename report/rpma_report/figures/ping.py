@@ -72,7 +72,6 @@ def steps(runs: Sequence[Run]) -> Figure | None:
         lines.append(Line(run.name, n, places))
     if not any(line.marks for line in lines):
         return None
-    said = marks([run for run, _ in pings], ())
     rows = [
         [name, *(quantity.time_ns(dict(ping.steps).get(name)) for _, ping in pings)] for name in names
     ]
@@ -86,14 +85,14 @@ def steps(runs: Sequence[Run]) -> Figure | None:
     return Figure(
         id="ping-steps",
         title="Pings: steps up to the first one",
-        marks=said,
+        marks=marks([run for run, _ in pings], ()),
         x_title="",
         x_scale="category",
         y_title="time",
         y_scale="time",
         panels=(Panel("", tuple(lines)),),
         alt=" ".join(["Bar chart of the time of each step.", *sentences]),
-        table=tables.plain(f"Steps{f' ({said})' if said else ''}", columns, rows),
+        table=tables.plain("Steps", columns, rows),
         notes=_left_out(len(pings)),
         categories=tuple(names),
     )

@@ -123,9 +123,7 @@ def _table(group: SeriesSet, names: Sequence[str], subject: str) -> tables.Table
     )
     titles = (*(axis.title for axis in places), "step", *map(quantity.percentile, PERCENTILES))
     columns = (*titles, "max", "samples", "repeats")
-    said = marks(group.runs, ())
-    caption = f"{subject} ({said})" if said else subject
-    return tables.Table(caption, columns, groups, len(places) + 1)
+    return tables.Table(subject, columns, groups, len(places) + 1)
 
 
 def _rows(point: Point, names: Sequence[str], places: Sequence[Axis]) -> Iterator[tables.Row]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 
+Tone = Literal["worse", "better", ""]  # of a word: by colour and sign
+
+
 @dataclass(frozen=True)
 class Cell:
     """Text of a table cell, and its interval in small print."""
@@ -23,6 +26,7 @@ class Cell:
     text: str
     interval: str = ""
     at: Address | None = None  # where the number comes from
+    tone: Tone = ""
 
 
 Row = tuple[Cell, ...]

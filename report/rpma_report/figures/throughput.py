@@ -32,18 +32,17 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if not panels:
         return None
     points, of = [p for s, _ in every for p in s.points], tuple({id(s.run): s.run for s, _ in every}.values())
-    said = marks(of, points)
     return Figure(
         id="throughput",
         title="Latency against achieved throughput",
-        marks=said,
+        marks=marks(of, points),
         x_title="operations per second, as achieved",
         x_scale="per_s",
         y_title="latency",
         y_scale="time",
         panels=tuple(panels),
         alt=_alt(shown),
-        table=_table(every, said),
+        table=_table(every),
         notes=("A line goes from the least to the most that was asked for.",
                *left_out([s for s, _ in every], [s for s, _ in shown])),  # fmt: skip
     )
@@ -105,7 +104,7 @@ def _alt(shown: Sequence[Swept]) -> str:
     return " ".join(["Line chart of latency against throughput.", *sentences])
 
 
-def _table(every: Sequence[Swept], said: str) -> tables.Table:
+def _table(every: Sequence[Swept]) -> tables.Table:
     columns: list[Callable[[Point], tables.Cell]] = [tables.RATE.of, tables.BANDWIDTH.of]
     groups = []
     for series, axis in every:
@@ -119,5 +118,5 @@ def _table(every: Sequence[Swept], said: str) -> tables.Table:
             rows.append((tables.Cell(axis.title), named, *(column(point) for column in columns), *times))
         groups.append(tables.RowGroup(series.label if len(every) > 1 else "", tuple(rows)))
     titles = ("swept", "value", "rate", "bandwidth", *map(quantity.percentile, PERCENTILES))
-    caption = f"Throughput and latency{f' ({said})' if said else ''}"
+    caption = "Throughput and latency"
     return tables.Table(caption, titles, tuple(groups), 2)

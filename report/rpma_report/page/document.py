@@ -88,7 +88,7 @@ class Section:
 @dataclass(frozen=True)
 class Document:
     title: str
-    lead: tuple[str, ...]  # the first sentences: what, on which device
+    lead: tuple[str, ...]  # sentences: what, on which device
     alarms: tuple[Note, ...]
     sections: tuple[Section, ...]
     subject: str  # names the window and bookmarks
@@ -96,6 +96,7 @@ class Document:
     results: tuple[str, ...] = ()  # SHA-256, run and name of each file, for verify
     made: str = ""  # by which command and options, for verify; empty: create
     author: str = ""
+    answer: str = ""  # the first line, before all others: what the page found
     files: tuple[tuple[str, str], ...] = ()  # SHA-256 and name of each, for the names of points
 
     def figures(self) -> list[Figure]:

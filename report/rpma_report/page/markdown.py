@@ -18,6 +18,8 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#|~$!&])")
 def render(document: Document, pictures: str | None) -> str:
     """`pictures` is the folder of the charts as seen from the file."""
     lines = [f"# {text(document.title)}", ""]
+    if document.answer:
+        lines += [f"**{text(document.answer)}**", ""]
     for sentence in filter(None, (document.author, *document.lead)):
         lines += [text(sentence), ""]
     for alarm in document.alarms:
@@ -71,8 +73,6 @@ def _note(note: Note) -> Iterator[str]:
 
 def _figure(figure: Figure, pictures: str | None) -> Iterator[str]:
     yield from (f"### {text(figure.title)}", "")
-    if figure.marks:
-        yield from (f"**{text(figure.marks)}**", "")
     if pictures is None:
         yield text(figure.alt)
     else:

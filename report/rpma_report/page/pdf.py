@@ -97,6 +97,8 @@ def _blank() -> Drawing:
 
 def _items(document: Document) -> Iterator[Item]:
     yield from _wrapped(document.title, TITLE)
+    if document.answer:
+        yield from _wrapped(document.answer, HEADING)
     for sentence in filter(None, (document.author, *document.lead)):
         yield from _wrapped(sentence, BODY)
     for alarm in document.alarms:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rpma_report.figures import connection
+from rpma_report.figures.marks import marks
 from rpma_report.figures.tables import PERCENTILES
 from rpma_report.model import Estimate, Latency, Point, Run
 from rpma_report.text import shown
@@ -56,6 +57,7 @@ def _columns() -> Iterator[str]:
     yield from ("ops", "errors", "late_ops", "unbegun_ops", "client_cpu_fraction", "server_cpu_fraction",
                 "server_load_measured_fraction", "verify_mismatches_bytes")  # fmt: skip
     yield from (f"connection_{setting.key}" for setting in connection.SETTINGS)
+    yield "notice"
 
 
 def _keys() -> list[str]:
@@ -67,7 +69,7 @@ def _rows(run: Run, point: Point) -> Iterator[Row]:
     same: Row = {
         "run": run.name, "file": run.file, "program": run.program, "device_kind": run.device_kind,
         "point": point.id, **{key: point.params.get(key) for key in _PARAMS},
-        "target_kind": memory.get("kind"),
+        "target_kind": memory.get("kind"), "notice": marks((run,), (point,)),
         **{f"connection_{key}": value for key, value in connection.of(point).items() if key in _LINKED},
     }  # fmt: skip
     yield {**same, **_whole(point)}

@@ -15,6 +15,7 @@ from rpma_report.figures import (
     load,
     methods,
     mix,
+    multiples,
     ping,
     rate,
     search,
@@ -139,7 +140,7 @@ def title(runs: Sequence[Run]) -> str:
 def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
     """Those that have something to draw; compare has them too."""
     for id, short, makers in _CHARTS:
-        found = [figure for make in makers if (figure := make(runs))]
+        found = [multiples.apart(figure) for make in makers if (figure := make(runs))]
         if not found:
             continue
         blocks: list[Block] = list(found)

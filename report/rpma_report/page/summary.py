@@ -80,14 +80,17 @@ def alarms(runs: Sequence[Run]) -> tuple[Note, ...]:
 
 
 def _not_hardware(runs: Sequence[Run]) -> Iterator[Note]:
-    measured = [run for run in runs if run.is_measured and not run.is_hardware]
+    every_measured = [run for run in runs if run.is_measured]
+    measured = [run for run in every_measured if not run.is_hardware]
     local = [run for run in measured if run.points and not any(is_remote(p.params) for p in run.points)]
     unknown = [run for run in measured if not run.records_device and run.device_kind is None and run not in local]
     known = [run for run in measured if run not in unknown and run not in local]
     if known:
         marks = facts.by_key(((hardware_mark(run), run) for run in known), runs)
-        said = tuple(f"{mark[:1].upper()}{mark[1:]}: {which}." for mark, which in marks)
-        yield Note("Not hardware. These figures say nothing about RDMA hardware.", said, alarm=True)
+        reasons = "; ".join(mark for mark, _ in marks)
+        told = len(marks) > 1 or len(known) < len(every_measured)
+        said = tuple(f"{mark[:1].upper()}{mark[1:]}: {which}." for mark, which in marks) if told else ()
+        yield Note(f"NOT HARDWARE: {reasons}. These figures say nothing about RDMA hardware.", said, alarm=True)
     if unknown:
         named = all(run.device_name for run in unknown)
         what = "what kind of device" if named else "the device"

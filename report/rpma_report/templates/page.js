@@ -87,9 +87,10 @@ class Drawing {
   line(panel, axes, line) {
     const [left, top, right, bottom, x0, x1, xLog, y0, y1, yLog] = axes;
     const share = (v, from, to, log) => ((log ? Math.log(v) : v) - from) / (to - from);
+    const rows = this.values.x === "rows"; // a place each row, from top to bottom, the values across
     const place = (x, y, mark) => ({
-      left: left + (right - left) * share(x + (line.aside || 0), x0, x1, xLog),
-      top: bottom - (bottom - top) * share(y, y0, y1, yLog),
+      left: left + (right - left) * share(rows ? y : x + (line.aside || 0), x0, x1, xLog),
+      top: bottom - (bottom - top) * share(rows ? x : y, y0, y1, yLog),
       series: line.series, panel, x, y, mark,
     });
     const marks = line.marks.map(mark => place(mark[0], mark[1], mark)), path = line.path || [], between = [];
@@ -132,7 +133,7 @@ const inSight = figure => drawings.find(d => d.figure === figure && d.svg.getCli
 
 function lines(drawing, point) {
   const { values } = drawing, { panel, mark } = point, head = values.series[point.series];
-  const x = values.x === "category" ? values.names[Math.round(point.x)] : told(values.x, point.x);
+  const x = ["category", "rows"].includes(values.x) ? values.names[Math.round(point.x)] : told(values.x, point.x);
   const found = [head + (panel.title && panel.title !== head ? `, ${panel.title}` : "")];
   found.push([x && `${values.xTitle} ${x}`.trim(), `${panel.yTitle} ${told(panel.y, point.y)}`].filter(Boolean).join(": "));
   const [, , low, high, repeats, name] = mark || [], about = [];
