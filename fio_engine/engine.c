@@ -9,19 +9,48 @@
 #include "guard.h"
 #include "job.h"
 #include "options.h"
+#include "struct_guard.h"
 
 /* Flags that fio looks at before it calls any hook; a server adds its own to the job's. */
 #define FLAGS                                                                                      \
 	(FIO_DISKLESSIO | FIO_NODISKUTIL | FIO_NO_OFFLOAD | FIO_BARRIER | FIO_MEMALIGN |           \
 	 FIO_ASYNCIO_SETS_ISSUE_TIME)
 
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED extern struct ioengine_ops ioengine, librpma_apm_client, librpma_apm_server,
+	librpma_gpspm_client, librpma_gpspm_server;
+static struct ioengine_ops *const tables[] = {&ioengine, &librpma_apm_client, &librpma_apm_server,
+					      &librpma_gpspm_client, &librpma_gpspm_server};
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+static bool is_table(const struct ioengine_ops *io_ops)
+{
+	for (size_t i = 0; i < TABLES; i++)
+		if (io_ops == tables[i])
+			return true;
+	return false;
+}
+
+/* Set where a job is not what the headers tell: nothing of it is touched from then on. */
+static bool unfit;
+
+static bool fits(struct thread_data *td)
+{
+	unfit = unfit || !struct_guard_job(td, is_table);
+	return !unfit;
+}
+
 static int engine_setup(struct thread_data *td)
 {
+	if (!fits(td))
+		return EINVAL;
 	return options_role(td) == ROLE_SERVER ? server_setup(td) : client_setup(td);
 }
 
 static int engine_init(struct thread_data *td)
 {
+	if (!fits(td))
+		return EINVAL;
 	return options_role(td) == ROLE_SERVER ? server_init(td) : client_init(td);
 }
 
@@ -34,11 +63,6 @@ static bool serves(const struct thread_data *td)
 static int engine_post_init(struct thread_data *td)
 {
 	return serves(td) ? 0 : client_post_init(td);
-}
-
-static int engine_io_u_init(struct thread_data *td, struct io_u *io_u)
-{
-	return serves(td) ? 0 : client_io_u_init(td, io_u);
 }
 
 static enum fio_q_status engine_queue(struct thread_data *td, struct io_u *io_u)
@@ -72,6 +96,8 @@ static char *engine_errdetails(struct io_u *io_u)
 
 static void engine_cleanup(struct thread_data *td)
 {
+	if (unfit)
+		return;
 	if (serves(td))
 		server_cleanup(td);
 	else
@@ -90,29 +116,24 @@ static int engine_file(struct thread_data *td, struct fio_file *file)
 	{                                                                                          \
 		.name = (engine_name), .version = FIO_IOOPS_VERSION, .flags = FLAGS,               \
 		.setup = engine_setup, .init = engine_init, .post_init = engine_post_init,         \
-		.io_u_init = engine_io_u_init, .queue = engine_queue, .commit = engine_commit,     \
-		.getevents = engine_getevents, .event = client_event,                              \
-		.errdetails = engine_errdetails, .open_file = engine_file,                         \
+		.queue = engine_queue, .commit = engine_commit, .getevents = engine_getevents,     \
+		.event = client_event, .errdetails = engine_errdetails, .open_file = engine_file,  \
 		.close_file = engine_file, .invalidate = engine_file, .unlink_file = engine_file,  \
 		.cleanup = engine_cleanup, .option_struct_size = sizeof(struct rpma_options),      \
 		.options = rpma_option_table,                                                      \
 	}
 
-#define EXPORTED __attribute__((visibility("default")))
-EXPORTED struct ioengine_ops ioengine = ENGINE("librpma");
-EXPORTED struct ioengine_ops librpma_apm_client = ENGINE("librpma_apm_client");
-EXPORTED struct ioengine_ops librpma_apm_server = ENGINE("librpma_apm_server");
-EXPORTED struct ioengine_ops librpma_gpspm_client = ENGINE("librpma_gpspm_client");
-EXPORTED struct ioengine_ops librpma_gpspm_server = ENGINE("librpma_gpspm_server");
+struct ioengine_ops ioengine = ENGINE("librpma");
+struct ioengine_ops librpma_apm_client = ENGINE("librpma_apm_client");
+struct ioengine_ops librpma_apm_server = ENGINE("librpma_apm_server");
+struct ioengine_ops librpma_gpspm_client = ENGINE("librpma_gpspm_client");
+struct ioengine_ops librpma_gpspm_server = ENGINE("librpma_gpspm_server");
 
-/* A fio of another release is given tables that it refuses, whatever it is. */
-__attribute__((constructor)) static void check_release(void)
+/* A fio that it was not built for is given tables that it refuses, whatever it is. */
+__attribute__((constructor)) static void check_program(void)
 {
-	struct ioengine_ops *all[] = {&ioengine, &librpma_apm_client, &librpma_apm_server,
-				      &librpma_gpspm_client, &librpma_gpspm_server};
-
-	if (guard_check(FIO_HEADERS_VERSION))
+	if (guard_check(FIO_HEADERS_VERSION) && struct_guard_program())
 		return;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		all[i]->version = -1;
+	for (size_t i = 0; i < TABLES; i++)
+		tables[i]->version = -1;
 }

@@ -3,8 +3,9 @@
  * guard.h -- is the fio that loads the engine the one that it was built for?
  *
  * The number by which fio and its engines tell each other's version stays the
- * same while the structs that they share change; so the names of the releases
- * are compared, before any of these structs is touched.
+ * same while the structs that they share change; so the names of the versions
+ * are compared, before any of these structs is touched. Not each version has a
+ * name of its own: struct_guard.h compares the structs.
  */
 #ifndef GUARD_H
 #define GUARD_H
@@ -12,13 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of "fio-3.33" or "fio-3.33.1" at the beginning of the text; 0: there is none. */
-size_t guard_release_length(const char *text);
+/* The length of "fio-3.33", "fio-3.33.1" or "fio-3.33-12-gabcdef" at the beginning; 0: there is
+ * none. */
+size_t guard_version_length(const char *text);
 
-/* "fio-3.33" and "fio-3.33-12-gabcdef" are the same release, "fio-3.33.1" is another. */
-bool guard_same_release(const char *one, const char *other);
+/* "fio-3.33" and "fio-3.33-dirty" are the same, "fio-3.33.1" and "fio-3.33-12-gabcdef" are others.
+ */
+bool guard_same_version(const char *one, const char *other);
 
-/* As guard_same_release() with the program that we are in; false: said on stderr. */
+/* As guard_same_version() with the program that we are in; false: said on stderr. */
 bool guard_check(const char *headers);
 
 #endif /* GUARD_H */

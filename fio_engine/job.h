@@ -15,7 +15,6 @@ extern struct fio_option rpma_option_table[];
 int client_setup(struct thread_data *td);
 int client_init(struct thread_data *td);
 int client_post_init(struct thread_data *td);
-int client_io_u_init(struct thread_data *td, struct io_u *io_u);
 enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u);
 int client_commit(struct thread_data *td);
 int client_getevents(struct thread_data *td, unsigned min, unsigned max,

@@ -369,16 +369,6 @@ int client_init(struct thread_data *td)
 	return 0;
 }
 
-int client_io_u_init(struct thread_data *td, struct io_u *io_u)
-{
-	struct client *client = td->io_ops_data;
-	struct operation *operation = io_queue_operation(client->io_queue, io_u->index);
-
-	operation->owner = io_u;
-	io_u->engine_data = operation; /* it shares its place with the index */
-	return 0;
-}
-
 /* Wherever fio has taken the buffers from, they are in one piece. */
 int client_post_init(struct thread_data *td)
 {

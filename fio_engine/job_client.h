@@ -23,6 +23,7 @@ struct client {
 	struct layout layout;
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */
 	const struct io_u *barrier; /* that waits for all before it; NULL: none does */
+	bool bound;		    /* each io_u has its operation */
 	uint32_t held; /* operations that fio has committed, and wait for the rest of their batch */
 	struct io_u **events;	   /* what the last getevents found, iodepth of them */
 	struct histogram *commits; /* latencies; NULL: not asked for */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "job_client.h"
+#include "struct_guard.h"
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 
@@ -335,6 +336,30 @@ static bool barrier_passed(struct client *client, const struct io_u *io_u, int *
 	return true;
 }
 
+/*
+ * Gives each io_u the operation with its index, in whose place that is then, when the first one has
+ * come and is what the headers tell. Else the job ends, with nothing changed in it.
+ */
+static bool bind_io_us(struct client *client, const struct io_u *first)
+{
+	struct io_u *io_u;
+	unsigned i;
+
+	if (!struct_guard_io_u(first)) {
+		failure_set(EXIT_RUN_FAILED, "queue", "this fio cannot be served");
+		give_up(client);
+		return false;
+	}
+	io_u_qiter (&client->td->io_u_all, io_u, i) {
+		struct operation *operation = io_queue_operation(client->io_queue, i);
+
+		operation->owner = io_u;
+		io_u->engine_data = operation;
+	}
+	client->bound = true;
+	return true;
+}
+
 enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 {
 	struct client *client = td->io_ops_data;
@@ -346,6 +371,10 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 	}
 	if (ddir_sync(io_u->ddir))
 		return sync_now(client, io_u);
+	if (!client->bound && !bind_io_us(client, io_u)) {
+		io_u->ddir = DDIR_INVAL;
+		return FIO_Q_COMPLETED;
+	}
 	if (is_barrier(client, io_u) && !barrier_passed(client, io_u, &error))
 		return FIO_Q_BUSY;
 	fill(client, io_u, io_u->engine_data);

@@ -71,7 +71,7 @@ static void *no_module(const char *folder, const char *running)
 /* The path of the module for this program, such as "fio-3.33-dirty". */
 static bool module_path(const char *folder, const char *running, char path[PATH_MAX])
 {
-	size_t length = guard_release_length(running);
+	size_t length = guard_version_length(running);
 
 	if (length <= strlen(PREFIX) || strncmp(running, PREFIX, strlen(PREFIX)) != 0)
 		return false;

@@ -9,28 +9,43 @@
 static void release_is_the_same_whatever_is_appended(void **state)
 {
 	(void)state;
-	assert_true(guard_same_release("fio-3.33", "fio-3.33"));
-	assert_true(guard_same_release("fio-3.33", "fio-3.33-dirty"));
-	assert_true(guard_same_release("fio-3.33-12-gabcdef", "fio-3.33-3"));
-	assert_true(guard_same_release("fio-3.33.1", "fio-3.33.1-3"));
+	assert_true(guard_same_version("fio-3.33", "fio-3.33"));
+	assert_true(guard_same_version("fio-3.33", "fio-3.33-dirty"));
+	assert_true(guard_same_version("fio-3.33", "fio-3.33-3"));
+	assert_true(guard_same_version("fio-3.33.1", "fio-3.33.1-3"));
+	assert_true(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef-dirty"));
+	assert_true(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef01"));
+	assert_int_equal(guard_version_length("fio-3.33-12-gabcdef-dirty"), 19);
+	assert_int_equal(guard_version_length("fio-3.33.1-3"), 10);
 }
 
 static void other_release_is_told_apart(void **state)
 {
 	(void)state;
-	assert_false(guard_same_release("fio-3.33", "fio-3.39"));
-	assert_false(guard_same_release("fio-3.3", "fio-3.33"));
-	assert_false(guard_same_release("fio-3.33", "fio-3.3"));
-	assert_false(guard_same_release("fio-3.33", "fio-3.33.1"));
-	assert_false(guard_same_release("fio-3.33", "fio-4.33"));
+	assert_false(guard_same_version("fio-3.33", "fio-3.39"));
+	assert_false(guard_same_version("fio-3.3", "fio-3.33"));
+	assert_false(guard_same_version("fio-3.33", "fio-3.3"));
+	assert_false(guard_same_version("fio-3.33", "fio-3.33.1"));
+	assert_false(guard_same_version("fio-3.33", "fio-4.33"));
+}
+
+/* What git calls so came after the release, and before the next one. */
+static void version_between_releases_is_none_of_them(void **state)
+{
+	(void)state;
+	assert_false(guard_same_version("fio-3.33", "fio-3.33-12-gabcdef"));
+	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33"));
+	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-3"));
+	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcde0"));
+	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-1-gabcdef"));
 }
 
 static void what_names_no_release_matches_nothing(void **state)
 {
 	(void)state;
-	assert_false(guard_same_release("", ""));
-	assert_false(guard_same_release("fio", "fio"));
-	assert_false(guard_same_release("fio-3.33", ""));
+	assert_false(guard_same_version("", ""));
+	assert_false(guard_same_version("fio", "fio"));
+	assert_false(guard_same_version("fio-3.33", ""));
 }
 
 /* This program is no fio: it exports no version. */
@@ -45,6 +60,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(release_is_the_same_whatever_is_appended),
 		cmocka_unit_test(other_release_is_told_apart),
+		cmocka_unit_test(version_between_releases_is_none_of_them),
 		cmocka_unit_test(what_names_no_release_matches_nothing),
 		cmocka_unit_test(program_without_a_version_is_refused),
 	};
