@@ -80,6 +80,21 @@ static int make_messages(struct connection *c)
 		      "messages", &c->messages);
 }
 
+/* To another device; what the job has registered stays where it is. */
+static int move_messages(void *arg, bool moved)
+{
+	struct connection *c = arg;
+
+	if (moved)
+		return make_messages(c);
+	if (c->buffers != NULL || c->zeros != NULL)
+		return -EBUSY;
+	rpma_mr_dereg(&c->messages);
+	free(c->message_memory);
+	c->message_memory = NULL;
+	return 0;
+}
+
 /* --- leaving ----------------------------------------------------------------------- */
 
 /* What else completes is of no interest any more. */
@@ -257,6 +272,8 @@ int connection_open(struct connection *connection, const struct connection_cfg *
 		      GRND_NONBLOCK) < 0)
 		connection->cfg.hello.tag = 0;
 	link_log_to_failures(false);
+	connection->dial.move = move_messages;
+	connection->dial.arg = connection;
 	ret = dial_resolve(&connection->dial, cfg->settings->address, cfg->settings->port);
 	if (ret == 0)
 		ret = dial_route(&connection->dial, &options);

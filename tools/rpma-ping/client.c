@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "claim.h"
@@ -20,7 +21,25 @@ static int resolve(struct client *c)
 	const struct options *o = c->options;
 
 	c->dial.family = o->ipv4 ? AF_INET : o->ipv6 ? AF_INET6 : AF_UNSPEC;
+	/* a run that has to end does not wait longer for a name */
+	if (o->deadline_ns > 0 && o->deadline_ns < RESOLVE_TIMEOUT_MS * 1000000ULL)
+		c->dial.resolve_ms = (int)(o->deadline_ns / 1000000 + 1);
 	return dial_resolve(&c->dial, c->host, o->port);
+}
+
+/* Those that the source has a route to. */
+static int keep_addresses(struct client *c)
+{
+	struct resolved *all = &c->dial.resolved;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (source_check(c->options->source, all->addresses[i]) == 0)
+			memmove(all->addresses[kept++], all->addresses[i],
+				sizeof(all->addresses[i]));
+	}
+	all->count = kept;
+	return kept > 0 ? 0 : -EIO;
 }
 
 static int find_device(struct client *c)
@@ -28,7 +47,7 @@ static int find_device(struct client *c)
 	const struct options *o = c->options;
 	const struct endpoint_options options = {o->device, o->cli.quiet, o->argv + 1};
 
-	if (o->source != NULL && source_check(o->source, c->dial.address) != 0)
+	if (o->source != NULL && keep_addresses(c) != 0)
 		return -EIO;
 	return dial_route(&c->dial, &options);
 }

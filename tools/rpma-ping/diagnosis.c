@@ -138,6 +138,10 @@ static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 	case CAUSE_NO_ANSWER:
 		return of_no_answer(f);
 	case CAUSE_REFUSED:
+		if (f->device == DEVICE_SOFT)
+			return "no rpma-ping --server runs there, its --allow leaves this host "
+			       "out, it runs as another user, whom the software device does not "
+			       "serve, or many clients connect at once (see its stderr)";
 		return "no rpma-ping --server runs there, its --allow leaves this host out, or "
 		       "many clients connect at once (see its stderr)";
 	case CAUSE_CLOSED:

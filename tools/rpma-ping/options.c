@@ -183,6 +183,10 @@ static const struct cli_row rows_of_client[] = {
 	 GROUP_CLIENT, cli_flag, TO(flood), 0},
 	{"timestamps", 'D', NULL, "Print the time of day, in seconds since 1970, before each line",
 	 GROUP_CLIENT, cli_flag, TO(timestamps), 0},
+	{"numeric", 'n', NULL, "As ping(8) has it: addresses are always numbers here", GROUP_CLIENT,
+	 cli_flag, TO(numeric), 0},
+	{"outstanding", 'O', NULL, "As ping(8) has it: a late ping is always reported here",
+	 GROUP_CLIENT, cli_flag, TO(outstanding), 0},
 	{"flush", 0, "visibility|persistent|auto",
 	 "What the flush of each write is to reach; auto is persistent where the server allows it "
 	 "(auto)",

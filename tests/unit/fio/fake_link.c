@@ -17,14 +17,13 @@
 
 struct fake fake;
 
-int __wrap_resolve_family(const char *host, int family, int timeout_ms,
-			  char address[RESOLVE_ADDRESS_MAX]);
-int __wrap_resolve_family(const char *host, int family, int timeout_ms,
-			  char address[RESOLVE_ADDRESS_MAX])
+int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved);
+int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
 {
 	assert_string_equal(host, "a-server");
 	assert_int_equal(family, AF_UNSPEC);
-	strcpy(address, "127.0.0.1");
+	strcpy(resolved->addresses[0], "127.0.0.1");
+	resolved->count = 1;
 	return 0;
 }
 

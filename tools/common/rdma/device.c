@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "soft.h"
 #include "tools/common/base/failure.h"
@@ -192,8 +193,30 @@ const char *device_kind_name(enum device_kind kind)
 	return names[kind];
 }
 
+/* In a process on the software device, which then is there and could not start. */
+static int soft_lacks_something(void)
+{
+	struct rlimit space, files;
+
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+		return failure_because(
+			CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "device",
+			"the software device could not start: it reserves more address "
+			"space than the %llu MiB that this process may have (ulimit -v)",
+			(unsigned long long)space.rlim_cur >> 20);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		return failure_set(
+			EXIT_RUN_FAILED, "device",
+			"the software device could not start: see its line above; %llu files "
+			"may be open at a time (ulimit -n)",
+			(unsigned long long)files.rlim_cur);
+	return failure_set(EXIT_RUN_FAILED, "device", "the software device could not start");
+}
+
 static int none_found(const char *name, size_t count)
 {
+	if (count == 0 && soft_active())
+		return soft_lacks_something();
 	if (count == 0)
 		return failure_because(
 			CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",

@@ -4,10 +4,14 @@
  * device of this host with the route to it, the connection, and the answer.
  *
  * Each step is a function, because rpma-ping times them one by one. Each wait has
- * a limit; a failure sets its error message, step and cause.
+ * a limit; a failure sets its error message, step and cause. A name may have several
+ * addresses: they are tried in order within one limit of time, and when none does, the
+ * message has what each answered.
  */
 #ifndef COMMON_RDMA_DIAL_H
 #define COMMON_RDMA_DIAL_H
+
+#include <stdbool.h>
 
 #include "connection.h"
 #include "device.h"
@@ -16,7 +20,18 @@
 #include "resolve.h"
 
 struct dial {
-	int family; /* set by the caller: which addresses do; AF_UNSPEC: either */
+	int family;		  /* set by the caller: which addresses do; AF_UNSPEC: either */
+	int resolve_ms;		  /* set by the caller; 0: RESOLVE_TIMEOUT_MS */
+	struct resolved resolved; /* once connected, the one that answered alone */
+	size_t at;		  /* which of them is meant by address */
+	size_t routed;		  /* which of them device and peer are for */
+	/*
+	 * Set by a caller who registers memory with the peer: called before that goes, with
+	 * false, and once there is another, with true. Not 0: it cannot go.
+	 */
+	int (*move)(void *arg, bool moved);
+	void *arg;
+	struct endpoint_options endpoint;
 	char address[RESOLVE_ADDRESS_MAX]; /* numeric; empty: not resolved */
 	uint16_t port;
 	char name[LINK_PEER_MAX]; /* for error messages: "server 192.0.2.1:7204" */
@@ -24,12 +39,18 @@ struct dial {
 	struct rpma_peer *peer;	  /* for that device; the caller deletes it */
 };
 
-/* Sets address, port and name. */
+/* Sets address, port and name, to the first. */
 int dial_resolve(struct dial *dial, const char *host, uint16_t port);
-/* Sets device and peer; may start the tool again, as endpoint_route(). */
+/*
+ * Sets device and peer, for the first address with a route; may start the tool again, as
+ * endpoint_route().
+ */
 int dial_route(struct dial *dial, const struct endpoint_options *options);
-/* Connects; peer_name and device of cfg are not used. */
-int dial_connect(struct link **link, const struct dial *dial,
+/*
+ * Connects to the address with the route, or to another of the name, which may change
+ * device and peer. peer_name and device of cfg are not used.
+ */
+int dial_connect(struct link **link, struct dial *dial,
 		 const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg);
 /*
  * Reads what the server answered to a client of this role. Fails, too, if it

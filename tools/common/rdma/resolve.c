@@ -27,7 +27,7 @@ struct lookup {
 	bool done;	/* under lock, like all below */
 	bool abandoned; /* the asker has left: the thread frees */
 	int gai_error;
-	char address[RESOLVE_ADDRESS_MAX];
+	struct resolved resolved;
 	int family;
 	char host[];
 };
@@ -39,14 +39,29 @@ static void lookup_free(struct lookup *l)
 	free(l);
 }
 
-static int look_up(const char *host, int family, char address[RESOLVE_ADDRESS_MAX])
+static void add(struct resolved *resolved, const char *address)
+{
+	for (size_t i = 0; i < resolved->count; i++) {
+		if (strcmp(resolved->addresses[i], address) == 0)
+			return;
+	}
+	if (resolved->count < RESOLVE_ADDRESSES_MAX)
+		memcpy(resolved->addresses[resolved->count++], address, RESOLVE_ADDRESS_MAX);
+}
+
+static int look_up(const char *host, int family, struct resolved *resolved)
 {
 	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found = NULL;
 	int error = getaddrinfo(host, NULL, &hints, &found);
 
-	if (error == 0)
-		error = getnameinfo(found->ai_addr, found->ai_addrlen, address, RESOLVE_ADDRESS_MAX,
-				    NULL, 0, NI_NUMERICHOST);
+	for (const struct addrinfo *i = found; error == 0 && i != NULL; i = i->ai_next) {
+		char address[RESOLVE_ADDRESS_MAX] = "";
+
+		error = getnameinfo(i->ai_addr, i->ai_addrlen, address, sizeof(address), NULL, 0,
+				    NI_NUMERICHOST);
+		if (error == 0)
+			add(resolved, address);
+	}
 	if (found != NULL)
 		freeaddrinfo(found);
 	return error;
@@ -55,13 +70,13 @@ static int look_up(const char *host, int family, char address[RESOLVE_ADDRESS_MA
 static void *look_up_thread(void *arg)
 {
 	struct lookup *l = arg;
-	char address[RESOLVE_ADDRESS_MAX] = "";
-	int error = look_up(l->host, l->family, address);
+	struct resolved resolved = {.count = 0};
+	int error = look_up(l->host, l->family, &resolved);
 	bool abandoned;
 
 	pthread_mutex_lock(&l->lock);
 	l->gai_error = error;
-	memcpy(l->address, address, sizeof(address));
+	l->resolved = resolved;
 	l->done = true;
 	abandoned = l->abandoned;
 	pthread_cond_signal(&l->done_signal);
@@ -102,7 +117,7 @@ static struct lookup *lookup_new(const char *host, int family)
 
 /* Waits, takes the answer, and frees the lookup or leaves it to its thread. */
 static int take_answer(struct lookup *l, const struct timespec *deadline, int *gai_error,
-		       char address[RESOLVE_ADDRESS_MAX])
+		       struct resolved *resolved)
 {
 	int error = 0;
 	bool done;
@@ -114,7 +129,7 @@ static int take_answer(struct lookup *l, const struct timespec *deadline, int *g
 	l->abandoned = !done;
 	*gai_error = l->gai_error;
 	if (done)
-		memcpy(address, l->address, RESOLVE_ADDRESS_MAX);
+		*resolved = l->resolved;
 	pthread_mutex_unlock(&l->lock);
 	if (done)
 		lookup_free(l);
@@ -131,31 +146,47 @@ bool resolve_has_port(const char *host)
 
 int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
 {
-	return resolve_family(host, AF_UNSPEC, timeout_ms, address);
+	struct resolved resolved;
+	int ret = resolve_all(host, AF_UNSPEC, timeout_ms, &resolved);
+
+	if (ret == 0)
+		memcpy(address, resolved.addresses[0], RESOLVE_ADDRESS_MAX);
+	return ret;
 }
 
-int resolve_family(const char *host, int family, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
+int resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
 {
 	struct lookup *l = lookup_new(host, family);
 	struct timespec deadline;
 	int gai_error = 0;
 
+	resolved->count = 0;
 	if (l == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += timeout_ms / 1000;
+	deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (deadline.tv_nsec >= 1000000000) {
+		deadline.tv_nsec -= 1000000000;
+		deadline.tv_sec++;
+	}
 	if (thread_start(NULL, look_up_thread, l) != 0) {
 		lookup_free(l);
-		return failure_set(EXIT_INTERNAL, STEP, "cannot start a thread to look up %s",
+		return failure_set(EXIT_RUN_FAILED, STEP,
+				   "cannot start a thread to look up %s: the limit of processes "
+				   "(ulimit -u, or pids.max of the control group) is reached",
 				   host);
 	}
-	if (take_answer(l, &deadline, &gai_error, address) != 0)
+	if (take_answer(l, &deadline, &gai_error, resolved) != 0)
 		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
-				       "cannot resolve the host name %s: no answer within %d s",
-				       host, timeout_ms / 1000);
+				       "cannot resolve the host name %s: no answer within %g s",
+				       host, timeout_ms / 1000.0);
 	if (gai_error != 0)
 		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
 				       "cannot resolve the host name %s: %s", host,
 				       gai_strerror(gai_error));
+	if (resolved->count == 0)
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "the host name %s has no address", host);
 	return 0;
 }

@@ -144,9 +144,9 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 }
 
 /* Connects and is welcome; else *link stays NULL. */
-static int connect_to(struct link **link, const struct dial *dial,
-		      const struct greeting_request *request, const struct link_lane *queues,
-		      const struct link_knobs *knobs, struct greeting_reply *reply)
+static int connect_to(struct link **link, struct dial *dial, const struct greeting_request *request,
+		      const struct link_lane *queues, const struct link_knobs *knobs,
+		      struct greeting_reply *reply)
 {
 	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
 	uint8_t greeting[GREETING_REQUEST_BYTES];

@@ -157,6 +157,11 @@ static int prepare(struct run *run)
 	clock_start(&run->record.clock, NULL);
 	run->record.clock_started = true;
 	ret = connection_open(&run->remote, run->record.id, &run->record.server);
+	/* another address of the name may have answered, over another device */
+	if (ret == 0 && strcmp(run->record.device.name, run->remote.dial.device.name) != 0) {
+		run->record.device = run->remote.dial.device;
+		ret = place(run);
+	}
 	if (ret == 0)
 		ret = choices_resolve(&o->choices, &run->record.server.offer, run->remote.dial.name,
 				      run->record.targets);

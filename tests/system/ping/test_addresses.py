@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A name of several addresses: each is tried in order, whichever of them has the server.
+
+The names are in a file of hosts of a mount namespace of their own. 127.0.0.1 and ::1 are
+of two devices of the software device.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from pinging import LIMIT_S, command, server, soft
+
+BENCH = os.environ["RPMA_BENCH"]
+LIVE = ["127.0.0.1", "::1"]
+DEAD = ["127.9.9.9", "127.8.8.8"]
+NAMESPACE = ["unshare", "-rm", "sh", "-ec", 'mount --bind "$0" /etc/hosts; exec "$@"']
+
+
+@pytest.fixture(scope="module", autouse=True)
+def namespaces() -> None:
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespace can be made here")
+
+
+def where(hosts: Path, addresses: list[str], words: list[str]) -> subprocess.CompletedProcess[str]:
+    """WORDS where the name "several" has these ADDRESSES, in this order."""
+    hosts.write_text("".join(f"{address} several\n" for address in addresses))
+    return subprocess.run([*NAMESPACE, str(hosts), *words], capture_output=True, text=True, timeout=LIMIT_S, env=soft())
+
+
+# getaddrinfo sorts addresses of two families; those of one keep the order of the file
+ORDERS = [list(order) for live in LIVE for order in permutations([live, *DEAD])]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=["-".join(order) for order in ORDERS])
+def test_ping_finds_the_address_with_the_server(tmp_path: Path, order: list[str]) -> None:
+    live = next(address for address in order if address in LIVE)
+    with server("--listen", live) as it:
+        done = where(tmp_path / "hosts", order, command(it.port, "-c", "1", host="several"))
+    assert done.returncode == 0, done.stderr
+    assert f"several ({live})" in done.stdout or live in done.stdout
+
+
+@pytest.mark.parametrize("live", LIVE)
+def test_bench_finds_the_address_with_the_server(tmp_path: Path, live: str) -> None:
+    words = [BENCH, "client", "--device", "soft", "--test=lat", "--op=write", "--persist=none", "--duration=10ms",
+             "--warmup=0s", "--repeats=1", "--quiet"]  # fmt: skip
+    serve = [BENCH, "server", "--device", "soft", "--port=0", "--target=dram:1M", "--listen", live]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=soft()) as it:
+        try:
+            assert it.stdout is not None
+            line = ""
+            while "port" not in line:
+                line = it.stdout.readline()
+                assert line
+            port = line.split("port")[1].split()[0].strip(",:;")
+            done = where(tmp_path / "hosts", LIVE, [*words, "-p", port, "several"])
+        finally:
+            it.kill()
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_each_answered_is_told(tmp_path: Path) -> None:
+    with server("--listen", LIVE[0]) as it:
+        port = it.port
+        done = where(tmp_path / "hosts", DEAD, command(port, "-c", "1", host="several"))
+    assert done.returncode == 2
+    for address in DEAD:
+        assert f"server {address}:{port} refused the connection" in done.stderr
+
+
+def test_a_family_leaves_the_others_out(tmp_path: Path) -> None:
+    with server("--listen", "127.0.0.1") as it:
+        done = where(tmp_path / "hosts", LIVE, command(it.port, "-6", "-c", "1", host="several"))
+    assert done.returncode == 2
+    assert "[::1]" in done.stderr and "127.0.0.1" not in done.stderr
