@@ -133,6 +133,11 @@ static void inspect_mode(const struct facts *facts, struct readiness_finding *fi
 	finding_value(finding, "%s %s", target->namespaces[0].name, target->namespaces[0].mode);
 	finding_source(finding, "/sys/bus/nd/devices/%s/mode", target->namespaces[0].name);
 	say(&ratings, target, &texts, finding);
+	if (finding->status != READINESS_PASS && target->namespaces_count == 1)
+		finding_fix(finding,
+			    "Create it again, which erases it: ndctl create-namespace -f -e %s -m "
+			    "devdax (or fsdax).",
+			    target->namespaces[0].name);
 }
 
 static bool is_domain(const char *domain)
@@ -423,6 +428,11 @@ static void inspect_bad_blocks(const struct facts *facts, struct readiness_findi
 		      region_at(facts, i)->name, bad < 0 ? "unknown" : what);
 	}
 	say(&ratings, target, &texts, finding);
+	if (finding->status == READINESS_FAIL && target->namespaces_count == 1)
+		finding_fix(finding,
+			    "ndctl list --media-errors shows where; ndctl clear-errors %s clears "
+			    "them, and what was there is lost.",
+			    target->namespaces[0].name);
 }
 
 static void rate_region(const struct facts_region *region, struct ratings *ratings)

@@ -140,6 +140,11 @@ static void inspect_other(const struct facts_target *target, struct readiness_fi
 			    "Name a device DAX node, or a file or directory on a DAX file system.");
 }
 
+static const char *name_of_namespace(const struct facts_target *target)
+{
+	return target->namespaces_count > 0 ? target->namespaces[0].name : "NAMESPACE";
+}
+
 static void inspect_kind(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_target *target = &facts->target;
@@ -170,8 +175,12 @@ static void inspect_kind(const struct facts *facts, struct readiness_finding *fi
 			finding, READINESS_WARN,
 			"It is persistent memory as a block device, which is mapped through the "
 			"page cache: a flush reaches that alone.",
+			NULL);
+		finding_fix(
+			finding,
 			"Name a file on a DAX file system of it, or make the namespace a device "
-			"DAX (ndctl create-namespace -f -e NAMESPACE -m devdax).");
+			"DAX, which erases it (ndctl create-namespace -f -e %s -m devdax).",
+			name_of_namespace(target));
 		break;
 	default:
 		inspect_other(target, finding);
@@ -195,17 +204,20 @@ static bool is_shape(const struct facts_target *target, enum target_shape shape,
 
 static void judge_driver(const struct facts_target *target, struct readiness_finding *finding)
 {
-	if (strcmp(target->driver, "kmem") == 0)
+	if (strcmp(target->driver, "kmem") == 0) {
 		finding_say(finding, READINESS_FAIL,
-			    "It is in use as system memory, and no program can map it.",
-			    "daxctl reconfigure-device --mode=devdax DEVICE gives it back, if the "
-			    "memory can be taken offline.");
-	else if (strcmp(target->driver, "none") == 0)
-		finding_say(
-			finding, READINESS_FAIL,
-			"No driver is bound to it, so it cannot be opened.",
-			"daxctl reconfigure-device --mode=devdax DEVICE, or modprobe device_dax.");
-	else if (target->size_bytes == 0)
+			    "It is in use as system memory, and no program can map it.", NULL);
+		finding_fix(finding,
+			    "daxctl reconfigure-device --mode=devdax %s gives it back, if the "
+			    "memory can be taken offline.",
+			    target->device);
+	} else if (strcmp(target->driver, "none") == 0) {
+		finding_say(finding, READINESS_FAIL,
+			    "No driver is bound to it, so it cannot be opened.", NULL);
+		finding_fix(finding,
+			    "daxctl reconfigure-device --mode=devdax %s, or modprobe device_dax.",
+			    target->device);
+	} else if (target->size_bytes == 0)
 		finding_say(
 			finding, READINESS_FAIL, "It has no size.",
 			"Give it one: daxctl create-device, or ndctl create-namespace -m devdax.");
@@ -252,13 +264,17 @@ static void judge_dax(const struct facts_target *target, struct readiness_findin
 		"Mount the file system with -o dax=always (ext4 and xfs, blocks of 4096 bytes) "
 		"on a namespace of mode fsdax.";
 
-	if (target->dax_queue == KNOWN_NO)
+	if (target->dax_queue == KNOWN_NO) {
 		finding_say(
 			finding, READINESS_FAIL,
 			"The block device cannot do DAX: files are mapped through the page cache.",
-			"Make the namespace fsdax: ndctl create-namespace -f -e NAMESPACE -m "
-			"fsdax.");
-	else if (target->answer.dax == 1 || target->answer.map_sync == 0)
+			NULL);
+		finding_fix(
+			finding,
+			"Make the namespace fsdax, which erases it: ndctl create-namespace -f -e "
+			"%s -m fsdax.",
+			name_of_namespace(target));
+	} else if (target->answer.dax == 1 || target->answer.map_sync == 0)
 		finding_say(finding, READINESS_PASS, "It is mapped without page cache.", NULL);
 	else if (is_not_dax(&target->answer))
 		finding_say(

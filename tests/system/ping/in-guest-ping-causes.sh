@@ -84,6 +84,19 @@ own_link_down()
 	until_true 'the path is back' comes_back
 }
 
+own_link_is_down()
+{
+	ip link set "$device" down
+	status=0
+	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
+	ip link set "$device" up
+	rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev "$device"
+	cat err
+	it_ends 2 'device request connect' link_down 'no port of the RDMA device rxe0' 'ip link'
+	until_true 'the path is back' comes_back
+}
+
 server_stopped()
 {
 	tell_peer stop
@@ -118,6 +131,7 @@ check 'a neighbour entry that is rewritten' neighbour_rewritten
 check 'a server that is stopped' server_stopped
 check 'a server that is killed' server_killed
 check 'a smaller MTU on the way' large_packets_dropped
+check 'the link of this host is down' own_link_is_down
 check 'the link of this host goes down' own_link_down
 check 'the link of the peer goes down' peer_link_down
 exit "$failed"
