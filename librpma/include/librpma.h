@@ -1129,6 +1129,26 @@ int rpma_conn_cfg_set_srq(struct rpma_conn_cfg *cfg, struct rpma_srq *srq);
 int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq_ptr);
 
 /**
+ * rpma_conn_cfg_set_cq - let connections share a completion queue
+ * @cfg: the configuration
+ * @cq: a queue of rpma_cq_new(), borrowed: must outlive every connection made with this
+ *   configuration; NULL for a queue each
+ *
+ * Operations complete there, and so do receives, unless they have a queue of their own. Each
+ * connection takes as many entries of the queue as it may need, RPMA_CONN_OPT_SQ_SIZE and, where
+ * receives complete in it, RPMA_CONN_OPT_RQ_SIZE: a connection for which not enough are left is
+ * refused when it is made, so the queue cannot overflow. Places are counted as where
+ * RPMA_CONN_OPT_SQ_SIZE is set. It excludes a shared completion channel.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cfg is NULL, or @cq is the queue of a connection or a shared receive queue
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_cq_new(), rpma_cq_get_conn()
+ */
+int rpma_conn_cfg_set_cq(struct rpma_conn_cfg *cfg, struct rpma_cq *cq);
+
+/**
  * rpma_conn_cfg_set_option - set a number of a connection configuration
  * @cfg: the configuration
  * @option: which, an enum rpma_conn_option
@@ -2576,6 +2596,60 @@ int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset
 int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
 
 /* completions */
+
+/**
+ * rpma_cq_new - make a completion queue for several connections
+ * @peer: whose device
+ * @size: entries, 1 or more; the device may give more
+ * @cq_ptr: where to store the new queue
+ *
+ * Set it in the configuration of the connections with rpma_conn_cfg_set_cq(), and wait for
+ * the completions of all at once. On failure @cq_ptr is left alone.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @peer or @cq_ptr is NULL, or @size is 0 or above INT_MAX
+ *   RPMA_E_NOMEM - out of memory
+ *   RPMA_E_PROVIDER - ibv_create_comp_channel(3), ibv_create_cq(3) or ibv_req_notify_cq(3)
+ *     failed
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_cq_delete(), rpma_conn_cfg_set_cq(), rpma_cq_get_conn(), rpma_cq_get_wc()
+ */
+int rpma_cq_new(struct rpma_peer *peer, uint32_t size, struct rpma_cq **cq_ptr);
+
+/**
+ * rpma_cq_delete - delete a completion queue of rpma_cq_new()
+ * @cq_ptr: the queue; set to NULL. A NULL queue is fine.
+ *
+ * Delete its connections first. With RPMA_E_PROVIDER the queue is gone all the same.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cq_ptr is NULL, the queue is that of a connection or a shared receive queue,
+ *     or connections still use it; it is left alone then
+ *   RPMA_E_PROVIDER - ibv_destroy_cq(3) or ibv_destroy_comp_channel(3) failed
+ * Threads: safe on different queues.
+ * Since: 1.4
+ * See also: rpma_cq_new()
+ */
+int rpma_cq_delete(struct rpma_cq **cq_ptr);
+
+/**
+ * rpma_cq_get_conn - find the connection of a completion
+ * @cq: a queue of rpma_cq_new()
+ * @qp_num: that of the completion
+ * @conn_ptr: where to store the connection, borrowed
+ *
+ * Connections may be made and deleted by other threads meanwhile; the one that is found must
+ * not be.
+ *
+ * Return: 0, or
+ *   RPMA_E_INVAL - @cq or @conn_ptr is NULL, the queue is that of a connection or a shared
+ *     receive queue, or no connection has this number
+ * Threads: safe.
+ * Since: 1.4
+ * See also: rpma_cq_new(), rpma_cq_get_wc(), rpma_conn_get_context()
+ */
+int rpma_cq_get_conn(const struct rpma_cq *cq, uint32_t qp_num, struct rpma_conn **conn_ptr);
 
 /**
  * rpma_cq_get_fd - ask for the descriptor that completions arrive on

@@ -35,6 +35,8 @@ struct rpma_conn {
 	struct rdma_event_channel *evch;  /* NULL before connect */
 	struct ibv_comp_channel *channel; /* shared by cq and rcq, or NULL */
 	struct rpma_cq *cq;
+	bool shares_cq;				    /* and then it is borrowed */
+	uint32_t cq_entries;			    /* so many of it are for this connection */
 	struct rpma_cq *rcq;			    /* or NULL */
 	struct rpma_srq *srq;			    /* borrowed, or NULL */
 	struct rpma_connecting *connecting;	    /* what rpma_conn_connect() has still to do */

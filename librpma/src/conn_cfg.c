@@ -4,6 +4,7 @@
  */
 #include "conn_cfg.h"
 #include "cfg_size.h"
+#include "cq.h"
 #include "err.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ void rpma_conn_cfg_init(struct rpma_conn_cfg *cfg)
 	atomic_init(&cfg->timeout_ms, RPMA_DEFAULT_TIMEOUT_MS);
 	atomic_init(&cfg->shared_channel, false);
 	atomic_init(&cfg->srq, NULL);
+	atomic_init(&cfg->cq, NULL);
 	atomic_init(&cfg->sizes_sq, false);
 	for (int i = 0; i < RPMA_CONN_OPTIONS; i++)
 		atomic_init(&cfg->options[i], rpma_conn_option_defaults[i]);
@@ -99,5 +101,16 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
 		return RPMA_FAIL_NULL(cfg, srq_ptr);
 
 	*srq_ptr = cfg->srq;
+	return 0;
+}
+
+int rpma_conn_cfg_set_cq(struct rpma_conn_cfg *cfg, struct rpma_cq *cq)
+{
+	if (cfg == NULL)
+		return RPMA_FAIL_NULL(cfg);
+	if (cq != NULL && cq->conns == NULL)
+		return RPMA_FAIL(RPMA_E_INVAL, "the queue is of a connection or an SRQ");
+
+	cfg->cq = cq;
 	return 0;
 }

@@ -13,6 +13,7 @@ struct rpma_conn_cfg {
 	_Atomic int timeout_ms;		/* to resolve the address, and again for the route */
 	atomic_bool shared_channel;	/* one channel for both queues */
 	_Atomic(struct rpma_srq *) srq; /* borrowed */
+	_Atomic(struct rpma_cq *) cq;	/* borrowed; NULL: each connection has its own */
 	atomic_bool
 		sizes_sq; /* RPMA_CONN_OPT_SQ_SIZE is set: places are counted unless told not to */
 	_Atomic uint32_t options[RPMA_CONN_OPTIONS];

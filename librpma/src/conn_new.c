@@ -17,8 +17,8 @@
 static int create_cq(const struct rpma_conn *conn, uint32_t size, struct rpma_cq **cq)
 {
 	const uint32_t *options = conn->options;
-	int ret = rpma_cq_new(conn->peer->pd->context, size,
-			      (int)options[RPMA_CONN_OPT_COMP_VECTOR], conn->channel, cq);
+	int ret = rpma_cq_open(conn->peer->pd->context, size,
+			       (int)options[RPMA_CONN_OPT_COMP_VECTOR], conn->channel, cq);
 
 	if (ret)
 		return ret;
@@ -38,16 +38,22 @@ static uint32_t receives_in_cq(const struct rpma_conn *conn)
 	return srq != NULL ? srq->size : conn->options[RPMA_CONN_OPT_RQ_SIZE];
 }
 
+/* Of a queue that is shared, so many entries are this connection's. */
+static uint32_t entries_needed(const struct rpma_conn *conn)
+{
+	const uint64_t needed =
+		(uint64_t)conn->options[RPMA_CONN_OPT_SQ_SIZE] + receives_in_cq(conn);
+
+	return needed > INT_MAX ? INT_MAX : (uint32_t)needed;
+}
+
 /* Where places are counted, there is room for the completion of each: all leave one on failure. */
 static uint32_t cq_size(const struct rpma_conn *conn)
 {
 	const uint32_t size = conn->options[RPMA_CONN_OPT_CQ_SIZE];
-	const uint64_t needed =
-		(uint64_t)conn->options[RPMA_CONN_OPT_SQ_SIZE] + receives_in_cq(conn);
+	const uint32_t needed = entries_needed(conn);
 
-	if (conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] == 0 || needed <= size)
-		return size;
-	return needed > INT_MAX ? INT_MAX : (uint32_t)needed;
+	return conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] == 0 || needed <= size ? size : needed;
 }
 
 /* An SRQ with a receive queue of its own brings it along; else the option decides. */
@@ -56,6 +62,21 @@ static int create_cqs(struct rpma_conn *conn, bool shared_channel)
 	struct ibv_context *ibv_ctx = conn->peer->pd->context;
 	bool srq_has_rcq = conn->srq != NULL && conn->srq->rcq != NULL;
 
+	if (conn->shares_cq) {
+		if (shared_channel)
+			return RPMA_FAIL_WITH(
+				RPMA_E_INVAL,
+				"a completion queue of rpma_cq_new() has a channel already");
+		int ret = rpma_cq_reserve(conn->cq, entries_needed(conn));
+		if (ret) {
+			conn->cq = NULL;
+			return ret;
+		}
+		conn->cq_entries = entries_needed(conn);
+		if (conn->options[RPMA_CONN_OPT_RCQ_SIZE] == 0 || srq_has_rcq)
+			return 0;
+		return create_cq(conn, conn->options[RPMA_CONN_OPT_RCQ_SIZE], &conn->rcq);
+	}
 	if (shared_channel && srq_has_rcq) {
 		RPMA_LOG_ERROR("a shared completion channel cannot serve the receive CQ of an SRQ");
 		return RPMA_E_INVAL;
@@ -248,13 +269,16 @@ static int create_qp(struct rpma_conn *conn)
 		return ret;
 	conn->options[RPMA_CONN_OPT_BATCH_SIZE] = conn->sendq.batch;
 	conn->options[RPMA_CONN_OPT_SEND_SGES] = conn->sendq.max_sge;
+	if (conn->shares_cq)
+		rpma_cq_join(conn->cq, conn->qp->qp_num, conn);
 	if (conn->sendq.every == 0)
 		return 0;
 	conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = conn->sendq.every;
 	conn->sendq.has_srq = conn->srq != NULL && receives_in_cq(conn) > 0;
 	if (conn->srq == NULL && conn->rcq == NULL) /* for so many the CQ has room */
 		conn->sendq.receives_max = receives;
-	conn->cq->sendq = &conn->sendq;
+	if (!conn->shares_cq)
+		conn->cq->sendq = &conn->sendq;
 	return 0;
 }
 
@@ -279,13 +303,22 @@ struct ibv_qp rpma_no_qp = {.context = &nowhere};
 /* Every operation goes to rpma_sendq_post(), which finds no slots. */
 const struct rpma_sendq rpma_no_sendq = {.every = 1, .max_sge = RPMA_SGES_MAX};
 
+static void leave_cq(struct rpma_conn *conn, uint32_t qp_num)
+{
+	if (conn->shares_cq)
+		rpma_cq_leave(conn->cq, qp_num);
+}
+
 static void drop_qp(struct rpma_conn *conn, struct rdma_cm_id *id)
 {
-	if (id->qp != NULL)
+	if (id->qp != NULL) {
+		leave_cq(conn, id->qp->qp_num);
 		rdma_destroy_qp(id);
+	}
 	rpma_sendq_close(&conn->sendq);
 	conn->sendq = rpma_no_sendq;
-	conn->cq->sendq = NULL;
+	if (!conn->shares_cq)
+		conn->cq->sendq = NULL;
 	conn->qp = &rpma_no_qp;
 	conn->qpx = NULL;
 	conn->native_flush = conn->native_atomic_write = false;
@@ -309,12 +342,14 @@ int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, bool 
 		return RPMA_FAIL_NOMEM(sizeof(*conn));
 	conn->peer = peer;
 	conn->srq = cfg->srq;
+	conn->cq = cfg->cq;
+	conn->shares_cq = conn->cq != NULL;
 	conn->qp = &rpma_no_qp;
 	conn->sendq = rpma_no_sendq;
 	for (int i = 0; i < RPMA_CONN_OPTIONS; i++)
 		conn->options[i] = atomic_load(&cfg->options[i]);
 	if (conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] == RPMA_CONN_OPT_UNSET && !counts &&
-	    !cfg->sizes_sq)
+	    !cfg->sizes_sq && !conn->shares_cq)
 		conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = 0;
 
 	int ret = check_options(conn);
@@ -382,10 +417,15 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr)
 		return 0;
 
 	rpma_status_keep(&ret, rpma_flush_sink_close(&conn->sink));
-	if (conn->id != NULL && conn->id->qp != NULL)
+	if (conn->id != NULL && conn->id->qp != NULL) {
+		leave_cq(conn, conn->id->qp->qp_num);
 		rdma_destroy_qp(conn->id);
-	rpma_status_keep(&ret, rpma_cq_delete(&conn->rcq));
-	rpma_status_keep(&ret, rpma_cq_delete(&conn->cq));
+	}
+	rpma_status_keep(&ret, rpma_cq_close(&conn->rcq));
+	if (!conn->shares_cq)
+		rpma_status_keep(&ret, rpma_cq_close(&conn->cq));
+	else if (conn->cq != NULL)
+		rpma_cq_release(conn->cq, conn->cq_entries);
 	if (conn->id != NULL && rdma_destroy_id(conn->id))
 		rpma_status_fail(&ret, "rdma_destroy_id()", errno);
 	if (conn->channel != NULL)

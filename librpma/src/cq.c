@@ -57,8 +57,8 @@ static int cq_create(struct rpma_cq *cq, struct ibv_context *ibv_ctx, uint32_t s
 	return rpma_cq_arm_again(cq);
 }
 
-int rpma_cq_new(struct ibv_context *ibv_ctx, uint32_t size, int vector,
-		struct ibv_comp_channel *shared_channel, struct rpma_cq **cq_ptr)
+int rpma_cq_open(struct ibv_context *ibv_ctx, uint32_t size, int vector,
+		 struct ibv_comp_channel *shared_channel, struct rpma_cq **cq_ptr)
 {
 	struct rpma_cq *cq = malloc(sizeof(*cq));
 	if (cq == NULL)
@@ -70,7 +70,7 @@ int rpma_cq_new(struct ibv_context *ibv_ctx, uint32_t size, int vector,
 
 	int ret = cq_create(cq, ibv_ctx, size, vector);
 	if (ret) {
-		(void)rpma_cq_delete(&cq);
+		(void)rpma_cq_close(&cq);
 		return ret;
 	}
 	*cq_ptr = cq;
@@ -103,7 +103,7 @@ void rpma_cq_ack_event(struct rpma_cq *cq)
 		ibv_ack_cq_events(cq->ibv_cq, events);
 }
 
-int rpma_cq_delete(struct rpma_cq **cq_ptr)
+int rpma_cq_close(struct rpma_cq **cq_ptr)
 {
 	struct rpma_cq *cq = *cq_ptr;
 	int ret = 0;
@@ -118,6 +118,7 @@ int rpma_cq_delete(struct rpma_cq **cq_ptr)
 	if (cq->channel != NULL && !cq->channel_shared)
 		rpma_status_verb(&ret, "ibv_destroy_comp_channel()",
 				 ibv_destroy_comp_channel(cq->channel));
+	free(cq->conns);
 	free(cq);
 	*cq_ptr = NULL;
 	return ret;
@@ -184,7 +185,8 @@ static int get_counted(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, i
 		int ret = poll_cq(cq, num_entries, wc, &polled);
 		if (ret)
 			return ret;
-		asked_for = rpma_sendq_fetched(cq->sendq, wc, polled);
+		asked_for = cq->conns != NULL ? rpma_cq_conns_fetched(cq, wc, polled)
+					      : rpma_sendq_fetched(cq->sendq, wc, polled);
 	} while (asked_for == 0);
 	if (num_entries_got != NULL)
 		*num_entries_got = asked_for;

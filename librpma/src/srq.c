@@ -25,7 +25,7 @@ static int srq_create(struct rpma_srq *srq, struct ibv_pd *pd, const struct rpma
 	srq->size = attr.attr.max_wr;
 	if (cfg->rcq_size == 0)
 		return 0;
-	return rpma_cq_new(pd->context, cfg->rcq_size, 0, NULL, &srq->rcq);
+	return rpma_cq_open(pd->context, cfg->rcq_size, 0, NULL, &srq->rcq);
 }
 
 int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_srq **srq_ptr)
@@ -56,7 +56,7 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr)
 	if (srq == NULL)
 		return 0;
 
-	rpma_status_keep(&ret, rpma_cq_delete(&srq->rcq));
+	rpma_status_keep(&ret, rpma_cq_close(&srq->rcq));
 	if (srq->ibv_srq != NULL)
 		rpma_status_verb(&ret, "ibv_destroy_srq()", ibv_destroy_srq(srq->ibv_srq));
 	free(srq);

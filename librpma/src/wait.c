@@ -74,10 +74,11 @@ static int sleep_for_event(struct rpma_cq *cq, int64_t end_ns)
 }
 
 /* RPMA_E_NO_COMPLETION: the wait may go on. */
-static int look_ahead(struct rpma_sendq *q, int timeout_ms)
+static int look_ahead(const struct rpma_cq *cq, int timeout_ms)
 {
 	static const char function[] = "rpma_cq_await_wc";
-	const enum rpma_prospect prospect = rpma_sendq_prospect(q);
+	const enum rpma_prospect prospect =
+		cq->conns != NULL ? rpma_cq_conns_prospect(cq) : rpma_sendq_prospect(cq->sendq);
 
 	if (prospect == RPMA_PROSPECT_ROOM)
 		return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, "the send queue has room again");
@@ -111,7 +112,7 @@ int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int
 			return ret;
 		ret = rpma_cq_get_wc(cq, num_entries, wc, num_entries_got);
 		if (ret == RPMA_E_NO_COMPLETION && cq->sendq != NULL)
-			ret = look_ahead(cq->sendq, timeout_ms);
+			ret = look_ahead(cq, timeout_ms);
 		if (ret != RPMA_E_NO_COMPLETION)
 			return ret;
 		if (is_over)

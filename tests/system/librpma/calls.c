@@ -40,6 +40,7 @@ static const struct test_case cases[] = {
 	{"reject", rejection_is_told_apart, reject_three, 1},
 	{"options", options_are_granted, target_serve, 1},
 	{"solicited", solicited_message_wakes, sleep_until_solicited, 1},
+	{"queue", connections_share_a_queue, target_serve, 2},
 	{"overrun", overrun_queue_is_reported, target_serve, 1},
 	/* not among all */
 	{"broken", broken_connection_reports_the_truth, target_serve, 1},

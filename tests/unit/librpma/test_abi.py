@@ -65,6 +65,7 @@ def dynamic(library: Path, tag: str) -> set[str]:
 CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
 NEW = set("""
     rpma_append rpma_atomic_compare_swap rpma_atomic_fetch_add rpma_conn_cfg_get_option rpma_conn_cfg_set_option
+    rpma_conn_cfg_set_cq rpma_cq_delete rpma_cq_get_conn rpma_cq_new
     rpma_conn_connect rpma_discard rpma_ep_listen_with_backlog rpma_err_errno rpma_err_text
     rpma_conn_get_address rpma_conn_get_context rpma_conn_get_flush_method rpma_conn_get_id rpma_conn_get_option
     rpma_conn_get_qp rpma_conn_get_rejection rpma_conn_req_get_peer_addr rpma_conn_req_reject rpma_conn_set_context
@@ -198,7 +199,7 @@ def support(reference_include: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 # but for the one that must know how ours was configured
-TESTS_OF_1_4 = ("native", "append", "atomics", "connecting", "deadline", "door", "err_text", "option", "room", "sendq",
+TESTS_OF_1_4 = ("native", "append", "atomics", "connecting", "cq_conns", "deadline", "door", "err_text", "option", "room", "sendq",
                 "sendq_threads", "superseded", "wait")  # fmt: skip
 NOT_FOR_1_2 = {HERE / f"test_{name}.c" for name in TESTS_OF_1_4}
 PROGRAMS = sorted(set(HERE.glob("test_*.c")) - NOT_FOR_1_2)
