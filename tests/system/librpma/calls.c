@@ -43,9 +43,10 @@ static const struct test_case cases[] = {
 	{"queue", connections_share_a_queue, target_serve, 2},
 	{"overrun", overrun_queue_is_reported, target_serve, 1},
 	/* not among all */
+	{"random", random_sequences_are_as_modelled, target_serve, 1},
 	{"broken", broken_connection_reports_the_truth, target_serve, 1},
 };
-enum { NUM_CASES = sizeof(cases) / sizeof(cases[0]), NUM_ALL = NUM_CASES - 1 };
+enum { NUM_CASES = sizeof(cases) / sizeof(cases[0]), NUM_ALL = NUM_CASES - 2 };
 
 /* The process of a target begins before the client has used a device. */
 static void start_target(const struct calls *c, const struct test_case *test, struct target *target)

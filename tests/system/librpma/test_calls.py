@@ -20,10 +20,12 @@ CASES = ["atomics", "batches", "inline", "ranges", "full", "hidden", "disconnect
 TRANSPORTS = ["auto", "tcp"]
 
 
-def run(case: str, *soft: str, transport: str = "auto", method: str = "auto") -> subprocess.CompletedProcess:
+def run(
+    case: str, *soft: str, transport: str = "auto", method: str = "auto", **environment: str
+) -> subprocess.CompletedProcess:
     return subprocess.run(
         [LAUNCHER, "--transport", transport, *soft, "--", CALLS, case, "127.0.0.1", method],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, env=os.environ | environment,
     )  # fmt: skip
 
 
@@ -80,3 +82,19 @@ def test_an_operation_that_fails(status: str, at: int) -> None:
 def test_a_network_that_takes_its_time(case: str) -> None:
     done = run(case, "-f", "delay:time=1us..50us")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("method", ["auto", "read"])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_random_sequences(transport: str, method: str) -> None:
+    """A thousand of 200 calls each, with send queues of 1 to 16 places; fewer where each is a system call."""
+    seeds = "1-1000" if transport == "auto" and method == "auto" else "1001-1200"
+    done = run("random", transport=transport, method=method, RPMA_SEEDS=seeds)
+    assert done.returncode == 0, done.stderr[-300:]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_random_sequences_whose_target_dies(transport: str, seed: int) -> None:
+    done = run("random", transport=transport, RPMA_SEEDS=f"{seed}-{seed}", RPMA_DIES="1")
+    assert done.returncode == 0, done.stderr[-300:]
