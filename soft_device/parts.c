@@ -23,6 +23,7 @@ const struct process_part *const process_parts[] = {
 	&cq_part,	 /* no lock of its own */
 	&qp_part,	 /* none */
 	&srq_part,	 /* none */
+	&held_part,	 /* none */
 	&sq_wait_part,	 /* the send queues that wait */
 	&peer_part,	 /* the table of peers */
 	&listen_part,	 /* this process's hello */

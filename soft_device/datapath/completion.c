@@ -3,8 +3,14 @@
  * completion.c -- the ring of a completion queue: pushing and taking.
  *
  * The ring is in the segment because the owner, its threads and peers all push
- * completions of receives. head and tail run freely and are written under the lock, so a poll of an
- * empty queue has to look at the two of them only.
+ * completions of receives. A peer may be stopped or killed at any instruction, so pushing takes no
+ * lock: a thread moves `head` to have the place before it, writes there, and then makes the place
+ * count by one exchange. A poll that has waited long for a place to count leaves it, by an exchange
+ * of the same word: the late writer sees that, and pushes again elsewhere. Until then the place is
+ * not used. So no completion is lost and none is overwritten, and there is no need to know whether
+ * a writer is dead, stopped or slow.
+ *
+ * Threads that poll exclude each other by the lock; head and tail run freely.
  */
 #include "completion.h"
 
@@ -16,84 +22,189 @@
 /* What the owner of the CQ is told after a completion. */
 enum notice { NOTICE_NONE, NOTICE_EVENT, NOTICE_HELD };
 
-/* The lock is held. */
-static void count_event(struct shared_cq *shared)
+static uint64_t place_of(uint32_t position, enum shared_use use)
 {
-	shared->held = 0;
-	shared->armed = ARM_NONE;
+	return (uint64_t)position << 32 | use;
+}
+
+static inline enum shared_use use_of(uint64_t place)
+{
+	return (enum shared_use)(uint32_t)place;
+}
+
+static inline bool exchange(struct shared_place *slot, uint64_t from, uint64_t to)
+{
+	return atomic_compare_exchange_strong(&slot->use, &from, to);
+}
+
+/* --- events --- */
+
+/* False: another completion has taken the event, or the CQ was not armed. */
+static bool disarm(struct shared_cq *shared, uint32_t armed)
+{
+	if (armed == ARM_NONE || !atomic_compare_exchange_strong(&shared->armed, &armed, ARM_NONE))
+		return false;
+	if (shared->channel_id == 0)
+		return false;
+	atomic_store(&shared->held, 0);
 	atomic_fetch_add(&shared->events, 1);
+	return true;
 }
 
 /* The CQ is armed for this completion: an event, unless it waits for more of them. */
-static enum notice announce(struct shared_cq *shared)
+static enum notice announce(struct shared_cq *shared, uint32_t armed)
 {
-	if (shared->moderate_us == 0 || shared->held + 1 >= shared->moderate_count) {
-		count_event(shared);
-		return NOTICE_EVENT;
+	uint32_t held;
+
+	if (shared->channel_id != 0 && shared->moderate_us != 0) {
+		held = atomic_fetch_add(&shared->held, 1);
+		if (held + 1 < shared->moderate_count) {
+			if (held == 0)
+				atomic_fetch_or(&shared->raise, RAISE_CQ_HELD);
+			return held == 0 ? NOTICE_HELD : NOTICE_NONE;
+		}
 	}
-	if (shared->held++ > 0)
-		return NOTICE_NONE;
-	atomic_fetch_or(&shared->raise, RAISE_CQ_HELD);
-	return NOTICE_HELD;
+	return disarm(shared, armed) ? NOTICE_EVENT : NOTICE_NONE;
 }
 
-/* Puts the entry into the ring. The lock is held. */
-static enum notice put(struct segment *segment, struct shared_cq *shared,
+bool completion_end_hold(struct shared_cq *shared)
+{
+	/* not one that began when the period of another ended: its own has yet to begin */
+	return atomic_load(&shared->held) > 0 &&
+	       (atomic_load(&shared->raise) & RAISE_CQ_HELD) == 0 &&
+	       disarm(shared, atomic_load(&shared->armed));
+}
+
+/* --- pushing --- */
+
+/* A place that is left takes no completion: there is room for as many more, as far as it goes. */
+static void count_left(struct shared_cq *shared, int change)
+{
+	const uint32_t left = atomic_fetch_add(&shared->left, (uint32_t)change) + (uint32_t)change;
+	uint32_t room = atomic_load(&shared->room), more;
+
+	do
+		more = shared->cqe + left < shared->slots ? shared->cqe + left : shared->slots;
+	while (room != 0 && !atomic_compare_exchange_weak(&shared->room, &room, more));
+}
+
+/*
+ * A place that was used in an unusual way. True: it is passed over at this position, as a late
+ * writer may still be there, or as the poll has passed already. False: it may be used.
+ */
+static __attribute__((noinline)) bool pass_over(struct shared_cq *shared, struct shared_place *slot,
+						uint32_t position, uint64_t *place)
+{
+	for (;; *place = atomic_load(&slot->use)) {
+		const enum shared_use use = use_of(*place);
+		const bool here = (uint32_t)(*place >> 32) == position;
+		/* left before we got to it: there is no other writer */
+		const bool own = here && use == PLACE_LEFT;
+
+		if (use == PLACE_EMPTY || (use == PLACE_PASSED && here))
+			return here;
+		if (use <= PLACE_FULL)
+			return false;
+		if (!exchange(slot, *place, place_of(position, own ? PLACE_EMPTY : PLACE_PASSED)))
+			continue;
+		if (own)
+			count_left(shared, -1);
+		return true;
+	}
+}
+
+/* A place of one's own; NULL: the ring is full. */
+static inline struct shared_place *reserve(struct segment *segment, struct shared_cq *shared,
+					   uint32_t *position, uint64_t *place)
+{
+	struct shared_place *slot;
+	uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed), used;
+
+	for (;;) {
+		used = head - atomic_load_explicit(&shared->tail, memory_order_acquire);
+		if (used >= atomic_load_explicit(&shared->room, memory_order_relaxed))
+			return NULL;
+		if (!atomic_compare_exchange_weak(&shared->head, &head, head + 1))
+			continue;
+		slot = &completion_ring(segment, shared)[head & (shared->slots - 1)];
+		*position = head;
+		*place = atomic_load_explicit(&slot->use, memory_order_relaxed);
+		if (__builtin_expect(use_of(*place) <= PLACE_FULL, 1) ||
+		    !pass_over(shared, slot, head, place))
+			return slot;
+		head++;
+	}
+}
+
+/* A poll has left the place: it is free now, at whatever position it was passed over last. */
+static __attribute__((noinline)) void give_back(struct shared_cq *shared, struct shared_place *slot)
+{
+	uint64_t place = atomic_load(&slot->use);
+
+	while (!atomic_compare_exchange_weak(&slot->use, &place,
+					     (place & ~UINT64_C(0xffffffff)) | PLACE_EMPTY))
+		;
+	count_left(shared, -1);
+}
+
+/* False: the ring is full. */
+static inline bool put(struct segment *segment, struct shared_cq *shared,
 		       const struct shared_cqe *cqe)
 {
-	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
-	bool urgent = cqe->solicited != 0 || cqe->status != IBV_WC_SUCCESS;
+	struct shared_place *slot;
+	uint32_t position;
+	uint64_t place;
 
-	completion_ring(segment, shared)[head & (shared->slots - 1)] = *cqe;
-	atomic_store_explicit(&shared->head, head + 1, memory_order_release);
-	if (shared->armed == ARM_NONE || (shared->armed == ARM_SOLICITED && !urgent))
-		return NOTICE_NONE;
-	if (shared->channel_id != 0)
-		return announce(shared);
-	shared->armed = ARM_NONE;
-	return NOTICE_NONE;
+	while ((slot = reserve(segment, shared, &position, &place)) != NULL) {
+		slot->cqe = *cqe;
+		if (__builtin_expect(exchange(slot, place, place_of(position, PLACE_FULL)), 1))
+			return true;
+		give_back(shared, slot);
+	}
+	return false;
+}
+
+static __attribute__((noinline)) void overflow(struct peer *peer, struct shared_cq *shared)
+{
+	atomic_store(&shared->room, 0);
+	if (atomic_load(&shared->live) == CQ_LIVE)
+		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
+}
+
+/* The CQ is armed, maybe for this completion. */
+static __attribute__((noinline)) void tell_owner(struct peer *peer, struct shared_cq *shared,
+						 const struct shared_cqe *cqe, uint32_t armed)
+{
+	enum notice notice;
+
+	if (armed == ARM_SOLICITED && cqe->solicited == 0 && cqe->status == IBV_WC_SUCCESS)
+		return;
+	notice = announce(shared, armed);
+	if (notice == NOTICE_EVENT)
+		peer_ring(peer, shared);
+	if (notice == NOTICE_HELD)
+		peer_raise(peer, &shared->raise, RAISE_CQ_HELD);
 }
 
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
 {
 	struct shared_cq *shared;
-	enum notice notice = NOTICE_NONE;
-	bool overflow;
+	uint32_t armed;
 
 	if (index >= SEGMENT_CQS)
 		return false;
 	shared = &peer->segment->cq[index];
-	shared_lock_take(&shared->lock);
-	overflow = shared->overflowed != 0 || shared->live == 0 ||
-		   atomic_load_explicit(&shared->head, memory_order_relaxed) -
-				   atomic_load_explicit(&shared->tail, memory_order_relaxed) >=
-			   shared->cqe;
-	if (!overflow)
-		notice = put(peer->segment, shared, cqe);
-	else
-		shared->overflowed = 1;
-	shared_lock_release(&shared->lock);
-	if (notice == NOTICE_EVENT)
-		peer_ring(peer, shared);
-	if (notice == NOTICE_HELD)
-		peer_raise(peer, &shared->raise, RAISE_CQ_HELD);
-	if (overflow)
-		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
-	return !overflow;
+	if (!put(peer->segment, shared, cqe)) {
+		overflow(peer, shared);
+		return false;
+	}
+	armed = atomic_load(&shared->armed);
+	if (__builtin_expect(armed != ARM_NONE, 0))
+		tell_owner(peer, shared, cqe, armed);
+	return true;
 }
 
-bool completion_end_hold(struct shared_cq *shared)
-{
-	bool held;
-
-	shared_lock_take(&shared->lock);
-	/* not one that began when the period of another ended: its own has yet to begin */
-	held = shared->held > 0 && (atomic_load(&shared->raise) & RAISE_CQ_HELD) == 0;
-	if (held)
-		count_event(shared);
-	shared_lock_release(&shared->lock);
-	return held;
-}
+/* --- taking --- */
 
 static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
 {
@@ -118,42 +229,146 @@ static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
 	}
 }
 
-int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc)
+/* The place at the tail does not count yet: true when it is left for good. The lock is held. */
+static __attribute__((noinline)) bool
+leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, uint64_t place)
 {
-	const struct shared_cqe *ring;
-	uint32_t tail, head;
-	int taken = 0;
+	const uint64_t now_ns = process_now_ns();
+	const bool passed = use_of(place) > PLACE_FULL && use_of(place) != PLACE_EMPTY;
 
-	shared_lock_take(&shared->lock);
-	ring = completion_ring(process_current->segment, shared);
-	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
-	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	if (shared->waits_since_ns == 0 || shared->waits_at != tail) {
+		shared->waits_at = tail;
+		shared->waits_since_ns = now_ns;
+		return false;
+	}
+	if (now_ns - shared->waits_since_ns < COMPLETION_PATIENCE_NS)
+		return false;
+	shared->waits_since_ns = 0;
+	if (!passed)
+		count_left(shared, 1);
+	if (exchange(slot, place, place_of(tail, passed ? PLACE_PASSED : PLACE_LEFT)))
+		return true;
+	if (!passed)
+		count_left(shared, -1); /* it counts now */
+	return false;
+}
+
+static inline bool counts(const struct shared_place *slot, uint32_t tail)
+{
+	return __builtin_expect(atomic_load_explicit(&slot->use, memory_order_acquire) ==
+					place_of(tail, PLACE_FULL),
+				1);
+}
+
+/* The place at the tail does not count: true when it is passed over. */
+static __attribute__((noinline)) bool pass(struct shared_cq *shared, struct shared_place *slot,
+					   uint32_t tail)
+{
+	const uint64_t place = atomic_load(&slot->use);
+
+	if ((uint32_t)(place >> 32) == tail && use_of(place) > PLACE_FULL)
+		return true;
+	return place != place_of(tail, PLACE_FULL) && leave_place(shared, slot, tail, place);
+}
+
+/* Takes what counts, and returns at a place that does not. The lock is held. */
+static inline int take_plain(struct shared_cq *shared, int taken, int count, struct ibv_wc *wc)
+{
+	const struct shared_place *ring = completion_ring(process_current->segment, shared), *slot;
+	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+
 	while (taken < count && tail != head) {
-		const struct shared_cqe *cqe = &ring[tail++ & (shared->slots - 1)];
-
-		fill_wc(&wc[taken++], cqe);
-		if (cqe->is_send)
-			sq_release(cqe->sq_release);
+		slot = &ring[tail & (shared->slots - 1)];
+		if (!counts(slot, tail))
+			break;
+		tail++;
+		fill_wc(&wc[taken++], &slot->cqe);
+		if (slot->cqe.is_send)
+			sq_release(slot->cqe.sq_release);
 	}
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
+	return taken;
+}
+
+/* Passes over the place at the tail, and goes on. A function of its own: it costs the other none.
+ */
+static __attribute__((noinline)) int take_rest(struct shared_cq *shared, int taken, int count,
+					       struct ibv_wc *wc)
+{
+	uint32_t tail = atomic_load(&shared->tail);
+
+	while (taken < count && tail != atomic_load(&shared->head) &&
+	       pass(shared,
+		    &completion_ring(process_current->segment, shared)[tail & (shared->slots - 1)],
+		    tail)) {
+		atomic_store(&shared->tail, tail + 1);
+		taken = take_plain(shared, taken, count, wc);
+		tail = atomic_load(&shared->tail);
+	}
 	shared_lock_release(&shared->lock);
 	return taken;
 }
 
-void completion_purge(struct shared_cq *shared, uint32_t qpn)
+int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc)
 {
-	struct shared_cqe *ring;
-	uint32_t kept;
+	int taken;
+
+	shared_lock_take(&shared->lock);
+	taken = take_plain(shared, 0, count, wc);
+	if (__builtin_expect(taken < count && !completion_none(shared), 0))
+		return take_rest(shared, taken, count, wc);
+	shared_lock_release(&shared->lock);
+	return taken;
+}
+
+enum completion_front completion_front(struct shared_cq *shared)
+{
+	enum completion_front front = COMPLETION_NONE;
+	struct shared_place *ring, *slot;
+	uint32_t tail;
 
 	shared_lock_take(&shared->lock);
 	ring = completion_ring(process_current->segment, shared);
-	kept = shared->tail;
-	for (uint32_t at = shared->tail; at != shared->head; at++) {
-		const struct shared_cqe *cqe = &ring[at & (shared->slots - 1)];
-
-		if (cqe->qp_num != qpn)
-			ring[kept++ & (shared->slots - 1)] = *cqe;
+	tail = atomic_load(&shared->tail);
+	while (front == COMPLETION_NONE && tail != atomic_load(&shared->head)) {
+		slot = &ring[tail & (shared->slots - 1)];
+		if (counts(slot, tail))
+			front = COMPLETION_READY;
+		else if (pass(shared, slot, tail))
+			tail++;
+		else
+			front = COMPLETION_HOLE;
 	}
-	atomic_store_explicit(&shared->head, kept, memory_order_release);
+	atomic_store(&shared->tail, tail);
+	shared_lock_release(&shared->lock);
+	return front;
+}
+
+bool completion_ring_late(struct shared_cq *shared)
+{
+	return disarm(shared, atomic_load(&shared->armed));
+}
+
+void completion_purge(struct shared_cq *shared, uint32_t qpn)
+{
+	struct shared_place *ring;
+	uint32_t head, tail, kept;
+
+	shared_lock_take(&shared->lock);
+	ring = completion_ring(process_current->segment, shared);
+	head = atomic_load(&shared->head);
+	tail = atomic_load(&shared->tail);
+	for (uint32_t at = tail; at != head; at++) {
+		struct shared_place *slot = &ring[at & (shared->slots - 1)];
+
+		if (counts(slot, at) && slot->cqe.qp_num == qpn)
+			atomic_store(&slot->use, place_of(at, PLACE_EMPTY));
+	}
+	kept = tail;
+	while (kept != head &&
+	       atomic_load(&ring[kept & (shared->slots - 1)].use) == place_of(kept, PLACE_EMPTY))
+		kept++;
+	atomic_store_explicit(&shared->tail, kept, memory_order_release);
 	shared_lock_release(&shared->lock);
 }

@@ -13,8 +13,8 @@
 #include "soft_device/transport/peer.h"
 
 /* The entries of the ring. */
-static inline struct shared_cqe *completion_ring(struct segment *segment,
-						 const struct shared_cq *shared)
+static inline struct shared_place *completion_ring(struct segment *segment,
+						   const struct shared_cq *shared)
 {
 	return segment_at(segment, shared->offset);
 }
@@ -33,11 +33,21 @@ static inline bool completion_none(const struct shared_cq *shared)
  */
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
 
+/* How long a poll waits for a completion that is being written, before it is passed over. */
+#define COMPLETION_PATIENCE_NS UINT64_C(20000000)
+
 /* Up to `count` of the own segment's CQ, and their number. Takes shared_cq.lock, as do the rest. */
 int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc);
 
 /* Gives the event that is held back, if one is: true, and it is to be rung. */
 bool completion_end_hold(struct shared_cq *shared);
+
+/* What the next poll would find: nothing, a completion, or one that is still being written. */
+enum completion_front { COMPLETION_NONE, COMPLETION_READY, COMPLETION_HOLE };
+enum completion_front completion_front(struct shared_cq *shared);
+/* Gives the event of a completion that is there since before the CQ was armed: true, and it is to
+ * be rung. */
+bool completion_ring_late(struct shared_cq *shared);
 
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void completion_purge(struct shared_cq *shared, uint32_t qpn);

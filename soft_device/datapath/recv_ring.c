@@ -75,13 +75,15 @@ int recv_ring_post(struct shared_ring *ring, struct ibv_recv_wr **wr)
 	return error;
 }
 
+const struct shared_recv *recv_ring_at(struct segment *segment, const struct shared_ring *ring,
+				       uint32_t tail)
+{
+	return atomic_load(&ring->head) == tail ? NULL : entry(segment, ring, tail);
+}
+
 const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring)
 {
-	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-
-	if (atomic_load(&ring->head) == tail)
-		return NULL;
-	return entry(segment, ring, tail);
+	return recv_ring_at(segment, ring, atomic_load_explicit(&ring->tail, memory_order_relaxed));
 }
 
 void recv_ring_take(struct shared_ring *ring)

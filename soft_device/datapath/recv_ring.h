@@ -21,8 +21,11 @@ void recv_ring_reset(struct shared_ring *ring);
  */
 int recv_ring_post(struct shared_ring *ring, struct ibv_recv_wr **wr);
 
-/* The oldest entry, not taken yet; NULL when empty. Callers hold the lock of QP or SRQ. */
+/* The oldest entry, not taken yet; NULL when empty. Callers hold the lock of the QP. */
 const struct shared_recv *recv_ring_peek(struct segment *segment, const struct shared_ring *ring);
 void recv_ring_take(struct shared_ring *ring);
+/* The entry at `tail`, as of an SRQ, where others may take it meanwhile. */
+const struct shared_recv *recv_ring_at(struct segment *segment, const struct shared_ring *ring,
+				       uint32_t tail);
 
 #endif /* SOFT_DATAPATH_RECV_RING_H */

@@ -41,6 +41,7 @@ struct place {
 };
 
 static const struct outcome absent = {.kind = OUTCOME_ABSENT};
+static const struct outcome busy = {.kind = OUTCOME_BUSY};
 
 static struct outcome done(enum ibv_wc_status status)
 {
@@ -80,9 +81,25 @@ static void target_to_error(struct peer *peer, struct shared_qp *target, uint32_
 
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise)
 {
-	shared_lock_take(&qp->lock);
-	target_to_error(peer, qp, raise);
+	const uint32_t state = atomic_load(&qp->state);
+
+	if (shared_lock_take_soon(&qp->lock)) {
+		target_to_error(peer, qp, raise);
+		shared_lock_release(&qp->lock);
+	} else if (state >= IBV_QPS_RTR && state <= IBV_QPS_SQE) {
+		atomic_store(&qp->state, IBV_QPS_ERR);
+		peer_raise(peer, &qp->raise, raise | RAISE_QP_FLUSH | RAISE_QP_RECEIVES);
+	}
+}
+
+bool responder_flush_soon(struct peer *peer, struct shared_qp *qp)
+{
+	if (!shared_lock_take_soon(&qp->lock))
+		return false;
+	if (atomic_load(&qp->state) == IBV_QPS_ERR)
+		responder_flush(peer, qp);
 	shared_lock_release(&qp->lock);
+	return true;
 }
 
 /* The request cannot be done: NAK, and the target goes to ERR. */
@@ -191,7 +208,8 @@ static struct outcome execute_atomic(const struct execution *x)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
 	powerfail_pushed(x->peer, x->qpn);
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
-	shared_lock_take(&x->peer->segment->atomics);
+	if (!shared_lock_take_soon(&x->peer->segment->atomics))
+		return busy;
 	if (request->op == REQUEST_COMPARE_SWAP)
 		error = target_memory_compare_swap_8(x->peer->memory, place.memory,
 						     request->compare_add, request->swap,
@@ -216,7 +234,8 @@ static struct outcome execute_atomic_write(const struct execution *x)
 	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
-	shared_lock_take(&x->peer->segment->atomics);
+	if (!shared_lock_take_soon(&x->peer->segment->atomics))
+		return busy;
 	error = target_memory_store_8(x->peer->memory, place.memory, request->swap);
 	shared_lock_release(&x->peer->segment->atomics);
 	return moved(x, error);
@@ -259,26 +278,27 @@ static void copy_out(struct received *received, const struct shared_recv *recv, 
 		received->sge[i] = recv->sge[i];
 }
 
-/* Takes a receive of the SRQ at once, as others may come for the next one. */
+/*
+ * Takes a receive of the SRQ, for which others come as well: what was copied counts if the tail is
+ * still there.
+ */
 static bool take_of_srq(const struct execution *x, struct shared_srq *srq,
 			struct received *received)
 {
+	uint32_t tail = atomic_load(&srq->rq.tail), limit;
 	const struct shared_recv *recv;
-	bool limit = false;
 
-	shared_lock_take(&srq->lock);
-	recv = srq->live ? recv_ring_peek(x->peer->segment, &srq->rq) : NULL;
-	if (recv != NULL) {
+	do {
+		recv = atomic_load(&srq->live) != 0 ? recv_ring_at(x->peer->segment, &srq->rq, tail)
+						    : NULL;
+		if (recv == NULL)
+			return false;
 		copy_out(received, recv, srq->pd);
-		recv_ring_take(&srq->rq);
-		limit = atomic_load(&srq->rq.head) - atomic_load(&srq->rq.tail) < srq->limit;
-		if (limit)
-			srq->limit = 0;
-	}
-	shared_lock_release(&srq->lock);
-	if (limit)
+	} while (!atomic_compare_exchange_weak(&srq->rq.tail, &tail, tail + 1));
+	limit = atomic_load(&srq->limit);
+	if (atomic_load(&srq->rq.head) - (tail + 1) < limit && atomic_exchange(&srq->limit, 0) != 0)
 		peer_raise(x->peer, &srq->raise, RAISE_SRQ_LIMIT);
-	return recv != NULL;
+	return true;
 }
 
 /*
@@ -479,7 +499,8 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 	const struct execution x = {peer, target, qpn, request};
 	struct outcome outcome = absent;
 
-	shared_lock_take(&target->lock);
+	if (!shared_lock_take_soon(&target->lock))
+		return busy;
 	if (accepts(&x) && !powerfail_strikes(peer)) {
 		tell_established(&x);
 		outcome = execute(&x);
@@ -498,5 +519,9 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 	const uint64_t partner = target == NULL ? 0 : atomic_load(&target->partner);
 
 	*known = partner == 0 || partner == identity;
-	return partner == identity ? responder_execute_on(self, target, qpn, request) : absent;
+	struct outcome outcome = absent;
+
+	if (partner == identity)
+		outcome = responder_execute_on(self, target, qpn, request);
+	return outcome.kind == OUTCOME_BUSY ? absent : outcome; /* the peer tries again */
 }

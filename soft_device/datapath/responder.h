@@ -40,9 +40,13 @@ static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint3
 
 /*
  * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
- * and RAISE_QP_FLUSH raised. Takes shared_qp.lock. For the own segment as well.
+ * and RAISE_QP_FLUSH raised. Where its lock cannot be had the receives are left to the owner's
+ * agent (RAISE_QP_RECEIVES). For the own segment.
  */
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
+
+/* The same for the receives alone, of a QP in ERR. False: its lock cannot be had now. */
+bool responder_flush_soon(struct peer *peer, struct shared_qp *qp);
 
 /*
  * Takes all receives of a QP that has no SRQ and completes them with WR_FLUSH_ERR. Callers hold

@@ -159,12 +159,17 @@ static enum ibv_wc_status retry_rnr(struct send_queue *sq, struct send_slot *slo
 	return IBV_WC_SUCCESS;
 }
 
-/* A target that is silent: tried again until the transport's timeout has run out. */
-static enum ibv_wc_status retry_absent(struct send_queue *sq, struct send_slot *slot)
+/*
+ * A target that is silent is tried again until the transport's timeout has run out. One whose lock
+ * a stopped process holds is there: it is tried again without end.
+ */
+static enum ibv_wc_status retry_absent(struct send_queue *sq, struct send_slot *slot, bool busy)
 {
 	uint64_t now_ns = process_now_ns(), pause_ns = ABSENT_LAST_NS;
 
-	if (slot->give_up_ns == 0 && sq->path.timeout != 0)
+	if (busy)
+		slot->give_up_ns = 0;
+	else if (slot->give_up_ns == 0 && sq->path.timeout != 0)
 		slot->give_up_ns =
 			now_ns + (UINT64_C(4096) << sq->path.timeout) * (sq->path.retry_cnt + 1u);
 	if (slot->give_up_ns != 0 && now_ns >= slot->give_up_ns)
@@ -182,8 +187,8 @@ bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outco
 
 	if (outcome->kind == OUTCOME_RNR)
 		status = retry_rnr(sq, slot, outcome->rnr_timer);
-	else if (outcome->kind == OUTCOME_ABSENT)
-		status = retry_absent(sq, slot);
+	else if (outcome->kind == OUTCOME_ABSENT || outcome->kind == OUTCOME_BUSY)
+		status = retry_absent(sq, slot, outcome->kind == OUTCOME_BUSY);
 	if (status != IBV_WC_SUCCESS) {
 		sq_fail(sq, status);
 		return false;
@@ -361,7 +366,8 @@ static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *w
 	bool done = false;
 	uint64_t to;
 
-	shared_lock_take(&target->lock);
+	if (!shared_lock_take_soon(&target->lock))
+		return false;
 	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
 	    atomic_load_explicit(&target->state, memory_order_relaxed) == IBV_QPS_RTS &&
 	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&

@@ -19,10 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS	   200u
-#define YIELDS	   20u
-#define PAUSE_NS   50000
-#define LOOK_EVERY 20u /* pauses: a millisecond */
+#define SPINS	    200u
+#define YIELDS	    20u
+#define PAUSE_NS    50000
+#define LOOK_EVERY  20u /* pauses: a millisecond */
+#define SOON_PAUSES 80u /* lock_wait_soon(): some milliseconds */
 
 _Thread_local uint64_t lock_self;
 
@@ -105,7 +106,7 @@ static void spin(void)
 #endif
 }
 
-static void pause_for(unsigned tries)
+void lock_pause(unsigned tries)
 {
 	if (tries < SPINS)
 		spin();
@@ -115,18 +116,100 @@ static void pause_for(unsigned tries)
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
-bool lock_wait(struct shared_lock *lock)
+/* How lock_wait() ends. */
+enum waited { WAITED_TAKEN, WAITED_DEAD, WAITED_LONG };
+
+static enum waited wait_for(struct shared_lock *lock, unsigned pauses)
 {
 	if (lock_self == 0)
 		lock_self = self();
-	for (unsigned tries = 0;; tries++) {
+	for (unsigned tries = 0; tries < SPINS + YIELDS + pauses || pauses == 0; tries++) {
 		uint64_t holder = atomic_load_explicit(&lock->holder, memory_order_relaxed);
 
 		if (holder == 0 && try_take(lock, 0))
-			return false;
+			return WAITED_TAKEN;
 		if (holder != 0 && tries > SPINS + YIELDS && tries % LOOK_EVERY == 0 &&
 		    is_dead(holder) && try_take(lock, holder))
-			return true;
-		pause_for(tries);
+			return WAITED_DEAD;
+		lock_pause(tries);
 	}
+	return WAITED_LONG;
+}
+
+bool lock_wait(struct shared_lock *lock)
+{
+	return wait_for(lock, 0) == WAITED_DEAD;
+}
+
+bool lock_wait_soon(struct shared_lock *lock)
+{
+	return wait_for(lock, SOON_PAUSES) != WAITED_LONG;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool shared_lock_take_now(struct shared_lock *lock)
+{
+	const uint64_t holder = atomic_load(&lock->holder);
+
+	if (lock_self == 0)
+		lock_self = self();
+	return (holder == 0 || is_dead(holder)) && try_take(lock, holder);
+}
+
+bool shared_lock_settle(const struct shared_lock *lock, uint64_t deadline_ns)
+{
+	const uint64_t holder = atomic_load(&lock->holder);
+
+	if (deadline_ns == 0)
+		return holder == 0 || is_dead(holder);
+	for (unsigned tries = 0; holder != 0 && atomic_load(&lock->holder) == holder; tries++) {
+		if (tries >= SPINS + YIELDS) {
+			if (is_dead(holder))
+				return true;
+			if (now_ns() >= deadline_ns)
+				return false;
+		}
+		lock_pause(tries);
+	}
+	return true;
+}
+
+/* The number behind `field` in the status of a thread (proc(5)); 0: unknown. */
+static unsigned read_status(uint32_t tid, const char *field)
+{
+	const size_t bytes = strlen(field);
+	char path[32], line[256];
+	unsigned value = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	while (value == 0 && fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, field, bytes) == 0)
+			value = (unsigned)strtoul(line + bytes, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+bool shared_lock_describe(const struct shared_lock *lock, char text[64])
+{
+	const uint64_t holder = atomic_load(&lock->holder);
+	uint32_t started;
+	char state = '?';
+	bool stopped;
+
+	read_stat((uint32_t)holder, &state, &started);
+	stopped = state == 'T' || state == 't';
+	snprintf(text, 64, "process %u%s", read_status((uint32_t)holder, "Tgid:"),
+		 stopped ? ", which is stopped," : "");
+	return stopped;
 }

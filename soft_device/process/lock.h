@@ -25,27 +25,55 @@ extern _Thread_local uint64_t lock_self __attribute__((tls_model("initial-exec")
 
 /* Waits; true when the lock comes from a thread that died with it. Private to lock.c. */
 bool lock_wait(struct shared_lock *lock);
+/* Waits a little; true: it is taken. Private to lock.c. */
+bool lock_wait_soon(struct shared_lock *lock);
 
 static inline void shared_lock_init(struct shared_lock *lock)
 {
 	atomic_init(&lock->holder, 0);
 }
 
-/* True when the holder before us died with it. */
-static inline bool shared_lock_take(struct shared_lock *lock)
+/* Without waiting. */
+static inline bool shared_lock_try(struct shared_lock *lock)
 {
 	uint64_t none = 0;
 
-	if (__builtin_expect(lock_self != 0, 1) &&
-	    atomic_compare_exchange_strong_explicit(&lock->holder, &none, lock_self,
-						    memory_order_acquire, memory_order_relaxed))
-		return false;
-	return lock_wait(lock);
+	return __builtin_expect(lock_self != 0, 1) &&
+	       atomic_compare_exchange_strong_explicit(&lock->holder, &none, lock_self,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* For locks that only threads of this process take. True when the holder before us died with it. */
+static inline bool shared_lock_take(struct shared_lock *lock)
+{
+	return shared_lock_try(lock) ? false : lock_wait(lock);
+}
+
+/*
+ * For locks that a peer may hold, who may be stopped: a debugger, a frozen cgroup. False when the
+ * lock cannot be had for some milliseconds: what was to be done under it is done later.
+ */
+static inline bool shared_lock_take_soon(struct shared_lock *lock)
+{
+	return shared_lock_try(lock) ? true : lock_wait_soon(lock);
 }
 
 static inline void shared_lock_release(struct shared_lock *lock)
 {
 	atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }
+
+/* Spins, yields or sleeps a little, by how often it has been tried. */
+void lock_pause(unsigned tries);
+/* Without waiting, from a thread that died with it as well; from any thread. */
+bool shared_lock_take_now(struct shared_lock *lock);
+/*
+ * Waits until the thread that holds it now, if any, does not hold it any more, without taking it;
+ * false at `deadline_ns` of process_now_ns(). 0: without waiting, also for a holder that came
+ * since.
+ */
+bool shared_lock_settle(const struct shared_lock *lock, uint64_t deadline_ns);
+/* The process that holds it, in a few words for people to read. True: it is stopped. */
+bool shared_lock_describe(const struct shared_lock *lock, char text[64]);
 
 #endif /* SOFT_PROCESS_LOCK_H */

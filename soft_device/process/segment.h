@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 3 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	 4 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	 65536
 #define SEGMENT_QPS	 16384
@@ -66,20 +66,23 @@ struct shared_ring {
 	uint32_t max_sge;
 	uint32_t stride;       /* bytes */
 	_Atomic uint32_t head; /* next to post; written by the owner */
-	_Atomic uint32_t tail; /* next to take; written under the QP's or SRQ's lock */
+	_Atomic uint32_t
+		tail; /* next to take; under the QP's lock, of an SRQ by the thread that moves it */
 };
 
 /* What the owner has to raise as async events: bits of shared_qp/srq/cq.raise. */
 enum shared_raise {
-	RAISE_QP_ACCESS = 1 << 0,   /* IBV_EVENT_QP_ACCESS_ERR */
-	RAISE_QP_REQUEST = 1 << 1,  /* IBV_EVENT_QP_REQ_ERR */
-	RAISE_QP_FATAL = 1 << 2,    /* IBV_EVENT_QP_FATAL */
-	RAISE_QP_FLUSH = 1 << 3,    /* no event: the send queue is to be flushed */
-	RAISE_QP_COMM_EST = 1 << 4, /* IBV_EVENT_COMM_EST */
-	RAISE_SRQ_LIMIT = 1 << 5,   /* IBV_EVENT_SRQ_LIMIT_REACHED */
-	RAISE_CQ_OVERFLOW = 1 << 6, /* IBV_EVENT_CQ_ERR */
-	RAISE_CQ_NOTIFY = 1 << 7,   /* the channel's fd is not known to the peer: ring it */
-	RAISE_CQ_HELD = 1 << 8,	    /* an event is held back: limit how long */
+	RAISE_QP_ACCESS = 1 << 0,    /* IBV_EVENT_QP_ACCESS_ERR */
+	RAISE_QP_REQUEST = 1 << 1,   /* IBV_EVENT_QP_REQ_ERR */
+	RAISE_QP_FATAL = 1 << 2,     /* IBV_EVENT_QP_FATAL */
+	RAISE_QP_FLUSH = 1 << 3,     /* no event: the send queue is to be flushed */
+	RAISE_QP_COMM_EST = 1 << 4,  /* IBV_EVENT_COMM_EST */
+	RAISE_SRQ_LIMIT = 1 << 5,    /* IBV_EVENT_SRQ_LIMIT_REACHED */
+	RAISE_CQ_OVERFLOW = 1 << 6,  /* IBV_EVENT_CQ_ERR */
+	RAISE_CQ_NOTIFY = 1 << 7,    /* the channel's fd is not known to the peer: ring it */
+	RAISE_CQ_HELD = 1 << 8,	     /* an event is held back: limit how long */
+	RAISE_CQ_HOLE = 1 << 9,	     /* a thread may sleep while a completion is being written */
+	RAISE_QP_RECEIVES = 1 << 10, /* no event: in ERR, with receives to be flushed */
 };
 
 /* A queue pair as responder. */
@@ -103,12 +106,20 @@ struct shared_qp {
 };
 
 struct shared_srq {
-	struct shared_lock lock;
-	uint32_t live;
+	_Atomic uint32_t live;
 	uint32_t pd;
-	uint32_t limit; /* 0: not armed */
+	_Atomic uint32_t limit; /* 0: not armed */
 	_Atomic uint32_t raise;
 	struct shared_ring rq;
+};
+
+/* How a place in the ring of a CQ was used last; see completion.c. */
+enum shared_use {
+	PLACE_NEW,    /* never */
+	PLACE_FULL,   /* holds the completion of this position */
+	PLACE_LEFT,   /* a poll passed over it: its writer may still write */
+	PLACE_PASSED, /* the same, at a later position, which has no writer */
+	PLACE_EMPTY,  /* passed over as well, but no thread writes there */
 };
 
 /* A completion. `send` completions are pushed by the owner of the CQ alone. */
@@ -126,26 +137,39 @@ struct shared_cqe {
 	uint32_t is_send;
 };
 
+/* A place in the ring of a CQ. */
+struct shared_place {
+	_Atomic uint64_t use; /* position << 32 | enum shared_use */
+	struct shared_cqe cqe;
+	uint64_t unused; /* 64 bytes, a cache line */
+};
+
 enum shared_arm { ARM_NONE, ARM_SOLICITED, ARM_ANY };
 
+/* CQ_DYING: destroyed, but a thread that is stopped may still push there */
+enum shared_cq_life { CQ_FREE, CQ_LIVE, CQ_DYING };
+
 struct shared_cq {
-	struct shared_lock lock;
-	uint32_t live;
-	uint32_t slots;		/* power of two */
-	uint32_t cqe;		/* how many of them may be in use */
-	_Atomic uint32_t armed; /* enum shared_arm; changed under the lock */
-	uint64_t offset;	/* where the ring of struct shared_cqe is */
+	struct shared_lock lock; /* the owner's threads alone */
+	_Atomic uint32_t live;	 /* enum shared_cq_life */
+	uint32_t slots;		 /* power of two */
+	uint32_t cqe;		 /* how many of them may be in use */
+	_Atomic uint32_t room;	 /* with those that are left; 0: it overflowed, or is not live */
+	_Atomic uint32_t armed;	 /* enum shared_arm */
+	uint64_t offset;	 /* where the ring of struct shared_place is */
 	uint32_t channel_slot;
 	uint32_t channel_id;	 /* 0: no channel; never used twice */
-	_Atomic uint32_t head;	 /* next to push; under the lock */
+	_Atomic uint32_t head;	 /* next to push; who moves it has the place before it */
 	_Atomic uint32_t tail;	 /* next to poll; under the lock */
+	_Atomic uint32_t left;	 /* places in PLACE_LEFT */
+	uint32_t waits_at;	 /* the place that a poll waits for, under the lock, ... */
+	uint64_t waits_since_ns; /* ... since then; 0: for none */
 	_Atomic uint32_t events; /* notified and not read from the channel yet */
 	_Atomic uint32_t raise;
 	_Atomic uint32_t unrung; /* notifications left to the owner with RAISE_CQ_NOTIFY */
-	uint32_t overflowed;
 	uint32_t moderate_count; /* completions per event; with moderate_us: 0: each */
 	uint32_t moderate_us;	 /* before an event is given all the same */
-	uint32_t held;		 /* completions since the CQ was armed that gave no event yet */
+	_Atomic uint32_t held;	 /* completions since the CQ was armed that gave no event yet */
 };
 
 /* 256 QPs of one device: QPN = port << 8 | index in the block. */

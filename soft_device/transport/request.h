@@ -64,6 +64,7 @@ enum outcome_kind {
 	OUTCOME_RNR,	/* no receive posted: try again after rnr_timer */
 	OUTCOME_ABSENT, /* no such QP, or not ready to receive, or not linked with the sender:
 			   silence */
+	OUTCOME_BUSY,	/* a lock that the peer or another one holds cannot be had: try again */
 };
 
 /* Small enough to be returned in registers. */

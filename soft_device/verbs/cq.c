@@ -10,17 +10,22 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "held.h"
 #include "objects.h"
+#include "qp.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/agent.h"
 #include "soft_device/process/trace.h"
 
 #define YIELD_EVERY 1024u /* empty polls; 5 us or so */
+#define SPARE	    8u	  /* places of a ring beyond its entries */
 
 /* All under the objects lock. */
 static struct cq *cqs;
 static uint32_t next_slot;
+static struct timer *looking; /* look_again() */
 
 /* The option complete:op=recv: a receive that succeeded is told otherwise. */
 static void fail_receives(struct ibv_wc *wc, int count)
@@ -69,6 +74,19 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return polled;
 }
 
+/* Armed for any it stays so. */
+static void arm(struct shared_cq *shared, uint32_t wanted)
+{
+	uint32_t armed = atomic_load(&shared->armed);
+
+	do {
+		if (armed >= wanted)
+			return;
+		if (armed == ARM_NONE)
+			atomic_store(&shared->held, 0);
+	} while (!atomic_compare_exchange_weak(&shared->armed, &armed, wanted));
+}
+
 int cq_arm(struct ibv_cq *ibv, int solicited_only)
 {
 	struct shared_cq *shared = cq_of(ibv)->shared;
@@ -77,13 +95,50 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 
 	if (fault != 0)
 		return fault;
-	shared_lock_take(&shared->lock);
-	if (shared->armed < wanted) /* armed for any stays so */
-		shared->armed = wanted;
-	shared_lock_release(&shared->lock);
+	arm(shared, wanted);
+	if (shared->channel_id != 0 && !completion_none(shared) &&
+	    completion_front(shared) == COMPLETION_HOLE) {
+		atomic_fetch_or(&shared->raise, RAISE_CQ_HOLE);
+		agent_kick();
+	}
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_wait_armed();
 	return 0;
+}
+
+static void look_again(void *unused);
+
+/* Objects lock held. */
+static void look_later(void)
+{
+	if (looking == NULL)
+		looking = agent_timer_new(look_again, NULL);
+	if (looking != NULL)
+		agent_timer_set(looking, process_now_ns() + COMPLETION_PATIENCE_NS);
+}
+
+/*
+ * A completion was being written when a CQ was armed, and those behind it had their events before:
+ * a thread that sleeps gets one now, once the place is passed over or counts.
+ */
+static void look_again(void *unused)
+{
+	bool holes = false;
+
+	(void)unused;
+	pthread_mutex_lock(&process_objects);
+	for (struct cq *cq = cqs; cq != NULL; cq = cq->next) {
+		enum completion_front front = COMPLETION_NONE;
+
+		if (cq->channel != NULL && !completion_none(cq->shared))
+			front = completion_front(cq->shared);
+		if (front == COMPLETION_READY && completion_ring_late(cq->shared))
+			peer_ring(process_current->self, cq->shared);
+		holes |= front == COMPLETION_HOLE;
+	}
+	if (holes)
+		look_later();
+	pthread_mutex_unlock(&process_objects);
 }
 
 static void raise_all(void)
@@ -101,6 +156,8 @@ static void raise_all(void)
 			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
 		if ((bits & RAISE_CQ_HELD) != 0)
 			cq_moderation_begin(cq);
+		if ((bits & RAISE_CQ_HOLE) != 0)
+			look_later();
 	}
 }
 
@@ -109,6 +166,7 @@ static void forget(void)
 {
 	cqs = NULL;
 	next_slot = 0;
+	looking = NULL;
 }
 
 const struct process_part cq_part = {.raise = raise_all, .forked = forget};
@@ -118,23 +176,29 @@ static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
 	for (uint32_t tried = 0; tried < SEGMENT_CQS; tried++) {
 		*index = next_slot;
 		next_slot = (next_slot + 1) % SEGMENT_CQS;
-		if (segment->cq[*index].live == 0)
+		if (atomic_load(&segment->cq[*index].live) == CQ_FREE)
 			return &segment->cq[*index];
 	}
 	return NULL;
+}
+
+/* A few places may be left by late writers. */
+static uint32_t slots_for(uint32_t cqe)
+{
+	return power_of_two(cqe + SPARE);
 }
 
 /* Objects lock held. The CQ's own fields of the table entry, but for its lock, are reset. */
 static int join_segment(struct cq *cq, uint32_t cqe)
 {
 	struct segment *segment = process_current->segment;
-	const uint32_t slots = power_of_two(cqe);
+	const uint32_t slots = slots_for(cqe);
 	struct shared_cq *shared = claim_slot(segment, &cq->index);
 	uint64_t offset;
 
 	if (shared == NULL)
 		return ENOMEM;
-	offset = segment_alloc(slots * sizeof(struct shared_cqe));
+	offset = segment_alloc(slots * sizeof(struct shared_place));
 	if (offset == 0)
 		return ENOMEM;
 	memset(shared, 0, sizeof(*shared));
@@ -146,19 +210,33 @@ static int join_segment(struct cq *cq, uint32_t cqe)
 		shared->channel_slot = cq->channel->slot;
 		shared->channel_id = cq->channel->id;
 	}
-	shared->live = 1;
+	atomic_store(&shared->room, cqe);
+	atomic_store(&shared->live, CQ_LIVE);
 	cq->shared = shared;
 	return 0;
 }
 
+static void free_slot(uint32_t index)
+{
+	struct shared_cq *shared = &process_current->segment->cq[index];
+
+	segment_free(shared->offset, shared->slots * sizeof(struct shared_place));
+	atomic_store(&shared->live, CQ_FREE);
+}
+
+void cq_let_go(uint32_t index)
+{
+	if (atomic_load(&process_current->segment->cq[index].live) == CQ_DYING)
+		free_slot(index);
+}
+
+/* Its ring stays while a QP is held that may still push there. */
 static void leave_segment(struct cq *cq)
 {
-	struct shared_cq *shared = cq->shared;
-
-	shared_lock_take(&shared->lock);
-	shared->live = 0;
-	shared_lock_release(&shared->lock);
-	segment_free(shared->offset, shared->slots * sizeof(struct shared_cqe));
+	atomic_store(&cq->shared->live, CQ_DYING);
+	atomic_store(&cq->shared->room, 0);
+	if (!held_uses_cq(cq->index))
+		free_slot(cq->index);
 }
 
 static int cq_begin(struct cq *cq, uint32_t cqe)
@@ -230,33 +308,49 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 	return cq == NULL ? NULL : &cq->ibv;
 }
 
-/* Moves what is in the ring to another one; the objects lock is held. */
-static int resize(struct cq *cq, uint32_t cqe)
+/* Copies what is in the ring; nothing is pushed meanwhile. False: it does not fit. */
+static bool copy_ring(struct shared_cq *shared, uint64_t made, uint32_t slots, uint32_t cqe)
 {
 	struct segment *segment = process_current->segment;
+	const struct shared_place *from = completion_ring(segment, shared);
+	struct shared_place *to = segment_at(segment, made);
+	const uint32_t head = atomic_load(&shared->head), tail = atomic_load(&shared->tail);
+
+	if (head - tail > cqe)
+		return false;
+	for (uint32_t at = tail; at != head; at++)
+		to[at & (slots - 1)] = from[at & (shared->slots - 1)];
+	return true;
+}
+
+/* The objects lock is held. */
+static int resize(struct cq *cq, uint32_t cqe)
+{
 	struct shared_cq *shared = cq->shared;
-	const uint32_t slots = power_of_two(cqe);
-	const uint64_t made = segment_alloc(slots * sizeof(struct shared_cqe));
+	const uint32_t slots = slots_for(cqe), old_slots = shared->slots;
+	const uint64_t made = segment_alloc(slots * sizeof(struct shared_place));
 	const uint64_t old = shared->offset;
-	const uint32_t old_slots = shared->slots;
-	struct shared_cqe *to = segment_at(segment, made);
-	bool fits;
+	bool fits = false;
 
 	if (made == 0)
 		return ENOMEM;
+	if (!qp_stop_pushes(cq)) {
+		segment_free(made, slots * sizeof(struct shared_place));
+		return REFUSE(EBUSY, "ibv_resize_cq", "a process that is stopped may push there");
+	}
 	shared_lock_take(&shared->lock);
-	fits = shared->head - shared->tail <= cqe;
+	if (atomic_load(&shared->left) == 0)
+		fits = copy_ring(shared, made, slots, cqe);
 	if (fits) {
-		const struct shared_cqe *from = completion_ring(segment, shared);
-
-		for (uint32_t at = shared->tail; at != shared->head; at++)
-			to[at & (slots - 1)] = from[at & (old_slots - 1)];
 		shared->offset = made;
 		shared->slots = slots;
 		shared->cqe = cqe;
+		if (atomic_load(&shared->room) != 0)
+			atomic_store(&shared->room, cqe);
 	}
 	shared_lock_release(&shared->lock);
-	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_cqe));
+	qp_resume_pushes(cq);
+	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_place));
 	return fits ? 0 : EINVAL;
 }
 

@@ -17,6 +17,7 @@
 #define VALGRIND_MAKE_MEM_DEFINED(addr, length) ((void)0)
 #endif
 
+#include "held.h"
 #include "mapping.h"
 #include "objects.h"
 #include "soft_device/faults/call.h"
@@ -26,6 +27,7 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
+#define WITHDRAW_NS	UINT64_C(100000000) /* to wait for operations under way */
 #define ACCESS_OPTIONAL 0x3ff00000u /* IB_UVERBS_ACCESS_OPTIONAL_RANGE: ignored if unknown */
 /* include/rdma/ib_verbs.h: IB_ACCESS_SUPPORTED */
 #define ACCESS_KNOWN ((SOFT_ACCESS_FLUSH_PERSISTENT << 1) - 1)
@@ -38,6 +40,7 @@
 
 /* Both under the objects lock. */
 static uint8_t key_generation[SEGMENT_MRS];
+static bool withdrawn[SEGMENT_MRS]; /* without a key, but not free yet */
 static uint32_t next_slot;
 
 static const char reg_mr[] = "ibv_reg_mr";
@@ -94,7 +97,7 @@ static struct shared_mr *claim_slot(struct segment *segment, uint32_t *key)
 		uint32_t index = next_slot;
 
 		next_slot = (next_slot + 1) % SEGMENT_MRS;
-		if (atomic_load(&segment->mr[index].key) != 0)
+		if (atomic_load(&segment->mr[index].key) != 0 || withdrawn[index])
 			continue;
 		key_generation[index] = (uint8_t)(key_generation[index] % UINT8_MAX + 1);
 		*key = index << 8 | key_generation[index];
@@ -124,28 +127,44 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 	return shared;
 }
 
-/*
- * Takes the key out and waits until no operation uses it: objects lock held, so
- * that the slot is not taken meanwhile. Only blocks with a listener have queue
- * pairs.
- */
-static void withdraw(struct shared_mr *shared)
+bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 {
 	struct segment *segment = process_current->segment;
 
-	atomic_store(&shared->key, 0);
-	for (uint32_t block = 0; block < SEGMENT_BLOCKS; block++) {
-		if (atomic_load(&segment->block[block].port) == 0)
-			continue;
-		for (uint32_t i = block * 256; i < (block + 1) * 256; i++) {
-			struct shared_qp *qp = &segment->qp[i];
+	for (; mr->settled < SEGMENT_QPS; mr->settled++) {
+		const struct shared_qp *qp = &segment->qp[mr->settled];
 
-			if (atomic_load(&qp->qpn) == 0)
-				continue;
-			shared_lock_take(&qp->lock);
-			shared_lock_release(&qp->lock);
-		}
+		/* only blocks with a listener have queue pairs */
+		if (atomic_load(&segment->block[mr->settled / 256].port) == 0)
+			mr->settled |= 255;
+		else if (atomic_load(&qp->lock.holder) != 0 &&
+			 !shared_lock_settle(&qp->lock, deadline_ns))
+			return false;
 	}
+	return true;
+}
+
+void mr_let_go(struct mr *mr)
+{
+	withdrawn[mr->shared - process_current->segment->mr] = false;
+	free(mr);
+}
+
+/*
+ * Takes the key out and waits, without any lock, until no operation uses it. The place is not used
+ * again meanwhile. False: an operation of a process that is stopped may still be under way.
+ */
+static bool withdraw(struct mr *mr)
+{
+	const uint64_t deadline_ns = process_now_ns() + WITHDRAW_NS;
+
+	pthread_mutex_lock(&process_objects);
+	withdrawn[mr->shared - process_current->segment->mr] = true;
+	atomic_store(&mr->shared->key, 0);
+	pthread_mutex_unlock(&process_objects);
+	atomic_thread_fence(memory_order_seq_cst);
+	mr->settled = 0;
+	return mr_settle(mr, deadline_ns);
 }
 
 static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
@@ -252,8 +271,15 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 	}
 	if (error != 0)
 		return error;
+	if (!withdraw(mr)) {
+		pthread_mutex_lock(objects);
+		atomic_store(&shared->key, mr->ibv.lkey); /* as it was */
+		withdrawn[shared - process_current->segment->mr] = false;
+		pthread_mutex_unlock(objects);
+		return REFUSE(-EBUSY, "ibv_rereg_mr", "a process that is stopped may use it");
+	}
 	pthread_mutex_lock(objects);
-	withdraw(shared);
+	withdrawn[shared - process_current->segment->mr] = false;
 	shared->access = access & ~ACCESS_OPTIONAL;
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
 		shared->pd = pd->number;
@@ -294,12 +320,16 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, v
 SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	struct mr *mr = (struct mr *)ibv;
+	bool settled;
 
 	ENTER(mr->generation);
-	pthread_mutex_lock(&process_objects);
-	withdraw(mr->shared);
-	pthread_mutex_unlock(&process_objects);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
-	free(mr);
+	settled = withdraw(mr);
+	pthread_mutex_lock(&process_objects);
+	if (settled)
+		mr_let_go(mr);
+	else
+		held_add_mr(mr);
+	pthread_mutex_unlock(&process_objects);
 	return 0;
 }

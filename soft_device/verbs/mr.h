@@ -21,7 +21,15 @@ struct mr {
 	struct ibv_mr ibv; /* first */
 	struct shared_mr *shared;
 	uint32_t generation;
+	/* while it is taken back: QPs before this one are done with it */
+	uint32_t settled;
+	struct mr *next_held;
 };
+
+/* No operation that saw its key is under way any more, by `deadline_ns`; no lock needed. */
+bool mr_settle(struct mr *mr, uint64_t deadline_ns);
+/* Its place is free; frees it. Objects lock held. */
+void mr_let_go(struct mr *mr);
 
 static inline struct pd *pd_of(struct ibv_pd *ibv)
 {

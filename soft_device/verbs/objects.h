@@ -14,7 +14,7 @@
 /* ibv_alloc_pd() for the device's own use; NULL with errno. */
 struct pd *pd_make(struct context *context);
 
-extern const struct process_part context_part, qp_part, srq_part, cq_part;
+extern const struct process_part context_part, qp_part, srq_part, cq_part, held_part;
 
 /* async.c: makes context->events and async_fd, 0 or -errno; and closes them, NULL too. */
 int async_open(struct context *context);
@@ -29,5 +29,9 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 int cq_arm(struct ibv_cq *ibv, int solicited_only);
 int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);   /* cq_moderation.c */
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
+
+/* A QP that was destroyed while a peer held it is free now: what it used may be freed, too. */
+void cq_let_go(uint32_t index);
+void srq_let_go(uint32_t index);
 
 #endif /* SOFT_VERBS_OBJECTS_H */

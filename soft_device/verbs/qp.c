@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
@@ -23,6 +24,7 @@
 #define BLOCK 256u
 
 static struct qp *table[SEGMENT_QPS];	/* objects lock */
+static bool kept[SEGMENT_QPS];		/* a place of a destroyed QP that is not free yet */
 static unsigned table_end;		/* no QP has a place from here on */
 static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free place */
 
@@ -30,6 +32,7 @@ static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free place */
 static void forget(void)
 {
 	memset(table, 0, sizeof(table));
+	memset(kept, 0, sizeof(kept));
 	table_end = 0;
 	memset(cursor, 0, sizeof(cursor));
 }
@@ -51,15 +54,16 @@ void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg)
 
 /* --- places --- */
 
-/* A free place of the block, or -1. */
+/* A free place of the block, with its lock, or -1. A peer may be looking for what was there. */
 static int place_in_block(unsigned block)
 {
 	for (unsigned i = 0; i < BLOCK; i++) {
-		unsigned at = (cursor[block] + i) % BLOCK;
+		unsigned at = (cursor[block] + i) % BLOCK, place = block * BLOCK + at;
 
-		if (table[block * BLOCK + at] == NULL) {
+		if (table[place] == NULL && !kept[place] &&
+		    shared_lock_take_soon(&process_current->segment->qp[place].lock)) {
 			cursor[block] = at + 1;
-			return (int)(block * BLOCK + at);
+			return (int)place;
 		}
 	}
 	return -1;
@@ -88,6 +92,7 @@ static int place_find(const struct device *device)
 	return -ENOMEM;
 }
 
+/* Releases its lock. */
 static void place_fill(struct qp *qp)
 {
 	struct segment *segment = process_current->segment;
@@ -97,7 +102,6 @@ static void place_fill(struct qp *qp)
 	qp->shared = shared;
 	qp->ibv.handle = qp->index;
 	qp->ibv.qp_num = port << 8 | qp->index % BLOCK;
-	shared_lock_take(&shared->lock);
 	atomic_store(&shared->state, IBV_QPS_RESET);
 	atomic_store(&shared->raise, 0);
 	shared->pd = qp->pd->number;
@@ -282,6 +286,40 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *ibv)
 	return qp_of(ibv)->has_ex ? &qp_of(ibv)->ex : NULL;
 }
 
+/* --- pushing completions --- */
+
+static void resume_pushes(const struct cq *cq, unsigned targets)
+{
+	for (unsigned i = 0; i < table_end; i++) {
+		if (table[i] == NULL)
+			continue;
+		if (i < targets && table[i]->recv_cq == cq)
+			shared_lock_release(&table[i]->shared->lock);
+		if (table[i]->send_cq == cq)
+			shared_lock_release(&table[i]->sq.lock);
+	}
+}
+
+bool qp_stop_pushes(const struct cq *cq)
+{
+	for (unsigned i = 0; i < table_end; i++)
+		if (table[i] != NULL && table[i]->send_cq == cq)
+			shared_lock_take(&table[i]->sq.lock);
+	for (unsigned i = 0; i < table_end; i++) {
+		if (table[i] == NULL || table[i]->recv_cq != cq ||
+		    shared_lock_take_soon(&table[i]->shared->lock))
+			continue;
+		resume_pushes(cq, i);
+		return false;
+	}
+	return true;
+}
+
+void qp_resume_pushes(const struct cq *cq)
+{
+	resume_pushes(cq, table_end);
+}
+
 /* --- posting --- */
 
 int qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -297,9 +335,10 @@ static void flush_if_in_error(struct qp *qp)
 {
 	if (qp_state(qp) != IBV_QPS_ERR)
 		return;
-	shared_lock_take(&qp->shared->lock);
-	responder_flush(process_current->self, qp->shared);
-	shared_lock_release(&qp->shared->lock);
+	if (responder_flush_soon(process_current->self, qp->shared))
+		return;
+	atomic_fetch_or(&qp->shared->raise, RAISE_QP_RECEIVES);
+	agent_kick();
 }
 
 int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -321,17 +360,33 @@ int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 
 /* --- destroying --- */
 
-static void leave_tables(struct qp *qp)
+/* False: a peer holds the QP. It is dead, but its place and rings are kept. */
+static bool leave_tables(struct qp *qp)
 {
+	struct shared_qp *shared = qp->shared;
+	bool had;
+
 	pthread_mutex_lock(&process_objects);
 	table[qp->index] = NULL;
 	/* executors hold the lock: once we have had it none is inside any more */
-	shared_lock_take(&qp->shared->lock);
-	atomic_store(&qp->shared->state, IBV_QPS_RESET);
-	atomic_store(&qp->shared->qpn, 0);
-	recv_ring_free(&qp->shared->rq);
-	shared_lock_release(&qp->shared->lock);
+	had = shared_lock_take_soon(&shared->lock);
+	atomic_store(&shared->state, IBV_QPS_RESET);
+	atomic_store(&shared->qpn, 0);
+	if (had) {
+		recv_ring_free(&shared->rq);
+		shared_lock_release(&shared->lock);
+	}
+	kept[qp->index] = !had;
 	pthread_mutex_unlock(&process_objects);
+	return had;
+}
+
+void qp_let_go(struct qp *qp)
+{
+	recv_ring_free(&qp->shared->rq);
+	kept[qp->index] = false;
+	shared_lock_release(&qp->shared->lock);
+	qp_delete(qp);
 }
 
 static void release_users(struct qp *qp)
@@ -346,18 +401,24 @@ static void release_users(struct qp *qp)
 SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 {
 	struct qp *qp = qp_of(ibv);
+	bool gone;
 
 	ENTER(qp->generation);
 	qp_unlink(qp);
-	leave_tables(qp);
+	gone = leave_tables(qp);
 	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */
 	sq_wait_end(&qp->sq);
 	completion_purge(qp->send_cq->shared, ibv->qp_num);
 	if (qp->recv_cq != qp->send_cq)
 		completion_purge(qp->recv_cq->shared, ibv->qp_num);
 	async_settle(qp->context, ibv);
+	pthread_mutex_lock(&process_objects);
+	if (!gone)
+		held_add_qp(qp);
+	pthread_mutex_unlock(&process_objects);
 	release_users(qp);
-	qp_delete(qp);
+	if (gone)
+		qp_delete(qp);
 	return 0;
 }
 

@@ -52,6 +52,7 @@ struct qp {
 	struct send_queue sq;
 	struct peer_wait *wait; /* while it is linked, under sq.lock */
 	uint32_t generation;
+	struct qp *next_held; /* destroyed, see held.h */
 };
 
 static inline struct qp *qp_of(struct ibv_qp *ibv)
@@ -78,6 +79,12 @@ int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
 struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);
 /* For each QP of the process; callers hold the objects lock. */
 void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg);
+
+/* Frees a destroyed QP and its place. Objects lock and the shared one held, which is released. */
+void qp_let_go(struct qp *qp);
+/* No completion is pushed to the CQ until it goes on. False: a peer may. Objects lock held. */
+bool qp_stop_pushes(const struct cq *cq);
+void qp_resume_pushes(const struct cq *cq);
 
 /* qp_link.c */
 /* Finds the peer that qp->attr names, and lets it go. No lock held. */

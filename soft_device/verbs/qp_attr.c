@@ -16,6 +16,8 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
+#define HELD_NS	 UINT64_C(500000000) /* to wait for a peer that holds the QP */
+
 #define STATES	 (IBV_QPS_ERR + 1)
 #define PSN_MASK 0xffffffu
 
@@ -213,14 +215,23 @@ static void forget(struct qp *qp)
 	qp->attr = (struct ibv_qp_attr){.cap = cap};
 }
 
-/* 0 or EINVAL; callers hold sq.lock. A peer may take the QP to ERR until the shared lock is ours.
+/*
+ * 0, EINVAL or EBUSY: a peer that is stopped holds the QP, which goes to ERR all the same. Callers
+ * hold sq.lock. A peer may take the QP to ERR until the shared lock is ours.
  */
 static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum ibv_qp_state *from,
 		  enum ibv_qp_state *to)
 {
 	int error = 0;
 
-	shared_lock_take(&qp->shared->lock);
+	if (!shared_lock_take_soon(&qp->shared->lock)) {
+		*from = qp_state(qp);
+		*to = attr->qp_state;
+		if (!(mask & IBV_QP_STATE) || *to != IBV_QPS_ERR)
+			return EBUSY;
+		responder_fail(process_current->self, qp->shared, 0);
+		return 0;
+	}
 	*from = qp_state(qp);
 	*to = mask & IBV_QP_STATE ? attr->qp_state : *from;
 	if (may_change(qp, attr, mask)) {
@@ -265,22 +276,36 @@ static void arrive(struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 	}
 }
 
+static int modify(struct qp *qp, struct ibv_qp_attr *attr, int mask, enum ibv_qp_state *from,
+		  enum ibv_qp_state *to)
+{
+	int error;
+
+	pthread_mutex_lock(&process_objects);
+	shared_lock_take(&qp->sq.lock);
+	error = change(qp, attr, mask, from, to);
+	if (error == 0)
+		arrive(qp, *from, *to);
+	shared_lock_release(&qp->sq.lock);
+	pthread_mutex_unlock(&process_objects);
+	return error;
+}
+
 SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 {
 	struct qp *qp = qp_of(ibv);
+	const uint64_t until_ns = process_now_ns() + HELD_NS;
 	enum ibv_qp_state from, to;
 	int error;
 
 	ENTER(qp->generation);
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
-	pthread_mutex_lock(&process_objects);
-	shared_lock_take(&qp->sq.lock);
-	error = change(qp, attr, mask, &from, &to);
-	if (error == 0)
-		arrive(qp, from, to);
-	shared_lock_release(&qp->sq.lock);
-	pthread_mutex_unlock(&process_objects);
+	do
+		error = modify(qp, attr, mask, &from, &to);
+	while (error == EBUSY && process_now_ns() < until_ns);
+	if (error == EBUSY)
+		return REFUSE(error, "ibv_modify_qp", "a process that is stopped holds the QP");
 	if (error != 0)
 		return error;
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "held.h"
 #include "objects.h"
 #include "qp.h"
 #include "soft_device/datapath/responder.h"
@@ -191,6 +192,11 @@ static void raise_one(struct qp *qp, const void *unused)
 	raise_events(qp, bits);
 	if (bits & RAISE_QP_FLUSH)
 		sq_run(&qp->sq);
+	if ((bits & RAISE_QP_RECEIVES) &&
+	    !responder_flush_soon(process_current->self, qp->shared)) {
+		atomic_fetch_or(&qp->shared->raise, RAISE_QP_RECEIVES);
+		held_raise_later();
+	}
 }
 
 void qp_raise_all(void)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "objects.h"
 #include "qp.h"
 #include "soft_device/datapath/recv_ring.h"
@@ -28,7 +29,7 @@ static struct srq *srq_of(struct ibv_srq *ibv)
 static int place_find(void)
 {
 	for (int i = 0; i < SEGMENT_SRQS; i++)
-		if (table[i] == NULL)
+		if (table[i] == NULL && !held_uses_srq((uint32_t)i))
 			return i;
 	return -ENOMEM;
 }
@@ -119,11 +120,8 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, i
 	if ((mask & ~IBV_SRQ_LIMIT) != 0 ||
 	    ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > shared->rq.max_wr))
 		return EINVAL;
-	if (mask & IBV_SRQ_LIMIT) {
-		shared_lock_take(&shared->lock);
-		shared->limit = attr->srq_limit;
-		shared_lock_release(&shared->lock);
-	}
+	if (mask & IBV_SRQ_LIMIT)
+		atomic_store(&shared->limit, attr->srq_limit);
 	return 0;
 }
 
@@ -132,11 +130,9 @@ SOFT_EXPORT int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 	struct shared_srq *shared = srq_of(ibv)->shared;
 
 	ENTER(srq_of(ibv)->generation);
-	shared_lock_take(&shared->lock);
 	attr->max_wr = shared->rq.max_wr;
 	attr->max_sge = shared->rq.max_sge;
-	attr->srq_limit = shared->limit;
-	shared_lock_release(&shared->lock);
+	attr->srq_limit = atomic_load(&shared->limit);
 	return 0;
 }
 
@@ -149,15 +145,20 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 		return EBUSY;
 	pthread_mutex_lock(&process_objects);
 	table[srq->index] = NULL;
-	shared_lock_take(&srq->shared->lock);
-	srq->shared->live = 0;
-	recv_ring_free(&srq->shared->rq);
-	shared_lock_release(&srq->shared->lock);
+	atomic_store(&srq->shared->live, 0);
+	if (!held_uses_srq(srq->index))
+		recv_ring_free(&srq->shared->rq);
 	pthread_mutex_unlock(&process_objects);
 	async_settle(context_of(ibv->context), ibv);
 	atomic_fetch_sub(&srq->pd->users, 1);
 	srq_delete(srq);
 	return 0;
+}
+
+void srq_let_go(uint32_t index)
+{
+	if (table[index] == NULL)
+		recv_ring_free(&process_current->segment->srq[index].rq);
 }
 
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)

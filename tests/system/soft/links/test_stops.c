@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_stops.c -- a peer that is stopped, at any instruction of a send to us: others of its server
+ * are served, regions can be taken back and queue pairs made and destroyed; when it goes on, its
+ * send is done.
+ *
+ * The peer is a child of this program, which steps it like a debugger. Its queue pair shares the
+ * CQ and the SRQ with two more of this process that send to each other. All waits are bounded.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "soft_device/process/segment.h"
+#include "tests/device/end.h"
+
+#define STEPS_MAX  20000
+#define STRIDE_MAX 97 /* instructions from one stop to the next; it varies */
+
+static struct {
+	struct end end;	     /* qp: connected to the child */
+	struct ibv_qp *to;   /* others on its CQ and SRQ: */
+	struct ibv_qp *from; /* sends to `to` */
+	pid_t child;
+	int socket;
+} test;
+
+static void post_receive(void)
+{
+	struct ibv_sge sge = {(uintptr_t)test.end.memory, 64, test.end.mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	OK(ibv_post_srq_recv(test.end.srq, &wr, &bad));
+}
+
+static void post_send(struct ibv_qp *qp, const struct end *end)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory + 128, 8, end->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = 9,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND,
+				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr *bad;
+
+	OK(ibv_post_send(qp, &wr, &bad));
+}
+
+static void connect_qp(struct ibv_qp *qp, const struct end_address *to)
+{
+	struct end one = test.end;
+
+	one.qp = qp;
+	end_to_rtr(&one, to);
+	end_to_rts(&one);
+}
+
+static void swap(int fd, struct end *end)
+{
+	const struct end_address own = end_address(end);
+	struct end_address other;
+
+	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
+	wait_readable(fd, "the other's address");
+	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
+	end_to_rtr(end, &other);
+	end_to_rts(end);
+}
+
+/* Sends whenever it is told to. */
+static void live(int fd)
+{
+	const struct end_options options = end_defaults();
+	struct end end = {0};
+	char byte;
+
+	end_open(&end, &options, -1);
+	swap(fd, &end);
+	while (recv(fd, &byte, 1, 0) == 1) {
+		post_send(end.qp, &end);
+		EXPECT_WC(end.cq, 9, IBV_WC_SUCCESS);
+		if (send(fd, "d", 1, 0) != 1)
+			break;
+	}
+}
+
+static int setup(void **state)
+{
+	const struct end_options options = end_defaults();
+	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 64, .max_sge = 4}};
+	struct end_address to, from;
+	struct ibv_pd *pd;
+	int fds[2];
+
+	OK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
+	test.child = fork();
+	assert_true(test.child >= 0);
+	if (test.child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(fds[0]);
+		live(fds[1]);
+		_exit(0);
+	}
+	close(fds[1]);
+	test.socket = fds[0];
+	memset(&test.end, 0, sizeof(test.end));
+	end_open(&test.end, &options, -1);
+	pd = test.end.pd;
+	OK(ibv_destroy_qp(test.end.qp));
+	test.end.srq = ibv_create_srq(pd, &srq);
+	assert_non_null(test.end.srq);
+	test.end.qp = end_make_qp(&test.end);
+	test.to = end_make_qp(&test.end);
+	test.from = end_make_qp(&test.end);
+	assert_true(test.end.qp != NULL && test.to != NULL && test.from != NULL);
+	end_to_init(&test.end);
+	from = to = end_address(&test.end);
+	to.qp_num = test.to->qp_num;
+	from.qp_num = test.from->qp_num;
+	for (int i = 0; i < 2; i++) {
+		struct end one = test.end;
+
+		one.qp = i == 0 ? test.to : test.from;
+		end_to_init(&one);
+	}
+	connect_qp(test.to, &from);
+	connect_qp(test.from, &to);
+	swap(test.socket, &test.end);
+	for (int i = 0; i < 32; i++)
+		post_receive();
+	alarm(10 * WAIT_S);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kill(test.child, SIGKILL);
+	waitpid(test.child, NULL, 0);
+	close(test.socket);
+	OK(ibv_destroy_qp(test.to));
+	OK(ibv_destroy_qp(test.from));
+	if (test.end.qp != NULL)
+		OK(ibv_destroy_qp(test.end.qp));
+	test.end.qp = NULL;
+	OK(ibv_destroy_srq(test.end.srq));
+	end_close(&test.end);
+	alarm(0);
+	return 0;
+}
+
+/* Completions of the queue pairs on the CQ, each kind counted as it comes. */
+struct counts {
+	int sent;
+	int received;
+	int of_child;
+};
+
+static void take_one(struct counts *counts)
+{
+	const struct ibv_wc wc = next_wc(test.end.cq);
+
+	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	if (wc.opcode == IBV_WC_SEND) {
+		counts->sent++;
+		return;
+	}
+	if (test.end.qp != NULL && wc.qp_num == test.end.qp->qp_num)
+		counts->of_child++;
+	else
+		counts->received++;
+	post_receive();
+}
+
+/* What the other clients and the owner of the server do meanwhile. */
+static void serve_others(struct counts *counts)
+{
+	const struct counts before = *counts;
+	struct ibv_mr *mr = ibv_reg_mr(test.end.pd, test.end.memory, 64, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_qp *qp = end_make_qp(&test.end);
+
+	assert_non_null(mr);
+	assert_non_null(qp);
+	post_send(test.from, &test.end);
+	while (counts->sent == before.sent || counts->received == before.received)
+		take_one(counts);
+	OK(ibv_dereg_mr(mr));
+	OK(ibv_destroy_qp(qp));
+}
+
+static void expect_stop(void)
+{
+	int status;
+
+	assert_int_equal(waitpid(test.child, &status, __WALL), test.child);
+	assert_true(WIFSTOPPED(status));
+}
+
+static void step(int steps)
+{
+	for (int i = 0; i < steps; i++) {
+		OK((int)ptrace(PTRACE_SINGLESTEP, test.child, NULL, NULL));
+		expect_stop();
+	}
+}
+
+/* The child, which waits, is stopped and told to send. */
+static void tell_and_stop(void)
+{
+	OK((int)ptrace(PTRACE_SEIZE, test.child, NULL, NULL));
+	OK((int)ptrace(PTRACE_INTERRUPT, test.child, NULL, NULL));
+	expect_stop();
+	assert_int_equal(send(test.socket, "g", 1, 0), 1);
+}
+
+static void let_go(struct counts *counts)
+{
+	char byte;
+
+	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	wait_readable(test.socket, "the child's send");
+	assert_int_equal(recv(test.socket, &byte, 1, 0), 1);
+	while (counts->of_child == 0)
+		take_one(counts);
+}
+
+static void test_peer_stopped_anywhere_holds_no_other_up(void **state)
+{
+	struct counts counts = {0};
+	int steps = 0, stops = 0;
+
+	tell_and_stop(); /* once, so that all functions are bound */
+	let_go(&counts);
+	memset(&counts, 0, sizeof(counts));
+	tell_and_stop();
+	while (!is_readable(test.socket) && steps < STEPS_MAX) {
+		const int stride = 11 + stops * 31 % (STRIDE_MAX - 10);
+
+		step(stride);
+		steps += stride;
+		serve_others(&counts);
+		stops++;
+	}
+	print_message("stopped %d times in %d instructions\n", stops, steps);
+	assert_true(steps < STEPS_MAX);
+	let_go(&counts);
+	assert_int_equal(counts.of_child, 1);
+	assert_int_equal(counts.received, stops);
+}
+
+/* This process's segment, as the device maps it. */
+static struct segment *own_segment(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	struct segment *segment = NULL;
+	unsigned long from;
+	char line[512];
+
+	assert_non_null(maps);
+	while (segment == NULL && fgets(line, sizeof(line), maps) != NULL) {
+		if (strstr(line, "/memfd:rpma-soft") == NULL || sscanf(line, "%lx", &from) != 1)
+			continue;
+		segment = (struct segment *)from; /* NOLINT */
+		if (segment->magic != SEGMENT_MAGIC || segment->pid != getpid())
+			segment = NULL;
+	}
+	fclose(maps);
+	return segment;
+}
+
+static bool child_holds_qp(struct segment *segment)
+{
+	for (unsigned i = 0; i < 256; i++)
+		if ((uint32_t)atomic_load(&segment->qp[i].lock.holder) == (uint32_t)test.child)
+			return true;
+	return false;
+}
+
+/* The child is stopped while it executes its send on our queue pair. */
+static void stop_inside(void)
+{
+	struct segment *segment = own_segment();
+	int steps = 0;
+
+	assert_non_null(segment);
+	tell_and_stop();
+	while (!child_holds_qp(segment) && steps++ < STEPS_MAX)
+		step(1);
+	assert_true(steps < STEPS_MAX);
+}
+
+static void test_region_is_taken_back_while_a_stopped_peer_may_use_it(void **state)
+{
+	struct counts counts = {0};
+
+	stop_inside();
+	serve_others(&counts);
+	serve_others(&counts);
+	let_go(&counts);
+	assert_int_equal(counts.of_child, 1);
+}
+
+static void test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it(void **state)
+{
+	struct counts counts = {0};
+	struct ibv_qp *qp;
+
+	stop_inside();
+	qp = test.end.qp;
+	test.end.qp = NULL;
+	OK(ibv_destroy_qp(qp));
+	for (int i = 0; i < 8; i++)
+		serve_others(&counts);
+	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	for (int i = 0; i < 8; i++)
+		serve_others(&counts);
+}
+
+/* The queue pair goes to ERR and back, as when the program gives the peer up. */
+static void test_queue_pair_fails_while_a_stopped_peer_holds_it(void **state)
+{
+	struct counts counts = {0};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	stop_inside();
+	OK(ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE));
+	assert_int_equal(end_state(&test.end), IBV_QPS_ERR);
+	attr.qp_state = IBV_QPS_RESET;
+	FAILS(EBUSY, ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE));
+	serve_others(&counts);
+	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	for (double until = deadline(); ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE) != 0;)
+		wait_a_little(until, "the queue pair");
+}
+
+#define STOPS_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+static const struct CMUnitTest tests[] = {
+	STOPS_TEST(test_peer_stopped_anywhere_holds_no_other_up),
+	STOPS_TEST(test_region_is_taken_back_while_a_stopped_peer_may_use_it),
+	STOPS_TEST(test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it),
+	STOPS_TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it),
+};
+
+DEVICE_TESTS("links_stops", tests)
