@@ -51,11 +51,13 @@ class Trace:
     """One process's: its operations in the order of their posts, and how many of each kind."""
 
     def __init__(self, path: Path) -> None:
-        content = path.read_bytes()
-        magic, header_bytes, record_bytes, room, posted = HEADER.unpack_from(content)
-        assert magic == MAGIC and record_bytes == RECORD.size, f"{path} is no trace"
+        with path.open("rb") as file:  # most of it is room
+            content = file.read(HEADER.size)
+            magic, header_bytes, record_bytes, room, posted = HEADER.unpack(content)
+            assert magic == MAGIC and record_bytes == RECORD.size, f"{path} is no trace"
+            content += file.read(header_bytes - HEADER.size)
+            records = file.read(min(posted, room) * record_bytes)
         self.overflowed = posted > room
-        records = content[header_bytes : header_bytes + min(posted, room) * record_bytes]
         self.operations = [Operation(*fields) for fields in RECORD.iter_unpack(records)]
         self.kinds: dict[str, Kind] = {}
         for number, name in KIND_NAMES.items():
@@ -68,3 +70,12 @@ def read_traces(pattern: str) -> list[Trace]:
     """Those of all processes that had this name, with its %p, for their file."""
     path = Path(pattern.replace("%p", "*"))
     return [Trace(found) for found in sorted(path.parent.glob(path.name))]
+
+
+def take_traces(pattern: str) -> list[Trace]:
+    """Removes them, too: rpma-bench locks its memory, and the room of 48 MiB goes to the disk."""
+    path = Path(pattern.replace("%p", "*"))
+    found = read_traces(pattern)
+    for file in path.parent.glob(path.name):
+        file.unlink()
+    return found

@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from soft_trace import Trace, read_traces
+from soft_trace import Trace, take_traces
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
@@ -54,7 +54,7 @@ def measure(directory: Path, faults: list[str], *options: str) -> Run:
     (point,) = result["points"]
     (repeat,) = point["repeats"]
     # the measuring process posts all but the answers
-    trace = max(read_traces(name), key=lambda one: len(one.operations))
+    trace = max(take_traces(name), key=lambda one: len(one.operations))
     assert not trace.overflowed
     return Run(" ".join(faults), result, repeat, run.stderr, trace)
 

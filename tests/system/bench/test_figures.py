@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from check_result import check_document
-from soft_trace import Trace, read_traces
+from soft_trace import Trace, take_traces
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
@@ -46,7 +46,7 @@ class Run:
         (point,) = self.document["points"]
         self.params: dict[str, Any] = point["params"]
         self.repeats: list[dict[str, Any]] = point["repeats"]
-        self.traces: list[Trace] = read_traces(name)
+        self.traces: list[Trace] = take_traces(name)
         assert not any(trace.overflowed for trace in self.traces)
 
     def total(self, key: str) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 from check_result import check_document, clients
-from soft_trace import read_traces
+from soft_trace import take_traces
 
 BENCH = os.environ["RPMA_BENCH"]
 BENCH_MPI = os.environ["RPMA_BENCH_MPI"]
@@ -103,7 +103,7 @@ def check_device(document: dict[str, Any], traces: str) -> None:
     """The device posted what the ranks say, warm-ups included."""
     (point,) = document["points"]
     said = sum(repeat["ops"] + repeat["warmup"]["ops"] for repeat in point["repeats"])
-    written = [trace.kinds["write"] for trace in read_traces(traces) if "write" in trace.kinds]
+    written = [trace.kinds["write"] for trace in take_traces(traces) if "write" in trace.kinds]
     assert sum(kind.operations for kind in written) == said
     assert sum(kind.bytes for kind in written) == said * 64
 
