@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A control group with half a CPU: which end the kernel stopped is in the result, and nobody else is blamed.
+"""A control group with half a CPU: which end the kernel stopped is in the result, and no other program is blamed.
 
 The kernel's own count (cpu.stat) is the other witness.
 """

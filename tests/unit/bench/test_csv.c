@@ -51,7 +51,7 @@ static size_t count(const char *from, const char *to, char wanted)
 	return n;
 }
 
-/* A label comes from whoever started the run, and a spreadsheet would follow its link. */
+/* The user who started the run chose the label, and a spreadsheet would follow its link. */
 static void no_text_is_a_formula(void **state)
 {
 	static const char *const labels[][2] = {

@@ -50,7 +50,7 @@ static void add_whole_repeat(void)
 		"\"y\"}]}");
 }
 
-/* Of several clients, not of all: each rank has its own. */
+/* Each rank has its own, so all together have none. */
 static bool of_each(const char *path)
 {
 	static const char *const paths[] = {"/placement/client", "/repeats/placement",

@@ -45,7 +45,7 @@ struct histogram *histogram_new(void);
 void histogram_reset(struct histogram *h);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* Of the samples: with unbegun operations, the mean of all is not known. */
+/* The mean of the samples; with unbegun operations, that of all is not known. */
 double histogram_mean_ns(const struct histogram *h);
 /* Sample deviation; negative when fewer than two samples leave it unknown. */
 double histogram_stddev_ns(const struct histogram *h);

@@ -43,7 +43,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Of ".25s", the quarter of a second; what is less than 1 is nothing. */
+/* The quarter of a second in ".25s"; less than 1 is 0. */
 static uint64_t part_of(uint64_t unit, const char *digits)
 {
 	uint64_t sum = 0;

@@ -17,7 +17,7 @@
 struct cpu_quota {
 	bool known;  /* the groups could be read */
 	double cpus; /* what the tightest group may use; 0: no group has a quota */
-	/* of all groups with a quota together, since they exist */
+	/* sums over all groups with a quota, since they exist */
 	uint64_t periods;
 	uint64_t throttled_periods;
 	uint64_t throttled_ns;

@@ -226,7 +226,7 @@ static json_t *merge_warnings(const struct clients *clients, const json_t *point
 	return merged;
 }
 
-/* Of a run that went well: a miss is more than what is not known, that more than all else. */
+/* A run that went well: a miss is more than what is not known, that more than all else. */
 static json_int_t worst_code(const struct clients *clients, enum gate_verdict limits)
 {
 	json_int_t worst = limits == GATE_MISSED    ? EXIT_NEGATIVE

@@ -139,7 +139,7 @@ static struct selection *at(struct selection *s, const char *path)
 	return s;
 }
 
-/* Of a latency: none where a repeat has operations that were never begun. */
+/* The mean of a latency; none where a repeat has operations that were never begun. */
 static json_t *mean_of_latency(struct selection *s, const struct histogram *merged)
 {
 	return merged->unbegun == 0 ? mean_of(s, "mean_ns") : json_null();
