@@ -99,7 +99,7 @@ def test_results_tell_their_place_in_the_study(lab: Lab) -> None:
 def test_equal_sides_are_the_same(lab: Lab) -> None:
     done = lab.study()
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count(": same within 5 %: +0.0 %") == 2
+    assert done.stdout.count(": same within 2 %: +0.0 %") == 2
 
 
 def test_faster_side_is_better(lab: Lab) -> None:
@@ -117,7 +117,7 @@ def test_bandwidth_decides_where_it_is_measured(lab: Lab) -> None:
 
 
 def test_budget_ends_a_study_that_stays_uncertain(lab: Lab) -> None:
-    """Noise of 50 % hides a change of 1 %, and a sameness within 5 %."""
+    """Noise of 50 % hides a change of 1 %, and a sameness within 2 %."""
     for side, ns in (("a", 10_000), ("b", 10_100)):
         lab.plan(side, ns, **{"fake-noise": 0.5})
     done = lab.study("--figures", "p50")
@@ -189,7 +189,7 @@ def test_runs_of_fio_are_pairs_too(lab: Lab) -> None:
         lab.plan(side, replaced=fio)
     done = lab.study("--figures", "p50")
     assert done.returncode == 0, done.stderr
-    assert "  f, p50: same within 5 %" in done.stdout and "it is unknown whether" in done.stdout
+    assert "  f, p50: same within 2 %" in done.stdout and "it is unknown whether" in done.stdout
     assert [place["order"] for place in lab.places()] == list(range(12))
 
 

@@ -46,7 +46,7 @@ def test_same_is_not_said_of_a_change_beyond_its_limit() -> None:
 
 
 def test_quiet_runs_without_a_change_are_the_same() -> None:
-    """A pair's logarithm differs by 1.4 %: 5 % are many times its error after 18 pairs."""
+    """A pair's logarithm differs by 1.4 %: 2 % are six times its error after 18 pairs."""
     draw = random.Random("quiet")
     found = [study(draw, 1, 0.01)[0] for _ in range(200)]
     assert sum(d.word == "same" and d.pairs <= 18 for d in found) >= 180

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rpma_report import intervals
+from rpma_report.comparison import rule
 
-SAME = 0.05  # a figure whose whole interval lies within this is called the same
+SAME = rule.RELEVANT  # a figure whose whole interval lies within this is called the same, as by compare
 LOOKS = intervals.LOOKS
 
 Word = Literal["better", "worse", "same", "not seen", "unclear"]
