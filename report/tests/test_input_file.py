@@ -81,3 +81,17 @@ def test_name_with_a_nul_byte_is_not_a_file_name(read: Callable[[Path], object])
     """A shell cannot pass one; a plan of a study can."""
     with pytest.raises(Failure, match="is not a file name: it has a NUL byte$"):
         read(Path("a\0b.json"))
+
+
+def test_mark_before_utf8_is_passed_over(write: Write, quick: Command) -> None:
+    assert quick("validate", write(b"\xef\xbb\xbf" + RESULT)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "content, why",
+    [(RESULT.decode().encode("utf-16"), "is UTF-16 text, expected UTF-8"), (b"hello", "not JSON: expected a value, such as an object that begins with {"),
+     (b"{'a': 1}", "not JSON: expected a name in double quotes"), (b'{"a" 1}', "not JSON: expected a colon behind the name"),
+     (b'{"a": 1 "b": 2}', "not JSON: expected a comma or the closing bracket"), (b"{} {}", "not JSON: expected the end of the file behind the value")],
+)  # fmt: skip
+def test_text_that_is_no_json_is_refused_in_plain_words(content: bytes, why: str, write: Write, quick: Command) -> None:
+    refused(quick("validate", write(content)), why)

@@ -6,6 +6,7 @@ do harm. Every refusal is a BadResult whose text is one line naming the file and
 place in it. What must hold of each kind is the business of the other modules here.
 """
 
+import codecs
 import hashlib
 import json
 import math
@@ -26,6 +27,8 @@ MAX_FILE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"  # RFC 1952
 # rpma-ping pings as many hosts at once.
 MAX_PARTS = 64
+# of fio with --status-interval that are looked at: the first and the last ones
+MAX_DOCUMENTS = 100
 # Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
 MAX_CONTAINERS = 6_000_000
 # Nanoseconds, bytes and rates beyond a signed 64-bit number are no measurement.
@@ -51,12 +54,17 @@ class Source:
     document: dict[str, Any]
     text: str = field(repr=False)
     part: int | None = None  # which of the objects of a list the document is; None: there is no list
+    earlier: int = 0  # documents of fio before this one, in the file
+    same_jobs: bool = True  # those are what the same jobs had done until then
 
     def line_of(self, place: Place) -> int:
-        """The line that the value at a place of the document begins in."""
+        """The line that the value at a place of the document begins in; where it is not there, what it is missing in."""
         at = _next(self.text, 0)
         for part in (*(() if self.part is None else (self.part,)), *place):
-            at = _begin_of(self.text, at, part)
+            found = _begin_of(self.text, at, part)
+            if found is None:
+                break
+            at = found
         return self.text.count("\n", 0, at) + 1
 
 
@@ -67,13 +75,24 @@ class Contradiction(BadResult):
         super().__init__(source.name, f"line {source.line_of(place)}: {place_text(place)}", text)
 
 
+class LineContradiction(Contradiction):
+    """The same in a file of lines."""
+
+    def __init__(self, name: str, line: int, text: str) -> None:
+        BadResult.__init__(self, name, f"line {line}", text)
+
+
 _DECODER = json.JSONDecoder()
 
 
-def _begin_of(text: str, at: int, part: str | int) -> int:
-    """Where a member of the object or list at `at` begins, which is there."""
+def _begin_of(text: str, at: int, part: str | int) -> int | None:
+    """Where a member of the object or list at `at` begins; None: it has no such member."""
+    if text[at] != ("{" if isinstance(part, str) else "["):
+        return None
     for number in count():
         at = _next(text, at + 1)  # behind the bracket or the comma
+        if text[at] in "]}":
+            return None
         key: str | int = number
         if isinstance(part, str):
             key, at = _DECODER.raw_decode(text, at)
@@ -81,6 +100,8 @@ def _begin_of(text: str, at: int, part: str | int) -> int:
         if key == part:
             break
         at = _next(text, _DECODER.raw_decode(text, at)[1])
+        if text[at] in "]}":
+            return None
     return at
 
 
@@ -133,10 +154,11 @@ def parsed(of: Content) -> Source:
 
 def parsed_all(of: Content) -> list[Source]:
     """One document, or those of a list, which are named by their numbers: ping.json[0]."""
-    text = _without_remarks(of.text)
+    text, earlier = _without_remarks(of.text)
     document = _parse(of.name, text)
     if isinstance(document, dict):
-        return [Source(of.name, of.file, of.sha256, document, text)]
+        same = all(_precedes(_parse(of.name, one), document) for one in earlier)
+        return [Source(of.name, of.file, of.sha256, document, text, earlier=len(earlier), same_jobs=same)]
     if not isinstance(document, list) or not document or not all(isinstance(one, dict) for one in document):
         raise BadResult(of.name, "top level", f"is {quoted(document)}, expected an object")
     if len(document) > MAX_PARTS:
@@ -182,6 +204,21 @@ def _inflated(name: str, data: bytes) -> bytes:
     return text
 
 
+# What Python's reader of JSON says, in plain words.
+_NO_JSON = "found what no JSON has there"
+_EXPECTED = {
+    "Expecting value": "expected a value, such as an object that begins with {",
+    "Expecting property name enclosed in double quotes": "expected a name in double quotes",
+    "Illegal trailing comma before end of object": "expected a name in double quotes behind the comma",
+    "Expecting ':' delimiter": "expected a colon behind the name",
+    "Expecting ',' delimiter": "expected a comma or the closing bracket",
+    "Extra data": "expected the end of the file behind the value",
+    "Invalid control character at": "a text has a control character, expected \\n or the like",
+    "Invalid \\escape": "a text has an unknown escape behind a backslash",
+    "Invalid \\uXXXX escape": "a text has an escape \\u without four hexadecimal digits",
+}
+
+
 def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
@@ -220,8 +257,11 @@ def _twice(pairs: list[tuple[str, Any]]) -> str | None:
 
 
 def _text(name: str, data: bytes) -> str:
+    """Without the mark that some editors put before UTF-8."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise BadResult(name, "", "is UTF-16 text, expected UTF-8")
     try:
-        return data.decode("utf-8")
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadResult(name, f"byte {error.start}", "is not UTF-8 text") from error
 
@@ -241,7 +281,7 @@ def _loaded(name: str, text: str, objects: _Objects) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-        why = "the file ends in mid-value (truncated?)" if cut else f"not JSON: {error.msg}"
+        why = "the file ends in mid-value (truncated?)" if cut else f"not JSON: {_EXPECTED.get(error.msg, _NO_JSON)}"
         raise BadResult(name, place, why) from error
     except RecursionError as error:
         raise BadResult(name, "", "not a result: values are nested too deeply") from error
@@ -250,14 +290,43 @@ def _loaded(name: str, text: str, objects: _Objects) -> Any:
         raise BadResult(name, "", f"not JSON: {why}") from error
 
 
-def _without_remarks(text: str) -> str:
-    """What jobs of fio log goes before and after its JSON: those lines are passed over."""
-    begin = re.search(r'^\{\s*"fio version"', text, re.MULTILINE)
-    if begin is None:
-        return text
+def _without_remarks(text: str) -> tuple[str, list[str]]:
+    """What jobs of fio log goes before and after its JSON: those lines are passed over.
+
+    With --status-interval there are several documents: the last one, and those before it.
+    """
+    begins = [found.start() for found in re.finditer(r'^\{\s*"fio version"', text, re.MULTILINE)]
+    if not begins:
+        return text, []
+    if len(begins) > MAX_DOCUMENTS:
+        begins = [begins[0], *begins[-MAX_DOCUMENTS:]]
+    parts = [_whole(text[begin:end]) for begin, end in zip(begins, [*begins[1:], len(text)], strict=True)]
+    return "\n" * text.count("\n", 0, begins[-1]) + parts[-1], parts[:-1]
+
+
+def _whole(text: str) -> str:
+    """Up to its last bracket."""
     end = text.rfind("\n}\n")
-    whole = text[: end + 2] if end > begin.start() else text
-    return "\n" * text.count("\n", 0, begin.start()) + whole[begin.start() :]
+    return text[: end + 2] if end > 0 else text
+
+
+def _precedes(before: Any, last: Any) -> bool:
+    """Whether fio wrote it of the same jobs: none has done more than later."""
+    if not (isinstance(before, dict) and isinstance(last, dict)):
+        return False
+    return _done(before).keys() == _done(last).keys() and all(done <= _done(last)[key] for key, done in _done(before).items())
+
+
+def _done(document: dict[str, Any]) -> dict[object, float]:
+    """By place, name and direction of a job, the operations it has done; the document has not been checked."""
+    found: dict[object, float] = {}
+    jobs = document.get("jobs")
+    for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
+        for name in ("read", "write", "trim"):
+            part = job.get(name) if isinstance(job, dict) else None
+            count = part.get("total_ios") if isinstance(part, dict) else None
+            found[index, str(job.get("jobname")) if isinstance(job, dict) else "", name] = count if type(count) is int else 0
+    return found
 
 
 def nested(value: Any, place: Place = ()) -> Iterator[tuple[Any, Place]]:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from rpma_report.model import Cpu, Estimate, Histogram, Latency, Point, Remark, Run
+from rpma_report.model import NOT_READ, Cpu, Estimate, Histogram, Latency, Point, Remark, Run
 from rpma_report.sources import fio_bins, fio_options, fio_releases, fio_sidecar, fio_sums, histogram, study
 from rpma_report.sources.document import Source
 from rpma_report.sources.fio_releases import DIRECTIONS, Job
@@ -73,7 +73,7 @@ def run(source: Source) -> Run:
         device_kind=kind,
         device_transport=transport,
         points=study.mark(document, points),
-        warnings=(*_remarks(points), *_stands_for(shared, clients, joined)),
+        warnings=(*_earlier(source), *_remarks(points), *_stands_for(shared, clients, joined)),
     )
 
 
@@ -219,10 +219,19 @@ def _stands_for(shared: dict[str, str], clients: list[Job],
         if not {"mode", "flush", "flush_type", "target", "device"} <= found.keys():
             continue
         counts = [int(found[key]) if found.get(key, "").isdecimal() else None for key in ("writes", "covered")]
-        flushed = fio_options.flushed(found["target"], found["flush_type"].replace("persistent", "persistence"), *counts)
+        flushed = fio_options.flushed(found["target"], found["flush_type"].replace("persistent", "persistence"), counts[0], counts[1])
         text = (f"{shown(first['jobname'], 60)}: {flushed} "
                 f"(mode={found['mode']}, flush={found['flush']}, device {found['device']})")  # fmt: skip
         yield Remark("FIO_FLUSHES", "info", "client", text)
+
+
+def _earlier(source: Source) -> Iterator[Remark]:
+    """The last document has all that those of --status-interval before it have; other runs are lost."""
+    if source.earlier and source.same_jobs:
+        yield Remark("FIO_STATUS", "info", "client", f"the last of {source.earlier + 1} documents is used (--status-interval)")
+    elif source.earlier:
+        text = f"{source.earlier} documents of other runs before the last one are not read: give each run a file"
+        yield Remark(NOT_READ, "warn", "client", text)
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:

@@ -3,6 +3,7 @@
 
 The file records no unit, so --unit has to state it. A percentile is known
 where the file has its row, or where the rows around it have one value; others are not.
+The output of wrk2 --latency has such a table within other text.
 """
 
 import re
@@ -20,6 +21,8 @@ UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _TITLES = re.compile(r"\s*Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)\s*")
 _ROW = re.compile(r"\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s+([01]\.[0-9]{1,15})\s+([0-9]{1,18})(?:\s+(?:[0-9]{1,18}\.[0-9]{1,9}|inf|Infinity))?\s*", re.ASCII)
 _MEAN = re.compile(r"#\[Mean\s*=\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*,.*", re.ASCII)
+_MOST = re.compile(r"#\[Max\s*=\s*([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*,\s*Total count\s*=\s*([0-9]{1,18})\s*\]", re.ASCII)
+_WRK2 = re.compile(r"^\s*Detailed Percentile spectrum:", re.MULTILINE)
 _MAX_ROWS = 1_000_000
 _UNKNOWN = (
     "An .hgrm file records no unit, no time and no buckets between its rows. Not in the file: operation, size, depth, "
@@ -30,7 +33,9 @@ Row = tuple[float, float, int]  # value, share, samples up to there
 
 
 def is_one(text: str) -> bool:
-    return any(_TITLES.fullmatch(line) for line in text[:4000].split("\n")[:20])
+    spectrum = _WRK2.search(text[:20_000])
+    begin = spectrum.end() if spectrum else 0
+    return any(_TITLES.fullmatch(line.rstrip("\r")) for line in text[begin : begin + 4000].split("\n")[:20])
 
 
 def check(source: TextSource) -> None:
@@ -57,14 +62,19 @@ def run(source: TextSource, unit: str | None = None) -> Run:
 def _read(source: TextSource) -> tuple[list[Row], float]:
     rows: list[Row] = []
     mean, titled, number = None, False, 1
+    around = _WRK2.search(source.text[:20_000]) is not None
     for number, line in source.lines():
-        if match := _MEAN.fullmatch(line):
+        if match := _MEAN.fullmatch(line.strip()):
             mean = float(match[1])
-        elif line.startswith("#") or not line.strip():
+        elif match := _MOST.fullmatch(line.strip()):
+            _check_end(source, number, match, rows)
+        elif line.lstrip().startswith("#") or not line.strip():
             continue
+        elif around and mean is not None:
+            break  # what wrk2 says behind its table
         elif not titled:
             titled = bool(_TITLES.fullmatch(line))
-            if not titled:
+            if not titled and not around:
                 source.expected(number, "the titles Value, Percentile, TotalCount, 1/(1-Percentile)", line[:60])
         else:
             rows.append(_row(source, number, line, rows[-1] if rows else (0.0, 0.0, 0)))
@@ -74,7 +84,19 @@ def _read(source: TextSource) -> tuple[list[Row], float]:
         source.refuse(number, "expected samples, the total count is 0")
     if mean is None:
         source.refuse(number, "expected a line #[Mean = ..., the file is cut off")
+    if not rows[0][0] - 0.01 <= mean <= rows[-1][0] + 0.01:
+        source.contradicts(number, f"the mean is {mean:g}, but the rows go from {rows[0][0]:g} to {rows[-1][0]:g}")
     return rows, mean
+
+
+def _check_end(source: TextSource, number: int, told: re.Match[str], rows: list[Row]) -> None:
+    """The last row is the maximum, up to which all samples lie; a value is that of the end of its bucket."""
+    if not rows:
+        return
+    if int(told[2]) != rows[-1][2]:
+        source.contradicts(number, f"the total count is {told[2]}, but the last row has {rows[-1][2]}")
+    if abs(float(told[1]) - rows[-1][0]) > 0.01 * rows[-1][0] + 0.01:
+        source.contradicts(number, f"the maximum is {told[1]}, but the last row has {rows[-1][0]:g}")
 
 
 def _row(source: TextSource, number: int, line: str, before: Row) -> Row:

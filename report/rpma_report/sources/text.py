@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from rpma_report.model import Estimate, Histogram, Latency, Point, Remark
 from rpma_report.sources import histogram
-from rpma_report.sources.document import BadResult, quoted
+from rpma_report.sources.document import BadResult, LineContradiction, quoted
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 MIN_BEYOND = 10  # samples beyond a percentile that is stated
@@ -38,6 +38,9 @@ class TextSource:
 
     def refuse(self, line: int, text: str) -> NoReturn:
         raise BadResult(self.name, f"line {line}", text)
+
+    def contradicts(self, line: int, text: str) -> NoReturn:
+        raise LineContradiction(self.name, line, text)
 
     def expected(self, line: int, what: str, found: str) -> NoReturn:
         self.refuse(line, f"expected {what}, found {quoted(found)}")
