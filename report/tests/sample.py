@@ -18,7 +18,7 @@ from typing import Any
 
 SIZES = (64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
-T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776}
+T95 = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764}
 SUB_BITS = 7
 
 
@@ -124,7 +124,7 @@ def point(number: int, settings: dict[str, Any], repeats: list[dict[str, Any]],
         }
     return {
         "id": f"p{number:04}", "params": settings,
-        "stop": {"kind": "duration", "duration_ns": 1_000_000_000, "ops": None, "ci": None},
+        "stop": {"kind": "duration", "duration_ns": max(min(r["elapsed_ns"] for r in repeats), 1), "ops": None, "ci": None},
         "warmup": {"ns": 100_000_000, "ops": 10_000, "steady": True},
         "repeats": repeats, "summary": summary,
     }  # fmt: skip
@@ -160,6 +160,41 @@ def host(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+_KINDS = {"gpspm": "gpspm_rtt", "gpspm-rt": "gpspm_rtt", "append": "atomic_write_commit", "rpmem": "rpmem_persist",
+          "rpmem-relaxed": "rpmem_persist"}  # fmt: skip
+
+
+def settle(point: dict[str, Any]) -> None:
+    """What follows from other settings, where a test changed those alone."""
+    settings, persist = point["params"], point["params"]["persist"]
+    if settings["test"] in ("connect", "register"):
+        return
+    if settings["op"] not in ("write", None):
+        persist = settings["persist"] = "none"
+    flushing = persist in ("apm", "native", "append")
+    if not flushing:
+        settings.update(flush=None, flush_method=None)
+    settings["flush"] = settings["flush"] or ("persistent" if flushing else None)
+    by_op = {"read": "read", "send": "send_rtt"}.get(settings["op"], "post_to_cqe")
+    by_flush = "write_flush_native" if settings["flush_method"] == "native" else "write_flush"
+    settings["latency_kind"] = _KINDS.get(persist) or (by_flush if flushing else by_op)
+    for repeat in point["repeats"]:
+        repeat["threads"] = repeat["threads"] and [
+            {"index": i, "cpu": 2, "ops": repeat["ops"] if i == 0 else 0} for i in range(settings["threads"])]  # fmt: skip
+
+
+def given(option: str, key: str, points: list[dict[str, Any]]) -> list[str]:
+    """An option with what the points have of it."""
+    values = dict.fromkeys(str(point["params"][key]) for point in points if point["params"][key])
+    return [option, ",".join(values)] if values else []
+
+
+def device_warnings(kind: str) -> list[dict[str, Any]]:
+    """rpma-bench gives one of each device that is no hardware, and of an emulated CPU."""
+    codes = ([] if kind == "hardware" else ["DEVICE_NOT_HARDWARE"]) + (["EMULATED_CPU"] if kind == "rxe" else [])
+    return [{"code": code, "severity": "warn", "host": "client", "text": f"the device is {kind}"} for code in codes]
+
+
 _numbers = itertools.count(1)
 
 
@@ -170,16 +205,26 @@ def run_id() -> str:
 
 def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "rxe",
            **run_changes: Any) -> dict[str, Any]:  # fmt: skip
+    for point in points:
+        settle(point)
+    if not points:  # of one that was ended before its first point
+        run_changes = {"status": "interrupted", "exit_code": 130, **run_changes}
+    if "started" in run_changes:
+        run_changes = {"ended": run_changes["started"].replace("T10:00", "T10:02"), **run_changes}
+    repeats = [repeat for point in points for repeat in point["repeats"]]
+    for order, one in enumerate(repeats):
+        one["order"] = order
     return {
         "schema": "rpma-bench/1",
         "tool": {"name": "rpma-bench", "version": "1.4.0", "librpma": "1.4.0", "git": None},
         "run": {
             "id": run_id(), "label": label,
             "started": "2026-08-21T10:00:00.123Z", "ended": "2026-08-21T10:02:00.456Z",
-            "argv": ["rpma-bench", "client", "192.0.2.7", "--op", "write", "--persist", "apm",
+            "argv": ["rpma-bench", "client", "192.0.2.7", *given("--op", "op", points), *given("--persist", "persist", points),
                      "--size", "64:1M:*4", "-o", "result file.json"],
             "seed": 42, "status": "complete", "exit_code": 0, "failure": None,
-            "warnings": [{"code": "PERSISTENCE_UNPROVEN", "severity": "warn", "host": "server",
+            "warnings": [*device_warnings(kind),
+                         {"code": "PERSISTENCE_UNPROVEN", "severity": "warn", "host": "server",
                           "text": "the target is not known to keep flushed data"}],
             **run_changes,
         },

@@ -19,13 +19,13 @@ def ping(samples: Sequence[int], kind: str = "soft", **changes: Any) -> dict[str
     told = {
         "count": len(samples), "min_ns": min(samples), "mean_ns": figures["mean_ns"],
         "p50_ns": sorted(samples)[len(samples) // 2], "p99_ns": sorted(samples)[len(samples) * 99 // 100],
-        "max_ns": max(samples), "mdev_ns": 1.0, "histogram": histogram(samples),
+        "max_ns": max(samples), "mdev_ns": figures["stddev_ns"], "histogram": histogram(samples),
     }  # fmt: skip
     return {
         "schema": "rpma-ping/1",
         "tool": {"name": "rpma-ping", "version": "1.4.0"},
         "run": {"started": "2026-08-21T10:00:00.123Z", "ended": "2026-08-21T10:00:01.123Z",
-                "argv": ["rpma-ping", "192.0.2.7"], "status": "complete", "exit_code": 0},
+                "argv": ["rpma-ping", "192.0.2.7"], "status": "complete", "exit_code": 1},
         "failure": None,
         "device": {"name": "soft0", "kind": kind, "transport": "roce"},
         "server": {"host": "target", "address": "192.0.2.7", "port": 7205, "place_bytes": 4096,
@@ -34,7 +34,7 @@ def ping(samples: Sequence[int], kind: str = "soft", **changes: Any) -> dict[str
                      "timeout_ns": 5_000_000_000, "flood": True, "flush": "auto", "wait": "poll"},
         "steps": [{"name": name, "ns": 1000 * (i + 1)} for i, name in enumerate(STEPS)],
         "pings": {"transmitted": len(samples) + 1, "received": len(samples), "lost": 1, "corrupt": 0,
-                  "loss_fraction": 0.5, "flush": "visibility", "flush_by": "read", "elapsed_ns": 10**9,
+                  "loss_fraction": 1 / (len(samples) + 1), "flush": "visibility", "flush_by": "read", "elapsed_ns": 10**9,
                   "first": []},
         "latency": {"rtt": told, "write_flush": None, "read": None},
         **changes,

@@ -98,7 +98,7 @@ def test_figure_of_a_common_point_that_neither_has_is_undetermined(expression: s
 def test_run_that_did_not_end_well_is_undetermined(status: str, quick: Command, write: Write) -> None:
     """Whatever it has is equal: what it did not come to is not known."""
     new = measured()
-    new["run"].update(status=status, failure={"step": "measure", "text": "the server is gone"} if status == "failed" else None)
+    new["run"].update(status=status, exit_code=130 if status == "interrupted" else 2, failure={"step": "measure", "text": "the server is gone"} if status == "failed" else None)
     done = compared(quick, write, new, "worse")
     assert done.returncode == 3
     assert lines(done.stdout, "undetermined") == [f"worse: b.json: b.json: the run is {status}"]

@@ -40,7 +40,7 @@ def test_unknown_host_is_a_dash() -> None:
 
 
 def test_same_warning_of_several_runs_is_one_row() -> None:
-    ((warning, which),) = facts.warnings(runs(sample.result([LAT]), sample.result([LAT])))
+    ((warning, which),) = facts.warnings(runs(*(sample.result([LAT], kind="hardware") for _ in range(2))))
     assert warning[:3] == ("PERSISTENCE_UNPROVEN", "warn", "server") and which == "all runs"
 
 

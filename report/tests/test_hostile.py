@@ -12,7 +12,9 @@ import pytest
 
 import rpma_report
 import sample
+import sample_tests
 import sample_tools as tools
+from conftest import Command, Write, refused
 from outline import Outline
 
 pytestmark = pytest.mark.drawn
@@ -145,17 +147,24 @@ def test_extreme_times_are_drawn_or_said(ns: int, page: Page) -> None:
 def test_extreme_rates_are_drawn_or_said(ops: int, elapsed_ns: int, page: Page) -> None:
     points = [sample.bw_point(i, size) for i, size in enumerate((1, 2**30))]
     per_s = ops * 1e9 / elapsed_ns
+    points[1]["stop"]["duration_ns"] = elapsed_ns
     for repeat in points[1]["repeats"]:
         repeat.update(ops=ops, bytes=ops * 2**30, elapsed_ns=elapsed_ns, ops_per_s=per_s, bytes_per_s=per_s * 2**30)
         repeat["threads"][0]["ops"] = ops
     for key, value in (("ops_per_s", per_s), ("bytes_per_s", per_s * 2**30)):
         points[1]["summary"][key] = sample.interval([value] * 5)
-    assert "<figure" in page(sample.result(points))
+    assert "<figure" in page(sample.result(points, ended="4026-08-21T10:02:00.456Z"))
 
 
-@pytest.mark.parametrize("rate", [0.0, -5.0, 1e-300, 9e18])
-def test_extreme_offered_rates_are_drawn_or_said(rate: float, page: Page) -> None:
-    import sample_tests
-
+def offered(rate: float) -> dict[str, Any]:
     points = [sample_tests.rate_point(i, r, 1.0, range(1000), range(1000)) for i, r in enumerate((rate, 1000.0))]
-    page(sample.result(points))
+    return sample.result(points, ended="2026-08-21T11:02:00.456Z")
+
+
+def test_extreme_offered_rate_is_drawn(page: Page) -> None:
+    page(offered(9e18))
+
+
+@pytest.mark.parametrize("rate", [0.0, -5.0, 1e-300])
+def test_offered_rate_that_nothing_can_keep_is_refused(rate: float, quick: Command, write: Write, tmp_path: Path) -> None:
+    refused(quick("create", write(offered(rate)), "-o", tmp_path / "o.html"), "points[0].")

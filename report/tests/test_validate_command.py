@@ -14,6 +14,7 @@ import pytest
 
 import sample
 import sample_tools
+from rpma_report.sources import redundancies
 from conftest import SOURCE, START, Command, Write
 from rpma_report import terminal
 
@@ -46,7 +47,7 @@ def plan(**changes: Any) -> dict[str, Any]:
 HOSTILE = "\x1b[2J</script>\u202e"
 BROKEN: list[tuple[Any, tuple[str, ...]]] = [
     (b"", ("is empty",)),
-    (b"\xff\xfe", ("byte 0", "UTF-8")),
+    (b"\xff\xfe", ("UTF-16", "UTF-8")),
     (b'{"schema": "rpma-bench/1", "poi', ("line 1 column", "truncated")),
     (b"[" * 100_000, ("nested too deeply",)),
     (b'{"a": NaN}', ("NaN",)),
@@ -85,6 +86,17 @@ def test_huge_file_is_refused_unread(quick: Command, tmp_path: Path) -> None:
 def test_file_that_cannot_be_read(name: str, why: str, quick: Command, tmp_path: Path) -> None:
     done = quick("validate", tmp_path / name)
     assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_list_has_a_line_for_each_row(quick: Command) -> None:
+    done = quick("validate", "--list")
+    assert done.returncode == 0 and "rpma-bench side: bytes: ops x size_bytes\n" in done.stdout
+    assert len(done.stdout.splitlines()) == len(redundancies.BENCH) + len(redundancies.OTHERS)
+
+
+def test_nothing_to_validate_is_wrong_usage(quick: Command) -> None:
+    done = quick("validate")
+    assert done.returncode == 64 and "expected a file, or --list" in done.stderr
 
 
 def test_every_file_is_looked_at(quick: Command, write: Write) -> None:

@@ -165,6 +165,8 @@ def gated(gate: str, value: float | None, missed: bool | None, whole: Any = ...)
     document = copy.deepcopy(SOUND["lat"])
     judged = [{"id": point["id"], "value": value, "missed": missed} for point in document["points"]]
     document["points"] = document["points"][:1]
+    due = missed if whole is ... else whole
+    document["run"]["exit_code"] = {True: 1, None: 3, False: 0}[due]
     document["run"]["gates"] = [{"gate": gate, "missed": missed if whole is ... else whole, "points": judged[:1]}]
     return document
 

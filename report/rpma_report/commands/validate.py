@@ -18,12 +18,17 @@ def add_to(commands: Commands) -> None:
         "validate", help="check files against the schemas, and their figures against each other",
         description="Names the kind of each file, or in one line what is wrong with it and where.",
     )  # fmt: skip
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a result, or a plan of a study")
+    parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="a result, or a plan of a study")
+    parser.add_argument("--list", action="store_true", help="print what must agree in each kind of file, a line each")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Reads all of them; returns 2 if one is not a result, else 1 if one contradicts itself."""
+    if options.list:
+        return _list()
+    if not options.files:
+        options.parser.error("expected a file, or --list")
     from rpma_report.sources.document import Contradiction
 
     codes = {0}
@@ -36,6 +41,16 @@ def run(options: argparse.Namespace) -> int:
         else:
             say(f"{shown(path)}: {kind}, sound")
     return max(codes)
+
+
+def _list() -> int:
+    from rpma_report.sources import redundancies
+
+    for row in redundancies.BENCH:
+        say(f"rpma-bench {row.of}: {row.keys}: {row.says}")
+    for kind, keys, says in redundancies.OTHERS:
+        say(f"{kind}: {keys}: {says}")
+    return 0
 
 
 def _kind(path: Path) -> str:

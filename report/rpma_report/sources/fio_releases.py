@@ -14,7 +14,7 @@ from rpma_report.sources import fio_bins
 from rpma_report.sources.document import BadResult, Place, Source, check_numbers, place_text
 
 DIRECTIONS = ("read", "write", "trim")
-KINDS = ("lat_ns", "clat_ns")
+KINDS = ("lat_ns", "clat_ns", "slat_ns")
 _NUMBERS = ("io_bytes", "bw_bytes", "bw", "iops", "runtime", "total_ios")
 _UNSET = (-1, 2**64 - 1)
 

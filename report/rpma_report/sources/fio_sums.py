@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fio's output holds twice must agree: one function each row of REDUNDANCIES in redundancies.py."""
+"""What fio's output holds twice must agree; redundancies.py lists it."""
 
 from typing import Any
 
@@ -8,12 +8,14 @@ from rpma_report.sources.document import Contradiction, Place, Source
 
 _ROUNDED = 1e-6  # six decimals in a file
 _RELATIVE = 1e-9
+_IOPS_ERROR = 1e-4  # some keep fewer digits of it
 
 
 def check(source: Source) -> None:
     for place, part in fio_releases.parts(source.document):
         if place[-1] != "sync":
             _check_rates(source, place, part)
+            _check_order(source, place, part)
     for place, part, latency in fio_releases.latencies(source.document):
         _check_latency(source, place, latency, part)
 
@@ -23,8 +25,10 @@ def _check_rates(source: Source, place: Place, part: dict[str, Any]) -> None:
     runtime, count = part.get("runtime"), part["total_ios"]
     if runtime:
         due = part["io_bytes"] * 1000 / runtime
-        _agree(source, place + ("bw_bytes",), part["bw_bytes"], due, 1, "io_bytes by runtime")
-        _agree(source, place + ("iops",), part["iops"], count * 1000 / runtime, _ROUNDED, "total_ios by runtime")
+        _agree(source, place + ("bw_bytes",), part["bw_bytes"], due, 1 if due else 0, "io_bytes by runtime")
+        _agree(source, place + ("iops",), part["iops"], count * 1000 / runtime, _ROUNDED + _IOPS_ERROR * part["iops"], "total_ios by runtime")
+    elif part["bw_bytes"] and not part["io_bytes"]:
+        raise Contradiction(source, place + ("bw_bytes",), f"is {part['bw_bytes']}, but io_bytes is 0")
     if "bw" in part:
         _agree(source, place + ("bw",), part["bw"], part["bw_bytes"] / 1024, 1, "bw_bytes in KiB")
 
@@ -34,16 +38,38 @@ def _agree(source: Source, place: Place, stated: float, due: float, rounded: flo
         raise Contradiction(source, place, f"is {stated:,.10g}, but {why} is {due:,.10g}")
 
 
-def _check_latency(source: Source, place: Place, latency: dict[str, Any], part: dict[str, Any]) -> None:
+def _check_order(source: Source, place: Place, part: dict[str, Any]) -> None:
+    """The whole latency begins before the completion latency, and ends with it."""
+    whole, completion, count = part["lat_ns"], part["clat_ns"], part["total_ios"]
+    if not whole["N"] == completion["N"] == count > 0:
+        return
+    for key in ("min", "max", "mean"):
+        if whole[key] < completion[key] - _ROUNDED - _RELATIVE * completion[key]:
+            raise Contradiction(source, place + ("lat_ns", key), f"is {whole[key]}, below that of clat_ns, {completion[key]}")
+
+
+def _check_latency(source: Source, place: tuple[Any, ...], latency: dict[str, Any], part: dict[str, Any]) -> None:
     least, most, mean = (latency[key] for key in ("min", "max", "mean"))
     if least > most:
         raise Contradiction(source, place + ("min",), "is above max")
     if not least - _ROUNDED <= mean <= most + _ROUNDED:
         raise Contradiction(source, place + ("mean",), f"is {mean}, not between min and max")
+    if latency["N"] > part.get("total_ios", latency["N"]):
+        raise Contradiction(source, place + ("N",), f"is {latency['N']}, but total_ios is {part['total_ios']}")
+    whole = not source.document[place[0]][place[1]]["error"] and not part.get("short_ios") and not part.get("drop_ios")
+    if whole and place[2] != "sync" and latency["N"] not in (0, part["total_ios"]):
+        raise Contradiction(source, place + ("N",), f"is {latency['N']}, but total_ios is {part['total_ios']}")
+    if not latency["N"] and (most or mean or least):
+        raise Contradiction(source, place, f"has times of {least} to {most}, but no samples")
+    if latency.get("stddev", 0) > (most - least) + _ROUNDED:
+        raise Contradiction(source, place + ("stddev",), f"is {latency['stddev']}, but all lie within {most - least}")
+    if latency.get("bins"):
+        _check_bins(source, place, latency)
     _check_percentiles(source, place, latency)
-    bins = latency.get("bins")
-    if not bins:
-        return
+
+
+def _check_bins(source: Source, place: Place, latency: dict[str, Any]) -> None:
+    bins, (least, most, mean) = latency["bins"], (latency[key] for key in ("min", "max", "mean"))
     counted = sum(bins.counts)
     if counted != latency["N"]:
         raise Contradiction(source, place + ("N",), f"is {latency['N']}, but its bins hold {counted}")

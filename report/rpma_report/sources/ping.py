@@ -7,9 +7,10 @@ For several hosts it writes a list, whose parts are runs that bear the names of 
 from dataclasses import replace
 from typing import Any
 
-from rpma_report.model import Estimate, Latency, Ping, Run
-from rpma_report.sources import histogram
+from rpma_report.model import Estimate, Histogram, Latency, Ping, Run
+from rpma_report.sources import histogram, repeat_sums
 from rpma_report.sources.bench import command_line
+from rpma_report.sources.claims import CLOCK_S, time_of
 from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
 from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
@@ -30,9 +31,53 @@ def check(source: Source) -> None:
         for name, figures in holder["latency"].items():
             if isinstance(figures, dict) and "histogram" in figures:
                 _check_figures(source, (*place, name), figures)
+    _check_pings(source, ("pings",), source.document["pings"])
+    for number, one in enumerate(sizes):
+        _check_pings(source, ("sizes", number), one)
+    told = source.document["run"]
+    if told["ended"] < told["started"]:
+        raise Contradiction(source, ("run", "ended"), f"is {told['ended']}, before run.started")
+    _check_end(source)
+    if told["status"] == "failed" and source.document["failure"] is None:
+        raise Contradiction(source, ("run", "status"), "is failed, but failure is null")
+    took, pinged = (time_of(told["ended"]) - time_of(told["started"])).total_seconds(), source.document["pings"]["elapsed_ns"]
+    if pinged is not None and pinged / 1e9 > took + CLOCK_S:
+        raise Contradiction(source, ("pings", "elapsed_ns"), f"is {pinged}, but the run took {took:.3f} s")
+    rtt, received = source.document["latency"]["rtt"], source.document["pings"]["received"]
+    if rtt and rtt["count"] != received:
+        raise Contradiction(source, ("latency", "rtt", "count"), f"is {rtt['count']}, but {received} pings were received")
     for key in ("transmitted", "received", "lost", "corrupt") if sizes else ():
         if (told := sum(one[key] for one in sizes)) != source.document["pings"][key]:
             raise Contradiction(source, ("pings", key), f"is {source.document['pings'][key]}, but those of all sizes are {told}")
+
+
+def _check_end(source: Source) -> None:
+    """Of a single host: 0 where every ping came back, 1 where not. Steps are there once."""
+    told, pings = source.document["run"], source.document["pings"]
+    good = pings["transmitted"] > 0 and not pings["lost"] and not pings["corrupt"]
+    asked = any(word.startswith("--expect") for word in told["argv"])
+    if source.part is None and (told["exit_code"] == 0 and not good or told["exit_code"] == 1 and good and not asked):
+        text = f"is {told['exit_code']}, but {pings['lost']} of {pings['transmitted']} pings are lost and {pings['corrupt']} corrupt"
+        raise Contradiction(source, ("run", "exit_code"), text)
+    stopped = told["exit_code"] in (130, 143)
+    if source.part is None and stopped != (told["status"] == "interrupted"):
+        raise Contradiction(source, ("run", "status"), f"is {told['status']}, but exit_code is {told['exit_code']}")
+    names = [step["name"] for step in source.document["steps"]]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise Contradiction(source, ("steps", number, "name"), f"is {name}, which another step has")
+
+
+def _check_pings(source: Source, place: Place, pings: dict[str, Any]) -> None:
+    """A ping that came back is received, also where it came back corrupt."""
+    sent, lost, received = pings["transmitted"], pings["lost"], pings["received"]
+    if lost != sent - received:
+        raise Contradiction(source, place + ("lost",), f"is {lost}, but {received} of {sent} pings were received")
+    if pings["corrupt"] > received:
+        raise Contradiction(source, place + ("corrupt",), f"is {pings['corrupt']}, but {received} pings were received")
+    share = pings.get("loss_fraction")
+    if share is not None and (not sent or abs(share - lost / sent) > 1e-3):
+        raise Contradiction(source, place + ("loss_fraction",), f"is {share}, but {lost} of {sent} pings are lost")
 
 
 def _check_figures(source: Source, place: Place, figures: dict[str, Any]) -> None:
@@ -42,6 +87,11 @@ def _check_figures(source: Source, place: Place, figures: dict[str, Any]) -> Non
         raise Contradiction(source, place + ("count",), f"is {figures['count']}, but its histogram holds {counted}")
     found = histogram.from_document(figures["histogram"])
     least, most = figures["min_ns"], figures["max_ns"]
+    saturated = figures["histogram"]["saturated"]
+    if found and saturated and (saturated > found.counts[-1] or most < found.lows[-1] + found.width(found.lows[-1])):
+        raise Contradiction(source, place + ("histogram", "saturated"), f"is {saturated}, but the maximum lies in the last bucket")
+    if found and not saturated:
+        _check_moments(source, place, figures, found)
     for key, p in (("p50_ns", 0.5), ("mean_ns", None), ("p99_ns", 0.99)):
         ns = figures[key]
         if not least - 0.5 <= ns <= most + 0.5:
@@ -50,6 +100,18 @@ def _check_figures(source: Source, place: Place, figures: dict[str, Any]) -> Non
             due = histogram.percentile(found, p, least, most)
             if abs(ns - due) > found.width(int(due)) + 1:
                 raise Contradiction(source, place + (key,), f"is {ns}, but its histogram gives {due:.0f}")
+
+
+def _check_moments(source: Source, place: Place, figures: dict[str, Any], found: Histogram) -> None:
+    """Extremes in the first and last bucket, mean and deviation as the buckets allow; of mdev with either divisor."""
+    least, most = figures["min_ns"], figures["max_ns"]
+    for key, ns, low in (("min_ns", least, found.lows[0]), ("max_ns", most, found.lows[-1])):
+        if not low <= ns < low + found.width(low):
+            raise Contradiction(source, place + (key,), f"is {ns}, but its histogram has {low} to {low + found.width(low) - 1}")
+    means, deviations = repeat_sums.moments(found, least, most, figures["mean_ns"])
+    for key, (low_ns, high_ns) in (("mean_ns", means), ("mdev_ns", deviations)):
+        if not low_ns * 0.999 - 1 <= figures[key] <= high_ns * 1.001 + 1:
+            raise Contradiction(source, place + (key,), f"is {figures[key]}, but its histogram gives {low_ns:.3f} to {high_ns:.3f}")
 
 
 def run(source: Source) -> Run:

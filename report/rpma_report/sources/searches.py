@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Searches of rpma-bench for the highest rate that keeps a limit: what they found, and their trials."""
 
+import re
 from typing import Any
 
 from rpma_report.model import Search, Trial
-from rpma_report.sources.document import Contradiction, Source
+from rpma_report.sources.document import Contradiction, Place, Source
 from rpma_report.text import shown
 
 
@@ -22,6 +23,25 @@ def check(source: Source) -> None:
             told = search[key]
             if told is not None and not any(t["kept"] is kept and t["rate_per_s"] == told for t in search["trials"]):
                 raise Contradiction(source, (*place, key), f"is {told}, but no trial of that rate was {'kept' if kept else 'missed'}")
+        _check_answer(source, place, search)
+
+
+def _check_answer(source: Source, place: Place, search: dict[str, Any]) -> None:
+    """The gap is that of the two ends; a percentile needs ten samples beyond it."""
+    kept, missed, gap = (search[key] for key in ("highest_kept_per_s", "lowest_missed_per_s", "gap_fraction"))
+    if gap is not None and (not kept or not missed or abs(missed / kept - 1 - gap) > 1e-3 * (1 + gap)):
+        raise Contradiction(source, (*place, "gap_fraction"), f"is {gap}, but {kept} is kept and {missed} missed")
+    share, needed = re.search(r"\.p([0-9]{1,2}(?:\.[0-9]{1,6})?)", search["limit"]), search["needed_samples"]
+    if share and needed is not None and abs(needed * (1 - float(share[1]) / 100) - 10) > 0.01 + (1 - float(share[1]) / 100):
+        raise Contradiction(source, (*place, "needed_samples"), f"is {needed}, but {search['limit']} needs ten beyond p{share[1]}")
+    for number, trial in enumerate(search["trials"]):
+        if trial["kept"] and not trial["achieved"]:
+            raise Contradiction(source, (*place, "trials", number, "kept"), "is true, but the rate was not achieved")
+    ends = {"kept": (True, False), "missed": (False, True)}.get(search["verdict"])
+    if ends and ends != (kept is not None, missed is not None):
+        raise Contradiction(source, (*place, "verdict"), f"is {search['verdict']}, but {kept} is kept and {missed} missed")
+    if (search["verdict"] == "found") != (gap is not None):
+        raise Contradiction(source, (*place, "verdict"), f"is {search['verdict']}, but gap_fraction is {gap}")
 
 
 def from_run(told: dict[str, Any]) -> tuple[Search, ...]:

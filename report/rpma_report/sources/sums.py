@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a result of rpma-bench holds twice must agree: it is computed here from the parts.
+"""Rates, percentiles and summaries of rpma-bench, computed from their parts; redundancies.py lists what is checked.
 
 Percentiles follow from histograms, summaries from repeats, rates from counts and times.
 Unknown contradicts nothing. Numbers have three decimals in a file, and the tool's
@@ -8,8 +8,9 @@ quantiles of Student's t four.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
+from statistics import stdev
 from typing import Any
 
 from rpma_report.intervals import MIN_VALUES, of_repeats
@@ -21,57 +22,53 @@ USED = ("persist", "flush", "flush_method", "atomic_write_method", "latency_kind
 LATENCIES = ("latency", "response_latency", "read_latency")
 _ROUNDED = 0.0011
 _RELATIVE = 1e-9  # for sums and logarithms
-_T_ERROR = 1e-3  # share of the half width of an interval
+_T_ERROR = 3e-5  # share of the half width of an interval: quantiles of Student's t with four decimals
+_CV_ERROR = 1e-6
 _MIN_BEYOND = 10 - 1e-6
+_OF_PARTS: tuple[tuple[str, Callable[[list[int]], int]], ...] = (("sub_bits", max), ("saturated", sum))
 
 Repeats = Sequence[dict[str, Any]]
 
 
-def check(source: Source) -> None:
-    document = source.document
-    for index, point in enumerate(document["points"]):
-        place: Place = ("points", index)
-        for number, repeat in enumerate(point["repeats"]):
-            _check_repeat(source, place + ("repeats", number), repeat, point["params"])
-        _check_summary(source, place + ("summary",), point)
+def contradiction(at: Any, place: Place, text: str) -> Contradiction:
+    """Of a value below the place of an object."""
+    return Contradiction(at.source, at.place + place, text)
 
 
-def _check_repeat(source: Source, place: Place, repeat: dict[str, Any], params: dict[str, Any]) -> None:
-    size = None if params["test"] in ("connect", "register") else params["size_bytes"]
-    _check_used(source, place + ("used",), repeat.get("used") or {}, params)
-    sides = [(place, repeat), *([(place + ("reverse",), repeat["reverse"])] if repeat.get("reverse") else [])]
-    for at, side in sides:
-        due = None if size is None else side["ops"] * size
-        if mix := params.get("size_mix"):
-            sizes = [one["size_bytes"] for one in mix]
-            if not side["ops"] * min(sizes) <= side["bytes"] <= side["ops"] * max(sizes):
-                raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but its sizes cannot make that")
-        elif side["bytes"] != due:
-            raise Contradiction(source, at + ("bytes",), f"is {side['bytes']}, but ops x size_bytes is {due}")
-        for key, number in (("ops_per_s", side["ops"]), ("bytes_per_s", side["bytes"])):
-            _check_rate(source, at + (key,), side[key], number, side["elapsed_ns"])
-        by_threads = sum(thread["ops"] for thread in side["threads"])
-        if side["threads"] and by_threads != side["ops"]:
-            raise Contradiction(source, at + ("ops",), f"is {side['ops']}, but its threads did {by_threads}")
-        for key in LATENCIES:
-            if side.get(key):
-                _check_latency(source, at + (key,), side[key], side["ops"])
-        if (response := side.get("response_latency")) and response.get("unbegun_ops", 0) != (side.get("unbegun_ops") or 0):
-            raise Contradiction(source, at + ("unbegun_ops",), "is not that of its response_latency")
-    for index, step in enumerate(repeat.get("steps") or ()):
-        if step["latency"]:
-            _check_latency(source, place + ("steps", index, "latency"), step["latency"], repeat["ops"])
-
-
-def _check_used(source: Source, place: Place, used: dict[str, Any], params: dict[str, Any]) -> None:
+def check_used(at: Any) -> None:
+    used, params = at.value.get("used") or {}, at.point["params"]
     for key in USED:
         own, of_point = used.get(key), params.get(key)
         if own is not None and of_point is not None and own != of_point:
-            raise Contradiction(source, place + (key,), f"is {shown(own, 40)}, but its point has {shown(of_point)}")
+            raise contradiction(at, ("used", key), f"is {shown(own, 40)}, but its point has {shown(of_point)}")
+
+
+def check_bytes(at: Any) -> None:
+    side, params = at.value, at.point["params"]
+    size = None if params["test"] in ("connect", "register") else params["size_bytes"]
+    due = None if size is None else side["ops"] * size
+    if mix := params.get("size_mix"):
+        sizes = [one["size_bytes"] for one in mix]
+        if not side["ops"] * min(sizes) <= side["bytes"] <= side["ops"] * max(sizes):
+            raise contradiction(at, ("bytes",), f"is {side['bytes']}, but its sizes cannot make that")
+    elif side["bytes"] != due:
+        raise contradiction(at, ("bytes",), f"is {side['bytes']}, but ops x size_bytes is {due}")
+
+
+def check_rates(at: Any) -> None:
+    side = at.value
+    for key, number in (("ops_per_s", side["ops"]), ("bytes_per_s", side["bytes"])):
+        _check_rate(at.source, at.place + (key,), side[key], number, side["elapsed_ns"])
+
+
+def check_thread_ops(at: Any) -> None:
+    by_threads = sum(thread["ops"] for thread in at.value["threads"])
+    if at.value["threads"] and by_threads != at.value["ops"]:
+        raise contradiction(at, ("ops",), f"is {at.value['ops']}, but its threads did {by_threads}")
 
 
 def _check_rate(source: Source, place: Place, stated: float | None, number: int | None, elapsed_ns: int) -> None:
-    if not stated or number is None:
+    if stated is None or number is None or elapsed_ns == 0 and not stated:
         return
     if elapsed_ns == 0:
         raise Contradiction(source, place, f"is {stated:,.10g}, but elapsed_ns is 0")
@@ -81,67 +78,104 @@ def _check_rate(source: Source, place: Place, stated: float | None, number: int 
         raise Contradiction(source, place, f"is {stated:,.10g}, but {what} by elapsed_ns is {due:,.10g}")
 
 
-def _check_latency(source: Source, place: Place, latency: dict[str, Any], ops: int) -> None:
-    count, least, most, unbegun = latency["count"], latency["min_ns"], latency["max_ns"], latency.get("unbegun_ops", 0)
-    counted = histogram.total(latency["histogram"])
+def check_count(at: Any) -> None:
+    count, ops = at.value["count"], at.repeat["ops"]
+    counted = histogram.total(at.value["histogram"])
     if counted != count:
-        raise Contradiction(source, place + ("count",), f"is {count}, but its histogram holds {counted}")
+        raise contradiction(at, ("count",), f"is {count}, but its histogram holds {counted}")
     if count > ops:
-        raise Contradiction(source, place + ("count",), f"is {count}, but there were {ops} operations")
+        raise contradiction(at, ("count",), f"is {count}, but there were {ops} operations")
+
+
+def check_unbegun(at: Any) -> None:
+    """What was never begun is later than all samples, by how much is unknown."""
+    latency, unbegun = at.value, at.value.get("unbegun_ops", 0)
     for key in ("max_ns", "mean_ns", "stddev_ns") if unbegun else ():
         if latency[key] is not None:
-            raise Contradiction(source, place + (key,), f"is {latency[key]}, but {unbegun} operations were never begun")
+            raise contradiction(at, (key,), f"is {latency[key]}, but {unbegun} operations were never begun")
+    if at.place[-1] == "response_latency" and unbegun != (at.repeat.get("unbegun_ops") or 0):
+        raise contradiction(at, ("unbegun_ops",), f"is {unbegun}, but of the repeat it is {at.repeat.get('unbegun_ops')}")
+
+
+def check_extremes(at: Any) -> None:
+    latency = at.value
+    least, most = latency["min_ns"], latency["max_ns"]
     if most is not None and least > most:
-        raise Contradiction(source, place + ("min_ns",), "is above max_ns")
+        raise contradiction(at, ("min_ns",), "is above max_ns")
     found = histogram.from_document(latency["histogram"])
     if found is None:
         return
     first, last = found.lows[0], found.lows[-1]
     most = last + found.width(last) - 1 if most is None else most
     if not first <= least < first + found.width(first):
-        raise Contradiction(source, place + ("min_ns",), f"is {least}, but its histogram begins with {first}")
+        raise contradiction(at, ("min_ns",), f"is {least}, but its histogram begins with {first}")
     if most < last or most >= last + found.width(last) and not latency["histogram"].get("saturated"):
-        raise Contradiction(source, place + ("max_ns",), f"is {most}, but its histogram ends with {last}")
+        raise contradiction(at, ("max_ns",), f"is {most}, but its histogram ends with {last}")
     if latency["mean_ns"] is not None and not least - _ROUNDED <= latency["mean_ns"] <= most + _ROUNDED:
-        raise Contradiction(source, place + ("mean_ns",), f"is {latency['mean_ns']}, not between min_ns and max_ns")
-    stated = latency["percentiles"]
-    due = histogram.percentiles(found, [q["p"] for q in stated], least, most, unbegun)
+        raise contradiction(at, ("mean_ns",), f"is {latency['mean_ns']}, not between min_ns and max_ns")
+
+
+def check_percentiles(at: Any) -> None:
+    latency, stated = at.value, at.value["percentiles"]
+    found = histogram.from_document(latency["histogram"])
+    if found is None:
+        return
+    count, unbegun = latency["count"], latency.get("unbegun_ops", 0)
+    last = found.lows[-1]
+    most = last + found.width(last) - 1 if latency["max_ns"] is None else latency["max_ns"]
+    due = histogram.percentiles(found, [q["p"] for q in stated], latency["min_ns"], most, unbegun)
     for index, (q, ns) in enumerate(zip(stated, due, strict=True)):
-        at = place + ("percentiles", index, "ns")
+        place = ("percentiles", index, "ns")
         if q["ns"] is None:
             continue
         if (count + unbegun) * (1 - q["p"]) < _MIN_BEYOND:
-            raise Contradiction(source, at, f"is {q['ns']}, but fewer than 10 of {count} operations lie beyond it")
+            raise contradiction(at, place, f"is {q['ns']}, but fewer than 10 of {count} operations lie beyond it")
         if (count + unbegun) * q["p"] > count + histogram.RANK_ERROR:
-            raise Contradiction(source, at, f"is {q['ns']}, but {unbegun} operations were never begun")
+            raise contradiction(at, place, f"is {q['ns']}, but {unbegun} operations were never begun")
         if not _near(q["ns"], ns):
-            raise Contradiction(source, at, f"is {q['ns']}, but its histogram gives {ns:.3f}")
+            raise contradiction(at, place, f"is {q['ns']}, but its histogram gives {ns:.3f}")
 
 
 def _near(stated: float, due: float) -> bool:
     return abs(stated - due) <= _ROUNDED + _RELATIVE * due
 
 
-def _check_summary(source: Source, place: Place, point: dict[str, Any]) -> None:
-    summary, repeats = point["summary"], point["repeats"]
-    complete = [bool(repeat["complete"]) for repeat in repeats]
-    counted = list(compress(repeats, complete)) or repeats
-    if summary["n"] != len(counted):
-        kind = "complete repeats" if any(complete) else "repeats"
-        raise Contradiction(source, place + ("n",), f"is {summary['n']}, but there are {len(counted)} {kind}")
-    _check_side(source, place, summary, counted, any(complete))
-    if summary.get("reverse"):
+def counted_of(point: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+    """The repeats that the summary is of, and whether they are complete."""
+    complete = [bool(repeat["complete"]) for repeat in point["repeats"]]
+    return list(compress(point["repeats"], complete)) or point["repeats"], any(complete)
+
+
+def check_number(at: Any) -> None:
+    counted, complete = counted_of(at.point)
+    if at.value["n"] != len(counted):
+        kind = "complete repeats" if complete else "repeats"
+        raise contradiction(at, ("n",), f"is {at.value['n']}, but there are {len(counted)} {kind}")
+
+
+def check_sides(at: Any) -> None:
+    counted, complete = counted_of(at.point)
+    _check_side(at.source, at.place, at.value, counted, complete)
+    if at.value.get("reverse"):
         sides = [repeat.get("reverse") or {} for repeat in counted]
-        _check_side(source, place + ("reverse",), summary["reverse"], sides, any(complete))
-    for index, step in enumerate(summary.get("steps") or ()):
-        of_repeats = [_step(repeat, step["name"]) for repeat in counted]
-        _check_merged(source, place + ("steps", index, "latency"), step["latency"], of_repeats, any(complete))
+        _check_side(at.source, at.place + ("reverse",), at.value["reverse"], sides, complete)
+
+
+def check_steps(at: Any) -> None:
+    counted, complete = counted_of(at.point)
+    for index, step in enumerate(at.value.get("steps") or ()):
+        of_each = [_step(repeat, step["name"]) for repeat in counted]
+        _check_merged(at.source, at.place + ("steps", index, "latency"), step["latency"], of_each, complete)
+
+
+def check_totals(at: Any) -> None:
+    summary, (counted, _) = at.value, counted_of(at.point)
     for key in ("late_ops", "unbegun_ops", "max_lag_ns"):
         found = [r[key] for r in counted if r.get(key) is not None]
-        _check_total(source, place, summary, key, max(found, default=0) if key == "max_lag_ns" else sum(found))
+        _check_total(at.source, at.place, summary, key, max(found, default=0) if key == "max_lag_ns" else sum(found))
     for key in ("checked_bytes", "mismatches", "overwritten_bytes") if summary.get("verify") else ():
         found = [r["verify"][key] for r in counted if r.get("verify") and r["verify"].get(key) is not None]
-        _check_total(source, place + ("verify",), summary["verify"], key, sum(found))
+        _check_total(at.source, at.place + ("verify",), summary["verify"], key, sum(found))
 
 
 def _check_total(source: Source, place: Place, holder: dict[str, Any], key: str, due: int) -> None:
@@ -175,6 +209,9 @@ def _check_merged(source: Source, place: Place, stated: dict[str, Any] | None,
         counts.update(dict(zip(*latency["histogram"]["buckets"], strict=True)))
     if counts != dict(zip(*stated["merged_histogram"]["buckets"], strict=True)):
         raise Contradiction(source, place + ("merged_histogram",), "is not the sum of those of its repeats")
+    for key, of in _OF_PARTS:
+        parts = [latency["histogram"].get(key, 0) for latency in known]
+        _check_total(source, place + ("merged_histogram",), stated["merged_histogram"], key, of(parts))
     unbegun = sum(latency.get("unbegun_ops", 0) for latency in known)
     for key, due in (("count", sum(latency["count"] for latency in known)),
                      ("min_ns", min(latency["min_ns"] for latency in known)),
@@ -218,3 +255,11 @@ def _check_interval(source: Source, place: Place, stated: dict[str, Any], values
             raise Contradiction(source, place + (key,), f"is {bound}, but {few}")
         if abs(bound - of) > _ROUNDED + _RELATIVE * of + _T_ERROR * of * abs(math.log(of / due.value)):
             raise Contradiction(source, place + (key,), f"is {bound}, but its repeats give {of:.3f}")
+    cv = stated.get("cv")
+    if cv is None or not due:
+        return
+    if due.low is None or not (whole and complete):
+        raise Contradiction(source, place + ("cv",), f"is {cv}, but there are fewer than {MIN_VALUES} repeats, or one lacks it")
+    spread = stdev(math.log(number) for number in known)
+    if abs(cv - spread) > _CV_ERROR * (1 + spread) + 2 * _ROUNDED / min(known):
+        raise Contradiction(source, place + ("cv",), f"is {cv}, but its repeats give {spread:.6f}")

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The words of a result of rpma-bench: what one says of the device, the flush or the end, another says too."""
+
+from datetime import datetime
+from typing import Any
+
+from rpma_report.sources.document import Place, quoted
+from rpma_report.sources.sums import contradiction
+
+# What a latency spans, by how a write is made persistent; apm and native by how the flush was done.
+_BY_PERSIST = {
+    "gpspm": "gpspm_rtt", "gpspm-rt": "gpspm_rtt", "append": "atomic_write_commit", "rpmem": "rpmem_persist",
+    "rpmem-relaxed": "rpmem_persist",
+}  # fmt: skip
+_BY_FLUSH = {"read": "write_flush", "native": "write_flush_native", None: "write_flush"}
+_BY_TEST = {"connect": "connect", "register": "mr_reg"}
+_BY_OP = {"read": "read", "send": "send_rtt", "write": "post_to_cqe", "write-imm": "post_to_cqe"}
+_FLUSHING = frozenset({"apm", "native", "append"})
+_WHOLE = frozenset({"connect", "register"})
+# options whose values are those of a parameter, as plain words or numbers
+_OPTIONS = {"--test": "test", "--op": "op", "--persist": "persist", "--completion": "completion", "--depth": "depth",
+            "--threads": "threads", "--connections": "connections", "--batch": "batch", "--signal-every": "signal_every"}  # fmt: skip
+_VERDICTS, _STOPPED = (0, 1, 3), (130, 143)
+CLOCK_S = 0.5  # between the clocks of a result: wall time, and that of the repeats
+
+
+def check_device(at: Any) -> None:
+    device, warnings = at.value["device"], at.value["run"]["warnings"]
+    if not device or at.value.get("ranks"):
+        return
+    for code, due, key in (("DEVICE_NOT_HARDWARE", device["kind"] != "hardware", "kind"),
+                           ("EMULATED_CPU", device["emulated_cpu"] is True, "emulated_cpu")):  # fmt: skip
+        told = any(warning["code"] == code for warning in warnings)
+        if told != due:
+            raise contradiction(at, ("device", key), f"is {quoted(device[key])}, but the warnings {'have' if told else 'lack'} {code}")
+
+
+def check_run(at: Any) -> None:
+    run, points = at.value["run"], at.value["points"]
+    status, code = run["status"], run["exit_code"]
+    if (status == "failed") != (run["failure"] is not None):
+        raise contradiction(at, ("run", "status"), f"is {status}, but failure is {'null' if run['failure'] is None else 'told'}")
+    sound = {"complete": code in _VERDICTS, "interrupted": code in _STOPPED, "failed": code not in (0, *_STOPPED)}[status]
+    if not sound:
+        raise contradiction(at, ("run", "exit_code"), f"is {code}, but the run is {status}")
+    resumed, repeats = run.get("resumed_repeats", 0), sum(len(point["repeats"]) for point in points)
+    if resumed > repeats or resumed and not any(word.startswith("--res") for word in run["argv"]):
+        raise contradiction(at, ("run", "resumed_repeats"), f"is {resumed}, but {repeats} repeats and no --resume are there")
+    if status != "complete":
+        return
+    if not points and not run.get("unsupported"):
+        raise contradiction(at, ("points",), "are none, but the run is complete")
+    verdicts = [gate["missed"] for gate in run.get("gates") or ()]
+    missed = True in verdicts or any(search["verdict"] == "missed" for search in run.get("searches") or ())
+    if code == 0 and (missed or None in verdicts):
+        raise contradiction(at, ("run", "exit_code"), f"is 0, but a limit {'was missed' if missed else 'is not known to be kept'}")
+    wrong = any((point["summary"].get("verify") or {}).get("mismatches") for point in points)
+    if code == 1 and not missed and not wrong and not run.get("unsupported"):
+        raise contradiction(at, ("run", "exit_code"), "is 1, but no limit was missed and no byte is wrong")
+
+
+def check_time(at: Any) -> None:
+    run = at.value["run"]
+    took = (time_of(run["ended"]) - time_of(run["started"])).total_seconds()
+    if took < 0:
+        raise contradiction(at, ("run", "ended"), f"is {run['ended']}, before run.started")
+    if run.get("resumed_repeats") or at.value.get("ranks"):
+        return
+    measured = sum(repeat["elapsed_ns"] for point in at.value["points"] for repeat in point["repeats"]) / 1e9
+    if measured > took + CLOCK_S:
+        raise contradiction(at, ("run", "ended"), f"is {took:.3f} s after run.started, but the repeats took {measured:.3f} s")
+
+
+def time_of(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def check_argv(at: Any) -> None:
+    """Lists of plain words and numbers; what else an option takes, such as 64:1M:*4 or auto, is not looked at."""
+    argv = at.value["run"]["argv"]
+    given = _given(argv)
+    for option, key in _OPTIONS.items():
+        values = given.get(option, "").split(",")
+        if not all(value.isascii() and value.replace("-", "").isalnum() for value in values) or "auto" in values or "--resume" in given:
+            continue
+        for index, point in enumerate(at.value["points"]):
+            told = point["params"].get(key)
+            if told is not None and str(told) not in values and point["params"]["test"] not in _WHOLE:
+                place: Place = ("points", index, "params", key)
+                raise contradiction(at, place, f"is {quoted(told)}, but run.argv has {option} {','.join(values)}")
+    seed = given.get("--seed", "")
+    if seed.isascii() and seed.isdigit() and int(seed) != at.value["run"]["seed"]:
+        raise contradiction(at, ("run", "seed"), f"is {at.value['run']['seed']}, but run.argv has --seed {seed}")
+
+
+def _given(argv: list[str]) -> dict[str, str]:
+    """The last of each option, written --name=value or --name value."""
+    found: dict[str, str] = {}
+    for word, behind in zip(argv, [*argv[1:], ""], strict=True):
+        name, there, value = word.partition("=")
+        if name.startswith("--"):
+            found[name] = value if there else behind
+    return found
+
+
+def check_kind(at: Any) -> None:
+    params = at.value["params"]
+    kind, persist, flush, method = (params.get(key) for key in ("latency_kind", "persist", "flush", "flush_method"))
+    due = _BY_TEST.get(params["test"]) or _BY_PERSIST.get(persist)
+    if due is None and persist in ("apm", "native"):
+        due = _BY_FLUSH[method]
+    if due is None and persist == "none":
+        due = _BY_OP.get(params["op"])
+    if due is not None and kind != due:
+        raise contradiction(at, ("params", "latency_kind"), f"is {kind}, but test, op, persist and flush_method make it {due}")
+    flushes = persist in _FLUSHING and params["test"] not in _WHOLE
+    if flushes != (flush is not None):
+        raise contradiction(at, ("params", "flush"), f"is {quoted(flush)}, but persist is {persist}")
+    if method is not None and not flushes:
+        raise contradiction(at, ("params", "flush_method"), f"is {method}, but persist is {persist}")
+    if persist != "none" and params["op"] not in ("write", None):
+        raise contradiction(at, ("params", "op"), f"is {params['op']}, but only writes are made persistent, and persist is {persist}")
+
+
+def check_mode(at: Any) -> None:
+    params = at.value["params"]
+    test, rate = params["test"], params.get("target_rate_per_s")
+    is_open = test == "rate"
+    if (params["mode"] == "open") != is_open:
+        raise contradiction(at, ("params", "mode"), f"is {params['mode']}, but test is {test}")
+    for key, due in (("target_rate_per_s", is_open), ("read_fraction", test == "mix"), ("op", test not in _WHOLE)):
+        if key in params and (params[key] is not None) != due:
+            raise contradiction(at, ("params", key), f"is {quoted(params[key])}, but test is {test}")
+    if not is_open and params.get("arrivals") is not None:
+        raise contradiction(at, ("params", "arrivals"), f"is {params['arrivals']}, but test is {test}")
+    if rate is not None and rate <= 0:
+        raise contradiction(at, ("params", "target_rate_per_s"), f"is {rate}, expected more than 0")
+    target, size = params.get("target_memory"), params["size_bytes"]
+    if target and size is not None and not params.get("size_mix") and test != "register" and size > target["bytes"]:
+        raise contradiction(at, ("params", "size_bytes"), f"is {size}, but target_memory has {target['bytes']} bytes")
+    align = params.get("align_bytes")
+    if align is not None and align & (align - 1):
+        raise contradiction(at, ("params", "align_bytes"), f"is {align}, expected a power of two")
+    inline = params.get("inline_bytes")
+    if inline and size is not None and not params.get("size_mix") and inline not in (size, size + 8, 8):
+        raise contradiction(at, ("params", "inline_bytes"), f"is {inline}, but an operation has {size} bytes")

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each redundancy of the list, broken in both directions; and edits by chance, of which most are caught."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import edits
+import sample
+import sample_foreign as foreign
+import sample_tests
+import sample_tools as tools
+from loaded import checked
+from rpma_report.sources import redundancies
+from rpma_report.sources.document import BadResult, Content, Contradiction
+from rpma_report.sources import check, recognised
+
+MS = 1_000_000
+Value = Any
+Break = tuple[str, tuple[str | int, ...], Value, Value]
+
+
+def whole(document: dict[str, Any]) -> dict[str, Any]:
+    """With what rpma-bench writes and the shared sample leaves out."""
+    for point in document["points"]:
+        ops = point["repeats"][0]["ops"]
+        if all(repeat["ops"] == ops for repeat in point["repeats"]) and point["params"]["test"] != "rate":
+            point["stop"].update(kind="ops", duration_ns=None, ops=ops)
+        for repeat in point["repeats"]:
+            repeat["warmup"] = {"ns": 1000, "ops": 10, "steady": True, "windows_used": 5}
+            own = {"index": 0, "cpu": 2, "ops": repeat["ops"], "user_ns": 500, "sys_ns": 100}
+            cpus = {"other_cpu_ns": 1000, "steal_ns": 0, "cpus": 2, "all_cpu_ns": 10 * MS}
+            repeat.update(threads=[own], interference={"client": cpus, "server": dict(cpus)}, used={"flush": point["params"]["flush"]})
+        number = len(point["repeats"])
+        point["warmup"] = {"ns": 1000 * number, "ops": 10 * number, "steady": True, "windows_used": 5}
+        if number >= 3:
+            for key in ("ops_per_s", "bytes_per_s"):
+                add_cv(point["summary"][key], [repeat[key] for repeat in point["repeats"]])
+    return document
+
+
+def add_cv(interval: dict[str, Any] | None, values: list[float]) -> None:
+    if interval:
+        import math
+        import statistics
+
+        interval["cv"] = statistics.stdev(map(math.log, values))
+
+
+def lat() -> dict[str, Any]:
+    document = whole(sample.result([sample.lat_point(0, 64, count=2000), sample.lat_point(1, 4096, count=2000)], kind="hardware"))
+    point = document["points"][0]
+    for repeat in point["repeats"]:
+        most, end = repeat["latency"]["max_ns"], repeat["elapsed_ns"]
+        repeat["intervals"] = [{"t_ns": end // 2, "ops": 900, "bytes": 900 * 64, "p50_ns": 9000, "p99_ns": 9500, "max_ns": min(most, 9900)},
+                               {"t_ns": end, "ops": 1100, "bytes": 1100 * 64, "p50_ns": None, "p99_ns": None, "max_ns": most}]  # fmt: skip
+        repeat["verify"] = {"checked_bytes": 64000, "mismatches": 0, "overwritten_bytes": 0, "first_offset": None, "method": None}
+    point["summary"].update(verify={"checked_bytes": 192000, "mismatches": 0, "overwritten_bytes": 0},
+                            flagged_repeats=[{"index": 1, "reason": "outlier"}])  # fmt: skip
+    p50 = point["summary"]["latency"]["percentiles"][0]["ns"]
+    judged = [{"id": p["id"], "value": p["summary"]["latency"]["percentiles"][0]["ns"], "missed": False} for p in document["points"]]
+    document["run"].update(gates=[{"gate": "lat.p50<1s", "missed": False, "points": judged}], resumed_repeats=0)
+    document["run"]["argv"] += ["--depth", "1", "--completion=poll", "--seed", "42"]
+    assert p50
+    return document
+
+
+def rate() -> dict[str, Any]:
+    """1,000 a second for 1.9 s; one in the middle was 5 ms late."""
+    service = range(3000, 4900)
+    point = sample_tests.rate_point(0, 1000.0, 1000.0, [*range(5000, 6899), 8 * MS], service, late=7)
+    point["stop"].update(kind="duration", duration_ns=1_900_000_000)
+    point["repeats"][0].update(max_lag_ns=5 * MS, unbegun_ops=0)
+    point["summary"].update(max_lag_ns=5 * MS, unbegun_ops=0)
+    document = whole(sample.result([point], kind="soft", exit_code=1))
+    trial = {"point": "p0000", "rate_per_s": 1000, "kept": True, "achieved": True, "value": 1.0, "again": False}
+    missed = {**trial, "kept": False, "achieved": False}
+    document["run"]["searches"] = [
+        {"limit": "response.p99<1ms", "name": None, "verdict": "kept", "highest_kept_per_s": 1000, "lowest_missed_per_s": None,
+         "gap_fraction": None, "needed_samples": 1000, "trials": [trial]},
+        {"limit": "response.p99<1us", "name": None, "verdict": "missed", "highest_kept_per_s": None, "lowest_missed_per_s": 1000,
+         "gap_fraction": None, "needed_samples": 1000, "trials": [missed]}]  # fmt: skip
+    return document
+
+
+def mix() -> dict[str, Any]:
+    document = whole(sample.result([sample_tests.mix_point(0, 0.5, range(1000, 3000), range(2000, 4000))], kind="soft"))
+    point = document["points"][0]
+    repeat = point["repeats"][0]
+    repeat.update(ops=4000, read_ops=2000, bytes=4000 * 4096, ops_per_s=1e5, bytes_per_s=1e5 * 4096, elapsed_ns=40 * MS)
+    repeat["threads"][0]["ops"] = 4000
+    point["stop"]["ops"] = 4000
+    return document
+
+
+def both() -> dict[str, Any]:
+    point = sample.bw_point(0, 64, bidirectional=True)
+    for repeat in point["repeats"]:
+        repeat["reverse"] = {key: repeat[key] for key in ("elapsed_ns", "ops", "bytes", "ops_per_s", "bytes_per_s", "latency", "threads")}
+    point["summary"]["reverse"] = {key: point["summary"][key] for key in ("ops_per_s", "bytes_per_s", "latency")}
+    return whole(sample.result([point], kind="soft"))
+
+
+def connect() -> dict[str, Any]:
+    made = sample_tests.stepped_point(0, "connect", {"prepare": range(100, 1200)}, range(200, 1300))
+    return whole(sample.result([made], kind="soft"))
+
+
+def interrupted() -> dict[str, Any]:
+    document = whole(sample.result([sample.bw_point(0, 64)], status="interrupted", exit_code=130))
+    return document
+
+
+SOUND: dict[str, Callable[[], dict[str, Any]]] = {"lat": lat, "rate": rate, "mix": mix, "both": both, "connect": connect,
+                                                  "interrupted": interrupted}  # fmt: skip
+POINT = ("points", 0)
+REPEAT = (*POINT, "repeats", 0)
+SUMMARY = (*POINT, "summary")
+LATENCY = (*REPEAT, "latency")
+
+
+def times(factor: float) -> Callable[[Any], Any]:
+    return lambda value: type(value)(value * factor)
+
+
+def plus(number: int) -> Callable[[Any], Any]:
+    return lambda value: value + number
+
+
+WARNING = {"code": "DEVICE_NOT_HARDWARE", "severity": "warn", "host": "client", "text": "t"}
+EMULATED = {**WARNING, "code": "EMULATED_CPU"}
+# of each row, by its object and keys: the document, a place, and two values that break it, to either side
+BREAKS: dict[str, Break] = {
+    "document device.kind": ("lat", ("run", "warnings"), [WARNING], [EMULATED, WARNING]),
+    "document device.emulated_cpu": ("lat", ("device", "emulated_cpu"), True, True),
+    "document run.status": ("lat", ("run", "status"), "failed", "interrupted"),
+    "document run.exit_code": ("lat", ("run", "exit_code"), 1, 2),
+    "document run.resumed_repeats": ("lat", ("run", "resumed_repeats"), 1, 1000),
+    "document points": ("lat", ("points",), [], []),
+    "document run.ended": ("lat", ("run", "ended"), "2026-08-21T09:59:59.000Z", "2026-08-21T10:00:00.122Z"),
+    "document run.argv": ("lat", (*POINT, "params", "depth"), 2, 32),
+    "document points[].id": ("lat", ("points", 1, "id"), "p0000", "p0000"),
+    "document repeats[].order": ("lat", (*REPEAT, "order"), 1, 5),
+    "document run.gates": ("lat", ("run", "gates", 0, "points", 0, "value"), plus(1), plus(-1)),
+    "document run.searches": ("rate", ("run", "searches", 0, "highest_kept_per_s"), 999, 1001),
+    "point params.latency_kind": ("lat", (*POINT, "params", "latency_kind"), "post_to_cqe", "write_flush_native"),
+    "point params.flush": ("mix", (*POINT, "params", "flush"), None, None),
+    "point params.mode": ("lat", (*POINT, "params", "mode"), "open", "open"),
+    "point params.read_fraction": ("lat", (*POINT, "params", "read_fraction"), 0.5, 1),
+    "point params.op": ("lat", (*POINT, "params", "op"), None, "read"),
+    "point params.target_memory.bytes": ("lat", (*POINT, "params", "target_memory", "bytes"), 63, 1),
+    "point params.inline_bytes": ("lat", (*POINT, "params", "inline_bytes"), 1, 63),
+    "point stop": ("lat", (*POINT, "stop", "kind"), "duration", "ci"),
+    "point warmup": ("lat", (*POINT, "warmup", "ns"), plus(1), plus(-1)),
+    "point repeats[].index": ("lat", (*REPEAT, "index"), 1, 3),
+    "repeat used": ("lat", (*REPEAT, "used", "flush"), "visibility", "other"),
+    "repeat threads": ("lat", (*POINT, "params", "threads"), 2, 8),
+    "repeat threads[].user_ns": ("lat", (*REPEAT, "threads", 0, "user_ns"), times(1e7), times(1e9)),
+    "repeat intervals": ("lat", (*REPEAT, "intervals", 0, "ops"), 901, 899),
+    "repeat read_ops": ("mix", (*REPEAT, "read_ops"), 2001, 1999),
+    "repeat late_ops": ("rate", (*REPEAT, "max_lag_ns"), 0, 9 * MS),
+    "repeat response_latency": ("rate", (*REPEAT, "response_latency", "min_ns"), 2999, 2500),
+    "repeat unbegun_ops": ("rate", (*POINT, "stop", "duration_ns"), times(1.1), times(0.9)),
+    "repeat elapsed_ns": ("rate", (*REPEAT, "elapsed_ns"), times(0.9), times(1.1)),
+    "repeat errors": ("lat", (*REPEAT, "errors"), 1, 10),
+    "repeat complete": ("lat", (*REPEAT, "complete"), False, False),
+    "repeat interference": ("lat", (*REPEAT, "interference", "client", "other_cpu_ns"), 60 * MS, 10**12),
+    "repeat verify.first_offset": ("lat", (*REPEAT, "verify", "first_offset"), 0, 64),
+    "repeat reverse": ("both", (*POINT, "params", "bidirectional"), False, False),
+    "side bytes": ("lat", (*REPEAT, "bytes"), plus(1), plus(-1)),
+    "side ops_per_s": ("lat", (*REPEAT, "ops_per_s"), times(1.001), times(0.999)),
+    "side bytes_per_s": ("both", (*REPEAT, "reverse", "bytes_per_s"), times(1.001), times(0.999)),
+    "side threads[].ops": ("lat", (*REPEAT, "threads", 0, "ops"), plus(1), plus(-1)),
+    "latency count": ("lat", (*LATENCY, "count"), plus(1), plus(-1)),
+    "latency unbegun_ops": ("rate", (*REPEAT, "unbegun_ops"), 1, 100),
+    "latency min_ns": ("lat", (*LATENCY, "min_ns"), times(1.05), times(0.95)),
+    "latency max_ns": ("lat", (*LATENCY, "max_ns"), times(1.05), times(0.95)),
+    "latency mean_ns": ("lat", (*LATENCY, "mean_ns"), times(1.05), times(0.95)),
+    "latency stddev_ns": ("lat", (*LATENCY, "stddev_ns"), times(1.2), times(0.8)),
+    "latency percentiles": ("lat", (*LATENCY, "percentiles", 2, "ns"), plus(1), plus(-1)),
+    "latency histogram.buckets": ("lat", (*LATENCY, "histogram", "buckets", 5, 0), plus(1), plus(-1)),
+    "latency histogram.saturated": ("lat", (*LATENCY, "histogram", "saturated"), 1, 10**6),
+    "summary n": ("lat", (*SUMMARY, "n"), 4, 2),
+    "summary ops_per_s, bytes_per_s": ("lat", (*SUMMARY, "ops_per_s", "cv"), times(1.01), times(0.99)),
+    "summary latencies": ("lat", (*SUMMARY, "latency", "mean_ns", "ci95_high"), times(1.001), times(0.999)),
+    "summary steps": ("connect", (*SUMMARY, "steps", 0, "latency", "percentiles", 0, "ns"), plus(1), plus(-1)),
+    "summary late_ops, unbegun_ops, max_lag_ns": ("rate", (*SUMMARY, "late_ops"), plus(1), plus(-1)),
+    "summary verify": ("lat", (*SUMMARY, "verify", "checked_bytes"), plus(1), plus(-1)),
+    "summary flagged_repeats": ("lat", (*SUMMARY, "flagged_repeats", 0, "index"), 3, 99),
+}
+# the other side of a row that has two values only
+ACROSS: list[Break] = [
+    ("rate", ("run", "warnings"), [EMULATED], []),
+    ("interrupted", ("device", "emulated_cpu"), False, None),
+    ("interrupted", ("run", "exit_code"), 0, 1),
+    ("rate", (*POINT, "params", "mode"), "closed", "closed"),
+    ("mix", (*POINT, "params", "read_fraction"), None, None),
+    ("connect", (*POINT, "params", "op"), "write", "read"),
+    ("connect", (*POINT, "params", "flush"), "persistent", "visibility"),
+    ("rate", ("run", "searches", 1, "verdict"), "found", "kept"),
+    ("rate", ("run", "searches", 0, "needed_samples"), 900, 10000),
+    ("lat", (*POINT, "params", "persist"), "none", "gpspm"),
+    ("lat", (*REPEAT, "intervals", 0, "p99_ns"), 8999, 20000),
+    ("lat", (*REPEAT, "intervals", 1, "max_ns"), times(2), times(3)),
+    ("lat", (*POINT, "stop", "ops"), 1999, 2001),
+    ("lat", (*POINT, "warmup", "steady"), False, None),
+    ("lat", ("run", "seed"), 41, 43),
+    ("rate", (*REPEAT, "late_ops"), 0, 1901),
+]
+
+
+def at(document: Any, place: tuple[str | int, ...]) -> Any:
+    for part in place:
+        document = document[part]
+    return document
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_unbroken_documents_are_sound(name: str) -> None:
+    checked(SOUND[name]())
+
+
+def test_each_row_of_the_list_has_its_break() -> None:
+    assert list(BREAKS) == list(dict.fromkeys(f"{row.of} {row.keys}" for row in redundancies.BENCH))
+
+
+@pytest.mark.parametrize("one", [*BREAKS.values(), *ACROSS], ids=[*BREAKS, *(edits.path_of(one[1]) for one in ACROSS)])
+@pytest.mark.parametrize("side", [2, 3], ids=["up", "down"])
+def test_break_is_caught(one: Break, side: int) -> None:
+    document = SOUND[one[0]]()
+    holder, key, value = at(document, one[1][:-1]), one[1][-1], one[side]
+    if callable(value):
+        value = value(holder[key])
+    elif value is None or value == holder[key] and one[2] == one[3]:
+        pass
+    assert value != holder[key]
+    holder[key] = value
+    with pytest.raises(Contradiction):
+        checked(document)
+
+
+def lines(text: str, old: str, new: str) -> None:
+    assert text.count(old) == 1
+    for source in recognised(Content("p", "p", "0" * 64, text)):
+        check(source)
+    for source in recognised(Content("p", "p", "0" * 64, text.replace(old, new))):
+        with pytest.raises(Contradiction):
+            check(source)
+
+
+@pytest.mark.parametrize(
+    "text, old, new",
+    [(foreign.PERFTEST, "percentile_99: 16529.34", "percentile_99: 0.5"), (foreign.PERFTEST, "percentile_99: 16529.34", "percentile_99: 60000"),
+     (foreign.PERFTEST, "t_typical: 1.05", "t_typical: 0.9"), (foreign.PERFTEST, "t_typical: 1.05", "t_typical: 20000"),
+     (foreign.PERFTEST, "t_avg: 324.11", "t_avg: 0.1"), (foreign.PERFTEST, "t_stdev: 2943.13", "t_stdev: 99999"),
+     (foreign.PERFTEST_BW, '"BW_average": 10900.000000', '"BW_average": 5450.000000'),
+     (foreign.PERFTEST_BW, '"BW_peak": 11000.000000', '"BW_peak": 10899.000000'), (foreign.PERFTEST_BW, '"MsgSize": 65536', '"MsgSize": 4096'),
+     (foreign.HGRM, "Total count    =        10000", "Total count    =        20000"), (foreign.HGRM, "[Max     =       12.000", "[Max     =       24.000"),
+     (foreign.HGRM, "[Mean    =        2.500", "[Mean    =       12.500")],
+)  # fmt: skip
+def test_lines_of_other_programs_that_contradict_each_other_are_caught(text: str, old: str, new: str) -> None:
+    lines(text, old, new)
+
+
+FIO = tools.fio(tools.fio_job("w", range(10_000, 20_000), rw="write"))
+WRITE = ("jobs", 0, "write")
+CLAT = (*WRITE, "clat_ns")
+
+
+@pytest.mark.parametrize(
+    "place", [(*WRITE, "bw_bytes"), (*WRITE, "iops"), (*WRITE, "runtime"), (*WRITE, "io_bytes"), (*WRITE, "total_ios"), (*CLAT, "N"),
+              (*CLAT, "min"), (*CLAT, "max"), (*CLAT, "mean"), (*CLAT, "percentile", "50.000000"), (*CLAT, "bins", "15040")],
+    ids=edits.path_of,
+)  # fmt: skip
+@pytest.mark.parametrize("factor", [2, 0.5])
+def test_fio_figures_that_contradict_each_other_are_caught(place: tuple[str | int, ...], factor: float) -> None:
+    document = copy.deepcopy(FIO)
+    holder = at(document, place[:-1])
+    holder[place[-1]] = type(holder[place[-1]])(holder[place[-1]] * factor)
+    with pytest.raises(Contradiction):
+        checked(document)
+
+
+PING = tools.ping(range(1000, 3000))
+
+
+@pytest.mark.parametrize(
+    "place", [("pings", "lost"), ("pings", "received"), ("pings", "transmitted"), ("latency", "rtt", "count"),
+              ("latency", "rtt", "mdev_ns"), ("latency", "rtt", "mean_ns"), ("latency", "rtt", "p50_ns"), ("latency", "rtt", "max_ns")],
+    ids=edits.path_of,
+)  # fmt: skip
+@pytest.mark.parametrize("factor", [2, 0.5])
+def test_ping_figures_that_contradict_each_other_are_caught(place: tuple[str | int, ...], factor: float) -> None:
+    document = copy.deepcopy(PING)
+    holder = at(document, place[:-1])
+    value = holder[place[-1]]
+    holder[place[-1]] = value * factor if isinstance(value, float) else round(value * factor)
+    with pytest.raises(BadResult):
+        checked(document)
+
+
+# What 100 edits by chance leave unseen, and why nothing else in the file contradicts it.
+UNSEEN = {
+    "points[].params.completion": "a choice of the user, named in argv only where it was given",
+    "points[].params.pattern": "a choice of the user",
+    "points[].params.batch": "a choice of the user",
+    "points[].params.depth": "a choice of the user, named in argv only where it was given",
+    "points[].params.connections": "a choice of the user",
+    "points[].params.inline_bytes": "a choice of the user",
+    "points[].params.align_bytes": "a choice of the user; a power of two stays one",
+    "points[].params.signal_every": "a choice of the user; of a bandwidth without latencies nothing counts signals",
+    "points[].params.server_load_fraction": "a choice of the user; the measured load may be unknown",
+    "points[].params.target_memory.bytes": "a fact of the server; larger than an operation is all that is known",
+    "points[].params.target_memory.kind": "a fact of the server",
+    "points[].params.flush": "persistent or visibility: what was asked for",
+    "points[].repeats[].errors": "a count that stands once",
+    "points[].repeats[].threads[].user_ns": "CPU time of a thread, below the time there was",
+    "points[].repeats[].threads[].sys_ns": "CPU time of a thread, below the time there was",
+    "points[].repeats[].threads[].cpu": "the CPU of a thread",
+    "points[].repeats[].warmup.windows_used": "not the least of the repeats",
+    "points[].summary.flagged_repeats[].reason": "a text",
+    "points[].summary.flagged_repeats[].index": "another repeat that exists",
+    "points[].repeats[].intervals[].p50_ns": "within the order of p50, p99 and maximum",
+    "points[].repeats[].intervals[].p99_ns": "within the order of p50, p99 and maximum",
+    "points[].repeats[].intervals[].max_ns": "within the order of p50, p99 and maximum",
+    "points[].repeats[].intervals[].t_ns": "within what the order of spans permits",
+    "points[].repeats[].verify.checked_bytes": "found by the sum, unless it is of a sum that is unknown",
+    "points[].repeats[].max_lag_ns": "between a period and the longest response",
+    "run.started": "an earlier beginning: a run may pause",
+    "run.ended": "a later end: a run may pause",
+    "run.seed": "named in argv only where it was given",
+    "run.searches[].trials[].value": "the limited figure of a trial whose limit names another unit",
+    "run.searches[].trials[].again": "whether a rate was tried twice",
+    "run.warnings[].code": "a warning that stands alone",
+    "jobs[].usr_cpu": "CPU time of a job stands once",
+    "jobs[].sys_cpu": "CPU time of a job stands once",
+    "jobs[].error": "an error makes the run a failed one",
+    "jobs[].groupid": "a number that groups jobs",
+    "jobs[].jobname": "a name",
+    "jobs[].write.clat_ns.stddev": "within the spread of the samples",
+    "points[].repeats[].latency.stddev_ns": "within what the buckets allow",
+    "pings.corrupt": "a count that stands once",
+    "pings.loss_fraction": "three decimals",
+    "steps[].ns": "the time of a step stands once",
+    "pings.elapsed_ns": "a time that stands once",
+}  # fmt: skip
+
+
+def seen(edit: edits.Edit) -> bool:
+    try:
+        checked(json.loads(json.dumps(edit.document)))
+    except BadResult:
+        return True
+    return False
+
+
+def test_of_100_edits_by_chance_85_are_caught_and_the_others_have_a_reason() -> None:
+    documents = [*(make() for make in SOUND.values()), FIO, PING]
+    every = edits.edits(documents, 100, seed=20261127)
+    unseen = [edit for edit in every if not seen(edit)]
+    assert len(unseen) <= 15, "\n".join(map(str, unseen))
+    assert {edit.path for edit in unseen} <= UNSEEN.keys(), "\n".join(str(e) for e in unseen if e.path not in UNSEEN)
