@@ -41,6 +41,13 @@ def test_of_what_is_not_certain(quick: Command, write: Write, tmp_path: Path) ->
     assert " % longer (" in said and said.endswith("unclear: not interleaved.") and "ertainly" not in said
 
 
+def test_what_one_side_lacks_is_told(quick: Command, write: Write, tmp_path: Path) -> None:
+    base = write(measured(), "a.json")
+    quick("compare", base, write(measured(sizes=(64,)), "b.json"), "--noise", "1%", "-o", tmp_path / "c.html")
+    assert answer(tmp_path / "c.html") == ("The same where both have it: b.json against a.json, all 2 deciding figures lie within 2 %; "
+                                           "1 point of the base not measured again.")  # fmt: skip
+
+
 def test_a_rate_that_is_lower_is_worse(quick: Command, tmp_path: Path) -> None:
     quick("compare", *write_pairs(tmp_path, measured, 1.25), "--figures", "ops_per_s", "-o", tmp_path / "c.html")
     assert "takes" not in answer(tmp_path / "c.html")

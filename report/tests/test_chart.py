@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from rpma_report.draw.axes import told_apart
+from rpma_report.draw.axes import cut, told_apart
 from rpma_report.draw.chart import draw, laid_out
 from rpma_report.draw.shape import NARROW, SHAPES, WIDE, Shape
 from rpma_report.draw.svg import COLOURS
@@ -146,3 +146,9 @@ def test_labels_of_ticks_do_not_overlap(x_scale: XScale, places: list[float], sh
 ])  # fmt: skip
 def test_long_names_of_places_lose_what_they_share(names: tuple[str, ...], short: tuple[str, ...]) -> None:
     assert told_apart(names) == short
+
+
+def test_names_of_places_that_are_cut_stay_apart() -> None:
+    nightly = ("nightly build of branch main 1a2b3c4d5", "nightly build of branch main 5d4c3b2a1")
+    assert [name[-9:] for name in cut(nightly)] == ["1a2b3c4d5", "5d4c3b2a1"] and all(len(name) == 24 for name in cut(nightly))
+    assert cut(("a short name", "x" * 40))[0] == "a short name" and cut(("a" * 40,))[0].startswith("a")

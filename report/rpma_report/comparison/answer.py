@@ -10,6 +10,7 @@ from rpma_report.comparison.changes import Comparison, Row
 from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.history import History, Step, called
 from rpma_report.comparison.limits import Findings
+from rpma_report.comparison.match import has
 from rpma_report.comparison.measures import Measure
 from rpma_report.comparison.rule import Verdict
 from rpma_report.comparison.severity import harm, ranked
@@ -22,15 +23,18 @@ def of_comparison(base: Measurement, comparisons: Sequence[Comparison]) -> str:
     """The worst figure that is certain; else the best; else that nothing is."""
     every = [(c, row) for c in comparisons for row in c.rows if row.decides]
     counted: Counter[str] = Counter(row.verdict.word for _, row in every)
+    missing = _missing(comparisons)
     for word in ("worse", "better"):
         found = [(c, row) for c, row in every if row.verdict.word == word]
         if found:
             chosen = ranked([row for _, row in found])[0 if word == "worse" else -1]
             where = next(c for c, row in found if row is chosen).new.name
-            return f"Certainly {word}: {where} against {base.name}, {_told(chosen)}; {_tally(counted, len(every))}."
+            return f"Certainly {word}: {where} against {base.name}, {_told(chosen)}; {_tally(counted, len(every))}{missing}."
+    sides = f"{_names(comparisons)} against {base.name}"
     if every and counted["same"] == len(every):
-        return f"The same: {_names(comparisons)} against {base.name}, {_all(len(every))} within {rule.RELEVANT * 100:g} %."
-    return f"No change is certain: {_names(comparisons)} against {base.name}, {_tally(counted, len(every))}{_largest([row for _, row in every])}."
+        same = "The same where both have it" if missing else "The same"
+        return f"{same}: {sides}, {_all(len(every))} within {rule.RELEVANT * 100:g} %{missing}."
+    return f"No change is certain: {sides}, {_tally(counted, len(every))}{missing}{_largest([row for _, row in every])}."
 
 
 def of_gate(conditions: Sequence[Condition], found: Findings) -> str:
@@ -57,6 +61,21 @@ def of_history(found: History) -> str:
     change = _change(step.measure, f"{step.measure.name} of {step.track.name}", step.verdict)
     return (f"Certainly {step.verdict.word}: {change} from {runs}; {len(worse)} worse and {len(certain) - len(worse)} better "
             f"of {_number(len(found.steps), 'step')}.")  # fmt: skip
+
+
+def _missing(comparisons: Sequence[Comparison]) -> str:
+    """What is not compared for want of one side."""
+    points = sum(len(c.matched.only_base) for c in comparisons)
+    figures = 0
+    for comparison in comparisons:
+        known = {(id(row.pair), row.measure.name) for row in comparison.rows}
+        for pair in comparison.matched.pairs:
+            asked = comparison.asked.deciding(pair.base[0], pair.new[0])
+            lacking = (m for m in asked if (id(pair), m.name) not in known)
+            figures += sum(any(has(point, m) for point in (*pair.base, *pair.new)) for m in lacking)
+    told = [f"{_number(points, 'point')} of the base not measured again"] if points else []
+    told += [f"{_number(figures, 'figure')} missing on one side"] if figures else []
+    return f"; {', '.join(told)}" if told else ""
 
 
 def _size(step: Step) -> float:

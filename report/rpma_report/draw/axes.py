@@ -117,7 +117,7 @@ def width(figure: Figure, shape: Shape) -> float:
 def named(figure: Figure) -> tuple[str, ...]:
     """Places that the legend does not name: there are several marks to a line."""
     several = any(len(line.marks) > 1 for panel in figure.panels for line in panel.lines)
-    return tuple(shown(name, _NAME) for name in told_apart(figure.categories)) if several else ()
+    return cut(told_apart(figure.categories)) if several else ()
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
@@ -126,6 +126,14 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
     common = set(parts[0]).intersection(*parts[1:]) if parts and max(map(len, names)) > _NAME else set()
     short = tuple(", ".join(part for part in of if part not in common) for of in parts)
     return short if all(short) else tuple(names)
+
+
+def cut(names: Sequence[str]) -> tuple[str, ...]:
+    """To what an axis has room for; where that makes two alike, they keep their ends instead."""
+    short = tuple(shown(name, _NAME) for name in names)
+    if len(set(short)) == len(set(names)):
+        return short
+    return tuple(name if len(name) <= _NAME else f"\u2026{shown(name)[1 - _NAME :]}" for name in names)
 
 
 def _places(axes: Axes, figure: Figure, shape: Shape) -> tuple[list[float], Tick]:

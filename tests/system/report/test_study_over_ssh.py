@@ -17,7 +17,7 @@ import pytest
 from sshd import SSHD, Sshd
 
 REPORT, BENCH = os.environ["RPMA_REPORT"], os.environ["RPMA_BENCH"]
-LIMIT_S = 120
+LIMIT_S = 600  # a net: a busy machine takes minutes
 _TOOL = """\
 #!/bin/sh
 cd "$(dirname "$0")" || exit 70
