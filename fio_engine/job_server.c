@@ -8,8 +8,11 @@
  * so it is taken from this one.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -174,6 +177,38 @@ static uint64_t offset(struct thread_data *td)
 	return bytes;
 }
 
+static int cannot_extend(const char *file, uint64_t bytes, int error)
+{
+	return failure_set(EXIT_RUN_FAILED, "open", "cannot extend %s to %" PRIu64 " bytes: %s",
+			   file, bytes, strerror(error));
+}
+
+/* A file that is there and ends too early is extended, as fio does with the files of other engines.
+ */
+static int extend_file(struct thread_data *td)
+{
+	const char *file = file_name(td);
+	uint64_t bytes = offset(td) + bytes_given(td);
+	struct stat st;
+	char text[PATH_MAX + 64];
+	int fd, error;
+
+	if (!file || !bytes_given(td) || stat(file, &st) || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size >= bytes)
+		return 0;
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_extend(file, bytes, errno);
+	error = posix_fallocate(fd, st.st_size, (off_t)bytes - st.st_size);
+	close(fd);
+	if (error)
+		return cannot_extend(file, bytes, error);
+	snprintf(text, sizeof(text), "%s extended from %jd to %" PRIu64 " bytes", file,
+		 (intmax_t)st.st_size, bytes);
+	job_say(td, text);
+	return 0;
+}
+
 /* --- when it is over ------------------------------------------------------------- */
 
 /* The clients are jobs of the same run, and all of them have ended or wait for this one to. */
@@ -231,6 +266,9 @@ static int open_server(struct server *server)
 	char *target;
 	int ret = options_settle(td, &server->settings);
 
+	if (ret)
+		return ret;
+	ret = extend_file(td);
 	if (ret)
 		return ret;
 	target = memory(td);

@@ -105,6 +105,21 @@ def test_a_file_on_a_platform_with_direct_write(tmp_path: Path) -> None:
     assert path.stat().st_size == 100 << 20
 
 
+@pytest.mark.parametrize("content", [b"", b"old"], ids=["empty", "short"])
+def test_a_file_that_ends_too_early_is_extended(tmp_path: Path, content: bytes) -> None:
+    """fio did that, for the engines that it had: it is there, and of its size, when all have ended."""
+    path = tmp_path / "pmem"
+    path.write_bytes(content)
+    server, _ = pair(tmp_path, "gpspm", filename="pmem")
+    assert path.stat().st_size == 100 << 20
+    assert f"pmem extended from {len(content)} to {100 << 20} bytes" in server.said()
+
+
+def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path) -> None:
+    pair(tmp_path, "gpspm", filename="pmem")
+    assert not (tmp_path / "pmem").exists()
+
+
 @pytest.mark.parametrize("name", ["librpma_apm_client", "librpma_apm_server", "librpma_gpspm_client",
                                   "librpma_gpspm_server", "librpma"])  # fmt: skip
 def test_the_old_options_are_there(tmp_path: Path, name: str) -> None:

@@ -63,6 +63,23 @@ def test_what_does_not_work_fails(tmp_path: Path, options: dict[str, Any], text:
     assert text in done.said
 
 
+def test_a_local_folder_gives_the_number_of_files(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "folder" / name).write_bytes(name.encode() * 65536)
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", opendir="folder", output="fio.json")
+    assert "16 writes, all flushed" in done.said
+    assert [(tmp_path / "folder" / name).read_bytes() for name in ("a", "b")] == [b"a" * 65536, b"b" * 65536]
+
+
+@pytest.mark.long
+def test_zones_are_fios_own(tmp_path: Path) -> None:
+    with server(tmp_path) as it:
+        done = run_client(tmp_path, it.port, rw="write", bs=4096, size="64k", zonemode="zbd", zonesize="16k")
+    assert done.ios("write") == 16
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("option", ["opendir", "create_only"])
 def test_what_does_nothing_is_not_taken_for_a_measurement(tmp_path: Path, option: str) -> None:
