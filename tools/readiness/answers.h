@@ -53,7 +53,7 @@ struct answers_probe {
 	int64_t rdma_bytes;
 	int64_t memory_write_bytes;
 	int64_t window_bytes;
-	int64_t phases; /* of traffic, each between two of silence; 0: unknown, or one */
+	int64_t phases; /* phases of traffic, each between two silences; 0: unknown, or one */
 	/* 95 % interval of the bytes written to memory for each by RDMA, in millionths */
 	int64_t share_low_ppm, share_high_ppm;
 	char events[96]; /* which were counted */

@@ -96,7 +96,7 @@ struct facts_platform {
 	int64_t numa_balancing;
 	char usable_cpus[1024];	    /* that this process may run on, a list */
 	char irq_cpus[1024];	    /* where the NIC's interrupts go, a list */
-	enum known hypervisor_flag; /* of /proc/cpuinfo; not of x86: KNOWN_NOT */
+	enum known hypervisor_flag; /* the flag in /proc/cpuinfo; no x86: KNOWN_NOT */
 	enum known guest;	    /* a hypervisor shows the machine */
 	char guest_why[160];	    /* what tells, or what is missing */
 	char emulated[64];	    /* by this name; empty: none seen */
@@ -141,7 +141,7 @@ struct facts_cxl {
 	int64_t pmem_bytes; /* on all devices; 0: none; -1: unknown */
 	size_t devices;	    /* with persistent capacity */
 	size_t locked;
-	/* of these devices, and of the ports above them, by the registers of GPF */
+	/* how many of these devices and of the ports above have registers of GPF */
 	size_t gpf_yes, gpf_no, gpf_unknown;
 	char gpf_function[16];	   /* the first that has none, or of which it is unknown */
 	size_t regions, committed; /* regions of mode pmem */

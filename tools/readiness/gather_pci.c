@@ -308,7 +308,7 @@ static bool runs_over_interfaces(const struct facts_device *device)
 	for (size_t i = 0; i < device->ports_count; i++) {
 		const char *layer = device->ports[i].link_layer;
 
-		/* of EFA it is "Unknown" */
+		/* EFA has "Unknown" */
 		if (layer[0] == '\0' || strcmp(layer, "Ethernet") == 0)
 			return strcmp(device->transport, "iwarp") != 0;
 	}

@@ -17,11 +17,11 @@ struct guest_signs {
 	enum known smbios;  /* the bit "SMBIOS table describes a virtual machine" */
 	bool dmi;	    /* vendor or product of the machine could be read */
 	char names[256];    /* vendor, product, board and firmware */
-	char vendor[64];    /* of the machine */
-	char interface[96]; /* of a hypervisor: /sys/hypervisor, the device tree */
+	char vendor[64];    /* the machine's maker */
+	char interface[96]; /* a hypervisor shows itself there: /sys/hypervisor, the device tree */
 	char function[64];  /* a PCI function that only hypervisors have */
 	char doubtful[64];  /* one that mostly hypervisors have */
-	int port_vendor;    /* of the root port above the NIC; -1: there is none, or unknown */
+	int port_vendor;    /* the root port's, above the NIC; -1: there is none, or unknown */
 	bool without_port;  /* a NIC on PCI has nothing above it */
 };
 

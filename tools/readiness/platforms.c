@@ -4,7 +4,7 @@
  *
  * Models are those of <asm/intel-family.h> and, of AMD, the families of arch/x86/kernel/
  * cpu/amd.c. Which events count writes: tools/perf/pmu-events of Linux. Where a control is
- * not in a public document, the row says that there is none, and names no menu.
+ * not in a public document, the row has none, and names no menu.
  */
 #include "platforms.h"
 
@@ -72,7 +72,7 @@ static bool fits(const struct platform *row, const struct facts_platform *facts)
 {
 	if (row->vendor == NULL)
 		return true;
-	/* of Arm the number of the implementer follows */
+	/* Arm has the number of the implementer behind it */
 	if (strncmp(facts->vendor, row->vendor, strlen(row->vendor)) != 0)
 		return false;
 	return (row->family < 0 || row->family == facts->family) &&

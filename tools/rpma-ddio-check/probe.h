@@ -12,7 +12,7 @@
 
 #include "tools/readiness/facts.h"
 
-#define PROBE_PHASES 6 /* of traffic: three at full speed, three slow ones */
+#define PROBE_PHASES 6 /* phases of traffic: three at full speed, three slow ones */
 
 /* One phase of traffic; bytes per second of the idle machine, before and after. */
 struct probe_figures {

@@ -53,7 +53,7 @@ struct options {
 	uint64_t limit_ns;    /* for one ping */
 	bool flood;
 	bool timestamps;
-	bool numeric, outstanding; /* of ping(8): that is what is always done */
+	bool numeric, outstanding; /* options of ping(8): that is what is always done */
 	enum flush_choice flush;
 	enum wait_kind wait;
 	bool expect_persistent;

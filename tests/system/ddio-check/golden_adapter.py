@@ -165,7 +165,7 @@ MACHINES = [
     Golden("arm-metal", "m7g.metal is a whole machine",
            below(other_port(0x1C36, 0x0031), **ARM, sys_vendor="Amazon EC2", product="m7g.metal"), "eadr",
            UNKNOWN_DDIO, IRON_ARM),
-    Golden("arm-other-port", "a table, but the port is of nobody known",
+    Golden("arm-other-port", "a table, but the port has no known maker",
            below(other_port(0x1CB0, 0xD100), **ARM, smbios=0x0C), "unproven", UNKNOWN_DDIO,
            IRON_ARM | {"PM-07": UNKNOWN}),
     Golden("x86-virtio", "a card may show a virtio function, and a hypervisor does",

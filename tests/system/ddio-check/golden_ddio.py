@@ -67,7 +67,7 @@ def loops() -> ConfigSpace:
 DDIO_ON = Ddio("ON", registers=ON)
 
 # TPH enabled in the NIC: PCI Express base specification 6.17 (a requester with TPH Requester
-# Enable may send hints), and what each maker says of hints: AMD 58725 (SDCI steers by them),
+# Enable may send hints), and what each maker documents of hints: AMD 58725 (SDCI steers by them),
 # Intel's Data Direct I/O brief (DDIO is the default of its servers, hints or not), Arm IHI 0050
 # (CHI stashes by hints of the requester). No statement about allocation takes them away.
 HINTS = [("icx", ice_lake_port()), ("spr", other_port(0x8086, 0x352A)), ("epyc", other_port(0x1022, 0x14AB)),

@@ -81,7 +81,7 @@ CXL_TREES = [
                    cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)), "unproven", None,
            {"DDIO-04": UNKNOWN, "DDIO-05": ASSUMED, "PM-07": ASSUMED, "PM-08": UNKNOWN, "PM-09": ASSUMED,
             "PM-12": INFO}, [*SAID_OFF, *SAID_PMEM]),
-    Golden("cxl-gpf-ddio-unknown", "and what holds of the memory says nothing of DDIO",
+    Golden("cxl-gpf-ddio-unknown", "what holds for the memory does not settle DDIO",
            healthy(cpu="spr", nics=SPR, regions=[cxl_counted()], cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)),
            "ddio-unknown", UNKNOWN_DDIO,
            {"DDIO-04": UNKNOWN, "PM-07": ASSUMED, "PM-09": ASSUMED, "PM-12": INFO},

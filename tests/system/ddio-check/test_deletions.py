@@ -31,10 +31,12 @@ MACHINE = [r"^proc/cpuinfo$", r"^sys/class/dmi/id/sys_vendor$", r"^proc/self/lim
 def required(tree: Golden) -> list[str]:
     """Patterns of files without which TREE is not ready."""
     host, nic = tree.host, tree.host.nics[-1]
-    patterns = list(DEVICE[1:] if len(host.nics) > 1 or len(nic.ports) > 1 else DEVICE)
-    if nic.chain:
+    # another device, or another port, may do
+    patterns = [] if len(host.nics) > 1 or len(nic.ports) > 1 else list(DEVICE)
+    # the ids of Omni-Path tell as much as its driver
+    if nic.chain and nic.driver == "mlx5_core" and len(host.nics) == 1:
         patterns.append(rf"/{re.escape(nic.chain[-1].address)}/driver$")
-    if tree.row == "ddio-off" and tree.ddio and tree.ddio.evidence == "registers":
+    if len(host.nics) == 1 and tree.row == "ddio-off" and tree.ddio and tree.ddio.evidence == "registers":
         patterns.append(rf"/{re.escape(nic.chain[0].address)}/config$")
     patterns += MEMORY + MACHINE
     if host.cpu == "neoverse" and host.smbios is not None:

@@ -416,8 +416,8 @@ def build(host: Host, top: Path) -> None:
         tree.ordinary_dax()
     if host.cxl_pmem_bytes:
         tree.cxl()
-    for path, content in host.files.items():
-        tree.file(path, content)
+    for name, content in host.files.items():
+        tree.file(name, content)
     for at in range(host.lost_dimms):
         tree.dimm("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0012:00/ndbus0", Dimm(f"nmem{at}"), "nfit")
     if host.facts:

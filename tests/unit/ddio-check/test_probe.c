@@ -240,7 +240,7 @@ enum writer {
 	WITH_TRAFFIC, /* whenever there is traffic, as fast as the fast phases */
 	IN_SILENCE,
 	ALWAYS,
-	BURSTS, /* half of the time, anew in each phase */
+	BURSTS, /* half of the time, chosen for each phase */
 	WRITERS
 };
 

@@ -25,7 +25,7 @@ enum adapter_placement {
 
 /* What identifies it in sysfs. */
 struct adapter_ids {
-	char driver[ADAPTER_DRIVER_MAX]; /* of the device behind it; empty: unknown */
+	char driver[ADAPTER_DRIVER_MAX]; /* the driver of the device behind it; empty: unknown */
 	int vendor, model;		 /* PCI ids; -1: unknown */
 	int node_type;			 /* enum rdma_node_type of the kernel; -1: unknown */
 };

@@ -12,7 +12,7 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 
-#define SHARE_MIN_MS 500 /* of an address, however many there are */
+#define SHARE_MIN_MS 500 /* the least that an address gets, however many there are */
 
 /* What the addresses answered, and the best of the reasons. */
 struct answers {

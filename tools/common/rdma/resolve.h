@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #define RESOLVE_ADDRESS_MAX   64
-#define RESOLVE_ADDRESSES_MAX 8	    /* of a name, that are looked at */
+#define RESOLVE_ADDRESSES_MAX 8	    /* more addresses of a name are ignored */
 #define RESOLVE_TIMEOUT_MS    10000 /* the tools' */
 
 struct resolved {
