@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_dial.c -- which addresses of a name a client tries, in what order, for how long, and
+ * over which device. Time, routes and servers are ours.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/rdma/dial.h"
+
+#define LINK ((struct link *)0x40)
+
+enum answer { WELCOMES, REFUSES, SILENT };
+
+static struct {
+	int64_t now_ms;
+	size_t tried;
+	char addresses[8][RESOLVE_ADDRESS_MAX];
+	int timeouts_ms[8];
+	int peers, moves;
+	bool cannot_move;
+} seen;
+
+/* Addresses whose last figure is odd are over the device one. */
+static const struct server {
+	const char *address;
+	enum answer answer;
+} * servers;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	ts->tv_sec = seen.now_ms / 1000;
+	ts->tv_nsec = (long)(seen.now_ms % 1000) * 1000000;
+	return 0;
+}
+
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
+			  const char *address, struct rpma_peer **peer, struct device *device);
+int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
+			  const char *address, struct rpma_peer **peer, struct device *device)
+{
+	(void)root;
+	(void)options;
+	if (strcmp(address, "no route") == 0)
+		return failure_because(CAUSE_UNREACHABLE, EXIT_RUN_FAILED, "device", "%s: no route",
+				       address);
+	seen.peers++;
+	*peer = (struct rpma_peer *)(uintptr_t)(0x1000 + seen.peers);
+	snprintf(device->name, sizeof(device->name), "%s",
+		 address[strlen(address) - 1] % 2 != 0 ? "one" : "two");
+	return 0;
+}
+
+int __wrap_rpma_peer_delete(struct rpma_peer **peer);
+int __wrap_rpma_peer_delete(struct rpma_peer **peer)
+{
+	seen.peers -= *peer != NULL;
+	*peer = NULL;
+	return 0;
+}
+
+int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
+			uint16_t port, const struct link_cfg *cfg, const void *greeting,
+			size_t greeting_len);
+int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
+			uint16_t port, const struct link_cfg *cfg, const void *greeting,
+			size_t greeting_len)
+{
+	const struct server *server = servers;
+
+	(void)greeting;
+	(void)greeting_len;
+	assert_non_null(peer);
+	assert_int_equal(port, 7204);
+	snprintf(seen.addresses[seen.tried], RESOLVE_ADDRESS_MAX, "%s", address);
+	seen.timeouts_ms[seen.tried++] = cfg->timeout_ms;
+	while (strcmp(server->address, address) != 0)
+		server++;
+	if (server->answer == WELCOMES) {
+		*link = LINK;
+		return 0;
+	}
+	if (server->answer == REFUSES)
+		return failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect", "%s refused",
+				       cfg->peer_name);
+	seen.now_ms += cfg->timeout_ms;
+	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "connect", "%s is silent",
+			       cfg->peer_name);
+}
+
+/* A name with the addresses of these servers; up to an address of NULL. */
+static struct dial dial_of(const struct server *list)
+{
+	struct dial dial = {.port = 7204};
+
+	memset(&seen, 0, sizeof(seen));
+	servers = list;
+	for (; list->address != NULL; list++)
+		snprintf(dial.resolved.addresses[dial.resolved.count++], RESOLVE_ADDRESS_MAX, "%s",
+			 list->address);
+	return dial;
+}
+
+static int reach(struct dial *dial, int timeout_ms)
+{
+	static const uint8_t greeting[GREETING_REQUEST_BYTES];
+	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = timeout_ms};
+	struct link *link = NULL;
+	int ret = dial_route(dial, &(struct endpoint_options){.quiet = true});
+
+	if (ret == 0)
+		ret = dial_connect(&link, dial, greeting, &cfg);
+	assert_true((ret == 0) == (link == LINK));
+	return ret;
+}
+
+static void the_first_that_welcomes_is_taken(void **state)
+{
+	static const struct server list[] = {
+		{"10.0.0.1", REFUSES}, {"10.0.0.3", WELCOMES}, {"10.0.0.5", WELCOMES}, {0}};
+	struct dial dial = dial_of(list);
+
+	assert_int_equal(reach(&dial, 5000), 0);
+	assert_int_equal(seen.tried, 2);
+	assert_string_equal(dial.address, "10.0.0.3");
+	assert_string_equal(dial.name, "server 10.0.0.3:7204");
+	assert_int_equal(seen.peers, 1);
+	/* another connection goes to the same one */
+	seen.tried = 0;
+	assert_int_equal(reach(&dial, 5000), 0);
+	assert_int_equal(seen.tried, 1);
+}
+
+static void silent_ones_share_the_time(void **state)
+{
+	static const struct server list[] = {
+		{"10.0.0.1", SILENT}, {"10.0.0.3", SILENT}, {"10.0.0.5", SILENT}, {0}};
+	struct dial dial = dial_of(list);
+
+	assert_true(reach(&dial, 6000) != 0);
+	assert_int_equal(seen.tried, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(seen.timeouts_ms[i], 2000);
+	assert_int_equal(seen.now_ms, 6000);
+	assert_int_equal(failure_get()->cause, CAUSE_NO_ANSWER);
+}
+
+static void who_refuses_at_once_leaves_the_time_to_others(void **state)
+{
+	static const struct server list[] = {
+		{"10.0.0.1", REFUSES}, {"10.0.0.3", REFUSES}, {"10.0.0.5", WELCOMES}, {0}};
+	struct dial dial = dial_of(list);
+
+	assert_int_equal(reach(&dial, 6000), 0);
+	assert_int_equal(seen.timeouts_ms[2], 6000);
+}
+
+static void what_each_answered_is_told(void **state)
+{
+	static const struct server list[] = {{"10.0.0.1", SILENT}, {"fd00::3", REFUSES}, {0}};
+	struct dial dial = dial_of(list);
+
+	assert_true(reach(&dial, 2000) != 0);
+	assert_string_equal(failure_get()->text, "server 10.0.0.1:7204 is silent; server "
+						 "[fd00::3]:7204 refused");
+	/* who refuses is there, which is worth more */
+	assert_int_equal(failure_get()->cause, CAUSE_REFUSED);
+}
+
+static int move(void *arg, bool moved)
+{
+	(void)arg;
+	if (seen.cannot_move)
+		return -EBUSY;
+	seen.moves += moved ? 1 : 100;
+	return 0;
+}
+
+static void another_device_gets_a_peer_of_its_own(void **state)
+{
+	static const struct server list[] = {{"10.0.0.1", REFUSES}, {"10.0.0.2", WELCOMES}, {0}};
+	struct dial dial = dial_of(list);
+
+	dial.move = move;
+	assert_int_equal(reach(&dial, 5000), 0);
+	assert_string_equal(dial.device.name, "two");
+	assert_int_equal(seen.moves, 101); /* what was registered went, and came */
+	assert_int_equal(seen.peers, 1);
+}
+
+static void what_cannot_move_stays(void **state)
+{
+	static const struct server list[] = {{"10.0.0.1", REFUSES}, {"10.0.0.2", WELCOMES}, {0}};
+	struct dial dial = dial_of(list);
+
+	dial.move = move;
+	seen.cannot_move = true;
+	assert_true(reach(&dial, 5000) != 0);
+	assert_int_equal(seen.tried, 1);
+	assert_string_equal(dial.device.name, "one");
+	assert_int_equal(seen.peers, 1);
+	assert_non_null(strstr(failure_get()->text, "memory is registered with one"));
+}
+
+static void an_address_without_a_route_is_passed_over(void **state)
+{
+	static const struct server list[] = {{"no route", SILENT}, {"10.0.0.1", WELCOMES}, {0}};
+	struct dial dial = dial_of(list);
+
+	assert_int_equal(reach(&dial, 5000), 0);
+	assert_string_equal(dial.address, "10.0.0.1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_that_welcomes_is_taken),
+		cmocka_unit_test(silent_ones_share_the_time),
+		cmocka_unit_test(who_refuses_at_once_leaves_the_time_to_others),
+		cmocka_unit_test(what_each_answered_is_told),
+		cmocka_unit_test(another_device_gets_a_peer_of_its_own),
+		cmocka_unit_test(what_cannot_move_stays),
+		cmocka_unit_test(an_address_without_a_route_is_passed_over),
+	};
+
+	return cmocka_run_group_tests_name("common.dial", tests, NULL, NULL);
+}
