@@ -41,6 +41,7 @@ static const struct test_case cases[] = {
 	{"options", options_are_granted, target_serve, 1},
 	{"solicited", solicited_message_wakes, sleep_until_solicited, 1},
 	{"queue", connections_share_a_queue, target_serve, 2},
+	{"threads", threads_share_a_connection, target_serve, 1},
 	{"overrun", overrun_queue_is_reported, target_serve, 1},
 	/* not among all */
 	{"random", random_sequences_are_as_modelled, target_serve, 1},

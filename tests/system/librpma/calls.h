@@ -97,6 +97,7 @@ int options_are_granted(struct calls *c);
 int solicited_message_wakes(struct calls *c);
 int connections_share_a_queue(struct calls *c);
 int random_sequences_are_as_modelled(struct calls *c);
+int threads_share_a_connection(struct calls *c);
 int overrun_queue_is_reported(struct calls *c);
 void sleep_until_solicited(const struct calls *c, struct target *target);
 

@@ -16,7 +16,7 @@ CALLS = os.environ["RPMA_CALLS"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"
 LIMIT_S = 150
 CASES = ["atomics", "batches", "inline", "ranges", "full", "hidden", "disconnect", "delete", "timeouts",
-         "wait", "address", "reject", "options", "solicited", "overrun", "queue"]  # fmt: skip
+         "wait", "address", "reject", "options", "solicited", "overrun", "queue", "threads"]  # fmt: skip
 TRANSPORTS = ["auto", "tcp"]
 
 
