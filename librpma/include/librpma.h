@@ -756,32 +756,6 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
 
 /**
- * rpma_mr_set_context - keep a pointer of the program with a region
- * @mr: the region
- * @context: the pointer; NULL until it is set
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @mr is NULL
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_mr_get_context()
- */
-int rpma_mr_set_context(struct rpma_mr_local *mr, void *context);
-
-/**
- * rpma_mr_get_context - get the pointer that is kept with a region
- * @mr: the region
- * @context: where to store it
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @mr or @context is NULL
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_mr_set_context()
- */
-int rpma_mr_get_context(const struct rpma_mr_local *mr, void **context);
-
-/**
  * rpma_mr_advise - tell the device how a range will be used
  * @mr: the region
  * @offset: first byte of the range
@@ -1410,8 +1384,10 @@ int rpma_conn_connect(struct rpma_peer *peer, const char *addr, const char *port
  * bound others, set O_NONBLOCK on that descriptor and use rpma_wait() or poll(2).
  * poll(2) alone does not bound it, as rdma_get_cm_event(3) may drop what made the
  * descriptor readable and wait for the next. For a connection of rpma_conn_connect() it
- * takes the next step of the handshake. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing can be
- * sent any more; what was under way completes with IBV_WC_WR_FLUSH_ERR. After RPMA_CONN_REJECTED or
+ * takes the next step of the handshake. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing reaches the
+ * peer any more: call rpma_conn_disconnect(), and what is under way completes with
+ * IBV_WC_WR_FLUSH_ERR. What is started before that call may be taken without an error and leave no
+ * completion until then. After RPMA_CONN_REJECTED or
  * RPMA_CONN_UNREACHABLE delete the connection; to try again start from rpma_conn_req_new(). With
  * those and RPMA_CONN_LOST rpma_err_text() tells the address and the reason.
  *
@@ -1933,7 +1909,8 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(),
  *   rpma_cq_get_wc(), rpma_write()
@@ -1967,7 +1944,8 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(), rpma_flush(),
  *   rpma_write_with_imm(), rpma_atomic_write(), rpma_cq_get_wc()
@@ -2009,7 +1987,8 @@ struct rpma_range {
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_write(), rpma_conn_cfg_set_option()
  */
@@ -2043,7 +2022,8 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.10
  * See also: rpma_write(), rpma_send_with_imm(), rpma_recv(),
  *   rpma_cq_get_wc()
@@ -2082,7 +2062,8 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.13
  * See also: rpma_write(), rpma_flush(), rpma_cq_get_wc()
  */
@@ -2118,7 +2099,8 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_atomic_fetch_add(), rpma_atomic_write(), rpma_peer_get_caps(),
  *   rpma_cq_get_wc()
@@ -2149,7 +2131,8 @@ int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst,
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_atomic_compare_swap(), rpma_peer_get_caps(), rpma_cq_get_wc()
  */
@@ -2196,7 +2179,8 @@ int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, si
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.9; uses the device's flush and checks range and type since 1.4
  * See also: rpma_write(), rpma_atomic_write(), rpma_mr_reg(),
  *   rpma_mr_remote_get_flush_type(), rpma_conn_apply_remote_peer_cfg(),
@@ -2361,7 +2345,8 @@ int rpma_discard(struct rpma_conn *conn, size_t *count);
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_recv(), rpma_send_with_imm(), rpma_mr_reg(),
  *   rpma_cq_get_wc()
@@ -2392,7 +2377,8 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe.
+ * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ *   (RPMA_F_MORE).
  * Since: 0.10
  * See also: rpma_send(), rpma_write_with_imm(), rpma_recv(),
  *   rpma_cq_get_wc()

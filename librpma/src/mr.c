@@ -183,24 +183,6 @@ int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size)
 	return 0;
 }
 
-int rpma_mr_set_context(struct rpma_mr_local *mr, void *context)
-{
-	if (mr == NULL)
-		return RPMA_FAIL_NULL(mr);
-
-	atomic_store(&mr->context, context);
-	return 0;
-}
-
-int rpma_mr_get_context(const struct rpma_mr_local *mr, void **context)
-{
-	if (mr == NULL || context == NULL)
-		return RPMA_FAIL_NULL(mr, context);
-
-	*context = atomic_load(&mr->context);
-	return 0;
-}
-
 int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advice, uint32_t flags)
 {
 	if (mr == NULL)

@@ -13,7 +13,6 @@ struct rpma_mr_local {
 	uint16_t usage;	   /* RPMA_MR_USAGE_* */
 	bool native_flush; /* registered for the native flush too */
 	struct ibv_mr *ibv_mr;
-	_Atomic(void *) context; /* the program's */
 };
 
 struct rpma_mr_remote {

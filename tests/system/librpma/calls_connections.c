@@ -201,17 +201,14 @@ static void expect_attributes(const struct client *client)
 
 static void keep_contexts(const struct client *client)
 {
-	int of_conn = 0, of_mr = 0;
+	int of_conn = 0;
 	void *context = &of_conn;
 
 	MUST(rpma_conn_get_context(client->conn, &context));
 	MUST_HOLD(context == NULL);
 	MUST(rpma_conn_set_context(client->conn, &of_conn));
-	MUST(rpma_mr_set_context(client->mr, &of_mr));
 	MUST(rpma_conn_get_context(client->conn, &context));
 	MUST_HOLD(context == &of_conn);
-	MUST(rpma_mr_get_context(client->mr, &context));
-	MUST_HOLD(context == &of_mr);
 }
 
 /* With moderation on, a wait ends by its period, though few completions come; else it is refused.

@@ -69,7 +69,7 @@ NEW = set("""
     rpma_conn_connect rpma_discard rpma_ep_listen_with_backlog rpma_err_errno rpma_err_text
     rpma_conn_get_address rpma_conn_get_context rpma_conn_get_flush_method rpma_conn_get_id rpma_conn_get_option
     rpma_conn_get_qp rpma_conn_get_rejection rpma_conn_req_get_peer_addr rpma_conn_req_reject rpma_conn_set_context
-    rpma_cq_arm rpma_cq_await_wc rpma_ep_get_address rpma_ep_get_port rpma_mr_get_context rpma_mr_set_context
+    rpma_cq_arm rpma_cq_await_wc rpma_ep_get_address rpma_ep_get_port 
     rpma_peer_get_caps rpma_peer_get_pd rpma_peer_next_async_event rpma_submit rpma_version rpma_wait
     rpma_write_flush rpma_writev
 """.split())

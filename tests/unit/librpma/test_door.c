@@ -89,14 +89,8 @@ static void context__is_kept(void **unused)
 	expect(0, rpma_conn_get_context(w.conn, &context));
 	assert_null(context);
 	expect(0, rpma_conn_set_context(w.conn, &w));
-	expect(0, rpma_mr_set_context(w.mr, &region));
 	expect(0, rpma_conn_get_context(w.conn, &context));
 	assert_ptr_equal(context, &w);
-	expect(0, rpma_mr_get_context(w.mr, &context));
-	assert_ptr_equal(context, &region);
-	expect(0, rpma_mr_set_context(w.mr, NULL));
-	expect(0, rpma_mr_get_context(w.mr, &context));
-	assert_null(context);
 }
 
 static void context__refuses_null(void **unused)
@@ -106,9 +100,6 @@ static void context__refuses_null(void **unused)
 	expect(RPMA_E_INVAL, rpma_conn_set_context(NULL, &w));
 	expect(RPMA_E_INVAL, rpma_conn_get_context(NULL, &context));
 	expect(RPMA_E_INVAL, rpma_conn_get_context(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_mr_set_context(NULL, &w));
-	expect(RPMA_E_INVAL, rpma_mr_get_context(NULL, &context));
-	expect(RPMA_E_INVAL, rpma_mr_get_context(w.mr, NULL));
 	assert_ptr_equal(context, UNTOUCHED);
 }
 

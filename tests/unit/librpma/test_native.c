@@ -354,30 +354,6 @@ static void flush__goes_the_way_the_region_was_registered_for(void **unused)
 	}
 }
 
-/* A flush that is native in any case persists by itself, whatever the platform does with writes. */
-static void flush__needs_no_declaration_if_it_is_native_only(void **unused)
-{
-	enum rpma_flush_method method;
-
-	OURS_ONLY("it has no native operations");
-	expect(RPMA_E_NOSUPP,
-	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_PERSISTENT, ALWAYS, NULL));
-	expect(0, rpma_conn_delete(&w.conn));
-	provider.num_cqs = 0;
-	expect(0, rpma_conn_cfg_new(&w.cfg));
-	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_FLUSH_METHOD,
-					   RPMA_FLUSH_METHOD_NATIVE));
-	make_req();
-	make_conn();
-	make_remote(ALL_USAGES, 22, true);
-	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_PERSISTENT, ALWAYS, NULL));
-	assert_int_equal(provider.native.flush_type, FLUSH_PERSISTENT);
-	expect(0, rpma_conn_get_flush_method(w.conn, w.remote, &method));
-	make_remote(ALL_USAGES, 22, false);
-	expect(RPMA_E_NOSUPP,
-	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_PERSISTENT, ALWAYS, NULL));
-}
-
 static unsigned warnings;
 
 static void count_warnings(enum rpma_log_level level, const char *file_name, const int line_no,
@@ -463,7 +439,6 @@ int main(int argc, char **argv)
 #endif
 		TEST(flush__uses_the_verb, setup_native_conn),
 		TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn),
-		TEST(flush__needs_no_declaration_if_it_is_native_only, setup_native_conn),
 		TEST(flush__warns_once_of_a_region_that_may_be_of_1_3, setup_native_conn),
 		TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn),
 		TEST(flush__reports_a_full_queue, setup_native_conn),

@@ -393,9 +393,41 @@ static void flush_method__refuses_null(void **unused)
 	assert_int_equal(method, RPMA_FLUSH_METHOD_AUTO);
 }
 
+#if RPMA_NATIVE
+/* A flush that is native in any case persists by itself, whatever the platform does with writes. */
+static void native_flushes__need_no_declaration(void **unused)
+{
+	unsigned char desc[22] = {0};
+
+	setup_nothing(NULL);
+	provider.device_attr.device_cap_flags_ex = UINT64_C(7) << 38; /* flushes, atomic write */
+	provider.qp_is_extended = true;
+	make_peer();
+	make_cfg();
+	set(RPMA_CONN_OPT_FLUSH_METHOD, RPMA_FLUSH_METHOD_NATIVE);
+	make_req();
+	make_conn();
+	for (unsigned char native = 0; native < 2; native++) {
+		const int ret = native ? 0 : RPMA_E_NOSUPP;
+
+		write_descriptor(desc, 0x10000, 64, 1, RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
+		desc[21] = native;
+		expect(0, rpma_mr_remote_delete(&w.remote));
+		expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
+		expect(ret, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_PERSISTENT,
+				       RPMA_F_COMPLETION_ALWAYS, NULL));
+	}
+	assert_int_equal(provider.native.flush_type, 2); /* IBV_FLUSH_PERSISTENT */
+	assert_int_equal(provider.send.posted, 0);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+#if RPMA_NATIVE
+		TEST(native_flushes__need_no_declaration, setup_nothing),
+#endif
 		TEST(cfg__has_defaults_and_limits, setup_cfg),
 		TEST(cfg__keeps_them_apart, setup_cfg),
 		TEST(cfg__has_the_queue_sizes, setup_cfg),
