@@ -88,7 +88,8 @@ extern "C" {
  * once, behind a doorbell for what waits.
  *
  * A call that fails has not started its operation. Operations that waited before and could
- * not be posted wait still: the next call that posts tries them again, or rpma_discard() drops them.
+ * not be posted wait still: the next call that posts tries them again, or rpma_discard() drops
+ * them.
  * rpma_conn_delete() drops them and logs how many. With RPMA_F_MORE, as with
  * RPMA_CONN_OPT_SIGNAL_EVERY, rpma_write_flush() and rpma_append(), only one thread at a
  * time starts operations of a connection; another may fetch the completions.
