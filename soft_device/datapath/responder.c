@@ -131,7 +131,8 @@ static struct outcome moved(const struct execution *x, int error)
 		return done(IBV_WC_SUCCESS);
 	if (error != -EFAULT)
 		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or refuses access now */
-	if (!target_memory_is_readable(request->local, request->local_count))
+	if (!target_memory_is_usable(request->local, request->local_count,
+				     request->op == REQUEST_READ))
 		return done(IBV_WC_LOC_PROT_ERR);
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
 }
@@ -408,7 +409,8 @@ static struct outcome execute_send(const struct execution *x)
 	if (count != 0)
 		error = target_memory_write(x->peer->memory, request->local, request->local_count,
 					    parts, count);
-	if (error == -EFAULT && !target_memory_is_readable(request->local, request->local_count))
+	if (error == -EFAULT &&
+	    !target_memory_is_usable(request->local, request->local_count, false))
 		return done(IBV_WC_LOC_PROT_ERR);
 	if (error == -EFAULT)
 		return fail_receive(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);

@@ -14,6 +14,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/transport/tcp.h"
+#include "soft_device/transport/wire.h"
 #include "sq.h"
 
 /* Answers to a queue that was reset meanwhile are told by `life`. */
@@ -41,6 +42,9 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	if (!may_follow(sq, &slot->work))
 		return false;
 	outcome.status = sq_make_request(sq, &slot->work, &request);
+	if (outcome.status == IBV_WC_SUCCESS && wire_payload(&request) > 0 &&
+	    !target_memory_is_usable(request.local, request.local_count, false))
+		outcome.status = IBV_WC_LOC_PROT_ERR;
 	if (outcome.status != IBV_WC_SUCCESS) {
 		if (sq->next != sq->completed)
 			return false; /* the answers before it come first */
@@ -76,7 +80,8 @@ static enum ibv_wc_status place(struct send_queue *sq, const struct send_work *w
 		return IBV_WC_SUCCESS;
 	if (bytes != request.length)
 		return IBV_WC_BAD_RESP_ERR;
-	target_memory_write(0, &whole, 1, request.local, request.local_count);
+	if (target_memory_write(0, &whole, 1, request.local, request.local_count) != 0)
+		return IBV_WC_LOC_PROT_ERR;
 	if (__builtin_expect(fault_any, 0))
 		sq_fault_corrupt_in(work, &request);
 	return IBV_WC_SUCCESS;

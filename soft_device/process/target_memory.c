@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "segment.h"
 
 /* A place in a list of parts. */
@@ -44,6 +45,21 @@ static size_t total(const struct iovec *parts, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		bytes += parts[i].iov_len;
 	return bytes;
+}
+
+/*
+ * Own memory is touched by a system call first, so that a part that is not mapped is an error, as
+ * with the memory of another process, and no signal. 0 or -EFAULT.
+ */
+static int present(const struct iovec *parts, unsigned count, bool write)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < count && error == 0; i++)
+		if (parts[i].iov_len != 0)
+			error = mapping_populate((uintptr_t)parts[i].iov_base, parts[i].iov_len,
+						 write);
+	return error;
 }
 
 /* Between parts of different shape, in order. Areas may overlap. */
@@ -91,6 +107,8 @@ int target_memory_write(target_process process, const struct iovec *local, unsig
 		return target_memory_result(
 			process_vm_writev(process, local, local_count, remote, remote_count, 0),
 			bytes);
+	if (present(local, local_count, false) != 0 || present(remote, remote_count, true) != 0)
+		return -EFAULT;
 	copy(&(struct cursor){remote, 0}, &(struct cursor){local, 0}, bytes);
 	return 0;
 }
@@ -104,6 +122,8 @@ int target_memory_read(target_process process, const struct iovec *local, unsign
 		return target_memory_result(
 			process_vm_readv(process, local, local_count, remote, remote_count, 0),
 			bytes);
+	if (present(local, local_count, true) != 0 || present(remote, remote_count, false) != 0)
+		return -EFAULT;
 	copy(&(struct cursor){local, 0}, &(struct cursor){remote, 0}, bytes);
 	return 0;
 }
@@ -148,6 +168,8 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 	}
 	struct cursor from = {local, 0};
 
+	if (present(local, local_count, false) != 0 || present(&remote, 1, true) != 0)
+		return -EFAULT;
 	if (tail > length)
 		tail = length;
 	copy(&(struct cursor){&remote, 0}, &from, length - tail);
@@ -174,6 +196,8 @@ int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 	if (process != 0)
 		return target_memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
 					    sizeof(value));
+	if (present(&remote, 1, true) != 0)
+		return -EFAULT;
 	__atomic_store_n((uint64_t *)(uintptr_t)addr, value, __ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -182,6 +206,8 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 				 uint64_t swap, uint64_t *before)
 {
 	if (process == 0) {
+		if (mapping_populate(addr, sizeof(swap), true) != 0)
+			return -EFAULT;
 		*before = compare;
 		__atomic_compare_exchange_n((uint64_t *)(uintptr_t)addr, before, swap, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -197,6 +223,8 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add, uint64_t *before)
 {
 	if (process == 0) {
+		if (mapping_populate(addr, sizeof(add), true) != 0)
+			return -EFAULT;
 		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);
 		return 0;
 	}
@@ -205,21 +233,7 @@ int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t ad
 	return error != 0 ? error : target_memory_store_8(process, addr, *before + add);
 }
 
-bool target_memory_is_readable(const struct iovec *parts, unsigned count)
+bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool write)
 {
-	unsigned char bytes[4096];
-
-	for (unsigned i = 0; i < count; i++) {
-		for (size_t at = 0; at < parts[i].iov_len; at += sizeof(bytes)) {
-			size_t left = parts[i].iov_len - at;
-			struct iovec from = {(unsigned char *)parts[i].iov_base + at,
-					     left < sizeof(bytes) ? left : sizeof(bytes)};
-			struct iovec to = {bytes, from.iov_len};
-
-			if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) !=
-			    (ssize_t)from.iov_len)
-				return false;
-		}
-	}
-	return true;
+	return present(parts, count, write) == 0;
 }

@@ -43,8 +43,8 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add,
 			      uint64_t *before);
 
-/* Whether all of these parts of this process's memory can be read; slow. */
-bool target_memory_is_readable(const struct iovec *parts, unsigned count);
+/* Whether all of these parts of this process's memory can be read, or written. */
+bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool write);
 
 /* --- the rest is private; inline, as the write is what is to be fast --- */
 

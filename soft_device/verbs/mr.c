@@ -18,10 +18,10 @@
 #endif
 
 #include "held.h"
-#include "mapping.h"
 #include "objects.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/powerfail/powerfail.h"
+#include "soft_device/process/mapping.h"
 #include "soft_device/transport/request.h"
 
 #undef ibv_reg_mr

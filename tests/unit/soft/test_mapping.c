@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "soft_device/verbs/mapping.h"
+#include "soft_device/process/mapping.h"
 
 static size_t page;
 

@@ -132,8 +132,8 @@ static void unmapped__memory_is_told(void **unused)
 	assert_int_equal(munmap(two + page, page), 0);
 	assert_int_equal(target_memory_write(getpid(), &source, 1, &target, 1), -EFAULT);
 	assert_int_equal(target_memory_read(getpid(), &source, 1, &target, 1), -EFAULT);
-	assert_false(target_memory_is_readable(&target, 1));
-	assert_true(target_memory_is_readable(&source, 1));
+	assert_false(target_memory_is_usable(&target, 1, false));
+	assert_true(target_memory_is_usable(&source, 1, false));
 	assert_int_equal(munmap(two, page), 0);
 }
 

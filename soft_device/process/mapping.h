@@ -2,8 +2,8 @@
 /*
  * mapping.h -- what is behind a range of this process's memory: asked when it is registered.
  */
-#ifndef SOFT_VERBS_MAPPING_H
-#define SOFT_VERBS_MAPPING_H
+#ifndef SOFT_PROCESS_MAPPING_H
+#define SOFT_PROCESS_MAPPING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,4 +18,4 @@ int mapping_populate(uint64_t addr, size_t length, bool write);
 /* Whether all of the range is a shared mapping of files; memory without a name is none. */
 bool mapping_is_file(uint64_t addr, size_t length);
 
-#endif /* SOFT_VERBS_MAPPING_H */
+#endif /* SOFT_PROCESS_MAPPING_H */
