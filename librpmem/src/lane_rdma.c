@@ -63,6 +63,14 @@ static int post_receives(struct rpma_conn_req *req, void *connection)
 	return 0;
 }
 
+/* The memory of the pool is registered with one device, which all lanes share. */
+static int stay(void *unused, bool moved)
+{
+	(void)unused;
+	(void)moved;
+	return -1;
+}
+
 static int dial_daemon(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
@@ -70,6 +78,7 @@ static int dial_daemon(struct lane *l)
 	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, l->index,
 						 l->lanes->daemon.token};
 	struct link_lane queues = d->queues;
+	struct dial dial = d->dial;
 	const struct link_cfg cfg = {
 		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .lane = &queues};
 	uint8_t greeting[GREETING_REQUEST_BYTES];
@@ -77,8 +86,9 @@ static int dial_daemon(struct lane *l)
 
 	queues.post = post_receives;
 	queues.arg = c;
+	dial.move = stay;
 	greeting_encode_request(&request, greeting);
-	ret = dial_connect(&c->link, &d->dial, greeting, &cfg);
+	ret = dial_connect(&c->link, &dial, greeting, &cfg);
 	if (ret)
 		return ret;
 	c->conn = link_conn(c->link);
