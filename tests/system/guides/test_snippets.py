@@ -15,7 +15,9 @@ TEXT = (ROOT / "doc/porting-from-librpma-1.md").read_text(encoding="utf-8")
 # What a reader's program has at hand.
 PROGRAM = """
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <librpma.h>
+#include <poll.h>
 void program(struct rpma_peer *peer, struct rpma_conn_cfg *cfg, struct rpma_ep *ep, struct rpma_conn *conn,
 	     struct rpma_cq *cq, struct rpma_mr_local *src, struct rpma_mr_local *result,
 	     struct rpma_mr_remote *dst, void *memory, size_t size, size_t records, size_t len, size_t end,
@@ -34,7 +36,7 @@ void program(struct rpma_peer *peer, struct rpma_conn_cfg *cfg, struct rpma_ep *
 	struct ibv_qp *qp;
 	uint32_t value;
 	struct ibv_wc wc;
-	int ret;
+	int ret, fd = -1, signal_fd = -1;
 	NEWER
 
 	SNIPPET
