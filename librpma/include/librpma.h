@@ -1385,8 +1385,8 @@ int rpma_conn_connect(struct rpma_peer *peer, const char *addr, const char *port
  * bound others, set O_NONBLOCK on that descriptor and use rpma_wait() or poll(2).
  * poll(2) alone does not bound it, as rdma_get_cm_event(3) may drop what made the
  * descriptor readable and wait for the next. For a connection of rpma_conn_connect() it
- * takes the next step of the handshake. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing reaches the
- * peer any more: call rpma_conn_disconnect(), and what is under way completes with
+ * takes the next step of the handshake. After RPMA_CONN_CLOSED or RPMA_CONN_LOST nothing reaches
+ * the peer any more: call rpma_conn_disconnect(), and what is under way completes with
  * IBV_WC_WR_FLUSH_ERR. What is started before that call may be taken without an error and leave no
  * completion until then. After RPMA_CONN_REJECTED or
  * RPMA_CONN_UNREACHABLE delete the connection; to try again start from rpma_conn_req_new(). With
@@ -1448,7 +1448,8 @@ int rpma_conn_get_private_data(const struct rpma_conn *conn, struct rpma_conn_pr
  *
  * A new connection assumes that the peer has no Direct Write to PMem, so
  * rpma_flush() refuses RPMA_FLUSH_TYPE_PERSISTENT until this call
- * changes that, unless it flushes natively only (RPMA_CONN_OPT_FLUSH_METHOD). It may be called again; later flushes use the last call.
+ * changes that, unless it flushes natively only (RPMA_CONN_OPT_FLUSH_METHOD). It may be called
+ * again; later flushes use the last call.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @pcfg is NULL
