@@ -86,6 +86,45 @@ def test_exports_the_symbols_of_the_reference_and_new_ones_at_their_own_node(ref
     assert old_only == {f"{name}@LIBRPMA_1.0" for name in CHANGED}
 
 
+# What programs built for 1.4 have in them: values and layouts, as they were when it was released.
+LAYOUT_OF_1_4 = """
+#include <librpma.h>
+#include <poll.h>
+#define IS(what, value) _Static_assert((what) == (value), #what)
+#define AT(type, field, offset) IS(offsetof(struct type, field), offset)
+IS(RPMA_E_TIMEOUT, -100010);
+IS(RPMA_F_MORE, 1 << 16); IS(RPMA_F_SOLICITED, 1 << 18); IS(RPMA_F_INLINE, 1 << 19);
+IS(RPMA_MR_USAGE_ATOMIC, 1 << 8);
+IS(RPMA_SGES_MAX, 16); IS(RPMA_WAIT_ITEMS_MAX, 1024); IS(RPMA_CONN_OPT_UNSET, UINT32_MAX);
+IS(RPMA_FLUSH_METHOD_AUTO, 0); IS(RPMA_FLUSH_METHOD_READ, 1); IS(RPMA_FLUSH_METHOD_NATIVE, 2);
+IS(RPMA_REJECTION_NONE, 0); IS(RPMA_REJECTION_NO_LISTENER, 1); IS(RPMA_REJECTION_PROGRAM, 2);
+IS(RPMA_REJECTION_OTHER, 3);
+IS(RPMA_CONN_OPT_CQ_SIZE, 0); IS(RPMA_CONN_OPT_RCQ_SIZE, 1);
+IS(RPMA_CONN_OPT_SQ_SIZE, 2); IS(RPMA_CONN_OPT_RQ_SIZE, 3);
+IS(RPMA_CONN_OPT_INLINE_SIZE, 4); IS(RPMA_CONN_OPT_SEND_SGES, 5);
+IS(RPMA_CONN_OPT_BATCH_SIZE, 6); IS(RPMA_CONN_OPT_SIGNAL_EVERY, 7);
+IS(RPMA_CONN_OPT_COMP_VECTOR, 8); IS(RPMA_CONN_OPT_CQ_MODERATION_COUNT, 9);
+IS(RPMA_CONN_OPT_CQ_MODERATION_US, 10); IS(RPMA_CONN_OPT_RETRIES, 11);
+IS(RPMA_CONN_OPT_RNR_RETRIES, 12); IS(RPMA_CONN_OPT_RNR_TIMER, 13);
+IS(RPMA_CONN_OPT_ACK_TIMEOUT, 14); IS(RPMA_CONN_OPT_TRAFFIC_CLASS, 15);
+IS(RPMA_CONN_OPT_FLUSH_METHOD, 16); IS(RPMA_CONN_OPT_CONNECT_MS, 17);
+
+AT(rpma_record, dst, 0); AT(rpma_record, dst_offset, 8); AT(rpma_record, src, 16); AT(rpma_record, src_offset, 24);
+AT(rpma_record, len, 32); AT(rpma_record, end_offset, 40); AT(rpma_record, end, 48);
+IS(sizeof(struct rpma_record), 56);
+AT(rpma_wait_item, cq, 0); AT(rpma_wait_item, conn, 8); AT(rpma_wait_item, ep, 16); AT(rpma_wait_item, peer, 24);
+AT(rpma_wait_item, pollfd, 32); AT(rpma_wait_item, context, 40); AT(rpma_wait_item, ready, 48);
+IS(sizeof(struct rpma_wait_item), 56);
+AT(rpma_range, mr, 0); AT(rpma_range, offset, 8); AT(rpma_range, len, 16); IS(sizeof(struct rpma_range), 24);
+"""
+
+
+def test_values_and_layouts_of_1_4_stay(tmp_path: Path) -> None:
+    source = tmp_path / "layout.c"
+    source.write_text(LAYOUT_OF_1_4)
+    output(*COMPILER, "-Wno-pedantic", f"-I{INCLUDE}", "-fsyntax-only", source)
+
+
 def test_has_the_soname_of_the_reference(reference_library: Path) -> None:
     assert dynamic(LIBRARY, "SONAME") == dynamic(reference_library, "SONAME") == {"librpma.so.0"}
 
