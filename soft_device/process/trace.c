@@ -69,7 +69,10 @@ static int make(struct process *process)
 		munmap(header, TRACE_BYTES);
 	header = NULL;
 	put_name(name, sizeof(name), options->trace);
-	file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	/* one left by another process of this id goes; a link that another user has put there is
+	 * not followed */
+	unlink(name);
+	file = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	error = file < 0 ? -errno : begin(file);
 	if (error != 0)
 		process_warn("trace %s: %s", name, strerror(-error));

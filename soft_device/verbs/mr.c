@@ -204,6 +204,8 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 
 	if (error == 0)
 		error = check_access(access);
+	if (error == 0 && start == NULL && length == SIZE_MAX)
+		error = REFUSE(-EINVAL, reg_mr, "implicit on-demand paging is not supported");
 	if (error == 0)
 		error = check_range(wanted.addr, length, iova);
 	if (error == 0)

@@ -104,6 +104,12 @@ static void reg_mr__refuses_local_write_on_memory_that_is_read_only(void **unuse
 	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
 }
 
+/* All of the address space, if odp_caps has IBV_ODP_SUPPORT_IMPLICIT; neither rxe nor we do. */
+static void reg_mr__refuses_an_implicit_region(void **unused)
+{
+	assert_null(ibv_reg_mr(pd, NULL, SIZE_MAX, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE));
+}
+
 static void reg_mr__takes_a_file(void **unused)
 {
 	int fd = memfd_create("target", MFD_CLOEXEC);
@@ -220,6 +226,7 @@ static const struct CMUnitTest tests[] = {
 	PD_TEST(reg_mr__refuses_memory_that_is_not_there),
 	PD_TEST(reg_mr__refuses_a_range_around_the_end_of_addresses),
 	PD_TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only),
+	PD_TEST(reg_mr__refuses_an_implicit_region),
 	PD_TEST(reg_mr__takes_a_file),
 	PD_TEST(reg_mr__registers_the_same_memory_often),
 	PD_TEST(reg_mr__gives_no_key_again_at_once),

@@ -24,7 +24,7 @@
 
 /* What the processes share. */
 static struct {
-	_Atomic int arrived; /* of all, at each point in turn */
+	_Atomic int arrived; /* counts all processes at each point in turn */
 	struct end_address at[MANY_MAX][MANY_MAX];
 } * shared;
 

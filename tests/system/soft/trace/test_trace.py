@@ -169,3 +169,14 @@ def test_a_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode != 0
     assert f"trace {name.replace('%p', str(process.pid))}: No such file or directory" in said
+
+
+def test_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    """The shell knows the id that the program will have."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    script = 'ln -s "$1" "$2.$$" && RPMA_SOFT="trace:$2.%p" exec "$3" ibv_devinfo'
+    subprocess.run(["sh", "-c", script, "sh", victim, tmp_path / "posted", LAUNCHER], check=True, timeout=LIMIT_S)
+    assert victim.read_text() == "precious"
+    (trace,) = tmp_path.glob("posted.*")
+    assert not trace.is_symlink()
