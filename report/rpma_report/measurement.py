@@ -29,7 +29,7 @@ class Measurement:
     name: str
     runs: tuple[Run, ...]
     files: tuple[str, ...] = ()  # as a page lists them: before runs of several files became one
-    keys: frozenset[object] = frozenset()  # of its runs, by which copies are known
+    keys: frozenset[object] = frozenset()  # those of its runs, by which copies are known
 
 
 def read(path: Path) -> Measurement:

@@ -190,7 +190,7 @@ def given(option: str, key: str, points: list[dict[str, Any]]) -> list[str]:
 
 
 def device_warnings(kind: str) -> list[dict[str, Any]]:
-    """rpma-bench gives one of each device that is no hardware, and of an emulated CPU."""
+    """rpma-bench warns of each device that is not hardware, and of an emulated CPU."""
     codes = ([] if kind == "hardware" else ["DEVICE_NOT_HARDWARE"]) + (["EMULATED_CPU"] if kind == "rxe" else [])
     return [{"code": code, "severity": "warn", "host": "client", "text": f"the device is {kind}"} for code in codes]
 
@@ -207,7 +207,7 @@ def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "
            **run_changes: Any) -> dict[str, Any]:  # fmt: skip
     for point in points:
         settle(point)
-    if not points:  # of one that was ended before its first point
+    if not points:  # the run was ended before its first point
         run_changes = {"status": "interrupted", "exit_code": 130, **run_changes}
     if "started" in run_changes:
         run_changes = {"ended": run_changes["started"].replace("T10:00", "T10:02"), **run_changes}

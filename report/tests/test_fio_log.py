@@ -23,7 +23,7 @@ def loaded(write: Write, text: str, name: str = "a_clat.1.log") -> Run:
 
 
 def test_windows_are_no_operations(write: Write) -> None:
-    """fio writes block size 0 for a window; a mean of thousands of operations says nothing of their p99."""
+    """fio writes block size 0 for a window; a mean of thousands of operations does not predict their p99."""
     run = loaded(write, WINDOWS * 500)
     (point,) = run.points
     assert point.ops is None and point.windows == () and point.params["latency_kind"] == "fio_clat_windows"

@@ -134,11 +134,12 @@ def test_page_fetches_nothing(page: Page) -> None:
 
 def test_title_of_many_kinds_is_cut(page: Page) -> None:
     points = [sample.lat_point(i, 64, count=200, op=op, persist=persist) for i, (op, persist) in enumerate(
-        (op, persist) for op in ("write", "send", "write-imm") for persist in ("apm", "native", "none"))]  # fmt: skip
+        [*(("write", persist) for persist in ("apm", "native", "none", "gpspm", "append", "rpmem")),
+         *((op, "none") for op in ("send", "write-imm", "read"))])]  # fmt: skip
     text = page(sample.result(points))
     (title,) = (said for element, said in Outline(text).texts if element == "title")
     assert title.startswith("latency of write, ") and title.endswith("\u2026: Remote persistent memory benchmark")
-    assert len(title) < 120 and "write-imm + native flush" in text
+    assert len(title) < 120 and "write + native flush" in text
 
 
 @pytest.mark.drawn

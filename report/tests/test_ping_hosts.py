@@ -30,7 +30,7 @@ def failed(name: str) -> dict[str, Any]:
     document["run"].update(status="failed", exit_code=2)
     document["failure"] = {"step": "connect", "cause": "refused", "text": "nothing listens", "librpma": None,
                            "wc_status": None, "likely_cause": None}  # fmt: skip
-    document["pings"].update(transmitted=0, received=0, lost=0)
+    document["pings"].update(transmitted=0, received=0, lost=0, loss_fraction=None)
     document["latency"]["rtt"] = None
     return document
 

@@ -45,7 +45,7 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
     "truncated": (TEXT[: len(TEXT) // 2], "truncated?"),
     "last brace missing": (TEXT[:-1], "truncated?"),
     "rubbish": (b'{\n "schema": oops}', "line 2 column 12: not JSON"),
-    "two documents": (TEXT + b"\n{}", "line 2 column 1: not JSON: Extra data"),
+    "two documents": (TEXT + b"\n{}", "line 2 column 1: not JSON: expected the end of the file behind the value"),
     "not UTF-8": (b'{"schema": "\xff"}', "byte 12: is not UTF-8"),
     "binary": (bytes(range(128, 256)) * 50, "byte 0: is not UTF-8"),
     "NaN": (TEXT.replace(b'"seed": 42', b'"seed": NaN'), "NaN is not a JSON number"),

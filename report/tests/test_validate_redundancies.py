@@ -132,7 +132,7 @@ def plus(number: int) -> Callable[[Any], Any]:
 
 WARNING = {"code": "DEVICE_NOT_HARDWARE", "severity": "warn", "host": "client", "text": "t"}
 EMULATED = {**WARNING, "code": "EMULATED_CPU"}
-# of each row, by its object and keys: the document, a place, and two values that break it, to either side
+# for each row, by its object and keys: the document, a place, and two values that break it, to either side
 BREAKS: dict[str, Break] = {
     "document device.kind": ("lat", ("run", "warnings"), [WARNING], [EMULATED, WARNING]),
     "document device.emulated_cpu": ("lat", ("device", "emulated_cpu"), True, True),

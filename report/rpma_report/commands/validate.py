@@ -47,9 +47,9 @@ def _list() -> int:
     from rpma_report.sources import redundancies
 
     for row in redundancies.BENCH:
-        say(f"rpma-bench {row.of}: {row.keys}: {row.says}")
-    for kind, keys, says in redundancies.OTHERS:
-        say(f"{kind}: {keys}: {says}")
+        say(f"rpma-bench {row.of}: {row.keys}: {row.rule}")
+    for kind, keys, rule in redundancies.OTHERS:
+        say(f"{kind}: {keys}: {rule}")
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The words of a result of rpma-bench: what one says of the device, the flush or the end, another says too."""
+"""The words of a result of rpma-bench on its device, flushes and end, which agree with each other."""
 
 from datetime import datetime
 from typing import Any

@@ -204,7 +204,7 @@ def _inflated(name: str, data: bytes) -> bytes:
     return text
 
 
-# What Python's reader of JSON says, in plain words.
+# Messages of Python's reader of JSON, in plain words.
 _NO_JSON = "found what no JSON has there"
 _EXPECTED = {
     "Expecting value": "expected a value, such as an object that begins with {",

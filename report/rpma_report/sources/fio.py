@@ -235,7 +235,7 @@ def _earlier(source: Source) -> Iterator[Remark]:
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:
-    """What the file does not have of a job, so that nobody looks for it on the page."""
+    """What the file does not have of a job, and the page therefore lacks."""
     for point in points:
         latency, job = point.latency, point.params["job"]
         if latency is None:

@@ -71,7 +71,7 @@ def _read(source: TextSource) -> tuple[list[Row], float]:
         elif line.lstrip().startswith("#") or not line.strip():
             continue
         elif around and mean is not None:
-            break  # what wrk2 says behind its table
+            break  # wrk2 prints more behind its table
         elif not titled:
             titled = bool(_TITLES.fullmatch(line))
             if not titled and not around:

@@ -24,7 +24,7 @@ _TEST = re.compile(r"(RDMA_Write|RDMA_Read|Send|Atomic\w*)_(?:IMM_)?(Latency|BW|
 _OPS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
 _ASCENDING = ("t_min", "t_typical", "percentile_99", "percentile_99.9", "t_max")
 _MAX_LINES = 10_000
-_UNITS = {"MiB/s": float(1 << 20), "Gbit/s": 1e9 / 8}  # of BW_average, in bytes a second
+_UNITS = {"MiB/s": float(1 << 20), "Gbit/s": 1e9 / 8}  # units of BW_average, in bytes a second
 _RATE_ROUNDED = 0.5e-6 * 1e6 * 1.01  # operations a second: MsgRate has six decimals
 _UNKNOWN = (
     "perftest records no unit of BW_average, no version, host, command line, time, memory kind or repeats, and with "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The list of what a file holds twice, a row each. The checks of validate, and of every reader, are these rows.
 
-A row is of one kind of object in one kind of file, says in a sentence what must agree, and has the
+A row is of one kind of object in one kind of file, with a sentence on what must agree and the
 function that looks. Unknown contradicts nothing. What stands once in a file, such as the environment
 of a host, has no row: nothing in the file can tell whether it is true.
 """
@@ -31,7 +31,7 @@ class At:
 class Row:
     of: str  # kind of object
     keys: str
-    says: str
+    rule: str  # what must agree
     check: Callable[[Any], None]
 
 

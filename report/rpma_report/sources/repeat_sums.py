@@ -14,7 +14,7 @@ _EXACT_TESTS = frozenset({"lat", "bw", "rate", "connect", "register"})  # one la
 _TICKS_NS = 1_000_000_000  # CPU time may be counted by the tick, and begin before the repeat
 _LATE_NS = 1_000_000  # the last span of a thread may end a little after the last completion
 _SIGMAS = 7  # by which a share of random operations may be off: once in 10^11
-_SHORT = 0.9  # of the time of a closed loop: the last completion may come before its end
+_SHORT = 0.9  # part of the time of a closed loop: the last completion may come before its end
 
 
 def check_threads(at: Any) -> None:
@@ -71,7 +71,7 @@ def check_mix(at: Any) -> None:
 
 
 def check_signalled(at: Any) -> None:
-    """Of a mix both latencies together, which check_mix looks at."""
+    """Each signalled operation has a latency; check_mix looks at mixes."""
     params, side = at.point["params"], at.repeat
     every = params.get("signal_every") or 1
     if params["test"] not in _EXACT_TESTS or side.get("complete") is False:
@@ -90,7 +90,7 @@ def check_lag(at: Any) -> None:
     rate = at.point["params"].get("target_rate_per_s")
     if late is not None and lag is not None and rate and at.point["params"].get("arrivals") in (None, "even"):
         period = 1e9 / rate
-        longest = period * max(len(repeat["threads"]), 1)  # of a thread, where they share the rate
+        longest = period * max(len(repeat["threads"]), 1)  # that of a thread, where they share the rate
         if late > 0 and lag < period - 1 or late == 0 and lag > longest + 1:
             raise contradiction(at, ("max_lag_ns",), f"is {lag}, but {late} operations began more than a period of {period:.0f} ns late")
     if response and service and at.point["params"].get("signal_every", 1) == 1:

@@ -31,7 +31,7 @@ Repeats = Sequence[dict[str, Any]]
 
 
 def contradiction(at: Any, place: Place, text: str) -> Contradiction:
-    """Of a value below the place of an object."""
+    """At a value below the place of an object."""
     return Contradiction(at.source, at.place + place, text)
 
 
