@@ -233,11 +233,16 @@ static void inspect_gid(const struct facts *facts, struct readiness_finding *fin
 	else if (unknown > 0)
 		finding_say(finding, READINESS_UNKNOWN, "The GIDs cannot be read.", NULL);
 	else
-		finding_say(finding, READINESS_WARN,
-			    "There is no GID of RoCE v2 but link-local ones: a peer beyond this "
-			    "network cannot be reached.",
-			    "Give the network interface an IP address (ip addr add ADDRESS dev "
-			    "INTERFACE).");
+		finding_say(
+			finding, READINESS_WARN,
+			"There is no GID of RoCE v2 but link-local ones: a peer beyond this "
+			"network cannot be reached.",
+			facts->limits.container != CONTAINER_NONE
+				? "Give the container the interface that has the address, by a "
+				  "network attachment or the host's network: others' GIDs are not "
+				  "shown in its network namespace."
+				: "Give the network interface an IP address (ip addr add ADDRESS "
+				  "dev INTERFACE).");
 }
 
 static void inspect_model(const struct facts *facts, struct readiness_finding *finding)

@@ -17,7 +17,7 @@ from config_space import ConfigSpace, connectx, ice_lake_port, other_port
 from golden import DEVDAX, healthy, in_slot
 from golden_ddio import GUEST
 from golden_pmem import SPR, cxl_counted
-from machine import Nic, card
+from machine import LINK_LOCAL, LINK_LOCAL_V2, Nic, Port, card
 from processors import PROCESSORS
 from trees import build
 
@@ -107,6 +107,15 @@ def test_a_remedy_works_where_it_is_given(tmp_path: Path, name: str, files: dict
     assert check["status"] == "FAIL" and words in check["fix"] and others not in check["fix"], check
     # Kubernetes' security context: added capabilities are effective for uid 0 alone
     assert (name == "host") != ("root alone" in check["fix"])
+
+
+@pytest.mark.parametrize("files, words", [({}, "ip addr add"), (DOCKER, "network namespace"), (POD, "network namespace")])
+def test_an_address_is_given_where_it_can_be(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    """Linux shows a network namespace the GIDs of its own interfaces: rdma-system(8), netns exclusive."""
+    build(healthy(nics=[Nic(chain=card(), ports=[Port(gids=[LINK_LOCAL, LINK_LOCAL_V2])])], files=files),
+          tmp_path / "tree")
+    check = next(check for check in look(tmp_path / "tree", *DEVDAX)["checks"] if check["id"] == "DEV-03")
+    assert check["status"] == "WARN" and words in check["fix"], check
 
 
 # --- four engineers --------------------------------------------------------------------
