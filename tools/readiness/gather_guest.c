@@ -45,12 +45,17 @@ static void add_name(const struct sysroot *root, const char *name, struct guest_
 static void read_names(const struct sysroot *root, struct guest_signs *signs)
 {
 	static const char *const names[] = {"sys_vendor", "product_name", "board_vendor",
-					    "bios_vendor", "chassis_asset_tag"};
+					    "bios_vendor"};
+	char tag[64];
 
 	signs->dmi = sysroot_line(root, signs->vendor, sizeof(signs->vendor),
 				  "sys/class/dmi/id/sys_vendor");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		add_name(root, names[i], signs);
+	/* elsewhere it is free text, as "KVM switch, rack 7" */
+	if (sysroot_line(root, tag, sizeof(tag), "sys/class/dmi/id/chassis_asset_tag") &&
+	    strcmp(tag, "OracleCloud.com") == 0)
+		add_name(root, "chassis_asset_tag", signs);
 }
 
 static enum known read_smbios(const struct sysroot *root)

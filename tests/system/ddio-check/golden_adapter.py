@@ -138,6 +138,8 @@ IRON: list[tuple[str, dict[str, Any], str]] = [
     ("c3-metal", {"sys_vendor": "Google", "product": "Google Compute Engine", "smbios": 0x0C},
      "bit 4 is 0, and the processor has no flag"),
     ("smbios", {"smbios": 0x0C}, "bit 4 is 0"),
+    ("asset-tag", {"files": {"sys/class/dmi/id/chassis_asset_tag": "KVM switch, rack 7"}},
+     "what an owner writes on a chassis names no maker"),
 ]
 
 
