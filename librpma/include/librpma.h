@@ -1726,7 +1726,8 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
  * rpma_conn_delete - delete a connection
  * @conn_ptr: the connection; set to NULL. A NULL connection is fine.
  *
- * Legal at any time: a connection that still stands is torn down. Its
+ * Legal at any time: a connection that still stands is torn down. One that shares a queue of
+ * rpma_cq_new() is deleted while no thread fetches from it. Its
  * completion queues, descriptors and private data go with it; regions stay. Operations
  * that wait (RPMA_F_MORE) are not posted; the log has a warning.
  * The connection is gone even when an error comes back, which is then the
@@ -2592,7 +2593,8 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
  * @cq_ptr: where to store the new queue
  *
  * Set it in the configuration of the connections with rpma_conn_cfg_set_cq(), and wait for
- * the completions of all at once. On failure @cq_ptr is left alone.
+ * the completions of all at once. A connection is deleted by the thread that fetches from the
+ * queue, or while none does. On failure @cq_ptr is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer or @cq_ptr is NULL, or @size is 0 or above INT_MAX
@@ -2627,8 +2629,8 @@ int rpma_cq_delete(struct rpma_cq **cq_ptr);
  * @qp_num: that of the completion
  * @conn_ptr: where to store the connection, borrowed
  *
- * Connections may be made and deleted by other threads meanwhile; the one that is found must
- * not be.
+ * Other threads may make connections meanwhile. They delete one only while no thread fetches from
+ * the queue or waits for it: best leave that to the thread that fetches.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @cq or @conn_ptr is NULL, the queue is that of a connection or a shared

@@ -3,8 +3,9 @@
  * cq_conns.c -- one completion queue for several connections, and the connection of a completion.
  *
  * A table from the number of a queue pair to its connection. It is read by who fetches while others
- * may connect and delete, so its slots are atomic and there are enough from the start: a connection
+ * may connect, so its slots are atomic and there are enough from the start: a connection
  * takes an entry of the queue at least, and the table has twice as many slots as the queue entries.
+ * Connections are deleted while no thread fetches, as it looks into them.
  */
 #include "conn.h"
 #include "log.h"
