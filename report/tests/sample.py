@@ -4,6 +4,7 @@
 Not measurements. `python3 sample.py DIR` writes them as files for looking at.
 """
 
+import copy
 import itertools
 import json
 import math
@@ -205,6 +206,8 @@ def run_id() -> str:
 
 def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "rxe",
            **run_changes: Any) -> dict[str, Any]:  # fmt: skip
+    """A document; points may be in several, each of which has an order of its own."""
+    points = copy.deepcopy(points)
     for point in points:
         settle(point)
     if not points:  # the run was ended before its first point

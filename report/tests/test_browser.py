@@ -23,14 +23,15 @@ PLAIN = [sample.lat_point(20 + i, size, count=2000, base_ns=4000, persist="none"
 BW = [sample.bw_point(40 + i, size) for i, size in enumerate(sample.SIZES)]
 TEN_US = range(10_000, 12_000)
 CONNECT_STEPS = ("prepare", "establish", "disconnect", "delete")
+WINDOWED = made.with_latency(95, "latency", [TEN_US])
 EVERYTHING = [
     *(made.rate_point(60 + i, 1000.0 * 2**i, 900.0 * 2**i, TEN_US, TEN_US) for i in range(6)),
     *(made.mix_point(70 + i, share, TEN_US, TEN_US) for i, share in enumerate((0.1, 0.5, 0.9))),
     *(made.load_point(80 + i, load, load, TEN_US) for i, load in enumerate((0.0, 0.5))),
     made.stepped_point(90, "connect", dict.fromkeys(CONNECT_STEPS, TEN_US), TEN_US),
     *(made.stepped_point(91 + i, "register", {"register": TEN_US}, TEN_US, 4096 << i) for i in range(3)),
-    made.with_windows(made.with_latency(95, "latency", [TEN_US]),
-                      [[(i * 10**8, 1000 + i, 9000 + i) for i in range(1, 40)]]),
+    made.with_windows(WINDOWED, [[(WINDOWED["repeats"][0]["elapsed_ns"] * i // 40, WINDOWED["repeats"][0]["ops"] // 40, 9000 + i)
+                                  for i in range(1, 41)]]),
 ]  # fmt: skip
 LONG = "a rather long label of a run " * 5
 # The documents of each page, and the figures on it.

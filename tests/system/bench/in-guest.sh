@@ -235,6 +235,7 @@ killed_server()
 	kill -KILL "$server"
 	ended "$client" 2
 	grep -v '^librpma' client.err | tail -n 1 > last
+	cat last
 	# refused, if it was killed just before the connection of the next repeat
 	grep -qE "$address:$port (closed|refused) the connection" last
 	[[ $(< result.json) == good ]]
