@@ -240,6 +240,13 @@ def test_what_fio_never_writes_is_refused(
     refused(quick("create", write(document), "-o", tmp_path / "out.html"), "result.json: ", part)
 
 
+def test_an_fdatasync_has_a_latency_and_no_count() -> None:
+    """fio counts it elsewhere: fsync=0 fdatasync=3 of any engine leaves latencies of sync beside total_ios 0."""
+    document = job(fdatasync="3")
+    document["jobs"][0]["sync"] = {"total_ios": 0, "lat_ns": {**tools.fio_latency(SAMPLES)}}
+    assert load(document).points[0].ops == len(SAMPLES)
+
+
 FACTS = "mode=gpspm flush=each flush_type={} target={} device=mlx5_0 writes=10000 covered=10000 flushes=10000"
 
 
