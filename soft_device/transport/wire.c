@@ -81,8 +81,6 @@ static bool length_fits(uint16_t kind, uint32_t length)
 	case WIRE_CHANNEL_NEW:
 	case WIRE_CHANNEL_GONE:
 		return length == WIRE_CHANNEL_BYTES;
-	case WIRE_CHALLENGE:
-		return length == WIRE_TOKEN_BYTES;
 	default:
 		return kind >= WIRE_CM_FIRST && kind <= WIRE_CM_LAST && length <= WIRE_CM_MAX;
 	}
@@ -121,8 +119,7 @@ void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_h
 	at = put_64(at, hello->identity);
 	at = put_64(at, hello->probe);
 	at = put_64(at, hello->pid_namespace);
-	at = put_bytes(at, hello->token, sizeof(hello->token));
-	put_bytes(at, hello->mac, sizeof(hello->mac));
+	put_bytes(at, hello->token, sizeof(hello->token));
 }
 
 int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello)
@@ -136,15 +133,7 @@ int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *
 	hello->probe = get_64(&at);
 	hello->pid_namespace = get_64(&at);
 	get_bytes(&at, hello->token, sizeof(hello->token));
-	get_bytes(&at, hello->mac, sizeof(hello->mac));
 	return hello->identity != 0 ? 0 : -EPROTO;
-}
-
-void wire_put_challenge(unsigned char bytes[WIRE_CHALLENGE_MESSAGE],
-			const unsigned char token[WIRE_TOKEN_BYTES])
-{
-	wire_put_header(bytes, WIRE_CHALLENGE, WIRE_TOKEN_BYTES);
-	put_bytes(bytes + WIRE_HEADER_BYTES, token, WIRE_TOKEN_BYTES);
 }
 
 uint32_t wire_payload(const struct request *request)

@@ -28,7 +28,6 @@ enum wire_kind {
 	WIRE_ANSWER,	    /* what became of it */
 	WIRE_CHANNEL_NEW,   /* unix socket: a comp channel; its eventfd comes along */
 	WIRE_CHANNEL_GONE,  /* unix socket */
-	WIRE_CHALLENGE,	    /* TCP, to who connected: a nonce; the hello is to come with a mac */
 	WIRE_CM_FIRST = 32, /* from here on cm/wire.h */
 	WIRE_CM_LAST = 47,
 };
@@ -44,18 +43,17 @@ struct wire_header {
 int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_header *header);
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
-#define WIRE_HELLO_BYTES   76 /* bodies */
+#define WIRE_HELLO_BYTES   44 /* bodies */
 #define WIRE_REQUEST_BYTES 88 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
 
 #define WIRE_TOKEN_BYTES   16
-#define WIRE_MAC_BYTES	   32
 
 /*
  * The handshake of two processes. Over the unix socket the kernel tells whose process it is, and
  * each side gives the other a token, which proves that a TCP connection is the same process's.
- * Over TCP between hosts the token is a nonce, and the rest but the identity is 0.
+ * Over TCP between hosts all but the identity is 0.
  */
 struct wire_hello {
 	uint32_t layout;	/* SEGMENT_LAYOUT; 0: it shares no memory */
@@ -63,7 +61,6 @@ struct wire_hello {
 	uint64_t probe;		/* where segment.probe is in its memory */
 	uint64_t pid_namespace; /* inode; 0: unknown */
 	unsigned char token[WIRE_TOKEN_BYTES];
-	unsigned char mac[WIRE_MAC_BYTES]; /* proves the shared secret; 0: none */
 };
 
 #define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
@@ -104,10 +101,6 @@ struct wire_answer {
 void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_answer *answer);
 /* The data are at body + WIRE_ANSWER_BYTES. */
 int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer);
-
-#define WIRE_CHALLENGE_MESSAGE (WIRE_HEADER_BYTES + WIRE_TOKEN_BYTES)
-void wire_put_challenge(unsigned char bytes[WIRE_CHALLENGE_MESSAGE],
-			const unsigned char token[WIRE_TOKEN_BYTES]);
 
 struct wire_channel {
 	uint32_t slot;
