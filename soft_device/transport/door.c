@@ -175,7 +175,7 @@ bool door_take(const unsigned char token[WIRE_TOKEN_BYTES], struct visitor *visi
 void door_visited(const struct visitor *visitor)
 {
 	visitors[next_visitor] = *visitor;
-	visitors[next_visitor].until_ns = process_now_ns() + HELLO_LIMIT_NS;
+	visitors[next_visitor].until_ns = process_now_ns() + LINK_LIMIT_NS;
 	next_visitor = (next_visitor + 1) % VISITORS_MAX;
 }
 
@@ -292,7 +292,6 @@ int door_knock(const union ibv_gid *gid, uint16_t port, const unsigned char toke
 static const char *const described[STRANGERS] = {
 	[STRANGER_USER] = "a process of another user",
 	[STRANGER_UNPROVEN] = "a connection of this host that does not prove its user",
-	[STRANGER_SECRET] = "a connection that does not know the secret",
 	[STRANGER_REQUEST] = "a request of a process that its queue pair is not connected to",
 	[STRANGER_CROWD] = "a connection, as there are too many",
 };

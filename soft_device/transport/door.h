@@ -52,7 +52,6 @@ bool door_take(const unsigned char token[WIRE_TOKEN_BYTES], struct visitor *visi
 enum stranger {
 	STRANGER_USER,	   /* at a door: another user */
 	STRANGER_UNPROVEN, /* over TCP: of this host, without a token */
-	STRANGER_SECRET,   /* over TCP: does not know the secret */
 	STRANGER_REQUEST,  /* a request for a QP that is connected to another process */
 	STRANGER_CROWD,	   /* too many at a time */
 	STRANGERS,

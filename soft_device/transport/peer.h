@@ -99,6 +99,8 @@ void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
  * thread, no lock held.
  */
 struct peer_user {
+	/* Our QP `qpn` of device `gid` has yet to find the process at its other end. */
+	bool (*linking)(struct peer *self, const union ibv_gid *gid, uint32_t qpn);
 	/*
 	 * Executes a request that came over TCP, from the process of this identity, for our QP
 	 * `qpn` of device `gid`. *known: the QP is connected to that process.

@@ -23,7 +23,7 @@
 #include "soft_device/process/agent.h"
 #include "wire.h"
 
-#define LINK_LIMIT_NS UINT64_C(5000000000) /* from the start of linking to its result */
+#define LINK_LIMIT_NS UINT64_C(20000000000) /* from the start of linking to its result */
 /* From accept until the connection has its purpose. */
 #define HELLO_LIMIT_NS UINT64_C(10000000000)
 

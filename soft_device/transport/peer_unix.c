@@ -215,7 +215,7 @@ void unix_accepted(int fd)
 		client_free(client);
 		return;
 	}
-	agent_timer_set(client->limit, process_now_ns() + HELLO_LIMIT_NS);
+	agent_timer_set(client->limit, process_now_ns() + LINK_LIMIT_NS);
 	client_ready(client, EPOLLIN);
 }
 

@@ -15,9 +15,10 @@
 #include "soft_device/process/process.h"
 #include "stream.h"
 
-#define QUEUED_MAX   (256 * 1024)  /* bytes of answers; above no request is read */
-#define KEPT_BYTES   (1024 * 1024) /* kept for answers */
-#define SERVICES_MAX 4096	   /* processes that reach us over TCP */
+#define QUEUED_MAX   (256 * 1024)      /* bytes of answers; above no request is read */
+#define KEPT_BYTES   (1024 * 1024)     /* kept for answers */
+#define AGAIN_NS     UINT64_C(1000000) /* before a request that waits for a link is looked at */
+#define SERVICES_MAX 4096	       /* processes that reach us over TCP */
 
 struct service {
 	struct stream stream;
@@ -25,7 +26,10 @@ struct service {
 	uint32_t events;
 	struct peer_key key;
 	struct exchange *exchange;
-	bool held; /* `request` waits for answers that come to us first */
+	/* `request` waits: for answers that come to us first, or for its QP to be linked */
+	bool held;
+	uint64_t held_until_ns; /* 0: not for a link */
+	struct timer *again;
 	struct wire_request request;
 	const unsigned char *payload; /* in the stream */
 	unsigned char *answer;	      /* a whole one; a read's data go there */
@@ -135,6 +139,27 @@ static bool is_its_turn(const struct service *service)
 	return tcp == NULL || tcp_has_answers(tcp, service->request.after);
 }
 
+/*
+ * The two ends of a QP are linked one after the other, so the first request may come early. True:
+ * it waits, for as long as linking may take.
+ */
+static bool waits_for_link(struct service *service)
+{
+	const struct wire_request *wire = &service->request;
+	const uint64_t now_ns = process_now_ns();
+
+	if (!peer_user->linking(process_current->self, &wire->gid, wire->qpn)) {
+		service->held_until_ns = 0;
+		return false;
+	}
+	if (service->held_until_ns == 0)
+		service->held_until_ns = now_ns + LINK_LIMIT_NS;
+	if (now_ns >= service->held_until_ns)
+		return false;
+	agent_timer_set(service->again, now_ns + AGAIN_NS);
+	return true;
+}
+
 /* Executes what has come, as long as the answers find room. */
 static int work(struct service *service)
 {
@@ -148,6 +173,8 @@ static int work(struct service *service)
 			service->exchange->waiting = service;
 			return 0;
 		}
+		if (waits_for_link(service))
+			return 0;
 		service->held = false;
 		result = execute(service);
 	}
@@ -176,6 +203,7 @@ static void service_end(struct service *service)
 		service->exchange->waiting = NULL;
 	exchange_put(service->exchange);
 	agent_unwatch(service->watch);
+	agent_timer_delete(service->again);
 	stream_close(&service->stream);
 	free(service->answer);
 	free(service);
@@ -201,13 +229,21 @@ static void service_ready(void *arg, uint32_t events)
 		service_end(service);
 }
 
+static void go_on(void *arg)
+{
+	struct service *service = arg;
+
+	if (work(service) != 0 || expect(service) != 0)
+		service_end(service);
+}
+
 void tcp_serve_resume(struct exchange *exchange)
 {
 	struct service *service = exchange->waiting;
 
 	exchange->waiting = NULL;
-	if (service != NULL && (work(service) != 0 || expect(service) != 0))
-		service_end(service);
+	if (service != NULL)
+		go_on(service);
 }
 
 int tcp_serve(int fd, const struct peer_key *key)
@@ -224,9 +260,11 @@ int tcp_serve(int fd, const struct peer_key *key)
 	service->key = *key;
 	service->events = EPOLLIN;
 	service->exchange = exchange_get(key);
-	if (service->exchange != NULL)
+	service->again = agent_timer_new(go_on, service);
+	if (service->exchange != NULL && service->again != NULL)
 		service->watch = agent_watch(fd, EPOLLIN, service_ready, service);
 	if (service->watch == NULL) {
+		agent_timer_delete(service->again);
 		exchange_put(service->exchange);
 		free(service);
 		return -ENOMEM;

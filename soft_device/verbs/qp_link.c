@@ -82,6 +82,15 @@ void qp_unlink(struct qp *qp)
 
 /* --- what the transport tells --- */
 
+static bool linking(struct peer *self, const union ibv_gid *gid, uint32_t qpn)
+{
+	struct shared_qp *target = segment_qp(self->segment, gid, qpn);
+	const uint32_t state = target == NULL ? IBV_QPS_RESET : atomic_load(&target->state);
+
+	return (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD) &&
+	       atomic_load(&target->partner) == 0;
+}
+
 static void answered(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
 		     const struct outcome *outcome, const void *data, size_t bytes)
 {
@@ -147,6 +156,7 @@ static void process_gone(const struct peer_key *key)
 }
 
 const struct peer_user qp_peer_user = {
+	.linking = linking,
 	.execute = responder_execute_for,
 	.answered = answered,
 	.resume = resume,
