@@ -79,7 +79,8 @@ static const char *take(struct durable_check *check, const struct log_record *re
 		check->ended = true;
 		return record->number == check->writes ? NULL : "writes are missing";
 	}
-	if (record->type == LOG_FAILED) { /* they stay CLAIM_DONE */
+	if (record->type == LOG_FAILED) { /* they stay CLAIM_DONE, or become it */
+		check->unclaimable = check->writes;
 		check->done_count = 0;
 		return NULL;
 	}
@@ -91,7 +92,7 @@ static const char *take(struct durable_check *check, const struct log_record *re
 	if (record->number >= check->writes || check->states[record->number] != CLAIM_NONE)
 		return "a write is done that was not under way";
 	check->states[record->number] = record->claimed ? CLAIM_THERE : CLAIM_DONE;
-	if (!record->claimed)
+	if (!record->claimed && record->number >= check->unclaimable)
 		check->done[check->done_count++] = (uint32_t)record->number;
 	return NULL;
 }

@@ -41,6 +41,7 @@ struct durable_check {
 	uint64_t writes;
 	uint32_t *done; /* writes handed back and not claimed, so far */
 	size_t done_count;
+	uint64_t unclaimable; /* no sync claims writes below this number: one failed after them */
 	struct log_piece *pieces;
 	size_t piece_count;
 	struct claim_extent *lost; /* in ascending order */

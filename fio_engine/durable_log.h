@@ -25,7 +25,7 @@ uint64_t durable_log_write(struct durable_log *log, uint64_t begin, const uint8_
 			   uint32_t bytes);
 void durable_log_done(struct durable_log *log, uint64_t number, bool claimed);
 void durable_log_sync(struct durable_log *log);
-/* No later sync claims what is done by now. */
+/* No later sync claims what was written so far, done or under way. */
 void durable_log_failed_sync(struct durable_log *log);
 
 /* -EIO with the error message set: from now on nothing is logged. */

@@ -85,6 +85,8 @@ void io_queue_abandon(struct io_queue *io_queue, int error)
 	q->messages_due = 0;
 	q->credits = q->connection->cfg.hello.depth;
 	q->lost = io_queue_dirty(q);
+	if (q->lost) /* what the next connection writes is dirty again */
+		dirty_clear(&q->dirty);
 	q->broken = 0;
 }
 

@@ -134,7 +134,6 @@ static int flush_all(struct io_queue *q)
 static int say_lost(struct io_queue *q)
 {
 	q->lost = false;
-	dirty_clear(&q->dirty);
 	return failure_set(EXIT_RUN_FAILED, "data",
 			   "the connection to %s broke when not all that was written was flushed: "
 			   "it may be lost",

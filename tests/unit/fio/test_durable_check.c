@@ -142,6 +142,28 @@ static void a_failed_sync_leaves_all_before_it_unclaimed(void **state)
 	expect(&check, states, 3);
 }
 
+/* Its connection may be the one that broke, and what is flushed later is on the next. */
+static void a_failed_sync_leaves_what_is_under_way_unclaimed(void **state)
+{
+	const enum claim_state states[] = {CLAIM_DONE, CLAIM_THERE, CLAIM_THERE};
+	struct durable_log *log = new_log();
+	struct durable_check check;
+
+	(void)state;
+	write_to_target(log, 0, 1, 64);
+	write_to_target(log, 64, 2, 64);
+	durable_log_failed_sync(log);
+	durable_log_done(log, 0, false);
+	durable_log_done(log, 1, true); /* with a flush of its own */
+	write_to_target(log, 128, 3, 64);
+	durable_log_done(log, 2, false);
+	durable_log_sync(log);
+	memset(target, 0, 64);
+	check = judged(log);
+	assert_int_equal(durable_check_verdict(&check), EXIT_GOOD);
+	expect(&check, states, 3);
+}
+
 static void a_later_write_under_way_may_be_there_in_its_place(void **state)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_NONE};
@@ -440,6 +462,7 @@ int main(void)
 		cmocka_unit_test(a_claim_that_is_there),
 		cmocka_unit_test(a_sync_claims_all_that_is_done),
 		cmocka_unit_test(a_failed_sync_leaves_all_before_it_unclaimed),
+		cmocka_unit_test(a_failed_sync_leaves_what_is_under_way_unclaimed),
 		cmocka_unit_test(a_later_write_under_way_may_be_there_in_its_place),
 		cmocka_unit_test(what_a_later_claim_covers_is_its_concern),
 		cmocka_unit_test(older_content_is_a_loss_whatever_was_under_way),

@@ -383,6 +383,36 @@ static void what_was_dirty_at_a_break_is_told_once(void **state)
 	io_queue_close(&io_queue);
 }
 
+/* The sync that tells of it waits for nothing: what is on the new connection is flushed by the
+ * next. */
+static void what_is_written_after_a_break_stays_dirty(void **state)
+{
+	static const struct {
+		enum method method;
+		const char *flush;
+	} cases[] = {{METHOD_APM, "f0+8! "}, {METHOD_NATIVE, "f64+8! "}, {METHOD_GPSPM, "s64+8! "}};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct io_queue *io_queue = with_writes(cases[i].method, FLUSH_FSYNC);
+
+		io_queue_commit(io_queue, NULL, NULL);
+		io_queue_wait(io_queue, 3, UINT64_MAX);
+		fake_done(io_queue);
+		reconnect(cases[i].method);
+		io_queue_abandon(io_queue, EIO);
+		fake_add(io_queue, 0, OPERATION_WRITE, 64, 8);
+		io_queue_commit(io_queue, NULL, NULL);
+		assert_int_equal(io_queue_sync(io_queue), -EIO);
+		assert_true(io_queue_dirty(io_queue));
+		fake_forget();
+		assert_int_equal(io_queue_sync(io_queue), 0);
+		assert_string_equal(fake.log, cases[i].flush);
+		assert_false(io_queue_dirty(io_queue));
+		io_queue_close(&io_queue);
+	}
+}
+
 /* --- opening ----------------------------------------------------------------------------- */
 
 static void queues_that_are_too_small_are_refused(void **state)
@@ -443,6 +473,7 @@ int main(void)
 		cmocka_unit_test(after_a_reconnect_all_works_again),
 		cmocka_unit_test(abandoning_ends_what_is_out_and_what_was_added),
 		cmocka_unit_test(what_was_dirty_at_a_break_is_told_once),
+		cmocka_unit_test(what_is_written_after_a_break_stays_dirty),
 		cmocka_unit_test(queues_that_are_too_small_are_refused),
 		cmocka_unit_test(blocks_beyond_32_bits_are_refused),
 	};
