@@ -42,8 +42,8 @@ static const char usage[] =
 	"  client   measure the memory of a server\n"
 	"  local    both on this machine\n\n"
 	"Each has --help. Exit status: 0 good, 1 a point missed a limit or its content is\n"
-	"wrong, 2 the run failed, 3 no usable device, 64 wrong usage, 70 internal error,\n"
-	"130 and 143 stopped by a signal.\n";
+	"wrong, 2 the run failed, 3 no usable device or not known whether a limit was kept,\n"
+	"64 wrong usage, 70 internal error, 130 and 143 stopped by a signal.\n";
 
 static int run_mode(const struct mode *mode, int argc, char **argv)
 {
