@@ -118,12 +118,18 @@ static inline struct shared_place *reserve(struct segment *segment, struct share
 					   uint32_t *position, uint64_t *place)
 {
 	struct shared_place *slot;
-	uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed), used;
+	uint32_t head = atomic_load_explicit(&shared->head, memory_order_acquire), used, seen;
 
 	for (;;) {
 		used = head - atomic_load_explicit(&shared->tail, memory_order_acquire);
-		if (used >= atomic_load_explicit(&shared->room, memory_order_relaxed))
-			return NULL;
+		if (used >= atomic_load_explicit(&shared->room, memory_order_relaxed)) {
+			/* full, unless others pushed, and a poll took, between the two */
+			seen = head;
+			head = atomic_load(&shared->head);
+			if (head == seen)
+				return NULL;
+			continue;
+		}
 		if (!atomic_compare_exchange_weak(&shared->head, &head, head + 1))
 			continue;
 		slot = &completion_ring(segment, shared)[head & (shared->slots - 1)];
