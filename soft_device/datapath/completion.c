@@ -29,7 +29,18 @@ static uint64_t place_of(uint32_t position, enum shared_use use)
 
 static inline enum shared_use use_of(uint64_t place)
 {
-	return (enum shared_use)(uint32_t)place;
+	return (enum shared_use)(place & PLACE_USE);
+}
+
+/* Left by a poll, or passed over since: whose writer it was that is late. */
+static uint64_t late_place(uint32_t position, enum shared_use use, uint32_t writer)
+{
+	return place_of(position, use) | (uint32_t)(writer << PLACE_WRITER_SHIFT);
+}
+
+static uint32_t writer_of(uint64_t place)
+{
+	return (uint32_t)place >> PLACE_WRITER_SHIFT;
 }
 
 static inline bool exchange(struct shared_place *slot, uint64_t from, uint64_t to)
@@ -77,7 +88,8 @@ bool completion_end_hold(struct shared_cq *shared)
 
 /* --- pushing --- */
 
-/* A place that is left takes no completion: there is room for as many more, as far as it goes. */
+/* A place that takes no completion is none of the CQ's entries: there is room for as many more, as
+ * far as it goes. It is counted from when it is passed over until it is used again. */
 static void count_left(struct shared_cq *shared, int change)
 {
 	const uint32_t left = atomic_fetch_add(&shared->left, (uint32_t)change) + (uint32_t)change;
@@ -92,23 +104,26 @@ static void count_left(struct shared_cq *shared, int change)
  * A place that was used in an unusual way. True: it is passed over at this position, as a late
  * writer may still be there, or as the poll has passed already. False: it may be used.
  */
-static __attribute__((noinline)) bool pass_over(struct shared_cq *shared, struct shared_place *slot,
-						uint32_t position, uint64_t *place)
+static __attribute__((noinline)) bool pass_over(struct shared_place *slot, uint32_t position,
+						uint64_t *place)
 {
 	for (;; *place = atomic_load(&slot->use)) {
 		const enum shared_use use = use_of(*place);
 		const bool here = (uint32_t)(*place >> 32) == position;
+		const uint32_t writer = writer_of(*place);
 		/* left before we got to it: there is no other writer */
-		const bool own = here && use == PLACE_LEFT;
+		const bool own = writer == writer_of(late_place(0, PLACE_LEFT, position));
 
-		if (use == PLACE_EMPTY || (use == PLACE_PASSED && here))
+		if (use == PLACE_EMPTY)
 			return here;
 		if (use <= PLACE_FULL)
 			return false;
-		if (!exchange(slot, *place, place_of(position, own ? PLACE_EMPTY : PLACE_PASSED)))
+		if (!own && here)
+			return true;
+		if (!exchange(slot, *place,
+			      own ? (*place & ~UINT64_C(0xffffffff)) | PLACE_EMPTY
+				  : late_place(position, PLACE_PASSED, writer)))
 			continue;
-		if (own)
-			count_left(shared, -1);
 		return true;
 	}
 }
@@ -118,13 +133,14 @@ static inline struct shared_place *reserve(struct segment *segment, struct share
 					   uint32_t *position, uint64_t *place)
 {
 	struct shared_place *slot;
-	uint32_t head = atomic_load_explicit(&shared->head, memory_order_acquire), used, seen;
+	uint32_t head = atomic_load_explicit(&shared->head, memory_order_acquire), used;
 
 	for (;;) {
 		used = head - atomic_load_explicit(&shared->tail, memory_order_acquire);
 		if (used >= atomic_load_explicit(&shared->room, memory_order_relaxed)) {
 			/* full, unless others pushed, and a poll took, between the two */
-			seen = head;
+			const uint32_t seen = head;
+
 			head = atomic_load(&shared->head);
 			if (head == seen)
 				return NULL;
@@ -136,21 +152,20 @@ static inline struct shared_place *reserve(struct segment *segment, struct share
 		*position = head;
 		*place = atomic_load_explicit(&slot->use, memory_order_relaxed);
 		if (__builtin_expect(use_of(*place) <= PLACE_FULL, 1) ||
-		    !pass_over(shared, slot, head, place))
+		    !pass_over(slot, head, place))
 			return slot;
 		head++;
 	}
 }
 
 /* A poll has left the place: it is free now, at whatever position it was passed over last. */
-static __attribute__((noinline)) void give_back(struct shared_cq *shared, struct shared_place *slot)
+static __attribute__((noinline)) void give_back(struct shared_place *slot)
 {
 	uint64_t place = atomic_load(&slot->use);
 
 	while (!atomic_compare_exchange_weak(&slot->use, &place,
 					     (place & ~UINT64_C(0xffffffff)) | PLACE_EMPTY))
 		;
-	count_left(shared, -1);
 }
 
 /* False: the ring is full. */
@@ -163,9 +178,12 @@ static inline bool put(struct segment *segment, struct shared_cq *shared,
 
 	while ((slot = reserve(segment, shared, &position, &place)) != NULL) {
 		slot->cqe = *cqe;
-		if (__builtin_expect(exchange(slot, place, place_of(position, PLACE_FULL)), 1))
+		if (__builtin_expect(exchange(slot, place, place_of(position, PLACE_FULL)), 1)) {
+			if (__builtin_expect(use_of(place) > PLACE_FULL, 0))
+				count_left(shared, -1);
 			return true;
-		give_back(shared, slot);
+		}
+		give_back(slot);
 	}
 	return false;
 }
@@ -240,7 +258,8 @@ static __attribute__((noinline)) bool
 leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, uint64_t place)
 {
 	const uint64_t now_ns = process_now_ns();
-	const bool passed = use_of(place) > PLACE_FULL && use_of(place) != PLACE_EMPTY;
+	const bool counted = use_of(place) > PLACE_FULL;
+	const bool passed = counted && use_of(place) != PLACE_EMPTY;
 
 	if (shared->waits_since_ns == 0 || shared->waits_at != tail) {
 		shared->waits_at = tail;
@@ -250,12 +269,14 @@ leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, 
 	if (now_ns - shared->waits_since_ns < COMPLETION_PATIENCE_NS)
 		return false;
 	shared->waits_since_ns = 0;
-	if (!passed)
+	if (!counted)
 		count_left(shared, 1);
-	if (exchange(slot, place, place_of(tail, passed ? PLACE_PASSED : PLACE_LEFT)))
+	if (exchange(slot, place,
+		     passed ? late_place(tail, PLACE_PASSED, writer_of(place))
+			    : late_place(tail, PLACE_LEFT, tail)))
 		return true;
-	if (!passed)
-		count_left(shared, -1); /* it counts now */
+	if (!counted)
+		count_left(shared, -1); /* its completion counts now */
 	return false;
 }
 
@@ -356,6 +377,14 @@ bool completion_ring_late(struct shared_cq *shared)
 	return disarm(shared, atomic_load(&shared->armed));
 }
 
+uint32_t completion_skip(struct shared_place *slot, uint32_t position)
+{
+	if (counts(slot, position))
+		return 0;
+	atomic_store(&slot->use, place_of(position, PLACE_EMPTY));
+	return 1;
+}
+
 void completion_purge(struct shared_cq *shared, uint32_t qpn)
 {
 	struct shared_place *ring;
@@ -368,8 +397,10 @@ void completion_purge(struct shared_cq *shared, uint32_t qpn)
 	for (uint32_t at = tail; at != head; at++) {
 		struct shared_place *slot = &ring[at & (shared->slots - 1)];
 
-		if (counts(slot, at) && slot->cqe.qp_num == qpn)
+		if (counts(slot, at) && slot->cqe.qp_num == qpn) {
+			count_left(shared, 1);
 			atomic_store(&slot->use, place_of(at, PLACE_EMPTY));
+		}
 	}
 	kept = tail;
 	while (kept != head &&

@@ -49,6 +49,8 @@ enum completion_front completion_front(struct shared_cq *shared);
  * be rung. */
 bool completion_ring_late(struct shared_cq *shared);
 
+/* A place that is copied to another ring: 1, and it is passed over there, if it does not count. */
+uint32_t completion_skip(struct shared_place *slot, uint32_t position);
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void completion_purge(struct shared_cq *shared, uint32_t qpn);
 

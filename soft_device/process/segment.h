@@ -122,6 +122,9 @@ enum shared_use {
 	PLACE_EMPTY,  /* passed over as well, but no thread writes there */
 };
 
+#define PLACE_USE	   7u /* the bits of enum shared_use */
+#define PLACE_WRITER_SHIFT 3
+
 /* A completion. `send` completions are pushed by the owner of the CQ alone. */
 struct shared_cqe {
 	uint64_t wr_id;
@@ -139,7 +142,7 @@ struct shared_cqe {
 
 /* A place in the ring of a CQ. */
 struct shared_place {
-	_Atomic uint64_t use; /* position << 32 | enum shared_use */
+	_Atomic uint64_t use; /* position << 32 | late writer's << PLACE_WRITER_SHIFT | use */
 	struct shared_cqe cqe;
 	uint64_t unused; /* 64 bytes, a cache line */
 };
@@ -161,7 +164,7 @@ struct shared_cq {
 	uint32_t channel_id;	 /* 0: no channel; never used twice */
 	_Atomic uint32_t head;	 /* next to push; who moves it has the place before it */
 	_Atomic uint32_t tail;	 /* next to poll; under the lock */
-	_Atomic uint32_t left;	 /* places in PLACE_LEFT */
+	_Atomic uint32_t left;	 /* places that took no completion when they were used last */
 	uint32_t waits_at;	 /* the place that a poll waits for, under the lock, ... */
 	uint64_t waits_since_ns; /* ... since then; 0: for none */
 	_Atomic uint32_t events; /* notified and not read from the channel yet */

@@ -308,19 +308,26 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 	return cq == NULL ? NULL : &cq->ibv;
 }
 
-/* Copies what is in the ring; nothing is pushed meanwhile. False: it does not fit. */
-static bool copy_ring(struct shared_cq *shared, uint64_t made, uint32_t slots, uint32_t cqe)
+/*
+ * Copies what is in the ring; nothing is pushed meanwhile, so what does not count now is of a
+ * writer that is dead. Their number is *left. False: it does not fit.
+ */
+static bool copy_ring(struct shared_cq *shared, uint64_t made, uint32_t slots, uint32_t cqe,
+		      uint32_t *left)
 {
 	struct segment *segment = process_current->segment;
 	const struct shared_place *from = completion_ring(segment, shared);
 	struct shared_place *to = segment_at(segment, made);
 	const uint32_t head = atomic_load(&shared->head), tail = atomic_load(&shared->tail);
 
-	if (head - tail > cqe)
+	*left = 0;
+	if (head - tail > slots)
 		return false;
-	for (uint32_t at = tail; at != head; at++)
+	for (uint32_t at = tail; at != head; at++) {
 		to[at & (slots - 1)] = from[at & (shared->slots - 1)];
-	return true;
+		*left += completion_skip(&to[at & (slots - 1)], at);
+	}
+	return head - tail - *left <= cqe;
 }
 
 /* The objects lock is held. */
@@ -330,23 +337,24 @@ static int resize(struct cq *cq, uint32_t cqe)
 	const uint32_t slots = slots_for(cqe), old_slots = shared->slots;
 	const uint64_t made = segment_alloc(slots * sizeof(struct shared_place));
 	const uint64_t old = shared->offset;
-	bool fits = false;
+	uint32_t left;
+	bool fits;
 
 	if (made == 0)
 		return ENOMEM;
-	if (!qp_stop_pushes(cq)) {
+	if (held_uses_cq(cq->index) || !qp_stop_pushes(cq)) {
 		segment_free(made, slots * sizeof(struct shared_place));
 		return REFUSE(EBUSY, "ibv_resize_cq", "a process that is stopped may push there");
 	}
 	shared_lock_take(&shared->lock);
-	if (atomic_load(&shared->left) == 0)
-		fits = copy_ring(shared, made, slots, cqe);
+	fits = copy_ring(shared, made, slots, cqe, &left);
 	if (fits) {
 		shared->offset = made;
 		shared->slots = slots;
 		shared->cqe = cqe;
+		atomic_store(&shared->left, left);
 		if (atomic_load(&shared->room) != 0)
-			atomic_store(&shared->room, cqe);
+			atomic_store(&shared->room, cqe + left < slots ? cqe + left : slots);
 	}
 	shared_lock_release(&shared->lock);
 	qp_resume_pushes(cq);

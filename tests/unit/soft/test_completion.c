@@ -163,8 +163,8 @@ static void let_end(pid_t child)
 	assert_int_equal(WEXITSTATUS(status), 0); /* her push found room */
 }
 
-/* `times` completions come and go while the child stands still. */
-static void stop_at_each_instruction(unsigned times)
+/* `times` completions come and go while the child stands still, then `more` come. */
+static void stop_at_each_instruction(unsigned times, unsigned more)
 {
 	bool whole = false;
 	pid_t child;
@@ -174,10 +174,14 @@ static void stop_at_each_instruction(unsigned times)
 		hers = 0;
 		child = stopped_child(steps, &whole);
 		push_and_take(times);
+		for (unsigned i = 0; i < more; i++)
+			assert_true(push(next++));
 		let_end(child);
 		take_all();
 		push_and_take(1);
 		assert_int_equal(hers, 1);
+		/* no place is lost: each is used again when its turn comes */
+		push_and_take(SLOTS);
 		assert_int_equal(atomic_load(&segment->cq[0].room), CQE);
 		assert_int_equal(atomic_load(&segment->cq[0].raise), 0);
 	}
@@ -186,7 +190,21 @@ static void stop_at_each_instruction(unsigned times)
 static void a_push_stopped_anywhere_is_late_for_one_other(void **state)
 {
 	(void)state;
-	stop_at_each_instruction(1);
+	stop_at_each_instruction(1, 0);
+}
+
+static void a_push_stopped_anywhere_is_late_by_rounds(void **state)
+{
+	(void)state;
+	stop_at_each_instruction(2 * SLOTS + 1, 0);
+}
+
+/* Places that are passed over take none of the queue's room. */
+static void a_late_push_finds_the_room_that_is_there(void **state)
+{
+	(void)state;
+	for (unsigned times = SLOTS - CQE; times <= SLOTS; times++)
+		stop_at_each_instruction(times, CQE - 1);
 }
 
 /* Each has a queue of its own: places that the dead had are not used again. */
@@ -216,6 +234,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_push_stopped_anywhere_is_late_for_one_other,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_push_stopped_anywhere_is_late_by_rounds, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_late_push_finds_the_room_that_is_there, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_push_killed_anywhere_harms_no_other, NULL,
 						teardown),
 	};
