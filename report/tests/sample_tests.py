@@ -84,5 +84,6 @@ def unbegun_point(number: int, offered: float, response: Sequence[int], unbegun:
         latency.update(unbegun_ops=unbegun, mean_ns=None, max_ns=None)
         latency["percentiles"] = [{"p": 0.5, "ns": p50, "lo_ns": None, "hi_ns": None}]
     of_repeat.update(stddev_ns=None)
+    point["stop"]["duration_ns"] = round((len(response) + unbegun) / offered * 1e9)
     point["repeats"][0]["unbegun_ops"] = point["summary"]["unbegun_ops"] = unbegun
     return point

@@ -58,6 +58,8 @@ def result(factor: float, label: str, day: int) -> dict[str, Any]:
             of = factor if (depth, size) == (256, 4096) else 2 - factor if (depth, size) == (1, 64) else 1.0
             (point,) = measured(max(of, 0.8), sizes=(size,))["points"]
             point["params"]["depth"] = depth
+            for repeat in point["repeats"]:
+                repeat["order"] += len(points) * len(point["repeats"])
             points.append({**point, "id": f"p{len(points):04}"})
     made = measured()
     made["points"] = points

@@ -130,6 +130,7 @@ def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, t
     document = copy.deepcopy(SOUND["bw"])
     point = document["points"][0]
     point["repeats"][4]["complete"] = False
+    document["run"].update(status="interrupted", exit_code=130)
     counted = point["repeats"][:4]
     point["summary"].update(n=4, **{key: sample.interval([r[key] for r in counted]) for key in ("ops_per_s", "bytes_per_s")})
     path = tmp_path / "result.json"
@@ -224,7 +225,7 @@ RESPONSE = ("points", 0, "repeats", 0, "response_latency")
 
 @pytest.mark.parametrize("place, key, value, said", [
     (RESPONSE, "unbegun_ops", 600, ""),
-    (RESPONSE[:-1], "unbegun_ops", 601, "points[0].repeats[0].unbegun_ops: is not that of its response_latency"),
+    (RESPONSE[:-1], "unbegun_ops", 601, "response_latency.unbegun_ops: is 600, but of the repeat it is 601"),
     (RESPONSE, "max_ns", 1_127_872, "max_ns: is 1127872, but 600 operations were never begun"),
     (RESPONSE, "mean_ns", 1_063_936, "mean_ns: is 1063936, but 600 operations were never begun"),
     ((*RESPONSE, "percentiles", 0), "ns", 1_064_000, "but its histogram gives 1102335.500"),
