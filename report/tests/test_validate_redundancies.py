@@ -223,6 +223,47 @@ def test_unbroken_documents_are_sound(name: str) -> None:
     checked(SOUND[name]())
 
 
+def early(document: dict[str, Any]) -> None:
+    """A burst of 1,900 operations is done at once, and has the time that its plan has for them."""
+    document["points"][0]["params"]["arrivals"] = "burst:1900"
+    document["run"]["ended"] = document["run"]["started"]
+
+
+def bracket(document: dict[str, Any]) -> None:
+    """A search takes its highest rate from a closed loop, before its first trial."""
+    found = sample.bw_point(1, 64, persist="none", flush=None, flush_method=None, latency_kind="post_to_cqe")
+    document["points"].append(found)
+    for order, repeat in enumerate(repeat for point in document["points"] for repeat in point["repeats"]):
+        repeat["order"] = order
+    document["run"]["argv"] += ["--test", "rate", "--find-rate", "response.p99<1ms"]
+
+
+def argv(*words: str) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        document["run"]["argv"] = ["rpma-bench", "local", *words]
+
+    return change
+
+
+def stalled(document: dict[str, Any]) -> None:
+    """The second thread began long after the first."""
+    for repeat in document["points"][0]["repeats"]:
+        repeat["intervals"] = repeat["intervals"][:1]
+        repeat["threads"] = [{**repeat["threads"][0], "index": i, "ops": repeat["ops"] // 2} for i in range(2)]
+        repeat["intervals"][0]["t_ns"] = repeat["elapsed_ns"] // 4
+    document["points"][0]["params"]["threads"] = 2
+
+
+@pytest.mark.parametrize("name, change", [
+    ("rate", early), ("rate", bracket), ("lat", stalled), ("lat", argv("--depth", "0x1")), ("lat", argv("--depth", "1k")),
+    ("lat", argv("--depth", "4", "--depth", "1")), ("lat", argv("--depth", "4", "--dep", "1")), ("lat", argv("--plan", "p.json", "--depth", "4")),
+])  # fmt: skip
+def test_what_rpma_bench_may_write_is_sound(name: str, change: Callable[[dict[str, Any]], None]) -> None:
+    document = SOUND[name]()
+    change(document)
+    checked(document)
+
+
 def test_each_row_of_the_list_has_its_break() -> None:
     assert list(BREAKS) == list(dict.fromkeys(f"{row.of} {row.keys}" for row in redundancies.BENCH))
 
