@@ -268,6 +268,7 @@ CONTEXTS = (
 HOSTILE = [context.replace("{}", payload) for context in CONTEXTS for payload in PAYLOADS]
 
 
+@pytest.mark.drawn
 def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path) -> None:
     """As names of jobs, labels, warnings and facts of hosts: in charts, tables, ids, values and addresses."""
     jobs = [tools.fio_job(text, range(1000, 1100), rw="randwrite", bs=f"{1 + i % 40}k") for i, text in enumerate(HOSTILE)]
