@@ -4,7 +4,7 @@
  *
  * Each client sends a number. One that gives up, dies, sends something else or stays silent costs
  * the server nothing but its slot: a failure of a client's connection ends that connection, and
- * only a failure of the endpoint ends the server. The server ends after so many numbers, which are
+ * only a failure of the endpoint ends the server. The server ends after N numbers; N is
  * its third argument.
  */
 #include "example.h"
@@ -14,7 +14,7 @@
 
 #define SLOTS	   32 /* clients at a time */
 #define BYTES	   sizeof(uint64_t)
-#define SILENCE_MS 10000 /* a client that says nothing for so long is dropped */
+#define SILENCE_MS 10000 /* a client that is silent for longer is dropped */
 #define LOOK_MS	   1000
 
 struct client {

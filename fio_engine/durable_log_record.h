@@ -11,7 +11,7 @@
  *   done   write `number` was handed back to fio; with `claimed`, as durable
  *   sync   an fsync succeeded: all writes that are done are durable
  *   failed an fsync failed: no later one claims the writes so far, done or under way
- *   end    the job has ended, after so many writes: a log without it may have had more
+ *   end    the job has ended, after N writes: a log without it may have had more
  *
  * Each record ends with a sum of its bytes, and its front has one of its own, so that a damaged
  * length is not taken for the last record of a log that a crash cut. The front's sum continues that

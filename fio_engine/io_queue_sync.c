@@ -37,8 +37,8 @@ static int broken(const struct io_queue *q)
 }
 
 /*
- * Polls. What is done by now is handed back only after the sync, which is no part of how long it
- * took: those of the ring that have no time yet are its last ones.
+ * Polls. What is done by now is handed back only after the sync, whose time it is not part
+ * of: those of the ring that have no time yet are its last ones.
  */
 static void poll_for_sync(struct io_queue *q)
 {

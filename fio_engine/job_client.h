@@ -34,7 +34,7 @@ struct client {
 	int error;		 /* errno that the job ends with: no more is done; 0: it goes on */
 };
 
-/* Of what it has done so far. */
+/* What it has done so far. */
 struct account client_account(const struct client *client);
 
 #endif /* JOB_CLIENT_H */

@@ -15,8 +15,8 @@
 /* When the engine is loaded: fio's table of options, and the size of a job. */
 bool struct_guard_program(void);
 /*
- * Before a hook touches a job: are its parts where the headers have them? What it is to have for
- * io_ops is a table of this engine.
+ * Before a hook touches a job: are its parts where the headers have them? Its
+ * io_ops has to be a table of this engine.
  */
 bool struct_guard_job(struct thread_data *td, bool (*is_table)(const struct ioengine_ops *));
 /* The same of an io_u that fio has just handed over. */

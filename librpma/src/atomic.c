@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { CACHE_LINE = 64 }; /* of x86 and arm64: a write of a device within one is not torn */
+enum { CACHE_LINE = 64 }; /* x86 and arm64: a device's write within one is not torn */
 
 /* names are of the three pointers */
 __attribute__((cold, noinline)) static int atomic_refused(const struct rpma_conn *conn,

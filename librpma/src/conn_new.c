@@ -38,7 +38,7 @@ static uint32_t receives_in_cq(const struct rpma_conn *conn)
 	return srq != NULL ? srq->size : conn->options[RPMA_CONN_OPT_RQ_SIZE];
 }
 
-/* Of a queue that is shared, so many entries are this connection's. */
+/* This connection's share of a queue that several use. */
 static uint32_t entries_needed(const struct rpma_conn *conn)
 {
 	const uint64_t needed =
@@ -275,7 +275,7 @@ static int create_qp(struct rpma_conn *conn)
 		return 0;
 	conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] = conn->sendq.every;
 	conn->sendq.has_srq = conn->srq != NULL && receives_in_cq(conn) > 0;
-	if (conn->srq == NULL && conn->rcq == NULL) /* for so many the CQ has room */
+	if (conn->srq == NULL && conn->rcq == NULL) /* the CQ has room for these */
 		conn->sendq.receives_max = receives;
 	if (!conn->shares_cq)
 		conn->cq->sendq = &conn->sendq;

@@ -49,7 +49,7 @@ int rpma_connect_set_traffic_class(struct rdma_cm_id *id, uint32_t value)
 }
 
 /*
- * A client that gives up before it is accepted leaves an event that says so. The program gets that
+ * A client that gives up before it is accepted leaves an event. The program gets that
  * as the first event of its connection, as if the client had given up a moment later.
  */
 static bool is_gone(const struct rpma_conn *conn, int err)

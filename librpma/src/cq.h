@@ -10,9 +10,9 @@
 struct rpma_cq {
 	struct ibv_cq *ibv_cq;
 	struct ibv_comp_channel *channel;
-	bool channel_shared;	     /* and then the connection's, not ours */
-	struct rpma_sendq *sendq;    /* whose completions are counted here, or NULL; or of many */
-	struct rpma_cq_conns *conns; /* of rpma_cq_new(): the connections that use it, or NULL */
+	bool channel_shared;	  /* and then the connection's, not ours */
+	struct rpma_sendq *sendq; /* whose completions are counted here; NULL: none, or several */
+	struct rpma_cq_conns *conns; /* those of a queue by rpma_cq_new(), or NULL */
 	_Atomic unsigned unacked;    /* events that were taken and not acknowledged yet */
 	atomic_bool solicited_only;  /* what it is armed for, see rpma_cq_arm() */
 };

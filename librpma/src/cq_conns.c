@@ -24,8 +24,8 @@ enum { FREE, LEFT, TAKEN };
 #define USED (UINT64_C(1) << 32)
 
 struct rpma_cq_conns {
-	uint32_t entries;	/* of the queue */
-	_Atomic uint32_t taken; /* of those */
+	uint32_t entries;	/* the queue has */
+	_Atomic uint32_t taken; /* by connections */
 	uint32_t mask;
 	struct slot slots[];
 };
@@ -162,7 +162,7 @@ int rpma_cq_get_conn(const struct rpma_cq *cq, uint32_t qp_num, struct rpma_conn
 	return 0;
 }
 
-/* Completions of a connection that was deleted meanwhile go to nobody. */
+/* Completions of a connection that was deleted meanwhile are dropped. */
 int rpma_cq_conns_fetched(const struct rpma_cq *cq, struct ibv_wc *wc, int count)
 {
 	int kept = 0;

@@ -166,7 +166,7 @@ static int next_client(struct rpma_ep *ep, struct rdma_cm_id **id_ptr,
 	return ret;
 }
 
-/* Of a client that cannot be served. True: it had given up before, which is why. */
+/* Refuses a client that cannot be served. True: it had given up before, which is why. */
 static bool refuse(struct rdma_cm_id *id)
 {
 	bool is_gone = false;

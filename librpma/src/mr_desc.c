@@ -16,7 +16,7 @@
  * may be anything.
  *
  * Readers of 21 bytes look at no usage but the flush types. So where a program has room for no
- * more, READ_SRC says how the region flushes: it is cleared if the region accepts the native
+ * more, READ_SRC tells how the region flushes: it is cleared if the region accepts the native
  * flush, and set if it has to be read.
  */
 #include "log.h"

@@ -81,7 +81,7 @@ struct rpma_sendq {
 
 /* What a wait for completions may still come to. */
 enum rpma_prospect {
-	RPMA_PROSPECT_OPEN,    /* something, or nobody knows */
+	RPMA_PROSPECT_OPEN,    /* something, or it is not known */
 	RPMA_PROSPECT_ROOM,    /* an operation that was refused has room now */
 	RPMA_PROSPECT_WAITING, /* nothing: what was started waits to be posted */
 	RPMA_PROSPECT_NONE     /* nothing: whatever is under way leaves no completion */

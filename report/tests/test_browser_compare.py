@@ -23,7 +23,7 @@ DRAWING = """
   const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
   return { box: box(svg), texts: [...svg.querySelectorAll('text')].map(t => [t.textContent, ...box(t)]) };
 })()"""
-# Of each row of the forest's table: its first cell, whether the box that scrolls has all of it in sight, colour and sign.
+# Each row of the forest's table: its first cell, whether the box that scrolls has all of it in sight, colour and sign.
 WORDS = """
 [...document.querySelectorAll('#forest-table tbody tr')].map(row => {
   const cell = row.cells[0], word = cell.firstChild, at = cell.getBoundingClientRect();
@@ -36,7 +36,7 @@ ANSWER = """
   const p = document.querySelector('p'), r = p.getBoundingClientRect();
   return [p.className, p.textContent, r.top >= 0 && r.bottom <= window.innerHeight && r.right <= window.innerWidth];
 })()"""
-# The middle of the first row's mark, and what the page says of it.
+# The middle of the first row's mark, and what the page tells of it.
 FIRST_MARK = """
 (() => {
   const svg = [...document.querySelectorAll('#forest svg')].find(s => s.getClientRects().length);

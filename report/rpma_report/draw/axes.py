@@ -16,7 +16,7 @@ from rpma_report.text import shown
 Tick = Callable[[float], str]
 _GLYPH = 0.64  # width of a character over the size of the font: digits and lower case of DejaVu Sans
 _NAME = 24  # characters of a place's name
-_SMALL_TICKS = 4  # of the y axis of a small panel
+_SMALL_TICKS = 4  # on the y axis of a small panel
 _NINES_ROOM = 75  # points that 99.9999 % needs
 
 Y_TICKS: dict[YScale, Tick] = {

@@ -27,7 +27,7 @@ _COLOURS: dict[Tone, str] = {"worse": "--alarm", "better": "--good", "": "--mute
 _MARKERS: dict[Tone, str] = {"worse": "D", "better": "o", "": "o"}
 _GLYPH = 0.6  # width of a character over the size of the font
 _LINE = 1.3  # height of a line of text over the size of the font
-_SMALL = 0.82  # of the font: intervals
+_SMALL = 0.82  # times the font: intervals
 _GAP = 8  # points between two columns, and between two rows
 _TICK = 52  # points that the label of a tick needs
 
@@ -58,7 +58,7 @@ class Rows:
         self.top = self.line * (len(self.title) + len(self.notice)) + 4
         self.rows = self.pitch * len(self.names)
         self.height = self.top + self.rows + shape.font * 2.4
-        # Of a row, where its mark is: in the middle, or between the lines below its name.
+        # Where the mark of a row is: in the middle, or between the lines below its name.
         self.centre = 0.5 if self.beside else (self.line * (name_lines + 1) + _GAP / 2) / self.pitch
 
     def places(self) -> _Columns:

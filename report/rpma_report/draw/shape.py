@@ -16,8 +16,8 @@ class Shape:
     label_limit: int
     ticks: int
     tick_lines: int  # with 2, a tick's unit stands below its number
-    columns: int  # of small multiples
-    small_height: float  # of one of them
+    columns: int  # small multiples beside each other
+    small_height: float  # for one of them
 
 
 WIDE = Shape("wide", 640, 268, 190, 11, 100, 12, 1, 4, 78)

@@ -124,7 +124,7 @@ class Figure:
     table: Table
     notes: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()  # names of the places of a category scale, or of rows
-    rows: tuple[Row, ...] = ()  # of a chart in rows
+    rows: tuple[Row, ...] = ()  # for a chart in rows
     reference: Reference | None = None
     same_y: bool = False  # all panels have one y axis
     small: bool = False  # small multiples: panels in a grid, a series each

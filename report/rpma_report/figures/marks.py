@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The notice on what leaves a page, a picture or a table: not hardware, persistence not proven. The page says it once."""
+"""The notice on what leaves a page, a picture or a table: not hardware, persistence not proven. The page has it once."""
 
 from collections.abc import Iterable
 

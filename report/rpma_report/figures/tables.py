@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 
-Tone = Literal["worse", "better", ""]  # of a word: by colour and sign
+Tone = Literal["worse", "better", ""]  # colour and sign of a word
 
 
 @dataclass(frozen=True)

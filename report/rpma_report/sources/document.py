@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"  # RFC 1952
 # rpma-ping pings as many hosts at once.
 MAX_PARTS = 64
-# of fio with --status-interval that are looked at: the first and the last ones
+# fio with --status-interval writes many: the first and the last ones are looked at
 MAX_DOCUMENTS = 100
 # Each takes some 100 bytes of memory; a file of that size full of buckets has 4 million.
 MAX_CONTAINERS = 6_000_000

@@ -29,7 +29,7 @@ from device_truth import (
 from sides import last_line
 from soft_trace import read_traces
 
-MEASURED = "RPMA_MEASURED" in os.environ  # on a quiet machine, for so many samples as p99.9 needs
+MEASURED = "RPMA_MEASURED" in os.environ  # on a quiet machine, for the samples that p99.9 needs
 LENGTH = ["--duration", "4s"] if MEASURED else ["--ops", "4000"]
 OPTIONS = ["--test", "lat", "--size", "64", "--warmup", "50ms", *LENGTH]
 LOGNORMAL = "delay:op={},median=50us,sigma=0.3"

@@ -116,7 +116,7 @@ def read_of(tree: Path, *options: str) -> list[Path]:
 
 
 def share(read: list[Path], part: int, parts: int) -> list[Path]:
-    """One of so many cases has this part of the files, and all of them in a long run."""
+    """The files of one case out of `parts`; in a long run each case has all."""
     return read if LONG else read[part % parts::parts]
 
 

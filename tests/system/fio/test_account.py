@@ -50,7 +50,7 @@ def jobs() -> list[Job]:
             for number, (policy, depth, rw) in enumerate(itertools.product(POLICIES, DEPTHS, PATTERNS))]  # fmt: skip
 
 
-# of every policy, of every pattern, of both methods; with no flush at all, and with writes behind the last one
+# every policy, every pattern, both methods; with no flush at all, and with writes behind the last one
 DAILY = [0, 5, 14, 17, 24, 27, 29, 30, 33]
 
 
@@ -138,7 +138,7 @@ def test_every_word_and_count_is_what_the_device_saw(run_job: Callable[..., tupl
 
 
 def test_the_daily_jobs_flush_all_some_and_nothing() -> None:
-    """Of 40 in all."""
+    """There are 40 in all."""
     picked = [jobs()[number] for number in DAILY]
     assert len(jobs()) == 40
     assert {job.policy for job in picked} == set(POLICIES) and {job.rw for job in picked} == set(PATTERNS)

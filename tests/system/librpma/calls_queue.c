@@ -46,7 +46,7 @@ static void open_one(const struct calls *c, struct rpma_peer *peer, struct share
 	MUST(rpma_peer_cfg_delete(&pcfg));
 }
 
-/* The queue has room for so many connections, and not for a large one, whatever the device gave. */
+/* The queue has room for these connections, and not for a large one, whatever the device gave. */
 static void expect_no_more(const struct calls *c, struct rpma_peer *peer, struct rpma_cq *cq)
 {
 	struct rpma_conn_cfg *cfg = shared_cfg(cq);

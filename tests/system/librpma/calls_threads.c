@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define THREADS	   8
-#define OPERATIONS 200 /* of each thread */
+#define OPERATIONS 200 /* for each thread */
 #define SQ_SIZE	   64
 #define IN_FLIGHT  (SQ_SIZE / 2)
 

@@ -37,7 +37,7 @@ struct end {
 	struct rpma_mr_local *src;
 };
 
-/* True: established. Gives up after so many calls, or milliseconds. */
+/* True: established. Gives up after that number of calls, or milliseconds. */
 static bool connect_in(struct end *end, const char *addr, const char *port, unsigned steps,
 		       uint32_t limit_ms)
 {

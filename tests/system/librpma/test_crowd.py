@@ -16,7 +16,7 @@ LIMIT_S = 400
 
 
 class Server:
-    """Ends by itself after so many numbers."""
+    """Ends by itself after a number of rounds."""
 
     def __init__(self, numbers: int, transport: str) -> None:
         self.process = subprocess.Popen(

@@ -162,7 +162,7 @@ def test_a_power_failure_loses_nothing_that_1_3_keeps(target: str, initiator: st
 
 
 def test_the_judge_sees_what_a_read_loses(file: str) -> None:
-    """A file that a target of 1.2.0 registers is read, which is no flush of its platform."""
+    """A file that a target of 1.2.0 registers is read; its platform flushes otherwise."""
     lost = [seed for seed in range(POWER_FAILURES) if lost_in("1.2.0", "1.2.0", "0x29", file, seed)]
     assert len(lost) >= POWER_FAILURES / 2
 

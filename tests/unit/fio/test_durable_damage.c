@@ -15,7 +15,7 @@
 
 #define REGION	  8192U
 #define WRITES	  40U
-#define PLACE	  (REGION / WRITES) /* of one write: none is written again */
+#define PLACE	  (REGION / WRITES) /* for one write: none is written again */
 #define SYNC_EACH 4U
 #define MUTATIONS 500
 #define LOG_MAX	  (1U << 16)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LAST_ERROR RPMA_E_NOT_SHARED_CHNL /* of 1.2; RPMA_E_TIMEOUT is behind it */
+#define LAST_ERROR RPMA_E_NOT_SHARED_CHNL /* in 1.2; RPMA_E_TIMEOUT is behind it */
 #define LAST_EVENT RPMA_CONN_UNREACHABLE
 
 static void err_2str__has_a_text_of_its_own_for_each_error(void **unused)

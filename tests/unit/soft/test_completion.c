@@ -35,7 +35,7 @@ _Atomic uint32_t sq_released[SEGMENT_QPS];
 static struct process process;
 static struct peer self;
 static struct segment *segment;
-static uint64_t next, expected; /* of what this process pushes */
+static uint64_t next, expected; /* what this process pushes */
 static unsigned hers;		/* completions of the child that came */
 
 /* Each look is a second later: no poll waits for a place longer than for its second look. */
@@ -127,7 +127,7 @@ static void push_and_take(unsigned times)
 /* A child after `steps` instructions of its push, or at the end of it: *whole. */
 static pid_t stopped_child(unsigned steps, bool *whole)
 {
-	_Atomic uint32_t *pushed = &segment->cq[1].head; /* of a queue that is not used */
+	_Atomic uint32_t *pushed = &segment->cq[1].head; /* the queue is not used otherwise */
 	pid_t child;
 	int status;
 
