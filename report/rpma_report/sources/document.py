@@ -205,7 +205,7 @@ def _inflated(name: str, data: bytes) -> bytes:
 
 
 # Messages of Python's reader of JSON, in plain words.
-_NO_JSON = "found what no JSON has there"
+_NO_JSON = "unexpected text"
 _EXPECTED = {
     "Expecting value": "expected a value, such as an object that begins with {",
     "Expecting property name enclosed in double quotes": "expected a name in double quotes",

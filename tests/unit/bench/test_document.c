@@ -288,10 +288,11 @@ static void a_quota_is_not_blamed_on_others(void **state)
 	document_add_repeat(r, there);
 	document_expect_warning("CPU_TIME_TAKEN", NULL);
 	document_expect_warning("CPU_THROTTLED",
-				"quota of 0.5 CPUs, most in p0000: 40 of 63 periods, "
-				"1.25 s");
-	document_expect_warning("CPU_THROTTLED", "quota of 2 CPUs, most in p0000: 1 of 10 periods, "
-						 "0.07 s");
+				"stopped the client because its control group had used up its CPU "
+				"quota of 0.5 CPUs, most in p0000: 40 of 63 periods, 1.25 s");
+	document_expect_warning("CPU_THROTTLED",
+				"stopped the server because its control group had used up its CPU "
+				"quota of 2 CPUs, most in p0000: 1 of 10 periods, 0.07 s");
 	s.interference.quota = (struct cpu_quota){.known = true, .cpus = 0.5, .periods = 63};
 	document_add_repeat(s, there);
 	document_expect_warning("CPU_THROTTLED", "in 1 of 2 repeats");

@@ -87,16 +87,17 @@ static void warn_throttled_end(const json_t *points, const char *host, json_t *l
 	}
 	if (worst == NULL)
 		return;
-	warning_add(
-		list, "CPU_THROTTLED", "warn", host,
-		json_sprintf("in %zu of %zu repeats the kernel stopped this end because its "
-			     "control group had used up its CPU quota of %.3g CPUs, most in "
-			     "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-			     " periods, %.3g s; the figures are those of the quota",
-			     stopped, repeats, json_number_value(json_object_get(worst, "cpus")),
-			     path_text(worst_point, "id"), path_whole(worst, "throttled_periods"),
-			     path_whole(worst, "periods"),
-			     (double)path_whole(worst, "throttled_ns") / 1e9));
+	warning_add(list, "CPU_THROTTLED", "warn", host,
+		    json_sprintf("in %zu of %zu repeats the kernel stopped the %s because its "
+				 "control group had used up its CPU quota of %.3g CPUs, most in "
+				 "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+				 " periods, %.3g s; the figures are those of the quota",
+				 stopped, repeats, host,
+				 json_number_value(json_object_get(worst, "cpus")),
+				 path_text(worst_point, "id"),
+				 path_whole(worst, "throttled_periods"),
+				 path_whole(worst, "periods"),
+				 (double)path_whole(worst, "throttled_ns") / 1e9));
 }
 
 void warn_throttled(const json_t *points, json_t *list)
