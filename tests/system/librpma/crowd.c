@@ -166,6 +166,8 @@ static int give_up_soon(const char *addr, const char *port)
 	begin(&end, addr);
 	MUST_HOLD(!connect_in(&end, addr, port, UINT32_MAX, SOON_MS));
 	leave(&end);
+	MUST(rpma_mr_dereg(&end.src));
+	MUST(rpma_peer_delete(&end.peer));
 	return 0;
 }
 

@@ -264,11 +264,11 @@ static size_t clean_command_line(char *line, size_t len)
 
 /*
  * A line of mountinfo is kept up to its mount point and mount options; then
- * come the type, the source if it is a device, and how it uses DAX.
+ * come the type, the source if it is a device, how it uses DAX, and its realtime device.
  */
 static size_t clean_mount(char *line, size_t len)
 {
-	static const char *const kept[] = {"rw", "ro", "dax", NULL};
+	static const char *const kept[] = {"rw", "ro", "dax", "rtdev", NULL};
 	char clean[1024], copy[4096];
 	char *words[6], *after, *type, *source, *options, *rest = copy;
 	int count;

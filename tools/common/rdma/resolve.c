@@ -49,9 +49,12 @@ static void add(struct resolved *resolved, const char *address)
 		memcpy(resolved->addresses[resolved->count++], address, RESOLVE_ADDRESS_MAX);
 }
 
-static int look_up(const char *host, int family, struct resolved *resolved)
+static int look_up(const char *host, int family, int flags, struct resolved *resolved)
 {
-	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found = NULL;
+	struct addrinfo hints = {.ai_family = family,
+				 .ai_socktype = SOCK_STREAM,
+				 .ai_flags = flags},
+			*found = NULL;
 	int error = getaddrinfo(host, NULL, &hints, &found);
 
 	for (const struct addrinfo *i = found; error == 0 && i != NULL; i = i->ai_next) {
@@ -71,7 +74,7 @@ static void *look_up_thread(void *arg)
 {
 	struct lookup *l = arg;
 	struct resolved resolved = {.count = 0};
-	int error = look_up(l->host, l->family, &resolved);
+	int error = look_up(l->host, l->family, 0, &resolved);
 	bool abandoned;
 
 	pthread_mutex_lock(&l->lock);
@@ -163,6 +166,10 @@ int resolve_all(const char *host, int family, int timeout_ms, struct resolved *r
 	resolved->count = 0;
 	if (l == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	if (look_up(l->host, family, AI_NUMERICHOST, resolved) == 0) { /* asks no server */
+		lookup_free(l);
+		return 0;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += timeout_ms / 1000;
 	deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
