@@ -15,7 +15,10 @@
 #define SMBIOS_BYTE 0x13
 #define SMBIOS_BIT  (1 << 4)
 
-/* From pci.ids; -1: any device. */
+/*
+ * From pci.ids, but for bhyve, whose framebuffer has a number of its own: FreeBSD,
+ * usr.sbin/bhyve/pci_fbuf.c. -1: any device.
+ */
 static const struct {
 	int vendor, device;
 	bool doubtful; /* on cards of some makers, too */
@@ -25,6 +28,7 @@ static const struct {
 	{0x80ee, -1, false},	 /* VirtualBox */
 	{0x5853, -1, false},	 /* Xen */
 	{0x1ab8, -1, false},	 /* Parallels */
+	{0xfb5d, -1, false},	 /* bhyve */
 	{0x1414, 0x5353, false}, /* the display of Hyper-V */
 	{0x1234, 0x1111, false}, /* the display of QEMU */
 	{0x8086, 0x3420, false}, /* ioh3420, the other root port of QEMU */

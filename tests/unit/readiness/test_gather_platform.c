@@ -88,6 +88,19 @@ static void a_guest_is_known(void **s)
 	assert_string_equal(p.emulated, "QEMU");
 }
 
+/* FreeBSD, usr.sbin/bhyve/pci_fbuf.c; its other functions are numbered as those of real makers. */
+static void the_display_of_bhyve_shows_a_guest(void **s)
+{
+	struct facts_platform p;
+
+	scratch_write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu\n");
+	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "vendor", "0xfb5d\n");
+	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "device", "0x40fb\n");
+	tree_gather_platform(&p);
+	assert_int_equal(p.guest, KNOWN_YES);
+	assert_non_null(strstr(p.guest_why, "0000:00:1d.0 (fb5d:40fb)"));
+}
+
 static void the_command_line_is_split_into_words(void **s)
 {
 	static const struct {
@@ -256,6 +269,7 @@ int main(void)
 		in_scratch(a_processor_of_arm),
 		in_scratch(dcpodp_is_not_dcpop),
 		in_scratch(a_guest_is_known),
+		in_scratch(the_display_of_bhyve_shows_a_guest),
 		in_scratch(the_command_line_is_split_into_words),
 		in_scratch(ways_are_those_of_the_nics_node),
 		in_scratch(another_vendor_has_no_such_register),
