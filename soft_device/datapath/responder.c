@@ -79,15 +79,30 @@ static void target_to_error(struct peer *peer, struct shared_qp *target, uint32_
 	peer_raise(peer, &target->raise, raise | RAISE_QP_FLUSH);
 }
 
+/*
+ * The state alone to ERR, without the lock: the owner may destroy the QP, or change its state,
+ * meanwhile. False: it did, or there was nothing to change.
+ */
+static bool state_to_error(struct shared_qp *qp, uint32_t qpn)
+{
+	uint32_t state = atomic_load(&qp->state);
+
+	do {
+		if (qpn == 0 || atomic_load(&qp->qpn) != qpn || state < IBV_QPS_RTR ||
+		    state > IBV_QPS_SQE)
+			return false;
+	} while (!atomic_compare_exchange_weak(&qp->state, &state, IBV_QPS_ERR));
+	return true;
+}
+
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise)
 {
-	const uint32_t state = atomic_load(&qp->state);
+	const uint32_t qpn = atomic_load(&qp->qpn);
 
 	if (shared_lock_take_soon(&qp->lock)) {
 		target_to_error(peer, qp, raise);
 		shared_lock_release(&qp->lock);
-	} else if (state >= IBV_QPS_RTR && state <= IBV_QPS_SQE) {
-		atomic_store(&qp->state, IBV_QPS_ERR);
+	} else if (state_to_error(qp, qpn)) {
 		peer_raise(peer, &qp->raise, raise | RAISE_QP_FLUSH | RAISE_QP_RECEIVES);
 	}
 }

@@ -88,8 +88,12 @@ enum shared_raise {
 /* A queue pair as responder. */
 struct shared_qp {
 	struct shared_lock lock;
-	_Atomic uint32_t qpn;	/* 0: free */
-	_Atomic uint32_t state; /* enum ibv_qp_state; becomes ERR under the lock only */
+	_Atomic uint32_t qpn; /* 0: free */
+	/*
+	 * enum ibv_qp_state; changed under the lock. Where that cannot be had: to ERR from RTR to
+	 * SQE, by compare and exchange, and to RESET by the owner that destroys the QP.
+	 */
+	_Atomic uint32_t state;
 	_Atomic uint32_t raise; /* enum shared_raise */
 	uint32_t pd;
 	uint32_t access;   /* qp_access_flags */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_responder.c -- what is answered as the power of the target fails.
+ * test_responder.c -- what is answered as the power of the target fails, and what becomes of a
+ * queue pair that fails while its lock cannot be had.
  *
  * The rest of the device is a segment without an owner: the target is this process.
  */
@@ -9,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -25,13 +27,24 @@ static struct segment *segment;
 static struct journal *journal;
 static uint64_t words[2]; /* the region's, and where a read's go */
 static bool power_fails;
+static uint32_t raised;		/* but for COMM_EST */
+static void (*meanwhile)(void); /* what the owner does as the lock is waited for */
 
 /* The responder raises COMM_EST half-way through the first operation on a QP in RTR. */
 void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 {
-	assert_int_equal(bits, RAISE_QP_COMM_EST);
-	if (power_fails)
+	if (bits != RAISE_QP_COMM_EST)
+		raised = bits;
+	else if (power_fails)
 		atomic_store(&journal->failed, 1);
+}
+
+/* In place of the C library's: waiting for a lock ends in it. */
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	if (meanwhile != NULL)
+		meanwhile();
+	return 0;
 }
 
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
@@ -135,11 +148,64 @@ static void an_operation__during_which_the_power_fails_is_not(void **state)
 	}
 }
 
+static void keep(void)
+{
+}
+
+static void go_on(void)
+{
+	atomic_store(&segment->qp[0].state, IBV_QPS_RTS);
+}
+
+static void destroy(void)
+{
+	atomic_store(&segment->qp[0].state, IBV_QPS_RESET);
+	atomic_store(&segment->qp[0].qpn, 0);
+}
+
+static void destroy_and_make_another(void)
+{
+	destroy();
+	atomic_store(&segment->qp[0].qpn, QPN + 1);
+	atomic_store(&segment->qp[0].state, IBV_QPS_RTR);
+}
+
+/* Another thread has the lock all the while. */
+static void a_queue_pair_that_fails__is_the_one_that_was_meant(void **state)
+{
+	static const struct {
+		void (*meanwhile)(void);
+		uint32_t state, raised;
+	} cases[] = {
+		{keep, IBV_QPS_ERR, RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES},
+		{go_on, IBV_QPS_ERR, RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES},
+		{destroy, IBV_QPS_RESET, 0},
+		{destroy_and_make_another, IBV_QPS_RTR, 0},
+	};
+	struct peer self = {.transport = PEER_SELF, .segment = segment};
+	struct shared_qp *qp = &segment->qp[0];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		atomic_store(&qp->qpn, QPN);
+		atomic_store(&qp->state, IBV_QPS_RTR);
+		raised = 0;
+		shared_lock_take(&qp->lock);
+		meanwhile = cases[i].meanwhile;
+		responder_fail(&self, qp, RAISE_QP_FATAL);
+		meanwhile = NULL;
+		shared_lock_release(&qp->lock);
+		assert_int_equal(atomic_load(&qp->state), cases[i].state);
+		assert_int_equal(raised, cases[i].raised);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_operation__is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_operation__during_which_the_power_fails_is_not,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_queue_pair_that_fails__is_the_one_that_was_meant,
 						setup, teardown),
 	};
 
