@@ -100,7 +100,7 @@ static void enter(int fd)
 	pid_t pid;
 
 	if (check_user(fd, &pid) == 0) {
-		unix_accepted(fd);
+		unix_accepted(fd, pid);
 		return;
 	}
 	door_stranger(STRANGER_USER, NULL);

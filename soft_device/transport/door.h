@@ -42,6 +42,7 @@ struct visitor {
 	unsigned char token[WIRE_TOKEN_BYTES];
 	unsigned char answer[WIRE_TOKEN_BYTES]; /* what we show it in return */
 	uint64_t identity;
+	pid_t pid; /* the kernel tells it, as to door_connect() */
 	uint64_t until_ns;
 };
 void door_visited(const struct visitor *visitor);

@@ -84,7 +84,8 @@ void peer_put(struct peer *peer)
 
 bool peer_key_equal(const struct peer_key *a, const struct peer_key *b)
 {
-	return a->identity == b->identity && memcmp(&a->own, &b->own, sizeof(a->own)) == 0 &&
+	return a->identity == b->identity && a->pid == b->pid &&
+	       memcmp(&a->own, &b->own, sizeof(a->own)) == 0 &&
 	       memcmp(&a->remote, &b->remote, sizeof(a->remote)) == 0;
 }
 

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "request.h"
 #include "soft_device/process/segment.h"
@@ -30,12 +31,13 @@ enum peer_transport {
 extern const struct process_part peer_part, listen_part, door_part, doorbell_part;
 
 /*
- * Which process: its identity, and between hosts also both addresses, as the identity is its own
- * claim: the same claim from another address is another key. Where the kernel vouches for the
- * process the addresses are 0.
+ * Which process: its identity, and as that is its own claim, what it does not choose: between hosts
+ * both addresses, on this host the pid that the kernel tells. The same claim of another is another
+ * key.
  */
 struct peer_key {
 	uint64_t identity; /* segment.identity */
+	pid_t pid;	   /* SO_PEERCRED; 0: of another host, or of another pid namespace */
 	union ibv_gid own;
 	union ibv_gid remote;
 };

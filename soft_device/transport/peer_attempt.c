@@ -97,6 +97,8 @@ static int make_key(const struct finding *finding, struct peer_key *key)
 {
 	memset(key, 0, sizeof(*key));
 	key->identity = finding->other.identity;
+	if (finding->link != NULL)
+		key->pid = unix_pid(finding->link);
 	return finding->local ? 0 : gid_of_socket(finding->stream.fd, &key->own, &key->remote);
 }
 
@@ -159,7 +161,8 @@ static void use_tcp(struct finding *finding)
 
 static void use_local(struct finding *finding)
 {
-	const struct peer_key key = {.identity = finding->other.identity};
+	const struct peer_key key = {.identity = finding->other.identity,
+				     .pid = unix_pid(finding->link)};
 	struct peer *peer = peer_add(PEER_LOCAL, &key);
 	char who[128];
 	int result;

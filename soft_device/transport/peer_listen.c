@@ -116,6 +116,7 @@ static bool identify(struct pending_peer *peer, const struct wire_hello *hello,
 		return false;
 	}
 	peer->key.identity = visitor.identity;
+	peer->key.pid = visitor.pid;
 	memcpy(reply->token, visitor.answer, sizeof(reply->token));
 	return true;
 }

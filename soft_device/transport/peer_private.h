@@ -101,8 +101,8 @@ void attempt_start(void *arg);
 
 /* peer_unix.c */
 
-/* A process of the same user has come to a door. The fd is taken over. */
-void unix_accepted(int fd);
+/* A process of the same user, with this pid, has come to a door. The fd is taken over. */
+void unix_accepted(int fd, pid_t pid);
 
 /*
  * Goes to the door of a process, maps its segment and tries its memory. NULL with errno, as

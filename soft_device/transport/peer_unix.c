@@ -37,7 +37,7 @@ struct client {
 	int fd;
 	struct watch *watch;
 	struct timer *limit; /* until the peer uses our segment */
-	uint64_t identity;   /* 0: has not said hello */
+	struct peer_key key; /* identity 0: has not said hello */
 	struct subscriber *subscriber;
 };
 
@@ -151,8 +151,9 @@ static int client_hello(struct client *client, const struct message *message)
 		return -EPROTO;
 	if (getrandom(reply.token, sizeof(reply.token), 0) != sizeof(reply.token))
 		return -EIO;
-	client->identity = hello.identity;
+	client->key.identity = hello.identity;
 	visitor.identity = hello.identity;
+	visitor.pid = client->key.pid;
 	memcpy(visitor.token, hello.token, sizeof(visitor.token));
 	memcpy(visitor.answer, reply.token, sizeof(visitor.answer));
 	door_visited(&visitor);
@@ -162,9 +163,9 @@ static int client_hello(struct client *client, const struct message *message)
 
 static int client_handle(struct client *client, const struct message *message)
 {
-	if (client->identity == 0 && message->header.kind == WIRE_HELLO)
+	if (client->key.identity == 0 && message->header.kind == WIRE_HELLO)
 		return client_hello(client, message);
-	if (client->identity == 0 || client->subscriber != NULL ||
+	if (client->key.identity == 0 || client->subscriber != NULL ||
 	    message->header.kind != WIRE_CARRY)
 		return -EPROTO;
 	agent_timer_delete(client->limit);
@@ -194,13 +195,13 @@ static void client_ready(void *arg, uint32_t events)
 	if (result == 0)
 		return;
 	if (client->subscriber != NULL)
-		key.identity = client->identity;
+		key = client->key;
 	client_free(client);
 	if (key.identity != 0)
 		peer_user->process_gone(&key);
 }
 
-void unix_accepted(int fd)
+void unix_accepted(int fd, pid_t pid)
 {
 	struct client *client = calloc(1, sizeof(*client));
 
@@ -209,6 +210,7 @@ void unix_accepted(int fd)
 		return;
 	}
 	client->fd = fd;
+	client->key.pid = pid;
 	client->limit = agent_timer_new(client_late, client);
 	client->watch = agent_watch(fd, EPOLLIN, client_ready, client);
 	if (client->limit == NULL || client->watch == NULL) {

@@ -6,16 +6,21 @@
  *
  * The port is in the number of every queue pair.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_peer.h"
 #include "tests/device/pair.h"
 
-#define CROWD 300 /* more than the device listens to at a time */
+#define GRACE_NS UINT64_C(450000000) /* an end makes a queue pair fail sooner */
+#define CROWD	 300		     /* more than the device listens to at a time */
 
 static struct end target;
 
@@ -241,6 +246,96 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 	}
 }
 
+/* What the process that has this queue pair tells of itself. */
+static uint64_t identity_at(uint32_t qp_num)
+{
+	const struct wire_hello own = {.identity = FAKE_IDENTITY};
+	const int door = fake_peer_visit(qp_num, &own);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_hello hello;
+
+	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
+	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &hello));
+	close(door);
+	return hello.identity;
+}
+
+/* It is let in at the door as one that shares memory, and hangs up. */
+static void come_and_go_at_the_door(uint64_t identity)
+{
+	const struct wire_hello hello = {.identity = identity, .token = {1}};
+	const int door = fake_peer_visit(w.near.qp->qp_num, &hello);
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
+	fake_peer_send_carry(door);
+	assert_true(fake_peer_receive(door, bytes, WIRE_HEADER_BYTES + WIRE_CHANNEL_BYTES));
+	close(door);
+}
+
+/* The same as one whose operations come over TCP: one is answered. */
+static void come_and_go_over_tcp(uint64_t identity)
+{
+	const struct wire_hello hello = {.identity = identity, .token = {2}};
+	const struct request nothing = {.op = REQUEST_WRITE};
+	const int door = fake_peer_visit(w.near.qp->qp_num, &hello);
+	const int fd = fake_peer_connect(w.near.qp->qp_num);
+	unsigned char bytes[WIRE_REQUEST_START];
+
+	assert_true(fake_peer_receive(door, bytes, WIRE_HELLO_MESSAGE));
+	close(door);
+	wire_put_hello(bytes, &hello);
+	fake_peer_send(fd, bytes, WIRE_HELLO_MESSAGE);
+	assert_true(fake_peer_receive(fd, bytes, WIRE_HELLO_MESSAGE));
+	fake_peer_send_carry(fd);
+	wire_put_request(bytes, 0, 0, &w.near.gid, 0, &nothing);
+	fake_peer_send(fd, bytes, sizeof(bytes));
+	fake_peer_receive_answer(fd);
+	close(fd);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A third process of the same user: that it goes is not the end of whom it calls itself. */
+static void expect_no_end(void (*come_and_go)(uint64_t identity))
+{
+	const uint64_t far = identity_at(w.far.qp_num);
+	int status;
+	pid_t pid;
+
+	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0)); /* the two have met */
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(WAIT_S);
+		come_and_go(far);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_not_equal(identity_at(w.near.qp->qp_num), far); /* its end is noticed by now */
+	for (uint64_t until = now_ns() + GRACE_NS; now_ns() < until;)
+		done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
+	assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
+}
+
+static void test_stolen_identity_ends_no_peer_at_the_door(void **state)
+{
+	expect_no_end(come_and_go_at_the_door);
+}
+
+static void test_stolen_identity_ends_no_peer_over_tcp(void **state)
+{
+	expect_no_end(come_and_go_over_tcp);
+}
+
 #define HOSTILE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -257,6 +352,8 @@ static const struct CMUnitTest tests[] = {
 	HOSTILE_TEST(test_crowd_that_says_nothing_keeps_nobody_out),
 	HOSTILE_TEST(test_mutated_requests_are_survived),
 	HOSTILE_TEST(test_nonsense_on_the_unix_socket_is_hung_up_on),
+	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_door),
+	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_over_tcp),
 };
 
 DEVICE_TESTS("links_hostile", tests)
