@@ -10,6 +10,7 @@
 #include "mr.h"
 #include "objects.h"
 #include "qp.h"
+#include "soft_device/datapath/completion.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 
@@ -90,6 +91,8 @@ static void free_qps(void)
 		*at = qp->next_held;
 		cq = qp->shared->recv_cq;
 		srq = qp->shared->srq;
+		/* what the holder pushed once it went on */
+		completion_purge(&process_current->segment->cq[cq], qp->ibv.qp_num);
 		qp_let_go(qp);
 		if (!held_uses_cq(cq))
 			cq_let_go(cq);

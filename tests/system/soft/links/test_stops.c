@@ -322,6 +322,39 @@ static void test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it(void **st
 		serve_others(&counts);
 }
 
+static struct shared_qp *find_shared(struct segment *segment, uint32_t qp_num)
+{
+	unsigned i = 0;
+
+	while (i < SEGMENT_QPS && atomic_load(&segment->qp[i].qpn) != qp_num)
+		i++;
+	assert_true(i < SEGMENT_QPS);
+	return &segment->qp[i];
+}
+
+/* The child has taken a receive when the queue pair is destroyed, and completes it then. */
+static void test_destroyed_queue_pair_leaves_no_completion(void **state)
+{
+	struct segment *segment = own_segment();
+	const struct shared_qp *shared = find_shared(segment, test.end.qp->qp_num);
+	struct shared_ring *receives = &segment->srq[shared->srq].rq;
+	struct shared_cq *cq = &segment->cq[shared->recv_cq];
+	const uint32_t taken = atomic_load(&receives->tail), pushed = atomic_load(&cq->head);
+	struct ibv_qp *qp = test.end.qp;
+
+	stop_inside();
+	while (atomic_load(&receives->tail) == taken)
+		step(1);
+	test.end.qp = NULL;
+	OK(ibv_destroy_qp(qp));
+	while (child_holds_qp(segment))
+		step(1);
+	assert_int_equal(atomic_load(&cq->head), pushed + 1);
+	for (double until = deadline(); atomic_load(&cq->tail) != pushed + 1;)
+		wait_a_little(until, "the completion to go");
+	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+}
+
 /* The queue pair goes to ERR and back, as when the program gives the peer up. */
 static void test_queue_pair_fails_while_a_stopped_peer_holds_it(void **state)
 {
@@ -345,6 +378,7 @@ static const struct CMUnitTest tests[] = {
 	STOPS_TEST(test_peer_stopped_anywhere_holds_no_other_up),
 	STOPS_TEST(test_region_is_taken_back_while_a_stopped_peer_may_use_it),
 	STOPS_TEST(test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it),
+	STOPS_TEST(test_destroyed_queue_pair_leaves_no_completion),
 	STOPS_TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it),
 };
 
