@@ -19,10 +19,13 @@ static inline struct shared_place *completion_ring(struct segment *segment,
 	return segment_at(segment, shared->offset);
 }
 
-/* Whether a poll may find something; the lock settles it. */
+/*
+ * Whether a poll may find something; the lock settles it. Who arms looks at `head` after `armed`,
+ * who pushes at `armed` after `head`, sequentially consistent: one of them sees the other.
+ */
 static inline bool completion_none(const struct shared_cq *shared)
 {
-	return atomic_load_explicit(&shared->head, memory_order_acquire) ==
+	return atomic_load(&shared->head) ==
 	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
 }
 

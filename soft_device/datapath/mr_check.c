@@ -19,7 +19,8 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 	if (key == 0 || index >= SEGMENT_MRS)
 		return NULL;
 	mr = &segment->mr[index];
-	if (atomic_load_explicit(&mr->key, memory_order_acquire) != key)
+	/* not before the lock is taken: see shared_lock_try() */
+	if (atomic_load(&mr->key) != key)
 		return NULL;
 	if (mr->pd != pd || (mr->access & access) != access)
 		return NULL;

@@ -94,7 +94,7 @@ static bool is_dead(uint64_t holder)
 static bool try_take(struct shared_lock *lock, uint64_t expected)
 {
 	return atomic_compare_exchange_strong_explicit(&lock->holder, &expected, lock_self,
-						       memory_order_acquire, memory_order_relaxed);
+						       memory_order_seq_cst, memory_order_relaxed);
 }
 
 static void spin(void)

@@ -33,14 +33,18 @@ static inline void shared_lock_init(struct shared_lock *lock)
 	atomic_init(&lock->holder, 0);
 }
 
-/* Without waiting. */
+/*
+ * Without waiting. Sequentially consistent, as the owner of a region takes its key out and then
+ * looks at who holds a lock, while an executor takes the lock and then looks at the key: one of
+ * them sees the other (mr_settle()).
+ */
 static inline bool shared_lock_try(struct shared_lock *lock)
 {
 	uint64_t none = 0;
 
 	return __builtin_expect(lock_self != 0, 1) &&
 	       atomic_compare_exchange_strong_explicit(&lock->holder, &none, lock_self,
-						       memory_order_acquire, memory_order_relaxed);
+						       memory_order_seq_cst, memory_order_relaxed);
 }
 
 /* For locks that only threads of this process take. True when the holder before us died with it. */
