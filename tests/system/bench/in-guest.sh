@@ -344,7 +344,7 @@ check 'a port without a listener' nobody_listens
 check 'an address that no host has' nobody_there
 check_long 'an address without a device' an_address_without_device
 check_long 'a device of another name' a_device_of_another_name
-check 'a server killed in mid-run' killed_server
+check_long 'a server killed in mid-run' killed_server
 check_long 'a server stopped in mid-run' stopped_server
 check_long 'a client killed in mid-run' killed_client
 check_long 'an interrupted client' interrupted_client
