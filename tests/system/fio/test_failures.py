@@ -203,12 +203,6 @@ def test_a_file_that_cannot_be(tmp_path: Path, name: str) -> None:
     server_refused(tmp_path, name, filename=name)
 
 
-def test_a_file_that_is_too_small(tmp_path: Path) -> None:
-    (tmp_path / "region").write_bytes(bytes(64 * KIB))
-    server_refused(tmp_path, "region", filename="region", size="128k")
-    assert (tmp_path / "region").read_bytes() == bytes(64 * KIB)
-
-
 def test_a_device_that_is_no_memory(tmp_path: Path) -> None:
     server_refused(tmp_path, "/dev/null", filename="/dev/null")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
