@@ -124,7 +124,9 @@ class Run:
             return Outcome(step.name, tree, 0, 1, {"ctest itself": _last_lines(RESULTS / f"{step.name}.log")})
         outcome = results.read_ctest(step.name, tree, junit, status, 0)
         for test, lines in outcome.failed.items():
-            lines[0:0] = [line for line in ended if f"/{test}" in line or len(outcome.failed) == 1]
+            parts = test.replace("-", ".").split(".")
+            lines[0:0] = [line for line in ended
+                          if all(part in line for part in parts) or len(outcome.failed) == 1]
         return outcome
 
     def _command(self, step: Step) -> Outcome:
