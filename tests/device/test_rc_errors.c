@@ -7,10 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#define FAULT_PAGE 4096
-#define UNMAPPED   0x10 /* no program has memory there */
 
 /* The requester sees STATUS and its QP is in ERR; far memory is as before. */
 static void expect_failure(struct ibv_send_wr *wr, enum ibv_wc_status status)
@@ -507,66 +503,6 @@ static void message__longer_than_the_port_takes_fails(void **unused)
 	free(large);
 }
 
-/* The program has unmapped or protected a page of the region; it is in this process. */
-static void expect_page_fault(enum ibv_wr_opcode opcode, int protection, bool near,
-			      enum ibv_wc_status status)
-{
-	unsigned char *page = (near ? w.near.memory : w.far_memory) + FAULT_PAGE;
-
-	NOT_ON_RXE("a NIC has pinned the page, and uses it all the same");
-	SKIP_UNLESS(w.process == 0, "the far end has its memory in a process of its own");
-	if (protection < 0)
-		OK(munmap(page, FAULT_PAGE));
-	else
-		OK(mprotect(page, FAULT_PAGE, protection));
-	post(work(opcode, FAULT_PAGE, 8, FAULT_PAGE));
-	EXPECT_WC(w.near.cq, 1, status);
-	if (protection < 0)
-		assert_ptr_equal(mmap(page, FAULT_PAGE, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
-				 page);
-}
-
-static void write__to_an_unmapped_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_WRITE, -1, false, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
-
-static void write__to_a_protected_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_WRITE, PROT_NONE, false, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
-
-static void write__to_a_page_made_read_only_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_WRITE, PROT_READ, false, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
-
-static void read__of_an_unmapped_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_READ, -1, false, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
-
-static void atomic__on_an_unmapped_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_ATOMIC_FETCH_AND_ADD, -1, false, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
-
-static void write__from_an_unmapped_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_WRITE, -1, true, IBV_WC_LOC_PROT_ERR);
-}
-
-static void read__into_an_unmapped_page_fails(void **unused)
-{
-	expect_page_fault(IBV_WR_RDMA_READ, -1, true, IBV_WC_LOC_PROT_ERR);
-}
-
 static const struct CMUnitTest tests[] = {
 	PAIR_TEST(lkey__unknown_is_a_local_protection_error),
 	PAIR_TEST(lkey__does_not_cover_more_than_its_region),
@@ -609,13 +545,6 @@ static const struct CMUnitTest tests[] = {
 	TWO_PROCESSES_TEST(peer__killed_does_not_answer),
 	OWN_PAIR_TEST(peer__in_error_ends_seven_retries),
 	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
-	PAIR_TEST(write__to_an_unmapped_page_fails),
-	PAIR_TEST(write__to_a_protected_page_fails),
-	PAIR_TEST(write__to_a_page_made_read_only_fails),
-	PAIR_TEST(read__of_an_unmapped_page_fails),
-	PAIR_TEST(atomic__on_an_unmapped_page_fails),
-	PAIR_TEST(write__from_an_unmapped_page_fails),
-	PAIR_TEST(read__into_an_unmapped_page_fails),
 };
 
 DEVICE_TESTS("rc_errors", tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * guest.h -- is this a virtual machine? A question with evidence for both answers, and
- * unknown between: what a hypervisor shows of itself is no proof of persistence.
+ * unknown between: what a hypervisor reports does not prove persistence.
  */
 #ifndef READINESS_GUEST_H
 #define READINESS_GUEST_H

@@ -38,7 +38,7 @@ class Group(NamedTuple):
 
 
 def made_in(parent: Path) -> Path:
-    """A group with the quota; OSError if there is none to be had."""
+    """A control group with the quota; OSError if this host allows none."""
     folder = parent / f"rpma-bench-{uuid.uuid4().hex}"
     folder.mkdir()
     try:

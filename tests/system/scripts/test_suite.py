@@ -247,11 +247,11 @@ def looked_at_until(ends, command: list[str], idle_limit_s: float) -> watch.Watc
 
 
 def test_a_test_that_waits_in_vain_is_ended_and_says_where(tmp_path: Path) -> None:
-    fifo = tmp_path / "nobody-writes"
+    fifo = tmp_path / "without-writer"
     os.mkfifo(fifo)
     seen = looked_at_until(lambda _: False, ["cat", str(fifo)], idle_limit_s=0.3)
     assert len(seen.ended) == 1
-    assert "no progress" in seen.ended[0] and "nobody-writes" in seen.ended[0]
+    assert "no progress" in seen.ended[0] and "without-writer" in seen.ended[0]
 
 
 def test_a_test_at_work_is_not_ended() -> None:

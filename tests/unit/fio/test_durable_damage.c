@@ -147,7 +147,8 @@ static void swap_records(struct log_bytes *log, size_t first)
 #define PAIR	   2U
 #define FIRST_SYNC (PAIR * SYNC_EACH)
 
-static void damage(struct log_bytes *log, unsigned number)
+/* Damages 0 to 7: the end or all of it. */
+static void damage_end(struct log_bytes *log, unsigned number)
 {
 	const size_t end = begins[records], last = begins[records - 1];
 	uint8_t *bytes = log->bytes;
@@ -174,9 +175,19 @@ static void damage(struct log_bytes *log, unsigned number)
 	case 6: /* all but the header is zeros */
 		memset(bytes + LOG_HEADER_BYTES, 0, end - LOG_HEADER_BYTES);
 		break;
-	case 7: /* nothing is left */
+	default: /* nothing is left */
 		log->size = 0;
 		break;
+	}
+}
+
+/* Damages 8 to 21: records or bytes in the middle, or behind the end. */
+static void damage_middle(struct log_bytes *log, unsigned number)
+{
+	const size_t end = begins[records], last = begins[records - 1];
+	uint8_t *bytes = log->bytes;
+
+	switch (number) {
 	case 8: /* a done is missing */
 		cut(log, begins[1], begins[2]);
 		break;
@@ -243,7 +254,10 @@ static void a_damaged_log_is_never_good(void **state)
 	for (unsigned number = 0; number < 22; number++) {
 		memcpy(log.bytes, whole, whole_size);
 		log.size = whole_size;
-		damage(&log, number);
+		if (number < 8)
+			damage_end(&log, number);
+		else
+			damage_middle(&log, number);
 		expect_no_good_word(&log, "damage", number);
 	}
 }

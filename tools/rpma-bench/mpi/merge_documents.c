@@ -159,7 +159,7 @@ static json_t *merge_point(const struct clients *clients, const json_t *first)
 	return point;
 }
 
-/* One way of persisting is no part of another's figures: such a point is left out. */
+/* Ranks that persisted a point differently have no common figures: the point is left out. */
 static bool persist_alike(const json_t *point)
 {
 	return !json_is_null(path_get(point, "params/persist"));
