@@ -10,9 +10,8 @@ from array import array
 from dataclasses import dataclass, field
 
 from rpma_report.model import Histogram, Point, Run
-from rpma_report.sources import fio_bins, hdr_log
-from rpma_report.sources.text import TextSource, latency_of, point, unknown
-from rpma_report.text import shown
+from rpma_report.sources import fio_bins, fio_log, hdr_log
+from rpma_report.sources.text import TextSource, latency_of, point
 
 KIND = "fio's histogram log"
 SOURCE = "fio-log"
@@ -45,16 +44,7 @@ def run(source: TextSource) -> Run:
     found = _directions(source)
     coarseness = next(span.unit_bits for of in found.values() for span in of.spans if span)
     width = 100 / (1 << fio_bins.SUB_BITS - coarseness)
-    return Run(
-        program="fio's log",
-        name=shown(source.file, 60),
-        file=shown(source.file),
-        sha256=source.sha256,
-        commands=(),
-        tool={"name": "fio", "version": None},
-        points=tuple(_point(op, of) for op, of in found.items()),
-        warnings=(unknown(_UNKNOWN.format(width)),),
-    )
+    return fio_log.run_of(source, [_point(op, of) for op, of in found.items()], _UNKNOWN.format(width))
 
 
 def _directions(source: TextSource) -> dict[str, _Direction]:

@@ -48,6 +48,11 @@ def run(source: TextSource) -> Run:
     figure, found = _figure(source), _directions(source)
     windowed = _is_windowed(source, found)
     points = [(_window_point if windowed else _point)(op, figure, *of) for op, of in found.items()]
+    return run_of(source, points, _UNKNOWN.format(_WINDOWS if windowed else _SINGLE))
+
+
+def run_of(source: TextSource, points: Sequence[Point], note: str) -> Run:
+    """A log of fio, of either kind; the note tells what it does not record."""
     return Run(
         program="fio's log",
         name=shown(source.file, 60),
@@ -56,7 +61,7 @@ def run(source: TextSource) -> Run:
         commands=(),
         tool={"name": "fio", "version": None},
         points=tuple(points),
-        warnings=(unknown(_UNKNOWN.format(_WINDOWS if windowed else _SINGLE)),),
+        warnings=(unknown(note),),
     )
 
 
