@@ -18,12 +18,14 @@ from pinging import LIMIT_S, command, server, soft
 BENCH = os.environ["RPMA_BENCH"]
 LIVE = ["127.0.0.1", "::1"]
 DEAD = ["127.9.9.9", "127.8.8.8"]
-NAMESPACE = ["unshare", "-rm", "sh", "-ec", 'mount --bind "$0" /etc/hosts; exec "$@"']
+# root needs no user namespace, and may not make one where it is in a chroot
+UNSHARE = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+NAMESPACE = [*UNSHARE, "sh", "-ec", 'mount --bind "$0" /etc/hosts; exec "$@"']
 
 
 @pytest.fixture(scope="module", autouse=True)
 def namespaces() -> None:
-    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+    if subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0:
         pytest.skip("no mount namespace can be made here")
 
 

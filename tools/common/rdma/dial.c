@@ -31,6 +31,13 @@ static void choose(struct dial *dial, size_t at)
 		 dial->address, dial->port);
 }
 
+/* A caller may have named the server its own way: that name stays with its address. */
+static void change_to(struct dial *dial, size_t at)
+{
+	if (at != dial->at)
+		choose(dial, at);
+}
+
 int dial_resolve(struct dial *dial, const char *host, uint16_t port)
 {
 	int ret = resolve_all(host, dial->family,
@@ -221,7 +228,7 @@ int dial_connect(struct link **link, struct dial *dial,
 	int ret = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		choose(dial, (first + i) % count);
+		change_to(dial, (first + i) % count);
 		ret = route_again(dial);
 		if (ret == 0)
 			ret = connect_to(link, dial, greeting, cfg,
@@ -237,7 +244,7 @@ int dial_connect(struct link **link, struct dial *dial,
 		blame_link(dial->device.name);
 		note(&answers);
 	}
-	choose(dial, first);
+	change_to(dial, first);
 	tell(&answers);
 	return ret;
 }
