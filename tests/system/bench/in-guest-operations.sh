@@ -164,15 +164,15 @@ assert repeat["ops"] == 8 and [s["latency"]["count"] for s in repeat["steps"]] =
 '
 }
 
-check 'writes' one_sided write
+check_long 'writes' one_sided write
 check_long 'reads' one_sided read
-check 'messages and their echoes' messages
+check_long 'messages and their echoes' messages
 check_long 'messages into a shared queue' messages_into_a_shared_queue
 check_long 'writes with immediate data' immediate_data
 check_long 'atomic writes' atomic_writes
 check 'flushed writes' flushed_writes
 check "native flushes, where a flush is $method" native_flushes
-check 'writes persisted by the server' asked_to_persist gpspm
+check_long 'writes persisted by the server' asked_to_persist gpspm
 check_long 'writes persisted by a server that polls' asked_to_persist gpspm-rt
 check_long 'appends to a log' appended
 check_long 'both directions' both_directions

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # rpma-bench over an RDMA device: what it measures, and how it ends when a side
 # dies. Runs in the guest of scripts/vm, or on the software device by on-soft;
-# one line for each case. Usage: in-guest.sh [short]: several clients, and how
-# a connection is refused or lost.
+# one line for each case. Usage: in-guest.sh [short]: a connection that is refused.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 
@@ -337,11 +336,11 @@ check_long 'an interval ends the repeats of a point' an_interval_ends_the_repeat
 check_long 'bandwidth' bandwidth
 check_long '--json is alone on stdout' json_alone_on_stdout
 check_long 'the file is written though stdout is full' the_file_outlives_a_full_stdout
-check 'several clients of one server' several_clients_one_server
+check_long 'several clients of one server' several_clients_one_server
 check_long 'a server for one client' a_server_for_one_client
 check_long 'a file as target' a_file_as_target
 check 'a port without a listener' nobody_listens
-check 'an address that no host has' nobody_there
+check_long 'an address that no host has' nobody_there
 check_long 'an address without a device' an_address_without_device
 check_long 'a device of another name' a_device_of_another_name
 check_long 'a server killed in mid-run' killed_server
