@@ -161,8 +161,8 @@ void cm_hung_up(struct cm_id *id)
 	case CM_DREQ_SENT:
 		disconnected(id, CM_TIMEWAIT, false);
 		break;
-	case CM_REQ_RECEIVED:
-		end(id); /* rdma_accept() will say so */
+	case CM_REQ_RECEIVED: /* cm_destroy_id() of the peer in IB_CM_REQ_SENT */
+		rejected(id, CM_REASON_TIMEOUT);
 		break;
 	default:
 		break;

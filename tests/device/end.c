@@ -6,6 +6,13 @@
 
 #define PSN 0x1234
 
+/*
+ * Far from where the kernel and sanitizers put mappings: a page that a test unmaps stays unmapped,
+ * whatever other threads map meanwhile. Only a hint: where it cannot be had, any place does.
+ */
+#define MEMORY_PLACE 0x200000000000
+#define MEMORY_APART 0x40000000
+
 struct end_options end_defaults(void)
 {
 	return (struct end_options){
@@ -44,6 +51,7 @@ struct ibv_qp *end_make_qp(struct end *end)
 
 void end_open(struct end *end, const struct end_options *options, int memory_fd)
 {
+	static uintptr_t place = MEMORY_PLACE;
 	int sharing = memory_fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 	void *memory = NULL;
 
@@ -55,8 +63,10 @@ void end_open(struct end *end, const struct end_options *options, int memory_fd)
 	assert_non_null(end->channel);
 	end->cq = ibv_create_cq(end->context, options->cqe, end, end->channel, 0);
 	assert_non_null(end->cq);
-	memory = mmap(NULL, options->memory_size, PROT_READ | PROT_WRITE, sharing, memory_fd, 0);
+	memory = mmap((void *)place, options->memory_size, PROT_READ | PROT_WRITE, sharing,
+		      memory_fd, 0);
 	assert_ptr_not_equal(memory, MAP_FAILED);
+	place += MEMORY_APART;
 	end->memory = memory;
 	end->mr = ibv_reg_mr(end->pd, end->memory, options->memory_size,
 			     (unsigned)options->mr_access);

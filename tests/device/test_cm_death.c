@@ -136,6 +136,8 @@ static void client__killed_before_the_answer_is_told(void **unused)
 	far_die();
 	if (rdma_accept(cm.server.id, &param) == 0)
 		assert_int_not_equal(cm_next(cm.server.channel).type, RDMA_CM_EVENT_ESTABLISHED);
+	else
+		assert_int_equal(cm_next(cm.server.channel).type, RDMA_CM_EVENT_REJECTED);
 }
 
 static void port__of_a_killed_server_is_free(void **unused)
