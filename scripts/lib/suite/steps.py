@@ -15,9 +15,10 @@ from typing import Literal
 # report is Python.
 INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # These take longest under a sanitizer for their share of our code: only --all runs them so.
-# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma and the unit and
-# device tests do.
-LONG_INSTRUMENTED = (r"^fio-soft|^ddio-check\.(trees|hostile|set|surroundings)|^soft-every-call"
+# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma, the other tests
+# of librpma-soft and the unit and device tests do.
+LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
+                     r"|^ddio-check\.(trees|hostile|set|surroundings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes$|^bench-mpi"
                      r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run)")
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
