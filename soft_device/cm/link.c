@@ -161,11 +161,13 @@ static int knock(const struct cm_link *link)
 	if (!gid_is_of_this_host(&gid))
 		return 0;
 	error = door_knock(&gid, cm_address_port(&link->id->remote), link->token);
-	if (error == -EACCES) {
-		inet_ntop(AF_INET6, gid.raw, address, sizeof(address));
+	inet_ntop(AF_INET6, gid.raw, address, sizeof(address));
+	if (error == -EACCES)
 		process_warn("%s port %u: refused, it belongs to another user", address,
 			     cm_address_port(&link->id->remote));
-	}
+	else if (error == -EMFILE || error == -ENFILE)
+		process_warn("%s port %u: no link: %s; raise the limit of open files (ulimit -n)",
+			     address, cm_address_port(&link->id->remote), strerror(-error));
 	return error;
 }
 

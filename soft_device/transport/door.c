@@ -59,10 +59,11 @@ static socklen_t make_name(const union ibv_gid *gid, uint16_t port, struct socka
 }
 
 /*
- * All four user ids of the process are this one: not so for a set-user-ID program that another user
- * started. True where there is no /proc to ask, as the kernel has told the effective one.
+ * 0: all four user ids of the process are this one; -EACCES: not so, as of a set-user-ID program
+ * that another user started; or -errno. 0 where there is no /proc to ask, as the kernel has told
+ * the effective one.
  */
-static bool is_wholly_of(pid_t pid, uid_t uid)
+static int check_all_ids(pid_t pid, uid_t uid)
 {
 	char path[32], line[256];
 	unsigned ids[4] = {0};
@@ -71,12 +72,15 @@ static bool is_wholly_of(pid_t pid, uid_t uid)
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	file = fopen(path, "re");
+	if (file == NULL && (errno == EMFILE || errno == ENFILE))
+		return -errno;
 	if (file == NULL)
-		return access("/proc/self/status", R_OK) != 0;
+		return access("/proc/self/status", R_OK) != 0 ? 0 : -EACCES;
 	while (!found && fgets(line, sizeof(line), file) != NULL)
 		found = sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
 	fclose(file);
-	return found && ids[0] == uid && ids[1] == uid && ids[2] == uid && ids[3] == uid;
+	found = found && ids[0] == uid && ids[1] == uid && ids[2] == uid && ids[3] == uid;
+	return found ? 0 : -EACCES;
 }
 
 /* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
@@ -90,7 +94,7 @@ static int check_user(int fd, pid_t *pid)
 	*pid = credentials.pid;
 	if (credentials.uid != geteuid())
 		return -EACCES;
-	return *pid == 0 || is_wholly_of(*pid, credentials.uid) ? 0 : -EACCES;
+	return *pid == 0 ? 0 : check_all_ids(*pid, credentials.uid);
 }
 
 /* --- processes that come --- */
@@ -98,12 +102,18 @@ static int check_user(int fd, pid_t *pid)
 static void enter(int fd)
 {
 	pid_t pid;
+	const int result = check_user(fd, &pid);
 
-	if (check_user(fd, &pid) == 0) {
+	if (result == 0) {
 		unix_accepted(fd, pid);
 		return;
 	}
-	door_stranger(STRANGER_USER, NULL);
+	if (result == -EACCES)
+		door_stranger(STRANGER_USER, NULL);
+	else
+		process_warn("a process cannot be let in: %s; raise the limit of open files "
+			     "(ulimit -n)",
+			     strerror(-result));
 	close(fd);
 }
 
