@@ -25,7 +25,7 @@ int server_child_enter(const struct options *options)
 	int ret;
 
 	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+		return failure_call("start", errno, "open /");
 	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
 	sysroot_close(&root);
 	return ret;
@@ -37,7 +37,7 @@ int server_child_device(const struct options *options, struct device *device)
 	int ret = 0;
 
 	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+		return failure_call("start", errno, "open /");
 	/* without a name any address of the software device will do */
 	if (soft_active() && (options->device == NULL || strcmp(options->device, "soft") == 0))
 		*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
@@ -98,12 +98,10 @@ int server_child_fork(struct server_child *child, const struct options *options)
 
 	*child = (struct server_child){0};
 	if (pipe(order) != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot make a pipe: %s",
-				   strerror(errno));
+		return failure_call("start", errno, "make a pipe");
 	if (pipe(ready) != 0) {
 		close_pair(order);
-		return failure_set(EXIT_INTERNAL, "start", "cannot make a pipe: %s",
-				   strerror(errno));
+		return failure_call("start", errno, "make a pipe");
 	}
 	pid = fork();
 	if (pid == 0) {
@@ -114,7 +112,7 @@ int server_child_fork(struct server_child *child, const struct options *options)
 	if (pid < 0) {
 		close_pair(order);
 		close_pair(ready);
-		return failure_set(EXIT_INTERNAL, "start", "cannot fork: %s", strerror(errno));
+		return failure_call("start", errno, "start a process");
 	}
 	close(order[0]);
 	close(ready[1]);

@@ -138,6 +138,8 @@ int inspect(const struct options *options, int *exit_code)
 	struct sysroot root;
 	int ret = sysroot_open(&root, path);
 
+	if (ret != 0 && root.machine)
+		return failure_call("start", -ret, "open /");
 	if (ret != 0)
 		return failure_set(EXIT_WRONG_USAGE, "options", "--sysroot %s: %s", path,
 				   strerror(-ret));

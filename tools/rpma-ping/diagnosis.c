@@ -126,22 +126,24 @@ static const char *of_cause(const struct diagnosis_facts *f, char remedy[512])
 		return of_memlock(f, remedy);
 	case CAUSE_NO_MEMORY:
 		return "the host or the device has no memory left for it";
-	case CAUSE_ADDRESS_IN_USE: /* the message has it */
+	case CAUSE_LIMIT: /* the message has it */
+	case CAUSE_ADDRESS_IN_USE:
 		return NULL;
 	case CAUSE_UNREACHABLE:
 		if (f->any_back)
 			return "the address moved to another host or interface, or the "
 			       "entry was rewritten by hand (ip neigh)";
+		if (f->device == DEVICE_SOFT)
+			return "the server runs as another user, whom the software device does "
+			       "not serve, or no more files may be open (see the line of rpma-soft "
+			       "above); or no host is at that address (ip route, ip neigh)";
 		return "no host is at that address, or no interface with an RDMA device has the "
 		       "route to it, or its port has no GID for its own address (rdma link, ip "
 		       "route, ip neigh)";
 	case CAUSE_NO_ANSWER:
 		return of_no_answer(f);
 	case CAUSE_REFUSED:
-		if (f->device == DEVICE_SOFT)
-			return "no rpma-ping --server runs there, its --allow leaves this host "
-			       "out, it runs as another user, whom the software device does not "
-			       "serve, or many clients connect at once (see its stderr)";
+
 		return "no rpma-ping --server runs there, its --allow leaves this host out, or "
 		       "many clients connect at once (see its stderr)";
 	case CAUSE_CLOSED:

@@ -94,6 +94,8 @@ static void find(struct host *h)
 
 static void run_all(struct host *hosts, size_t count)
 {
+	int ret;
+
 	for (size_t i = 0; i < count; i++)
 		find(&hosts[i]);
 	for (size_t i = 0; i < count; i++) {
@@ -103,12 +105,11 @@ static void run_all(struct host *hosts, size_t count)
 			diagnosis_tell(&h->client);
 		} else if (count == 1) {
 			run(h);
-		} else if (thread_start(&h->thread, run_thread, h) == 0) {
+		} else if ((ret = thread_start(&h->thread, run_thread, h)) == 0) {
 			h->started = true;
 		} else {
-			failure_set(EXIT_INTERNAL, "start", "cannot start a thread for %s",
-				    h->client.host);
-			judge(&h->client, -EIO);
+			ret = failure_call("start", -ret, "start a thread for %s", h->client.host);
+			judge(&h->client, ret);
 		}
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -39,8 +39,7 @@ int status_open(struct status_watch *watch)
 	watch->seen = 0;
 	watch->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->fd < 0)
-		return failure_set(EXIT_INTERNAL, "parse", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return failure_call("parse", errno, "make an eventfd");
 	fds[count++] = watch->fd;
 	return 0;
 }

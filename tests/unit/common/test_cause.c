@@ -32,6 +32,29 @@ static void a_failure_forgets_the_cause_of_the_last_one(void **state)
 	assert_int_equal(failure_get()->cause, CAUSE_UNKNOWN);
 }
 
+/* open(2) and pthread_create(3) have these for limits that an administrator sets. */
+static void a_limit_is_no_internal_error(void **state)
+{
+	static const struct {
+		int error;
+		enum exit_code code;
+		enum cause cause;
+		const char *words;
+	} rows[] = {
+		{EMFILE, EXIT_RUN_FAILED, CAUSE_LIMIT, "ulimit -n"},
+		{ENFILE, EXIT_RUN_FAILED, CAUSE_LIMIT, "fs.file-max"},
+		{EAGAIN, EXIT_RUN_FAILED, CAUSE_LIMIT, "ulimit -u"},
+		{EFAULT, EXIT_INTERNAL, CAUSE_UNKNOWN, "cannot open 7 files: Bad address"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		failure_call("start", rows[i].error, "open %d files", 7);
+		assert_int_equal(failure_get()->code, rows[i].code);
+		assert_int_equal(failure_get()->cause, rows[i].cause);
+		assert_non_null(strstr(failure_get()->text, rows[i].words));
+	}
+}
+
 /* --- librpma ---------------------------------------------------------------- */
 
 static rpma_log_function *sink;
@@ -75,6 +98,8 @@ static void the_errno_tells_the_cause(void **state)
 		{EPERM, 65536, CAUSE_NO_PERMISSION},
 		{ENOMEM, 65536, CAUSE_MEMLOCK},
 		{ENOMEM, UINT64_MAX, CAUSE_NO_MEMORY},
+		{EMFILE, UINT64_MAX, CAUSE_LIMIT},
+		{ENFILE, UINT64_MAX, CAUSE_LIMIT},
 		{EADDRINUSE, 0, CAUSE_ADDRESS_IN_USE},
 		{ECONNREFUSED, 0, CAUSE_REFUSED},
 		{ENETUNREACH, 0, CAUSE_UNREACHABLE},
@@ -215,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_cause_has_a_name_of_its_own),
 		cmocka_unit_test(a_failure_forgets_the_cause_of_the_last_one),
+		cmocka_unit_test(a_limit_is_no_internal_error),
 		cmocka_unit_test(the_errno_tells_the_cause),
 		cmocka_unit_test(an_errno_that_the_line_does_not_tell_is_none),
 		cmocka_unit_test(other_codes_are_no_call_that_failed),

@@ -37,6 +37,9 @@ static const struct row rows[] = {
 	{FACTS(.cause = CAUSE_REFUSED, .step = "connect"), "many clients"},
 	{FACTS(.cause = CAUSE_UNREACHABLE, .step = "device"), "route"},
 	{FACTS(.cause = CAUSE_UNREACHABLE, .any_back = true), "moved"},
+	{FACTS(.cause = CAUSE_UNREACHABLE, .step = "connect", .device = DEVICE_SOFT),
+	 "another user"},
+	{FACTS(.cause = CAUSE_LIMIT, .step = "device"), ""},
 	/* a stopped server and a host that is not there are both silent */
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "the server is stopped"},
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "no host"},

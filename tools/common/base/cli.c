@@ -342,8 +342,7 @@ int cli_catch_signals(void)
 
 	stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (stop_fd < 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return failure_call("start", errno, "make an eventfd");
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

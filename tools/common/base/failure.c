@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local struct failure last;
 
@@ -43,6 +44,35 @@ int failure_because(enum cause cause, enum exit_code code, const char *step, con
 	return ret;
 }
 
+static const char *limit_remedy(int error)
+{
+	switch (error) {
+	case EMFILE:
+		return "raise the limit of open files (ulimit -n, LimitNOFILE= of a service)";
+	case ENFILE:
+		return "raise the host's limit of open files (sysctl fs.file-max)";
+	case EAGAIN:
+		return "raise the limit of processes (ulimit -u, or pids.max of the control group)";
+	default:
+		return NULL;
+	}
+}
+
+int failure_call(const char *step, int error, const char *what, ...)
+{
+	const char *remedy = limit_remedy(error);
+	char text[256];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	if (remedy == NULL)
+		return failure_set(EXIT_INTERNAL, step, "cannot %s: %s", text, strerror(error));
+	return failure_because(CAUSE_LIMIT, EXIT_RUN_FAILED, step, "cannot %s: %s: %s", text,
+			       strerror(error), remedy);
+}
+
 const char *cause_name(enum cause cause)
 {
 	static const char *const names[CAUSES] = {
@@ -51,6 +81,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_NO_PERMISSION] = "no_permission",
 		[CAUSE_MEMLOCK] = "memlock",
 		[CAUSE_NO_MEMORY] = "no_memory",
+		[CAUSE_LIMIT] = "limit",
 		[CAUSE_ADDRESS_IN_USE] = "address_in_use",
 		[CAUSE_UNREACHABLE] = "unreachable",
 		[CAUSE_NO_ANSWER] = "no_answer",

@@ -26,6 +26,7 @@ enum cause {
 	CAUSE_NO_PERMISSION, /* this user may not open a device file of RDMA */
 	CAUSE_MEMLOCK,	     /* RLIMIT_MEMLOCK of this process */
 	CAUSE_NO_MEMORY,     /* the host or the device has no memory left */
+	CAUSE_LIMIT,	     /* of open files or processes: this process's or the host's */
 	CAUSE_ADDRESS_IN_USE,
 	CAUSE_UNREACHABLE, /* no path to the peer, or none any more */
 	CAUSE_NO_ANSWER,   /* the peer was silent for as long as it was waited for */
@@ -55,6 +56,13 @@ int failure_set(enum exit_code code, const char *step, const char *format, ...)
 /* The same, of a cause that is known. */
 int failure_because(enum cause cause, enum exit_code code, const char *step, const char *format,
 		    ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * "cannot WHAT: ERROR", for a call that got this errno: a limit of files or processes is the
+ * user's to raise, everything else is internal.
+ */
+int failure_call(const char *step, int error, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* "refused"; NULL: unknown. */
 const char *cause_name(enum cause cause);

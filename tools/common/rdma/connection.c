@@ -201,8 +201,8 @@ static int not_established(const struct link *l, enum rpma_conn_event event)
 	if (event == RPMA_CONN_REJECTED)
 		return failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect",
 				       "%s refused the connection: nothing listens on that port, "
-				       "or the server there is of another tool or does not allow "
-				       "this host",
+				       "or the server there is of another tool, does not allow "
+				       "this host, or lacks something (see its messages)",
 				       l->peer_name);
 	return failure_because(event == RPMA_CONN_UNREACHABLE ? CAUSE_UNREACHABLE : CAUSE_CLOSED,
 			       EXIT_RUN_FAILED, "connect", "cannot connect to %s: %s", l->peer_name,

@@ -98,13 +98,8 @@ static int route(const struct dial *dial, struct rpma_peer **peer, struct device
 	int ret;
 
 	ret = sysroot_open(&root, "/");
-	if (ret == -EMFILE || ret == -ENFILE)
-		return failure_set(EXIT_RUN_FAILED, "device",
-				   "too few files may be open at a time (%s): raise the limit "
-				   "(ulimit -n, LimitNOFILE= of a service)",
-				   strerror(-ret));
 	if (ret != 0)
-		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(-ret));
+		return failure_call("device", -ret, "open /");
 	ret = endpoint_route(&root, &dial->endpoint, dial->address, peer, device);
 	sysroot_close(&root);
 	return ret;

@@ -64,7 +64,8 @@ const char *link_cause(int rpma_code)
 	last_code = rpma_code;
 	if (last_error[0] == '\0')
 		return rpma_err_2str(rpma_code);
-	snprintf(cause, sizeof(cause), "%s", last_error);
+	snprintf(cause, sizeof(cause), "%s%s", last_error,
+		 last_errno == EMFILE ? " (ulimit -n)" : "");
 	last_error[0] = '\0';
 	return cause;
 }
@@ -91,6 +92,9 @@ static enum cause cause_of_errno(int error, uint64_t memlock_bytes)
 		return CAUSE_NO_PERMISSION;
 	case ENOMEM:
 		return memlock_bytes != UINT64_MAX ? CAUSE_MEMLOCK : CAUSE_NO_MEMORY;
+	case EMFILE:
+	case ENFILE:
+		return CAUSE_LIMIT;
 	case EADDRINUSE:
 		return CAUSE_ADDRESS_IN_USE;
 	case ECONNREFUSED:

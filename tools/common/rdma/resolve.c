@@ -161,7 +161,7 @@ int resolve_all(const char *host, int family, int timeout_ms, struct resolved *r
 {
 	struct lookup *l = lookup_new(host, family);
 	struct timespec deadline;
-	int gai_error = 0;
+	int gai_error = 0, ret;
 
 	resolved->count = 0;
 	if (l == NULL)
@@ -177,12 +177,10 @@ int resolve_all(const char *host, int family, int timeout_ms, struct resolved *r
 		deadline.tv_nsec -= 1000000000;
 		deadline.tv_sec++;
 	}
-	if (thread_start(NULL, look_up_thread, l) != 0) {
+	ret = thread_start(NULL, look_up_thread, l);
+	if (ret != 0) {
 		lookup_free(l);
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "cannot start a thread to look up %s: the limit of processes "
-				   "(ulimit -u, or pids.max of the control group) is reached",
-				   host);
+		return failure_call(STEP, -ret, "start a thread to look up %s", host);
 	}
 	if (take_answer(l, &deadline, &gai_error, resolved) != 0)
 		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,

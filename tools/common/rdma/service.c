@@ -31,7 +31,7 @@ static int find_device(struct service *s)
 	int ret;
 
 	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "device", "cannot open /: %s", strerror(errno));
+		return failure_call("device", errno, "open /");
 	ret = endpoint_own(&root, &s->endpoint, s->address, &s->peer, s->device);
 	sysroot_close(&root);
 	return ret;
@@ -48,8 +48,7 @@ int service_open(struct service *service)
 	pthread_cond_init(&s->changed, NULL);
 	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->stop_fd < 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return failure_call("start", errno, "make an eventfd");
 	if (s->allow->count > 0 && !allow_works())
 		return failure_set(EXIT_RUN_FAILED, "listen",
 				   "%s: this librpma is older than 1.4 and cannot tell who a "

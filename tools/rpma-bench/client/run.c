@@ -74,7 +74,7 @@ int run_open(struct run *run, const struct options *options)
 	if ((ret = identify(&run->record)) || (ret = make_plan(&run->record)))
 		return ret;
 	if (sysroot_open(&run->record.sysroot, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "start", "cannot open /: %s", strerror(errno));
+		return failure_call("start", errno, "open /");
 	run->record.emulated_cpu = environment_emulated_cpu(&run->record.sysroot);
 	if (topology_load(&run->record.topology) != 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",

@@ -88,9 +88,8 @@ static int start_all(struct thread_pool *p)
 		p->members[i].index = i;
 		ret = thread_start(&p->members[i].thread, member_run, &p->members[i]);
 		if (ret)
-			return failure_set(EXIT_RUN_FAILED, "start",
-					   "cannot start thread %u of %u: %s", i + 1, p->count,
-					   strerror(-ret));
+			return failure_call("start", -ret, "start thread %u of %u", i + 1,
+					    p->count);
 		p->started++;
 	}
 	return 0;
@@ -106,9 +105,9 @@ int thread_pool_new(struct thread_pool **pool, uint32_t threads)
 	p->count = threads;
 	p->done_fd = eventfd(0, EFD_CLOEXEC);
 	if (p->done_fd < 0) {
+		ret = failure_call("start", errno, "make an eventfd");
 		free(p);
-		return failure_set(EXIT_INTERNAL, "start", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return ret;
 	}
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);

@@ -128,6 +128,7 @@ int clients_start(struct clients **clients, const struct options *options,
 		  const struct client_server *servers, int count, uint32_t cores_taken, bool shows)
 {
 	struct clients *all = calloc(1, sizeof(*all));
+	int ret;
 
 	*clients = all;
 	if (all != NULL)
@@ -143,8 +144,9 @@ int clients_start(struct clients **clients, const struct options *options,
 		prepare(c, options, &servers[i]);
 		c->barrier.cores_taken = cores_taken + (uint32_t)i * options->cores_taken;
 		c->options.cli.quiet = options->cli.quiet || i > 0 || !shows;
-		if (thread_start(&c->thread, run_client, c) != 0)
-			return failure_set(EXIT_RUN_FAILED, "together", "cannot start a thread");
+		ret = thread_start(&c->thread, run_client, c);
+		if (ret)
+			return failure_call("together", -ret, "start a thread");
 		c->started = true;
 		all->count++;
 	}

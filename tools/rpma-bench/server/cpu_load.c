@@ -122,8 +122,7 @@ static int start_one(struct load *load, unsigned cpu)
 	b->cpu = cpu;
 	ret = thread_start(&b->thread, burn, b);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "load", "cannot start a thread: %s",
-				   strerror(-ret));
+		return failure_call("load", -ret, "start a thread");
 	load->count++;
 	pthread_getcpuclockid(b->thread, &b->clock);
 	return 0;

@@ -160,8 +160,7 @@ static int set_up(struct responder *r, struct rpma_peer *peer)
 
 	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->wake_fd < 0)
-		return failure_set(EXIT_INTERNAL, "connect", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return failure_call("connect", errno, "make an eventfd");
 	if ((ret = make_ends(r)) || (ret = make_memory(r, peer)))
 		return ret;
 	if (r->params->srq && (ret = make_srq(r, peer)))
@@ -223,8 +222,7 @@ int responder_start(struct responder *responder, const struct topology *topology
 	responder->fds[responder->ends_count] = (struct pollfd){responder->wake_fd, POLLIN, 0};
 	ret = thread_start(&responder->thread, responder_serve, responder);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "connect", "cannot start a thread: %s",
-				   strerror(-ret));
+		return failure_call("connect", -ret, "start a thread");
 	responder->running = true;
 	return 0;
 }

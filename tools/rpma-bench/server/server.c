@@ -135,8 +135,7 @@ static int gather_environment(struct server *s)
 	json_t *block;
 
 	if (sysroot_open(&root, "/") != 0)
-		return failure_set(EXIT_INTERNAL, "environment", "cannot open /: %s",
-				   strerror(errno));
+		return failure_call("environment", errno, "open /");
 	block = environment_gather(&root, s->state.topology, s->state.service.device);
 	json_object_set_new(block, "readiness",
 			    offers_readiness(s->state.offers, s->state.offers_count, &root,
@@ -366,8 +365,7 @@ static int run(struct servers *all)
 		started += ret == 0;
 	}
 	if (ret != 0)
-		ret = failure_set(EXIT_INTERNAL, "listen", "cannot start a thread: %s",
-				  strerror(-ret));
+		ret = failure_call("listen", -ret, "start a thread");
 	else
 		ret = service_run(&all->each[0].state.service);
 	for (size_t i = 1; i < started; i++) {

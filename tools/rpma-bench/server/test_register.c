@@ -90,8 +90,7 @@ static int make(struct registration *r)
 
 	r->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->done_fd < 0)
-		return failure_set(EXIT_INTERNAL, "begin", "cannot make an eventfd: %s",
-				   strerror(errno));
+		return failure_call("begin", errno, "make an eventfd");
 	r->steps = (struct steps){.clock = server_clock(r->server),
 				  .count = STEPS,
 				  .until_ready = STEP_DEREGISTER,
@@ -121,8 +120,7 @@ int registration_start(struct registration **registration, struct server_state *
 
 		r->started = error == 0;
 		if (error)
-			ret = failure_set(EXIT_RUN_FAILED, "begin", "cannot start a thread: %s",
-					  strerror(-error));
+			ret = failure_call("begin", -error, "start a thread");
 	}
 	if (ret) {
 		registration_stop(&r);
