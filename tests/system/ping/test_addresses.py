@@ -8,12 +8,16 @@ of two devices of the software device.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-from pinging import LIMIT_S, command, server, soft
+from pinging import LIMIT_S, PING, Process, check, command, server, soft
 
 BENCH = os.environ["RPMA_BENCH"]
 LIVE = ["127.0.0.1", "::1"]
@@ -61,10 +65,11 @@ def test_bench_finds_the_address_with_the_server(tmp_path: Path, live: str) -> N
                 line = it.stdout.readline()
                 assert line
             port = line.split("port")[1].split()[0].strip(",:;")
-            done = where(tmp_path / "hosts", LIVE, [*words, "-p", port, "several"])
+            for order in [LIVE, *(order for order in ORDERS if live in order)]:
+                done = where(tmp_path / "hosts", order, [*words, "-p", port, "several"])
+                assert done.returncode == 0, (order, done.stderr)
         finally:
             it.kill()
-    assert done.returncode == 0, done.stderr
 
 
 def test_what_each_answered_is_told(tmp_path: Path) -> None:
@@ -74,6 +79,58 @@ def test_what_each_answered_is_told(tmp_path: Path) -> None:
     assert done.returncode == 2
     for address in DEAD:
         assert f"server {address}:{port} refused the connection" in done.stderr
+
+
+@contextmanager
+def network(hosts: Path, addresses: list[str]) -> Iterator[list[str]]:
+    """The command that enters a network of its own with these addresses, where the name "several" has
+    them, and where the name server, which all other names are asked of, does not answer."""
+    hosts.write_text("".join(f"{address} several\n" for address in addresses))
+    resolv = hosts.with_name("resolv.conf")
+    resolv.write_text("nameserver 127.0.0.1\n")
+    make = ('mount --bind "$0" /etc/hosts; mount --bind "$1" /etc/resolv.conf; ip link set lo up; shift; '
+            'for i; do ip addr add "$i/32" dev lo; done; exec "$python" -c "$silent"')
+    silent = ("import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+              "s.bind(('127.0.0.1', 53)); print(flush=True); sys.stdin.read()")
+    with subprocess.Popen(["unshare", "-rmn", "sh", "-ec", make, str(hosts), str(resolv), *addresses],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "silent": silent, "python": sys.executable}) as it:  # fmt: skip
+        assert it.stdout is not None
+        it.stdout.readline()
+        try:
+            yield ["nsenter", "-t", str(it.pid), "-U", "-m", "-n", "--preserve-credentials"]
+        finally:
+            it.kill()
+
+
+def test_silent_ones_leave_time_to_the_last(tmp_path: Path) -> None:
+    """A server that is stopped does not answer; it has its share of the limit, and no more."""
+    addresses = ["127.1.0.1", "127.1.0.2", "127.1.0.3"]
+    with network(tmp_path / "hosts", addresses) as enter:
+        first = Process([*enter, PING, "--server", "--device", "soft", "-p", "0", "--listen", addresses[0]])
+        others = [Process([*enter, PING, "--server", "--device", "soft", "-p", first.port, "--listen", address])
+                  for address in addresses[1:]]  # fmt: skip
+        try:
+            first.signal(signal.SIGSTOP)
+            others[0].signal(signal.SIGSTOP)
+            done = subprocess.run([*enter, *command(first.port, "-c", "1", host="several")], capture_output=True,
+                                  text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
+        finally:
+            for it in (first, *others):
+                it.end(signal.SIGKILL)
+    assert done.returncode == 0, done.stderr
+    assert f"several ({addresses[2]})" in done.stdout
+
+
+def test_a_deadline_holds_for_a_silent_name_server(tmp_path: Path) -> None:
+    """getaddrinfo itself would wait for 10 s: resolv.conf(5), timeout and attempts."""
+    with network(tmp_path / "hosts", ["127.1.0.1"]) as enter:
+        done = subprocess.run([*enter, *command("7205", "-w", "0.2", "--json", host="one.of.nowhere")],
+                              capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
+    assert done.returncode == 2
+    failure = check(done.stdout, 2)["failure"]
+    assert (failure["step"], failure["cause"]) == ("resolve", "name")
+    assert failure["text"] == "cannot resolve the host name one.of.nowhere: no answer within 0.201 s"
 
 
 def test_a_family_leaves_the_others_out(tmp_path: Path) -> None:
