@@ -455,7 +455,8 @@ static void inspect_region(const struct facts *facts, struct readiness_finding *
 		"addresses.",
 		"It cannot be written to.",
 		"Whether it can be written to cannot be read.",
-		"ndctl enable-region, ndctl create-namespace --align=2M, or mount it writable.",
+		"Mount it writable (mount -o remount,rw); a region is read-only while a module is "
+		"not armed (PM-08), or until 0 is written to its file read_only.",
 	};
 	const struct facts_target *target = &facts->target;
 	struct ratings ratings = {0};
@@ -474,6 +475,9 @@ static void inspect_region(const struct facts *facts, struct readiness_finding *
 	     (target->size_bytes > 0 && target->size_bytes % ALIGN_BYTES != 0)))
 		count(&ratings, DOUBTFUL, target->device, "not of 2 MiB pages");
 	say(&ratings, target, &texts, finding);
+	if (finding->status == READINESS_WARN)
+		finding_fix(finding, "ndctl create-namespace -f -e NAMESPACE --align=2M, which "
+				     "erases it; a region has the size that its modules give it.");
 }
 
 const struct readiness_check checks_pmem[] = {

@@ -207,10 +207,11 @@ static void judge_driver(const struct facts_target *target, struct readiness_fin
 	if (strcmp(target->driver, "kmem") == 0) {
 		finding_say(finding, READINESS_FAIL,
 			    "It is in use as system memory, and no program can map it.", NULL);
-		finding_fix(finding,
-			    "daxctl reconfigure-device --mode=devdax %s gives it back, if the "
-			    "memory can be taken offline.",
-			    target->device);
+		finding_fix(
+			finding,
+			"daxctl reconfigure-device --mode=devdax --force %s takes it back, with "
+			"what is on it lost, if its memory can be taken offline.",
+			target->device);
 	} else if (strcmp(target->driver, "none") == 0) {
 		finding_say(finding, READINESS_FAIL,
 			    "No driver is bound to it, so it cannot be opened.", NULL);
