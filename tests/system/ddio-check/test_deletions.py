@@ -23,8 +23,14 @@ CHOSEN = READY if "RPMA_EVERY_TREE" in os.environ else [tree for tree in READY i
 
 DEVICE = [r"^sys/class/infiniband/\w+$", r"/ports/1/state$"]
 MEMORY = [r"/region\d/persistence_domain$", r"/ndbus\d/provider$", r"/region\d/read_only$",
-          r"/region\d/badblocks$", r"/namespace\d\.0/mode$", r"^facts\.json$", r"^proc/self/limits$"]
+          r"/namespace\d\.0/mode$", r"^facts\.json$", r"^proc/self/limits$"]
 MACHINE = [r"^proc/cpuinfo$", r"^sys/class/dmi/id/sys_vendor$"]
+
+
+def by_registers_alone(tree: Golden) -> bool:
+    """Without a probe or a statement, which are evidence too."""
+    return (tree.row == "ddio-off" and tree.ddio is not None and tree.ddio.evidence == "registers"
+            and tree.host.probe is None and "--assume-ddio" not in tree.options)
 
 
 def required(tree: Golden) -> list[str]:
@@ -34,10 +40,13 @@ def required(tree: Golden) -> list[str]:
     patterns = [] if len(host.nics) > 1 or len(nic.ports) > 1 else list(DEVICE)
     # the ids of Omni-Path tell as much as its driver
     if nic.chain and nic.driver == "mlx5_core" and len(host.nics) == 1:
-        patterns.append(rf"/{re.escape(nic.chain[-1].address)}/driver$")
-    if len(host.nics) == 1 and tree.row == "ddio-off" and tree.ddio and tree.ddio.evidence == "registers":
+        patterns.append(rf"/{re.escape(nic.auxiliary or nic.chain[-1].address)}/driver$")
+    if len(host.nics) == 1 and by_registers_alone(tree):
         patterns.append(rf"/{re.escape(nic.chain[0].address)}/config$")
     patterns += MEMORY
+    # a block device has bad blocks of its own
+    if all(region.mode == "dax" for region in host.regions):
+        patterns.append(r"/region\d/badblocks$")
     if "--assume-pmem" not in tree.options:
         patterns += MACHINE
     for region in host.regions:
