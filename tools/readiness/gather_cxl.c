@@ -42,7 +42,7 @@ static void add_gpf(const struct sysroot *root, const char *name, struct facts_c
 	struct facts_chain *chain = calloc(1, sizeof(*chain));
 	char link[GATHER_NAME_MAX + 32];
 
-	snprintf(link, sizeof(link), CXL "/%s", name);
+	snprintf(link, sizeof(link), CXL "/%.*s", GATHER_NAME_MAX - 1, name);
 	if (chain == NULL || !gather_chain(root, link, chain) || chain->cut || chain->count < 2) {
 		count_gpf(name, KNOWN_NOT, cxl);
 		free(chain);
