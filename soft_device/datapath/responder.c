@@ -70,40 +70,53 @@ void responder_flush(struct peer *peer, struct shared_qp *qp)
 /* The target to ERR; its lock is held. */
 static void target_to_error(struct peer *peer, struct shared_qp *target, uint32_t raise)
 {
-	uint32_t state = atomic_load(&target->state);
+	const enum ibv_qp_state state = shared_qp_state(target, memory_order_seq_cst);
 
 	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE)
 		return;
-	atomic_store(&target->state, IBV_QPS_ERR);
+	shared_qp_set_state(target, IBV_QPS_ERR);
 	responder_flush(peer, target);
 	peer_raise(peer, &target->raise, raise | RAISE_QP_FLUSH);
 }
 
 /*
- * The state alone to ERR, without the lock: the owner may destroy the QP, or change its state,
- * meanwhile. False: it did, or there was nothing to change.
+ * The state alone to ERR, without the lock: the owner may destroy the QP, change its state or make
+ * another one in its place meanwhile. False: it did, or there was nothing to change.
  */
-static bool state_to_error(struct shared_qp *qp, uint32_t qpn)
+static bool state_to_error(struct shared_qp *qp, uint16_t generation)
 {
-	uint32_t state = atomic_load(&qp->state);
+	uint32_t life = atomic_load(&qp->life);
 
 	do {
-		if (qpn == 0 || atomic_load(&qp->qpn) != qpn || state < IBV_QPS_RTR ||
-		    state > IBV_QPS_SQE)
+		const uint32_t state = (uint16_t)life;
+
+		if (life >> QP_LOW_BITS != generation || state < IBV_QPS_RTR || state > IBV_QPS_SQE)
 			return false;
-	} while (!atomic_compare_exchange_weak(&qp->state, &state, IBV_QPS_ERR));
+	} while (!atomic_compare_exchange_weak(&qp->life, &life,
+					       shared_qp_word(generation, IBV_QPS_ERR)));
 	return true;
 }
 
-void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise)
+/* For the owner of this QP, not of one that has its place since. */
+static void raise_for(struct peer *peer, struct shared_qp *qp, uint16_t generation, uint32_t bits)
 {
-	const uint32_t qpn = atomic_load(&qp->qpn);
+	uint32_t raise = atomic_load(&qp->raise);
 
+	do {
+		if (raise >> QP_LOW_BITS != generation)
+			return;
+	} while (!atomic_compare_exchange_weak(&qp->raise, &raise, raise | bits));
+	peer_kick(peer);
+}
+
+void responder_fail(struct peer *peer, struct shared_qp *qp, uint16_t generation, uint32_t raise)
+{
 	if (shared_lock_take_soon(&qp->lock)) {
-		target_to_error(peer, qp, raise);
+		if (shared_qp_generation(qp) == generation)
+			target_to_error(peer, qp, raise);
 		shared_lock_release(&qp->lock);
-	} else if (state_to_error(qp, qpn)) {
-		peer_raise(peer, &qp->raise, raise | RAISE_QP_FLUSH | RAISE_QP_RECEIVES);
+	} else if (state_to_error(qp, generation)) {
+		raise_for(peer, qp, generation, raise | RAISE_QP_FLUSH | RAISE_QP_RECEIVES);
 	}
 }
 
@@ -111,7 +124,7 @@ bool responder_flush_soon(struct peer *peer, struct shared_qp *qp)
 {
 	if (!shared_lock_take_soon(&qp->lock))
 		return false;
-	if (atomic_load(&qp->state) == IBV_QPS_ERR)
+	if (shared_qp_state(qp, memory_order_seq_cst) == IBV_QPS_ERR)
 		responder_flush(peer, qp);
 	shared_lock_release(&qp->lock);
 	return true;
@@ -495,7 +508,7 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 /* Whether the target takes requests, and of this sender. */
 static bool accepts(const struct execution *x)
 {
-	uint32_t state = atomic_load_explicit(&x->target->state, memory_order_relaxed);
+	const enum ibv_qp_state state = shared_qp_state(x->target, memory_order_relaxed);
 
 	return responder_knows(x->target, x->qpn, x->request->src_qpn, &x->request->src_gid) &&
 	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
@@ -504,7 +517,7 @@ static bool accepts(const struct execution *x)
 static void tell_established(const struct execution *x)
 {
 	if (x->target->established ||
-	    atomic_load_explicit(&x->target->state, memory_order_relaxed) != IBV_QPS_RTR)
+	    shared_qp_state(x->target, memory_order_relaxed) != IBV_QPS_RTR)
 		return;
 	x->target->established = 1;
 	peer_raise(x->peer, &x->target->raise, RAISE_QP_COMM_EST);

@@ -39,11 +39,12 @@ static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint3
 }
 
 /*
- * Moves a QP of the peer's segment to ERR: state, receives flushed with WR_FLUSH_ERR, `raise` bits
- * and RAISE_QP_FLUSH raised. Where its lock cannot be had the receives are left to the owner's
- * agent (RAISE_QP_RECEIVES). For the own segment.
+ * Moves the QP of this generation in the peer's segment to ERR: state, receives flushed with
+ * WR_FLUSH_ERR, `raise` bits and RAISE_QP_FLUSH raised. Where its lock cannot be had the receives
+ * are left to the owner's agent (RAISE_QP_RECEIVES). Another QP that has its place since is left
+ * alone.
  */
-void responder_fail(struct peer *peer, struct shared_qp *qp, uint32_t raise);
+void responder_fail(struct peer *peer, struct shared_qp *qp, uint16_t generation, uint32_t raise);
 
 /* The same for the receives alone, of a QP in ERR. False: its lock cannot be had now. */
 bool responder_flush_soon(struct peer *peer, struct shared_qp *qp);

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void push(struct send_queue *sq,
 	};
 
 	if (!completion_push(process_current->self, sq->cq, &cqe))
-		responder_fail(process_current->self, sq->shared, RAISE_QP_FATAL);
+		responder_fail(process_current->self, sq->shared, sq->generation, RAISE_QP_FATAL);
 }
 
 static inline __attribute__((always_inline)) void complete_recorded(struct send_queue *sq,
@@ -89,7 +89,7 @@ void sq_fail(struct send_queue *sq, enum ibv_wc_status status)
 {
 	if (sq->completed != sq->posted)
 		complete_slot(sq, status);
-	responder_fail(process_current->self, sq->shared, 0);
+	responder_fail(process_current->self, sq->shared, sq->generation, 0);
 	sq_flush(sq);
 }
 
@@ -369,7 +369,7 @@ static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *w
 	if (!shared_lock_take_soon(&target->lock))
 		return false;
 	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
-	    atomic_load_explicit(&target->state, memory_order_relaxed) == IBV_QPS_RTS &&
+	    shared_qp_state(target, memory_order_relaxed) == IBV_QPS_RTS &&
 	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
 	    mr_check(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr, local.iov_len,
 		     IBV_ACCESS_REMOTE_WRITE, &to) != NULL)

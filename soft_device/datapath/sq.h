@@ -73,6 +73,7 @@ struct send_queue {
 	struct shared_lock lock; /* within this process only; the cheapest there is */
 	/* whose it is: constant from sq_begin() on */
 	struct shared_qp *shared;
+	uint16_t generation; /* in `shared` */
 	uint32_t qpn;
 	uint32_t index; /* in segment.qp */
 	uint32_t pd;
@@ -155,7 +156,7 @@ void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *o
 /* The state of the QP, as a peer or the owner last made it. */
 static inline enum ibv_qp_state sq_state(const struct send_queue *sq)
 {
-	return (enum ibv_qp_state)atomic_load(&sq->shared->state);
+	return shared_qp_state(sq->shared, memory_order_seq_cst);
 }
 
 /* Slots of each QP that are free again; see send_queue.released. */

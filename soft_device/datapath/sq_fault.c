@@ -40,8 +40,12 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 /* The connection breaks: for the target as well, where it can be reached. */
 static enum ibv_wc_status broken(struct send_queue *sq)
 {
-	if (sq->target != NULL && sq->peer->segment != NULL)
-		responder_fail(sq->peer, sq->target, 0);
+	struct shared_qp *target = sq->peer->segment != NULL ? sq->target : NULL;
+	/* before its number is looked at: that is given last */
+	const uint16_t generation = target != NULL ? shared_qp_generation(target) : 0;
+
+	if (target != NULL && atomic_load(&target->qpn) == sq->path.qpn)
+		responder_fail(sq->peer, target, generation, 0);
 	return IBV_WC_RETRY_EXC_ERR;
 }
 

@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 4 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	 5 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	 65536
 #define SEGMENT_QPS	 16384
@@ -90,11 +90,12 @@ struct shared_qp {
 	struct shared_lock lock;
 	_Atomic uint32_t qpn; /* 0: free */
 	/*
-	 * enum ibv_qp_state; changed under the lock. Where that cannot be had: to ERR from RTR to
-	 * SQE, by compare and exchange, and to RESET by the owner that destroys the QP.
+	 * enum ibv_qp_state, and above QP_LOW_BITS the generation: each QP that takes this place
+	 * has its own. Changed under the lock. Where that cannot be had: to ERR from RTR to SQE, by
+	 * compare and exchange, and to RESET by the owner that destroys the QP.
 	 */
-	_Atomic uint32_t state;
-	_Atomic uint32_t raise; /* enum shared_raise */
+	_Atomic uint32_t life;
+	_Atomic uint32_t raise; /* enum shared_raise, and the generation that it is about */
 	uint32_t pd;
 	uint32_t access;   /* qp_access_flags */
 	uint32_t dest_qpn; /* whose requests it takes */
@@ -108,6 +109,29 @@ struct shared_qp {
 	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
 	struct shared_ring rq;
 };
+
+#define QP_LOW_BITS 16
+
+static inline uint32_t shared_qp_word(uint16_t generation, uint32_t low)
+{
+	return (uint32_t)generation << QP_LOW_BITS | low;
+}
+
+static inline uint16_t shared_qp_generation(const struct shared_qp *qp)
+{
+	return (uint16_t)(atomic_load(&qp->life) >> QP_LOW_BITS);
+}
+
+static inline enum ibv_qp_state shared_qp_state(const struct shared_qp *qp, memory_order order)
+{
+	return (enum ibv_qp_state)(uint16_t)atomic_load_explicit(&qp->life, order);
+}
+
+/* For the holder of the lock, and for the owner that destroys it. */
+static inline void shared_qp_set_state(struct shared_qp *qp, enum ibv_qp_state state)
+{
+	atomic_store(&qp->life, shared_qp_word(shared_qp_generation(qp), state));
+}
 
 struct shared_srq {
 	_Atomic uint32_t live;

@@ -158,12 +158,11 @@ void peer_ring(struct peer *peer, struct shared_cq *cq)
 	peer_raise(peer, &cq->raise, RAISE_CQ_NOTIFY);
 }
 
-void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
+void peer_kick(struct peer *peer)
 {
 	const uint64_t one = 1;
 	ssize_t written;
 
-	atomic_fetch_or(raise, bits);
 	if (peer->private == NULL) {
 		agent_kick();
 		return;
@@ -171,6 +170,12 @@ void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 	/* fails when its counter is full: then it is kicked already */
 	written = write(peer->private->kick_fd, &one, sizeof(one));
 	(void)written;
+}
+
+void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
+{
+	atomic_fetch_or(raise, bits);
+	peer_kick(peer);
 }
 
 static void drop_first(struct subscriber *subscriber)

@@ -84,6 +84,8 @@ void peer_ring(struct peer *peer, struct shared_cq *cq);
 
 /* Raises bits in an object of the peer's segment and kicks its agent. */
 void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits);
+/* The agent of the peer looks at what was raised. */
+void peer_kick(struct peer *peer);
 
 /*
  * The listener for the links of 256 QPs of one device, on its address; the

@@ -102,8 +102,9 @@ static void place_fill(struct qp *qp)
 	qp->shared = shared;
 	qp->ibv.handle = qp->index;
 	qp->ibv.qp_num = port << 8 | qp->index % BLOCK;
-	atomic_store(&shared->state, IBV_QPS_RESET);
-	atomic_store(&shared->raise, 0);
+	qp->sq.generation = (uint16_t)(shared_qp_generation(shared) + 1);
+	atomic_store(&shared->life, shared_qp_word(qp->sq.generation, IBV_QPS_RESET));
+	atomic_store(&shared->raise, shared_qp_word(qp->sq.generation, 0));
 	shared->pd = qp->pd->number;
 	shared->access = 0;
 	shared->dest_qpn = 0;
@@ -370,7 +371,7 @@ static bool leave_tables(struct qp *qp)
 	table[qp->index] = NULL;
 	/* executors hold the lock: once we have had it none is inside any more */
 	had = shared_lock_take_soon(&shared->lock);
-	atomic_store(&shared->state, IBV_QPS_RESET);
+	shared_qp_set_state(shared, IBV_QPS_RESET);
 	atomic_store(&shared->qpn, 0);
 	if (had) {
 		recv_ring_free(&shared->rq);

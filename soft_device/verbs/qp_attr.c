@@ -198,7 +198,7 @@ static void publish(struct qp *qp, enum ibv_qp_state to)
 	shared->dest_gid = attr->ah_attr.grh.dgid;
 	shared->rnr_timer = attr->min_rnr_timer;
 	shared->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	atomic_store(&shared->state, to);
+	shared_qp_set_state(shared, to);
 	if (to == IBV_QPS_ERR)
 		responder_flush(process_current->self, shared);
 	if (to == IBV_QPS_RESET) {
@@ -229,7 +229,7 @@ static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum 
 		*to = attr->qp_state;
 		if (!(mask & IBV_QP_STATE) || *to != IBV_QPS_ERR)
 			return EBUSY;
-		responder_fail(process_current->self, qp->shared, 0);
+		responder_fail(process_current->self, qp->shared, qp->sq.generation, 0);
 		return 0;
 	}
 	*from = qp_state(qp);

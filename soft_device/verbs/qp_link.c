@@ -85,7 +85,8 @@ void qp_unlink(struct qp *qp)
 static bool linking(struct peer *self, const union ibv_gid *gid, uint32_t qpn)
 {
 	struct shared_qp *target = segment_qp(self->segment, gid, qpn);
-	const uint32_t state = target == NULL ? IBV_QPS_RESET : atomic_load(&target->state);
+	const enum ibv_qp_state state =
+		target == NULL ? IBV_QPS_RESET : shared_qp_state(target, memory_order_seq_cst);
 
 	return (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD) &&
 	       atomic_load(&target->partner) == 0;
@@ -196,9 +197,9 @@ static void raise_one(struct qp *qp, const void *unused)
 	uint32_t bits;
 
 	(void)unused;
-	if (atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
+	if ((uint16_t)atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
 		return;
-	bits = atomic_exchange(&qp->shared->raise, 0);
+	bits = (uint16_t)atomic_exchange(&qp->shared->raise, shared_qp_word(qp->sq.generation, 0));
 	raise_events(qp, bits);
 	if (bits & RAISE_QP_FLUSH)
 		sq_run(&qp->sq);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_responder.c -- what is answered as the power of the target fails, and what becomes of a
- * queue pair that fails while its lock cannot be had.
+ * queue pair that fails while its lock cannot be had, or while another one takes its place.
  *
  * The rest of the device is a segment without an owner: the target is this process.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,24 +23,27 @@
 #include "soft_device/powerfail/journal.h"
 #include "soft_device/process/process.h"
 
-#define QPN 0x100u
-#define KEY 0x100u /* region 1 */
+#define QPN	   0x100u
+#define KEY	   0x100u /* region 1 */
+#define GENERATION 7
 
 struct process *process_current;
 static struct segment *segment;
 static struct journal *journal;
 static uint64_t words[2]; /* the region's, and where a read's go */
 static bool power_fails;
-static uint32_t raised;		/* but for COMM_EST */
 static void (*meanwhile)(void); /* what the owner does as the lock is waited for */
 
 /* The responder raises COMM_EST half-way through the first operation on a QP in RTR. */
 void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 {
-	if (bits != RAISE_QP_COMM_EST)
-		raised = bits;
-	else if (power_fails)
+	atomic_fetch_or(raise, bits);
+	if (bits == RAISE_QP_COMM_EST && power_fails)
 		atomic_store(&journal->failed, 1);
+}
+
+void peer_kick(struct peer *peer)
+{
 }
 
 /* In place of the C library's: waiting for a lock ends in it. */
@@ -45,6 +52,15 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 	if (meanwhile != NULL)
 		meanwhile();
 	return 0;
+}
+
+/* A thread that is stepped would take long to wait for a lock: it gives up at once. */
+static bool impatient;
+bool __real_lock_wait_soon(struct shared_lock *lock);
+bool __wrap_lock_wait_soon(struct shared_lock *lock);
+bool __wrap_lock_wait_soon(struct shared_lock *lock)
+{
+	return impatient ? false : __real_lock_wait_soon(lock);
 }
 
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
@@ -80,7 +96,7 @@ static int setup(void **state)
 	const size_t bytes = sizeof(*segment) + sizeof(*journal);
 
 	segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (segment == MAP_FAILED)
 		return -1;
 	journal = segment_at(segment, sizeof(*segment));
@@ -94,7 +110,7 @@ static int setup(void **state)
 				   .length = sizeof(words[0]),
 				   .iova = (uintptr_t)words};
 	segment->qp[0] = (struct shared_qp){.qpn = QPN,
-					    .state = IBV_QPS_RTR,
+					    .life = IBV_QPS_RTR,
 					    .access = segment->mr[1].access,
 					    .max_dest_rd_atomic = 1,
 					    .srq = SOFT_NONE};
@@ -154,50 +170,155 @@ static void keep(void)
 
 static void go_on(void)
 {
-	atomic_store(&segment->qp[0].state, IBV_QPS_RTS);
+	shared_qp_set_state(&segment->qp[0], IBV_QPS_RTS);
 }
 
 static void destroy(void)
 {
-	atomic_store(&segment->qp[0].state, IBV_QPS_RESET);
+	shared_qp_set_state(&segment->qp[0], IBV_QPS_RESET);
 	atomic_store(&segment->qp[0].qpn, 0);
 }
 
+/* As place_fill(). */
+static void make(uint16_t generation, enum ibv_qp_state state)
+{
+	atomic_store(&segment->qp[0].life, shared_qp_word(generation, state));
+	atomic_store(&segment->qp[0].raise, shared_qp_word(generation, 0));
+	atomic_store(&segment->qp[0].qpn, QPN);
+}
+
+/* Its number has come round. */
 static void destroy_and_make_another(void)
 {
 	destroy();
-	atomic_store(&segment->qp[0].qpn, QPN + 1);
-	atomic_store(&segment->qp[0].state, IBV_QPS_RTR);
+	make(GENERATION + 1, IBV_QPS_RTR);
 }
 
 /* Another thread has the lock all the while. */
 static void a_queue_pair_that_fails__is_the_one_that_was_meant(void **state)
 {
-	static const struct {
+	const uint32_t all = RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES;
+	const struct {
 		void (*meanwhile)(void);
+		uint16_t generation;
 		uint32_t state, raised;
 	} cases[] = {
-		{keep, IBV_QPS_ERR, RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES},
-		{go_on, IBV_QPS_ERR, RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES},
-		{destroy, IBV_QPS_RESET, 0},
-		{destroy_and_make_another, IBV_QPS_RTR, 0},
+		{keep, GENERATION, IBV_QPS_ERR, all},
+		{go_on, GENERATION, IBV_QPS_ERR, all},
+		{destroy, GENERATION, IBV_QPS_RESET, 0},
+		{destroy_and_make_another, GENERATION + 1, IBV_QPS_RTR, 0},
 	};
 	struct peer self = {.transport = PEER_SELF, .segment = segment};
 	struct shared_qp *qp = &segment->qp[0];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		atomic_store(&qp->qpn, QPN);
-		atomic_store(&qp->state, IBV_QPS_RTR);
-		raised = 0;
+		make(GENERATION, IBV_QPS_RTR);
 		shared_lock_take(&qp->lock);
 		meanwhile = cases[i].meanwhile;
-		responder_fail(&self, qp, RAISE_QP_FATAL);
+		responder_fail(&self, qp, GENERATION, RAISE_QP_FATAL);
 		meanwhile = NULL;
 		shared_lock_release(&qp->lock);
-		assert_int_equal(atomic_load(&qp->state), cases[i].state);
-		assert_int_equal(raised, cases[i].raised);
+		assert_int_equal(atomic_load(&qp->life),
+				 shared_qp_word(cases[i].generation, cases[i].state));
+		assert_int_equal(atomic_load(&qp->raise),
+				 shared_qp_word(cases[i].generation, cases[i].raised));
 	}
 }
+
+#ifdef CAN_BE_STEPPED
+
+/* A process that makes the queue pair fail, stopped before that. */
+static pid_t start_to_fail(void)
+{
+	struct peer self = {.transport = PEER_SELF, .segment = segment};
+	struct shared_lock any = {0};
+	int status;
+	const pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		shared_lock_take(&any); /* it has a name now */
+		impatient = true;
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		responder_fail(&self, &segment->qp[0], GENERATION, RAISE_QP_FATAL);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+/* False: it has ended. */
+static bool step(pid_t pid, int steps)
+{
+	int status = 0;
+
+	for (int i = 0; i < steps; i++) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (!WIFSTOPPED(status)) {
+			assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void go_on_to_end(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/*
+ * Stopped after that many instructions; then the owner, if it gets the lock, makes another queue
+ * pair in the place. The number of those that were left alone, or -1: it ends before.
+ */
+static int replace_after(int steps, bool held)
+{
+	struct shared_qp *qp = &segment->qp[0];
+	pid_t pid;
+	bool mine;
+
+	atomic_store(&qp->lock.holder, 0);
+	make(GENERATION, IBV_QPS_RTR);
+	if (held)
+		shared_lock_take(&qp->lock);
+	pid = start_to_fail();
+	if (!step(pid, steps))
+		return -1;
+	mine = held || shared_lock_try(&qp->lock);
+	if (mine) {
+		destroy_and_make_another();
+		shared_lock_release(&qp->lock);
+	}
+	go_on_to_end(pid);
+	if (!mine)
+		return 0;
+	assert_int_equal(atomic_load(&qp->life), shared_qp_word(GENERATION + 1, IBV_QPS_RTR));
+	assert_int_equal(atomic_load(&qp->raise), shared_qp_word(GENERATION + 1, 0));
+	return 1;
+}
+
+static void another_in_its_place__is_left_alone_wherever_the_thread_was_stopped(void **state)
+{
+	for (int held = 0; held < 2; held++) {
+		int left_alone = 0, steps = 0, one;
+
+		while ((one = replace_after(steps, held)) >= 0) {
+			left_alone += one;
+			steps++;
+		}
+		print_message("replaced at %d of %d instructions\n", left_alone, steps);
+		assert_true(left_alone > 0 && steps < 100000);
+	}
+}
+
+#endif
 
 int main(void)
 {
@@ -207,6 +328,11 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_queue_pair_that_fails__is_the_one_that_was_meant,
 						setup, teardown),
+#ifdef CAN_BE_STEPPED
+		cmocka_unit_test_setup_teardown(
+			another_in_its_place__is_left_alone_wherever_the_thread_was_stopped, setup,
+			teardown),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
