@@ -115,11 +115,12 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 {
 	struct shared_qp *target = target_of(sq);
 	struct outcome outcome = {.kind = OUTCOME_DONE};
+	enum ibv_wc_status own; /* what is wrong with the local memory */
 	struct request request;
 	void *copy = NULL;
 
-	outcome.status = sq_make_request(sq, work, &request);
-	if (outcome.status != IBV_WC_SUCCESS)
+	outcome.status = own = sq_make_request(sq, work, &request);
+	if (!sq_goes_out(work, own))
 		return outcome;
 	if (target == NULL)
 		return (struct outcome){.kind = OUTCOME_ABSENT};
@@ -128,7 +129,8 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &request);
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
 	    sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
-		sq_place_before(&request, outcome.before);
+		outcome.status =
+			own == IBV_WC_SUCCESS ? sq_place_before(&request, outcome.before) : own;
 	if (__builtin_expect(fault_any, 0)) {
 		free(copy);
 		if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)

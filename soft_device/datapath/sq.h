@@ -219,8 +219,17 @@ extern const struct send_opcode sq_opcodes[SQ_OPCODES];
  */
 enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
 				   struct request *request);
+/*
+ * An atomic whose own memory is wrong is executed all the same: the target changes, and the old
+ * value cannot be placed. Then the request is whole, but for `local`.
+ */
+static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status status)
+{
+	return status == IBV_WC_SUCCESS ||
+	       (status == IBV_WC_LOC_PROT_ERR && sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC);
+}
 /* Places the old value of an atomic. */
-void sq_place_before(const struct request *request, uint64_t before);
+enum ibv_wc_status sq_place_before(const struct request *request, uint64_t before);
 
 /*
  * The outcome of slot number `completed`: completes it, fails the QP or, false, has it wait

@@ -48,11 +48,13 @@ static uint64_t gather_8(const struct request *request)
 	return value;
 }
 
-void sq_place_before(const struct request *request, uint64_t before)
+enum ibv_wc_status sq_place_before(const struct request *request, uint64_t before)
 {
 	struct iovec from = {&before, sizeof(before)};
 
-	target_memory_write(0, &from, 1, request->local, request->local_count);
+	return target_memory_write(0, &from, 1, request->local, request->local_count) == 0
+		       ? IBV_WC_SUCCESS
+		       : IBV_WC_LOC_PROT_ERR;
 }
 
 /* The local parts of the request, their keys checked. */
@@ -89,8 +91,12 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 		gather(sq, work, opcode->local_access,
 		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
 
-	if (status != IBV_WC_SUCCESS)
+	if (!sq_goes_out(work, status))
 		return status;
+	if (status != IBV_WC_SUCCESS) {
+		request->local_count = 0;
+		request->length = 8;
+	}
 	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
 	    sq->path.max_rd_atomic == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
@@ -107,5 +113,5 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 		request->length = work->flush_length;
 	request->src_qpn = sq->qpn;
 	request->src_gid = sq->gid;
-	return IBV_WC_SUCCESS;
+	return status;
 }

@@ -45,7 +45,7 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	if (outcome.status == IBV_WC_SUCCESS && wire_payload(&request) > 0 &&
 	    !target_memory_is_usable(request.local, request.local_count, false))
 		outcome.status = IBV_WC_LOC_PROT_ERR;
-	if (outcome.status != IBV_WC_SUCCESS) {
+	if (!sq_goes_out(&slot->work, outcome.status)) {
 		if (sq->next != sq->completed)
 			return false; /* the answers before it come first */
 		return sq_settle(sq, slot, &outcome);
@@ -75,7 +75,7 @@ static enum ibv_wc_status place(struct send_queue *sq, const struct send_work *w
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	if (request.op == REQUEST_COMPARE_SWAP || request.op == REQUEST_FETCH_ADD)
-		sq_place_before(&request, outcome->before);
+		return sq_place_before(&request, outcome->before);
 	if (request.op != REQUEST_READ || bytes == 0)
 		return IBV_WC_SUCCESS;
 	if (bytes != request.length)

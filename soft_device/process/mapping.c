@@ -3,8 +3,9 @@
  * mapping.c -- what pinning memory finds out, found out without pinning.
  *
  * A NIC's driver pins the pages of a region, and so learns at once of a hole or of memory that may
- * not be written. MADV_POPULATE_* (Linux 5.14) walks the same way; where the kernel lacks it, only
- * holes are found, by mincore().
+ * not be written. The list of mappings tells the same of memory that nobody has touched yet.
+ * MADV_POPULATE_* (Linux 5.14) walks the way of pinning; where the kernel lacks it, only holes are
+ * found, by mincore().
  */
 #include "mapping.h"
 
@@ -49,18 +50,26 @@ static int find_hole(unsigned char *start, size_t length)
 	return 0;
 }
 
+/* The pages of a range: 0, or -EINVAL. */
+static int whole_pages(uint64_t addr, size_t length, uint64_t *start, uint64_t *end)
+{
+	pthread_once(&asked, ask_kernel);
+	*start = addr - addr % page_bytes;
+	if (__builtin_add_overflow(addr, length, end) ||
+	    __builtin_add_overflow(*end, page_bytes - 1, end))
+		return -EINVAL;
+	*end -= *end % page_bytes;
+	return 0;
+}
+
 int mapping_populate(uint64_t addr, size_t length, bool write)
 {
 	uint64_t start;
 	uint64_t end;
-	int error;
+	int error = whole_pages(addr, length, &start, &end);
 
-	pthread_once(&asked, ask_kernel);
-	start = addr - addr % page_bytes;
-	if (__builtin_add_overflow(addr, length, &end) ||
-	    __builtin_add_overflow(end, page_bytes - 1, &end))
-		return -EINVAL;
-	end -= end % page_bytes;
+	if (error != 0)
+		return error;
 	if (!can_populate)
 		return find_hole((void *)(uintptr_t)start, end - start);
 	do {
@@ -87,6 +96,8 @@ static bool is_nameless(const char *path)
 struct map_line {
 	uint64_t from;
 	uint64_t to;
+	bool may_read;
+	bool may_write;
 	bool is_shared;
 	const char *path; /* "" or "\n": none */
 };
@@ -102,6 +113,8 @@ static bool parse(char *line, struct map_line *map)
 	map->to = strtoull(at, &at, 16);
 	if (strlen(at) < 6 || at[0] != ' ' || at[5] != ' ')
 		return false;
+	map->may_read = at[1] == 'r';
+	map->may_write = at[2] == 'w';
 	map->is_shared = at[4] == 's';
 	at += 5;
 	for (int field = 0; field < 3; field++) { /* offset, device, inode */
@@ -110,6 +123,45 @@ static bool parse(char *line, struct map_line *map)
 	}
 	map->path = at + strspn(at, " ");
 	return true;
+}
+
+/* Whether get_user_pages() would take what the mapping has up to `to`. */
+static bool is_usable(const struct map_line *map, uint64_t to, bool write)
+{
+	if (!(write ? map->may_write : map->may_read))
+		return false;
+	return map->path[0] != '/' || mapping_populate(to - page_bytes, page_bytes, false) == 0;
+}
+
+/* The lines are in order and do not overlap. */
+static int check_lines(FILE *maps, uint64_t addr, uint64_t end, bool write)
+{
+	char line[512];
+	struct map_line map;
+
+	while (addr < end && fgets(line, sizeof(line), maps) != NULL) {
+		if (!parse(line, &map) || map.to <= addr)
+			continue;
+		if (map.from > addr || !is_usable(&map, map.to < end ? map.to : end, write))
+			return -EFAULT;
+		addr = map.to;
+	}
+	return addr < end ? -EFAULT : 0;
+}
+
+int mapping_check(uint64_t addr, size_t length, bool write)
+{
+	uint64_t start;
+	uint64_t end;
+	int error = whole_pages(addr, length, &start, &end);
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	if (maps == NULL)
+		return mapping_populate(addr, length, write);
+	if (error == 0)
+		error = check_lines(maps, start, end, write);
+	fclose(maps);
+	return error;
 }
 
 /* The lines are in order and do not overlap. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mapping.h -- what is behind a range of this process's memory: asked when it is registered.
+ * mapping.h -- what is behind a range of this process's memory: asked when it is registered and,
+ * before this process uses it itself, again.
  */
 #ifndef SOFT_PROCESS_MAPPING_H
 #define SOFT_PROCESS_MAPPING_H
@@ -14,6 +15,12 @@
  * mapped, or not so that it may be read or written.
  */
 int mapping_populate(uint64_t addr, size_t length, bool write);
+
+/*
+ * What mapping_populate() would find, without touching a page that nobody touched, but for the last
+ * one of each file: where a file has become shorter its pages are missing from there on.
+ */
+int mapping_check(uint64_t addr, size_t length, bool write);
 
 /* Whether all of the range is a shared mapping of files; memory without a name is none. */
 bool mapping_is_file(uint64_t addr, size_t length);

@@ -23,8 +23,9 @@ struct process {
 	struct soft_options options;
 	struct segment *segment;
 	int segment_fd;
-	struct peer *self;   /* how this process sees itself: peer.h */
-	uint32_t generation; /* raised by each fork(); objects carry the one they were made in */
+	struct peer *self;    /* how this process sees itself: peer.h */
+	_Atomic uint32_t pds; /* how many there are: SOFT_MAX_PD */
+	uint32_t generation;  /* raised by each fork(); objects carry the one they were made in */
 	struct process *inherited; /* private: of the parent, dead */
 };
 

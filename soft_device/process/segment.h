@@ -32,6 +32,7 @@
 #define SEGMENT_SRQS	 1024
 #define SEGMENT_BLOCKS	 (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
 
+#define SOFT_MAX_PD	 65536
 #define SOFT_MAX_SGE	 16
 #define SOFT_MAX_INLINE	 256
 #define SOFT_MAX_WR	 16384

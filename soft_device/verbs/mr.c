@@ -31,8 +31,8 @@
 #define ACCESS_OPTIONAL 0x3ff00000u /* IB_UVERBS_ACCESS_OPTIONAL_RANGE: ignored if unknown */
 /* include/rdma/ib_verbs.h: IB_ACCESS_SUPPORTED */
 #define ACCESS_KNOWN ((SOFT_ACCESS_FLUSH_PERSISTENT << 1) - 1)
-/* the rest is what drivers/infiniband/sw/rxe takes: RXE_ACCESS_SUPPORTED_MR */
-#define ACCESS_REFUSED ((uint32_t)(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB))
+/* the rest is what drivers/infiniband/sw/rxe takes, RXE_ACCESS_SUPPORTED_MR, and ZERO_BASED */
+#define ACCESS_REFUSED ((uint32_t)IBV_ACCESS_HUGETLB)
 /* include/rdma/ib_verbs.h: ib_access_writable() */
 #define ACCESS_WRITABLE                                                                            \
 	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |  \
@@ -82,7 +82,7 @@ static int check_memory(uint64_t addr, uint64_t length, uint32_t access)
 	int error = 0;
 
 	if ((access & IBV_ACCESS_ON_DEMAND) == 0)
-		error = mapping_populate(addr, length, (access & ACCESS_WRITABLE) != 0);
+		error = mapping_check(addr, length, (access & ACCESS_WRITABLE) != 0);
 	/* rxe: "unable to register persistent access to non-pmem" */
 	if (error == 0 && (access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
 	    !mapping_is_file(addr, length))
@@ -208,6 +208,8 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 		error = REFUSE(-EINVAL, reg_mr, "implicit on-demand paging is not supported");
 	if (error == 0)
 		error = check_range(wanted.addr, length, iova);
+	if ((access & IBV_ACCESS_ZERO_BASED) != 0)
+		wanted.iova = 0; /* of any alignment */
 	if (error == 0)
 		error = check_memory(wanted.addr, length, access);
 	if (error != 0)

@@ -7,16 +7,21 @@
 
 #include "objects.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/process.h"
 
 /* Numbers are not used again, so that a stale one matches nothing. */
 static _Atomic uint32_t last_number;
 
 struct pd *pd_make(struct context *context)
 {
-	struct pd *pd = calloc(1, sizeof(*pd));
+	struct pd *pd = NULL;
 
-	if (pd == NULL)
-		return NULL;
+	if (atomic_fetch_add(&process_current->pds, 1) < SOFT_MAX_PD)
+		pd = calloc(1, sizeof(*pd));
+	if (pd == NULL) {
+		atomic_fetch_sub(&process_current->pds, 1);
+		return call_failed_null(ENOMEM);
+	}
 	pd->number = atomic_fetch_add(&last_number, 1) + 1;
 	pd->generation = context->generation;
 	pd->ibv.context = &context->verbs.context;
@@ -43,6 +48,7 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 	if (atomic_load(&pd->users) != 0)
 		return EBUSY;
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
+	atomic_fetch_sub(&process_current->pds, 1);
 	free(pd);
 	return 0;
 }

@@ -25,7 +25,6 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
 
 #define PORT	     1
 #define PKEY_DEFAULT 0xffff
-#define FAR_MANY     0x7ffffffc /* limited by memory only; as in rxe_param.h */
 
 /* include/uapi/rdma/ib_user_verbs.h: enum ib_uverbs_device_cap_flags */
 #define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
@@ -51,7 +50,7 @@ static void fill_limits(struct ibv_device_attr *attr)
 	attr->max_cq = SEGMENT_CQS;
 	attr->max_cqe = SOFT_MAX_CQE;
 	attr->max_mr = SEGMENT_MRS;
-	attr->max_pd = FAR_MANY;
+	attr->max_pd = SOFT_MAX_PD;
 	attr->max_qp_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SEGMENT_QPS;
 	attr->max_qp_init_rd_atom = SOFT_MAX_RD_ATOMIC;

@@ -3,6 +3,8 @@
 #include "device_test.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -126,6 +128,52 @@ static void reg_mr__takes_a_file(void **unused)
 	close(fd);
 }
 
+/* A mapping goes on behind the end of its file; those pages are not there. */
+static void reg_mr__refuses_a_file_that_has_become_shorter(void **unused)
+{
+	int fd = memfd_create("target", MFD_CLOEXEC);
+	void *file = MAP_FAILED;
+
+	assert_true(fd >= 0);
+	OK(ftruncate(fd, 2 * PAGE));
+	file = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(file, MAP_FAILED);
+	OK(ftruncate(fd, PAGE));
+	NONE(EFAULT, ibv_reg_mr(pd, file, 2 * PAGE, IBV_ACCESS_LOCAL_WRITE));
+	OK(munmap(file, 2 * PAGE));
+	close(fd);
+}
+
+static long resident_pages(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	long size, resident;
+
+	assert_non_null(statm);
+	assert_int_equal(fscanf(statm, "%ld %ld", &size, &resident), 2);
+	fclose(statm);
+	return resident;
+}
+
+static void reg_mr__touches_no_page(void **unused)
+{
+	const size_t length = (size_t)100 << 30;
+	struct ibv_mr *mr;
+	long before;
+	void *large;
+
+	NOT_ON_RXE("a NIC pins all pages");
+	large = mmap(NULL, length, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	SKIP_UNLESS(large != MAP_FAILED, "no 100 GiB of addresses");
+	before = resident_pages();
+	mr = ibv_reg_mr(pd, large, length, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	assert_non_null(mr);
+	assert_true(resident_pages() - before < 4096);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(large, length));
+}
+
 static void reg_mr__registers_the_same_memory_often(void **unused)
 {
 	struct ibv_mr *mrs[64];
@@ -216,6 +264,26 @@ static void pds__are_many(void **unused)
 		OK(ibv_dealloc_pd(many[i]));
 }
 
+/* A program that asks for as many as it was told there may be. */
+static void pds__are_as_many_as_the_device_tells(void **unused)
+{
+	struct ibv_device_attr attr;
+	struct ibv_pd **all;
+	int made = 0;
+
+	OK(ibv_query_device(context, &attr));
+	SKIP_UNLESS(attr.max_pd <= 1 << 17, "the device has too many to try");
+	all = calloc((size_t)attr.max_pd, sizeof(struct ibv_pd *));
+	assert_non_null(all);
+	while (made < attr.max_pd && (all[made] = ibv_alloc_pd(context)) != NULL)
+		made++;
+	assert_int_equal(made, attr.max_pd - 1); /* `pd` is one */
+	NONE(ENOMEM, ibv_alloc_pd(context));
+	while (made > 0)
+		OK(ibv_dealloc_pd(all[--made]));
+	free(all);
+}
+
 #define PD_TEST(test) cmocka_unit_test_setup_teardown(test, setup_pd, teardown_pd)
 
 static const struct CMUnitTest tests[] = {
@@ -228,6 +296,8 @@ static const struct CMUnitTest tests[] = {
 	PD_TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only),
 	PD_TEST(reg_mr__refuses_an_implicit_region),
 	PD_TEST(reg_mr__takes_a_file),
+	PD_TEST(reg_mr__refuses_a_file_that_has_become_shorter),
+	PD_TEST(reg_mr__touches_no_page),
 	PD_TEST(reg_mr__registers_the_same_memory_often),
 	PD_TEST(reg_mr__gives_no_key_again_at_once),
 	PD_TEST(reg_mr_iova__has_addresses_of_its_own),
@@ -236,6 +306,7 @@ static const struct CMUnitTest tests[] = {
 	PD_TEST(dealloc_pd__is_busy_while_a_region_is_there),
 	PD_TEST(dealloc_pd__is_busy_while_a_queue_is_there),
 	PD_TEST(pds__are_many),
+	PD_TEST(pds__are_as_many_as_the_device_tells),
 };
 
 DEVICE_TESTS("pd_mr", tests)

@@ -71,6 +71,23 @@ static void read__into_memory_without_local_write_fails(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
+/* IBA 9.7.5.1.4: the response is where it is noticed, and the target has changed by then. */
+static void atomic__with_an_unknown_lkey_is_executed_and_fails(void **unused)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0);
+	uint64_t before, after;
+
+	memcpy(&before, w.far_memory, sizeof(before));
+	wr->sg_list->lkey = ~w.near.mr->lkey;
+	wr->wr.atomic.compare_add = 5;
+	post(wr);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
+	end_expect_error(&w.near);
+	memcpy(&after, w.far_memory, sizeof(after));
+	assert_int_equal(after, before + 5);
+	assert_int_equal(far_state(), IBV_QPS_RTS);
+}
+
 static void failed__requester_leaves_the_responder_alone(void **unused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
@@ -508,6 +525,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(lkey__does_not_cover_more_than_its_region),
 	PAIR_TEST(lkey__of_another_pd_is_a_local_protection_error),
 	PAIR_TEST(read__into_memory_without_local_write_fails),
+	PAIR_TEST(atomic__with_an_unknown_lkey_is_executed_and_fails),
 	PAIR_TEST(failed__requester_leaves_the_responder_alone),
 	PAIR_TEST(rkey__unknown_is_refused),
 	PAIR_TEST(write__past_the_end_is_refused),

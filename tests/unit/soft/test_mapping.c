@@ -60,6 +60,28 @@ static void populate__refuses_a_range_around_the_end(void **unused)
 	assert_int_equal(mapping_populate(UINT64_MAX, 1, true), -EINVAL);
 }
 
+static void check__finds_what_populate_does(void **unused)
+{
+	unsigned char *memory = map(3, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	unsigned char resident[3];
+
+	assert_int_equal(mapping_check(number(memory) + 1, 3 * page - 1, true), 0);
+	assert_int_equal(mincore(memory, 3 * page, resident), 0);
+	assert_int_equal((resident[0] | resident[1] | resident[2]) & 1, 0); /* untouched */
+	assert_int_equal(mprotect(memory + 2 * page, page, PROT_READ), 0);
+	assert_int_equal(mapping_check(number(memory), 3 * page, true), -EFAULT);
+	assert_int_equal(mapping_check(number(memory), 3 * page, false), 0);
+	assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
+	assert_int_equal(mapping_check(number(memory), 3 * page, false), -EFAULT);
+	assert_int_equal(munmap(memory + page, page), 0);
+	assert_int_equal(mapping_check(number(memory), 2 * page, true), -EFAULT);
+	assert_int_equal(mapping_check(number(memory) + page - 1, 1, true), 0);
+	assert_int_equal(mapping_check(number(memory) + page, 1, true), -EFAULT);
+	assert_int_equal(mapping_check(page, SIZE_MAX, true), -EINVAL);
+	munmap(memory, page);
+	munmap(memory + 2 * page, page);
+}
+
 static int file(void)
 {
 	char path[] = "/tmp/rpma-mapping-XXXXXX";
@@ -69,6 +91,19 @@ static int file(void)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(ftruncate(fd, (off_t)(4 * page)), 0);
 	return fd;
+}
+
+static void check__finds_the_end_of_a_file(void **unused)
+{
+	int fd = file();
+	void *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+
+	assert_int_equal(mapping_check(number(shared), 4 * page, true), 0);
+	assert_int_equal(ftruncate(fd, (off_t)(3 * page)), 0);
+	assert_int_equal(mapping_check(number(shared), 3 * page, true), 0);
+	assert_int_equal(mapping_check(number(shared), 4 * page, true), -EFAULT);
+	munmap(shared, 4 * page);
+	close(fd);
 }
 
 static void file__is_one_when_it_is_shared(void **unused)
@@ -120,6 +155,8 @@ int main(void)
 		cmocka_unit_test(populate__finds_a_hole),
 		cmocka_unit_test(populate__minds_what_may_be_written),
 		cmocka_unit_test(populate__refuses_a_range_around_the_end),
+		cmocka_unit_test(check__finds_what_populate_does),
+		cmocka_unit_test(check__finds_the_end_of_a_file),
 		cmocka_unit_test(file__is_one_when_it_is_shared),
 		cmocka_unit_test(file__of_two_mappings_is_one),
 		cmocka_unit_test(file__without_a_name_is_none),
