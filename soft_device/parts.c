@@ -13,6 +13,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/process/trace.h"
 #include "soft_device/transport/peer.h"
+#include "soft_device/transport/secret.h"
 #include "soft_device/verbs/objects.h"
 
 const struct process_part *const process_parts[] = {
@@ -25,6 +26,7 @@ const struct process_part *const process_parts[] = {
 	&srq_part,	 /* none */
 	&held_part,	 /* none */
 	&sq_wait_part,	 /* the send queues that wait */
+	&secret_part,	 /* none */
 	&peer_part,	 /* the table of peers */
 	&listen_part,	 /* this process's hello */
 	&door_part,	 /* the doors */

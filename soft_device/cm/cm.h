@@ -26,6 +26,7 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/event_queue.h"
+#include "soft_device/transport/handshake.h"
 #include "soft_device/verbs/device.h"
 #include "wire.h"
 
@@ -76,19 +77,27 @@ struct cm_channel {
 	uint32_t generation;
 };
 
+/* With a process of another host, before all messages, where there is a secret: handshake.c. */
+struct cm_handshake {
+	struct handshake state;
+	size_t request_length; /* the request that goes out after it; of a listener: 0 */
+	unsigned char request[CM_MESSAGE_MAX];
+};
+
 /* One TCP connection. CM lock. */
 struct cm_link {
 	LIST_ENTRY(cm_link) entry;
 	int fd;
 	struct watch *watch;
-	struct cm_id *id;	/* NULL: no request has come yet; with no listener: ended */
-	struct cm_id *listener; /* while no request has come */
-	bool closing;		/* a program's thread closes it: the agent keeps off */
-	bool connecting;	/* send `bytes` when the socket is connected */
-	bool proven;		/* its process is of the same user, or of another host */
-	bool held;		/* its request waits for room in the backlog */
-	uint64_t deadline_ns;	/* for the request to arrive, or when to dial again; 0: none */
-	unsigned redials;	/* after a refused port */
+	struct cm_id *id;		/* NULL: no request has come yet; with no listener: ended */
+	struct cm_id *listener;		/* while no request has come */
+	bool closing;			/* a program's thread closes it: the agent keeps off */
+	bool connecting;		/* send `bytes` when the socket is connected */
+	bool proven;			/* its process is of the same user, or of another host */
+	struct cm_handshake *handshake; /* under way; NULL: none, or done */
+	bool held;			/* its request waits for room in the backlog */
+	uint64_t deadline_ns; /* for the request to arrive, or when to dial again; 0: none */
+	unsigned redials;     /* after a refused port */
 	unsigned char
 		token[WIRE_TOKEN_BYTES]; /* the one of its request: left at the listener's door */
 	size_t length;			 /* used part of bytes */
@@ -211,6 +220,14 @@ int cm_start(void);	    /* before all others; -ENOMEM */
 /* Whose process asks: a request from an address of this host has to prove it. */
 bool cm_is_of_stranger(const struct cm_link *link, const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
+
+/* handshake.c; lock held. 0, or -errno: the link has to end. */
+int cm_handshake_connected(struct cm_link *link);
+int cm_handshake_accepted(struct cm_link *link);
+int cm_handshake_take(struct cm_link *link); /* bytes taken; 0: no message is whole */
+/* The other end asks for a secret, and this process has none: says so to the user. */
+void cm_handshake_missing(const struct cm_link *link);
+void cm_handshake_broken(const struct cm_link *link); /* the other end hung up */
 
 /* address.c */
 socklen_t cm_address_bytes(const struct sockaddr *addr); /* 0: no address, or of another family */

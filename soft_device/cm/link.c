@@ -52,6 +52,7 @@ void cm_link_delete(struct cm_link *link)
 	agent_unwatch(link->watch);
 	if (link->fd >= 0)
 		close(link->fd);
+	free(link->handshake);
 	free(link);
 }
 
@@ -86,6 +87,7 @@ void cm_link_close(struct cm_link *link)
 	agent_unwatch(link->watch);
 	if (link->fd >= 0)
 		close(link->fd);
+	free(link->handshake);
 	free(link);
 }
 
@@ -229,9 +231,9 @@ static int finish_connecting(struct cm_link *link)
 		return -errno;
 	if (error != 0)
 		return error == ECONNREFUSED ? refused(link) : -error;
-	if (send(link->fd, link->bytes, link->length, MSG_NOSIGNAL | MSG_DONTWAIT) !=
-	    (ssize_t)link->length)
-		return -ECONNRESET;
+	error = cm_handshake_connected(link);
+	if (error != 0)
+		return error;
 	link->connecting = false;
 	link->length = 0;
 	return agent_watch_change(link->watch, EPOLLIN);
@@ -243,9 +245,13 @@ static int take_message(struct cm_link *link)
 	struct cm_message message;
 	int bytes, error;
 
+	if (link->handshake != NULL)
+		return cm_handshake_take(link);
 	if (link->id == NULL)
 		return cm_listen_request(link);
 	bytes = cm_wire_get(link->bytes, link->length, &message);
+	if (bytes < 0)
+		cm_handshake_missing(link);
 	if (bytes <= 0)
 		return bytes;
 	link->length -= (size_t)bytes;
@@ -260,14 +266,16 @@ static int receive(struct cm_link *link)
 			   MSG_DONTWAIT);
 	int bytes;
 
-	if (got == 0)
+	if (got == 0) {
+		cm_handshake_broken(link);
 		return -EPIPE;
+	}
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	link->length += (size_t)got;
 	do
 		bytes = take_message(link);
-	while (bytes > 0 && link->id != NULL);
+	while (bytes > 0 && (link->id != NULL || link->handshake != NULL));
 	return bytes < 0 ? bytes : 0;
 }
 

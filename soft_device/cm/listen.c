@@ -59,7 +59,7 @@ static void welcome(struct cm_id *listener, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	link->deadline_ns = process_now_ns() + REQUEST_NS;
 	cm_deadline(link->deadline_ns);
-	if (cm_link_watch(link, EPOLLIN) != 0)
+	if (cm_handshake_accepted(link) != 0 || cm_link_watch(link, EPOLLIN) != 0)
 		cm_link_delete(link);
 }
 

@@ -445,6 +445,12 @@ static int parse_setting(struct soft_options *options, const char *word, const c
 	}
 	if (strcmp(name, "trace") == 0)
 		return parse_trace(options, word, value, error);
+	if (strcmp(name, "secret") == 0) {
+		if (value == NULL || value[0] == '\0')
+			return wrong(error, "%s: expected secret:FILE, a file of mode 0600", word);
+		snprintf(options->secret, sizeof(options->secret), "%s", value);
+		return 0;
+	}
 	if (strcmp(name, "seed") != 0)
 		return 1;
 	if (value == NULL || !parse_number(value, 0, UINT64_MAX, &options->seed))
@@ -470,7 +476,7 @@ static int parse_word(struct soft_options *options, const char *word, char *erro
 	return wrong(error,
 		     "%s: no such fault or setting: delay, rate, rnr, drop, refuse, "
 		     "unreachable, register, complete, corrupt, call, powerfail, transport, seed, "
-		     "trace, verbose, forced-remote",
+		     "trace, secret, verbose, forced-remote",
 		     word);
 }
 

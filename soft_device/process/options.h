@@ -13,6 +13,7 @@
  *	forced-remote		treat this very process as another's
  *	seed:N			of everything random (1)
  *	trace:FILE		log every operation posted into FILE; %p in it is the process
+ *	secret:FILE		processes of other hosts have to prove that they know its content
  *
  *	delay:time=2us		completions of an operation come this much later
  *	delay:time=1us..3us	... uniform
@@ -103,6 +104,7 @@ struct soft_options {
 	enum soft_transport transport;
 	uint64_t seed;
 	char trace[SOFT_WORD_MAX];		   /* name of the file, with one %p; "": no trace */
+	char secret[SOFT_WORD_MAX];		   /* name of the file; "": none */
 	struct soft_fault faults[SOFT_FAULTS_MAX]; /* in the order of the user */
 	size_t faults_count;
 };

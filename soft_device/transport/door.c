@@ -304,6 +304,7 @@ static const char *const described[STRANGERS] = {
 	[STRANGER_UNPROVEN] = "a connection of this host that does not prove its user",
 	[STRANGER_REQUEST] = "a request of a process that its queue pair is not connected to",
 	[STRANGER_CROWD] = "a connection, as there are too many",
+	[STRANGER_SECRET] = "a process of another host that does not prove to have the secret",
 };
 
 void door_stranger(enum stranger kind, const union ibv_gid *from)

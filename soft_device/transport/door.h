@@ -55,6 +55,7 @@ enum stranger {
 	STRANGER_UNPROVEN, /* over TCP: of this host, without a token */
 	STRANGER_REQUEST,  /* a request for a QP that is connected to another process */
 	STRANGER_CROWD,	   /* too many at a time */
+	STRANGER_SECRET,   /* over TCP: of another host, with another secret or none */
 	STRANGERS,
 };
 void door_stranger(enum stranger kind, const union ibv_gid *from);

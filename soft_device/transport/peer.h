@@ -61,9 +61,9 @@ struct peer {
  * the agent's thread as linked(arg, peer, error): a peer with a reference for the caller and 0, or
  * NULL and -errno (ECONNREFUSED: no such process, EHOSTUNREACH, ETIMEDOUT, EACCES: another user,
  * EPROTO: no soft device or another version, ENOTSUP: it takes TCP and transport:local was asked
- * for). When the peer is known, or there is no memory, the call comes before peer_link() returns
- * NULL. Else the wait is the caller's until peer_link_cancel(), which comes once, after the call as
- * well.
+ * for, ENOKEY, EKEYREJECTED: of another host, see handshake_take()). When the peer is known, or
+ * there is no memory, the call comes before peer_link() returns NULL. Else the wait is the caller's
+ * until peer_link_cancel(), which comes once, after the call as well.
  */
 struct peer_wait;
 struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,

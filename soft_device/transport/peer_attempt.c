@@ -6,7 +6,7 @@
  *		> a process we know already: done
  *		> its segment is mapped and its memory tried: local
  *		> otherwise connect (TCP), show the token, carry the operations: tcp
- *	of another host: connect (TCP) > hello both ways > carry the operations: tcp
+ *	of another host: connect (TCP) > handshake.h > carry the operations: tcp
  *
  * All of it is on the agent's thread, nothing blocks, and a timer bounds the whole. A process comes
  * to be in the table in one step, so two attempts that meet the same one end with one peer.
@@ -22,6 +22,7 @@
 
 #include "address.h"
 #include "door.h"
+#include "handshake.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
@@ -40,8 +41,9 @@ struct finding {
 	bool connected;
 	char reason[REASON_MAX]; /* why over TCP */
 	struct unix_link *link;
-	struct wire_hello own;	 /* as said over TCP */
-	struct wire_hello other; /* as it said, at the door or over TCP */
+	struct wire_hello own;	    /* as said over TCP, to a process of this host */
+	struct wire_hello other;    /* as it said, at the door or over TCP */
+	struct handshake handshake; /* with a process of another host */
 };
 
 /* Ends the attempt. The peer's reference is consumed. */
@@ -82,7 +84,9 @@ static void fail(struct finding *finding, int error)
 {
 	char who[128];
 
-	if (error == -EACCES)
+	if (handshake_describe(error) != NULL)
+		process_warn("%s: refused, %s", describe(finding, who), handshake_describe(error));
+	else if (error == -EACCES)
 		process_warn("%s: refused, it belongs to another user", describe(finding, who));
 	else if (error == -EMFILE || error == -ENFILE)
 		process_warn("%s: no link: %s; raise the limit of open files (ulimit -n)",
@@ -141,7 +145,7 @@ static int carry(struct finding *finding, struct peer **peer)
 	return result;
 }
 
-/* The hello of the other end has come over TCP, too. */
+/* Who is at the other end is known. */
 static void use_tcp(struct finding *finding)
 {
 	struct peer *peer = NULL;
@@ -184,33 +188,56 @@ static void use_local(struct finding *finding)
 	finish(finding, peer, 0);
 }
 
-/* 1: the hello has come; 0, it is not whole yet; -EPROTO: not one of ours; or -errno. */
-static int take_hello(struct finding *finding)
+/* At the other end is the process that we met at the door, not one that took its port since. */
+static int take_hello(struct finding *finding, const unsigned char *body, size_t length)
+{
+	const struct wire_hello *met = &finding->other;
+	struct wire_hello hello;
+
+	if (wire_get_hello(body, length, &hello) != 0)
+		return -EPROTO;
+	if (hello.identity != met->identity ||
+	    memcmp(hello.token, met->token, sizeof(hello.token)) != 0)
+		return -EACCES;
+	return 1;
+}
+
+static int shake_hands(struct finding *finding, const unsigned char *body, size_t length)
+{
+	unsigned char bytes[HANDSHAKE_MESSAGE];
+	struct iovec answer = {.iov_base = bytes};
+	const int result =
+		handshake_take(&finding->handshake, body, length, bytes, &answer.iov_len);
+
+	if (result > 0)
+		finding->other = finding->handshake.hello[HANDSHAKE_SERVER];
+	if (result < 0 || answer.iov_len == 0)
+		return result;
+	return stream_send(&finding->stream, &answer, 1);
+}
+
+/* 1: it is known who is there; 0: not yet; -EPROTO: not one of ours; or -errno. */
+static int take_message(struct finding *finding)
 {
 	const unsigned char *body;
 	struct wire_header header = {0};
-	struct wire_hello hello;
 	int result = stream_receive(&finding->stream);
 
 	if (result == 0)
 		result = stream_next(&finding->stream, &header, &body);
-	if (result == -EPIPE)
-		return -EPROTO;
+	if (result == -EPIPE) /* it hangs up on a proof that it does not take */
+		return finding->handshake.met ? -EKEYREJECTED : -EPROTO;
 	if (result != 1)
 		return result;
-	if (header.kind != WIRE_HELLO || wire_get_hello(body, header.length, &hello) != 0)
+	if (header.kind != handshake_expects(&finding->handshake))
 		return -EPROTO;
-	/* the process that we met at the door, not one that took its port since */
-	if (finding->local && (hello.identity != finding->other.identity ||
-			       memcmp(hello.token, finding->other.token, sizeof(hello.token)) != 0))
-		return -EACCES;
-	finding->other = hello;
-	return 1;
+	return finding->local ? take_hello(finding, body, header.length)
+			      : shake_hands(finding, body, header.length);
 }
 
-static void receive_hello(struct finding *finding)
+static void receive(struct finding *finding)
 {
-	const int result = take_hello(finding);
+	const int result = take_message(finding);
 
 	if (result < 0)
 		fail(finding, result);
@@ -232,6 +259,23 @@ static bool met_itself(int fd)
 	       own_bytes == other_bytes && memcmp(&own, &other, own_bytes) == 0;
 }
 
+static int put_hello(struct finding *finding, unsigned char bytes[WIRE_HELLO_MESSAGE])
+{
+	union ibv_gid own, remote;
+	int error = 0;
+
+	if (finding->local) {
+		wire_put_hello(bytes, &finding->own);
+		return 0;
+	}
+	error = gid_of_socket(finding->stream.fd, &own, &remote);
+	if (error == 0)
+		error = handshake_begin(&finding->handshake, HANDSHAKE_CLIENT,
+					finding->own.identity, &own, &remote);
+	handshake_put_hello(&finding->handshake, bytes);
+	return error;
+}
+
 static int send_hello(struct finding *finding)
 {
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
@@ -246,8 +290,9 @@ static int send_hello(struct finding *finding)
 	if (met_itself(finding->stream.fd))
 		return -ECONNREFUSED;
 	finding->connected = true;
-	wire_put_hello(bytes, &finding->own);
-	error = stream_send(&finding->stream, &part, 1);
+	error = put_hello(finding, bytes);
+	if (error == 0)
+		error = stream_send(&finding->stream, &part, 1);
 	if (error == 0)
 		error = agent_watch_change(finding->watch, EPOLLIN);
 	return error;
@@ -260,7 +305,7 @@ static void finding_ready(void *arg, uint32_t events)
 
 	(void)events;
 	if (finding->connected) {
-		receive_hello(finding);
+		receive(finding);
 	} else {
 		result = send_hello(finding);
 		if (result != 0)

@@ -8,7 +8,7 @@
  * has a slot, and room for one hello, and never reads more than it knows to be well-formed. The
  * time for that is limited, and where there are too many the oldest is closed. One from an address
  * of this host has to show a token that its process left at a door (door.h), else it gets no
- * answer.
+ * answer; one of another host the secret, if there is one (handshake.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 
 #include "address.h"
 #include "door.h"
+#include "handshake.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
@@ -41,7 +42,9 @@ struct pending_peer {
 	int fd;
 	struct watch *watch;
 	struct timer *limit;
-	struct peer_key key; /* identity 0: not known yet */
+	struct peer_key key;
+	bool admitted;		    /* who it is is known */
+	struct handshake handshake; /* with a process of another host */
 	unsigned length;
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 };
@@ -98,39 +101,61 @@ static void pending_late(void *arg)
 	pending_free(arg);
 }
 
-/* Who it is; false: a stranger, who is told nothing. */
-static bool identify(struct pending_peer *peer, const struct wire_hello *hello,
-		     struct wire_hello *reply)
+/* The socket is fresh: there is room for it. */
+static bool answer(const struct pending_peer *peer, const void *bytes, size_t length)
 {
-	struct peer_key key = {.identity = hello->identity};
-	struct visitor visitor;
-
-	if (gid_of_socket(peer->fd, &key.own, &key.remote) != 0)
-		return false;
-	if (!gid_is_of_this_host(&key.remote)) {
-		peer->key = key;
-		return true;
-	}
-	if (!door_take(hello->token, &visitor) || visitor.identity != hello->identity) {
-		door_stranger(STRANGER_UNPROVEN, &key.remote);
-		return false;
-	}
-	peer->key.identity = visitor.identity;
-	peer->key.pid = visitor.pid;
-	memcpy(reply->token, visitor.answer, sizeof(reply->token));
-	return true;
+	return send(peer->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Answers a hello. The socket is fresh: there is room for it. */
-static bool welcome(struct pending_peer *peer, const struct wire_hello *hello)
+/* A process of this host: false, a stranger, who is told nothing. */
+static bool welcome_neighbour(struct pending_peer *peer, const struct wire_hello *hello)
 {
 	struct wire_hello reply = {.identity = peer_hello()->identity};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct visitor visitor;
 
-	if (!identify(peer, hello, &reply))
+	if (!door_take(hello->token, &visitor) || visitor.identity != hello->identity) {
+		door_stranger(STRANGER_UNPROVEN, &peer->key.remote);
 		return false;
+	}
+	peer->key = (struct peer_key){.identity = visitor.identity, .pid = visitor.pid};
+	peer->admitted = true;
+	memcpy(reply.token, visitor.answer, sizeof(reply.token));
 	wire_put_hello(bytes, &reply);
-	return send(peer->fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(bytes);
+	return answer(peer, bytes, sizeof(bytes));
+}
+
+/* A message of a process of another host; false: it is told why, at most. */
+static bool shake_hands(struct pending_peer *peer, size_t length)
+{
+	struct handshake *handshake = &peer->handshake;
+	unsigned char bytes[HANDSHAKE_MESSAGE];
+	size_t reply;
+	const int result =
+		handshake_take(handshake, peer->bytes + WIRE_HEADER_BYTES, length, bytes, &reply);
+
+	if (handshake_describe(result) != NULL)
+		door_stranger(STRANGER_SECRET, &peer->key.remote);
+	if (result > 0) {
+		peer->key.identity = handshake->hello[HANDSHAKE_CLIENT].identity;
+		peer->admitted = true;
+	}
+	return (reply == 0 || answer(peer, bytes, reply)) && result >= 0;
+}
+
+static bool pending_hello(struct pending_peer *peer, size_t length)
+{
+	struct peer_key *key = &peer->key;
+	struct wire_hello hello;
+
+	if (wire_get_hello(peer->bytes + WIRE_HEADER_BYTES, length, &hello) != 0 ||
+	    gid_of_socket(peer->fd, &key->own, &key->remote) != 0)
+		return false;
+	if (gid_is_of_this_host(&key->remote))
+		return welcome_neighbour(peer, &hello);
+	return handshake_begin(&peer->handshake, HANDSHAKE_SERVER, peer_hello()->identity,
+			       &key->own, &key->remote) == 0 &&
+	       shake_hands(peer, length);
 }
 
 /* False: the connection is closed. */
@@ -147,12 +172,10 @@ static bool begin_service(struct pending_peer *peer)
 /* One whole message; false: the connection is closed, or has become a service. */
 static bool pending_message(struct pending_peer *peer, const struct wire_header *header)
 {
-	struct wire_hello hello;
-
-	if (peer->key.identity != 0)
+	if (peer->admitted)
 		return begin_service(peer);
-	return wire_get_hello(peer->bytes + WIRE_HEADER_BYTES, header->length, &hello) == 0 &&
-	       welcome(peer, &hello);
+	return peer->handshake.met ? shake_hands(peer, header->length)
+				   : pending_hello(peer, header->length);
 }
 
 /* Bytes of the message that is to come: no more is read. -EPROTO. */
@@ -161,7 +184,7 @@ static int pending_needs(const struct pending_peer *peer, struct wire_header *he
 	if (peer->length < WIRE_HEADER_BYTES)
 		return WIRE_HEADER_BYTES;
 	if (wire_get_header(peer->bytes, header) != 0 ||
-	    header->kind != (peer->key.identity != 0 ? WIRE_CARRY : WIRE_HELLO))
+	    header->kind != (peer->admitted ? WIRE_CARRY : handshake_expects(&peer->handshake)))
 		return -EPROTO;
 	return (int)(WIRE_HEADER_BYTES + header->length);
 }

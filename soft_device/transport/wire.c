@@ -81,6 +81,8 @@ static bool length_fits(uint16_t kind, uint32_t length)
 	case WIRE_CHANNEL_NEW:
 	case WIRE_CHANNEL_GONE:
 		return length == WIRE_CHANNEL_BYTES;
+	case WIRE_PROOF:
+		return length == WIRE_PROOF_BYTES;
 	default:
 		return kind >= WIRE_CM_FIRST && kind <= WIRE_CM_LAST && length <= WIRE_CM_MAX;
 	}
@@ -134,6 +136,13 @@ int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *
 	hello->pid_namespace = get_64(&at);
 	get_bytes(&at, hello->token, sizeof(hello->token));
 	return hello->identity != 0 ? 0 : -EPROTO;
+}
+
+void wire_put_proof(unsigned char bytes[WIRE_PROOF_MESSAGE],
+		    const unsigned char proof[WIRE_PROOF_BYTES])
+{
+	wire_put_header(bytes, WIRE_PROOF, WIRE_PROOF_BYTES);
+	put_bytes(bytes + WIRE_HEADER_BYTES, proof, WIRE_PROOF_BYTES);
 }
 
 uint32_t wire_payload(const struct request *request)

@@ -28,6 +28,7 @@ enum wire_kind {
 	WIRE_ANSWER,	    /* what became of it */
 	WIRE_CHANNEL_NEW,   /* unix socket: a comp channel; its eventfd comes along */
 	WIRE_CHANNEL_GONE,  /* unix socket */
+	WIRE_PROOF,	    /* both ways, after the hellos: handshake.h */
 	WIRE_CM_FIRST = 32, /* from here on cm/wire.h */
 	WIRE_CM_LAST = 47,
 };
@@ -47,13 +48,15 @@ void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind
 #define WIRE_REQUEST_BYTES 88 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
+#define WIRE_PROOF_BYTES   32
 
 #define WIRE_TOKEN_BYTES   16
 
 /*
  * The handshake of two processes. Over the unix socket the kernel tells whose process it is, and
  * each side gives the other a token, which proves that a TCP connection is the same process's.
- * Over TCP between hosts all but the identity is 0.
+ * Over TCP between hosts all but the identity is 0, with a secret also but the token, which is the
+ * nonce of handshake.h then.
  */
 struct wire_hello {
 	uint32_t layout;	/* SEGMENT_LAYOUT; 0: it shares no memory */
@@ -66,6 +69,10 @@ struct wire_hello {
 #define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
 void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_hello *hello);
 int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello);
+
+#define WIRE_PROOF_MESSAGE (WIRE_HEADER_BYTES + WIRE_PROOF_BYTES)
+void wire_put_proof(unsigned char bytes[WIRE_PROOF_MESSAGE],
+		    const unsigned char proof[WIRE_PROOF_BYTES]);
 
 /*
  * A request for QP `qpn` of device `gid`; its number comes back with the answer. When it was made,

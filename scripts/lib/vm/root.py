@@ -24,8 +24,8 @@ from processes import checked, last_words, note, run
 PACKAGES = (
     # to build the project
     "gcc", "libc6-dev", "cmake", "ninja-build", "pkgconf", "python3",
-    "libibverbs-dev", "librdmacm-dev", "libhwloc-dev", "libjansson-dev", "libcmocka-dev", "zlib1g-dev",
-    "libpmem-dev",
+    "libibverbs-dev", "librdmacm-dev", "libhwloc-dev", "libjansson-dev", "libcmocka-dev",
+    "libpmem-dev", "nettle-dev", "zlib1g-dev",
     # to run it, and what it is compared with
     "rdma-core", "ibverbs-providers", "ibverbs-utils", "rdmacm-utils", "perftest", "fio",
     # for the guest itself

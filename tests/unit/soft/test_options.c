@@ -85,6 +85,14 @@ static void delays_may_be_of_some_operations(void **state)
 	assert_int_equal(f->when.every, 0);
 }
 
+static void a_secret_is_in_a_file(void **state)
+{
+	parse("");
+	assert_string_equal(options.secret, "");
+	parse("secret:/root/it verbose");
+	assert_string_equal(options.secret, "/root/it");
+}
+
 static void a_trace_is_a_file_for_each_process(void **state)
 {
 	parse("seed:3");
@@ -235,6 +243,8 @@ static const char *const wrong_words[] = {
 	"transport:local,tcp",
 	"trace",
 	"trace:",
+	"secret",
+	"secret:",
 	"trace:/tmp/trace",
 	"trace:/tmp/%d",
 	"trace:/tmp/%",
@@ -379,6 +389,7 @@ int main(void)
 		cmocka_unit_test(the_last_of_a_setting_counts),
 		cmocka_unit_test(delays_are_fixed_uniform_or_lognormal),
 		cmocka_unit_test(delays_may_be_of_some_operations),
+		cmocka_unit_test(a_secret_is_in_a_file),
 		cmocka_unit_test(a_trace_is_a_file_for_each_process),
 		cmocka_unit_test(rates_are_bits_or_bytes_in_powers_of_ten),
 		cmocka_unit_test(a_full_stop_is_the_point_in_any_locale),

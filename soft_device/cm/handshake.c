@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handshake.c -- how two ids of different hosts prove to each other that they have the secret, on
+ * their connection and before the request. Without a secret there is nothing of it.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "cm.h"
+#include "soft_device/process/process.h"
+#include "soft_device/transport/address.h"
+#include "soft_device/transport/door.h"
+#include "soft_device/transport/secret.h"
+
+static int say(const struct cm_link *link, const void *bytes, size_t length)
+{
+	return send(link->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length
+		       ? 0
+		       : -ECONNRESET;
+}
+
+static void warn(const struct cm_link *link, const char *reason)
+{
+	union ibv_gid own, remote;
+	char address[INET6_ADDRSTRLEN] = "";
+
+	if (gid_of_socket(link->fd, &own, &remote) == 0)
+		inet_ntop(AF_INET6, remote.raw, address, sizeof(address));
+	process_warn("%s port %u: refused, %s", address, cm_address_port(&link->id->remote),
+		     reason);
+}
+
+/* 1: there is one; 0: the other end is of this host, or there is no secret; or -errno. */
+static int begin(struct cm_link *link, enum handshake_side side)
+{
+	union ibv_gid own, remote;
+	int error;
+
+	if (!secret_is_set())
+		return 0;
+	error = gid_of_socket(link->fd, &own, &remote);
+	if (error != 0 || gid_is_of_this_host(&remote))
+		return error;
+	link->handshake = calloc(1, sizeof(*link->handshake));
+	if (link->handshake == NULL)
+		return -ENOMEM;
+	error = handshake_begin(&link->handshake->state, side, process_current->segment->identity,
+				&own, &remote);
+	return error != 0 ? error : 1;
+}
+
+int cm_handshake_connected(struct cm_link *link)
+{
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	const int result = begin(link, HANDSHAKE_CLIENT);
+
+	if (result < 0)
+		return result;
+	if (result == 0)
+		return say(link, link->bytes, link->length);
+	link->handshake->request_length = link->length;
+	memcpy(link->handshake->request, link->bytes, link->length);
+	handshake_put_hello(&link->handshake->state, bytes);
+	return say(link, bytes, sizeof(bytes));
+}
+
+int cm_handshake_accepted(struct cm_link *link)
+{
+	const int result = begin(link, HANDSHAKE_SERVER);
+
+	return result < 0 ? result : 0;
+}
+
+/* Its side is done: the request goes out, or may come. */
+static int finish(struct cm_link *link)
+{
+	struct cm_handshake *handshake = link->handshake;
+	int error = 0;
+
+	link->handshake = NULL;
+	if (handshake->request_length > 0)
+		error = say(link, handshake->request, handshake->request_length);
+	free(handshake);
+	return error;
+}
+
+static int take(struct cm_link *link, size_t length)
+{
+	unsigned char bytes[HANDSHAKE_MESSAGE];
+	size_t answer;
+	int result = handshake_take(&link->handshake->state, link->bytes + WIRE_HEADER_BYTES,
+				    length, bytes, &answer);
+
+	if (answer > 0 && say(link, bytes, answer) != 0)
+		return -ECONNRESET;
+	return result;
+}
+
+/* A request without a handshake: the other end has no secret, and is told that it needs one. */
+static int refuse_request(const struct cm_link *link)
+{
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+
+	handshake_put_hello(&link->handshake->state, bytes);
+	say(link, bytes, sizeof(bytes));
+	return -ENOKEY;
+}
+
+static void tell(const struct cm_link *link, int error)
+{
+	union ibv_gid own, remote;
+
+	if (handshake_describe(error) == NULL)
+		return;
+	if (link->id != NULL)
+		warn(link, handshake_describe(error));
+	else if (gid_of_socket(link->fd, &own, &remote) == 0)
+		door_stranger(STRANGER_SECRET, &remote);
+}
+
+int cm_handshake_take(struct cm_link *link)
+{
+	struct wire_header header;
+	size_t whole;
+	int result;
+
+	if (link->length < WIRE_HEADER_BYTES)
+		return 0;
+	if (wire_get_header(link->bytes, &header) != 0)
+		return -EPROTO;
+	whole = WIRE_HEADER_BYTES + (size_t)header.length;
+	if ((int)header.kind == CM_REQ && link->id == NULL)
+		result = refuse_request(link);
+	else if (header.kind != handshake_expects(&link->handshake->state))
+		result = -EPROTO;
+	else if (link->length < whole)
+		return 0;
+	else
+		result = take(link, header.length);
+	if (result < 0) {
+		tell(link, result);
+		return result;
+	}
+	link->length -= whole;
+	memmove(link->bytes, link->bytes + whole, link->length);
+	if (result > 0)
+		result = finish(link);
+	return result < 0 ? result : (int)whole;
+}
+
+void cm_handshake_missing(const struct cm_link *link)
+{
+	struct wire_header header;
+
+	if (!secret_is_set() && link->length >= WIRE_HEADER_BYTES &&
+	    wire_get_header(link->bytes, &header) == 0 && header.kind == WIRE_HELLO)
+		warn(link, handshake_describe(-ENOKEY));
+}
+
+void cm_handshake_broken(const struct cm_link *link)
+{
+	if (link->handshake == NULL || link->id == NULL)
+		return;
+	/* one that has no secret hangs up on the hello */
+	warn(link, handshake_describe(link->handshake->state.met ? -EKEYREJECTED : -ENOKEY));
+}

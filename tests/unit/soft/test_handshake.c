@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_handshake.c -- how processes of two hosts begin a connection, without a secret and with
+ * one: who is let in, and what of another conversation is of use.
+ *
+ * Both ends are here; the secret is the process's, so it is changed from one to the other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "soft_device/process/process.h"
+#include "soft_device/transport/handshake.h"
+#include "soft_device/transport/secret.h"
+
+#define OURS  "a secret that two hosts share"
+#define OTHER "another secret, of the same user"
+#define NONE  NULL
+
+static const union ibv_gid here = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 1}};
+static const union ibv_gid there = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 2}};
+static const union ibv_gid elsewhere = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 3}};
+
+static char warned[256];
+
+void process_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(warned, sizeof(warned), format, args);
+	va_end(args);
+}
+
+static int begin(const char *text, const char *file)
+{
+	struct process process = {0};
+
+	warned[0] = '\0';
+	snprintf(process.options.secret, sizeof(process.options.secret), "%s",
+		 file != NULL ? file : "");
+	if (text != NULL)
+		setenv("RPMA_SOFT_SECRET", text, 1);
+	else
+		unsetenv("RPMA_SOFT_SECRET");
+	return secret_part.begin(&process);
+}
+
+static void know(const char *secret)
+{
+	assert_int_equal(begin(secret, NULL), 0);
+}
+
+/* One end, with the secret that it has. */
+struct side {
+	struct handshake state;
+	const char *secret;
+};
+
+static struct side client(const char *secret)
+{
+	struct side side = {.secret = secret};
+
+	know(secret);
+	assert_int_equal(handshake_begin(&side.state, HANDSHAKE_CLIENT, 1, &there, &here), 0);
+	return side;
+}
+
+static struct side server(const char *secret)
+{
+	struct side side = {.secret = secret};
+
+	know(secret);
+	assert_int_equal(handshake_begin(&side.state, HANDSHAKE_SERVER, 2, &here, &there), 0);
+	return side;
+}
+
+struct message {
+	unsigned char bytes[HANDSHAKE_MESSAGE];
+	size_t length;
+};
+
+static struct message hello_of(const struct side *side)
+{
+	struct message message = {.length = WIRE_HELLO_MESSAGE};
+
+	handshake_put_hello(&side->state, message.bytes);
+	return message;
+}
+
+/* What comes back is in *answer. */
+static int give(struct side *side, const struct message *message, struct message *answer)
+{
+	struct wire_header header;
+
+	know(side->secret);
+	assert_int_equal(wire_get_header(message->bytes, &header), 0);
+	if (header.kind != handshake_expects(&side->state))
+		return -EPROTO;
+	return handshake_take(&side->state, message->bytes + WIRE_HEADER_BYTES, header.length,
+			      answer->bytes, &answer->length);
+}
+
+static void no_secret__takes_one_message_each(void **state)
+{
+	struct side near = client(NONE), far = server(NONE);
+	struct message hello = hello_of(&near), answer, none;
+
+	assert_int_equal(give(&far, &hello, &answer), 1);
+	assert_int_equal(give(&near, &answer, &none), 1);
+	assert_int_equal(none.length, 0);
+	assert_int_equal(near.state.hello[HANDSHAKE_SERVER].identity, 2);
+	assert_int_equal(far.state.hello[HANDSHAKE_CLIENT].identity, 1);
+}
+
+static void same_secret__lets_both_in(void **state)
+{
+	struct side near = client(OURS), far = server(OURS);
+	struct message hello = hello_of(&near), reply, proof, last, none;
+
+	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&near, &reply, &proof), 0);
+	assert_int_equal(proof.length, WIRE_PROOF_MESSAGE);
+	assert_int_equal(give(&far, &proof, &last), 1);
+	assert_int_equal(last.length, WIRE_PROOF_MESSAGE);
+	assert_int_equal(give(&near, &last, &none), 1);
+	assert_int_equal(none.length, 0);
+}
+
+/* The listener proves nothing to one that did not. */
+static void other_secret__is_refused(void **state)
+{
+	struct side near = client(OTHER), far = server(OURS);
+	struct message hello = hello_of(&near), reply, proof, none;
+
+	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&near, &reply, &proof), 0);
+	assert_int_equal(give(&far, &proof, &none), -EKEYREJECTED);
+	assert_int_equal(none.length, 0);
+	assert_non_null(strstr(handshake_describe(-EKEYREJECTED), "RPMA_SOFT_SECRET"));
+}
+
+/* Each is told so that its user can be. */
+static void one_without__is_refused_by_both(void **state)
+{
+	const char *secrets[][2] = {{OURS, NONE}, {NONE, OURS}};
+
+	for (int i = 0; i < 2; i++) {
+		struct side near = client(secrets[i][0]), far = server(secrets[i][1]);
+		struct message hello = hello_of(&near), reply, none;
+
+		assert_int_equal(give(&far, &hello, &reply), -ENOKEY);
+		assert_int_equal(reply.length, WIRE_HELLO_MESSAGE);
+		assert_int_equal(give(&near, &reply, &none), -ENOKEY);
+		assert_int_equal(none.length, 0);
+	}
+}
+
+/* The words of a client, as a man in the middle has them. */
+static void record(struct message said[2])
+{
+	struct side near = client(OURS), far = server(OURS);
+	struct message reply;
+
+	said[0] = hello_of(&near);
+	assert_int_equal(give(&far, &said[0], &reply), 0);
+	assert_int_equal(give(&near, &reply, &said[1]), 0);
+	assert_int_equal(give(&far, &said[1], &reply), 1);
+}
+
+static void replayed__conversation_is_refused(void **state)
+{
+	struct message said[2], answer;
+	struct side far;
+
+	record(said);
+	far = server(OURS);
+	assert_int_equal(give(&far, &said[0], &answer), 0);
+	assert_int_equal(give(&far, &said[1], &answer), -EKEYREJECTED);
+	assert_int_equal(answer.length, 0);
+}
+
+/* Forwarded as it comes, by a host in between: each end sees the address of that. */
+static void relayed__conversation_is_refused(void **state)
+{
+	struct side near = client(OURS), far = server(OURS);
+	struct message hello = hello_of(&near), reply, proof, none;
+
+	far.state.gid[HANDSHAKE_CLIENT] = elsewhere;
+	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&near, &reply, &proof), 0);
+	assert_int_equal(give(&far, &proof, &none), -EKEYREJECTED);
+}
+
+/* One that has no secret returns what the other end says. */
+static void reflected__messages_are_refused(void **state)
+{
+	struct side near = client(OURS);
+	struct message hello = hello_of(&near), proof, none;
+
+	assert_int_equal(give(&near, &hello, &proof), 0);
+	assert_int_equal(give(&near, &proof, &none), -EKEYREJECTED);
+}
+
+static void order__is_hello_then_proof(void **state)
+{
+	struct message said[2], answer;
+	struct side far;
+
+	record(said);
+	far = server(OURS);
+	assert_int_equal(give(&far, &said[1], &answer), -EPROTO);
+	far = server(OURS);
+	assert_int_equal(give(&far, &said[0], &answer), 0);
+	assert_int_equal(give(&far, &said[0], &answer), -EPROTO);
+}
+
+/* RFC 4231, test case 1. */
+static void proof__is_hmac_sha256(void **state)
+{
+	static const unsigned char expected[WIRE_PROOF_BYTES] = {
+		0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf,
+		0xce, 0xaf, 0x0b, 0xf1, 0x2b, 0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83,
+		0x3d, 0xa7, 0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7};
+	unsigned char proof[WIRE_PROOF_BYTES];
+	char key[21];
+
+	memset(key, 0x0b, 20);
+	key[20] = '\0';
+	know(key);
+	secret_prove("Hi There", 8, proof);
+	assert_memory_equal(proof, expected, sizeof(expected));
+}
+
+static void variable__has_a_least_length(void **state)
+{
+	assert_int_equal(begin("fifteen bytes..", NULL), -EINVAL);
+	assert_string_equal(
+		warned, "no device: RPMA_SOFT_SECRET: a secret of 15 bytes, expected 16 to 1024");
+	assert_false(secret_is_set());
+	assert_int_equal(begin("", NULL), -EINVAL);
+	know(NONE);
+	assert_false(secret_is_set());
+}
+
+static void file__has_to_be_the_user_s_own(void **state)
+{
+	static const struct {
+		mode_t mode;
+		int result;
+	} cases[] = {{0600, 0}, {0400, 0}, {0640, -EACCES}, {0604, -EACCES}, {0620, -EACCES}};
+	char path[] = "/tmp/rpma-secret-XXXXXX";
+	const int fd = mkstemp(path);
+	unsigned char proofs[2][WIRE_PROOF_BYTES];
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, OURS "\n", sizeof(OURS)), sizeof(OURS));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(fchmod(fd, cases[i].mode), 0);
+		assert_int_equal(begin(NULL, path), cases[i].result);
+		assert_int_equal(secret_is_set(), cases[i].result == 0);
+		if (cases[i].result != 0)
+			assert_non_null(strstr(warned, "mode 0600"));
+	}
+	assert_int_equal(fchmod(fd, 0600), 0);
+	assert_int_equal(begin(NULL, path), 0);
+	secret_prove("x", 1, proofs[0]);
+	know(OURS); /* the newline of an editor is not part of it */
+	secret_prove("x", 1, proofs[1]);
+	assert_memory_equal(proofs[0], proofs[1], WIRE_PROOF_BYTES);
+	assert_int_equal(begin(OURS, path), -EINVAL);
+	assert_non_null(strstr(warned, "expected one of them"));
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(begin(NULL, path), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_secret__takes_one_message_each),
+		cmocka_unit_test(same_secret__lets_both_in),
+		cmocka_unit_test(other_secret__is_refused),
+		cmocka_unit_test(one_without__is_refused_by_both),
+		cmocka_unit_test(replayed__conversation_is_refused),
+		cmocka_unit_test(relayed__conversation_is_refused),
+		cmocka_unit_test(reflected__messages_are_refused),
+		cmocka_unit_test(order__is_hello_then_proof),
+		cmocka_unit_test(proof__is_hmac_sha256),
+		cmocka_unit_test(variable__has_a_least_length),
+		cmocka_unit_test(file__has_to_be_the_user_s_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
