@@ -465,7 +465,7 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
  *   RPMA_E_INVAL - @peer or @pd is NULL
  * Threads: safe.
  * Since: 1.4
- * See also: rpma_conn_get_qp(), rpma_peer_new()
+ * See also: rpma_conn_get_id(), rpma_peer_new()
  */
 int rpma_peer_get_pd(const struct rpma_peer *peer, struct ibv_pd **pd);
 
@@ -1138,25 +1138,10 @@ int rpma_conn_cfg_set_cq(struct rpma_conn_cfg *cfg, struct rpma_cq *cq);
  *     may be
  * Threads: safe.
  * Since: 1.4
- * See also: rpma_conn_cfg_get_option(), rpma_conn_get_option(), rpma_conn_cfg_new()
+ * See also: rpma_conn_get_option(), rpma_conn_cfg_new()
  */
 int rpma_conn_cfg_set_option(struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
 			     uint32_t value);
-
-/**
- * rpma_conn_cfg_get_option - read a number of a connection configuration
- * @cfg: the configuration
- * @option: which, an enum rpma_conn_option
- * @value: where to store it
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @cfg or @value is NULL, or @option is unknown
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_conn_cfg_set_option()
- */
-int rpma_conn_cfg_get_option(const struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
-			     uint32_t *value);
 
 /* connections */
 
@@ -1629,54 +1614,27 @@ int rpma_conn_get_flush_method(const struct rpma_conn *conn, const struct rpma_m
 int rpma_conn_get_rejection(const struct rpma_conn *conn, enum rpma_rejection *rejection);
 
 /**
- * rpma_conn_get_qp - get the queue pair of a connection
- * @conn: the connection
- * @qp: where to store it, borrowed; lives as long as the connection
- *
- * For verbs that librpma has no call for. One may query it, post to it and modify
- * attributes that leave its state alone. Work that is posted to it takes places in the
- * queues of the connection, and its completions are fetched by rpma_cq_get_wc(). With
- * RPMA_CONN_OPT_SIGNAL_EVERY one must not post to its send queue. One must not change its state
- * or destroy it.
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @conn or @qp is NULL, or rpma_conn_connect() has not established @conn yet
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_conn_get_id(), rpma_peer_get_pd(), rpma_conn_get_qp_num()
- */
-int rpma_conn_get_qp(const struct rpma_conn *conn, struct ibv_qp **qp);
-
-/**
  * rpma_conn_get_id - get the RDMA CM identifier of a connection
  * @conn: the connection
  * @id: where to store it, borrowed; lives as long as the connection
  *
- * One may ask it for addresses, and set options of it (rdma_set_option(3)). One must
- * not connect, disconnect, migrate or destroy it, nor take events from its channel.
+ * For what librpma has no call for; <rdma/rdma_cma.h> declares it. Its addresses are in
+ * rdma_get_local_addr(3) and rdma_get_peer_addr(3), and one may set options of it
+ * (rdma_set_option(3)). One must not connect, disconnect, migrate or destroy it, nor take events
+ * from its channel.
+ *
+ * Its qp is the queue pair. One may query it, post to it and modify attributes that leave its state
+ * alone. Work that is posted to it takes places in the queues of the connection, and its
+ * completions are fetched by rpma_cq_get_wc(). With RPMA_CONN_OPT_SIGNAL_EVERY one must not post to
+ * its send queue. One must not change its state or destroy it.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @id is NULL, or rpma_conn_connect() has not established @conn yet
  * Threads: safe.
  * Since: 1.4
- * See also: rpma_conn_get_qp(), rpma_conn_get_address()
+ * See also: rpma_peer_get_pd(), rpma_conn_get_qp_num()
  */
 int rpma_conn_get_id(const struct rpma_conn *conn, struct rdma_cm_id **id);
-
-/**
- * rpma_conn_get_address - ask for the addresses of a connection
- * @conn: the connection
- * @local: where to store this side's address and port; may be NULL
- * @peer: where to store the other side's; may be NULL
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @conn is NULL, or @local and @peer both are
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_conn_req_get_peer_addr(), rpma_ep_get_address()
- */
-int rpma_conn_get_address(const struct rpma_conn *conn, struct sockaddr_storage *local,
-			  struct sockaddr_storage *peer);
 
 /**
  * rpma_conn_set_context - keep a pointer of the program with a connection
@@ -1753,8 +1711,8 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  * @port: port number or service name; "0" for one that is free
  * @ep_ptr: where to store the new endpoint
  *
- * How many requests may wait is left to the kernel (rdma_ucm's max_backlog), or chosen with
- * rpma_ep_listen_with_backlog(). On failure @ep_ptr is left alone.
+ * As many requests may wait for rpma_ep_next_conn_req() as the kernel allows (rdma_ucm's
+ * max_backlog). On failure @ep_ptr is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer, @addr, @port or @ep_ptr is NULL
@@ -1769,29 +1727,6 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  */
 int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
 		   struct rpma_ep **ep_ptr);
-
-/**
- * rpma_ep_listen_with_backlog - listen, and bound how many requests may wait
- * @peer: whose device
- * @addr: IPv4 or IPv6 address or name of this host
- * @port: port number or service name; "0" for one that is free
- * @backlog: how many requests may wait for rpma_ep_next_conn_req(), 1 or more; the
- *   kernel takes no more than rdma_ucm's max_backlog
- * @ep_ptr: where to store the new endpoint
- *
- * As rpma_ep_listen(). The kernel drops the requests that are too many; their clients
- * ask again, until their connection manager gives up.
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @peer, @addr, @port or @ep_ptr is NULL, or @backlog is below 1
- *   RPMA_E_NOMEM - out of memory
- *   RPMA_E_PROVIDER - as for rpma_ep_listen()
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_ep_listen(), rpma_ep_next_conn_req()
- */
-int rpma_ep_listen_with_backlog(struct rpma_peer *peer, const char *addr, const char *port,
-				int backlog, struct rpma_ep **ep_ptr);
 
 /**
  * rpma_ep_get_fd - ask for the descriptor that requests arrive on
@@ -1823,19 +1758,6 @@ int rpma_ep_get_fd(const struct rpma_ep *ep, int *fd);
  * See also: rpma_ep_listen()
  */
 int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
-
-/**
- * rpma_ep_get_address - ask for the address of an endpoint
- * @ep: the endpoint
- * @addr: where to store it, with its port
- *
- * Return: 0, or
- *   RPMA_E_INVAL - @ep or @addr is NULL
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_ep_get_port(), rpma_conn_get_address()
- */
-int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr);
 
 /**
  * rpma_ep_next_conn_req - take the next incoming request
@@ -2834,19 +2756,6 @@ int rpma_wait(struct rpma_wait_item *items, size_t count, int timeout_ms, size_t
 #define RPMA_VERSION_MAJOR 1
 /** RPMA_VERSION_MINOR - the same, of its features */
 #define RPMA_VERSION_MINOR 4
-
-/**
- * rpma_version - ask which librpma this is
- *
- * Programs that may meet an older one look for this symbol with dlsym(3): it came with
- * 1.4.
- *
- * Return: the version, such as "1.4.0"
- * Threads: safe.
- * Since: 1.4
- * See also: rpma_err_2str()
- */
-const char *rpma_version(void);
 
 /**
  * rpma_err_2str - explain an error

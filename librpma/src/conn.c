@@ -107,17 +107,6 @@ int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool 
 	return ret;
 }
 
-int rpma_conn_get_qp(const struct rpma_conn *conn, struct ibv_qp **qp)
-{
-	if (conn == NULL || qp == NULL)
-		return RPMA_FAIL_NULL(conn, qp);
-
-	if (conn->qp == &rpma_no_qp)
-		return RPMA_FAIL(RPMA_E_INVAL, "the connection is not established yet");
-	*qp = conn->qp;
-	return 0;
-}
-
 int rpma_conn_get_id(const struct rpma_conn *conn, struct rdma_cm_id **id)
 {
 	if (conn == NULL || id == NULL)
@@ -126,21 +115,6 @@ int rpma_conn_get_id(const struct rpma_conn *conn, struct rdma_cm_id **id)
 	if (conn->qp == &rpma_no_qp)
 		return RPMA_FAIL(RPMA_E_INVAL, "the connection is not established yet");
 	*id = conn->id;
-	return 0;
-}
-
-int rpma_conn_get_address(const struct rpma_conn *conn, struct sockaddr_storage *local,
-			  struct sockaddr_storage *peer)
-{
-	if (conn == NULL)
-		return RPMA_FAIL_NULL(conn);
-	if (local == NULL && peer == NULL)
-		return RPMA_FAIL(RPMA_E_INVAL, "local and peer are NULL, expected one at least");
-
-	if (local != NULL)
-		*local = conn->id->route.addr.src_storage;
-	if (peer != NULL)
-		*peer = conn->id->route.addr.dst_storage;
 	return 0;
 }
 

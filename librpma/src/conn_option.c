@@ -79,18 +79,6 @@ int rpma_conn_cfg_set_option(struct rpma_conn_cfg *cfg, enum rpma_conn_option op
 	return 0;
 }
 
-int rpma_conn_cfg_get_option(const struct rpma_conn_cfg *cfg, enum rpma_conn_option option,
-			     uint32_t *value)
-{
-	if (cfg == NULL || value == NULL)
-		return RPMA_FAIL_NULL(cfg, value);
-	if (!is_option(option))
-		return RPMA_FAIL(RPMA_E_INVAL, "option is %d, which is unknown", (int)option);
-
-	*value = atomic_load(&cfg->options[option]);
-	return 0;
-}
-
 int rpma_conn_get_option(const struct rpma_conn *conn, enum rpma_conn_option option,
 			 uint32_t *value)
 {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { BACKLOG_MAX = 0 /* the kernel's maximum (ucma_listen() in Linux) */ };
+enum { BACKLOG = 0 /* the kernel's maximum (ucma_listen() in Linux) */ };
 
 struct rpma_ep {
 	struct rpma_peer *peer; /* borrowed */
@@ -19,7 +19,7 @@ struct rpma_ep {
 	struct rdma_cm_id *id;
 };
 
-static int listen_on(struct rpma_ep *ep, const char *addr, const char *port, int backlog)
+static int listen_on(struct rpma_ep *ep, const char *addr, const char *port)
 {
 	struct rdma_addrinfo *info;
 	int ret;
@@ -41,28 +41,10 @@ static int listen_on(struct rpma_ep *ep, const char *addr, const char *port, int
 	if (ret)
 		return ret;
 
-	if (rdma_listen(ep->id, backlog)) {
-		RPMA_LOG_ERRNO(errno, "rdma_listen(%s:%s, backlog=%d)", addr, port, backlog);
+	if (rdma_listen(ep->id, BACKLOG)) {
+		RPMA_LOG_ERRNO(errno, "rdma_listen(%s:%s, backlog=%d)", addr, port, BACKLOG);
 		return RPMA_E_PROVIDER;
 	}
-	return 0;
-}
-
-static int ep_new(struct rpma_peer *peer, const char *addr, const char *port, int backlog,
-		  struct rpma_ep **ep_ptr)
-{
-	struct rpma_ep *ep = calloc(1, sizeof(*ep));
-	if (ep == NULL)
-		return RPMA_FAIL_NOMEM(sizeof(*ep));
-	ep->peer = peer;
-
-	int ret = listen_on(ep, addr, port, backlog);
-	if (ret) {
-		(void)rpma_ep_shutdown(&ep);
-		return ret;
-	}
-	RPMA_LOG_NOTICE("listening on %s:%u", addr, ntohs(rdma_get_src_port(ep->id)));
-	*ep_ptr = ep;
 	return 0;
 }
 
@@ -72,18 +54,19 @@ int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
 	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
 		return RPMA_FAIL_NULL(peer, addr, port, ep_ptr);
 
-	return ep_new(peer, addr, port, BACKLOG_MAX, ep_ptr);
-}
+	struct rpma_ep *ep = calloc(1, sizeof(*ep));
+	if (ep == NULL)
+		return RPMA_FAIL_NOMEM(sizeof(*ep));
+	ep->peer = peer;
 
-int rpma_ep_listen_with_backlog(struct rpma_peer *peer, const char *addr, const char *port,
-				int backlog, struct rpma_ep **ep_ptr)
-{
-	if (peer == NULL || addr == NULL || port == NULL || ep_ptr == NULL)
-		return RPMA_FAIL_NULL(peer, addr, port, ep_ptr);
-	if (backlog < 1)
-		return RPMA_FAIL(RPMA_E_INVAL, "backlog is %d, expected 1 or more", backlog);
-
-	return ep_new(peer, addr, port, backlog, ep_ptr);
+	int ret = listen_on(ep, addr, port);
+	if (ret) {
+		(void)rpma_ep_shutdown(&ep);
+		return ret;
+	}
+	RPMA_LOG_NOTICE("listening on %s:%u", addr, ntohs(rdma_get_src_port(ep->id)));
+	*ep_ptr = ep;
+	return 0;
 }
 
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr)
@@ -120,15 +103,6 @@ int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port)
 		return RPMA_FAIL_NULL(ep, port);
 
 	*port = ntohs(rdma_get_src_port(ep->id));
-	return 0;
-}
-
-int rpma_ep_get_address(const struct rpma_ep *ep, struct sockaddr_storage *addr)
-{
-	if (ep == NULL || addr == NULL)
-		return RPMA_FAIL_NULL(ep, addr);
-
-	*addr = ep->id->route.addr.src_storage;
 	return 0;
 }
 

@@ -116,8 +116,3 @@ const char *rpma_err_2str(int ret)
 		return "Unknown error";
 	}
 }
-
-const char *rpma_version(void)
-{
-	return RPMA_VERSION;
-}

@@ -11,6 +11,7 @@
  * an operation each way. pipeline_ratios.py runs it and judges.
  */
 #include <librpma.h>
+#include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void connect_to(uint16_t port, struct offer *offer)
 	struct rpma_peer_cfg *peer_cfg;
 	struct rpma_conn_req *req;
 	struct rpma_conn_cfg *cfg;
+	struct rdma_cm_id *id;
 	size_t desc_size;
 	char service[8];
 
@@ -137,7 +139,8 @@ static void connect_to(uint16_t port, struct offer *offer)
 	CHECK(rpma_peer_cfg_from_descriptor(&offer->peer_cfg, 1, &peer_cfg));
 	CHECK(rpma_conn_apply_remote_peer_cfg(conn, peer_cfg));
 	CHECK(rpma_conn_get_cq(conn, &cq));
-	CHECK(rpma_conn_get_qp(conn, &qp));
+	CHECK(rpma_conn_get_id(conn, &id));
+	qp = id->qp;
 	CHECK(rpma_conn_cfg_delete(&cfg));
 	CHECK(rpma_peer_cfg_delete(&peer_cfg));
 }

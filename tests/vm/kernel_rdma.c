@@ -219,7 +219,7 @@ static int connect_in_steps(const char *addr)
 	uint16_t number = 0;
 	char port[8] = "";
 
-	MUST(rpma_ep_listen_with_backlog(peer, addr, "0", 4, &ep));
+	MUST(rpma_ep_listen(peer, addr, "0", &ep));
 	MUST(rpma_ep_get_port(ep, &number));
 	snprintf(port, sizeof(port), "%u", number);
 	connect_in_steps_to(ep, peer, addr, port);

@@ -36,7 +36,7 @@ static const struct test_case cases[] = {
 	{"delete", delete_takes_what_waits, target_serve, 1},
 	{"timeouts", waits_end_in_time, target_serve, 1},
 	{"wait", wait_outlives_a_dead_peer, target_serve, 2},
-	{"address", endpoint_tells_its_address, target_serve, 1},
+	{"address", both_sides_have_addresses, target_serve, 1},
 	{"reject", rejection_is_told_apart, reject_three, 1},
 	{"options", options_are_granted, target_serve, 1},
 	{"solicited", solicited_message_wakes, sleep_until_solicited, 1},

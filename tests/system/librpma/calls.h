@@ -90,7 +90,7 @@ int disconnect_reports_what_waited(struct calls *c);
 int delete_takes_what_waits(struct calls *c);
 int waits_end_in_time(struct calls *c);
 int wait_outlives_a_dead_peer(struct calls *c);
-int endpoint_tells_its_address(struct calls *c);
+int both_sides_have_addresses(struct calls *c);
 int rejection_is_told_apart(struct calls *c);
 void reject_three(const struct calls *c, struct target *target);
 int options_are_granted(struct calls *c);

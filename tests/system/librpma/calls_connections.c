@@ -17,20 +17,20 @@
 /* --- addresses ----------------------------------------------------------------------------------
  */
 
-static uint16_t port_of(const struct sockaddr_storage *addr)
+static uint16_t port_of(const struct sockaddr *addr)
 {
 	/* the same place in both */
 	return ntohs(((const struct sockaddr_in *)(const void *)addr)->sin_port);
 }
 
-static bool is_address(const struct sockaddr_storage *addr, const char *text)
+static bool is_address(const struct sockaddr *addr, const char *text)
 {
 	const struct sockaddr_in *in = (const void *)addr;
 	const struct sockaddr_in6 *in6 = (const void *)addr;
 	unsigned char bytes[16];
 
-	MUST_HOLD(inet_pton(addr->ss_family, text, bytes) == 1);
-	return addr->ss_family == AF_INET
+	MUST_HOLD(inet_pton(addr->sa_family, text, bytes) == 1);
+	return addr->sa_family == AF_INET
 		       ? memcmp(&in->sin_addr, bytes, sizeof(in->sin_addr)) == 0
 		       : memcmp(&in6->sin6_addr, bytes, sizeof(in6->sin6_addr)) == 0;
 }
@@ -38,38 +38,33 @@ static bool is_address(const struct sockaddr_storage *addr, const char *text)
 /* Port 0 gives an endpoint a free port: two get different ones. */
 static void ask_endpoints(const char *addr, struct rpma_peer *peer)
 {
-	struct sockaddr_storage where[2];
 	struct rpma_ep *ep[2];
-	uint16_t port = 0;
+	uint16_t ports[2] = {0};
 
 	for (int i = 0; i < 2; i++) {
 		MUST(rpma_ep_listen(peer, addr, "0", &ep[i]));
-		MUST(rpma_ep_get_address(ep[i], &where[i]));
-		MUST(rpma_ep_get_port(ep[i], &port));
-		MUST_HOLD(is_address(&where[i], addr));
-		MUST_HOLD(port != 0 && port_of(&where[i]) == port);
+		MUST(rpma_ep_get_port(ep[i], &ports[i]));
+		MUST_HOLD(ports[i] != 0);
 	}
-	MUST_HOLD(port_of(&where[0]) != port_of(&where[1]));
+	MUST_HOLD(ports[0] != ports[1]);
 	for (int i = 0; i < 2; i++)
 		MUST(rpma_ep_shutdown(&ep[i]));
 }
 
-int endpoint_tells_its_address(struct calls *c)
+int both_sides_have_addresses(struct calls *c)
 {
-	struct sockaddr_storage local, peer, alone;
 	struct client client = {0};
+	struct rdma_cm_id *id = NULL;
 
 	client_open(c, &client, &c->target[0], NULL, 0);
 	ask_endpoints(c->addr, client.peer);
-	MUST(rpma_conn_get_address(client.conn, &local, &peer));
-	MUST_HOLD(is_address(&peer, c->addr) && is_address(&local, c->addr));
+	MUST(rpma_conn_get_id(client.conn, &id));
+	const struct sockaddr *local = rdma_get_local_addr(id), *peer = rdma_get_peer_addr(id);
+	MUST_HOLD(is_address(peer, c->addr) && is_address(local, c->addr));
 	char port[8];
-	snprintf(port, sizeof(port), "%u", port_of(&peer));
+	snprintf(port, sizeof(port), "%u", port_of(peer));
 	MUST_HOLD(strcmp(port, c->target[0].port) == 0);
-	MUST_HOLD(port_of(&local) != 0);
-	MUST(rpma_conn_get_address(client.conn, NULL, &alone));
-	MUST_HOLD(port_of(&alone) == port_of(&peer));
-	MUST_GIVE(RPMA_E_INVAL, rpma_conn_get_address(client.conn, NULL, NULL));
+	MUST_HOLD(port_of(local) != 0);
 	client_close(&client, true);
 	return 0;
 }
@@ -183,16 +178,17 @@ static void expect_attributes(const struct client *client)
 {
 	struct ibv_qp_init_attr init;
 	struct rdma_cm_id *id = NULL;
-	struct ibv_qp *qp = NULL;
 	struct ibv_qp_attr attr;
 	struct ibv_pd *pd = NULL;
+	uint32_t qp_num = 0;
 
-	MUST(rpma_conn_get_qp(client->conn, &qp));
 	MUST(rpma_conn_get_id(client->conn, &id));
+	MUST(rpma_conn_get_qp_num(client->conn, &qp_num));
 	MUST(rpma_peer_get_pd(client->peer, &pd));
-	MUST_HOLD(id->qp == qp && qp->pd == pd);
+	MUST_HOLD(id->qp->qp_num == qp_num && id->qp->pd == pd);
 	/* rnr_retry is what the peer asked for: rdma_connect(3) */
-	MUST_HOLD(ibv_query_qp(qp, &attr, IBV_QP_TIMEOUT | IBV_QP_MIN_RNR_TIMER | IBV_QP_RETRY_CNT,
+	MUST_HOLD(ibv_query_qp(id->qp, &attr,
+			       IBV_QP_TIMEOUT | IBV_QP_MIN_RNR_TIMER | IBV_QP_RETRY_CNT,
 			       &init) == 0);
 	MUST_HOLD(attr.timeout == ACK_TIMEOUT);
 	MUST_HOLD(attr.min_rnr_timer == RNR_TIMER);

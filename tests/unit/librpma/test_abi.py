@@ -64,13 +64,13 @@ def dynamic(library: Path, tag: str) -> set[str]:
 # Those with two versions: for programs linked with 1.0 to 1.3 and for later ones.
 CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
 NEW = set("""
-    rpma_append rpma_atomic_compare_swap rpma_atomic_fetch_add rpma_conn_cfg_get_option rpma_conn_cfg_set_option
+    rpma_append rpma_atomic_compare_swap rpma_atomic_fetch_add rpma_conn_cfg_set_option
     rpma_conn_cfg_set_cq rpma_cq_delete rpma_cq_get_conn rpma_cq_new
-    rpma_conn_connect rpma_discard rpma_ep_listen_with_backlog rpma_err_errno rpma_err_text
-    rpma_conn_get_address rpma_conn_get_context rpma_conn_get_flush_method rpma_conn_get_id rpma_conn_get_option
-    rpma_conn_get_qp rpma_conn_get_rejection rpma_conn_req_get_peer_addr rpma_conn_req_reject rpma_conn_set_context
-    rpma_cq_arm rpma_cq_await_wc rpma_ep_get_address rpma_ep_get_port 
-    rpma_peer_get_caps rpma_peer_get_pd rpma_peer_next_async_event rpma_submit rpma_version rpma_wait
+    rpma_conn_connect rpma_discard rpma_err_errno rpma_err_text
+    rpma_conn_get_context rpma_conn_get_flush_method rpma_conn_get_id rpma_conn_get_option
+    rpma_conn_get_rejection rpma_conn_req_get_peer_addr rpma_conn_req_reject rpma_conn_set_context
+    rpma_cq_arm rpma_cq_await_wc rpma_ep_get_port 
+    rpma_peer_get_caps rpma_peer_get_pd rpma_peer_next_async_event rpma_submit rpma_wait
     rpma_write_flush rpma_writev
 """.split())
 
@@ -127,6 +127,12 @@ def test_values_and_layouts_of_1_4_stay(tmp_path: Path) -> None:
 
 def test_has_the_soname_of_the_reference(reference_library: Path) -> None:
     assert dynamic(LIBRARY, "SONAME") == dynamic(reference_library, "SONAME") == {"librpma.so.0"}
+
+
+def test_has_the_version_of_its_header() -> None:
+    numbers = re.findall(r"#define RPMA_VERSION_(MAJOR|MINOR) (\d+)", (INCLUDE / "librpma.h").read_text())
+    assert LIBRARY.resolve().name.startswith("librpma.so." + ".".join(n for _, n in numbers) + ".")
+    assert [name for name, _ in numbers] == ["MAJOR", "MINOR"]
 
 
 def test_needs_what_the_reference_needs(reference_library: Path) -> None:

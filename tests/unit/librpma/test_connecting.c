@@ -64,11 +64,10 @@ static void establish(void)
 
 static void assert_connecting_to(const char *address)
 {
-	struct sockaddr_storage peer;
+	const struct sockaddr_in *peer = (struct sockaddr_in *)rdma_get_peer_addr(provider.id);
 	char text[INET_ADDRSTRLEN];
 
-	expect(0, rpma_conn_get_address(w.conn, NULL, &peer));
-	inet_ntop(AF_INET, &((struct sockaddr_in *)&peer)->sin_addr, text, sizeof(text));
+	inet_ntop(AF_INET, &peer->sin_addr, text, sizeof(text));
 	assert_string_equal(text, address);
 }
 
@@ -77,7 +76,7 @@ static void assert_connecting_to(const char *address)
 static void connect__takes_a_step_at_a_time(void **unused)
 {
 	struct rpma_conn_private_data answer;
-	struct ibv_qp *qp = NULL;
+	struct rdma_cm_id *id = NULL;
 
 	expect(0, rpma_conn_cfg_set_timeout(w.cfg, 77));
 	begin();
@@ -102,8 +101,8 @@ static void connect__takes_a_step_at_a_time(void **unused)
 	assert_int_equal(event, RPMA_CONN_ESTABLISHED);
 	expect(0, rpma_conn_get_private_data(w.conn, &answer));
 	assert_memory_equal(answer.ptr, "answer", 6);
-	expect(0, rpma_conn_get_qp(w.conn, &qp));
-	assert_ptr_equal(qp, provider.qp);
+	expect(0, rpma_conn_get_id(w.conn, &id));
+	assert_ptr_equal(id, provider.id);
 }
 
 static void connect__takes_all_steps_in_one_call(void **unused)
@@ -142,7 +141,6 @@ static void connect__works_with_defaults(void **unused)
 static void connect__has_queues_at_once_and_refuses_work(void **unused)
 {
 	struct rdma_cm_id *id = UNTOUCHED;
-	struct ibv_qp *qp = UNTOUCHED;
 	struct rpma_cq *cq = NULL;
 	const struct rpma_range range = {w.mr, 0, 8};
 	uint32_t qp_num = 77;
@@ -152,7 +150,6 @@ static void connect__has_queues_at_once_and_refuses_work(void **unused)
 	for (int resolved = 0; resolved < 2; resolved++) {
 		expect(0, rpma_conn_get_cq(w.conn, &cq));
 		expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(cq, 1, &wc, NULL));
-		expect(RPMA_E_INVAL, rpma_conn_get_qp(w.conn, &qp));
 		expect(RPMA_E_INVAL, rpma_conn_get_id(w.conn, &id));
 		expect(RPMA_E_INVAL, rpma_conn_get_qp_num(w.conn, &qp_num));
 		expect(RPMA_E_PROVIDER, rpma_recv(w.conn, w.mr, 0, 8, NULL));
@@ -171,7 +168,6 @@ static void connect__has_queues_at_once_and_refuses_work(void **unused)
 		if (!resolved)
 			expect_step(RDMA_CM_EVENT_ADDR_RESOLVED);
 	}
-	assert_ptr_equal(qp, UNTOUCHED);
 	assert_ptr_equal(id, UNTOUCHED);
 	assert_int_equal(qp_num, 77);
 	assert_int_equal(provider.send.posted + provider.recv.posted, 0);

@@ -18,12 +18,11 @@ struct librpma_1_4 librpma_1_4_calls(void)
 	void *option = dlsym(RTLD_DEFAULT, "rpma_conn_cfg_set_option");
 	void *method = dlsym(RTLD_DEFAULT, "rpma_conn_get_flush_method");
 	void *granted = dlsym(RTLD_DEFAULT, "rpma_conn_get_option");
-	void *qp = dlsym(RTLD_DEFAULT, "rpma_conn_get_qp");
 	void *id = dlsym(RTLD_DEFAULT, "rpma_conn_get_id");
 	struct librpma_1_4 calls = {.ep_get_port = NULL};
 
 	if (port == NULL || address == NULL || option == NULL || method == NULL ||
-	    granted == NULL || qp == NULL || id == NULL)
+	    granted == NULL || id == NULL)
 		return calls;
 	/* ISO C has no conversion of an object pointer to a function's */
 	memcpy(&calls.ep_get_port, &port, sizeof(port));
@@ -31,7 +30,6 @@ struct librpma_1_4 librpma_1_4_calls(void)
 	memcpy(&calls.conn_cfg_set_option, &option, sizeof(option));
 	memcpy(&calls.conn_get_flush_method, &method, sizeof(method));
 	memcpy(&calls.conn_get_option, &granted, sizeof(granted));
-	memcpy(&calls.conn_get_qp, &qp, sizeof(qp));
 	memcpy(&calls.conn_get_id, &id, sizeof(id));
 	return calls;
 }
@@ -58,8 +56,7 @@ struct librpma_1_4 librpma_1_4_calls(void)
 {
 	return (struct librpma_1_4){rpma_ep_get_port,	      rpma_conn_req_get_peer_addr,
 				    rpma_conn_cfg_set_option, rpma_conn_get_flush_method,
-				    rpma_conn_get_option,     rpma_conn_get_qp,
-				    rpma_conn_get_id};
+				    rpma_conn_get_option,     rpma_conn_get_id};
 }
 
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)

@@ -21,7 +21,6 @@ struct librpma_1_4 {
 				     enum rpma_flush_method *method);
 	int (*conn_get_option)(const struct rpma_conn *conn, enum rpma_conn_option option,
 			       uint32_t *value);
-	int (*conn_get_qp)(const struct rpma_conn *conn, struct ibv_qp **qp);
 	int (*conn_get_id)(const struct rpma_conn *conn, struct rdma_cm_id **id);
 };
 

@@ -40,7 +40,6 @@ void link_facts_take(struct link_facts *facts, const struct link *link)
 	const struct librpma_1_4 newer = librpma_1_4_calls();
 	const struct rpma_conn *conn = link_conn(link);
 	struct link_facts f = {.gid_index = -1};
-	struct ibv_qp *qp = NULL;
 	struct rdma_cm_id *id = NULL;
 
 	*facts = f;
@@ -54,10 +53,10 @@ void link_facts_take(struct link_facts *facts, const struct link *link)
 		if (newer.conn_get_option(conn, link_knob_rows[i].number, &f.knobs.value[i]) != 0)
 			f.knobs.value[i] = LINK_KNOB_UNSET;
 	}
-	if (newer.conn_get_qp(conn, &qp) == 0)
-		take_path(&f, qp);
-	if (newer.conn_get_id(conn, &id) == 0)
+	if (newer.conn_get_id(conn, &id) == 0) {
+		take_path(&f, id->qp);
 		take_gid(&f, id);
+	}
 	f.known = true;
 	*facts = f;
 }
