@@ -121,8 +121,9 @@ static void connect_all(struct client *c, struct rpma_peer *peer, const char *ad
 	struct rpma_conn_cfg *cfg;
 	struct rpma_conn_req *req;
 
-	CHECK(rpma_cq_new(peer, REPLICAS * SQ_SIZE, &c->cq));
 	CHECK(rpma_conn_cfg_new(&cfg));
+	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, REPLICAS * SQ_SIZE));
+	CHECK(rpma_cq_new(peer, cfg, &c->cq));
 	CHECK(rpma_conn_cfg_set_cq(cfg, c->cq));
 	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SQ_SIZE, SQ_SIZE));
 	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_RQ_SIZE, 0)); /* no messages */

@@ -2511,23 +2511,25 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
 /**
  * rpma_cq_new - make a completion queue for several connections
  * @peer: whose device
- * @size: entries, 1 or more; the device may give more
+ * @cfg: RPMA_CONN_OPT_CQ_SIZE, RPMA_CONN_OPT_COMP_VECTOR and RPMA_CONN_OPT_CQ_MODERATION_* are
+ *   those of the queue, read during the call; NULL for the defaults of rpma_conn_cfg_new()
  * @cq_ptr: where to store the new queue
  *
- * Set it in the configuration of the connections with rpma_conn_cfg_set_cq(), and wait for
- * the completions of all at once. A connection is deleted by the thread that fetches from the
- * queue, or while none does. On failure @cq_ptr is left alone.
+ * Set it in the configuration of the connections, which may be the same one, with
+ * rpma_conn_cfg_set_cq(), and wait for the completions of all at once. A connection is deleted by
+ * the thread that fetches from the queue, or while none does. On failure @cq_ptr is left alone.
  *
  * Return: 0, or
- *   RPMA_E_INVAL - @peer or @cq_ptr is NULL, or @size is 0 or above INT_MAX
+ *   RPMA_E_INVAL - @peer or @cq_ptr is NULL
+ *   RPMA_E_NOSUPP - the device does not moderate completions
  *   RPMA_E_NOMEM - out of memory
- *   RPMA_E_PROVIDER - ibv_create_comp_channel(3), ibv_create_cq(3) or ibv_req_notify_cq(3)
- *     failed
+ *   RPMA_E_PROVIDER - ibv_create_comp_channel(3), ibv_create_cq(3), ibv_modify_cq(3) or
+ *     ibv_req_notify_cq(3) failed
  * Threads: safe.
  * Since: 1.4
  * See also: rpma_cq_delete(), rpma_conn_cfg_set_cq(), rpma_cq_get_conn(), rpma_cq_get_wc()
  */
-int rpma_cq_new(struct rpma_peer *peer, uint32_t size, struct rpma_cq **cq_ptr);
+int rpma_cq_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, struct rpma_cq **cq_ptr);
 
 /**
  * rpma_cq_delete - delete a completion queue of rpma_cq_new()

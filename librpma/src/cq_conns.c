@@ -8,10 +8,10 @@
  * Connections are deleted while no thread fetches, as it looks into them.
  */
 #include "conn.h"
+#include "conn_cfg.h"
 #include "log.h"
 #include "status.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 struct slot {
@@ -33,30 +33,44 @@ struct rpma_cq_conns {
 /* Never used: it tells rpma_cq_get_wc() that completions are counted. */
 struct rpma_sendq rpma_sendq_of_many;
 
-int rpma_cq_new(struct rpma_peer *peer, uint32_t size, struct rpma_cq **cq_ptr)
+static int make_table(struct rpma_cq *cq)
 {
-	struct rpma_cq *cq;
-
-	if (peer == NULL || cq_ptr == NULL)
-		return RPMA_FAIL_NULL(peer, cq_ptr);
-	if (size == 0 || size > INT_MAX)
-		return RPMA_FAIL(RPMA_E_INVAL, "size is %u, expected 1 to %d", size, INT_MAX);
-
-	int ret = rpma_cq_open(peer->pd->context, size, 0, NULL, &cq);
-	if (ret)
-		return ret;
 	const uint32_t entries = (uint32_t)cq->ibv_cq->cqe;
 	size_t slots = 2;
+
 	while (slots < (size_t)entries * 2)
 		slots *= 2;
 	cq->conns = calloc(1, sizeof(*cq->conns) + slots * sizeof(struct slot));
-	if (cq->conns == NULL) {
-		(void)rpma_cq_close(&cq);
+	if (cq->conns == NULL)
 		return RPMA_FAIL_NOMEM(slots * sizeof(struct slot));
-	}
 	cq->conns->entries = entries;
 	cq->conns->mask = (uint32_t)(slots - 1);
 	cq->sendq = &rpma_sendq_of_many;
+	return 0;
+}
+
+int rpma_cq_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, struct rpma_cq **cq_ptr)
+{
+	struct rpma_conn_cfg defaults;
+	struct rpma_cq *cq = NULL;
+
+	if (peer == NULL || cq_ptr == NULL)
+		return RPMA_FAIL_NULL(peer, cq_ptr);
+	if (cfg == NULL) {
+		rpma_conn_cfg_init(&defaults);
+		cfg = &defaults;
+	}
+	int ret = rpma_cq_open(peer->pd->context, cfg->options[RPMA_CONN_OPT_CQ_SIZE],
+			       (int)cfg->options[RPMA_CONN_OPT_COMP_VECTOR], NULL, &cq);
+	if (ret == 0)
+		ret = rpma_cq_moderate(cq, cfg->options[RPMA_CONN_OPT_CQ_MODERATION_COUNT],
+				       cfg->options[RPMA_CONN_OPT_CQ_MODERATION_US]);
+	if (ret == 0)
+		ret = make_table(cq);
+	if (ret) {
+		(void)rpma_cq_close(&cq);
+		return ret;
+	}
 	*cq_ptr = cq;
 	return 0;
 }

@@ -100,11 +100,16 @@ int connections_share_a_queue(struct calls *c)
 	unsigned char *memory = session_memory("dram", MEMORY_BYTES);
 	struct rpma_mr_local *src = NULL;
 	struct shared shared = {0};
+	struct rpma_conn_cfg *cfg = NULL;
 	struct rpma_conn *none = NULL;
 	struct ibv_wc wc;
 
 	MUST(rpma_mr_reg(peer, memory, MEMORY_BYTES, RPMA_MR_USAGE_WRITE_SRC, &src));
-	MUST(rpma_cq_new(peer, CONNECTIONS * (SQ_SIZE + RQ_SIZE), &shared.cq));
+	MUST(rpma_conn_cfg_new(&cfg));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE,
+				      CONNECTIONS * (SQ_SIZE + RQ_SIZE)));
+	MUST(rpma_cq_new(peer, cfg, &shared.cq));
+	MUST(rpma_conn_cfg_delete(&cfg));
 	for (int i = 0; i < CONNECTIONS; i++)
 		open_one(c, peer, &shared, i);
 	expect_no_more(c, peer, shared.cq);

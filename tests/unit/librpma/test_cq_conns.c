@@ -9,7 +9,7 @@
 static int new_cq(void)
 {
 	struct rpma_cq *cq = UNTOUCHED;
-	int ret = rpma_cq_new(w.peer, 16, &cq);
+	int ret = rpma_cq_new(w.peer, w.cfg, &cq);
 
 	if (ret) {
 		assert_ptr_equal(cq, UNTOUCHED);
@@ -20,10 +20,53 @@ static int new_cq(void)
 	return ret;
 }
 
+static int setup_cq_options(void **unused)
+{
+	setup_peer(unused);
+	make_cfg();
+	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CQ_SIZE, 16));
+	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_COMP_VECTOR, 3));
+	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CQ_MODERATION_COUNT, 8));
+	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CQ_MODERATION_US, 20));
+	return 0;
+}
+
 static void new__survives_every_failing_call(void **unused)
 {
-	every_call_fails(
-		&(struct operation){.function = "rpma_cq_new", .setup = setup_peer, .act = new_cq});
+	every_call_fails(&(struct operation){
+		.function = "rpma_cq_new", .setup = setup_cq_options, .act = new_cq});
+}
+
+static void new__is_made_as_the_options_say(void **unused)
+{
+	struct rpma_cq *cq = NULL;
+
+	expect(0, rpma_cq_new(w.peer, w.cfg, &cq));
+	assert_int_equal(provider.create_cq[0].cqe, 16);
+	assert_int_equal(provider.create_cq[0].comp_vector, 3);
+	assert_int_equal(provider.modify_cq.moderate.cq_count, 8);
+	assert_int_equal(provider.modify_cq.moderate.cq_period, 20);
+	expect(0, rpma_cq_delete(&cq));
+}
+
+static void new__has_defaults(void **unused)
+{
+	struct rpma_cq *cq = NULL;
+
+	expect(0, rpma_cq_new(w.peer, NULL, &cq));
+	assert_int_equal(provider.create_cq[0].cqe, 10);
+	assert_int_equal(provider.create_cq[0].comp_vector, 0);
+	assert_int_equal(calls_count("ibv_modify_cq"), 0);
+	expect(0, rpma_cq_delete(&cq));
+}
+
+static void new__tells_what_the_device_does_not_moderate(void **unused)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
+	calls_fail_on("ibv_modify_cq", EOPNOTSUPP);
+	expect(RPMA_E_NOSUPP, rpma_cq_new(w.peer, w.cfg, &cq));
+	assert_ptr_equal(cq, UNTOUCHED);
 }
 
 static void calls__refuse_bad_arguments(void **unused)
@@ -31,10 +74,8 @@ static void calls__refuse_bad_arguments(void **unused)
 	struct rpma_cq *cq = UNTOUCHED, *none = NULL;
 	struct rpma_conn *conn = UNTOUCHED;
 
-	expect(RPMA_E_INVAL, rpma_cq_new(NULL, 1, &cq));
-	expect(RPMA_E_INVAL, rpma_cq_new(w.peer, 1, NULL));
-	expect(RPMA_E_INVAL, rpma_cq_new(w.peer, 0, &cq));
-	expect(RPMA_E_INVAL, rpma_cq_new(w.peer, (uint32_t)INT32_MAX + 1, &cq));
+	expect(RPMA_E_INVAL, rpma_cq_new(NULL, NULL, &cq));
+	expect(RPMA_E_INVAL, rpma_cq_new(w.peer, NULL, NULL));
 	assert_ptr_equal(cq, UNTOUCHED);
 	expect(RPMA_E_INVAL, rpma_cq_delete(NULL));
 	expect(0, rpma_cq_delete(&none));
@@ -63,7 +104,7 @@ static void cfg__excludes_a_shared_channel(void **unused)
 	struct rpma_cq *cq = NULL;
 
 	make_cfg();
-	expect(0, rpma_cq_new(w.peer, 64, &cq));
+	expect(0, rpma_cq_new(w.peer, NULL, &cq));
 	expect(0, rpma_conn_cfg_set_cq(w.cfg, cq));
 	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
 	expect(RPMA_E_INVAL, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req));
@@ -76,6 +117,9 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(new__survives_every_failing_call, setup_nothing),
+		TEST(new__is_made_as_the_options_say, setup_cq_options),
+		TEST(new__has_defaults, setup_peer),
+		TEST(new__tells_what_the_device_does_not_moderate, setup_cq_options),
 		TEST(calls__refuse_bad_arguments, setup_conn_with_cfg),
 		TEST(cfg__excludes_a_shared_channel, setup_peer),
 	};
