@@ -132,6 +132,8 @@ foreach(name IN ITEMS librpma0 librpmem1 rpma-soft fio-engine-librpma)
     file(WRITE ${PROJECT_BINARY_DIR}/package/${name}/shlibs
       "${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${name} (>= ${PROJECT_VERSION})\n")
     list(APPEND more ${PROJECT_BINARY_DIR}/package/${name}/shlibs)
+    file(GLOB symbols ${PROJECT_SOURCE_DIR}/cmake/package/${name}/symbols) # shlibs is for what it lacks
+    list(APPEND more ${symbols})
   endif()
   package_scripts(${name} library ${more})
 endforeach()
