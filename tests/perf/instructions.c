@@ -90,7 +90,7 @@ static int get_no_wc(void)
 
 /* --- DEPTH writes, of which every BATCH-th leaves a completion, and those fetched ------- */
 
-enum { DEPTH = 64, BATCH = 32, LINE = 64 };
+enum { DEPTH = 64, BATCH = 32, LIST = 16, LINE = 64 };
 
 /* As many lists of one doorbell as full batches; 1.2.0 knows no flag for it, and posts each. */
 static int pipeline(int flags_of_most, int flags_of_last)
@@ -119,6 +119,21 @@ static int writes_of_1_2(void)
 static int writes_with_more(void)
 {
 	return pipeline(RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE, RPMA_F_COMPLETION_ALWAYS);
+}
+
+/* A list, with the completion of its last: what a group commit does. */
+static int list_of_16(void)
+{
+	struct rpma_conn *const conn = w.conn;
+	struct ibv_wc wc;
+	int ret = 0;
+
+	for (size_t i = 0; i < LIST - 1; i++)
+		ret |= rpma_write(conn, w.remote, i * LINE, w.mr, i * LINE, LINE,
+				  RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE, NULL);
+	ret |= rpma_write(conn, w.remote, (LIST - 1) * LINE, w.mr, (LIST - 1) * LINE, LINE,
+			  RPMA_F_COMPLETION_ALWAYS, NULL);
+	return ret | rpma_cq_get_wc(w.cq, 1, &wc, NULL);
 }
 
 /* --- counting ------------------------------------------------------------ */
@@ -159,6 +174,7 @@ int main(void)
 	ret |= count("rpma_cq_get_wc", get_wc);
 	ret |= count("64 writes", writes_of_1_2);
 	ret |= count("64 writes, RPMA_F_MORE", writes_with_more);
+	ret |= count("list of 16", list_of_16);
 	provider.context->ops.poll_cq = no_completion;
 	ret |= count("rpma_cq_get_wc, empty", get_no_wc);
 	teardown(NULL);
