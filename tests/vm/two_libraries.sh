@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Runs a test program as server and as client, each with a librpma.so.0 of its
-# own: ours, host (ours as built on the host), by-read (ours without native flush), 1.2.0
-# and 1.3.0 (Debian's).
+# own: ours, old (ours with a program built for 1.x), host (ours as built on the host),
+# by-read (ours without native flush), 1.2.0 and 1.3.0 (Debian's).
 # Sourced by the scripts that run in the guest.
 
 with_library()
@@ -11,6 +11,10 @@ with_library()
 	case $1 in
 	ours) directory=$RPMA_BUILD_DIR/librpma ;;
 	host) directory=$RPMA_VM_OUT/host PATH=$RPMA_VM_OUT/host:$PATH ;;
+	old)
+		directory=$RPMA_BUILD_DIR/librpma
+		export RPMA_TEST_VERSION=LIBRPMA_1.0
+		;;
 	by-read) directory=$RPMA_BUILD_DIR/tests/vm/by-read ;;
 	*) directory=$RPMA_VM_OUT/reference/$1 ;;
 	esac
