@@ -790,8 +790,9 @@ int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advi
  * The bytes are those of rpma_mr_get_descriptor() in any release. Byte 21,
  * the flags, is read only when there are exactly 22, because with more it
  * could be the start of something else that a 21-byte descriptor was put in
- * front of; other bytes past the 21st are ignored. On failure @mr_ptr is left
- * alone.
+ * front of; other bytes past the 21st are ignored. So send the size of the descriptor along with
+ * it: private data arrives longer than it was sent (struct rpma_conn_private_data), and without the
+ * flags the region is flushed by reading. On failure @mr_ptr is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @desc or @mr_ptr is NULL, or @desc_size is below 21
@@ -2516,8 +2517,12 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
  * @cq_ptr: where to store the new queue
  *
  * Set it in the configuration of the connections, which may be the same one, with
- * rpma_conn_cfg_set_cq(), and wait for the completions of all at once. A connection is deleted by
- * the thread that fetches from the queue, or while none does. On failure @cq_ptr is left alone.
+ * rpma_conn_cfg_set_cq(), and wait for the completions of all at once. Make it large enough: each
+ * connection takes RPMA_CONN_OPT_SQ_SIZE entries and, unless its receives complete elsewhere,
+ * RPMA_CONN_OPT_RQ_SIZE more. That is 10 also for one that receives nothing: set it to 0 then.
+ *
+ * A connection is deleted by the thread that fetches from the queue, or while none does. On
+ * failure @cq_ptr is left alone.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer or @cq_ptr is NULL
