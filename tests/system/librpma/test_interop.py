@@ -10,9 +10,13 @@ CELLS=all measures every pair and compares the table; CELLS=few the pairs that w
 UPDATE=1 the table is written.
 """
 
+import atexit
+import functools
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +43,8 @@ LIBRARIES = {
 }
 ORIGINALS = ["1.2.0", "1.3.0"]
 OLD_PROGRAM, NEW_PROGRAM = "ours, built for 1.x", "ours, built for 1.4"
+# not emulated by asking for the old symbols, but compiled and linked with Debian 13's librpma-dev
+COMPILED = "ours, compiled with 1.3.0"
 
 # usage bits: 8 is WRITE_DST, 1 READ_SRC, 0x10 and 0x20 the flush types
 KINDS = [
@@ -58,7 +64,7 @@ ADDRESS = own_address()
 
 
 def folder_of(name: str) -> Path:
-    folder = LIBRARIES[name][0]
+    folder = OURS if name == COMPILED else LIBRARIES[name][0]
     if isinstance(folder, Path):
         return folder
     done = subprocess.run([SOURCE / "tests/fetch-reference", folder], capture_output=True, text=True)
@@ -67,8 +73,26 @@ def folder_of(name: str) -> Path:
     return next(Path(done.stdout.strip()).glob("usr/lib/*/librpma.so.0")).parent
 
 
+@functools.cache
+def compiled_with_1_3() -> str:
+    """The path of flush_peers, built with the header and the library of 1.3.0; it ends with the tests."""
+    reference = folder_of("1.3.0").parents[2]
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    sources = [str(SOURCE / "tests/vm" / f"{name}.c") for name in ("flush_peers", "session")]
+    # the library itself needs newer libraries than those here; ours does not
+    subprocess.run(["cc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{reference}/usr/include", f"-I{SOURCE}", *sources,
+                    str(folder_of("1.3.0") / "librpma.so.0"), "-Wl,--unresolved-symbols=ignore-in-shared-libs",
+                    "-libverbs", "-lrdmacm", "-ldl", "-o", str(folder / "flush_peers")], check=True)  # fmt: skip
+    return str(folder / "flush_peers")
+
+
+def program_of(name: str) -> str:
+    return compiled_with_1_3() if name == COMPILED else PEERS
+
+
 def environment(name: str, soft: str = "") -> dict[str, str]:
-    folder, version = folder_of(name), LIBRARIES[name][1]
+    folder, version = folder_of(name), LIBRARIES[name][1] if name in LIBRARIES else None
     set_here = {"LD_LIBRARY_PATH": str(folder), "RPMA_TEST_LIBRARY": str(folder), "RPMA_SOFT": soft}
     return os.environ | set_here | ({"RPMA_TEST_VERSION": version} if version else {})
 
@@ -78,7 +102,7 @@ class Target:
 
     def __init__(self, name: str, place: str, kind: str, usage: str, *soft: str) -> None:
         self.process = subprocess.Popen(
-            [LAUNCHER, *soft, "--", PEERS, "target", ADDRESS, place, kind, usage, "1"],
+            [LAUNCHER, *soft, "--", program_of(name), "target", ADDRESS, place, kind, usage, "1"],
             env=environment(name), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout
@@ -96,7 +120,7 @@ class Target:
 def initiate(name: str, target: Target, kind: str, *records: str) -> str:
     assert target.port
     done = subprocess.run(
-        [LAUNCHER, "--", PEERS, "initiator", ADDRESS, target.port, kind, *records],
+        [LAUNCHER, "--", program_of(name), "initiator", ADDRESS, target.port, kind, *records],
         env=environment(name), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -148,7 +172,7 @@ def lost_in(target_name: str, initiator: str, usage: str, file: str, seed: int) 
     return found != b"".join(bytes([1 + i]) * RECORD_BYTES for i in range(kept))
 
 
-PAIRS = [(OLD_PROGRAM, OLD_PROGRAM), (OLD_PROGRAM, NEW_PROGRAM), (NEW_PROGRAM, OLD_PROGRAM)]
+PAIRS = [(OLD_PROGRAM, OLD_PROGRAM), (OLD_PROGRAM, NEW_PROGRAM), (NEW_PROGRAM, OLD_PROGRAM), (COMPILED, COMPILED)]
 if not ADDRESS.startswith("127."):
     PAIRS.append((OLD_PROGRAM, "1.3.0"))
 PAIRS_OF_REFERENCE = [("1.3.0", "1.3.0")]
