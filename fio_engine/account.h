@@ -18,8 +18,6 @@
 
 #define ACCOUNT_TEXT_BYTES 512
 
-enum reached { REACHED_NOTHING, REACHED_VISIBILITY, REACHED_PERSISTENCE };
-
 /* fsync and its like, as fio called them. */
 struct sync_counts {
 	uint64_t flushed;
@@ -34,7 +32,6 @@ struct account {
 	struct sync_counts syncs;
 };
 
-/* What the flushes that completed have reached; nothing: none has covered a write. */
 enum reached account_reached(const struct account *account);
 
 /* Writes that no flush covered and no later one can: they were before a sync that failed. */

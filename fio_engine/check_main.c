@@ -223,9 +223,19 @@ static void print_doubts(const struct durable_check *check, uint64_t claimed)
 		fprintf(stderr, TOOL ": nothing was claimed: nothing is proven\n");
 }
 
+/* Counted by the job; what its options asked for would prove nothing. */
+static void print_flushes(const struct durable_check *check)
+{
+	printf("flushes that completed:    ");
+	if (check->ended)
+		printf("%" PRIu64 ", flush_type=%s\n", check->flushes,
+		       reached_name(check->reached));
+	else
+		printf("not known, flush_type=unproven\n");
+}
+
 static void print_result(const struct durable_check *check, const struct options *options)
 {
-	static const char *const reached[] = {"none", "visibility", "persistent"};
 	static const struct {
 		const char *words;
 		enum claim_state state;
@@ -238,9 +248,10 @@ static void print_result(const struct durable_check *check, const struct options
 	const struct log_header *header = &check->header;
 	uint64_t claimed = 0;
 
-	printf("%s: mode=%s flush=%s flush_type=%s target=%s, a region of %" PRIu64 " bytes\n",
-	       options->paths[0], method_name(header->method), flush_policy_name(header->policy),
-	       reached[header->reached], target_kind_name(header->kind), header->region_bytes);
+	printf("%s: mode=%s flush=%s target=%s, a region of %" PRIu64 " bytes\n", options->paths[0],
+	       method_name(header->method), flush_policy_name(header->policy),
+	       target_kind_name(header->kind), header->region_bytes);
+	print_flushes(check);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t count = durable_check_count(check, rows[i].state);
 

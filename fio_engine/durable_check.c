@@ -77,6 +77,8 @@ static const char *take(struct durable_check *check, const struct log_record *re
 	}
 	if (record->type == LOG_END) {
 		check->ended = true;
+		check->flushes = record->begin;
+		check->reached = (enum reached)record->bytes;
 		return record->number == check->writes ? NULL : "writes are missing";
 	}
 	if (record->type == LOG_FAILED) { /* they stay CLAIM_DONE, or become it */

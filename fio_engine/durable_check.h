@@ -35,8 +35,10 @@ struct claim_extent {
 
 struct durable_check {
 	struct log_header header;
-	bool torn;	 /* the log ends within a record */
-	bool ended;	 /* else it may have had more: of that nothing is known */
+	bool torn;	  /* the log ends within a record */
+	bool ended;	  /* else it may have had more: of that nothing is known */
+	uint64_t flushes; /* that completed, and what they reached, where the log has its end */
+	enum reached reached;
 	uint8_t *states; /* enum claim_state of each write */
 	uint64_t writes;
 	uint32_t *done; /* writes handed back and not claimed, so far */

@@ -170,8 +170,11 @@ int durable_log_commit(struct durable_log *log)
 	return log->error != 0 ? cannot(log->path, log->error) : 0;
 }
 
-int durable_log_end(struct durable_log *log)
+int durable_log_end(struct durable_log *log, uint64_t flushes, enum reached reached)
 {
-	put(log, (struct log_record){.type = LOG_END, .number = log->next});
+	put(log, (struct log_record){.type = LOG_END,
+				     .number = log->next,
+				     .begin = flushes,
+				     .bytes = (uint32_t)reached});
 	return durable_log_commit(log);
 }

@@ -30,7 +30,7 @@ void durable_log_failed_sync(struct durable_log *log);
 
 /* -EIO with the error message set: from now on nothing is logged. */
 int durable_log_commit(struct durable_log *log);
-/* Nothing follows; and as durable_log_commit(). */
-int durable_log_end(struct durable_log *log);
+/* So many flushes completed; nothing follows. And as durable_log_commit(). */
+int durable_log_end(struct durable_log *log, uint64_t flushes, enum reached reached);
 
 #endif /* DURABLE_LOG_H */

@@ -51,8 +51,8 @@ struct log_sum log_header_encode(const struct log_header *header, uint8_t bytes[
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, header->method, 1);
 	bytes_put_int(&w, header->policy, 1);
-	bytes_put_int(&w, header->reached, 1);
 	bytes_put_int(&w, header->kind, 1);
+	bytes_put_int(&w, 0, 1);
 	bytes_put_int(&w, LOG_LINE, 4);
 	bytes_put_int(&w, header->region_bytes, 8);
 	bytes_put_int(&w, 0, 4);
@@ -71,19 +71,19 @@ int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *head
 	bytes_get(&r, word, sizeof(word));
 	*header = (struct log_header){.method = (enum method)bytes_get_int(&r, 1)};
 	header->policy = (enum flush_policy)bytes_get_int(&r, 1);
-	header->reached = (enum log_reached)bytes_get_int(&r, 1);
 	header->kind = (enum target_kind)bytes_get_int(&r, 1);
+	none = bytes_get_int(&r, 1);
 	line = bytes_get_int(&r, 4);
 	header->region_bytes = bytes_get_int(&r, 8);
-	none = bytes_get_int(&r, 4);
+	none |= bytes_get_int(&r, 4);
 	sum = bytes_get_int(&r, 4);
 	if (r.bad || memcmp(word, magic, sizeof(magic)) != 0 || line != LOG_LINE || none != 0 ||
 	    sum != log_tag(bytes, LOG_HEADER_BYTES - 4))
 		return -EPROTO;
 	if (header->method <= METHOD_ANY || header->method >= METHODS ||
 	    header->policy < FLUSH_AUTO || header->policy >= FLUSH_POLICIES ||
-	    header->reached > LOG_REACHED_PERSISTENCE || header->kind >= TARGET_KINDS ||
-	    header->region_bytes == 0 || header->region_bytes > INT64_MAX)
+	    header->kind >= TARGET_KINDS || header->region_bytes == 0 ||
+	    header->region_bytes > INT64_MAX)
 		return -EPROTO;
 	before->value = (uint32_t)sum;
 	return 0;
@@ -147,13 +147,15 @@ static bool valid(const struct log_record *record, uint64_t flags, uint64_t none
 	if (record->type == LOG_WRITE)
 		return flags == 0 && record->bytes > 0 && record->bytes <= region_bytes &&
 		       record->begin <= region_bytes - record->bytes;
+	if (record->type == LOG_END)
+		return flags == 0 && record->bytes <= REACHED_PERSISTENCE &&
+		       (record->begin > 0 || record->bytes == REACHED_NOTHING);
 	if (record->begin != 0 || record->bytes != 0)
 		return false;
 	if (record->type == LOG_DONE)
 		return true;
-	return flags == 0 &&
-	       (record->type == LOG_END ||
-		((record->type == LOG_SYNC || record->type == LOG_FAILED) && record->number == 0));
+	return flags == 0 && (record->type == LOG_SYNC || record->type == LOG_FAILED) &&
+	       record->number == 0;
 }
 
 int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_bytes,

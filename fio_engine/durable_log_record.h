@@ -11,7 +11,8 @@
  *   done   write `number` was handed back to fio; with `claimed`, as durable
  *   sync   an fsync succeeded: all writes that are done are durable
  *   failed an fsync failed: no later one claims the writes so far, done or under way
- *   end    the job has ended, after N writes: a log without it may have had more
+ *   end    the job has ended, after N writes: a log without it may have had more; the
+ *          flushes that completed, and what they reached
  *
  * Each record ends with a sum of its bytes, and its front has one of its own, so that a damaged
  * length is not taken for the last record of a log that a crash cut. The front's sum continues that
@@ -34,13 +35,10 @@
 #define LOG_RECORD_BYTES 32U /* tags come before the last four of them */
 #define LOG_TAG_BYTES	 4U
 
-enum log_reached { LOG_REACHED_NOTHING, LOG_REACHED_VISIBILITY, LOG_REACHED_PERSISTENCE };
-
 /* What the run was that wrote the log. */
 struct log_header {
 	enum method method;
 	enum flush_policy policy;
-	enum log_reached reached; /* what a flush reaches, by the engine's own account */
 	enum target_kind kind;
 	uint64_t region_bytes;
 };
@@ -54,10 +52,10 @@ struct log_sum {
 
 struct log_record {
 	enum log_record_type type;
-	bool claimed;	 /* LOG_DONE alone has it */
-	uint64_t number; /* the write's, from 0; in LOG_END how many there were; else 0 */
-	uint64_t begin;	 /* in the region; LOG_WRITE alone has it and the next two */
-	uint32_t bytes;
+	bool claimed;	     /* LOG_DONE alone has it */
+	uint64_t number;     /* the write's, from 0; in LOG_END how many there were; else 0 */
+	uint64_t begin;	     /* LOG_WRITE: in the region; LOG_END: flushes that completed; else 0 */
+	uint32_t bytes;	     /* LOG_END: enum reached */
 	const uint8_t *tags; /* in the bytes it was decoded from */
 	struct log_sum sum;  /* as decoded: the next record continues it */
 };

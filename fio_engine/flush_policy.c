@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flush_policy.c -- the names of the policies, as job files have them.
+ * flush_policy.c -- the names of policies, as job files have them, and of what is reached.
  */
 #include "flush_policy.h"
 
@@ -12,4 +12,13 @@ const char *flush_policy_name(enum flush_policy policy)
 	};
 
 	return names[policy];
+}
+
+const char *reached_name(enum reached reached)
+{
+	static const char *const names[] = {[REACHED_NOTHING] = "none",
+					    [REACHED_VISIBILITY] = "visibility",
+					    [REACHED_PERSISTENCE] = "persistent"};
+
+	return names[reached];
 }

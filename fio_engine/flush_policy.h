@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flush_policy.h -- which writes a flush follows.
+ * flush_policy.h -- which writes a flush follows, and what flushes reach.
  *
  * auto:  each run of writes of a batch whose places adjoin, in the order they
  *        were given, is flushed as one
@@ -23,7 +23,12 @@ enum flush_policy {
 	FLUSH_POLICIES
 };
 
+/* What the flushes of a job reached; nothing: none has covered a write. */
+enum reached { REACHED_NOTHING, REACHED_VISIBILITY, REACHED_PERSISTENCE };
+
 /* "auto", "each" ... */
 const char *flush_policy_name(enum flush_policy policy);
+/* "none", "visibility", "persistent" */
+const char *reached_name(enum reached reached);
 
 #endif /* FLUSH_POLICY_H */

@@ -225,9 +225,6 @@ struct account client_account(const struct client *client)
 /* For fio's results: until the job has ended nothing is known of its flushes. */
 static void set_facts(const struct client *client, bool ended)
 {
-	static const char *const types[] = {[REACHED_NOTHING] = "none",
-					    [REACHED_VISIBILITY] = "visibility",
-					    [REACHED_PERSISTENCE] = "persistent"};
 	const struct connection *connection = &client->connection;
 	const struct account account = client_account(client);
 	char text[512], counts[256] = "", run[32] = "";
@@ -243,7 +240,7 @@ static void set_facts(const struct client *client, bool ended)
 		snprintf(run, sizeof(run), " run=%s", job_result_run_id());
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s%s%s",
 		 method_name(client->settings.method), flush_policy_name(account.policy),
-		 ended ? types[account_reached(&account)] : "unproven",
+		 ended ? reached_name(account_reached(&account)) : "unproven",
 		 target_kind_name(connection->offer.kind), connection->device, counts, run);
 	facts_set(client->td, text);
 }
@@ -293,12 +290,11 @@ static int open_log(struct client *client)
 {
 	const struct settings *settings = &client->settings;
 	const struct connection *connection = &client->connection;
-	struct log_header header = {
+	const struct log_header header = {
 		.method = settings->method,
 		.policy = settings->flush,
 		.kind = connection->offer.kind,
 		.region_bytes = connection->remote_bytes,
-		.reached = LOG_REACHED_NOTHING,
 	};
 	char path[PATH_MAX];
 
@@ -306,10 +302,6 @@ static int open_log(struct client *client)
 			 (settings->flush != FLUSH_FSYNC && settings->flush != FLUSH_NONE);
 	if (!settings->durable_log)
 		return 0;
-	if (settings->flush != FLUSH_NONE)
-		header.reached = connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT
-					 ? LOG_REACHED_PERSISTENCE
-					 : LOG_REACHED_VISIBILITY;
 	if (job_file_name(client->td, settings->durable_log, path, sizeof(path)))
 		return failure_set(EXIT_WRONG_USAGE, "options", "durable_log=%s: too long",
 				   settings->durable_log);
@@ -398,6 +390,15 @@ int client_post_init(struct thread_data *td)
 
 /* --- end ------------------------------------------------------------------------- */
 
+static int end_log(const struct client *client)
+{
+	struct account account = {0};
+
+	if (client->io_queue)
+		account = client_account(client);
+	return durable_log_end(client->log, account.io.flushes, account_reached(&account));
+}
+
 void client_cleanup(struct thread_data *td)
 {
 	struct client *client = td->io_ops_data;
@@ -417,7 +418,7 @@ void client_cleanup(struct thread_data *td)
 	}
 	if (client->io_queue && job_result_save(client))
 		job_failed(td);
-	if (client->log && durable_log_end(client->log) && !client->error)
+	if (client->log && end_log(client) && !client->error)
 		job_failed(td);
 	io_queue_close(&client->io_queue);
 	durable_log_close(&client->log);

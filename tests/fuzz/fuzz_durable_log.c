@@ -139,8 +139,7 @@ static size_t put(uint8_t *to, enum log_record_type type, uint64_t number, bool 
 
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	const struct log_header header = {METHOD_NATIVE, FLUSH_FSYNC, LOG_REACHED_PERSISTENCE,
-					  TARGET_FSDAX, 65536};
+	const struct log_header header = {METHOD_NATIVE, FLUSH_FSYNC, TARGET_FSDAX, 65536};
 	size_t size = LOG_HEADER_BYTES;
 
 	if (index > 1)

@@ -41,6 +41,8 @@ class Log:
     done: set[int] = field(default_factory=set)
     syncs: int = 0
     unclaimable: int = 0
+    flushes: int = 0
+    reached: str = ""
     ended: bool = False
 
 
@@ -70,7 +72,7 @@ def read_log(path: Path) -> Log:
             log.unclaimable = len(log.places)
         else:
             assert (kind, number, end + 4) == (5, len(log.places), len(data))
-            log.ended = True
+            log.ended, log.flushes, log.reached = True, begin, ("none", "visibility", "persistent")[size]
         before, at = data[end : end + 4], end + 4
     return log
 
@@ -100,6 +102,30 @@ def test_claims_are_what_fio_was_told(tmp_path: Path, options: dict[str, Any], c
     assert log.places == [(int(one[3]), int(one[4])) for one in wrote if len(one) == 5 and one[2] == "write"]
     assert log.done == set(range(64)) and log.ended
     assert (len(log.claimed), log.syncs) == (claimed, syncs)
+
+
+FLUSHES: list[Any] = [
+    (1, {"flush": "fsync", "fsync": 4}, 15, "persistent"), (1, {"flush": "fsync"}, 0, "none"),
+    (1, {"flush": "none", "sync": 1}, 0, "none"), (0, {"flush": "each", "flush_type": "visibility"}, 64, "visibility"),
+    (1, {"flush": "each"}, 64, "persistent"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stated", "options", "flushes", "reached"), mostly_long(FLUSHES, *FLUSHES[:2]), ids=str)
+def test_flushes_are_those_that_completed(tmp_path: Path, stated: int, options: dict[str, Any], flushes: int, reached: str) -> None:
+    """64 writes; what the options ask for is in no word, and without the end of the log nothing is known."""
+    if file_system(tmp_path) not in STORES:
+        pytest.skip("needs a folder for temporary files on a disk")
+    (tmp_path / "pool").write_bytes(bytes(REGION))
+    with server(tmp_path, size=REGION, filename="pool", direct_write_to_pmem=stated) as it:
+        run_client(tmp_path, it.port, durable_log="log", rw="write", **BASIC, **options)
+    log = read_log(tmp_path / "log")
+    assert (log.flushes, log.reached) == (flushes, reached)
+    told = f"flushes that completed:    {flushes}, flush_type={reached}\n"
+    (tmp_path / "short").write_bytes((tmp_path / "log").read_bytes()[:-RECORD])
+    for name, line in (("log", told), ("short", "flushes that completed:    not known, flush_type=unproven\n")):
+        done = subprocess.run([CHECK, tmp_path / name, tmp_path / "pool"], capture_output=True, text=True)
+        assert line in done.stdout and done.stdout.count("flush_type=") == 1
 
 
 @pytest.mark.parametrize("bs", mostly_long([BLOCK, 100, 1], 100))

@@ -23,7 +23,6 @@ static struct durable_log *new_log(void)
 {
 	const struct log_header header = {.method = METHOD_APM,
 					  .policy = FLUSH_EACH,
-					  .reached = LOG_REACHED_PERSISTENCE,
 					  .kind = TARGET_FILE,
 					  .region_bytes = REGION};
 	struct durable_log *log = NULL;
@@ -59,7 +58,7 @@ static struct durable_check judged(struct durable_log *log)
 	struct durable_check check;
 	size_t size;
 
-	assert_int_equal(durable_log_end(log), 0);
+	assert_int_equal(durable_log_end(log, 1, REACHED_PERSISTENCE), 0);
 	durable_log_close(&log);
 	size = content_of_log(bytes, sizeof(bytes));
 	assert_int_equal(durable_check_open(&check, "log", bytes, size), 0);
@@ -344,7 +343,7 @@ static void a_log_may_end_anywhere_behind_its_header(void **state)
 	(void)state;
 	write_to_target(log, 0, 1, 200);
 	durable_log_done(log, 0, true);
-	durable_log_end(log);
+	durable_log_end(log, 3, REACHED_VISIBILITY);
 	durable_log_close(&log);
 	size = content_of_log(bytes, sizeof(bytes));
 	assert_int_equal(size, LOG_HEADER_BYTES + 3 * LOG_RECORD_BYTES + 4 * LOG_TAG_BYTES);
@@ -359,6 +358,9 @@ static void a_log_may_end_anywhere_behind_its_header(void **state)
 
 			assert_int_equal(check.torn, !whole);
 			assert_int_equal(check.ended, end == size);
+			assert_int_equal(check.flushes, end == size ? 3 : 0);
+			assert_int_equal(check.reached,
+					 end == size ? REACHED_VISIBILITY : REACHED_NOTHING);
 			assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
 			assert_int_equal(durable_check_verdict(&check),
 					 end == size ? EXIT_GOOD : EXIT_NO_DEVICE);
@@ -411,6 +413,8 @@ static void refuses_what_no_client_writes(void **state)
 		{{.type = LOG_FAILED, .claimed = true}},
 		{{.type = LOG_END, .number = 1}},
 		{{.type = LOG_END, .claimed = true}},
+		{{.type = LOG_END, .bytes = REACHED_VISIBILITY}},
+		{{.type = LOG_END, .begin = 1, .bytes = REACHED_PERSISTENCE + 1}},
 		{{.type = LOG_DONE, .begin = 1}},
 		{{.type = 0}},
 		{{.type = LOG_END + 1}},
@@ -430,7 +434,7 @@ static void refuses_what_no_client_writes(void **state)
 		assert_int_equal(log_header_decode(bytes, size, &header, &sum), 0);
 		sum = log_record_front(&wrong[i][0], sum, bytes + size);
 		size += LOG_FRONT_BYTES;
-		if (wrong[i][0].bytes > 0) {
+		if (wrong[i][0].type == LOG_WRITE && wrong[i][0].bytes > 0) {
 			log_record_tag(&sum, 0, bytes + size);
 			size += LOG_TAG_BYTES;
 		}
@@ -443,8 +447,7 @@ static void refuses_what_no_client_writes(void **state)
 
 static void a_log_that_a_job_has_is_not_taken_from_it(void **state)
 {
-	const struct log_header header = {METHOD_APM, FLUSH_EACH, LOG_REACHED_NOTHING, TARGET_DRAM,
-					  1};
+	const struct log_header header = {METHOD_APM, FLUSH_EACH, TARGET_DRAM, 1};
 	struct durable_log *log = new_log(), *other = NULL;
 
 	(void)state;

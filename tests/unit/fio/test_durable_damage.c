@@ -73,7 +73,6 @@ static int make_log(void **state)
 {
 	const struct log_header header = {.method = METHOD_APM,
 					  .policy = FLUSH_FSYNC,
-					  .reached = LOG_REACHED_PERSISTENCE,
 					  .kind = TARGET_FILE,
 					  .region_bytes = REGION};
 	struct durable_log *log = NULL;
@@ -96,7 +95,7 @@ static int make_log(void **state)
 		if (i % SYNC_EACH == SYNC_EACH - 1)
 			durable_log_sync(log);
 	}
-	assert_int_equal(durable_log_end(log), 0);
+	assert_int_equal(durable_log_end(log, WRITES / SYNC_EACH, REACHED_PERSISTENCE), 0);
 	durable_log_close(&log);
 	file = fopen(path, "r");
 	assert_non_null(file);
