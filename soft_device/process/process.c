@@ -41,6 +41,7 @@ static void process_delete(struct process *process)
 	if (process == NULL)
 		return;
 	free(process->self);
+	free(process->served);
 	segment_unmap(process->segment);
 	if (process->segment_fd >= 0)
 		close(process->segment_fd);

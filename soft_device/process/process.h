@@ -24,6 +24,7 @@ struct process {
 	struct segment *segment;
 	int segment_fd;
 	struct peer *self;    /* how this process sees itself: peer.h */
+	struct peer *served;  /* the same for requests over TCP, in buffers of the device */
 	_Atomic uint32_t pds; /* how many there are: SOFT_MAX_PD */
 	uint32_t generation;  /* raised by each fork(); objects carry the one they were made in */
 	struct process *inherited; /* private: of the parent, dead */

@@ -62,6 +62,12 @@ static int present(const struct iovec *parts, unsigned count, bool write)
 	return error;
 }
 
+static bool local_is_missing(target_process process, const struct iovec *parts, unsigned count,
+			     bool write)
+{
+	return process != TARGET_OF_DEVICE && present(parts, count, write) != 0;
+}
+
 /* Between parts of different shape, in order. Areas may overlap. */
 static void copy(struct cursor *to, struct cursor *from, size_t bytes)
 {
@@ -103,11 +109,12 @@ int target_memory_write(target_process process, const struct iovec *local, unsig
 {
 	size_t bytes = total(local, local_count);
 
-	if (process != 0)
+	if (process > 0)
 		return target_memory_result(
 			process_vm_writev(process, local, local_count, remote, remote_count, 0),
 			bytes);
-	if (present(local, local_count, false) != 0 || present(remote, remote_count, true) != 0)
+	if (local_is_missing(process, local, local_count, false) ||
+	    present(remote, remote_count, true) != 0)
 		return -EFAULT;
 	copy(&(struct cursor){remote, 0}, &(struct cursor){local, 0}, bytes);
 	return 0;
@@ -118,11 +125,12 @@ int target_memory_read(target_process process, const struct iovec *local, unsign
 {
 	size_t bytes = total(local, local_count);
 
-	if (process != 0)
+	if (process > 0)
 		return target_memory_result(
 			process_vm_readv(process, local, local_count, remote, remote_count, 0),
 			bytes);
-	if (present(local, local_count, true) != 0 || present(remote, remote_count, false) != 0)
+	if (local_is_missing(process, local, local_count, true) ||
+	    present(remote, remote_count, false) != 0)
 		return -EFAULT;
 	copy(&(struct cursor){local, 0}, &(struct cursor){remote, 0}, bytes);
 	return 0;
@@ -158,7 +166,7 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 
 	if (length == 0)
 		return 0;
-	if (process != 0) {
+	if (process > 0) {
 		if (tail < length) {
 			local_count = cut(local, local_count, length - tail, parts);
 			local = parts;
@@ -168,7 +176,7 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 	}
 	struct cursor from = {local, 0};
 
-	if (present(local, local_count, false) != 0 || present(&remote, 1, true) != 0)
+	if (local_is_missing(process, local, local_count, false) || present(&remote, 1, true) != 0)
 		return -EFAULT;
 	if (tail > length)
 		tail = length;
@@ -193,7 +201,7 @@ int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(value)};
 	struct iovec local = {&value, sizeof(value)};
 
-	if (process != 0)
+	if (process > 0)
 		return target_memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
 					    sizeof(value));
 	if (present(&remote, 1, true) != 0)
@@ -205,7 +213,7 @@ int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t compare,
 				 uint64_t swap, uint64_t *before)
 {
-	if (process == 0) {
+	if (process <= 0) {
 		if (mapping_populate(addr, sizeof(swap), true) != 0)
 			return -EFAULT;
 		*before = compare;
@@ -222,7 +230,7 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add, uint64_t *before)
 {
-	if (process == 0) {
+	if (process <= 0) {
 		if (mapping_populate(addr, sizeof(add), true) != 0)
 			return -EFAULT;
 		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);

@@ -21,6 +21,8 @@
 
 /* 0 is this process, by plain copies. Its own pid is this process by process_vm_*. */
 typedef pid_t target_process;
+/* As 0; `local` is the device's own memory, so it is there, and is not looked at before. */
+#define TARGET_OF_DEVICE ((target_process)-1)
 
 /*
  * Copies all of `local` to `remote` (target_memory_write) or back (target_memory_read), each part's
@@ -65,7 +67,7 @@ static inline int target_memory_write_ordered(target_process process, const stru
 	size_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[2];
 
-	if (process == 0 || local_count != 1)
+	if (process <= 0 || local_count != 1)
 		return target_memory_write_ordered_slow(process, local, local_count, addr, length);
 	if (tail >= length)
 		return target_memory_result(process_vm_writev(process, local, 1, &remote, 1, 0),

@@ -331,16 +331,25 @@ static void forked(void)
 	memset(&table, 0, sizeof(table));
 }
 
+static struct peer *new_self(const struct process *process, target_process memory)
+{
+	struct peer *self = calloc(1, sizeof(*self));
+
+	if (self == NULL)
+		return NULL;
+	self->transport = PEER_SELF;
+	self->segment = process->segment;
+	self->memory = memory;
+	self->key.identity = process->segment->identity;
+	return self;
+}
+
 /* How the process sees itself: its own segment, plain copies. */
 static int make_self(struct process *process)
 {
-	process->self = calloc(1, sizeof(*process->self));
-	if (process->self == NULL)
-		return -ENOMEM;
-	process->self->transport = PEER_SELF;
-	process->self->segment = process->segment;
-	process->self->key.identity = process->segment->identity;
-	return 0;
+	process->self = new_self(process, 0);
+	process->served = new_self(process, TARGET_OF_DEVICE);
+	return process->self != NULL && process->served != NULL ? 0 : -ENOMEM;
 }
 
 const struct process_part peer_part = {.begin = make_self, .lock = &lock, .forked = forked};

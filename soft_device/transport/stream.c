@@ -121,6 +121,11 @@ int stream_send(struct stream *stream, const struct iovec *parts, unsigned count
 	return queue(stream, parts, count, (size_t)sent);
 }
 
+int stream_queue(struct stream *stream, const struct iovec *parts, unsigned count)
+{
+	return queue(stream, parts, count, 0);
+}
+
 int stream_flush(struct stream *stream)
 {
 	const struct iovec rest = {stream->out + stream->out_start, stream_queued(stream)};

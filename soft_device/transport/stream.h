@@ -36,6 +36,8 @@ void stream_close(struct stream *stream);
 /* Sends all parts, at once or later by stream_flush(); 0, -ENOMEM, or send()'s error. */
 int stream_send(struct stream *stream, const struct iovec *parts, unsigned count);
 int stream_flush(struct stream *stream);
+/* Keeps them until then. 0 or -ENOMEM. */
+int stream_queue(struct stream *stream, const struct iovec *parts, unsigned count);
 
 static inline size_t stream_queued(const struct stream *stream)
 {

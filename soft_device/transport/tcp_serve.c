@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tcp_serve.c -- operations of a process that reached us over TCP: the agent executes
- * them on our own segment, in order, and answers each.
+ * them on our own segment, in order, and answers each. Answers without data leave together, when
+ * nothing that has come is left to be executed.
  *
  * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
  * process.
@@ -71,7 +72,7 @@ static struct outcome execute_request(struct service *service)
 	bool known = false;
 
 	if (speaks_for_itself(service))
-		outcome = peer_user->execute(process_current->self, service->key.identity,
+		outcome = peer_user->execute(process_current->served, service->key.identity,
 					     &wire->gid, wire->qpn, &wire->request, &known);
 	if (!known)
 		door_stranger(STRANGER_REQUEST, &wire->request.src_gid);
@@ -99,7 +100,8 @@ static int execute(struct service *service)
 		answer.bytes = wire_answer_data(request);
 	wire_put_answer(service->answer, &answer);
 	part = (struct iovec){service->answer, WIRE_ANSWER_START + answer.bytes};
-	return stream_send(&service->stream, &part, 1);
+	return answer.bytes == 0 ? stream_queue(&service->stream, &part, 1)
+				 : stream_send(&service->stream, &part, 1);
 }
 
 static void trim_answer(struct service *service)
@@ -160,24 +162,33 @@ static bool waits_for_link(struct service *service)
 	return true;
 }
 
+/* 1: one was executed; 0: none has come, or it waits; or -errno. */
+static int work_once(struct service *service)
+{
+	int result = hold_next(service);
+
+	if (result != 1)
+		return result;
+	if (!is_its_turn(service)) {
+		service->exchange->waiting = service;
+		return 0;
+	}
+	if (waits_for_link(service))
+		return 0;
+	service->held = false;
+	result = execute(service);
+	return result == 0 ? 1 : result;
+}
+
 /* Executes what has come, as long as the answers find room. */
 static int work(struct service *service)
 {
-	int result = 0;
+	int result = 1;
 
-	while (result == 0 && stream_queued(&service->stream) <= QUEUED_MAX) {
-		result = hold_next(service);
-		if (result != 1)
-			break;
-		if (!is_its_turn(service)) {
-			service->exchange->waiting = service;
-			return 0;
-		}
-		if (waits_for_link(service))
-			return 0;
-		service->held = false;
-		result = execute(service);
-	}
+	while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX)
+		result = work_once(service);
+	if (result >= 0)
+		result = stream_flush(&service->stream);
 	trim_answer(service);
 	return result;
 }

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * soft_write.c -- what an RDMA write on the software device costs above moving the same bytes
- * to the same process with process_vm_writev.
+ * to the same process with process_vm_writev, or through a plain socket.
  *
  * Usage: rpma-soft soft_write SIZE WRITES PAIRS
+ *        rpma-soft --transport tcp soft_write SIZE WRITES PAIRS tcp
  *
  * Makes a second process with SIZE bytes of registered memory, then PAIRS times, after
  * a pair that does not count, WRITES bare calls and WRITES posts, each waited for, in
- * turns. Prints for each pair the nanoseconds of one write: bare, RDMA. soft_write.py runs
- * it and judges.
+ * turns. Prints for each pair the nanoseconds of one write: bare, RDMA. With `tcp` the bare
+ * way is a TCP connection over loopback, and up to DEPTH writes are under way. soft_write.py
+ * runs it and judges.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +32,15 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define DEPTH 16
+
+/* With `tcp`: a connection, whose other end is the second process's. */
+static struct stream {
+	int fd;
+	size_t size;
+	unsigned writes;
+} stream;
 
 struct address {
 	union ibv_gid gid;
@@ -64,7 +79,10 @@ static void open_end(struct end *end, size_t size)
 	struct ibv_device **devices = ibv_get_device_list(NULL);
 	struct ibv_context *context = NULL;
 	struct ibv_qp_init_attr init = {
-		.cap = {.max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = DEPTH,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
 		.qp_type = IBV_QPT_RC,
 	};
 
@@ -170,47 +188,161 @@ static double measure(const struct end *end, pid_t target, size_t size, unsigned
 	return (now_ns() - start) / writes;
 }
 
-static void serve(int socket, size_t size)
+static double wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void stream_connect(int accepted_of)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t bytes = sizeof(at);
+	const int on = 1;
+
+	if (getsockname(accepted_of, (struct sockaddr *)&at, &bytes) != 0)
+		fail("getsockname");
+	stream.fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(stream.fd, (struct sockaddr *)&at, bytes) != 0 ||
+	    setsockopt(stream.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+		fail("connect");
+}
+
+static int stream_listen(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) != 0 || listen(listener, 1) != 0)
+		fail("listen");
+	return listener;
+}
+
+/* Receives, and answers as many writes as a turn has with one byte. */
+static void *stream_serve(void *memory)
+{
+	for (unsigned writes = 0;; writes++) {
+		for (size_t got = 0; got < stream.size;) {
+			const ssize_t more =
+				recv(stream.fd, (char *)memory + got, stream.size - got, 0);
+
+			if (more <= 0)
+				return NULL;
+			got += (size_t)more;
+		}
+		if ((writes + 1) % stream.writes == 0 && send(stream.fd, "", 1, 0) != 1)
+			return NULL;
+	}
+}
+
+static double measure_stream(const struct end *end)
+{
+	const double start = wall_ns();
+	char byte;
+
+	for (unsigned i = 0; i < stream.writes; i++)
+		for (size_t sent = 0; sent < stream.size;) {
+			const ssize_t more =
+				send(stream.fd, end->memory + sent, stream.size - sent, 0);
+
+			if (more <= 0)
+				fail("send");
+			sent += (size_t)more;
+		}
+	if (recv(stream.fd, &byte, 1, 0) != 1)
+		fail("recv");
+	return (wall_ns() - start) / stream.writes;
+}
+
+static double measure_pipeline(const struct end *end)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)stream.size, end->mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED,
+				 .wr.rdma = {end->peer.memory, end->peer.rkey}},
+			   *bad;
+	const double start = wall_ns();
+	unsigned posted = 0, done = 0;
+	struct ibv_wc wc[DEPTH];
+
+	while (done < stream.writes) {
+		int got;
+
+		for (; posted < stream.writes && posted - done < DEPTH; posted++)
+			if (ibv_post_send(end->qp, &wr, &bad) != 0)
+				fail("ibv_post_send");
+		got = ibv_poll_cq(end->cq, DEPTH, wc);
+		for (int i = 0; i < got; i++)
+			if (wc[i].status != IBV_WC_SUCCESS)
+				fail(ibv_wc_status_str(wc[i].status));
+		done += (unsigned)got;
+	}
+	return (wall_ns() - start) / stream.writes;
+}
+
+static void serve(int socket, size_t size, int listener)
 {
 	struct end end = {0};
+	pthread_t thread;
 	char byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	pin(1);
+	if (listener < 0)
+		pin(1);
 	open_end(&end, size);
 	connect_end(&end, socket);
+	if (listener >= 0) {
+		stream.fd = accept(listener, NULL, NULL);
+		pthread_create(&thread, NULL, stream_serve, end.memory);
+	}
 	if (read(socket, &byte, 1) != 0)
 		fail("the other process");
 	_exit(0);
 }
 
+/* Nanoseconds of one write, the bare way or not. */
+static double turn(const struct end *end, pid_t target, bool bare)
+{
+	if (stream.fd < 0)
+		return measure(end, target, stream.size, stream.writes, bare);
+	return bare ? measure_stream(end) : measure_pipeline(end);
+}
+
 int main(int argc, char **argv)
 {
-	size_t size = argc == 4 ? strtoul(argv[1], NULL, 10) : 0;
-	unsigned writes = argc == 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-	unsigned pairs = argc == 4 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+	const bool tcp = argc == 5 && strcmp(argv[4], "tcp") == 0, ok = argc == 4 || tcp;
+	unsigned pairs = ok ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
 	struct end end = {0};
-	int sockets[2];
+	int sockets[2], listener = tcp ? stream_listen() : -1;
 	pid_t target = -1;
 
-	if (size == 0 || writes == 0 || pairs == 0) {
-		fprintf(stderr, "Usage: rpma-soft soft_write SIZE WRITES PAIRS\n");
+	stream = (struct stream){-1, ok ? strtoul(argv[1], NULL, 10) : 0,
+				 ok ? (unsigned)strtoul(argv[2], NULL, 10) : 0};
+	if (stream.size == 0 || stream.writes == 0 || pairs == 0) {
+		fprintf(stderr, "Usage: rpma-soft soft_write SIZE WRITES PAIRS [tcp]\n");
 		return 64;
 	}
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0 || (target = fork()) < 0)
 		fail("cannot start");
 	if (target == 0) {
 		close(sockets[0]);
-		serve(sockets[1], size);
+		serve(sockets[1], stream.size, listener);
 	}
 	close(sockets[1]);
-	pin(0);
-	open_end(&end, size);
+	if (!tcp)
+		pin(0);
+	open_end(&end, stream.size);
 	connect_end(&end, sockets[0]);
+	if (tcp)
+		stream_connect(listener);
 	for (unsigned i = 0; i <= pairs; i++) {
 		bool bare_first = i % 2 != 0;
-		double first = measure(&end, target, size, writes, bare_first);
-		double second = measure(&end, target, size, writes, !bare_first);
+		double first = turn(&end, target, bare_first);
+		double second = turn(&end, target, !bare_first);
 
 		if (i != 0)
 			printf("%.1f %.1f\n", bare_first ? first : second,
