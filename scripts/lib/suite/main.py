@@ -6,6 +6,7 @@ main.py quick|default|all [--list | --step NAME]
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -21,7 +22,7 @@ from results import RESULTS, Outcome, Skip
 from run import Run
 from steps import STEPS, Step, steps_of
 
-USAGE = 64
+BUSY, USAGE = 4, 64
 
 
 def show_list(steps: list[Step], states: records.States) -> None:
@@ -44,6 +45,18 @@ def fio_outcome() -> list[Outcome]:
         fields = dict(line.strip().split("=", 1) for line in file if "=" in line)
     system = f"{fields.get('ID', '')} {fields.get('VERSION_ID', '')}".replace('"', "")
     return [Outcome("fio-source", total=1, skips=[Skip("engine", f"no source of fio on {system}")])]
+
+
+def run_alone(steps: list[Step], begun_at: float) -> int:
+    """Two runs in one tree would build over, and remove the results of, each other."""
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    with open(RESULTS.parent / "scripts-test.lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("scripts/test: another run is at work in this tree", file=sys.stderr)
+            return BUSY
+        return run_steps(steps, begun_at)
 
 
 def run_steps(steps: list[Step], begun_at: float) -> int:
@@ -95,7 +108,7 @@ def main(length: str, *rest: str) -> int:
     steps = chosen(length, list(rest))
     if steps is None:
         return USAGE
-    status = run_steps(steps, begun_at) if steps else 0
+    status = run_alone(steps, begun_at) if steps else 0
     if length == "all" and not rest:
         print()
         show_list(steps_of("all"), records.States())

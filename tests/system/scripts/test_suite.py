@@ -300,22 +300,43 @@ from steps import Step
 results.RESULTS = main.RESULTS = run.RESULTS = Path(sys.argv[2], "results")
 records.FOLDER = Path(sys.argv[2], "records")
 wait = ("sh", "-c", f"echo at work; read line < {sys.argv[2]}/fifo")
-sys.exit(main.run_steps([Step("first", None, command=("true",)), Step("second", None, command=wait)], 0))
+sys.exit(main.run_alone([Step("first", None, command=("true",)), Step("second", None, command=wait)], 0))
 """
+
+
+def run_of_two(folder: Path) -> subprocess.Popen[str]:
+    """The second step waits for ever."""
+    return subprocess.Popen([sys.executable, "-B", "-c", RUN_OF_TWO, str(ROOT / "scripts/lib/suite"), str(folder)],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                            env={**os.environ, "FIO_SOURCE_DIR": "/none", "CI": ""})  # fmt: skip
+
+
+def wait_for_second(run: subprocess.Popen[str], folder: Path) -> None:
+    log = folder / "results/second.log"
+    while not (log.exists() and log.read_text() == "at work\n"):
+        assert run.poll() is None
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_stopped_keeps_what_has_passed(tmp_path: Path, number: signal.Signals) -> None:
     os.mkfifo(tmp_path / "fifo")
-    with subprocess.Popen([sys.executable, "-B", "-c", RUN_OF_TWO, str(ROOT / "scripts/lib/suite"), str(tmp_path)],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                          env={**os.environ, "FIO_SOURCE_DIR": "/none", "CI": ""}) as run:  # fmt: skip
-        log = tmp_path / "results/second.log"
-        while not (log.exists() and log.read_text() == "at work\n"):
-            assert run.poll() is None
-            time.sleep(0.02)
+    with run_of_two(tmp_path) as run:
+        wait_for_second(run, tmp_path)
         run.send_signal(number)
         output = run.communicate()[0]
     assert run.returncode == 128 + number, output
     kept = {name: json.loads((tmp_path / f"records/{name}.json").read_text())["status"] for name in ("first", "second")}
     assert kept == {"first": "passed", "second": "stopped"}
+
+
+def test_a_second_run_in_a_tree_is_refused_and_harms_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with run_of_two(tmp_path) as run:
+        wait_for_second(run, tmp_path)
+        with run_of_two(tmp_path) as second:
+            assert second.communicate()[0] == "scripts/test: another run is at work in this tree\n"
+        assert second.returncode == 4
+        assert (tmp_path / "results/second.log").read_text() == "at work\n"
+        run.terminate()
+        run.communicate()
