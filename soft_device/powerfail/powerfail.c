@@ -53,7 +53,7 @@ const struct process_part powerfail_part = {.begin = begin};
 
 static pid_t target_of(const struct peer *peer)
 {
-	return peer->memory != 0 ? peer->memory : getpid();
+	return peer->memory > 0 ? peer->memory : getpid();
 }
 
 /* What is not journalled is not modelled: the target stops here, and it is said why. */

@@ -11,6 +11,7 @@
 #define SOFT_PROCESS_TARGET_MEMORY_H
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@
 /* 0 is this process, by plain copies. Its own pid is this process by process_vm_*. */
 typedef pid_t target_process;
 /* As 0; `local` is the device's own memory, so it is there, and is not looked at before. */
-#define TARGET_OF_DEVICE ((target_process)-1)
+#define TARGET_OF_DEVICE INT_MIN /* no process id, and to kill(2) neither a group nor all */
 
 /*
  * Copies all of `local` to `remote` (target_memory_write) or back (target_memory_read), each part's
