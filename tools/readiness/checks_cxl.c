@@ -83,7 +83,8 @@ void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding
 	if (cxl || (!given && target->cxl.pmem_bytes != 0))
 		judge_gpf(facts, finding);
 	else if (given)
-		finding_say(finding, READINESS_SKIP, "The target is no CXL memory.", NULL);
+		finding_say(finding, READINESS_SKIP, "The target is no persistent CXL memory.",
+			    NULL);
 	else
 		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
 			    NULL);
@@ -125,7 +126,8 @@ static void inspect_devices(const struct facts *facts, struct readiness_finding 
 	finding_source(finding, "/sys/bus/cxl/devices: mem*/pmem/size, mem*/security/state, "
 				"region*/mode, region*/commit, nvdimm-bridge*");
 	if (target->shape != TARGET_NOT_GIVEN && !target_is_cxl(target)) {
-		finding_say(finding, READINESS_SKIP, "The target is no CXL memory.", NULL);
+		finding_say(finding, READINESS_SKIP, "The target is no persistent CXL memory.",
+			    NULL);
 		return;
 	}
 	if (!target_is_cxl(target) && cxl->devices == 0 && cxl->pmem_bytes == 0) {

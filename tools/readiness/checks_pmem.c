@@ -364,6 +364,21 @@ static void count_dimms(const struct facts_region *region, struct ratings *ratin
 	}
 }
 
+/* The one thing that is known of the health of CXL memory. */
+static bool lacks_count(const struct facts_target *target)
+{
+	for (size_t i = 0; i < target->regions_count; i++) {
+		const struct facts_region *region = &target->regions[i];
+
+		for (size_t d = 0; checks_is_cxl(region->provider) && d < region->dimms_count;
+		     d++) {
+			if (region->dimms[d].dirty_shutdown < 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void inspect_health(const struct facts *facts, struct readiness_finding *finding)
 {
 	static const struct texts texts = {
@@ -380,7 +395,8 @@ static void inspect_health(const struct facts *facts, struct readiness_finding *
 
 	if (!has_regions(&facts->target, finding))
 		return;
-	finding_source(finding, "/sys/bus/nd/devices/nmem*/nfit/{flags,dirty_shutdown}");
+	finding_source(finding, "/sys/bus/nd/devices/nmem*/{nfit/flags,nfit/dirty_shutdown,"
+				"cxl/dirty_shutdown}");
 	for (size_t i = 0; i < facts->target.regions_count; i++)
 		count_dimms(region_at(facts, i), &ratings);
 	if (ratings.good + ratings.doubtful + ratings.bad + ratings.unknown == 0) {
@@ -390,6 +406,12 @@ static void inspect_health(const struct facts *facts, struct readiness_finding *
 	}
 	finding_value(finding, "%zu without a fault", ratings.good);
 	say(&ratings, &facts->target, &texts, finding);
+	if (finding->status == READINESS_UNKNOWN && lacks_count(&facts->target)) {
+		finding_meaning(finding, "How often a CXL device lost power without saving its "
+					 "data is not told by kernels before Linux 6.15.");
+		finding_fix(finding, "Boot Linux 6.15 or newer, which has the count in "
+				     "/sys/bus/nd/devices/nmem*/cxl/dirty_shutdown.");
+	}
 }
 
 static void inspect_bad_blocks(const struct facts *facts, struct readiness_finding *finding)
@@ -548,7 +570,7 @@ const struct readiness_check checks_pmem[] = {
 	 "ASSUMED: all of them take part, and the rest is stated.\n"
 	 "FAIL: one takes no part; a statement does not help.\n"
 	 "UNKNOWN: all take part and nothing is stated, or the registers cannot be read.\n"
-	 "SKIP: the target is no CXL memory, or the host has none.\n"},
+	 "SKIP: the target is no persistent CXL memory, or the host has none.\n"},
 	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, inspect_bad_blocks,
 	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
 	 "connection. Read from badblocks of the block device, else of the region, of which only\n"

@@ -17,7 +17,7 @@ from config_space import ConfigSpace, connectx, ice_lake_port, other_port
 from golden import DEVDAX, healthy, in_slot
 from golden_ddio import GUEST
 from golden_pmem import SPR, cxl_counted
-from machine import LINK_LOCAL, LINK_LOCAL_V2, Nic, Port, card
+from machine import LINK_LOCAL, LINK_LOCAL_V2, Dimm, Nic, Port, Region, card
 from processors import PROCESSORS
 from trees import build
 
@@ -62,6 +62,15 @@ def test_tph_is_turned_off_first(tmp_path: Path, cpu: str, port: ConfigSpace, wo
     steps = [step["text"] for step in document["advice"]["steps"]]
     assert len(steps) == 2 and steps[0].startswith("Turn TPH of the NIC off") and words in steps[1]
     assert document["advice"]["verdict"] == "APM_READY" and document["verdict"] == "UNDETERMINED"
+
+
+def test_a_kernel_that_does_not_count_is_named(tmp_path: Path) -> None:
+    """cxl/dirty_shutdown is there from Linux 6.15 on: Documentation/ABI/testing/sysfs-bus-nvdimm."""
+    uncounted = Region(provider="CXL", dimms=[Dimm(flags=None, dirty_shutdown=None)])
+    build(healthy(cpu="spr", nics=SPR, regions=[uncounted], cxl_pmem_bytes=256 << 30, cxl_gpf=(True, True)),
+          tmp_path / "tree")
+    check = next(check for check in look(tmp_path / "tree", *DEVDAX)["checks"] if check["id"] == "PM-08")
+    assert check["status"] == "UNKNOWN" and "Linux 6.15" in check["fix"], check
 
 
 # --- the hosts without a target --------------------------------------------------------
