@@ -74,7 +74,7 @@ STEPS = (
     Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E", "^report")),
     Step("coverage", "coverage", ("-LE", "slow|long|guest|perf|measured", "-E", NOT_COUNTED)),
     Step("coverage-report", "coverage", command=("scripts/lib/suite/coverage.sh",)),
-    Step("guest-trixie", "release", ("-R", r"^guest\.trixie$"), lane="guest"),
+    Step("guest-trixie", "release", ("-R", r"^guest\.(trixie|cxl)$"), lane="guest"),
     Step("guest-programs", "release", ("-R", r"^guest\.programs$"), lane="guest"),
     Step("guest-hosts", "release", ("-R", r"^guest\.hosts$"), lane="guest"),
     Step("guest-options", "release", ("-R", r"^guest\.options$"), lane="guest"),

@@ -26,6 +26,8 @@ MODULES = {
     # Without crc32 in the crypto layer rxe refuses every network device.
     "rdma": ["virtio_net", "dummy", "crc32_generic", "rdma_rxe", "rdma_ucm", "ib_uverbs"],
     "pmem": ["nfit", "nd_pmem", "device_dax", "dax_pmem", "crc32c_generic", "ext4"],
+    # after pmem, on whose modules these stand
+    "cxl": ["cxl_acpi", "cxl_pci", "cxl_port", "cxl_mem", "cxl_pmem", "dax_cxl"],
 }
 
 

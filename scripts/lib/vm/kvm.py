@@ -20,10 +20,11 @@ MARKER = b"rpma-vm-probe-passed"
 PROBE_S = 15
 
 
-def accelerator(accelerated: bool) -> list[str]:
+def accelerator(accelerated: bool, hidden: bool = False) -> list[str]:
+    flags = ",-hypervisor" if hidden else ""
     if accelerated:
-        return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+        return ["-accel", "kvm", "-cpu", f"host{flags}"]
+    return ["-accel", "tcg,thread=multi", "-cpu", f"max{flags}"]
 
 
 def kernel_line(accelerated: bool) -> str:

@@ -19,7 +19,7 @@ import kvm
 from failure import Failure
 from kernel import Kernel
 from options import Options, Pmem
-from processes import start
+from processes import checked, start
 from root import PATH, SOURCE, Root
 
 PORTS = ("control", "out", "err")
@@ -40,6 +40,13 @@ PCIE = (
     "e1000e,bus=below1,romfile=",
     "virtio-rng-pci,bus=below2",
 )
+# A host bridge whose window takes up both devices.
+CXL_WINDOW = "cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size=1G"
+CXL_BYTES = 256 << 20  # the least that a decoder takes
+CXL_LABEL_BYTES = 1 << 20
+# QEMU 7.2 has no interrupts for the event log, whose driver then takes no device: where the firmware
+# keeps the errors the driver does not ask for them.
+CXL_LINE = " pcie_ports=compat"
 DOMAINS = {"adr": "mem-ctrl", "eadr": "cpu"}
 
 
@@ -113,7 +120,7 @@ def write_job(job: Path, options: Options, root: Root, place: Place, out: Path) 
         "role": place.role, "host_name": place.host_name, "netdev": netdev,
         "address": place.address, "address6": place.address6,
         "gid": place.gid, "gid6": place.gid6, "out_path": str(out),
-        "pmem_mode": options.pmem.mode if options.pmem else "",
+        "pmem_mode": options.pmem.mode if options.pmem else "", "cxl": "yes" if options.cxl else "",
     }
     lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items())
     (job / "settings").write_text(lines, encoding="utf-8", errors="surrogateescape")
@@ -142,27 +149,48 @@ def _share(tag: str, path: Path, writable: bool = False) -> list[str]:
                        f"multidevs=remap{rights}"]
 
 
-def _pmem_arguments(pmem: Pmem, job: Path) -> list[str]:
-    backing = job.parent / f"{job.name}.pmem"
-    size_bytes = pmem.size_bytes + LABEL_BYTES
+def _memory_file(job: Path, name: str, size_bytes: int) -> list[str]:
+    """The memory NAME of devices, which is a file."""
+    backing = job.parent / f"{job.name}.{name}"
     with open(backing, "wb") as file:
         file.truncate(size_bytes)
     escaped = str(backing).replace(",", ",,")
-    return ["-object", f"memory-backend-file,id=nv0,share=on,mem-path={escaped},size={size_bytes}",
-            "-device", f"nvdimm,memdev=nv0,label-size={LABEL_BYTES}"]
+    return ["-object", f"memory-backend-file,id={name},share=on,mem-path={escaped},size={size_bytes}"]
+
+
+def _pmem_arguments(pmem: Pmem, job: Path) -> list[str]:
+    return [*_memory_file(job, "pmem", pmem.size_bytes + LABEL_BYTES),
+            "-device", f"nvdimm,memdev=pmem,label-size={LABEL_BYTES}"]
+
+
+def _cxl_arguments(job: Path) -> list[str]:
+    known = checked("cannot ask QEMU for its devices", [kvm.QEMU, "-device", "cxl-type3,help"])
+    volatile = "volatile-memdev" in known
+    arguments = ["-machine", CXL_WINDOW, "-device", "pxb-cxl,id=cxl,bus=pcie.0,bus_nr=12",
+                 *_memory_file(job, "cxl-pmem", CXL_BYTES), *_memory_file(job, "cxl-lsa", CXL_LABEL_BYTES),
+                 "-device", "cxl-rp,id=cxl-port0,bus=cxl,port=0,chassis=10,slot=0", "-device",
+                 f"cxl-type3,bus=cxl-port0,{'persistent-' if volatile else ''}memdev=cxl-pmem,lsa=cxl-lsa"]
+    if volatile:
+        arguments += [*_memory_file(job, "cxl-ram", CXL_BYTES),
+                      "-device", "cxl-rp,id=cxl-port1,bus=cxl,port=1,chassis=11,slot=1",
+                      "-device", "cxl-type3,bus=cxl-port1,volatile-memdev=cxl-ram"]
+    return arguments
 
 
 def _arguments(options: Options, kernel: Kernel, root: Root, job: Path, out: Path) -> list[str]:
     accelerated = kvm.works(kernel)
     image = kernel.image if accelerated else kernel.decompressed
-    machine, memory = "q35" if options.pcie else "pc", "2G"
+    machine, memory = "q35" if options.pcie or options.cxl else "pc", "2G"
+    if options.cxl:
+        machine += ",cxl=on"
     if options.pmem:
         machine += f",nvdimm=on,nvdimm-persistence={DOMAINS[options.pmem.domain]}"
         memory += f",slots=2,maxmem={(4 << 30) + options.pmem.size_bytes}B"
-    arguments = [kvm.QEMU, *kvm.COMMON, *kvm.accelerator(accelerated),
+    arguments = [kvm.QEMU, *kvm.COMMON, *kvm.accelerator(accelerated, options.hidden),
                  "-machine", machine, "-m", memory, "-smp", str(options.cpus),
                  "-kernel", str(image), "-initrd", str(kernel.initramfs),
-                 "-append", kvm.kernel_line(accelerated), "-device", "virtio-serial-pci"]
+                 "-append", kvm.kernel_line(accelerated) + (CXL_LINE if options.cxl else ""),
+                 "-device", "virtio-serial-pci"]
     arguments += _share("root", root.path) + _share("job", job) + _share("out", out, True)
     for device in PCIE if options.pcie else ():
         arguments += ["-device", device]
@@ -171,6 +199,8 @@ def _arguments(options: Options, kernel: Kernel, root: Root, job: Path, out: Pat
             arguments += _share(how, path)
     if options.pmem:
         arguments += _pmem_arguments(options.pmem, job)
+    if options.cxl:
+        arguments += _cxl_arguments(job)
     return arguments
 
 

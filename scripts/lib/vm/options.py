@@ -65,6 +65,8 @@ class Options:
     pmem: Pmem | None
     peer: str | None
     pcie: bool
+    cxl: bool
+    hidden: bool
     cpus: int
     timeout_s: int
     out: Path | None
@@ -130,6 +132,12 @@ def _parser() -> Parser:
     parser.add_argument("--pcie", action="store_true",
                         help="a machine with PCI Express: two root ports, an endpoint below one, "
                              "a switch with two endpoints below the other")
+    parser.add_argument("--cxl", action="store_true",
+                        help="a machine with a Compute Express Link: a persistent memory device, and "
+                             "a volatile one where QEMU has them (8.1 or newer)")
+    parser.add_argument("--hidden", action="store_true",
+                        help="the processor does not tell that it is virtual: without the CPUID flag "
+                             "of hypervisors")
     parser.add_argument("--cpus", type=_positive, default=2, metavar="N", help="default: 2")
     parser.add_argument("--timeout", type=_positive, default=600, metavar="SECONDS",
                         help="for boot and COMMAND together, default: 600")
@@ -158,5 +166,5 @@ def parse(arguments: list[str]) -> Options:
         parser.error("expected a COMMAND")
     if (parsed.hosts == 2) != (parsed.peer is not None):
         parser.error("--hosts 2 and --peer 'SERVER COMMAND' need each other")
-    return Options(parsed.release, parsed.pmem, parsed.peer, parsed.pcie, parsed.cpus, parsed.timeout,
-                   parsed.out, parsed.build, dict(parsed.env), parsed.verbose, command)
+    return Options(parsed.release, parsed.pmem, parsed.peer, parsed.pcie, parsed.cxl, parsed.hidden,
+                   parsed.cpus, parsed.timeout, parsed.out, parsed.build, dict(parsed.env), parsed.verbose, command)
