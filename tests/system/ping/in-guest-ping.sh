@@ -231,6 +231,28 @@ no_permission()
 	stop
 }
 
+# Rows of the manual's CAUSES for which nothing has to break
+other_causes()
+{
+	local client bench=$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench status=0
+	result 2 "$(failed resolve name)" "$RPMA_PING" no-such-host.invalid -c 1
+	start "$bench" server --listen "$address" --port 0 --target=dram:1M
+	result 2 "$(failed hello wrong_peer)" "$RPMA_PING" "$address" -p "$port" -c 1
+	stop
+	serve --target dram:4K # one slot
+	timeout 60 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2> client.err &
+	client=$!
+	until_true 'pings come back' grep -q 'seq=3 ' client.out
+	result 2 "$(failed hello busy)" "$RPMA_PING" "$address" -p "$port" -c 1
+	kill -INT "$client"
+	wait "$client" || true
+	timeout 60 "$RPMA_PING" --server --listen "$address" --port "$port" 2> err || status=$?
+	cat err
+	[[ $status -eq 2 ]] && grep -q 'another server listens there' err
+	result 2 "$(failed device limit)" prlimit --nofile=5 "$RPMA_PING" "$address" -p "$port" -c 1
+	stop
+}
+
 # library NAME: the directory of that librpma
 library()
 {
@@ -269,6 +291,7 @@ if [[ $length != libraries ]]; then
 	check 'little memory may be locked' little_memlock
 	check 'no memory may be locked' no_memlock
 	check 'device files that only root may open' no_permission
+	check_long 'other causes' other_causes
 fi
 check_long "librpma $debians pings ours" two_libraries ours "$debians"
 check_long "ours pings librpma $debians" two_libraries "$debians" ours

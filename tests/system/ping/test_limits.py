@@ -66,7 +66,7 @@ def test_few_files(tool: str) -> None:
 
 @pytest.mark.parametrize("most", [4, 5, 6, 7, 8, 9, 14, 20])
 def test_few_files_for_a_server_and_a_client(most: int) -> None:
-    """Both have the limit; where it is the server that has no more, it is the server that says so."""
+    """Both have the limit; where it is the server that has no more, the message is the server's."""
     status, text = ended([BENCH, "local", "--target=dram:1M", *MEASURE], resource.RLIMIT_NOFILE, most)
     judge(status, text, r"ulimit -n")
 
