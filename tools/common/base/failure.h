@@ -26,7 +26,7 @@ enum cause {
 	CAUSE_NO_PERMISSION, /* this user may not open a device file of RDMA */
 	CAUSE_MEMLOCK,	     /* RLIMIT_MEMLOCK of this process */
 	CAUSE_NO_MEMORY,     /* the host or the device has no memory left */
-	CAUSE_LIMIT,	     /* of open files or processes: this process's or the host's */
+	CAUSE_LIMIT,	     /* too few open files or processes are allowed, here or on this host */
 	CAUSE_ADDRESS_IN_USE,
 	CAUSE_UNREACHABLE, /* no path to the peer, or none any more */
 	CAUSE_NO_ANSWER,   /* the peer was silent for as long as it was waited for */
