@@ -7,13 +7,14 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fio_runs import (
-    KIB, NATIVE, Run, client, refused, run_client, run_fio, server, start_client, words,
+    CLOCK, FIO, KIB, NATIVE, Run, client, refused, run_client, run_fio, server, start_client, words,
 )  # fmt: skip
 from free_port import free_port
 
@@ -125,6 +126,26 @@ def test_one_who_listens_without_rdma(tmp_path: Path) -> None:
 
 def test_an_address_that_is_none(tmp_path: Path) -> None:
     client_refused(tmp_path, "7204", "no.such.host.invalid", serverip="no.such.host.invalid", connect_timeout=1)
+
+
+def test_each_address_of_a_name_is_tried(tmp_path: Path) -> None:
+    """The name has its addresses from a file of hosts in a mount namespace, and the first is of no server."""
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespace can be made here")
+    hosts, fio = tmp_path / "hosts", tmp_path / "fio"
+    hosts.write_text("127.9.9.9 several\n127.0.0.1 several\n")
+    fio.write_text(f"""#!/bin/sh
+exec unshare -rm sh -ec 'mount --bind "$0" /etc/hosts; exec {FIO} "$@"' '{hosts}' "$@"
+""")
+    fio.chmod(0o755)
+    with server(tmp_path, serverip="127.0.0.1") as it:
+        run = Run(tmp_path, *words(name="client", ioengine="librpma", port=it.port, serverip="several", clocksource=CLOCK,
+                                   **SMALL), fio=str(fio))  # fmt: skip
+        try:
+            assert run.end() == 0, run.said()
+        finally:
+            run.kill()
+        assert it.end() == 0, it.said()
 
 
 def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
