@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -158,4 +159,28 @@ struct wire_answer fake_peer_receive_answer(int fd)
 	assert_int_equal(header.kind, WIRE_ANSWER);
 	OK(wire_get_answer(bytes + WIRE_HEADER_BYTES, header.length, &answer));
 	return answer;
+}
+
+void fake_peer_open_idle(int *fds, int count)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct rlimit limit;
+	socklen_t length = sizeof(at);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	OK(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = limit.rlim_max;
+	OK(setrlimit(RLIMIT_NOFILE, &limit));
+	OK(bind(listener, (struct sockaddr *)&at, length));
+	OK(listen(listener, 128));
+	OK(getsockname(listener, (struct sockaddr *)&at, &length));
+	for (int i = 0; i < count; i++) {
+		const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		assert_true(fd >= 0);
+		OK(connect(fd, (struct sockaddr *)&at, length));
+		assert_true(accept(listener, NULL, NULL) >= 0);
+		if (fds != NULL)
+			fds[i] = fd;
+	}
 }

@@ -31,4 +31,7 @@ int fake_peer_accept(const struct fake_listener *listener);
 void fake_peer_send_carry(int fd);
 struct wire_answer fake_peer_receive_answer(int fd);
 
+/* TCP connections that have nothing to do with the device; one end of each, or NULL: left open. */
+void fake_peer_open_idle(int *fds, int count);
+
 #endif /* FAKE_PEER_H */

@@ -4,7 +4,6 @@
  * others wrote. RPMA_MANY is how many there are, RPMA_MANY_IDLE how many other TCP connections the
  * host has meanwhile.
  */
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,13 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/device/end.h"
+#include "fake_peer.h"
 
 #define MANY_MAX 128
 
@@ -107,29 +104,6 @@ static void live(int own, int many)
 	meet(many, 4);
 }
 
-/* Connections that have nothing to do with the device. */
-static void open_idle(int count)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct rlimit limit;
-	socklen_t length = sizeof(at);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	OK(getrlimit(RLIMIT_NOFILE, &limit));
-	limit.rlim_cur = limit.rlim_max;
-	OK(setrlimit(RLIMIT_NOFILE, &limit));
-	OK(bind(listener, (struct sockaddr *)&at, length));
-	OK(listen(listener, 128));
-	OK(getsockname(listener, (struct sockaddr *)&at, &length));
-	for (int i = 0; i < count; i++) {
-		const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		assert_true(fd >= 0);
-		OK(connect(fd, (struct sockaddr *)&at, length));
-		assert_true(accept(listener, NULL, NULL) >= 0);
-	}
-}
-
 static void test_many_processes_connect_each_to_each(void **state)
 {
 	const int many = count_of("RPMA_MANY", 12);
@@ -140,7 +114,7 @@ static void test_many_processes_connect_each_to_each(void **state)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
-	open_idle(count_of("RPMA_MANY_IDLE", 200));
+	fake_peer_open_idle(NULL, count_of("RPMA_MANY_IDLE", 200));
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (int i = 0; i < many; i++) {
 		pids[i] = fork();

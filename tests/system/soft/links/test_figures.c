@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_figures.c -- what the scale of the device rests on: how long a link takes, also
+ * beside many sockets and in a flood of strangers; what strangers cost; how many there may be.
+ *
+ * They are of a host with nothing else to do. RPMA_FLOOD_S is how long the flood lasts,
+ * RPMA_PEERS how many processes connect to one.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake_peer.h"
+
+#define LINKS	      101
+#define IDLE	      4000 /* connections, so twice as many sockets */
+#define FLOOD	      4000
+#define SILENT	      250
+#define QUEUE_PAIRS   16000
+#define LINK_LIMIT_MS 2.0
+#define REAL_LIMIT_MS 1000.0
+
+static int number_of(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? atoi(text) : otherwise;
+}
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Another process with a queue pair, that is connected to ours when it has been met. */
+struct other {
+	pid_t pid;
+	int socket;
+};
+
+static void exchange(int fd, struct end *end, struct end_address *address)
+{
+	const struct end_address own = end_address(end);
+
+	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
+	wait_readable(fd, "the other's address");
+	assert_int_equal(recv(fd, address, sizeof(*address), 0), sizeof(*address));
+}
+
+static void live(int fd)
+{
+	const struct end_options options = end_defaults();
+	struct end_address address;
+	struct end end = {0};
+	char byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	end_open(&end, &options, -1);
+	exchange(fd, &end, &address);
+	end_to_rtr(&end, &address);
+	end_to_rts(&end);
+	if (send(fd, "r", 1, 0) == 1)
+		(void)!recv(fd, &byte, 1, 0); /* until the test is done with it */
+	_exit(0);
+}
+
+static struct other start_other(void)
+{
+	struct other other;
+	int fds[2];
+
+	OK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
+	other.pid = fork();
+	assert_true(other.pid >= 0);
+	if (other.pid == 0) {
+		close(fds[0]);
+		live(fds[1]);
+	}
+	close(fds[1]);
+	other.socket = fds[0];
+	return other;
+}
+
+static void end_other(const struct other *other)
+{
+	close(other->socket);
+	assert_int_equal(waitpid(other->pid, NULL, 0), other->pid);
+}
+
+/* Milliseconds until the first write to a process that was not met before is done. */
+static double link_to(const struct other *other)
+{
+	struct end_options options = end_defaults();
+	struct end_address address;
+	struct end end = {0};
+	struct ibv_send_wr wr = {.wr_id = 1,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	struct ibv_sge sge;
+	double begun;
+	char byte;
+
+	end_open(&end, &options, -1);
+	exchange(other->socket, &end, &address);
+	wait_readable(other->socket, "the other to be ready");
+	assert_int_equal(recv(other->socket, &byte, 1, 0), 1);
+	sge = (struct ibv_sge){(uintptr_t)end.memory, 8, end.mr->lkey};
+	wr.sg_list = &sge;
+	wr.wr.rdma.remote_addr = address.memory;
+	wr.wr.rdma.rkey = address.rkey;
+	begun = now_ms();
+	end_to_rtr(&end, &address);
+	end_to_rts(&end);
+	OK(ibv_post_send(end.qp, &wr, &bad));
+	EXPECT_WC(end.cq, 1, IBV_WC_SUCCESS);
+	begun = now_ms() - begun;
+	end_close(&end);
+	return begun;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double median_link(void)
+{
+	double times[LINKS];
+
+	for (int i = 0; i < LINKS; i++) {
+		const struct other other = start_other();
+
+		times[i] = link_to(&other);
+		end_other(&other);
+	}
+	qsort(times, LINKS, sizeof(times[0]), by_size);
+	print_message("a link: median %.2f ms, of 100 the slowest but one %.2f ms\n",
+		      times[LINKS / 2], times[LINKS - 2]);
+	return times[LINKS / 2];
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	OK(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = limit.rlim_max;
+	OK(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+static void test_link_takes_little(void **state)
+{
+	assert_true(median_link() <= LINK_LIMIT_MS);
+}
+
+static void test_link_takes_no_longer_beside_idle_sockets(void **state)
+{
+	static int fds[IDLE];
+
+	raise_file_limit();
+	fake_peer_open_idle(fds, IDLE);
+	assert_true(median_link() <= LINK_LIMIT_MS);
+	for (int i = 0; i < IDLE; i++)
+		close(fds[i]);
+}
+
+/* --- strangers --- */
+
+static long status_of(pid_t pid, const char *field)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (value < 0 && fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, field, strlen(field)) == 0)
+			value = atol(line + strlen(field));
+	fclose(file);
+	return value;
+}
+
+static int open_files(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 65536; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static struct end target;
+
+static int setup_target(void **state)
+{
+	const struct end_options options = end_defaults();
+
+	raise_file_limit();
+	end_open(&target, &options, -1);
+	return 0;
+}
+
+static int teardown_target(void **state)
+{
+	end_close(&target);
+	return 0;
+}
+
+/* A process that says one hello after the other, without proof: until it is killed. */
+static pid_t start_flood(uint32_t qp_num, int count)
+{
+	const struct wire_hello hello = {.identity = 0x666};
+	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	wire_put_hello(bytes, &hello);
+	for (int i = 0; count < 0 || i < count; i++) {
+		const int fd = fake_peer_connect(qp_num);
+
+		(void)!send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+		if (count < 0)
+			close(fd);
+	}
+	pause();
+	_exit(0);
+}
+
+static void test_flood_keeps_no_real_peer_out(void **state)
+{
+	const pid_t flood = start_flood(target.qp->qp_num, FLOOD);
+	double longest = 0;
+
+	for (int i = 0; i < 20; i++) {
+		const struct other other = start_other();
+		const double took = link_to(&other);
+
+		longest = took > longest ? took : longest;
+		end_other(&other);
+	}
+	kill(flood, SIGKILL);
+	waitpid(flood, NULL, 0);
+	print_message("a real peer in a flood of %d hellos: %.1f ms\n", FLOOD, longest);
+	assert_true(longest <= REAL_LIMIT_MS);
+}
+
+static void test_strangers_cost_little_memory(void **state)
+{
+	const long before_kb = status_of(getpid(), "VmRSS:");
+	unsigned char bytes[WIRE_HELLO_MESSAGE] = {0};
+	int fds[SILENT];
+	long cost_kb;
+
+	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
+	for (int i = 0; i < SILENT; i++) {
+		fds[i] = fake_peer_connect(target.qp->qp_num);
+		fake_peer_send(fds[i], bytes, sizeof(bytes) - 1); /* and no more */
+	}
+	close(fake_peer_visit(target.qp->qp_num, NULL)); /* the agent has got so far */
+	cost_kb = status_of(getpid(), "VmRSS:") - before_kb;
+	print_message("%d strangers cost %ld KiB\n", SILENT, cost_kb);
+	assert_true(cost_kb <= SILENT * 64 && cost_kb <= 16 * 1024);
+	for (int i = 0; i < SILENT; i++)
+		close(fds[i]);
+}
+
+/* The tables of the segment, which are used in turn and so grow to 5 MiB, are not in RssAnon. */
+static void test_long_flood_leaves_nothing(void **state)
+{
+	const double until = now_ms() + 1000.0 * number_of("RPMA_FLOOD_S", 180);
+	const pid_t flood = start_flood(target.qp->qp_num, -1);
+	long first_kb = 0, kb, threads = status_of(getpid(), "Threads:");
+	int files = 0, rounds = 0;
+
+	for (; now_ms() < until; rounds++) {
+		const struct other other = start_other();
+
+		link_to(&other);
+		end_other(&other);
+		if (rounds == 100) {
+			first_kb = status_of(getpid(), "RssAnon:");
+			files = open_files();
+		}
+	}
+	kb = status_of(getpid(), "RssAnon:");
+	print_message("%d links in a flood: %ld KiB after 100, %ld KiB at the end\n", rounds,
+		      first_kb, kb);
+	assert_true(rounds > 200);
+	assert_true(kb - first_kb < 1024);
+	assert_true(open_files() <= files + 256); /* as many strangers as wait at a time */
+	assert_int_equal(status_of(getpid(), "Threads:"), threads);
+	kill(flood, SIGKILL);
+	waitpid(flood, NULL, 0);
+}
+
+/* --- many --- */
+
+static void test_many_queue_pairs_in_a_process(void **state)
+{
+	static struct ibv_qp *qps[QUEUE_PAIRS];
+	const long before_kb = status_of(getpid(), "VmRSS:");
+	const double begun = now_ms();
+
+	for (int i = 0; i < QUEUE_PAIRS; i++) {
+		qps[i] = end_make_qp(&target);
+		assert_non_null(qps[i]);
+	}
+	print_message("%d queue pairs: %.1f s, %.1f KiB each\n", QUEUE_PAIRS,
+		      (now_ms() - begun) / 1000,
+		      (double)(status_of(getpid(), "VmRSS:") - before_kb) / QUEUE_PAIRS);
+	for (int i = 0; i < QUEUE_PAIRS; i++)
+		OK(ibv_destroy_qp(qps[i]));
+}
+
+static void test_many_peers_of_one(void **state)
+{
+	int count = number_of("RPMA_PEERS", 1000);
+	struct other *others = calloc((size_t)count, sizeof(*others));
+	const long before_kb = status_of(getpid(), "VmRSS:");
+	const double begun = now_ms();
+	double longest = 0;
+
+	assert_non_null(others);
+	for (int i = 0; i < count; i++) {
+		double took;
+
+		others[i] = start_other();
+		took = link_to(&others[i]);
+		longest = took > longest ? took : longest;
+	}
+	print_message("%d peers: %.1f s, the slowest link %.1f ms, %.1f KiB each\n", count,
+		      (now_ms() - begun) / 1000, longest,
+		      (double)(status_of(getpid(), "VmRSS:") - before_kb) / count);
+	while (count-- > 0) /* each has the sockets of those before it */
+		end_other(&others[count]);
+	free(others);
+}
+
+#define TARGET_TEST(test) cmocka_unit_test_setup_teardown(test, setup_target, teardown_target)
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_link_takes_little),
+	cmocka_unit_test(test_link_takes_no_longer_beside_idle_sockets),
+	TARGET_TEST(test_flood_keeps_no_real_peer_out),
+	TARGET_TEST(test_strangers_cost_little_memory),
+	TARGET_TEST(test_long_flood_leaves_nothing),
+	TARGET_TEST(test_many_queue_pairs_in_a_process),
+	TARGET_TEST(test_many_peers_of_one),
+};
+
+DEVICE_TESTS("links_figures", tests)
