@@ -156,7 +156,7 @@ static int client(const char *addr, const char *port)
 
 int main(int argc, char **argv)
 {
-	session_start("calls_of_1_x", 60);
+	session_start("calls_of_1_x", 600);
 	if (argc == 3 && strcmp(argv[1], "server") == 0)
 		return server(argv[2]);
 	if (argc == 4 && strcmp(argv[1], "client") == 0)

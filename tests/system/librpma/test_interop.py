@@ -160,11 +160,14 @@ def test_a_region_that_flushes_natively_does(target: str, initiator: str, usage:
 # --- power failure ----------------------------------------------------------------------------------
 
 
-def lost_in(target_name: str, initiator: str, usage: str, file: str, seed: int) -> bool:
-    """With DDIO on and caches that lose their content; only a native flush keeps what was flushed."""
+# DDIO on and caches that lose their content: only a native flush keeps what was flushed.
+HARDEST = "domain=adr,ddio=on"
+
+
+def lost_in(target_name: str, initiator: str, usage: str, file: str, seed: int, platform: str = HARDEST) -> bool:
     Path(file).write_bytes(bytes(4 << 20))
     at = 2 * (10 + 2 * seed) + seed % 2
-    fault = f"powerfail:domain=adr,ddio=on,at={at}"
+    fault = f"powerfail:{platform},at={at}"
     with Target(target_name, file, "persistent", usage, "--seed", str(seed), "-f", fault) as target:
         kept = int(initiate(initiator, target, "persistent", str(RECORDS)))
     assert 0 < kept < RECORDS
@@ -189,6 +192,30 @@ def test_the_judge_sees_what_a_read_loses(file: str) -> None:
     """A file that a target of 1.2.0 registers is read; its platform flushes otherwise."""
     lost = [seed for seed in range(POWER_FAILURES) if lost_in("1.2.0", "1.2.0", "0x29", file, seed)]
     assert len(lost) >= POWER_FAILURES / 2
+
+
+# What librpma(7) tells of each method, DIRECT WRITE TO PMEM, and the software device of a platform.
+PLATFORMS = {
+    "domain=adr,ddio=on": "DDIO on, caches lose their content",
+    "domain=adr,ddio=off": "DDIO off (Direct Write to PMem)",
+    "domain=eadr,ddio=on": "DDIO on, caches are flushed when power fails (eADR)",
+    "domain=eadr,ddio=off": "DDIO off, eADR",
+}
+BY_METHOD = {"read": "ours without native flush", "native": NEW_PROGRAM}
+
+
+def kept(method: str, platform: str, file: str) -> str:
+    library = BY_METHOD[method]
+    lost = [seed for seed in range(POWER_FAILURES) if lost_in(library, library, "0x29", file, seed, platform)]
+    return "lost" if lost else "kept"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS if ALL else [HARDEST])
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_a_flush_keeps_what_its_method_and_the_platform_promise(method: str, platform: str, file: str) -> None:
+    expected = "lost" if method == "read" and platform == HARDEST else "kept"
+    assert kept(method, platform, file) == expected
+    assert f"| {PLATFORMS[platform]} | {method} | {expected} |" in TABLE.read_text()
 
 
 # --- the table --------------------------------------------------------------------------------------
