@@ -43,6 +43,7 @@ MARKED = {
     "rpma-bench client 192.0.2.1 --plan lab.json --resume": "bench-soft.resume interrupts a run first",
     "rpma-soft build/release/examples/": "soft-librpma.* runs the examples, each with its two roles",
     "rpma-soft -f delay:time=5us build/release/examples/": "the same",
+    "tests/perf/": "reads clocks, for minutes, and needs a quiet machine",
     "ib_read_lat ": "perftest's side of a comparison",
     "ib_write_bw -R": "perftest's side of a comparison",
     "for n in": "a loop over ./program, a program of the reader's; soft-every-call runs such a one",
