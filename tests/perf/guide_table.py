@@ -45,7 +45,7 @@ def best(runs: list[list[float]]) -> list[float]:
 
 
 def figures(build: Path, faults: list[str], count: int) -> tuple[list[float], ...]:
-    """Of the examples, of ours by the calls of 1.x, of Debian's by the same."""
+    """The best of the examples, and of the calls of 1.x over ours and over Debian's."""
     reference = subprocess.run([TOP / "tests/fetch-reference", "bookworm"], stdout=subprocess.PIPE,
                                text=True, check=True)  # fmt: skip
     debian = next(Path(reference.stdout.strip()).glob("usr/lib/*/librpma.so.0")).parent
