@@ -11,8 +11,8 @@
 
 #include <unistd.h>
 
-#define PERIOD_MS 100 /* some seconds in a real program */
-#define MESSAGES  3
+#define PERIOD_MS 500 /* some seconds in a real program */
+#define MESSAGES  2
 
 static const char alive; /* its address is the context of the empty writes */
 

@@ -30,7 +30,7 @@ def server_says(*faults: str) -> str:
 
 
 def test_a_client_that_is_silent_is_kept() -> None:
-    assert server_says() == "3 messages\n"
+    assert server_says() == "2 messages\n"
 
 
 # The connection breaks after the first N operations of the server: its empty writes, and no others.
