@@ -90,7 +90,7 @@ def params(test: str, size: int, **changes: Any) -> dict[str, Any]:
     return {
         "test": test, "op": "write", "persist": "apm", "flush": "persistent",
         "flush_method": "read", "latency_kind": "write_flush", "size_bytes": size,
-        "depth": 1 if test == "lat" else 32, "threads": 1, "connections": 1,
+        "depth": 1 if test in ("lat", "connect", "register") else 32, "threads": 1, "connections": 1,
         "batch": 1, "signal_every": 1, "inline_bytes": 0, "completion": "poll",
         "pattern": "seq", "align_bytes": 64, "mode": "closed", "target_rate_per_s": None,
         "bidirectional": False, "read_fraction": None, "server_load_fraction": None,
@@ -108,6 +108,14 @@ def repeat(index: int, size: int, per_s: float, ops: int, samples: Sequence[int]
     }  # fmt: skip
 
 
+def outliers(values: Sequence[float]) -> list[dict[str, Any]]:
+    """Further from the median than three scaled median deviations, of four values or more."""
+    middle = statistics.median(values)
+    away = [abs(value - middle) for value in values]
+    return [{"index": i, "reason": "mean_mad>3"} for i, far in enumerate(away)
+            if len(values) >= 4 and far > 3 * 1.4826 * statistics.median(away)]  # fmt: skip
+
+
 def point(number: int, settings: dict[str, Any], repeats: list[dict[str, Any]],
           samples: Sequence[int] = ()) -> dict[str, Any]:  # fmt: skip
     summary = {
@@ -115,7 +123,7 @@ def point(number: int, settings: dict[str, Any], repeats: list[dict[str, Any]],
         "ops_per_s": interval([r["ops_per_s"] for r in repeats]),
         "bytes_per_s": interval([r["bytes_per_s"] for r in repeats]),
         "latency": None,
-        "flagged_repeats": [],
+        "flagged_repeats": outliers([r["latency"]["mean_ns"] if samples else r["ops_per_s"] for r in repeats]),
     }
     if samples:
         summary["latency"] = {
@@ -196,6 +204,32 @@ def device_warnings(kind: str) -> list[dict[str, Any]]:
     return [{"code": code, "severity": "warn", "host": "client", "text": f"the device is {kind}"} for code in codes]
 
 
+def point_warnings(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What rpma-bench warns of that the points of the samples may have."""
+    latencies = [p["summary"]["latency"] for p in points if p["summary"]["latency"]]
+    short = any(q["ns"] is None and q["p"] in (0.5, 0.99, 0.999) for told in latencies for q in told["percentiles"])
+    codes = {
+        "LATE_OPS": any(p["summary"].get("late_ops") for p in points), "RATE_NOT_REACHED": any(p["summary"].get("unbegun_ops") for p in points),
+        "REPEAT_FLAGGED": any(p["summary"]["flagged_repeats"] for p in points), "TOO_FEW_SAMPLES": short,
+    }  # fmt: skip
+    told = [{"code": code, "severity": "warn", "host": "client", "text": "as the points have it"} for code, due in codes.items() if due]
+    if any(p["params"]["persist"] != "none" for p in points):
+        told.append({"code": "PERSISTENCE_UNPROVEN", "severity": "warn", "host": "server",
+                     "text": "the target is not known to keep flushed data"})  # fmt: skip
+    return told
+
+
+def warnings_of(points: list[dict[str, Any]], kind: str, status: str) -> list[dict[str, Any]]:
+    cut = [{"code": "INTERRUPTED", "severity": "warn", "host": "client", "text": "by a signal"}] if status == "interrupted" else []
+    return [*device_warnings(kind), *cut, *point_warnings(points)]
+
+
+def warn_again(document: dict[str, Any]) -> None:
+    """After a change of what warnings follow from."""
+    run = document["run"]
+    run["warnings"] = warnings_of(document["points"], document["device"]["kind"], run["status"])
+
+
 _numbers = itertools.count(1)
 
 
@@ -226,10 +260,7 @@ def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "
             "argv": ["rpma-bench", "client", "192.0.2.7", *given("--op", "op", points), *given("--persist", "persist", points),
                      "--size", "64:1M:*4", "-o", "result file.json"],
             "seed": 42, "status": "complete", "exit_code": 0, "failure": None,
-            "warnings": [*device_warnings(kind),
-                         {"code": "PERSISTENCE_UNPROVEN", "severity": "warn", "host": "server",
-                          "text": "the target is not known to keep flushed data"}],
-            **run_changes,
+            "warnings": warnings_of(points, kind, run_changes.get("status", "")), **run_changes,
         },
         "device": {"name": "rxe0" if kind == "rxe" else "mlx5_0", "kind": kind, "transport": "roce",
                    "emulated_cpu": kind == "rxe"},

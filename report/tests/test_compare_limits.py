@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import sample
 from conftest import Command, Write
 from test_compare_command import measured
 
@@ -99,6 +100,7 @@ def test_run_that_did_not_end_well_is_undetermined(status: str, quick: Command, 
     """Whatever it has is equal: what it did not come to is not known."""
     new = measured()
     new["run"].update(status=status, exit_code=130 if status == "interrupted" else 2, failure={"step": "measure", "text": "the server is gone"} if status == "failed" else None)
+    sample.warn_again(new)
     done = compared(quick, write, new, "worse")
     assert done.returncode == 3
     assert lines(done.stdout, "undetermined") == [f"worse: b.json: b.json: the run is {status}"]

@@ -54,8 +54,15 @@ def put_everywhere(document: Any, text: str) -> Any:
         host["host"] = {text[:1000]: text, "list": [text, {"a": text}]}
         host["os"]["kernel"] = text
     for point in document["points"]:
-        point["summary"]["flagged_repeats"] = [{"index": 0, "reason": text, "hints": [text]}]
+        for flagged in point["summary"]["flagged_repeats"]:
+            flagged.update(reason=text, hints=[text])
     return document
+
+
+def with_outlier() -> dict[str, Any]:
+    """Five repeats, the first of which is far from the others."""
+    samples = [[ns + 100 * repeat for ns in range(2000, 4000)] for repeat in (40, 1, 2, 3, 4)]
+    return sample_tests.with_latency(0, "latency", samples)
 
 
 def assert_only_our_script(outline: Outline) -> None:
@@ -69,7 +76,8 @@ def assert_only_our_script(outline: Outline) -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t[:24]))
 def test_hostile_text_stays_text(text: str, page: Page) -> None:
-    documents = [put_everywhere(sample.result(copy.deepcopy(LAT[:1])), text) for _ in range(2)]
+    documents = [put_everywhere(sample.result([with_outlier()]), text) for _ in range(2)]
+    assert documents[0]["points"][0]["summary"]["flagged_repeats"][0]["reason"] == text
     made = page(*documents)
     outline = Outline(made)
     assert_only_our_script(outline)
@@ -143,9 +151,9 @@ EXTREMES = [0, 1, 2**62, 2**63 - 1, 10**15]
 def test_extreme_times_are_drawn_or_said(ns: int, page: Page) -> None:
     """What the schema lets pass does not bring the drawing down."""
     samples = [ns // 2] * 1999 + [ns]
-    point = sample.point(0, sample.params("lat", 64), [sample.repeat(0, 64, 1e5, 2000, samples)], samples)
+    point = sample.point(0, sample.params("bw", 64, depth=4096), [sample.repeat(0, 64, 2e12 / max(ns, 10**9), 2000, samples)], samples)
     other = sample.lat_point(1, 4096, count=2000, repeats=1)
-    assert "<figure" in page(sample.result([point, other]))
+    assert "<figure" in page(sample.result([point, other], started="1700-08-21T10:00:00.123Z", ended="2026-08-21T10:00:00.123Z"))
 
 
 @pytest.mark.drawn

@@ -19,6 +19,10 @@ from rpma_report.sources.document import BadResult, Content, Contradiction
 from rpma_report.sources import check, recognised
 
 MS = 1_000_000
+WARNING = {"code": "DEVICE_NOT_HARDWARE", "severity": "warn", "host": "client", "text": "t"}
+EMULATED = {**WARNING, "code": "EMULATED_CPU"}
+CONNECTION = {"path_mtu_bytes": 4096, "gid_index": 0, "gid": "::ffff:127.0.0.1", "rq_size": 1, "buffers": "normal", "traffic_class": None,
+              "ack_timeout": None, "retries": 7, "rnr_retries": 7, "inline_size_bytes": 16, "comp_vector": 0}  # fmt: skip
 Value = Any
 Break = tuple[str, tuple[str | int, ...], Value, Value]
 
@@ -33,7 +37,13 @@ def whole(document: dict[str, Any]) -> dict[str, Any]:
             repeat["warmup"] = {"ns": 1000, "ops": 10, "steady": True, "windows_used": 5}
             own = {"index": 0, "cpu": 2, "ops": repeat["ops"], "user_ns": 500, "sys_ns": 100}
             cpus = {"other_cpu_ns": 1000, "steal_ns": 0, "cpus": 2, "all_cpu_ns": 10 * MS}
-            repeat.update(threads=[own], interference={"client": cpus, "server": dict(cpus)}, used={"flush": point["params"]["flush"]})
+            repeat.update(threads=[own], interference={"client": cpus, "server": dict(cpus)}, used={"flush": point["params"]["flush"]},
+                          cpu={"client": {"busy_fraction": 0.01}, "server": {"busy_fraction": 0.01, "load_fraction_measured": None}},
+                          cpu_quota={"client": {"limited": False}, "server": {"limited": False}})
+        point["params"].update(srq=False, connection=None)
+        if point["params"]["test"] not in ("connect", "register"):
+            depth = point["params"]["depth"]
+            point["params"]["connection"] = {**CONNECTION, "sq_size": depth, "cq_size": depth + 1}
         number = len(point["repeats"])
         point["warmup"] = {"ns": 1000 * number, "ops": 10 * number, "steady": True, "windows_used": 5}
         if number >= 3:
@@ -55,15 +65,16 @@ def lat() -> dict[str, Any]:
     point = document["points"][0]
     for repeat in point["repeats"]:
         most, end = repeat["latency"]["max_ns"], repeat["elapsed_ns"]
-        repeat["intervals"] = [{"t_ns": end // 2, "ops": 900, "bytes": 900 * 64, "p50_ns": 9000, "p99_ns": 9500, "max_ns": min(most, 9900)},
+        lows = [low for low, _ in repeat["latency"]["histogram"]["buckets"]]
+        p50, p99, longest = (lows[len(lows) * share // 10] for share in (2, 6, 8))
+        repeat["intervals"] = [{"t_ns": end // 2, "ops": 900, "bytes": 900 * 64, "p50_ns": p50, "p99_ns": p99, "max_ns": longest},
                                {"t_ns": end, "ops": 1100, "bytes": 1100 * 64, "p50_ns": None, "p99_ns": None, "max_ns": most}]  # fmt: skip
         repeat["verify"] = {"checked_bytes": 64000, "mismatches": 0, "overwritten_bytes": 0, "first_offset": None, "method": None}
-    point["summary"].update(verify={"checked_bytes": 192000, "mismatches": 0, "overwritten_bytes": 0},
-                            flagged_repeats=[{"index": 1, "reason": "outlier"}])  # fmt: skip
+    point["summary"].update(verify={"checked_bytes": 192000, "mismatches": 0, "overwritten_bytes": 0})
     p50 = point["summary"]["latency"]["percentiles"][0]["ns"]
     judged = [{"id": p["id"], "value": p["summary"]["latency"]["percentiles"][0]["ns"], "missed": False} for p in document["points"]]
     document["run"].update(gates=[{"gate": "lat.p50<1s", "missed": False, "points": judged}], resumed_repeats=0)
-    document["run"]["argv"] += ["--depth", "1", "--completion=poll", "--seed", "42"]
+    document["run"]["argv"] += ["--depth", "1", "--completion=poll", "--seed", "42", "--slo=lat.p50<1s"]
     assert p50
     return document
 
@@ -76,8 +87,9 @@ def rate() -> dict[str, Any]:
     point["repeats"][0].update(max_lag_ns=5 * MS, unbegun_ops=0)
     point["summary"].update(max_lag_ns=5 * MS, unbegun_ops=0)
     document = whole(sample.result([point], kind="soft", exit_code=1))
-    trial = {"point": "p0000", "rate_per_s": 1000, "kept": True, "achieved": True, "value": 1.0, "again": False}
-    missed = {**trial, "kept": False, "achieved": False}
+    told = {q["p"]: q["ns"] for q in document["points"][0]["summary"]["response_latency"]["percentiles"]}
+    trial = {"point": "p0000", "rate_per_s": 1000, "kept": True, "achieved": True, "value": told[0.99], "again": True}
+    missed = {**trial, "kept": False}
     document["run"]["searches"] = [
         {"limit": "response.p99<1ms", "name": None, "verdict": "kept", "highest_kept_per_s": 1000, "lowest_missed_per_s": None,
          "gap_fraction": None, "needed_samples": 1000, "trials": [trial]},
@@ -111,11 +123,18 @@ def connect() -> dict[str, Any]:
 
 def interrupted() -> dict[str, Any]:
     document = whole(sample.result([sample.bw_point(0, 64)], status="interrupted", exit_code=130))
+    document["run"]["warnings"].append({**WARNING, "code": "INTERRUPTED"})
     return document
 
 
+def deep() -> dict[str, Any]:
+    """100,000 a second, each of which takes 288 us: 28.8 of 32 places are taken."""
+    made = sample_tests.with_latency(0, "latency", [range(278_000, 298_000, 10)] * 4, test="bw")
+    return whole(sample.result([made], kind="soft"))
+
+
 SOUND: dict[str, Callable[[], dict[str, Any]]] = {"lat": lat, "rate": rate, "mix": mix, "both": both, "connect": connect,
-                                                  "interrupted": interrupted}  # fmt: skip
+                                                  "interrupted": interrupted, "deep": deep}  # fmt: skip
 POINT = ("points", 0)
 REPEAT = (*POINT, "repeats", 0)
 SUMMARY = (*POINT, "summary")
@@ -130,8 +149,6 @@ def plus(number: int) -> Callable[[Any], Any]:
     return lambda value: value + number
 
 
-WARNING = {"code": "DEVICE_NOT_HARDWARE", "severity": "warn", "host": "client", "text": "t"}
-EMULATED = {**WARNING, "code": "EMULATED_CPU"}
 # for each row, by its object and keys: the document, a place, and two values that break it, to either side
 BREAKS: dict[str, Break] = {
     "document device.kind": ("lat", ("run", "warnings"), [WARNING], [EMULATED, WARNING]),
@@ -145,6 +162,7 @@ BREAKS: dict[str, Break] = {
     "document points[].id": ("lat", ("points", 1, "id"), "p0000", "p0000"),
     "document repeats[].order": ("lat", (*REPEAT, "order"), 1, 5),
     "document run.gates": ("lat", ("run", "gates", 0, "points", 0, "value"), plus(1), plus(-1)),
+    "document run.warnings": ("rate", ("run", "warnings"), lambda told: told[:1], lambda told: [*told, {**WARNING, "code": "NOT_STEADY"}]),
     "document run.searches": ("rate", ("run", "searches", 0, "highest_kept_per_s"), 999, 1001),
     "point params.latency_kind": ("lat", (*POINT, "params", "latency_kind"), "post_to_cqe", "write_flush_native"),
     "point params.flush": ("mix", (*POINT, "params", "flush"), None, None),
@@ -153,13 +171,24 @@ BREAKS: dict[str, Break] = {
     "point params.op": ("lat", (*POINT, "params", "op"), None, "read"),
     "point params.target_memory.bytes": ("lat", (*POINT, "params", "target_memory", "bytes"), 63, 1),
     "point params.inline_bytes": ("lat", (*POINT, "params", "inline_bytes"), 1, 63),
+    "point params.signal_every": ("lat", (*POINT, "params", "signal_every"), 2, 100),
+    "point params.batch": ("mix", (*POINT, "params", "batch"), 33, 64),
+    "point params.connections": ("lat", (*POINT, "params", "connections"), 257, 1000),
+    "point params.depth": ("connect", (*POINT, "params", "depth"), 2, 32),
+    "point params.srq": ("lat", (*POINT, "params", "srq"), True, True),
+    "point params.persist": ("connect", (*POINT, "params", "persist"), "gpspm", "rpmem"),
+    "point params.pattern": ("lat", (*POINT, "params"), lambda told: {**told, "zipf_theta": 0.5}, lambda told: {**told, "zipf_theta": 0.99}),
     "point stop": ("lat", (*POINT, "stop", "kind"), "duration", "ci"),
     "point warmup": ("lat", (*POINT, "warmup", "ns"), plus(1), plus(-1)),
     "point repeats[].index": ("lat", (*REPEAT, "index"), 1, 3),
     "repeat used": ("lat", (*REPEAT, "used", "flush"), "visibility", "other"),
     "repeat threads": ("lat", (*POINT, "params", "threads"), 2, 8),
     "repeat threads[].user_ns": ("lat", (*REPEAT, "threads", 0, "user_ns"), times(1e7), times(1e9)),
+    "repeat threads[].sys_ns": ("lat", (*REPEAT, "threads", 0, "sys_ns"), 100 * MS, 200 * MS),
+    "repeat cpu_quota": ("lat", (*REPEAT, "cpu_quota", "client"), {"limited": True}, {"limited": False, "cpus": 1.0, "periods": 5, "throttled_periods": 0, "throttled_ns": 0}),
     "repeat intervals": ("lat", (*REPEAT, "intervals", 0, "ops"), 901, 899),
+    "repeat intervals[]": ("lat", (*REPEAT, "intervals", 0, "p50_ns"), times(0.5), times(0.25)),
+    "repeat latency": ("deep", (*POINT, "params", "depth"), 16, 1),
     "repeat read_ops": ("mix", (*REPEAT, "read_ops"), 2001, 1999),
     "repeat late_ops": ("rate", (*REPEAT, "max_lag_ns"), 0, 9 * MS),
     "repeat response_latency": ("rate", (*REPEAT, "response_latency", "min_ns"), 2999, 2500),
@@ -189,7 +218,7 @@ BREAKS: dict[str, Break] = {
     "summary steps": ("connect", (*SUMMARY, "steps", 0, "latency", "percentiles", 0, "ns"), plus(1), plus(-1)),
     "summary late_ops, unbegun_ops, max_lag_ns": ("rate", (*SUMMARY, "late_ops"), plus(1), plus(-1)),
     "summary verify": ("lat", (*SUMMARY, "verify", "checked_bytes"), plus(1), plus(-1)),
-    "summary flagged_repeats": ("lat", (*SUMMARY, "flagged_repeats", 0, "index"), 3, 99),
+    "summary flagged_repeats": ("both", (*SUMMARY, "flagged_repeats"), [{"index": 0, "reason": "mean_mad>3"}], [{"index": 9, "reason": "mean_mad>3"}]),
 }
 # the other side of a row that has two values only
 ACROSS: list[Break] = [
@@ -235,7 +264,7 @@ def bracket(document: dict[str, Any]) -> None:
     document["points"].append(found)
     for order, repeat in enumerate(repeat for point in document["points"] for repeat in point["repeats"]):
         repeat["order"] = order
-    document["run"]["argv"] += ["--test", "rate", "--find-rate", "response.p99<1ms"]
+    document["run"]["argv"] += ["--test", "rate", "--find-rate", "response.p99<1ms", "--find-rate", "response.p99<1us"]
 
 
 def argv(*words: str) -> Callable[[dict[str, Any]], None]:
@@ -387,6 +416,37 @@ UNSEEN = {
     "pings.loss_fraction": "three decimals",
     "steps[].ns": "the time of a step stands once",
     "pings.elapsed_ns": "a time that stands once",
+    "device.kind": "of a ping nothing else depends on it",
+    "jobs[].sync.total_ios": "syncs whose latency was not taken",
+    "jobs[].sync.lat_ns.N": "one of several syncs may have no latency",
+    "jobs[].read.runtime": "time of a direction without operations",
+    "jobs[].trim.runtime": "time of a direction without operations",
+    "jobs[].write.bw_bytes": "rounded to whole bytes and milliseconds",
+    "latency.rtt.histogram.buckets[][]": "another place in the bucket",
+    "latency.rtt.min_ns": "within its bucket",
+    "latency.rtt.max_ns": "within its bucket",
+    "jobs[].write.clat_ns.min": "within its bin",
+    "latency.rtt.mean_ns": "within what the buckets allow",
+    "latency.rtt.mdev_ns": "within what the buckets allow",
+    "latency.rtt.p50_ns": "within its bucket",
+    "latency.rtt.p99_ns": "within its bucket",
+    "pings.flush": "persistent or visibility: what was asked for",
+    "points[].params.test": "bw measures latencies with the same options as lat",
+    "points[].repeats[].elapsed_ns": "by less than the rates have digits",
+    "points[].repeats[].reverse.elapsed_ns": "by less than the rates have digits",
+    "points[].repeats[].index": "of an interrupted run some are missing",
+    "points[].repeats[].order": "of an interrupted run some are missing",
+    "points[].repeats[].latency.max_ns": "within its bucket",
+    "points[].stop.duration_ns": "repeats took longer: the last operation may have stalled",
+    "points[].summary.bytes_per_s.ci95_high": "by less than the quantiles of Student's t have digits",
+    "points[].summary.bytes_per_s.ci95_low": "by less than the quantiles of Student's t have digits",
+    "points[].summary.ops_per_s.ci95_high": "by less than the quantiles of Student's t have digits",
+    "points[].summary.ops_per_s.ci95_low": "by less than the quantiles of Student's t have digits",
+    "points[].summary.reverse.bytes_per_s.ci95_high": "by less than the quantiles of Student's t have digits",
+    "points[].summary.reverse.bytes_per_s.ci95_low": "by less than the quantiles of Student's t have digits",
+    "points[].summary.reverse.ops_per_s.ci95_high": "by less than the quantiles of Student's t have digits",
+    "run.exit_code": "which of the codes of a failure",
+    "run.searches[].trials[].achieved": "of a rate that was missed anyway",
 }  # fmt: skip
 
 
@@ -398,9 +458,12 @@ def seen(edit: edits.Edit) -> bool:
     return False
 
 
-def test_of_100_edits_by_chance_85_are_caught_and_the_others_have_a_reason() -> None:
-    documents = [*(make() for make in SOUND.values()), FIO, PING]
-    every = edits.edits(documents, 100, seed=20261127)
-    unseen = [edit for edit in every if not seen(edit)]
-    assert len(unseen) <= 15, "\n".join(map(str, unseen))
-    assert {edit.path for edit in unseen} <= UNSEEN.keys(), "\n".join(str(e) for e in unseen if e.path not in UNSEEN)
+def test_of_100_edits_by_chance_85_are_caught_in_the_mean_and_the_others_have_a_reason() -> None:
+    """A seed has a few more or less: the mean is of eight. The documents are of six tests of rpma-bench, of fio and rpma-ping."""
+    documents = [*(SOUND[name]() for name in ("lat", "rate", "mix", "both", "connect", "interrupted")), FIO, PING]
+    unseen = [[edit for edit in edits.edits(documents, 100, seed) if not seen(edit)] for seed in range(8)]
+    caught = [100 - len(of_seed) for of_seed in unseen]
+    every = [edit for of_seed in unseen for edit in of_seed]
+    print(f"caught of 100: {caught}, mean {sum(caught) / len(caught):.1f}")
+    assert sum(caught) / len(caught) >= 85, "\n".join(map(str, every))
+    assert {edit.path for edit in every} <= UNSEEN.keys(), "\n".join(str(e) for e in every if e.path not in UNSEEN)

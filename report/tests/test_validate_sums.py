@@ -132,7 +132,9 @@ def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, t
     point["repeats"][4]["complete"] = False
     document["run"].update(status="interrupted", exit_code=130)
     counted = point["repeats"][:4]
-    point["summary"].update(n=4, **{key: sample.interval([r[key] for r in counted]) for key in ("ops_per_s", "bytes_per_s")})
+    point["summary"].update(n=4, **{key: sample.interval([r[key] for r in counted]) for key in ("ops_per_s", "bytes_per_s")},
+                            flagged_repeats=sample.outliers([r["ops_per_s"] for r in counted]))  # fmt: skip
+    sample.warn_again(document)
     path = tmp_path / "result.json"
     path.write_text(json.dumps(document))
     assert quick("validate", path).returncode == 0

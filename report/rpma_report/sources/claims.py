@@ -20,6 +20,7 @@ _WHOLE = frozenset({"connect", "register"})
 # options whose values are those of a parameter, as plain words or numbers
 _OPTIONS = {"--test": "test", "--op": "op", "--persist": "persist", "--completion": "completion", "--depth": "depth",
             "--threads": "threads", "--connections": "connections", "--batch": "batch", "--signal-every": "signal_every"}  # fmt: skip
+_CONNECTIONS_MAX = 256
 _VERDICTS, _STOPPED = (0, 1, 3), (130, 143)
 CLOCK_S = 0.5  # between the clocks of a result: wall time, and that of the repeats
 _CLOCK_RATE = 1e-3  # by which wall time that is being set right may run slower
@@ -134,8 +135,33 @@ def check_kind(at: Any) -> None:
         raise contradiction(at, ("params", "flush"), f"is {quoted(flush)}, but persist is {persist}")
     if method is not None and not flushes:
         raise contradiction(at, ("params", "flush_method"), f"is {method}, but persist is {persist}")
+    if persist != "none" and params["test"] in _WHOLE:
+        raise contradiction(at, ("params", "persist"), f"is {persist}, but test is {params['test']}")
     if persist != "none" and params["op"] not in ("write", None):
         raise contradiction(at, ("params", "op"), f"is {params['op']}, but only writes are made persistent, and persist is {persist}")
+
+
+def check_together(at: Any) -> None:
+    """As rpma-bench refuses what cannot be measured."""
+    params = at.point["params"]
+    test, depth, batch, every = params["test"], params["depth"], params.get("batch") or 1, params.get("signal_every") or 1
+    together = params["threads"] * params["connections"]
+    answered = params["op"] == "send" or params["persist"] in ("gpspm", "gpspm-rt")
+    if every > depth or every > 1 and (answered or test in ("mix", "rate")):
+        raise contradiction(at, ("params", "signal_every"), f"is {every}, but depth is {depth} and test {test}")
+    if batch > depth or batch > 1 and (test not in ("bw", "mix") or batch % every and every % batch):
+        raise contradiction(at, ("params", "batch"), f"is {batch}, but depth is {depth}, signal_every {every} and test {test}")
+    if together > _CONNECTIONS_MAX and not at.source.document.get("ranks"):
+        raise contradiction(at, ("params", "connections"), f"of all threads are {together}, expected at most {_CONNECTIONS_MAX}")
+    if params.get("srq") and not (answered or params["op"] == "write-imm"):
+        raise contradiction(at, ("params", "srq"), f"is true, but the server receives nothing: op is {params['op']} and persist {params['persist']}")
+    granted = (params.get("connection") or {}).get("sq_size")
+    if granted and depth > granted:
+        raise contradiction(at, ("params", "depth"), f"is {depth}, but connection.sq_size is {granted}")
+    if (depth, together) != (1, 1) and test in _WHOLE:
+        raise contradiction(at, ("params", "depth"), f"is {depth}, with {together} connections, but test is {test}")
+    if params.get("zipf_theta") is not None and params["pattern"] != "rand":
+        raise contradiction(at, ("params", "pattern"), f"is {params['pattern']}, but zipf_theta is {params['zipf_theta']}")
 
 
 def check_mode(at: Any) -> None:
@@ -158,5 +184,7 @@ def check_mode(at: Any) -> None:
     if align is not None and align & (align - 1):
         raise contradiction(at, ("params", "align_bytes"), f"is {align}, expected a power of two")
     inline = params.get("inline_bytes")
+    if test in _WHOLE and inline:
+        raise contradiction(at, ("params", "inline_bytes"), f"is {inline}, but test is {test}")
     if inline and size is not None and not params.get("size_mix") and inline not in (size, size + 8, 8):
         raise contradiction(at, ("params", "inline_bytes"), f"is {inline}, but an operation has {size} bytes")

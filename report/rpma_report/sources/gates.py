@@ -22,6 +22,7 @@ def check(source: Source) -> None:
     for index, gate in enumerate(source.document["run"].get("gates") or ()):
         place: Place = ("run", "gates", index)
         parsed = _GATE.fullmatch(gate["gate"])
+        check_asked(source, place + ("gate",), "--slo", gate["gate"])
         if [judged["id"] for judged in gate["points"]] != [point["id"] for point in points]:
             raise Contradiction(source, place + ("points",), "are not those of the result")
         for number, (judged, point) in enumerate(zip(gate["points"], points, strict=True)):
@@ -44,12 +45,44 @@ def _check_point(source: Source, place: Place, judged: dict[str, Any], point: di
     value, due = judged["value"], _figure(point, _metric(parsed)) if parsed else ...
     if parsed is None or due is ...:
         return
-    if (value is None) != (due is None) or value is not None and abs(value - due) > _ROUNDED + 1e-9 * abs(due):
-        _agree(source, place + ("value",), value, due, "its point has")
-    limit = float(parsed[4]) * _FACTORS.get(parsed[5], 1)
+    _check_value(source, place, value, due)
+    limit = _limit(parsed)
     if value is None or abs(value - limit) > _ROUNDED or value == due == limit:
         missed = _missed(point, _metric(parsed), value, _HOLDS[parsed[3]], limit)
         _agree(source, place + ("missed",), judged["missed"], missed, "its value gives")
+
+
+def check_asked(source: Source, place: Place, option: str, text: str) -> None:
+    """What stands in a plan, or in the journal of a run that was resumed, is in no argv."""
+    argv = source.document["run"]["argv"]
+    elsewhere = any(word.startswith(("--plan", "--res")) for word in argv)
+    if not elsewhere and any(word.startswith(option) for word in argv) and not any(text in word for word in argv):
+        raise Contradiction(source, place, f"is {quoted(text)}, which run.argv does not have")
+
+
+def _check_value(source: Source, place: Place, value: float | None, due: float | None) -> None:
+    if value is None or due is None or abs(value - due) > _ROUNDED + 1e-9 * abs(due):
+        _agree(source, place + ("value",), value, due, "its point has")
+
+
+def check_value(source: Source, place: Place, limit: str, value: float | None, point: dict[str, Any]) -> None:
+    """That of a limit, such as response.p99<1ms, at a point."""
+    parsed = _GATE.fullmatch(limit)
+    due = _figure(point, _metric(parsed)) if parsed else ...
+    if due is not ...:
+        _check_value(source, place, value, due)
+
+
+def holds(limit: str, value: float | None) -> bool | None:
+    """None: not known, or so near the limit that rounding decides."""
+    parsed = _GATE.fullmatch(limit)
+    if parsed is None or value is None or abs(value - _limit(parsed)) <= _ROUNDED:
+        return None
+    return bool(_HOLDS[parsed[3]](value, _limit(parsed)))
+
+
+def _limit(gate: re.Match[str]) -> float:
+    return float(gate[4]) * _FACTORS.get(gate[5], 1)
 
 
 def _missed(point: dict[str, Any], metric: str, value: float | None, holds: Callable[..., bool], limit: float) -> bool | None:

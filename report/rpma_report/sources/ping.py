@@ -16,6 +16,7 @@ from rpma_report.sources.schema import check_schema
 from rpma_report.text import shown
 
 KIND = "rpma-ping/1"
+_CODES = (0, 1, 2, 3, 64, 70, 130, 143)
 _SCHEMA = "rpma-ping-1.schema.json"
 
 
@@ -59,6 +60,8 @@ def _check_end(source: Source) -> None:
     if source.part is None and (told["exit_code"] == 0 and not good or told["exit_code"] == 1 and good and not asked):
         text = f"is {told['exit_code']}, but {pings['lost']} of {pings['transmitted']} pings are lost and {pings['corrupt']} corrupt"
         raise Contradiction(source, ("run", "exit_code"), text)
+    if told["exit_code"] not in _CODES:
+        raise Contradiction(source, ("run", "exit_code"), f"is {told['exit_code']}, which rpma-ping does not have")
     stopped = told["exit_code"] in (130, 143)
     if source.part is None and stopped != (told["status"] == "interrupted"):
         raise Contradiction(source, ("run", "status"), f"is {told['status']}, but exit_code is {told['exit_code']}")

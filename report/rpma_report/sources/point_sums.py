@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a point of rpma-bench, and all points together, hold twice: names and places, what ends a repeat, the warm-up."""
 
+from statistics import median
 from typing import Any
 
-from rpma_report.sources.sums import contradiction
+from rpma_report.sources.sums import contradiction, counted_of
+
+_FEWEST = 4  # repeats that have an outlier
+_MAD_SCALE = 1.4826
+_ROUNDED = 0.01  # what three decimals of the values make of a limit
 
 
 def check_unique(at: Any) -> None:
@@ -68,7 +73,26 @@ def check_warmup(at: Any) -> None:
 
 
 def check_flagged(at: Any) -> None:
+    """Repeats further from the median than three times the scaled median deviation, of four or more."""
+    told = {flagged["index"] for flagged in at.value["flagged_repeats"]}
     known = {repeat["index"] for repeat in at.point["repeats"]}
-    for number, flagged in enumerate(at.value["flagged_repeats"]):
-        if flagged["index"] not in known:
-            raise contradiction(at, ("flagged_repeats", number, "index"), f"is {flagged['index']}, which no repeat has")
+    if told - known:
+        raise contradiction(at, ("flagged_repeats",), f"name repeat {min(told - known)}, which is not there")
+    counted, _ = counted_of(at.point)
+    values = [repeat["latency"]["mean_ns"] if repeat["latency"] else repeat["ops_per_s"] for repeat in counted]
+    if at.source.document.get("ranks") or None in values:
+        return
+    for repeat, far in zip(counted, _far(values), strict=True):
+        if far is not None and far != (repeat["index"] in told):
+            why = f"{'lack' if far else 'have'} repeat {repeat['index']}, which is {'' if far else 'not '}far from the others"
+            raise contradiction(at, ("flagged_repeats",), why)
+
+
+def _far(values: list[float]) -> list[bool | None]:
+    """None: rounding decides."""
+    if len(values) < _FEWEST:
+        return [False] * len(values)
+    middle = median(values)
+    limit = 3 * _MAD_SCALE * median(abs(value - middle) for value in values)
+    off = [abs(value - middle) - limit for value in values]
+    return [None if abs(one) <= _ROUNDED + 1e-9 * middle else one > 0 for one in off]

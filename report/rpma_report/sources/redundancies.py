@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rpma_report.sources import claims, gates, point_sums, repeat_sums, searches, sums
+from rpma_report.sources import claims, gates, point_sums, repeat_sums, searches, sums, warning_sums
 from rpma_report.sources.document import Place, Source
 
 DOCUMENT, POINT, REPEAT, SIDE, LATENCY, SUMMARY = "document", "point", "repeat", "side", "latency", "summary"
@@ -46,8 +46,9 @@ BENCH: tuple[Row, ...] = (
     Row(DOCUMENT, "run.argv", "options that name a value are those of the points", claims.check_argv),
     Row(DOCUMENT, "points[].id", "no two points have one", point_sums.check_unique),
     Row(DOCUMENT, "repeats[].order", "from 0, and no two repeats of a run have one", point_sums.check_unique),
-    Row(DOCUMENT, "run.gates", "values and verdicts follow from the points", lambda at: gates.check(at.source)),
-    Row(DOCUMENT, "run.searches", "trials are points, and the ends of an answer are trials", lambda at: searches.check(at.source)),
+    Row(DOCUMENT, "run.gates", "values and verdicts follow from the points, and the limits are in run.argv", lambda at: gates.check(at.source)),
+    Row(DOCUMENT, "run.warnings", "those that follow from the points are there exactly where these ask for them", warning_sums.check),
+    Row(DOCUMENT, "run.searches", "trials are points with their values, and the ends of an answer are trials that were measured twice", lambda at: searches.check(at.source)),
     Row(POINT, "params.latency_kind", "follows from test, op, persist and flush_method", claims.check_kind),
     Row(POINT, "params.flush", "is there exactly where an operation flushes", claims.check_kind),
     Row(POINT, "params.mode", "open, with a rate, exactly in test rate", claims.check_mode),
@@ -55,13 +56,24 @@ BENCH: tuple[Row, ...] = (
     Row(POINT, "params.op", "none exactly of connect and register", claims.check_mode),
     Row(POINT, "params.target_memory.bytes", "an operation fits into it", claims.check_mode),
     Row(POINT, "params.inline_bytes", "0, or the size of the operation or of its atomic write", claims.check_mode),
+    Row(POINT, "params.signal_every", "not above depth, and 1 where each operation is answered, or the test is mix or rate", claims.check_together),
+    Row(POINT, "params.batch", "not above depth, a multiple or a part of signal_every, and 1 but for bw and mix", claims.check_together),
+    Row(POINT, "params.connections", "256 at most, of all threads", claims.check_together),
+    Row(POINT, "params.depth", "not above connection.sq_size; 1, as threads and connections, of connect and register", claims.check_together),
+    Row(POINT, "params.srq", "only where the server receives", claims.check_together),
+    Row(POINT, "params.persist", "none of connect and register", claims.check_kind),
+    Row(POINT, "params.pattern", "rand where zipf_theta is there", claims.check_together),
     Row(POINT, "stop", "its kind, number and time go together", point_sums.check_stop),
     Row(POINT, "warmup", "the sum of those of the repeats", point_sums.check_warmup),
     Row(POINT, "repeats[].index", "from 0, and no two repeats of a point have one", point_sums.check_indexes),
     Row(REPEAT, "used", "is not other than the params of the point", sums.check_used),
     Row(REPEAT, "threads", "as many as params.threads, numbered from 0", repeat_sums.check_threads),
     Row(REPEAT, "threads[].user_ns", "a thread has no more CPU time than there was", repeat_sums.check_threads),
+    Row(REPEAT, "threads[].sys_ns", "with user_ns, not more than the process had: cpu.client.busy_fraction", repeat_sums.check_cpu),
+    Row(REPEAT, "cpu_quota", "limited exactly where its periods are counted", repeat_sums.check_quota),
     Row(REPEAT, "intervals", "what completed in them is what the repeat has", repeat_sums.check_intervals),
+    Row(REPEAT, "intervals[]", "end on a grid, and have latencies that the repeat has", repeat_sums.check_intervals),
+    Row(REPEAT, "latency", "no more operations were under way at once than depth, threads and connections permit", repeat_sums.check_in_flight),
     Row(REPEAT, "read_ops", "reads are those of the latency, and their share is that asked for", repeat_sums.check_mix),
     Row(REPEAT, "late_ops", "the greatest lag is more than a period exactly where operations were late", repeat_sums.check_lag),
     Row(REPEAT, "response_latency", "is not shorter than the latency, and has the lag", repeat_sums.check_lag),
@@ -92,7 +104,7 @@ BENCH: tuple[Row, ...] = (
     Row(SUMMARY, "steps", "the same of each step", sums.check_steps),
     Row(SUMMARY, "late_ops, unbegun_ops, max_lag_ns", "sums, and the greatest, of the repeats", sums.check_totals),
     Row(SUMMARY, "verify", "sums of the repeats", sums.check_totals),
-    Row(SUMMARY, "flagged_repeats", "each is a repeat of the point", point_sums.check_flagged),
+    Row(SUMMARY, "flagged_repeats", "repeats that are far from the others, by the median deviation", point_sums.check_flagged),
 )  # fmt: skip
 
 # What the readers of other programs' files check themselves: kind of file, keys, and what must agree.

@@ -2,11 +2,13 @@
 """What a repeat of rpma-bench holds twice beside its sums: threads, spans, the plan of a rate, moments of a latency."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
 from rpma_report.model import Histogram
 from rpma_report.sources import histogram
+from rpma_report.sources.document import quoted
 from rpma_report.sources.sums import contradiction
 
 _ROUNDED = 0.0011
@@ -14,6 +16,9 @@ _EXACT_TESTS = frozenset({"lat", "bw", "rate", "connect", "register"})  # one la
 _TICKS = 1e-6  # share of a time that its ticks round
 _TICKS_NS = 1_000_000_000  # CPU time may be counted by the tick, and begin before the repeat
 _LATE_NS = 1_000_000  # the last span of a thread may end a little after the last completion
+_APART, _APART_NS = 1.25, 50_000_000
+_GRID_NS = 2  # the end of a span, rounded
+_CLOCK = 1e-3
 _SIGMAS = 7  # by which a share of random operations may be off: once in 10^11
 _SHORT = 0.9  # part of the time of a closed loop: the last completion may come before its end
 
@@ -31,6 +36,21 @@ def check_threads(at: Any) -> None:
         polls_on = params["mode"] == "open" and not at.value["complete"]  # past its last completion, until it is stopped
         if not polls_on and used > at.value["elapsed_ns"] * 1.05 + _TICKS_NS:
             raise contradiction(at, ("threads", number, "user_ns"), f"and sys_ns are {used}, but the repeat took {at.value['elapsed_ns']}")
+
+
+def check_cpu(at: Any) -> None:
+    """Threads are a part of their process, whose time began and ended a little apart from theirs."""
+    repeat = at.value
+    busy = ((repeat.get("cpu") or {}).get("client") or {}).get("busy_fraction")
+    used = sum(thread.get("user_ns", 0) + thread.get("sys_ns", 0) for thread in repeat["threads"])
+    if busy is not None and not at.source.document.get("ranks") and used > busy * repeat["elapsed_ns"] * _APART + _APART_NS:
+        raise contradiction(at, ("threads",), f"have {used} ns of CPU time, but cpu.client.busy_fraction is {busy}")
+
+
+def check_quota(at: Any) -> None:
+    for end, told in (at.value.get("cpu_quota") or {}).items():
+        if told and told["limited"] != ("periods" in told):
+            raise contradiction(at, ("cpu_quota", end, "limited"), f"is {quoted(told['limited'])}, but periods are {'' if 'periods' in told else 'not '}there")
 
 
 def check_intervals(at: Any) -> None:
@@ -51,11 +71,49 @@ def check_intervals(at: Any) -> None:
         if repeat["bytes"] is not None and not params.get("size_mix") and span["bytes"] != span["ops"] * params["size_bytes"]:
             due = span["ops"] * params["size_bytes"]
             raise contradiction(at, place + ("bytes",), f"is {span['bytes']}, but ops x size_bytes is {due}")
+        if one and not at.source.document.get("ranks") and span["t_ns"] != spans[-1]["t_ns"] and abs(span["t_ns"] - (number + 1) * spans[0]["t_ns"]) > _GRID_NS * (number + 1):
+            raise contradiction(at, place + ("t_ns",), f"is {span['t_ns']}, but spans take {spans[0]['t_ns']} ns each")
         ordered = [ns for key in ("p50_ns", "p99_ns", "max_ns") if (ns := span.get(key)) is not None]
         if ordered != sorted(ordered):
             raise contradiction(at, place, f"has p50, p99 and maximum {ordered}, which do not ascend")
         if ordered and most is not None and ordered[-1] > most:
             raise contradiction(at, place, f"has {ordered[-1]} ns, but the repeat's maximum is {most}")
+    _check_interval_latencies(at, spans, done)
+
+
+def _check_interval_latencies(at: Any, spans: list[dict[str, Any]], done: int) -> None:
+    """Samples of a span are those of the repeat, and so lie in its buckets; of all spans, the maximum is."""
+    latency = at.value.get("latency")
+    if not latency or latency["histogram"].get("saturated") or at.source.document.get("ranks"):
+        return
+    found = histogram.from_document(latency["histogram"])
+    for number, span in enumerate(spans):
+        for key in ("p50_ns", "p99_ns", "max_ns"):
+            if found and span.get(key) and not _in_bucket(found, span[key], 0 if key == "max_ns" else 1):
+                raise contradiction(at, ("intervals", number, key), f"is {span[key]}, but the repeat has no such latency")
+    longest: list[int] = [span["max_ns"] for span in spans if span.get("max_ns") is not None]
+    known = longest and all(span.get("max_ns") is not None for span in spans if span["ops"])
+    if known and done == at.value["ops"] and latency["max_ns"] not in (None, max(longest)):
+        raise contradiction(at, ("intervals",), f"have a maximum of {max(longest)}, but that of the repeat is {latency['max_ns']}")
+
+
+def _in_bucket(found: Histogram, ns: int, rounded: int) -> bool:
+    """A percentile is interpolated in its bucket, and then rounded."""
+    index = bisect_right(found.lows, ns + rounded) - 1
+    return index >= 0 and ns < found.lows[index] + found.width(found.lows[index]) + rounded
+
+
+def check_in_flight(at: Any) -> None:
+    """What was under way at once is bounded, so that latencies have room in the time of all places."""
+    repeat, params = at.value, at.point["params"]
+    if at.source.document.get("ranks") or not repeat["elapsed_ns"]:
+        return
+    known = [one for key in ("latency", "read_latency") if (one := repeat.get(key)) and one["mean_ns"] is not None]
+    spent = sum(one["count"] * one["mean_ns"] for one in known)
+    places = params["depth"] * params["threads"] * params["connections"]
+    if spent > places * (repeat["elapsed_ns"] * (1 + _CLOCK) + _LATE_NS):
+        text = f"and their count are {spent / repeat['elapsed_ns']:.1f} operations at once, but depth, threads and connections permit {places}"
+        raise contradiction(at, ("latency", "mean_ns"), text)
 
 
 def check_mix(at: Any) -> None:
@@ -153,6 +211,9 @@ def check_verify(at: Any) -> None:
 
 
 def check_reverse(at: Any) -> None:
+    for number, thread in enumerate((at.value.get("reverse") or {}).get("threads") or ()):
+        if thread["index"] != number:
+            raise contradiction(at, ("reverse", "threads", number, "index"), f"is {thread['index']}, expected {number}")
     if at.value.get("reverse") and at.point["params"].get("bidirectional") is False:
         raise contradiction(at, ("reverse",), "is there, but params.bidirectional is false")
     failed = any(warning["code"] == "REVERSE_FAILED" for warning in at.source.document["run"]["warnings"])

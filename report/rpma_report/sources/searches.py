@@ -5,7 +5,8 @@ import re
 from typing import Any
 
 from rpma_report.model import Search, Trial
-from rpma_report.sources.document import Contradiction, Place, Source
+from rpma_report.sources import gates
+from rpma_report.sources.document import Contradiction, Place, Source, quoted
 from rpma_report.text import shown
 
 
@@ -24,6 +25,8 @@ def check(source: Source) -> None:
             if told is not None and not any(t["kept"] is kept and t["rate_per_s"] == told for t in search["trials"]):
                 raise Contradiction(source, (*place, key), f"is {told}, but no trial of that rate was {'kept' if kept else 'missed'}")
         _check_answer(source, place, search)
+        _check_trials(source, place, search)
+        gates.check_asked(source, (*place, "limit"), "--find-rate", search["limit"])
 
 
 def _check_answer(source: Source, place: Place, search: dict[str, Any]) -> None:
@@ -42,6 +45,28 @@ def _check_answer(source: Source, place: Place, search: dict[str, Any]) -> None:
         raise Contradiction(source, (*place, "verdict"), f"is {search['verdict']}, but {kept} is kept and {missed} missed")
     if (search["verdict"] == "found") != (gap is not None):
         raise Contradiction(source, (*place, "verdict"), f"is {search['verdict']}, but gap_fraction is {gap}")
+
+
+def _check_trials(source: Source, place: Place, search: dict[str, Any]) -> None:
+    """What an answer rests on was measured twice; a value is the figure of its point, and decides where the rate was achieved."""
+    points = {point["id"]: point for point in source.document["points"]}
+    if search["verdict"] in ("found", "kept", "missed", "unclear"):
+        for key in ("highest_kept_per_s", "lowest_missed_per_s"):
+            ends = [trial["again"] for trial in search["trials"] if trial["rate_per_s"] == search[key]]
+            if ends and not any(ends):
+                raise Contradiction(source, (*place, key), f"is {search[key]}, but that rate was measured once")
+    once = {len(points[trial["point"]]["repeats"]) for trial in search["trials"] if not trial["again"]}
+    twice = {len(points[trial["point"]]["repeats"]) for trial in search["trials"] if trial["again"]}
+    if source.document["run"]["status"] == "complete" and (len(once) > 1 or len(twice) > 1 or any(2 * n not in twice for n in once if twice)):
+        raise Contradiction(source, (*place, "trials"), f"measured again have {sorted(twice)} repeats, and the others {sorted(once)}")
+    for number, trial in enumerate(search["trials"]):
+        point = points[trial["point"]]
+        if trial["achieved"] and point["summary"].get("unbegun_ops"):
+            raise Contradiction(source, (*place, "trials", number, "achieved"), f"is true, but {trial['point']} left operations undone")
+        gates.check_value(source, (*place, "trials", number), search["limit"], trial["value"], point)
+        due = gates.holds(search["limit"], trial["value"]) if trial["achieved"] else None
+        if None not in (due, trial["kept"]) and trial["kept"] is not due:
+            raise Contradiction(source, (*place, "trials", number, "kept"), f"is {quoted(trial['kept'])}, but its value gives {quoted(due)}")
 
 
 def from_run(told: dict[str, Any]) -> tuple[Search, ...]:

@@ -9,7 +9,7 @@ quantiles of Student's t four.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import compress
+from itertools import compress, pairwise
 from statistics import stdev
 from typing import Any
 
@@ -117,6 +117,7 @@ def check_extremes(at: Any) -> None:
 
 def check_percentiles(at: Any) -> None:
     latency, stated = at.value, at.value["percentiles"]
+    _check_ascending(at.source, at.place, stated)
     found = histogram.from_document(latency["histogram"])
     if found is None:
         return
@@ -225,9 +226,16 @@ def _check_merged(source: Source, place: Place, stated: dict[str, Any] | None,
         _check_total(source, place, stated, "max_ns", max(latency["max_ns"] for latency in known))
         means = [latency["mean_ns"] if latency else None for latency in latencies]
         _check_interval(source, place + ("mean_ns",), stated["mean_ns"], means, complete)
+    _check_ascending(source, place, stated["percentiles"])
     for index, q in enumerate(stated["percentiles"]):
         values = [_percentile(latency, q["p"]) for latency in latencies]
         _check_interval(source, place + ("percentiles", index), q, values, complete)
+
+
+def _check_ascending(source: Source, place: Place, percentiles: list[dict[str, Any]]) -> None:
+    for index, (q, following) in enumerate(pairwise(percentiles)):
+        if not 0 < q["p"] < following["p"] < 1:
+            raise Contradiction(source, place + ("percentiles", index, "p"), f"is {q['p']}, and the next one {following['p']}")
 
 
 def _percentile(latency: dict[str, Any] | None, p: float) -> float | None:
