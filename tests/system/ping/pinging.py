@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from typing import Any
 
 PING = os.environ["RPMA_PING"]
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-ping-1.schema.json"
+NO_PROCESSES = 54321  # a user id that nothing runs as
 LIMIT_S = 300  # a hang is a failure
 STEPS = ["parse", "resolve", "device", "request", "connect", "hello", "region", "register",
          "write", "flush", "read", "compare", "disconnect"]  # fmt: skip
@@ -52,6 +54,18 @@ class Process:
     def said(self) -> str:
         self.log.seek(0)
         return self.log.read()
+
+
+@contextmanager
+def for_others() -> Iterator[list[str]]:
+    """The command of another user for rpma-ping: a copy with the software device beside it, as a build
+    tree may be out of reach."""
+    launcher = Path(os.environ["RPMA_SOFT_LAUNCHER"])
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for file in (Path(PING), launcher, launcher.with_name("librpma-soft.so")):
+            shutil.copy(file, folder)
+        yield ["setpriv", f"--reuid={NO_PROCESSES}", f"--regid={NO_PROCESSES}", "--clear-groups", f"{folder}/rpma-ping"]
 
 
 @contextmanager

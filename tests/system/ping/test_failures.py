@@ -11,7 +11,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from pinging import LIMIT_S, PING, STEPS, Process, check, command, failed_at, not_done, ping, pinged, server, soft, told
+from pinging import (
+    LIMIT_S, PING, STEPS, Process, check, command, failed_at, for_others, not_done, ping, pinged, server, soft, told,
+)  # fmt: skip
 
 BENCH = os.environ["RPMA_BENCH"]
 
@@ -207,14 +209,12 @@ def test_pings_come_back_once_the_server_goes_on() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 def test_a_server_of_another_user() -> None:
     """The software device refuses it, and the line of the tool must not send anyone elsewhere."""
-    user = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
-    if subprocess.run([*user, "test", "-x", PING]).returncode != 0:
-        pytest.skip("the build tree is out of reach for other users")
-    other = Process([*user, PING, "--server", "--device", "soft", "-p", "0"])
-    try:
-        done = ping(other.port, "-c", "1", "--json")
-    finally:
-        other.end(signal.SIGKILL)
+    with for_others() as other_user:
+        other = Process([*other_user, "--server", "--device", "soft", "-p", "0"])
+        try:
+            done = ping(other.port, "-c", "1", "--json")
+        finally:
+            other.end(signal.SIGKILL)
     assert done.returncode == 2
     failure = check(done.stdout, 2)["failure"]
     assert (failure["step"], failure["cause"]) == ("connect", "unreachable")
