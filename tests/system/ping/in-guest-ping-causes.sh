@@ -84,14 +84,6 @@ own_link_down()
 	until_true 'the path is back' comes_back
 }
 
-own_device_removed()
-{
-	pings_break_by rdma link delete rxe0
-	rdma link add rxe0 type rxe netdev "$device"
-	it_ends 1 "$pings" device_gone 'was removed or reset' 'the driver was unloaded'
-	until_true 'the path is back' comes_back
-}
-
 own_link_is_down()
 {
 	ip link set "$device" down
@@ -139,7 +131,6 @@ check 'a neighbour entry that is rewritten' neighbour_rewritten
 check 'a server that is stopped' server_stopped
 check 'a server that is killed' server_killed
 check 'a smaller MTU on the way' large_packets_dropped
-check 'the device of this host is removed' own_device_removed
 check 'the link of this host is down' own_link_is_down
 check 'the link of this host goes down' own_link_down
 check 'the link of the peer goes down' peer_link_down
