@@ -14,7 +14,7 @@ import pytest
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 CALLS = os.environ["RPMA_CALLS"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"
-LIMIT_S = 150
+LIMIT_S = 650
 CASES = ["atomics", "batches", "inline", "ranges", "full", "hidden", "disconnect", "delete", "timeouts",
          "wait", "address", "reject", "options", "solicited", "overrun", "queue", "threads"]  # fmt: skip
 TRANSPORTS = ["auto", "tcp"]
