@@ -180,17 +180,19 @@ static int work_once(struct service *service)
 	return result == 0 ? 1 : result;
 }
 
-/* Executes what has come, as long as the answers find room. */
+/* Executes what has come, as long as the answers find room: also what they make when they leave. */
 static int work(struct service *service)
 {
 	int result = 1;
 
-	while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX)
-		result = work_once(service);
-	if (result >= 0)
-		result = stream_flush(&service->stream);
+	while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX) {
+		while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX)
+			result = work_once(service);
+		if (result >= 0 && stream_flush(&service->stream) != 0)
+			result = -EPIPE;
+	}
 	trim_answer(service);
-	return result;
+	return result > 0 ? 0 : result;
 }
 
 static int expect(struct service *service)
