@@ -31,6 +31,13 @@ WORDS = """
   return [word.textContent, at.left >= box.left - 1 && at.right <= box.right + 1, getComputedStyle(word).color,
           getComputedStyle(word, '::before').content];
 })"""
+# Of the tables of the forest and of changes: whether their boxes have the column of changes in sight, without scrolling.
+CHANGES = """
+['forest-table', 'changes-table'].map(id => {
+  const table = document.getElementById(id), box = table.closest('.scroll').getBoundingClientRect();
+  const head = [...table.querySelectorAll('thead th')].find(th => th.textContent.trim() == 'change').getBoundingClientRect();
+  return head.left >= box.left - 1 && head.right <= box.right + 1;
+})"""
 ANSWER = """
 (() => {
   const p = document.querySelector('p'), r = p.getBoundingClientRect();
@@ -67,6 +74,15 @@ def result(factor: float, label: str, day: int) -> dict[str, Any]:
     return made
 
 
+def unlike(factor: float, label: str, day: int) -> dict[str, Any]:
+    """The same of two series with long names."""
+    made = result(factor, label, day)
+    for point in made["points"][1::2]:
+        point["params"].update(persist="gpspm", flush=None, flush_method=None, latency_kind="gpspm_rtt", connections=16)
+    made["run"]["argv"] = ["rpma-bench", "client", "192.0.2.7"]
+    return made
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("compared")
@@ -76,7 +92,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         Path(files[-1]).write_text(json.dumps(result(factor, f"v{number}", number)), encoding="utf-8")
     for command in ("compare", "history"):
         assert cli.main([command, *files, "--noise", "3%", "-o", str(folder / f"{command}.html")]) == 0
-    return {name: folder / f"{name}.html" for name in ("compare", "history")}
+    for number, file in enumerate(files):
+        Path(file).write_text(json.dumps(unlike((1.0, 3.1)[number], f"release 1.4.{number}", number)), encoding="utf-8")
+    assert cli.main(["compare", *files, "-o", str(folder / "unclear.html")]) == 0
+    return {name: folder / f"{name}.html" for name in ("compare", "history", "unclear")}
 
 
 def check_texts(browser: Browser, figure: str, width: int) -> list[str]:
@@ -103,6 +122,7 @@ def test_comparison_answers_first_and_has_each_word_in_sight(
     texts = check_texts(browser, "forest", width)
     words = browser.value(WORDS)
     assert len(words) == 20 and all(seen for _, seen, _, _ in words)
+    assert browser.value(CHANGES) == [True, True]
     assert [word for word, *_ in words[:2]] == ["worse", "worse"] and texts.count("\u2716 worse") == 2
     drawn = [text for text in texts if text.lstrip("\u2716\u2714 ") in ("worse", "better", "not seen", "same", "unclear")]
     assert [text.lstrip("\u2716\u2714 ") for text in drawn] == [word.partition(":")[0].partition(" (")[0] for word, *_ in words]
@@ -110,6 +130,14 @@ def test_comparison_answers_first_and_has_each_word_in_sight(
     whole = " ".join(texts)
     assert all(f"{p} write + apm flush, depth {depth}, {size}" in whole
                for p in ("p50", "p99") for depth in DEPTHS for size in ("64 B", "4 KiB"))  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [390, 1200, 1400])
+def test_change_is_in_sight_beside_long_words(width: int, browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["unclear"])
+    browser.window(width)
+    assert {word for word, *_ in browser.value(WORDS)} >= {"unclear: not interleaved", "same"}
+    assert browser.value(CHANGES) == [True, width > 390]  # the wider table scrolls on a phone
 
 
 def test_pointer_shows_the_row(browser: Browser, pages: dict[str, Path]) -> None:

@@ -91,9 +91,9 @@ def _alt(shown: Sequence[Row]) -> str:
 
 def _table(shown: Sequence[Row], comparison: Comparison) -> tables.Table:
     rows = tuple(
-        (tables.Cell(row.verdict.text(), tone=tone(row.verdict)), tables.Cell(row.measure.name), tables.Cell(str(row.pair.place)),
+        (tables.Cell(row.verdict.text(), tone=tone(row.verdict)), tables.Cell(f"{row.measure.name} {row.pair.place}"),
          tables.Cell(quantity.signed(row.verdict.change), words.interval(row.verdict)))
         for row in shown
     )  # fmt: skip
     caption = f"{comparison.new.name}: the worst first"
-    return tables.Table(caption, ("word", "figure", "point", "change"), (tables.RowGroup("", rows),), 3)
+    return tables.Table(caption, ("word", "figure", "change"), (tables.RowGroup("", rows),), 2)
