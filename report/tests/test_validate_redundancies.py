@@ -3,7 +3,9 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import sample_foreign as foreign
 import sample_tests
 import sample_tools as tools
 from loaded import checked
-from rpma_report.sources import redundancies
+from rpma_report.sources import point_sums, redundancies, warning_sums
 from rpma_report.sources.document import BadResult, Content, Contradiction
 from rpma_report.sources import check, recognised
 
@@ -448,6 +450,18 @@ UNSEEN = {
     "run.exit_code": "which of the codes of a failure",
     "run.searches[].trials[].achieved": "of a rate that was missed anyway",
 }  # fmt: skip
+
+
+def test_thresholds_of_warnings_are_those_of_rpma_bench() -> None:
+    """Another threshold there would make files contradictory here."""
+    sources = Path(__file__).resolve().parents[2] / "tools"
+    files = ("rpma-bench/result/warnings_points.c", "rpma-bench/result/warnings_cpu.c", "rpma-bench/result/summary.c", "common/base/clock.h")
+    text = "".join((sources / file).read_text(encoding="utf-8") for file in files)
+    defined = {name: float(value) for name, value in re.findall(r"^#define (\w+)\s+([0-9.e]+)", text, re.MULTILINE)}
+    here = {"STALL_NS": warning_sums._STALL_NS, "STALL_FACTOR": warning_sums._STALL_FACTOR, "LOAD_MISSED": warning_sums._LOAD_MISSED,
+            "LEAST_SHARE": warning_sums._TAKEN, "LEAST_NS": warning_sums._TAKEN_NS, "CLOCK_DRIFT_PPM": warning_sums._DRIFT_PPM,
+            "MAD_SCALE": point_sums._MAD_SCALE}  # fmt: skip
+    assert {name: defined[name] for name in here} == here
 
 
 def seen(edit: edits.Edit) -> bool:
