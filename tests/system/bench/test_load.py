@@ -145,7 +145,8 @@ def test_quantiles_of_an_overloaded_plan_are_those_of_arithmetic() -> None:
     response = document["points"][0]["summary"]["response_latency"]
     told = {q["p"]: q["ns"] for q in response["percentiles"]}
     print(f"\np50 {told[0.5] and told[0.5] / 1e6} ms, wanted 75; p99 {told[0.99]}, wanted none")
-    assert told[0.5] == pytest.approx(75_000_000, rel=0.03)
+    # each takes a little longer than its delay, which 36 others add to
+    assert 75_000_000 * (1 - 1 / 128) <= told[0.5] <= 75_000_000 * 1.05
     assert told[0.99] is None and response["max_ns"] is None
     assert [gate["missed"] for gate in document["run"]["gates"]] == [False, None]
 
