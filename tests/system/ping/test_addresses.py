@@ -24,6 +24,7 @@ LIVE = ["127.0.0.1", "::1"]
 DEAD = ["127.9.9.9", "127.8.8.8"]
 # root needs no user namespace, and may not make one where it is in a chroot
 UNSHARE = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+USER = [] if os.geteuid() == 0 else ["-U", "--preserve-credentials"]
 NAMESPACE = [*UNSHARE, "sh", "-ec", 'mount --bind "$0" /etc/hosts; exec "$@"']
 
 
@@ -92,13 +93,13 @@ def network(hosts: Path, addresses: list[str]) -> Iterator[list[str]]:
             'for i; do ip addr add "$i/32" dev lo; done; exec "$python" -c "$silent"')
     silent = ("import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
               "s.bind(('127.0.0.1', 53)); print(flush=True); sys.stdin.read()")
-    with subprocess.Popen(["unshare", "-rmn", "sh", "-ec", make, str(hosts), str(resolv), *addresses],
+    with subprocess.Popen([*UNSHARE, "-n", "sh", "-ec", make, str(hosts), str(resolv), *addresses],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           env={**os.environ, "silent": silent, "python": sys.executable}) as it:  # fmt: skip
         assert it.stdout is not None
         it.stdout.readline()
         try:
-            yield ["nsenter", "-t", str(it.pid), "-U", "-m", "-n", "--preserve-credentials"]
+            yield ["nsenter", "-t", str(it.pid), "-m", "-n", *USER]
         finally:
             it.kill()
 

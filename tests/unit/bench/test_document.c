@@ -299,6 +299,17 @@ static void a_quota_is_not_blamed_on_others(void **state)
 	document_expect_warning("CPU_TIME_TAKEN", "in 1 of 2 repeats others took");
 }
 
+/* The kernel counts a stopped period at its end and adds its time when the group goes on. */
+static void a_stop_without_its_time_is_told(void **state)
+{
+	struct repeat r = made_disturbed(0, 0);
+
+	r.interference.quota = (struct cpu_quota){
+		.known = true, .cpus = 0.5, .periods = 63, .throttled_periods = 1};
+	document_add_repeat(r, NULL);
+	document_expect_warning("CPU_THROTTLED", "most in p0000: 1 of 63 periods, 0 s");
+}
+
 static void a_load_that_was_missed_is_said(void **state)
 {
 	point.server_load_millionths = 500000;
@@ -542,6 +553,7 @@ int main(void)
 		of_run(without_a_stall_nothing_is_explained),
 		of_run(cpu_time_that_others_took_is_said),
 		of_run(a_quota_is_not_blamed_on_others),
+		of_run(a_stop_without_its_time_is_told),
 		of_run(what_others_took_is_of_the_time_it_was_counted_in),
 		of_run(what_others_took_may_be_unknown),
 		of_run(a_load_that_was_missed_is_said),

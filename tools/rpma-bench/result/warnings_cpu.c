@@ -79,7 +79,8 @@ static void warn_throttled_end(const json_t *points, const char *host, json_t *l
 			repeats++;
 			stopped += throttled(repeat, host) > 0;
 			if (throttled(repeat, host) == 0 ||
-			    path_whole(quota, "throttled_ns") <= path_whole(worst, "throttled_ns"))
+			    (worst != NULL && path_whole(quota, "throttled_ns") <=
+						      path_whole(worst, "throttled_ns")))
 				continue;
 			worst = quota;
 			worst_point = point;
