@@ -22,6 +22,7 @@ SOFT, BENCH, REPORT, CHECK, FIO, ENGINE_DIR = (
     os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "RPMA_REPORT", "RPMA_FIO_CHECK", "FIO", "FIO_ENGINE_DIR"))  # fmt: skip
 MANUALS = Path(__file__).resolve().parents[3] / "doc"
 REGION = 64 * 1024
+LIMIT_S = 600  # a hang is a failure
 Document = dict[str, Any]
 
 
@@ -103,7 +104,7 @@ def claims(folder: Path, name: str, options: str) -> None:
     client = ["--name=client", "--rw=write", "--bs=4k", "--flush=fsync", f"--durable_log={name}.log", *options.split()]
     for _ in range(3):  # another program may take the port meanwhile
         run = [SOFT, FIO, "--ioengine=librpma", f"--port={free_port()}", f"--size={REGION}", "--busy_wait_polling=0"]
-        done = subprocess.run([*run, *server, *client], cwd=folder, capture_output=True, text=True, timeout=120,
+        done = subprocess.run([*run, *server, *client], cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,
                               env={**os.environ, "LD_LIBRARY_PATH": ENGINE_DIR})  # fmt: skip
         if done.returncode == 0 or "Address already in use" not in done.stderr:
             break
@@ -113,7 +114,7 @@ def claims(folder: Path, name: str, options: str) -> None:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("evidence")
-    done = subprocess.run([*bench("--depth 1 --repeats 3 --ops 40", sizes="64,256"), "--json"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*bench("--depth 1 --repeats 3 --ops 40", sizes="64,256"), "--json"], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     base = json.loads(done.stdout)
     made = {
@@ -121,7 +122,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "empty": changed(base, lambda d: d["points"].clear()),
         "wrong": changed(base, lambda d: d["points"][0]["repeats"][0].update(ops_per_s=1e6)),
     }  # fmt: skip
-    short = subprocess.run([*bench("--depth 1 --repeats 3 --ops 40"), "--json"], capture_output=True, text=True, timeout=120, check=True)
+    short = subprocess.run([*bench("--depth 1 --repeats 3 --ops 40"), "--json"], capture_output=True, text=True, timeout=LIMIT_S, check=True)
     made["short"] = short.stdout
     for name, text in made.items():
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
@@ -137,7 +138,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.program} {row.gate}, {row.evidence}")
 def test_verdict_over(row: Row, files: dict[str, Path]) -> None:
-    done = subprocess.run([word.format_map(files) for word in row.command], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([word.format_map(files) for word in row.command], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == code_of(row), done.stdout[-2000:] + done.stderr
 
 
