@@ -31,7 +31,7 @@ WORDS = """
   return [word.textContent, at.left >= box.left - 1 && at.right <= box.right + 1, getComputedStyle(word).color,
           getComputedStyle(word, '::before').content];
 })"""
-# Of the tables of the forest and of changes: whether their boxes have the column of changes in sight, without scrolling.
+# Whether the boxes of both tables, of the forest and of changes, have the column of changes in sight, without scrolling.
 CHANGES = """
 ['forest-table', 'changes-table'].map(id => {
   const table = document.getElementById(id), box = table.closest('.scroll').getBoundingClientRect();

@@ -225,7 +225,7 @@ void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that
 int cm_handshake_connected(struct cm_link *link);
 int cm_handshake_accepted(struct cm_link *link);
 int cm_handshake_take(struct cm_link *link); /* bytes taken; 0: no message is whole */
-/* The other end asks for a secret, and this process has none: says so to the user. */
+/* The other end asks for a secret, and this process has none: tells the user. */
 void cm_handshake_missing(const struct cm_link *link);
 void cm_handshake_broken(const struct cm_link *link); /* the other end hung up */
 

@@ -3,7 +3,7 @@
  * mapping.c -- what pinning memory finds out, found out without pinning.
  *
  * A NIC's driver pins the pages of a region, and so learns at once of a hole or of memory that may
- * not be written. The list of mappings tells the same of memory that nobody has touched yet.
+ * not be written. The list of mappings tells the same of memory that no thread has touched yet.
  * MADV_POPULATE_* (Linux 5.14) walks the way of pinning; where the kernel lacks it, only holes are
  * found, by mincore().
  */

@@ -46,7 +46,7 @@ void handshake_put_hello(const struct handshake *handshake,
 			 unsigned char message[WIRE_HELLO_MESSAGE]);
 
 /*
- * Takes the body of the message that was expected, and makes the answer, if there is one: of
+ * Takes the body of the expected message, and makes the answer, if there is one: of
  * *bytes, also for an error. 1: both know each other now; 0: another message is expected; -EPROTO;
  * -ENOKEY: one of the two has no secret; -EKEYREJECTED: they differ.
  */

@@ -209,7 +209,7 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 	if (error == 0)
 		error = check_range(wanted.addr, length, iova);
 	if ((access & IBV_ACCESS_ZERO_BASED) != 0)
-		wanted.iova = 0; /* of any alignment */
+		wanted.iova = 0; /* any alignment of the address will do */
 	if (error == 0)
 		error = check_memory(wanted.addr, length, access);
 	if (error != 0)

@@ -2,7 +2,7 @@
 /*
  * test_page_faults.c -- requests on pages of a region that the program has unmapped or protected:
  * an error completion, at the end where the page is, and no signal at either; and on those that it
- * mapped anew, or that nobody has touched.
+ * mapped again, or that no thread has touched.
  */
 #include "pair.h"
 
@@ -90,7 +90,7 @@ static void write__reaches_a_page_mapped_anew(void **unused)
 	assert_memory_equal(w.far_memory + FAULT_PAGE, w.near.memory, 8);
 }
 
-/* It is there at the first touch, whoever that is by. */
+/* It is there at the first touch, by a thread or by the device. */
 static void untouched__pages_are_read_and_written(void **unused)
 {
 	static const unsigned char zeros[8];

@@ -20,7 +20,7 @@ TURNS = 301
 # bytes, writes a turn, the most that a write may take of what the bare call does;
 # the last one is a bandwidth of 0.9
 GOALS = ((8, 1000, 1.15), (4096, 1000, 1.45), (1 << 20, 20, 1 / 0.9))
-TCP_GOALS = ((65536, 500, 1 / 0.8),)  # of the time, so 0.8 of the bandwidth
+TCP_GOALS = ((65536, 500, 1 / 0.8),)  # the time is meant: this is 0.8 of the bandwidth
 
 
 def measure(command: list[str], size: int, writes: int, *more: str) -> list[tuple[float, float]]:

@@ -15,8 +15,8 @@ from typing import Literal
 # report is Python.
 INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # These take longest under a sanitizer for their share of our code: only --all runs them so.
-# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma, the other tests
-# of librpma-soft and the unit and device tests do.
+# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma, the rest of
+# librpma-soft and the unit and device tests do.
 LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
                      r"|^ddio-check\.(trees|hostile|set|surroundings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes$|^bench-mpi"
@@ -71,7 +71,8 @@ STEPS = (
     Step("libfuzzer", "clang", ("-L", "fuzz",)),
     Step("gcc-11", "gcc-11"),
     Step("arm64", "arm64", ("-L", "unit", *INSTRUMENTED, "-E", f"^report|{NOT_EMULATED}")),
-    Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E", "^report")),
+    # the completions are pushed step by step by a tracer, which takes as long as all the others
+    Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E", r"^report|^soft_completions\.completion")),
     Step("coverage", "coverage", ("-LE", "slow|long|guest|perf|measured", "-E", NOT_COUNTED)),
     Step("coverage-report", "coverage", command=("scripts/lib/suite/coverage.sh",)),
     Step("guest-trixie", "release", ("-R", r"^guest\.(trixie|cxl)$"), lane="guest"),

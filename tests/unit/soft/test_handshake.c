@@ -202,7 +202,7 @@ static void relayed__conversation_is_refused(void **state)
 	assert_int_equal(give(&far, &proof, &none), -EKEYREJECTED);
 }
 
-/* One that has no secret returns what the other end says. */
+/* One that has no secret returns what the other end sends. */
 static void reflected__messages_are_refused(void **state)
 {
 	struct side near = client(OURS);

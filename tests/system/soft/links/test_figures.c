@@ -223,7 +223,7 @@ static int teardown_target(void **state)
 	return 0;
 }
 
-/* A process that says one hello after the other, without proof: until it is killed. */
+/* A process that sends one hello after the other, without proof: until it is killed. */
 static pid_t start_flood(uint32_t qp_num, int count)
 {
 	const struct wire_hello hello = {.identity = 0x666};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what a process of another host says to begin a connection, by itself.
+"""Sends what a process of another host sends to begin a connection, by itself.
 
     handshake.py ADDRESS PORT SECRET    prints what became of it, and of the same words said again
 

@@ -17,7 +17,7 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 PING = os.environ["RPMA_PING"]
 ADDRESS = "10.202.0.1"
 OURS = "a secret that two hosts share"
-OTHER = "a secret of somebody else's"
+OTHER = "a secret of another pair of hosts"
 LIMIT_S = 300
 
 
@@ -133,7 +133,7 @@ def shake(hosts: list[str], port: str, secret: str) -> list[str]:
 
 
 def test_a_replay_gets_nothing(hosts: list[str]) -> None:
-    """Of the CM and of the link: who knows the secret is admitted, and no use to one that listens."""
+    """Neither by the CM nor by the link: who knows the secret is admitted, and what it sent is of no use to who recorded it."""
     with server(hosts, OURS) as process:
         port = port_of(process)
         status, text = ping(hosts, port, OURS)
