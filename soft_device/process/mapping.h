@@ -17,8 +17,8 @@
 int mapping_populate(uint64_t addr, size_t length, bool write);
 
 /*
- * What mapping_populate() would find, without touching a page that no thread touched, but for the last
- * one of each file: where a file has become shorter its pages are missing from there on.
+ * What mapping_populate() would find, without touching a page that no thread touched, but for the
+ * last one of each file: where a file has become shorter its pages are missing from there on.
  */
 int mapping_check(uint64_t addr, size_t length, bool write);
 
