@@ -55,7 +55,7 @@ def answer(folder: Path, words: Sequence[str]) -> tuple[int, str, str]:
 @cache
 def point(number: int, test: str, ns: float, took: float | None, threads: int) -> dict[str, object]:
     samples = [round(ns * (1 + i / 4000)) for i in range(1000)]
-    repeat = sample.repeat(0, 64, 1e9 / ns, 1000, samples)
+    repeat = sample.repeat(0, 64, len(samples) * 1e9 / sum(samples), len(samples), samples)
     end = {"other_cpu_ns": None if took is None else round(took * repeat["elapsed_ns"]), "steal_ns": 0, "cpus": 4}
     repeats = [{**repeat, "index": i, "order": i, "interference": {"client": end, "server": end}} for i in range(3)]
     return sample.point(number, sample.params(test, 64, threads=threads), repeats, samples * 3)

@@ -10,8 +10,11 @@ import sample
 def with_latency(number: int, key: str, samples: Sequence[Sequence[int]], **params: Any) -> dict[str, Any]:
     """A point whose repeats have these samples as `key` (latency, response_latency…)."""
     size = params.pop("size_bytes", 4096)
-    repeats = [sample.repeat(i, size or 1, 1e5, len(ns), ns) for i, ns in enumerate(samples)]
     settings = sample.params(params.pop("test", "lat"), size, **params)
+    # no more operations a second than their latencies have room for
+    places = settings["depth"] * settings["threads"] * settings["connections"]
+    repeats = [sample.repeat(i, size or 1, min(1e5, places * len(ns) * 1e9 / sum(ns)), len(ns), ns)
+               for i, ns in enumerate(samples)]  # fmt: skip
     made = sample.point(number, settings, repeats, [n for s in samples for n in s])
     if key != "latency":
         for holder in (made["summary"], *repeats):

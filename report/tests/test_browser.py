@@ -30,7 +30,7 @@ EVERYTHING = [
     *(made.load_point(80 + i, load, load, TEN_US) for i, load in enumerate((0.0, 0.5))),
     made.stepped_point(90, "connect", dict.fromkeys(CONNECT_STEPS, TEN_US), TEN_US),
     *(made.stepped_point(91 + i, "register", {"register": TEN_US}, TEN_US, 4096 << i) for i in range(3)),
-    made.with_windows(WINDOWED, [[(WINDOWED["repeats"][0]["elapsed_ns"] * i // 40, WINDOWED["repeats"][0]["ops"] // 40, 9000 + i)
+    made.with_windows(WINDOWED, [[(WINDOWED["repeats"][0]["elapsed_ns"] * i // 40, WINDOWED["repeats"][0]["ops"] // 40, 11_959 + i)
                                   for i in range(1, 41)]]),
 ]  # fmt: skip
 LONG = "a rather long label of a run " * 5

@@ -275,7 +275,7 @@ def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path) -> None:
     files = {"fio": tools.fio(*jobs)}
     for number, text in enumerate(HOSTILE[:1]):
         document = sample.result([sample.bw_point(i, size) for i, size in enumerate((64, 4096))], label=text)
-        document["run"]["warnings"] += [{"code": "NOT_STEADY", "severity": "warn", "host": "client", "text": t} for t in HOSTILE]
+        document["run"]["warnings"] += [{"code": "PIN_FAILED", "severity": "warn", "host": "client", "text": t} for t in HOSTILE]
         document["environment"]["client"]["host"] = {text: text for text in HOSTILE}
         files[f"r{number}"] = document
     paths = []

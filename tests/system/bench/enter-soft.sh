@@ -111,7 +111,7 @@ the_limit_that_would_do()
 	cat err
 	needed=$(sed -n 's/^rpma-bench: 64 connections to .* have 64: .*(ulimit -n \([0-9]*\))$/\1/p' err)
 	[[ $status -eq 2 && $needed -gt 128 ]]
-	limited "$needed"
+	limited "$needed" || { cat err && return 1; }
 }
 
 # it reports that itself, and goes on for clients that ask for less

@@ -18,6 +18,7 @@ PROGRAM = """
 #include <fcntl.h>
 #include <librpma.h>
 #include <poll.h>
+#include <rdma/rdma_cma.h>
 void program(struct rpma_peer *peer, struct rpma_conn_cfg *cfg, struct rpma_ep *ep, struct rpma_conn *conn,
 	     struct rpma_cq *cq, struct rpma_mr_local *src, struct rpma_mr_local *result,
 	     struct rpma_mr_remote *dst, void *memory, size_t size, size_t records, size_t len, size_t end,
@@ -33,7 +34,7 @@ void program(struct rpma_peer *peer, struct rpma_conn_cfg *cfg, struct rpma_ep *
 	struct rpma_mr_local *mr = NULL;
 	enum rpma_conn_event event;
 	struct ibv_qp_attr attr;
-	struct ibv_qp *qp;
+	struct rdma_cm_id *id;
 	uint32_t value;
 	struct ibv_wc wc;
 	int ret, fd = -1, signal_fd = -1;

@@ -99,7 +99,7 @@ def network(hosts: Path, addresses: list[str]) -> Iterator[list[str]]:
         assert it.stdout is not None
         it.stdout.readline()
         try:
-            yield ["nsenter", "-t", str(it.pid), "-m", "-n", *USER]
+            yield ["nsenter", "-t", str(it.pid), "-r", "-m", "-n", *USER]
         finally:
             it.kill()
 
