@@ -254,7 +254,7 @@ enum ddio_state ddio_of_probe(const struct answers_probe *probe)
 	if (share > SHARE_OFF && share <= 100 * DDIO_PROBE_RATIO_MAX && probe->window_bytes > 0 &&
 	    probe->window_bytes <= PROBE_WINDOW_BYTES && probe->phases >= DDIO_PROBE_PHASES_MIN &&
 	    probe->share_low_ppm > SHARE_OFF * PPM_PER_PERCENT &&
-	    probe->share_high_ppm <= 100 * DDIO_PROBE_RATIO_MAX * PPM_PER_PERCENT)
+	    (double)probe->share_high_ppm <= 100 * DDIO_PROBE_RATIO_MAX * PPM_PER_PERCENT)
 		return DDIO_OFF;
 	return DDIO_UNKNOWN;
 }

@@ -24,12 +24,12 @@ LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.complet
 # Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
 NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions"
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
-# arm64; process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
+# arm64; ptrace(); process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
 # What it does too slowly is last.
 NOT_EMULATED = (r"^librpma-reference|^librpma\.manual_errors|^fio\.(memory_server|headers)"
                 r"|^rpmem\.(session|rpmem_|abi|pool$|pool_failures)"
                 r"|^soft_(faults\.power|objects\.(segment|mapping)|queues\.target_memory)"
-                r"|^common\.target$|^bench\.repeat$")
+                r"|^common\.target$|^bench\.repeat$|^soft_completions\.completion$")
 # Other users and hosts cannot write the counters of the device that they run on; libgcov imports
 # calls that librpmem must not; and counting costs more than bench-truth measures.
 NOT_COUNTED = r"^report|^soft-programs|^rpmem.abi|^bench-truth"
