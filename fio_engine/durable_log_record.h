@@ -71,7 +71,7 @@ static inline uint64_t log_lines(uint64_t begin, uint64_t bytes)
 struct log_sum log_header_encode(const struct log_header *header, uint8_t bytes[LOG_HEADER_BYTES]);
 /* -EPROTO: it is not one. */
 int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *header,
-		      struct log_sum *sum);
+		      struct log_sum *before);
 
 /* All but a write: these have no tags. */
 struct log_sum log_record_encode(const struct log_record *record, struct log_sum before,

@@ -52,7 +52,7 @@ bool guard_same_version(const char *one, const char *other)
 	size_t release = release_length(one);
 	size_t git = git_length(one + release), other_git;
 
-	if (!release || release != release_length(other) || strncmp(one, other, release))
+	if (!release || release != release_length(other) || strncmp(one, other, release) != 0)
 		return false;
 	other_git = git_length(other + release);
 	if (!git || !other_git)

@@ -551,7 +551,7 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 	*known = partner == 0 || partner == identity;
 	struct outcome outcome = absent;
 
-	if (partner == identity)
+	if (target != NULL && partner == identity)
 		outcome = responder_execute_on(self, target, qpn, request);
 	return outcome.kind == OUTCOME_BUSY ? absent : outcome; /* the peer tries again */
 }

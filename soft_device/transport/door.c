@@ -58,6 +58,17 @@ static socklen_t make_name(const union ibv_gid *gid, uint16_t port, struct socka
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
+/* Whether the four numbers of the line are this one: real, effective, saved and file system's. */
+static bool are_all(const char *ids, uid_t uid)
+{
+	char *end;
+
+	for (int i = 0; i < 4; i++, ids = end)
+		if (strtoul(ids, &end, 10) != uid || end == ids)
+			return false;
+	return true;
+}
+
 /*
  * 0: all four user ids of the process are this one; -EACCES: not so, as of a set-user-ID program
  * that another user started; or -errno. 0 where there is no /proc to ask, as the kernel has told
@@ -66,8 +77,7 @@ static socklen_t make_name(const union ibv_gid *gid, uint16_t port, struct socka
 static int check_all_ids(pid_t pid, uid_t uid)
 {
 	char path[32], line[256];
-	unsigned ids[4] = {0};
-	bool found = false;
+	bool all = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -76,11 +86,10 @@ static int check_all_ids(pid_t pid, uid_t uid)
 		return -errno;
 	if (file == NULL)
 		return access("/proc/self/status", R_OK) != 0 ? 0 : -EACCES;
-	while (!found && fgets(line, sizeof(line), file) != NULL)
-		found = sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+	while (!all && fgets(line, sizeof(line), file) != NULL)
+		all = strncmp(line, "Uid:", 4) == 0 && are_all(line + 4, uid);
 	fclose(file);
-	found = found && ids[0] == uid && ids[1] == uid && ids[2] == uid && ids[3] == uid;
-	return found ? 0 : -EACCES;
+	return all ? 0 : -EACCES;
 }
 
 /* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
@@ -101,7 +110,7 @@ static int check_user(int fd, pid_t *pid)
 
 static void enter(int fd)
 {
-	pid_t pid;
+	pid_t pid = 0;
 	const int result = check_user(fd, &pid);
 
 	if (result == 0) {

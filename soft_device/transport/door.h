@@ -18,8 +18,6 @@
 
 #include "wire.h"
 
-extern const struct process_part door_part;
-
 /* For the listener at this address (all 0: any of its family) and port; NULL with errno. */
 struct door;
 struct door *door_open(const union ibv_gid *gid, uint16_t port);

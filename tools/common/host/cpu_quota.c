@@ -9,7 +9,6 @@
  */
 #include "cpu_quota.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +104,15 @@ static uint64_t stat_of(const char *stat, const char *key)
 	return 0;
 }
 
+static bool two_numbers(const char *line, int64_t *first, int64_t *second)
+{
+	char *end, *end_of_second;
+
+	*first = strtoll(line, &end, 10);
+	*second = strtoll(end, &end_of_second, 10);
+	return end != line && end_of_second != end;
+}
+
 /* The CPUs that a group may use; 0: it has no quota. */
 static double quota_of(const struct sysroot *root, const struct group *group)
 {
@@ -119,7 +127,7 @@ static double quota_of(const struct sysroot *root, const struct group *group)
 			return 0;
 	} else if (!sysroot_line(root, line, sizeof(line), "%s%s/cpu.max", group->mount,
 				 group->path) ||
-		   sscanf(line, "%" SCNd64 " %" SCNd64, &quota_us, &period_us) != 2) {
+		   !two_numbers(line, &quota_us, &period_us)) {
 		return 0; /* "max 100000" */
 	}
 	return quota_us > 0 && period_us > 0 ? (double)quota_us / (double)period_us : 0;

