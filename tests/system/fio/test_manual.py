@@ -57,7 +57,7 @@ def test_default_choices_and_limits_are_those_of_the_engine(name: str) -> None:
 
 
 def test_options_of_fio_that_it_names_are_there() -> None:
-    known = set(re.findall(r"^ *(\w+) +: ", fio("--cmdhelp=all"), re.MULTILINE))
+    known = set(re.findall(r"^ *(\w+) *: ", fio("--cmdhelp=all"), re.MULTILINE))
     items = re.findall(r"^\.It Cm ([\w ,]+?)(?: Ns.*)?$", section("OPTIONS OF FIO"), re.MULTILINE)
     assert len(items) >= 10
     assert {name for item in items for name in item.split(" , ")} <= known

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,11 +87,27 @@ def real_ssh(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def folder_of_its_own() -> Iterator[Path]:
+    """What a connection of sshd has started may still write there when sshd has ended."""
+    folder = Path(tempfile.mkdtemp(prefix="rpmem-accept-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        for tries_left in reversed(range(500)):
+            try:
+                shutil.rmtree(folder)
+                break
+            except OSError:
+                if not tries_left:
+                    raise
+                time.sleep(0.02)
+
+
+@contextmanager
 def setting(name: str) -> Iterator[Setting]:
     """tcp, soft: by a stub of ssh; sshd, sshd-soft: by a real one, over TCP or the software device."""
-    with tempfile.TemporaryDirectory(prefix="rpmem-accept-") as directory:
-        folder = Path(directory)
-        folder.chmod(0o755)
+    with folder_of_its_own() as folder:
         lanes = "soft" if name.endswith("soft") else "tcp"
         if not name.startswith("sshd"):
             yield Setting(folder, lanes, STUB, {})
