@@ -138,15 +138,16 @@ def test_what_was_never_begun_keeps_no_limit() -> None:
 @quiet
 def test_quantiles_of_an_overloaded_plan_are_those_of_arithmetic() -> None:
     """3 ms each and one due each ms: operation i has its answer after 3 ms + i x 2 ms. Of 72, 48 begin in twice the time
-    of the plan, so that the median is known, 75 ms, and of the 99th percentile, 145 ms, only that it is beyond them."""
+    of the plan, so that the median is known, 73 ms of operation 35 to 75 ms of operation 36, and of the 99th percentile,
+    145 ms, only that it is beyond them."""
     document, said = bench("3ms", "--rate", "1k", "--repeats", "3", "--duration", "72ms", "--warmup", "0",
                            "--slo", "response.p50<95ms", "--slo", "response.p99<95ms", status=(3,))  # fmt: skip
     skip_if_disturbed(said)
     response = document["points"][0]["summary"]["response_latency"]
     told = {q["p"]: q["ns"] for q in response["percentiles"]}
-    print(f"\np50 {told[0.5] and told[0.5] / 1e6} ms, wanted 75; p99 {told[0.99]}, wanted none")
+    print(f"\np50 {told[0.5] and told[0.5] / 1e6} ms, wanted 73 to 75; p99 {told[0.99]}, wanted none")
     # each takes a little longer than its delay, which 36 others add to
-    assert 75_000_000 * (1 - 1 / 128) <= told[0.5] <= 75_000_000 * 1.05
+    assert 73_000_000 * (1 - 1 / 128) <= told[0.5] <= 75_000_000 * 1.05
     assert told[0.99] is None and response["max_ns"] is None
     assert [gate["missed"] for gate in document["run"]["gates"]] == [False, None]
 
