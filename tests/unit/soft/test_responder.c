@@ -80,9 +80,9 @@ void segment_free(uint64_t offset, size_t bytes)
 	fail();
 }
 
+/* The queue pair asked for is not there. */
 struct shared_qp *segment_qp(struct segment *one, const union ibv_gid *gid, uint32_t qpn)
 {
-	fail();
 	return NULL;
 }
 
@@ -149,6 +149,21 @@ static void an_operation__is_answered(void **state)
 		assert_int_equal(outcome.kind, OUTCOME_DONE);
 		assert_int_equal(outcome.status, IBV_WC_SUCCESS);
 		assert_int_equal(atomic_load(&journal->operations), i + 1);
+	}
+}
+
+static void a_queue_pair_that_is_not_there__is_absent_for_any_identity(void **state)
+{
+	const struct request request = {.op = REQUEST_WRITE};
+	struct peer self = {.transport = PEER_SELF, .segment = segment};
+	const union ibv_gid gid = {{0}};
+	bool known = false;
+
+	for (uint64_t identity = 0; identity < 2; identity++) {
+		struct outcome outcome =
+			responder_execute_for(&self, identity, &gid, QPN + 1, &request, &known);
+
+		assert_int_equal(outcome.kind, OUTCOME_ABSENT);
 	}
 }
 
@@ -325,6 +340,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_operation__is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_queue_pair_that_is_not_there__is_absent_for_any_identity, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(an_operation__during_which_the_power_fails_is_not,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_queue_pair_that_fails__is_the_one_that_was_meant,
