@@ -19,7 +19,7 @@ from results import RESULTS, Outcome
 from steps import Lane, Step
 from trees import TREES, build, is_possible
 
-JOBS = 2 * (os.cpu_count() or 1)  # tests wait half of their time
+JOBS = 5 * (os.cpu_count() or 1) // 2  # tests wait half of their time
 LIMIT_S = 36000  # never reached: watch.py ends a test that makes no progress
 OUTPUT_KEPT_BYTES = "400000"
 

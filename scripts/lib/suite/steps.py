@@ -15,12 +15,12 @@ from typing import Literal
 # report is Python.
 INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # These take longest under a sanitizer for their share of our code: only --all runs them so.
-# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_*, soft-librpma, the rest of
+# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_hostile, soft-librpma, the rest of
 # librpma-soft and the unit and device tests do.
 LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
-                     r"|^ddio-check\.(trees|hostile|set|surroundings)"
-                     r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.lanes$|^bench-mpi"
-                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run)")
+                     r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.addresses"
+                     r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
+                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|gates|load|quota)")
 # Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
 NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions"
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for

@@ -269,10 +269,10 @@ if [[ $length != libraries ]]; then
 	check_long 'over IPv6' over_ipv6
 	check_long 'a flood of several clients' a_flood_of_several
 	check 'persistent memory' persistent_memory
-	check 'a port without a listener' nobody_listens
+	check_long 'a port without a listener' nobody_listens
 	check 'an address that no host has' nobody_there
-	check 'a device of another name' no_such_device
-	check 'a server killed in mid-ping' killed_server
+	check_long 'a device of another name' no_such_device
+	check_long 'a server killed in mid-ping' killed_server
 	check_long 'a server that is stopped' stopped_server
 	check_long 'signals' signals
 	check 'little memory may be locked' little_memlock
