@@ -111,6 +111,15 @@ static const struct word_value statuses[] = {
 	{NULL, 0},
 };
 
+const char *soft_options_status(int status)
+{
+	const struct word_value *at = statuses;
+
+	while (at->word != NULL && at->value != status)
+		at++;
+	return at->word != NULL ? at->word : "unknown";
+}
+
 struct unit {
 	const char *name;
 	double factor;

@@ -115,6 +115,9 @@ struct soft_options {
  */
 int soft_options_parse(const char *text, struct soft_options *options, char error[SOFT_ERROR_MAX]);
 
+/* The name of a failed completion's status as `complete` takes it, or "unknown". */
+const char *soft_options_status(int status);
+
 /* Whether the event of this number, the first is 1, is to be hit. */
 static inline bool soft_when_hits(const struct soft_when *when, uint64_t number)
 {

@@ -20,6 +20,7 @@
 #include "segment.h"
 
 struct process *process_current;
+bool process_is_verbose;
 pthread_mutex_t process_objects = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -33,6 +34,7 @@ static int read_options(struct soft_options *options)
 
 	if (ret != 0)
 		process_warn("%s", error);
+	process_is_verbose = ret == 0 && options->verbose;
 	return ret;
 }
 
@@ -145,7 +147,7 @@ void process_verbose(const char *format, ...)
 {
 	va_list args;
 
-	if (process_current == NULL || !process_current->options.verbose)
+	if (!process_is_verbose)
 		return;
 	va_start(args, format);
 	print(format, args);
@@ -161,19 +163,38 @@ void process_warn(const char *format, ...)
 	va_end(args);
 }
 
-int process_refuse(atomic_flag *told, int error, const char *call, const char *format, ...)
+/* FNV-1a; never 0. */
+static uint32_t hash_of(const char *text)
 {
+	uint32_t hash = 0x811c9dc5u;
+
+	while (*text != '\0')
+		hash = (hash ^ (unsigned char)*text++) * 0x01000193u;
+	return hash | 1;
+}
+
+int process_refuse(struct refusals *refusals, int error, const char *call, const char *joint,
+		   const char *format, ...)
+{
+	const int positive = error < 0 ? -error : error;
 	char reason[512];
+	unsigned before;
 	va_list args;
 
-	if (process_current == NULL || !process_current->options.verbose ||
-	    atomic_flag_test_and_set(told))
-		return error;
-	va_start(args, format);
-	vsnprintf(reason, sizeof(reason), format, args);
-	va_end(args);
-	process_warn("%s refused (%s): %s", call, strerrorname_np(error < 0 ? -error : error),
-		     reason);
+	if (process_is_verbose && atomic_load(&refusals->count) < REFUSALS_MOST) {
+		va_start(args, format);
+		vsnprintf(reason, sizeof(reason), format, args);
+		va_end(args);
+		before = atomic_exchange(&refusals->last, hash_of(reason)) == hash_of(reason)
+				 ? REFUSALS_MOST
+				 : atomic_fetch_add(&refusals->count, 1);
+		if (before < REFUSALS_MOST)
+			process_warn("%s%s%s (%s)%s", call, joint, reason,
+				     strerrorname_np(positive),
+				     before + 1 == REFUSALS_MOST ? "; more of these are not printed"
+								 : "");
+	}
+	errno = positive;
 	return error;
 }
 
@@ -236,8 +257,14 @@ static void forked(void)
 const struct process_part making_part = {.lock = &making, .forked = forked};
 const struct process_part objects_part = {.lock = &process_objects};
 
+/* What is wrong with the variable is reported by read_options(). */
 __attribute__((constructor)) static void process_load(void)
 {
+	struct soft_options options;
+	char error[SOFT_ERROR_MAX];
+
+	process_is_verbose =
+		soft_options_parse(getenv("RPMA_SOFT"), &options, error) == 0 && options.verbose;
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 

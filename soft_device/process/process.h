@@ -70,16 +70,36 @@ void process_verbose(const char *format, ...) __attribute__((format(printf, 1, 2
 void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A call that the device refuses: with `verbose`, its name, the error and the reason on stderr,
- * once for each place in the code. The value is `error`, an errno of either sign.
+ * A call that the device refuses. With `verbose` one line on stderr says which, on what and why:
+ *
+ *	REFUSE(EINVAL, "ibv_create_cq", "0 entries")
+ *		rpma-soft: ibv_create_cq: 0 entries (EINVAL)
+ *	REFUSE_OF(EBUSY, "ibv_dealloc_pd", "PD %u: %u regions use it", 3, 1)
+ *		rpma-soft: ibv_dealloc_pd of PD 3: 1 regions use it (EBUSY)
+ *
+ * A place in the code prints REFUSALS_MOST lines, and none twice in a row. The value is `error`, an
+ * errno of either sign, which errno has after it as well. Nothing is formatted where it is not
+ * printed, and nothing happens where nothing is refused.
  */
-#define REFUSE(error, call, ...)                                                                   \
+#define REFUSALS_MOST 16
+
+struct refusals {
+	_Atomic unsigned count;
+	_Atomic uint32_t last; /* hash of the reason */
+};
+
+#define REFUSE(error, call, ...)    REFUSE_WITH(": ", error, call, __VA_ARGS__)
+#define REFUSE_OF(error, call, ...) REFUSE_WITH(" of ", error, call, __VA_ARGS__)
+#define REFUSE_WITH(joint, error, call, ...)                                                       \
 	({                                                                                         \
-		static atomic_flag told = ATOMIC_FLAG_INIT;                                        \
-		process_refuse(&told, error, call, __VA_ARGS__);                                   \
+		static struct refusals refusals;                                                   \
+		process_refuse(&refusals, error, call, joint, __VA_ARGS__);                        \
 	})
-int process_refuse(atomic_flag *told, int error, const char *call, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+int process_refuse(struct refusals *refusals, int error, const char *call, const char *joint,
+		   const char *format, ...) __attribute__((cold, format(printf, 5, 6)));
+
+/* True with `verbose`, also before there is a process: from when the object is loaded. */
+extern bool process_is_verbose;
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t process_now_ns(void);

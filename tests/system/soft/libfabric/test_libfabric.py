@@ -87,5 +87,5 @@ def test_a_refusal_is_told_once_with_its_reason() -> None:
     done = run("fi_info", "-p", "verbs", options="verbose")
     told = [line for line in done.stderr.splitlines() if "QP type" in line]
     assert told == [
-        "rpma-soft: ibv_create_qp refused (EOPNOTSUPP): QP type 4, only RC (2) is supported"
+        "rpma-soft: ibv_create_qp: QP type 4, only RC (2) is supported (EOPNOTSUPP)"
     ]
