@@ -29,7 +29,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	if (fault == 0)
 		return qp_post_send(qp, wr, bad_wr);
 	*bad_wr = wr;
-	return fault;
+	return call_error(fault);
 }
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -39,7 +39,7 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 	if (fault == 0)
 		return qp_post_recv(qp, wr, bad_wr);
 	*bad_wr = wr;
-	return fault;
+	return call_error(fault);
 }
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -49,45 +49,39 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	if (fault == 0)
 		return srq_post_recv(srq, wr, bad_wr);
 	*bad_wr = wr;
-	return fault;
+	return call_error(fault);
 }
 
 static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	(void)qp;
 	*bad_wr = wr;
-	return EIO;
+	return REFUSE_OF(EIO, "ibv_post_send", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
 }
 
 static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	(void)qp;
 	*bad_wr = wr;
-	return EIO;
+	return REFUSE_OF(EIO, "ibv_post_recv", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
 }
 
 static int refuse_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 				struct ibv_recv_wr **bad_wr)
 {
-	(void)srq;
 	*bad_wr = wr;
-	return EIO;
+	return REFUSE_OF(EIO, "ibv_post_srq_recv", "SRQ %u: " CALL_OF_PARENT, srq->handle);
 }
 
 static int refuse_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
-	(void)cq;
 	(void)count;
 	(void)wc;
-	errno = EIO;
-	return -1;
+	return call_failed(REFUSE_OF(EIO, "ibv_poll_cq", "CQ %u: " CALL_OF_PARENT, cq->handle));
 }
 
 static int refuse_arm(struct ibv_cq *cq, int solicited_only)
 {
-	(void)cq;
 	(void)solicited_only;
-	return EIO;
+	return REFUSE_OF(EIO, "ibv_req_notify_cq", "CQ %u: " CALL_OF_PARENT, cq->handle);
 }
 
 static void fill(struct context *context, struct device *device)
@@ -112,6 +106,7 @@ static void fill(struct context *context, struct device *device)
 	ibv->ops.post_send = fault_any ? post_send : qp_post_send;
 	ibv->ops.post_recv = fault_any ? post_recv : qp_post_recv;
 	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;
+	context_fill_lacking(verbs);
 }
 
 /* In the child of a fork() every context is one that refuses. */

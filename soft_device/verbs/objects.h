@@ -30,6 +30,9 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only);
 int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);   /* cq_moderation.c */
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
 
+/* lacking.c: calls that are refused, where the context has no others. */
+void context_fill_lacking(struct verbs_context *verbs);
+
 /* A QP that was destroyed while a peer held it is free now: what it used may be freed, too. */
 void cq_let_go(uint32_t index);
 void srq_let_go(uint32_t index);
