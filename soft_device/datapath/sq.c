@@ -16,6 +16,7 @@
 #include "mr_check.h"
 #include "responder.h"
 #include "soft_device/faults/fault.h"
+#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
@@ -318,6 +319,11 @@ static void submit(struct send_queue *sq, const struct send_work *work)
 	sq_settle(sq, keep(sq, work), &outcome);
 }
 
+/* A request that is refused, with its wr_id. */
+#define REFUSE_WORK(sq, wr, format, ...)                                                           \
+	REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: wr_id %#llx: " format, (sq)->qpn,              \
+		  (unsigned long long)(wr)->wr_id, __VA_ARGS__)
+
 /* 0 and the request, or EINVAL. */
 static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 		   struct send_work *work)
@@ -327,10 +333,13 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	const unsigned flags =
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
 
-	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH ||
-	    wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge ||
-	    (wr->send_flags & ~flags) != 0)
-		return EINVAL;
+	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH)
+		return REFUSE_WORK(sq, wr, "opcode %d is not supported", (int)wr->opcode);
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge)
+		return REFUSE_WORK(sq, wr, "num_sge is %d, max_send_sge %u", wr->num_sge,
+				   sq->max_sge);
+	if ((wr->send_flags & ~flags) != 0)
+		return REFUSE_WORK(sq, wr, "unknown send_flags %#x", wr->send_flags & ~flags);
 	work->wr_id = wr->wr_id;
 	work->opcode = wr->opcode;
 	work->flags = wr->send_flags;
@@ -352,10 +361,13 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	work->flush_type = 0;
 	work->flush_level = 0;
 	if (opcode->eight && sq_length(work) < 8)
-		return EINVAL;
-	if ((work->flags & IBV_SEND_INLINE) &&
-	    (!opcode->takes_inline || sq_length(work) > sq->max_inline))
-		return EINVAL;
+		return REFUSE_WORK(sq, wr, "an atomic operation needs 8 bytes of memory, not %llu",
+				   (unsigned long long)sq_length(work));
+	if ((work->flags & IBV_SEND_INLINE) && !opcode->takes_inline)
+		return REFUSE_WORK(sq, wr, "opcode %d has no inline data", (int)wr->opcode);
+	if ((work->flags & IBV_SEND_INLINE) && sq_length(work) > sq->max_inline)
+		return REFUSE_WORK(sq, wr, "%llu bytes of inline data, max_inline_data is %u",
+				   (unsigned long long)sq_length(work), sq->max_inline);
 	return 0;
 }
 
@@ -409,13 +421,28 @@ static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr
 	return true;
 }
 
+/* Functions of their own: they cost nothing where nothing is refused. */
+static __attribute__((cold, noinline)) int refuse_full(const struct send_queue *sq)
+{
+	return REFUSE_OF(ENOMEM, "ibv_post_send",
+			 "QP %#x: its send queue is full: %u requests (max_send_wr) wait for a "
+			 "completion, theirs or a later one's, to be polled",
+			 sq->qpn, sq->max_wr);
+}
+
+static __attribute__((cold, noinline)) int refuse_state(const struct send_queue *sq)
+{
+	return REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: it is in %s, not in RTS", sq->qpn,
+			 name_of_state(sq_state(sq)));
+}
+
 static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	struct send_work work;
 	int error;
 
 	if (!sq_has_room(sq, 1))
-		return ENOMEM;
+		return refuse_full(sq);
 	if (write_at_once(sq, wr))
 		return 0;
 	error = work_of(sq, wr, &work);
@@ -441,7 +468,7 @@ int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **
 	while (__builtin_expect(sq->in_build, 0))
 		await_build(sq);
 	if (sq_state(sq) < IBV_QPS_RTS)
-		error = EINVAL;
+		error = refuse_state(sq);
 	while (wr != NULL && error == 0) {
 		error = post_one(sq, wr);
 		if (error == 0)

@@ -99,7 +99,8 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	error = ibv->refcnt > 0 ? EBUSY : 0;
 	pthread_mutex_unlock(&process_objects);
 	if (error != 0)
-		return error;
+		return REFUSE_OF(error, "ibv_destroy_comp_channel", "channel %u: %d CQs use it",
+				 channel->id, ibv->refcnt);
 	leave(channel);
 	close(ibv->fd);
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);

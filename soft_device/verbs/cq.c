@@ -94,7 +94,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 	int fault = FAULT_CALL_AS("ibv_req_notify_cq");
 
 	if (fault != 0)
-		return fault;
+		return call_error(fault);
 	arm(shared, wanted);
 	if (shared->channel_id != 0 && !completion_none(shared) &&
 	    completion_front(shared) == COMPLETION_HOLE) {
@@ -282,12 +282,16 @@ static struct cq *cq_new(struct context *context, uint32_t cqe, void *cq_context
 	error = cq_begin(cq, cqe);
 	if (error != 0) {
 		cq_delete(cq);
-		return call_failed_null(error);
+		return call_failed_null(REFUSE(error, "ibv_create_cq",
+					       "no memory for %u entries, or %d CQs exist", cqe,
+					       SEGMENT_CQS));
 	}
 	cq->ibv.handle = cq->index;
 	atomic_fetch_add(&context->users, 1);
 	return cq;
 }
+
+static const char create_cq[] = "ibv_create_cq";
 
 SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void *cq_context,
 					 struct ibv_comp_channel *channel, int comp_vector)
@@ -297,13 +301,16 @@ SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void 
 	struct cq *cq;
 
 	ENTER_NULL(context->generation);
-	if (cqe < 1 || cqe > SOFT_MAX_CQE || comp_vector < 0 ||
-	    comp_vector >= ibv->num_comp_vectors || is_other)
+	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+		return call_failed_null(REFUSE(EINVAL, create_cq, "%d entries, expected 1 to %d",
+					       cqe, SOFT_MAX_CQE));
+	if (comp_vector < 0 || comp_vector >= ibv->num_comp_vectors)
+		return call_failed_null(REFUSE(EINVAL, create_cq,
+					       "completion vector %d, expected 0 to %d",
+					       comp_vector, ibv->num_comp_vectors - 1));
+	if (is_other)
 		return call_failed_null(
-			REFUSE(EINVAL, "ibv_create_cq",
-			       "%d entries (at most %d), completion vector %d of %d%s", cqe,
-			       SOFT_MAX_CQE, comp_vector, ibv->num_comp_vectors,
-			       is_other ? ", a channel of another context" : ""));
+			REFUSE(EINVAL, create_cq, "its channel is of another context"));
 	cq = cq_new(context, (uint32_t)cqe, cq_context, channel);
 	return cq == NULL ? NULL : &cq->ibv;
 }
@@ -330,6 +337,8 @@ static bool copy_ring(struct shared_cq *shared, uint64_t made, uint32_t slots, u
 	return head - tail - *left <= cqe;
 }
 
+static const char resize_cq[] = "ibv_resize_cq";
+
 /* The objects lock is held. */
 static int resize(struct cq *cq, uint32_t cqe)
 {
@@ -341,10 +350,12 @@ static int resize(struct cq *cq, uint32_t cqe)
 	bool fits;
 
 	if (made == 0)
-		return ENOMEM;
+		return REFUSE_OF(ENOMEM, resize_cq, "CQ %u: no memory for %u entries", cq->index,
+				 cqe);
 	if (held_uses_cq(cq->index) || !qp_stop_pushes(cq)) {
 		segment_free(made, slots * sizeof(struct shared_place));
-		return REFUSE(EBUSY, "ibv_resize_cq", "a process that is stopped may push there");
+		return REFUSE_OF(EBUSY, resize_cq,
+				 "CQ %u: a process that is stopped may push there", cq->index);
 	}
 	shared_lock_take(&shared->lock);
 	fits = copy_ring(shared, made, slots, cqe, &left);
@@ -359,7 +370,9 @@ static int resize(struct cq *cq, uint32_t cqe)
 	shared_lock_release(&shared->lock);
 	qp_resume_pushes(cq);
 	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_place));
-	return fits ? 0 : EINVAL;
+	return fits ? 0
+		    : REFUSE_OF(EINVAL, resize_cq, "CQ %u: more than %u completions are in it",
+				cq->index, cqe);
 }
 
 SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
@@ -369,7 +382,8 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 
 	ENTER(cq->generation);
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
-		return REFUSE(EINVAL, "ibv_resize_cq", "%d entries, at most %d", cqe, SOFT_MAX_CQE);
+		return REFUSE_OF(EINVAL, resize_cq, "CQ %u: %d entries, expected 1 to %d",
+				 cq->index, cqe, SOFT_MAX_CQE);
 	pthread_mutex_lock(&process_objects);
 	error = resize(cq, (uint32_t)cqe);
 	pthread_mutex_unlock(&process_objects);
@@ -404,7 +418,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 
 	ENTER(cq->generation);
 	if (atomic_load(&cq->users) != 0)
-		return EBUSY;
+		return REFUSE_OF(EBUSY, "ibv_destroy_cq", "CQ %u: QPs use it", cq->index);
 	cq_moderation_end(cq);
 	pthread_mutex_lock(&process_objects);
 	leave_lists(cq);

@@ -45,7 +45,9 @@ int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
 
 	ENTER_AS("ibv_modify_cq", cq->generation);
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
-		return REFUSE(EINVAL, "ibv_modify_cq", "attr_mask %#x", attr->attr_mask);
+		return REFUSE_OF(EINVAL, "ibv_modify_cq",
+				 "CQ %u: attr_mask %#x, expected IBV_CQ_ATTR_MODERATE", cq->index,
+				 attr->attr_mask);
 	if (attr->attr_mask == 0)
 		return 0;
 	pthread_mutex_lock(&process_objects);
@@ -53,7 +55,7 @@ int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
 	if (error == 0)
 		set(cq->shared, &attr->moderate);
 	pthread_mutex_unlock(&process_objects);
-	return error;
+	return error == 0 ? 0 : call_error(error);
 }
 
 void cq_moderation_begin(struct cq *cq)

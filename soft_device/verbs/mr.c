@@ -22,6 +22,7 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/mapping.h"
+#include "soft_device/process/names.h"
 #include "soft_device/transport/request.h"
 
 #undef ibv_reg_mr
@@ -38,56 +39,74 @@
 	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC |  \
 		    IBV_ACCESS_MW_BIND))
 
+static const char reg_mr[] = "ibv_reg_mr", rereg_mr[] = "ibv_rereg_mr";
+
 /* Both under the objects lock. */
 static uint8_t key_generation[SEGMENT_MRS];
 static bool withdrawn[SEGMENT_MRS]; /* without a key, but not free yet */
 static uint32_t next_slot;
 
-static const char reg_mr[] = "ibv_reg_mr";
+/* A region that a call cannot make of this memory. */
+#define REFUSE_MEMORY(error, call, memory, format, ...)                                            \
+	REFUSE_OF(error, call, "%llu bytes at %#llx: " format,                                     \
+		  (unsigned long long)(memory)->length, (unsigned long long)(memory)->addr,        \
+		  __VA_ARGS__)
 
 /* include/rdma/ib_verbs.h: ib_check_mr_access(), then rxe_reg_user_mr() */
-static int check_access(uint32_t access)
+static int check_access(const char *call, const struct shared_mr *memory, uint32_t access)
 {
 	const uint32_t needs_local = (uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	const uint32_t unknown = access & (uint32_t) ~(ACCESS_KNOWN | ACCESS_OPTIONAL);
+	char names[NAMES_BYTES];
 
 	if ((access & needs_local) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
-		return REFUSE(-EINVAL, reg_mr, "access %#x: remote write needs local write",
-			      access);
-	if ((access & ~(ACCESS_KNOWN | ACCESS_OPTIONAL)) != 0)
-		return REFUSE(-EINVAL, reg_mr, "unknown access flags %#x",
-			      access & (uint32_t) ~(ACCESS_KNOWN | ACCESS_OPTIONAL));
+		return REFUSE_MEMORY(-EINVAL, call, memory,
+				     "%s needs IBV_ACCESS_LOCAL_WRITE as well",
+				     names_of_access(access & needs_local, names));
+	if (unknown != 0)
+		return REFUSE_MEMORY(-EINVAL, call, memory, "unknown access flags %#x", unknown);
 	if ((access & ACCESS_REFUSED) != 0)
-		return REFUSE(-EOPNOTSUPP, reg_mr, "unsupported access flags %#x",
-			      access & (uint32_t)ACCESS_REFUSED);
+		return REFUSE_MEMORY(-EOPNOTSUPP, call, memory, "%s is not supported",
+				     names_of_access(access & ACCESS_REFUSED, names));
 	return 0;
 }
 
 /* ib_uverbs_reg_mr() and ib_umem_get() */
-static int check_range(uint64_t addr, uint64_t length, uint64_t iova)
+static int check_range(const struct shared_mr *memory)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t end;
 
-	if (length == 0 || addr % page != iova % page ||
-	    __builtin_add_overflow(addr, length, &end) ||
-	    __builtin_add_overflow(iova, length, &end))
-		return REFUSE(-EINVAL, reg_mr, "address %#llx, length %llu, iova %#llx",
-			      (unsigned long long)addr, (unsigned long long)length,
-			      (unsigned long long)iova);
+	if (memory->length == 0)
+		return REFUSE_MEMORY(-EINVAL, reg_mr, memory, "%s", "no bytes");
+	if (memory->addr % page != memory->iova % page)
+		return REFUSE_MEMORY(-EINVAL, reg_mr, memory,
+				     "iova %#llx is at another place of a page",
+				     (unsigned long long)memory->iova);
+	if (__builtin_add_overflow(memory->addr, memory->length, &end) ||
+	    __builtin_add_overflow(memory->iova, memory->length, &end))
+		return REFUSE_MEMORY(-EINVAL, reg_mr, memory,
+				     "they end beyond the last address (iova %#llx)",
+				     (unsigned long long)memory->iova);
 	return 0;
 }
 
-static int check_memory(uint64_t addr, uint64_t length, uint32_t access)
+static int check_mapped(const char *call, const struct shared_mr *memory, uint32_t access)
 {
+	const bool writable = (access & ACCESS_WRITABLE) != 0;
 	int error = 0;
 
 	if ((access & IBV_ACCESS_ON_DEMAND) == 0)
-		error = mapping_check(addr, length, (access & ACCESS_WRITABLE) != 0);
+		error = mapping_check(memory->addr, memory->length, writable);
+	if (error != 0)
+		return REFUSE_MEMORY(error, call, memory, "not all of it is mapped%s",
+				     writable ? " and may be written" : "");
 	/* rxe: "unable to register persistent access to non-pmem" */
-	if (error == 0 && (access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
-	    !mapping_is_file(addr, length))
-		error = REFUSE(-EINVAL, reg_mr, "persistent flush of memory that is not a file");
-	return error;
+	if ((access & SOFT_ACCESS_FLUSH_PERSISTENT) != 0 &&
+	    !mapping_is_file(memory->addr, memory->length))
+		return REFUSE_MEMORY(-EINVAL, call, memory, "%s",
+				     "IBV_ACCESS_FLUSH_PERSISTENT, but it is not a file's");
+	return 0;
 }
 
 /* A free slot of the table; the last one freed is used again as late as possible. */
@@ -177,7 +196,8 @@ static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
 	mr->shared = publish(pd, wanted, &key);
 	if (mr->shared == NULL) {
 		free(mr);
-		return call_failed_null(ENOMEM);
+		return call_failed_null(
+			REFUSE_MEMORY(ENOMEM, reg_mr, wanted, "%d regions exist", SEGMENT_MRS));
 	}
 	mr->generation = pd->generation;
 	mr->ibv.context = pd->ibv.context;
@@ -203,15 +223,16 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 	int error = fault_any ? -fault_register() : 0;
 
 	if (error == 0)
-		error = check_access(access);
+		error = check_access(reg_mr, &wanted, access);
 	if (error == 0 && start == NULL && length == SIZE_MAX)
-		error = REFUSE(-EINVAL, reg_mr, "implicit on-demand paging is not supported");
+		error = REFUSE_MEMORY(-EINVAL, reg_mr, &wanted, "%s",
+				      "implicit on-demand paging is not supported");
 	if (error == 0)
-		error = check_range(wanted.addr, length, iova);
+		error = check_range(&wanted);
 	if ((access & IBV_ACCESS_ZERO_BASED) != 0)
 		wanted.iova = 0; /* any alignment of the address will do */
 	if (error == 0)
-		error = check_memory(wanted.addr, length, access);
+		error = check_mapped(reg_mr, &wanted, access);
 	if (error != 0)
 		return call_failed_null(-error);
 	if (powerfail_any)
@@ -265,11 +286,12 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 	int error = 0;
 
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
-		return REFUSE(-EOPNOTSUPP, "ibv_rereg_mr", "a new translation is not supported");
+		return REFUSE_OF(-EOPNOTSUPP, rereg_mr,
+				 "key %#x: a new translation is not supported", mr->ibv.lkey);
 	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
-		error = check_access(access);
+		error = check_access(rereg_mr, shared, access);
 		if (error == 0)
-			error = check_memory(shared->addr, shared->length, access);
+			error = check_mapped(rereg_mr, shared, access);
 	} else {
 		access = shared->access;
 	}
@@ -280,7 +302,8 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 		atomic_store(&shared->key, mr->ibv.lkey); /* as it was */
 		withdrawn[shared - process_current->segment->mr] = false;
 		pthread_mutex_unlock(objects);
-		return REFUSE(-EBUSY, "ibv_rereg_mr", "a process that is stopped may use it");
+		return REFUSE_OF(-EBUSY, rereg_mr, "key %#x: a process that is stopped may use it",
+				 mr->ibv.lkey);
 	}
 	pthread_mutex_lock(objects);
 	withdrawn[shared - process_current->segment->mr] = false;
@@ -310,11 +333,14 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, v
 	    ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (addr == NULL || length == 0)) ||
 	    ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == NULL) ||
 	    (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0)) {
-		errno = EINVAL;
+		REFUSE_OF(EINVAL, rereg_mr,
+			  "key %#x: flags %#x and the arguments do not go together", ibv->lkey,
+			  (unsigned)flags);
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	error = process_is_foreign(mr->generation) ? -EIO
-						   : rereg(mr, flags, pd_of(pd), (uint32_t)access);
+	error = process_is_foreign(mr->generation)
+			? REFUSE_OF(-EIO, rereg_mr, "key %#x: " CALL_OF_PARENT, ibv->lkey)
+			: rereg(mr, flags, pd_of(pd), (uint32_t)access);
 	if (error == 0)
 		return 0;
 	errno = -error;

@@ -20,7 +20,8 @@ struct pd *pd_make(struct context *context)
 		pd = calloc(1, sizeof(*pd));
 	if (pd == NULL) {
 		atomic_fetch_sub(&process_current->pds, 1);
-		return call_failed_null(ENOMEM);
+		return call_failed_null(
+			REFUSE(ENOMEM, "ibv_alloc_pd", "no memory, or %d exist", SOFT_MAX_PD));
 	}
 	pd->number = atomic_fetch_add(&last_number, 1) + 1;
 	pd->generation = context->generation;
@@ -46,7 +47,9 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 
 	ENTER(pd->generation);
 	if (atomic_load(&pd->users) != 0)
-		return EBUSY;
+		return REFUSE_OF(EBUSY, "ibv_dealloc_pd",
+				 "PD %u: %u memory regions, QPs or SRQs are in it", pd->number,
+				 atomic_load(&pd->users));
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
 	atomic_fetch_sub(&process_current->pds, 1);
 	free(pd);

@@ -127,10 +127,12 @@ static int check_init(const struct context *context, const struct ibv_qp_init_at
 	if (init->qp_type != IBV_QPT_RC)
 		return REFUSE(-EOPNOTSUPP, create_qp, "QP type %d, only RC (%d) is supported",
 			      (int)init->qp_type, (int)IBV_QPT_RC);
-	if (init->send_cq == NULL || init->recv_cq == NULL ||
-	    init->send_cq->context != &context->verbs.context ||
+	if (init->send_cq == NULL || init->recv_cq == NULL)
+		return REFUSE(-EINVAL, create_qp, "%s is NULL",
+			      init->send_cq == NULL ? "send_cq" : "recv_cq");
+	if (init->send_cq->context != &context->verbs.context ||
 	    init->recv_cq->context != &context->verbs.context)
-		return REFUSE(-EINVAL, create_qp, "a CQ is missing or belongs to another context");
+		return REFUSE(-EINVAL, create_qp, "a CQ is of another context than the PD");
 	if (cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE ||
 	    cap->max_inline_data > SOFT_MAX_INLINE)
 		return REFUSE(-EINVAL, create_qp,
@@ -236,20 +238,24 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	struct qp *qp;
 	int error = check_init(context_of(ibv->context), init);
 
+	if (error == 0)
+		error = -qp_ex_check(send_ops);
 	if (error != 0)
 		return call_failed_null(-error);
 	qp = calloc(1, sizeof(*qp));
 	if (qp == NULL)
 		return NULL;
 	fill(qp, pd, init);
+	if (send_ops != 0)
+		qp_ex_init(qp, send_ops);
 	error = sq_init(&qp->sq, &qp->init.cap, init->sq_sig_all != 0);
-	if (error == 0 && send_ops != 0)
-		error = -qp_ex_init(qp, send_ops);
 	if (error == 0)
 		error = enter(qp);
 	if (error != 0) {
 		qp_delete(qp);
-		return call_failed_null(-error);
+		return call_failed_null(REFUSE(-error, create_qp,
+					       "no memory, port or place among %d QPs for it",
+					       SEGMENT_QPS));
 	}
 	init->cap = qp->init.cap;
 	return &qp->ibv;
@@ -342,16 +348,36 @@ static void flush_if_in_error(struct qp *qp)
 	agent_kick();
 }
 
+static const char post_recv[] = "ibv_post_recv";
+
+static void refuse_receive(const struct qp *qp, const struct ibv_recv_wr *wr, int error)
+{
+	if (error == ENOMEM)
+		REFUSE_OF(error, post_recv,
+			  "QP %#x: its receive queue is full: %u are posted (max_recv_wr)",
+			  qp->ibv.qp_num, qp->shared->rq.max_wr);
+	else
+		REFUSE_OF(error, post_recv, "QP %#x: wr_id %#llx: num_sge is %d, max_recv_sge %u",
+			  qp->ibv.qp_num, (unsigned long long)wr->wr_id, wr->num_sge,
+			  qp->shared->rq.max_sge);
+}
+
 int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct qp *qp = qp_of(ibv);
 	int error = 0;
 
-	if (qp->srq != NULL || qp_state(qp) == IBV_QPS_RESET)
-		error = EINVAL;
+	if (qp->srq != NULL)
+		error = REFUSE_OF(EINVAL, post_recv, "QP %#x: it has an SRQ, post there",
+				  ibv->qp_num);
+	else if (qp_state(qp) == IBV_QPS_RESET)
+		error = REFUSE_OF(EINVAL, post_recv, "QP %#x: it is in RESET", ibv->qp_num);
 	pthread_mutex_lock(&qp->post_recv);
-	if (error == 0)
+	if (error == 0) {
 		error = recv_ring_post(&qp->shared->rq, &wr);
+		if (error != 0)
+			refuse_receive(qp, wr, error);
+	}
 	pthread_mutex_unlock(&qp->post_recv);
 	if (error != 0)
 		*bad_wr = wr;

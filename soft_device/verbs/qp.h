@@ -72,8 +72,9 @@ int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
 
-/* qp_ex.c: sets the wr_* pointers that send_ops_flags ask for; EOPNOTSUPP for one unknown. */
-int qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
+/* qp_ex.c: 0, or EOPNOTSUPP for an unknown one; then sets the wr_* pointers that they ask for. */
+int qp_ex_check(uint64_t send_ops_flags);
+void qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
 
 /* The QP of this number, in this process; callers hold the objects lock. */
 struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);

@@ -14,6 +14,7 @@
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 
 #define HELD_NS	 UINT64_C(500000000) /* to wait for a peer that holds the QP */
@@ -95,59 +96,86 @@ static const struct transition transitions[STATES][STATES] = {
 
 /* --- checks --- */
 
-static bool mask_is_ok(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
-{
-	const struct transition *transition;
+static const char modify_qp[] = "ibv_modify_qp";
 
-	if ((unsigned)from >= STATES || (unsigned)to >= STATES)
-		return false;
-	transition = &transitions[from][to];
-	return transition->allowed && (mask & transition->needed) == transition->needed &&
-	       (mask & ~(transition->needed | transition->optional | IBV_QP_STATE)) == 0;
-}
-
-static bool path_is_ok(const struct ibv_ah_attr *path)
+/* 0 or EINVAL, as are the next two. */
+static int check_mask(const struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
-	return path->is_global && path->port_num == 1 && path->grh.sgid_index == 0;
+	const struct transition *transition = NULL;
+	const uint32_t qpn = qp->ibv.qp_num;
+	const char *const old = name_of_state(from), *const new = name_of_state(to);
+	char names[NAMES_BYTES];
+	int lacking, extra;
+
+	if ((unsigned)from < STATES && (unsigned)to < STATES)
+		transition = &transitions[from][to];
+	if (transition == NULL || !transition->allowed)
+		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: no change leads from %s to %s", qpn,
+				 old, new);
+	lacking = transition->needed & ~mask;
+	if (lacking != 0)
+		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: %s to %s lacks %s", qpn, old, new,
+				 names_of_qp_mask((uint32_t)lacking, names));
+	extra = mask & ~(transition->needed | transition->optional | IBV_QP_STATE);
+	if (extra != 0)
+		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: %s to %s does not take %s", qpn, old,
+				 new, names_of_qp_mask((uint32_t)extra, names));
+	return 0;
 }
 
 /* What rxe_qp_chk_attr() and the kernel's modify_qp() refuse, and what no field of a packet holds.
  */
-static bool values_are_ok(const struct ibv_qp_attr *attr, int mask)
+static int check_values(const struct qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
+	const struct ibv_ah_attr *av = &attr->ah_attr;
 	const struct {
 		int bit;
-		bool ok;
-	} checks[] = {
-		{IBV_QP_PORT, attr->port_num == 1},
-		{IBV_QP_PKEY_INDEX, attr->pkey_index == 0},
-		{IBV_QP_AV, path_is_ok(&attr->ah_attr)},
-		{IBV_QP_PATH_MTU, attr->path_mtu >= IBV_MTU_256 && attr->path_mtu <= IBV_MTU_4096},
-		{IBV_QP_DEST_QPN, attr->dest_qp_num <= 0xffffff},
-		{IBV_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic <= SOFT_MAX_RD_ATOMIC},
-		{IBV_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic <= SOFT_MAX_RD_ATOMIC},
-		{IBV_QP_MIN_RNR_TIMER, attr->min_rnr_timer <= 31},
-		{IBV_QP_TIMEOUT, attr->timeout <= 31},
-		{IBV_QP_RETRY_CNT, attr->retry_cnt <= 7},
-		{IBV_QP_RNR_RETRY, attr->rnr_retry <= 7},
-		{IBV_QP_ALT_PATH, false}, /* no path migration */
-		{IBV_QP_PATH_MIG_STATE, attr->path_mig_state == IBV_MIG_MIGRATED},
+		const char *member;
+		unsigned value, least, most;
+	} limits[] = {
+		{IBV_QP_PORT, "port_num", attr->port_num, 1, 1},
+		{IBV_QP_PKEY_INDEX, "pkey_index", attr->pkey_index, 0, 0},
+		{IBV_QP_AV, "ah_attr.is_global", av->is_global, 1, UINT8_MAX},
+		{IBV_QP_AV, "ah_attr.port_num", av->port_num, 1, 1},
+		{IBV_QP_AV, "ah_attr.grh.sgid_index", av->grh.sgid_index, 0, 0},
+		{IBV_QP_PATH_MTU, "path_mtu", attr->path_mtu, IBV_MTU_256, IBV_MTU_4096},
+		{IBV_QP_DEST_QPN, "dest_qp_num", attr->dest_qp_num, 0, 0xffffff},
+		{IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr->max_rd_atomic, 0,
+		 SOFT_MAX_RD_ATOMIC},
+		{IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr->max_dest_rd_atomic, 0,
+		 SOFT_MAX_RD_ATOMIC},
+		{IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr->min_rnr_timer, 0, 31},
+		{IBV_QP_TIMEOUT, "timeout", attr->timeout, 0, 31},
+		{IBV_QP_RETRY_CNT, "retry_cnt", attr->retry_cnt, 0, 7},
+		{IBV_QP_RNR_RETRY, "rnr_retry", attr->rnr_retry, 0, 7},
+		{IBV_QP_PATH_MIG_STATE, "path_mig_state", attr->path_mig_state, IBV_MIG_MIGRATED,
+		 IBV_MIG_MIGRATED},
 	};
 
-	for (unsigned i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		if ((mask & checks[i].bit) && !checks[i].ok)
-			return false;
-	return true;
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if ((mask & limits[i].bit) &&
+		    (limits[i].value < limits[i].least || limits[i].value > limits[i].most))
+			return REFUSE_OF(EINVAL, modify_qp, "QP %#x: %s is %u, expected %u to %u",
+					 qp->ibv.qp_num, limits[i].member, limits[i].value,
+					 limits[i].least, limits[i].most);
+	if (mask & IBV_QP_ALT_PATH)
+		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: alternate paths are not supported",
+				 qp->ibv.qp_num);
+	return 0;
 }
 
-static bool may_change(const struct qp *qp, const struct ibv_qp_attr *attr, int mask)
+static int check_change(const struct qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	enum ibv_qp_state from = qp_state(qp);
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+	int error;
 
 	if ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != from)
-		return false;
-	return mask_is_ok(from, to, mask) && values_are_ok(attr, mask);
+		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: cur_qp_state is %s, the QP is in %s",
+				 qp->ibv.qp_num, name_of_state(attr->cur_qp_state),
+				 name_of_state(from));
+	error = check_mask(qp, from, to, mask);
+	return error != 0 ? error : check_values(qp, attr, mask);
 }
 
 /* --- the change --- */
@@ -222,7 +250,7 @@ static void forget(struct qp *qp)
 static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum ibv_qp_state *from,
 		  enum ibv_qp_state *to)
 {
-	int error = 0;
+	int error;
 
 	if (!shared_lock_take_soon(&qp->shared->lock)) {
 		*from = qp_state(qp);
@@ -234,18 +262,14 @@ static int change(struct qp *qp, const struct ibv_qp_attr *attr, int mask, enum 
 	}
 	*from = qp_state(qp);
 	*to = mask & IBV_QP_STATE ? attr->qp_state : *from;
-	if (may_change(qp, attr, mask)) {
+	error = check_change(qp, attr, mask);
+	if (error == 0) {
 		store(&qp->attr, attr, mask);
 		if (*to == IBV_QPS_RESET)
 			forget(qp);
 		publish(qp, *to);
-	} else {
-		error = EINVAL;
 	}
 	shared_lock_release(&qp->shared->lock);
-	if (error != 0)
-		REFUSE(error, "ibv_modify_qp", "state %d to %d with attr_mask %#x", (int)*from,
-		       (int)*to, (unsigned int)mask);
 	return error;
 }
 
@@ -305,7 +329,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 		error = modify(qp, attr, mask, &from, &to);
 	while (error == EBUSY && process_now_ns() < until_ns);
 	if (error == EBUSY)
-		return REFUSE(error, "ibv_modify_qp", "a process that is stopped holds the QP");
+		return REFUSE_OF(error, modify_qp, "QP %#x: a process that is stopped holds it",
+				 ibv->qp_num);
 	if (error != 0)
 		return error;
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)

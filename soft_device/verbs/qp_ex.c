@@ -12,6 +12,7 @@
 
 #include "qp.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 
 static struct qp *qp_of_ex(struct ibv_qp_ex *ex)
@@ -20,6 +21,16 @@ static struct qp *qp_of_ex(struct ibv_qp_ex *ex)
 }
 
 /* --- requests --- */
+
+/* The requests since ibv_wr_start() are refused, for the first reason there is. */
+#define REFUSE_BUILD(sq, error, format, ...)                                                       \
+	do {                                                                                       \
+		if ((sq)->build_error == 0)                                                        \
+			(sq)->build_error = REFUSE_OF(error, wr_complete, "QP %#x: " format,       \
+						      (sq)->qpn, __VA_ARGS__);                     \
+	} while (0)
+
+static const char wr_complete[] = "ibv_wr_complete";
 
 /* The slot for the next request; NULL when something is wrong with this or an earlier one. */
 static struct send_slot *begin(struct ibv_qp_ex *ex, uint32_t opcode)
@@ -35,10 +46,14 @@ static struct send_slot *begin(struct ibv_qp_ex *ex, uint32_t opcode)
 		.flags = ex->wr_flags & ~(unsigned)IBV_SEND_INLINE,
 	};
 
-	if ((ex->wr_flags & ~flags) != 0 && sq->build_error == 0)
-		sq->build_error = EINVAL;
+	if ((ex->wr_flags & ~flags) != 0)
+		REFUSE_BUILD(sq, EINVAL, "wr_id %#llx: unknown wr_flags %#x",
+			     (unsigned long long)ex->wr_id, ex->wr_flags & ~flags);
 	if (sq->build_error == 0 && !sq_has_room(sq, sq->building + 1))
-		sq->build_error = ENOMEM;
+		REFUSE_BUILD(sq, ENOMEM,
+			     "its send queue is full: of %u requests (max_send_wr) all but %u wait "
+			     "for a completion, theirs or a later one's, to be polled",
+			     sq->max_wr, sq->building);
 	if (sq->build_error != 0)
 		return NULL;
 	struct send_slot *slot = sq_slot(sq, sq->posted + sq->building);
@@ -53,8 +68,8 @@ static struct send_slot *current(struct qp *qp)
 {
 	struct send_queue *sq = &qp->sq;
 
-	if (sq->building == 0 && sq->build_error == 0)
-		sq->build_error = EINVAL;
+	if (sq->building == 0)
+		REFUSE_BUILD(sq, EINVAL, "%s", "data are set before there is a request");
 	if (sq->build_error != 0)
 		return NULL;
 	return sq_slot(sq, sq->posted + sq->building - 1);
@@ -148,10 +163,12 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 	if (slot == NULL)
 		return;
 	if (!sq_opcodes[slot->work.opcode].takes_inline)
-		qp->sq.build_error = EINVAL;
+		REFUSE_BUILD(&qp->sq, EINVAL, "opcode %u has no inline data", slot->work.opcode);
 	for (size_t i = 0; i < count && qp->sq.build_error == 0; i++) {
 		if (bufs[i].length > room)
-			qp->sq.build_error = EINVAL;
+			REFUSE_BUILD(&qp->sq, EINVAL,
+				     "wr_id %#llx: more inline data than max_inline_data, %u bytes",
+				     (unsigned long long)slot->work.wr_id, qp->sq.max_inline);
 		room -= bufs[i].length;
 	}
 	if (qp->sq.build_error == 0)
@@ -173,7 +190,8 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv
 	if (slot == NULL)
 		return;
 	if (count > qp->sq.max_sge) {
-		qp->sq.build_error = EINVAL;
+		REFUSE_BUILD(&qp->sq, EINVAL, "wr_id %#llx: %zu parts, max_send_sge is %u",
+			     (unsigned long long)slot->work.wr_id, count, qp->sq.max_sge);
 		return;
 	}
 	if (count != 0)
@@ -210,7 +228,9 @@ static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, size_t 
 		return;
 	if (length > UINT32_MAX || type == 0 ||
 	    (type & ~(SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT)) != 0 || level > SOFT_FLUSH_MR) {
-		qp->sq.build_error = EINVAL;
+		REFUSE_BUILD(&qp->sq, EINVAL,
+			     "wr_id %#llx: a flush of %zu bytes, type %#x, level %u",
+			     (unsigned long long)slot->work.wr_id, length, type, level);
 		return;
 	}
 	slot->work.rkey = rkey;
@@ -231,7 +251,9 @@ static void wr_start(struct ibv_qp_ex *ex)
 	sq->in_build = true;
 	shared_lock_release(&sq->lock);
 	sq->building = 0;
-	sq->build_error = process_is_foreign(qp_of_ex(ex)->generation) ? EIO : 0;
+	sq->build_error = 0;
+	if (process_is_foreign(qp_of_ex(ex)->generation))
+		REFUSE_BUILD(sq, EIO, "%s", CALL_OF_PARENT);
 }
 
 static void wr_abort(struct ibv_qp_ex *ex)
@@ -251,12 +273,17 @@ static int check_lengths(const struct send_queue *sq)
 		const struct send_work *work = &sq_slot(sq, sq->posted + i)->work;
 
 		if (sq_opcodes[work->opcode].eight && sq_length(work) < 8)
-			return EINVAL;
+			return REFUSE_OF(
+				EINVAL, wr_complete,
+				"QP %#x: wr_id %#llx: an atomic operation needs 8 bytes of "
+				"memory, not %llu",
+				sq->qpn, (unsigned long long)work->wr_id,
+				(unsigned long long)sq_length(work));
 	}
 	return 0;
 }
 
-static int wr_complete(struct ibv_qp_ex *ex)
+static int complete_all(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = qp_of_ex(ex);
 	struct send_queue *sq = &qp->sq;
@@ -269,7 +296,8 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	shared_lock_take(&sq->lock);
 	sq->in_build = false;
 	if (error == 0 && qp_state(qp) < IBV_QPS_RTS)
-		error = EINVAL;
+		error = REFUSE_OF(EINVAL, wr_complete, "QP %#x: it is in %s, not in RTS", sq->qpn,
+				  name_of_state(qp_state(qp)));
 	for (uint32_t i = 0; i < sq->building && error == 0; i++) {
 		if (__builtin_expect(fault_any, 0))
 			sq_fault_posted(&qp->sq, sq_slot(sq, sq->posted));
@@ -279,7 +307,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		sq_run_locked(&qp->sq);
 	shared_lock_release(&sq->lock);
 	pthread_mutex_unlock(&sq->build);
-	return error;
+	return error == 0 ? 0 : call_error(error);
 }
 
 /* --- making --- */
@@ -292,14 +320,19 @@ static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDM
 
 typedef void (*flush_pointer)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
 
-int qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
+int qp_ex_check(uint64_t send_ops_flags)
+{
+	if ((send_ops_flags & ~known_ops) != 0)
+		return REFUSE(EOPNOTSUPP, "ibv_create_qp_ex", "unknown send_ops_flags %#llx",
+			      (unsigned long long)(send_ops_flags & ~known_ops));
+	return 0;
+}
+
+void qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 {
 	struct ibv_qp_ex *ex = &qp->ex;
 	const flush_pointer flush = wr_flush;
 
-	if ((send_ops_flags & ~known_ops) != 0)
-		return REFUSE(EOPNOTSUPP, "ibv_create_qp_ex", "unknown send_ops_flags %#llx",
-			      (unsigned long long)(send_ops_flags & ~known_ops));
 #define SET(flag, pointer)                                                                         \
 	do {                                                                                       \
 		if (send_ops_flags & (flag))                                                       \
@@ -321,8 +354,7 @@ int qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_start = wr_start;
-	ex->wr_complete = wr_complete;
+	ex->wr_complete = complete_all;
 	ex->wr_abort = wr_abort;
 	qp->has_ex = true;
-	return 0;
 }

@@ -91,8 +91,12 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 	struct ibv_device_attr_ex full = {.phys_port_cnt_ex = 1};
 
 	ENTER_AS("ibv_query_device_ex", context->generation);
-	if ((input != NULL && input->comp_mask != 0) || bytes < sizeof(full.orig_attr))
-		return EINVAL;
+	if (input != NULL && input->comp_mask != 0)
+		return REFUSE(EINVAL, "ibv_query_device_ex", "unknown comp_mask %#x",
+			      input->comp_mask);
+	if (bytes < sizeof(full.orig_attr))
+		return REFUSE(EINVAL, "ibv_query_device_ex", "an attribute structure of %zu bytes",
+			      bytes);
 	fill_attr(context->device, &full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags | CAP_FLUSH_GLOBAL |
 				   CAP_FLUSH_PERSISTENT | CAP_ATOMIC_WRITE;
@@ -123,10 +127,16 @@ static const struct ibv_port_attr the_port = {
 	.flags = IBV_QPF_GRH_REQUIRED,
 };
 
-static int port_query(uint8_t port, void *attr, size_t bytes)
+static const char *device_name(struct ibv_context *ibv)
+{
+	return ibv->device->name;
+}
+
+static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t bytes)
 {
 	if (port != PORT)
-		return EINVAL;
+		return REFUSE_OF(EINVAL, "ibv_query_port", "%s: port %u, expected %d",
+				 device_name(ibv), port, PORT);
 	memset(attr, 0, bytes);
 	memcpy(attr, &the_port, bytes < sizeof(the_port) ? bytes : sizeof(the_port));
 	return 0;
@@ -135,7 +145,7 @@ static int port_query(uint8_t port, void *attr, size_t bytes)
 int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr, size_t bytes)
 {
 	ENTER_AS("ibv_query_port", context_of(ibv)->generation);
-	return port_query(port, attr, bytes);
+	return port_query(ibv, port, attr, bytes);
 }
 
 /* For programs that were compiled when the struct ended before port_cap_flags2. */
@@ -143,20 +153,23 @@ SOFT_EXPORT int ibv_query_port(struct ibv_context *ibv, uint8_t port,
 			       struct _compat_ibv_port_attr *attr)
 {
 	ENTER(context_of(ibv)->generation);
-	return port_query(port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+	return port_query(ibv, port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-/* The one entry of the GID and P_Key tables. */
-static bool is_entry(uint32_t port, uint32_t index)
+/* The one entry of the GID and P_Key tables; 0 or EINVAL. */
+static int check_entry(struct ibv_context *ibv, const char *call, uint32_t port, uint32_t index)
 {
-	return port == PORT && index == 0;
+	if (port == PORT && index == 0)
+		return 0;
+	return REFUSE_OF(EINVAL, call, "%s: port %u, index %u; expected %d and 0", device_name(ibv),
+			 port, index, PORT);
 }
 
 SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (!is_entry(port, (uint32_t)index))
-		return call_failed(EINVAL);
+	if (check_entry(ibv, __func__, port, (uint32_t)index) != 0)
+		return -1;
 	*gid = context_of(ibv)->device->gid;
 	return 0;
 }
@@ -177,8 +190,8 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *ibv, uint32_t port, uint32
 {
 	ENTER_AS("ibv_query_gid_ex", context_of(ibv)->generation);
 	if (flags != 0)
-		return EOPNOTSUPP;
-	if (!is_entry(port, index))
+		return REFUSE(EOPNOTSUPP, "ibv_query_gid_ex", "unknown flags %#x", flags);
+	if (check_entry(ibv, "ibv_query_gid_ex", port, index) != 0)
 		return EINVAL;
 	fill_entry(context_of(ibv)->device, entry, entry_size);
 	return 0;
@@ -187,11 +200,11 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *ibv, uint32_t port, uint32
 SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *ibv, struct ibv_gid_entry *entries,
 					 size_t max_entries, uint32_t flags, size_t entry_size)
 {
-	ENTER_WITH("ibv_query_gid_table", context_of(ibv)->generation, -);
+	ENTER_WITH("ibv_query_gid_table", context_of(ibv)->generation, -call_error);
 	if (flags != 0)
-		return -EOPNOTSUPP;
+		return REFUSE(-EOPNOTSUPP, "ibv_query_gid_table", "unknown flags %#x", flags);
 	if (max_entries < 1)
-		return -EINVAL;
+		return REFUSE(-EINVAL, "ibv_query_gid_table", "no room for an entry");
 	fill_entry(context_of(ibv)->device, entries, entry_size);
 	return 1;
 }
@@ -202,8 +215,8 @@ SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsign
 int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index, int *type)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (!is_entry(port, index))
-		return call_failed(EINVAL);
+	if (check_entry(ibv, __func__, port, index) != 0)
+		return -1;
 	*type = 1;
 	return 0;
 }
@@ -211,8 +224,8 @@ int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index
 SOFT_EXPORT int ibv_query_pkey(struct ibv_context *ibv, uint8_t port, int index, __be16 *pkey)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (!is_entry(port, (uint32_t)index))
-		return call_failed(EINVAL);
+	if (check_entry(ibv, __func__, port, (uint32_t)index) != 0)
+		return -1;
 	*pkey = htobe16(PKEY_DEFAULT);
 	return 0;
 }
@@ -220,7 +233,11 @@ SOFT_EXPORT int ibv_query_pkey(struct ibv_context *ibv, uint8_t port, int index,
 SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *ibv, uint8_t port, __be16 pkey)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	return port == PORT && pkey == htobe16(PKEY_DEFAULT) ? 0 : call_failed(EINVAL);
+	if (port == PORT && pkey == htobe16(PKEY_DEFAULT))
+		return 0;
+	return call_failed(REFUSE_OF(EINVAL, __func__,
+				     "%s: port %u, P_Key %#x; expected %d and %#x",
+				     device_name(ibv), port, be16toh(pkey), PORT, PKEY_DEFAULT));
 }
 
 SOFT_EXPORT const char *ibv_get_sysfs_path(void)

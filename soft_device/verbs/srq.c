@@ -115,11 +115,15 @@ SOFT_EXPORT int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, i
 	struct shared_srq *shared = srq_of(ibv)->shared;
 
 	ENTER(srq_of(ibv)->generation);
-	if (mask & IBV_SRQ_MAX_WR)
-		return EOPNOTSUPP; /* IBV_DEVICE_SRQ_RESIZE is not claimed */
-	if ((mask & ~IBV_SRQ_LIMIT) != 0 ||
-	    ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > shared->rq.max_wr))
-		return EINVAL;
+	if (mask & IBV_SRQ_MAX_WR) /* IBV_DEVICE_SRQ_RESIZE is not claimed */
+		return REFUSE_OF(EOPNOTSUPP, "ibv_modify_srq", "SRQ %u: it cannot be resized",
+				 srq_of(ibv)->index);
+	if ((mask & ~IBV_SRQ_LIMIT) != 0)
+		return REFUSE_OF(EINVAL, "ibv_modify_srq", "SRQ %u: unknown srq_attr_mask %#x",
+				 srq_of(ibv)->index, (unsigned)mask);
+	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > shared->rq.max_wr)
+		return REFUSE_OF(EINVAL, "ibv_modify_srq", "SRQ %u: srq_limit is %u, max_wr %u",
+				 srq_of(ibv)->index, attr->srq_limit, shared->rq.max_wr);
 	if (mask & IBV_SRQ_LIMIT)
 		atomic_store(&shared->limit, attr->srq_limit);
 	return 0;
@@ -142,7 +146,8 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 
 	ENTER(srq->generation);
 	if (atomic_load(&srq->users) != 0)
-		return EBUSY;
+		return REFUSE_OF(EBUSY, "ibv_destroy_srq", "SRQ %u: %u QPs use it", srq->index,
+				 atomic_load(&srq->users));
 	pthread_mutex_lock(&process_objects);
 	table[srq->index] = NULL;
 	atomic_store(&srq->shared->live, 0);
@@ -161,6 +166,17 @@ void srq_let_go(uint32_t index)
 		recv_ring_free(&process_current->segment->srq[index].rq);
 }
 
+static void refuse_receive(const struct srq *srq, const struct ibv_recv_wr *wr, int error)
+{
+	if (error == ENOMEM)
+		REFUSE_OF(error, "ibv_post_srq_recv", "SRQ %u: it is full: %u are posted (max_wr)",
+			  srq->index, srq->shared->rq.max_wr);
+	else
+		REFUSE_OF(error, "ibv_post_srq_recv",
+			  "SRQ %u: wr_id %#llx: num_sge is %d, max_sge %u", srq->index,
+			  (unsigned long long)wr->wr_id, wr->num_sge, srq->shared->rq.max_sge);
+}
+
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct srq *srq = srq_of(ibv);
@@ -169,8 +185,10 @@ int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 	pthread_mutex_lock(&srq->post);
 	error = recv_ring_post(&srq->shared->rq, &wr);
 	pthread_mutex_unlock(&srq->post);
-	if (error != 0)
+	if (error != 0) {
 		*bad_wr = wr;
+		refuse_receive(srq, wr, error);
+	}
 	return error;
 }
 

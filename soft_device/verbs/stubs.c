@@ -11,13 +11,14 @@
 #include <rdma/ib_user_sa.h>
 #include <string.h>
 
+#include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
 #define UNUSED __attribute__((unused))
 
 /* Pointers fail with NULL and errno. */
 #define UNSUPPORTED()	   REFUSE(EOPNOTSUPP, __func__, "not supported")
-#define UNSUPPORTED_NULL() (errno = UNSUPPORTED(), NULL)
+#define UNSUPPORTED_NULL() call_failed_null(UNSUPPORTED())
 
 /* Only reliable connections: no address handles, no multicast. */
 SOFT_EXPORT struct ibv_ah *ibv_create_ah(UNUSED struct ibv_pd *pd, UNUSED struct ibv_ah_attr *attr)
