@@ -184,7 +184,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	int error;
 
 	if (id->state != CM_IDLE)
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, "rdma_bind_addr", id);
 	copy_address(&id->local, addr);
 	if (!is_any(&id->local)) {
 		id->device = device_of(&id->local);
@@ -209,6 +209,23 @@ void cm_show_local(struct cm_id *id)
 	pthread_mutex_unlock(&cm_lock);
 }
 
+static int refuse_address(const char *call, const struct sockaddr *address)
+{
+	if (address == NULL)
+		return REFUSE(EINVAL, call, "the address is NULL");
+	return REFUSE(EINVAL, call, "address family %d, expected AF_INET (%d) or AF_INET6 (%d)",
+		      address->sa_family, AF_INET, AF_INET6);
+}
+
+static int refuse_bind(const struct cm_id *id, int error)
+{
+	if (error == EINVAL)
+		return error; /* cm_bind() has named the state */
+	if (error == ENODEV)
+		return CM_REFUSE(error, "rdma_bind_addr", id, "no device has this address");
+	return CM_REFUSE(error, "rdma_bind_addr", id, "%s", strerror(error));
+}
+
 SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct cm_id *of = cm_id_of(id);
@@ -216,12 +233,12 @@ SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 
 	CM_ENTER(id);
 	if (cm_address_bytes(addr) == 0)
-		return call_failed(EINVAL);
+		return call_failed(refuse_address(__func__, addr));
 	pthread_mutex_lock(&cm_lock);
 	error = -cm_bind(of, addr);
 	pthread_mutex_unlock(&cm_lock);
 	if (error != 0)
-		return call_failed(error);
+		return call_failed(refuse_bind(of, error));
 	cm_show_local(of);
 	error = of->device == NULL ? 0 : -cm_id_show_device(of);
 	return error == 0 ? 0 : call_failed(error);
@@ -275,6 +292,8 @@ static int settle_source(struct cm_id *id, const struct sockaddr_storage *source
 	return id->fd >= 0 ? 0 : reserve(id);
 }
 
+static const char resolve_addr[] = "rdma_resolve_addr";
+
 /* Lock held. -errno is the call's failure, *status the event's. */
 static int resolve_address(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst,
 			   int *status)
@@ -283,22 +302,25 @@ static int resolve_address(struct cm_id *id, const struct sockaddr *src, const s
 	int error;
 
 	if (id->state != CM_IDLE && id->state != CM_BOUND)
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, resolve_addr, id);
 	if (id->state == CM_BOUND)
 		source = id->local;
 	else if (src != NULL)
 		copy_address(&source, src);
 	if (source.ss_family != dst->sa_family)
-		return -EINVAL;
+		return CM_REFUSE(-EINVAL, resolve_addr, id,
+				 "address families %d and %d of source and destination",
+				 source.ss_family, dst->sa_family);
 	copy_address(&id->remote, dst);
 	error = find_source(&id->remote, &source);
 	if (error != 0)
-		return error;
+		return CM_REFUSE(error, resolve_addr, id, "the routing table has no way there: %s",
+				 strerror(-error));
 	if (is_any(&id->remote))
 		take_host(&id->remote, &source);
 	*status = settle_source(id, &source);
 	if (*status != 0 && *status != -ENODEV)
-		return *status;
+		return CM_REFUSE(*status, resolve_addr, id, "its port: %s", strerror(-*status));
 	return 0;
 }
 
@@ -310,9 +332,10 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_ad
 
 	(void)timeout_ms; /* asking this host's routing table takes no time */
 	CM_ENTER(id);
-	if (cm_address_bytes(dst_addr) == 0 ||
-	    (src_addr != NULL && cm_address_bytes(src_addr) == 0))
-		return call_failed(EINVAL);
+	if (cm_address_bytes(dst_addr) == 0)
+		return call_failed(refuse_address(__func__, dst_addr));
+	if (src_addr != NULL && cm_address_bytes(src_addr) == 0)
+		return call_failed(refuse_address(__func__, src_addr));
 	pthread_mutex_lock(&cm_lock);
 	error = -resolve_address(of, src_addr, dst_addr, &status);
 	if (error == 0) {
@@ -336,7 +359,7 @@ SOFT_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 	(void)timeout_ms;
 	CM_ENTER(id);
 	pthread_mutex_lock(&cm_lock);
-	error = of->state == CM_ADDR_RESOLVED ? 0 : EINVAL;
+	error = of->state == CM_ADDR_RESOLVED ? 0 : CM_REFUSE_STATE(EINVAL, __func__, of);
 	if (error == 0)
 		error = -cm_event_raise(of, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 	if (error == 0)

@@ -125,7 +125,8 @@ SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 	int error = FAULT_CALL();
 
 	if (error == 0 && ((node == NULL && service == NULL && hints == NULL) || res == NULL))
-		error = EINVAL;
+		error = REFUSE(EINVAL, __func__, "%s is NULL",
+			       res == NULL ? "res" : "each of node, service and hints");
 	if (error != 0)
 		return call_failed(error);
 	found = calloc(1, sizeof(*found));

@@ -291,9 +291,10 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdm
 	int error = FAULT_CALL();
 
 	if (error == 0 && (channel == NULL || event == NULL))
-		error = EINVAL;
+		error = REFUSE(EINVAL, __func__, "%s is NULL",
+			       channel == NULL ? "channel" : "event");
 	if (error == 0 && process_is_foreign(channel_of(channel)->generation))
-		error = EIO;
+		error = REFUSE(EIO, __func__, "channel: " CALL_OF_PARENT);
 	if (error != 0)
 		return call_failed(error);
 	if (cm_event_get(channel_of(channel), &next) != 0)
@@ -307,7 +308,7 @@ SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 	int error = FAULT_CALL();
 
 	if (event == NULL)
-		return call_failed(EINVAL);
+		return call_failed(REFUSE(EINVAL, __func__, "event is NULL"));
 	/* told to fail it does its work all the same: without it its id could never be destroyed */
 	cm_event_ack((struct cm_event *)event);
 	return error != 0 ? call_failed(error) : 0;

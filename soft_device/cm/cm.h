@@ -162,12 +162,30 @@ static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
 /* What a call of the program may do with this id: 0, or the errno to fail with. */
 int cm_id_usable(const struct rdma_cm_id *id);
 
+/*
+ * A call on an id that is refused, with both of its addresses, and its state in words: the
+ * value is `error`, of either sign.
+ */
+#define CM_REFUSE(error, call, id, format, ...)                                                    \
+	({                                                                                         \
+		char cm_name[CM_NAME_BYTES];                                                       \
+		REFUSE_OF(error, call, "id %s: " format, cm_id_name(id, cm_name), ##__VA_ARGS__);  \
+	})
+#define CM_NAME_BYTES 128
+const char *cm_id_name(const struct cm_id *id, char name[CM_NAME_BYTES]);
+/* "ADDR_RESOLVED" */
+const char *cm_state_name(enum cm_state state);
+/* The usual reason: the call does not fit the state. */
+#define CM_REFUSE_STATE(error, call, id)                                                           \
+	CM_REFUSE(error, call, id, "it is in state %s", cm_state_name((id)->state))
+
 /* At the top of an exported call on an id, as ENTER() of call.h. */
 #define CM_ENTER(id)                                                                               \
 	do {                                                                                       \
 		int enter_error = FAULT_CALL();                                                    \
-		if (enter_error == 0)                                                              \
-			enter_error = cm_id_usable(id);                                            \
+		if (enter_error == 0 && cm_id_usable(id) != 0)                                     \
+			enter_error = REFUSE(cm_id_usable(id), __func__,                           \
+					     (id) == NULL ? "id is NULL" : "id: " CALL_OF_PARENT); \
 		if (enter_error != 0)                                                              \
 			return call_failed(enter_error);                                           \
 	} while (0)

@@ -22,20 +22,28 @@ static uint8_t retries(uint8_t count)
 }
 
 /* What librdmacm refuses before the kernel gets to see it; 0 or an errno. */
-static int check_param(struct cm_id *id, const struct rdma_conn_param *param, size_t private_max)
+static int check_param(const char *call, struct cm_id *id, const struct rdma_conn_param *param,
+		       size_t private_max)
 {
-	if (id->pub.verbs == NULL || (param == NULL && id->pub.qp == NULL))
-		return EINVAL;
+	if (id->pub.verbs == NULL)
+		return CM_REFUSE(EINVAL, call, id, "it has no device: resolve its address first");
+	if (param == NULL && id->pub.qp == NULL)
+		return CM_REFUSE(EINVAL, call, id, "it has no QP, and conn_param is NULL");
 	if (param == NULL)
 		return 0;
-	if ((param->responder_resources != RDMA_MAX_RESP_RES &&
-	     param->responder_resources > SOFT_MAX_RD_ATOMIC) ||
-	    (param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
-	     param->initiator_depth > SOFT_MAX_RD_ATOMIC))
-		return EINVAL;
-	if (param->private_data_len > private_max ||
-	    (param->private_data_len > 0 && param->private_data == NULL))
-		return EINVAL;
+	if (param->responder_resources != RDMA_MAX_RESP_RES &&
+	    param->responder_resources > SOFT_MAX_RD_ATOMIC)
+		return CM_REFUSE(EINVAL, call, id, "responder_resources is %u, at most %d",
+				 param->responder_resources, SOFT_MAX_RD_ATOMIC);
+	if (param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
+	    param->initiator_depth > SOFT_MAX_RD_ATOMIC)
+		return CM_REFUSE(EINVAL, call, id, "initiator_depth is %u, at most %d",
+				 param->initiator_depth, SOFT_MAX_RD_ATOMIC);
+	if (param->private_data_len > private_max)
+		return CM_REFUSE(EINVAL, call, id, "private_data_len is %u, at most %zu",
+				 param->private_data_len, private_max);
+	if (param->private_data_len > 0 && param->private_data == NULL)
+		return CM_REFUSE(EINVAL, call, id, "private_data is NULL");
 	return 0;
 }
 
@@ -69,7 +77,10 @@ static int put_ep_private(const struct cm_id *id, struct cm_message *message)
 	if (id->ep_private_len == 0)
 		return 0;
 	if (length > CM_REQ_PRIVATE)
-		return -EINVAL;
+		return CM_REFUSE(-EINVAL, "rdma_connect", id,
+				 "%zu bytes of private data with those of rdma_create_ep(), at "
+				 "most %d",
+				 length, CM_REQ_PRIVATE);
 	memmove(message->private_data + id->ep_private_len, message->private_data,
 		message->private_data_len);
 	memcpy(message->private_data, id->ep_private, id->ep_private_len);
@@ -116,7 +127,8 @@ static int start_connecting(struct cm_id *id, const struct cm_message *request)
 	int error;
 
 	if (id->state != CM_ROUTE_RESOLVED)
-		return -EINVAL;
+		return CM_REFUSE(-EINVAL, "rdma_connect", id, "it is in state %s, not in %s",
+				 cm_state_name(id->state), cm_state_name(CM_ROUTE_RESOLVED));
 	link = cm_link_new(id->fd, id, NULL);
 	if (link == NULL)
 		return -ENOMEM;
@@ -145,7 +157,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 	int error;
 
 	CM_ENTER(id);
-	error = check_param(of, conn_param, CM_REQ_PRIVATE);
+	error = check_param(__func__, of, conn_param, CM_REQ_PRIVATE);
 	if (error == 0 &&
 	    getrandom(request.token, sizeof(request.token), 0) != sizeof(request.token))
 		error = EIO;
@@ -195,9 +207,12 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *id)
 
 	CM_ENTER(id);
 	if (id->qp != NULL)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(id),
+					     "it has a QP, so rdma_connect() does that"));
 	pthread_mutex_lock(&cm_lock);
 	error = -confirm(cm_id_of(id));
+	if (error != 0)
+		CM_REFUSE_STATE(error, __func__, cm_id_of(id));
 	pthread_mutex_unlock(&cm_lock);
 	return error == 0 ? 0 : call_failed(error);
 }
@@ -206,7 +221,7 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *id)
 static int send_reply(struct cm_id *id, const struct cm_message *reply)
 {
 	if (id->state != CM_REQ_RECEIVED || id->link == NULL)
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, "rdma_accept", id);
 	id->state = CM_REP_SENT;
 	id->deadline_ns = process_now_ns() + CM_ANSWER_NS;
 	cm_deadline(id->deadline_ns);
@@ -221,7 +236,7 @@ static int send_reject(struct cm_id *id, enum cm_reason reason, const void *data
 
 	if (id->link == NULL || (id->state != CM_REQ_RECEIVED && id->state != CM_REP_RECEIVED &&
 				 id->state != CM_REP_SENT && id->state != CM_REQ_SENT))
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, "rdma_reject", id);
 	reject.private_data_len = length;
 	if (length > 0)
 		memcpy(reject.private_data, data, length);
@@ -252,7 +267,7 @@ static int accept_request(struct cm_id *id, const struct rdma_conn_param *param)
 	int error;
 
 	pthread_mutex_lock(&cm_lock);
-	error = id->state == CM_REQ_RECEIVED ? 0 : EINVAL;
+	error = id->state == CM_REQ_RECEIVED ? 0 : CM_REFUSE_STATE(EINVAL, "rdma_accept", id);
 	if (error == 0) {
 		settle_depths(id, param);
 		take_param(id, param, &reply);
@@ -280,7 +295,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_
 	int error;
 
 	CM_ENTER(id);
-	error = check_param(of, conn_param, CM_REP_PRIVATE);
+	error = check_param(__func__, of, conn_param, CM_REP_PRIVATE);
 	if (error == 0)
 		error = accept_request(of, conn_param);
 	return error == 0 ? cm_id_complete(of) : call_failed(error);
@@ -291,7 +306,9 @@ static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data
 	int error;
 
 	if (length > CM_REJ_PRIVATE || (length > 0 && data == NULL))
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, "rdma_reject", cm_id_of(id),
+					     "%u bytes of private data%s, at most %d", length,
+					     data == NULL ? " at NULL" : "", CM_REJ_PRIVATE));
 	pthread_mutex_lock(&cm_lock);
 	error = -send_reject(cm_id_of(id), reason, data, length);
 	pthread_mutex_unlock(&cm_lock);
@@ -315,12 +332,13 @@ SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 /* Lock held: cm_establish() of the kernel. */
 static int notify(struct cm_id *id, enum ibv_event_type event)
 {
-	if (event != IBV_EVENT_COMM_EST || id->state < CM_LISTENING)
-		return -EINVAL;
+	if (event != IBV_EVENT_COMM_EST)
+		return CM_REFUSE(-EINVAL, "rdma_notify", id, "event %d, expected %d", (int)event,
+				 (int)IBV_EVENT_COMM_EST);
 	if (id->state == CM_ESTABLISHED)
-		return -EISCONN;
+		return CM_REFUSE_STATE(-EISCONN, "rdma_notify", id);
 	if (id->state != CM_REP_SENT)
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, "rdma_notify", id);
 	if (cm_event_raise(id, RDMA_CM_EVENT_ESTABLISHED, 0) != 0)
 		return -ENOMEM;
 	id->state = CM_ESTABLISHED;
@@ -343,7 +361,7 @@ SOFT_EXPORT int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 static int disconnect(struct cm_id *id)
 {
 	if (id->state < CM_REQ_SENT)
-		return -EINVAL;
+		return CM_REFUSE_STATE(-EINVAL, "rdma_disconnect", id);
 	if (id->state == CM_ESTABLISHED && id->link != NULL) {
 		cm_link_say(id->link, CM_DREQ);
 		id->state = CM_DREQ_SENT;

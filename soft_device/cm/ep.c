@@ -32,7 +32,9 @@ static int prepare_active(struct cm_id *id, struct rdma_addrinfo *res, struct ib
 			  struct ibv_qp_init_attr *attr)
 {
 	if (res->ai_connect_len > CM_REQ_PRIVATE)
-		return call_failed(EINVAL);
+		return call_failed(REFUSE(EINVAL, "rdma_create_ep",
+					  "ai_connect_len %zu, at most %d", res->ai_connect_len,
+					  CM_REQ_PRIVATE));
 	if (rdma_resolve_addr(&id->pub, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) != 0 ||
 	    rdma_resolve_route(&id->pub, RESOLVE_MS) != 0)
 		return -1;
@@ -53,7 +55,7 @@ SOFT_EXPORT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res
 	int error = FAULT_CALL();
 
 	if (error == 0 && (id == NULL || res == NULL))
-		error = EINVAL;
+		error = REFUSE(EINVAL, __func__, "%s is NULL", id == NULL ? "id" : "res");
 	if (error != 0)
 		return call_failed(error);
 	if (rdma_create_id(NULL, &new_id, NULL, (enum rdma_port_space)res->ai_port_space) != 0)
@@ -91,7 +93,8 @@ static int get_request(struct cm_id *listener, struct rdma_cm_id **id)
 		return -1;
 	event = listener->pub.event;
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, "rdma_get_request", listener,
+					     "its event is %s", rdma_event_str(event->event)));
 	if (listener->ep_qp != NULL) {
 		struct ibv_qp_init_attr attr = *listener->ep_qp;
 
@@ -107,7 +110,10 @@ static int get_request(struct cm_id *listener, struct rdma_cm_id **id)
 SOFT_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 {
 	CM_ENTER(listen);
-	if (id == NULL || !cm_id_of(listen)->sync)
-		return call_failed(EINVAL);
+	if (id == NULL)
+		return call_failed(REFUSE(EINVAL, __func__, "id is NULL"));
+	if (!cm_id_of(listen)->sync)
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(listen),
+					     "it has an event channel: requests come there"));
 	return get_request(cm_id_of(listen), id);
 }

@@ -132,7 +132,8 @@ int cm_id_migrate(struct cm_id *id, struct cm_channel *channel)
 	struct cm_channel *own = id->sync ? id->channel : NULL;
 
 	if (sync && id->sync)
-		return -EINVAL;
+		return CM_REFUSE(-EINVAL, "rdma_migrate_id", id,
+				 "channel is NULL, and it has none of the program's");
 	if (sync)
 		channel = cm_channel_new();
 	if (channel == NULL)
@@ -205,7 +206,7 @@ static int check_port_space(enum rdma_port_space ps)
 			      "supported",
 			      (unsigned int)ps, (unsigned int)RDMA_PS_TCP);
 	default:
-		return EINVAL;
+		return REFUSE(EINVAL, "rdma_create_id", "port space %#x", (unsigned int)ps);
 	}
 }
 
@@ -217,9 +218,9 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	int error = FAULT_CALL();
 
 	if (error == 0)
-		error = id == NULL ? EINVAL : check_port_space(ps);
+		error = id == NULL ? REFUSE(EINVAL, __func__, "id is NULL") : check_port_space(ps);
 	if (error == 0 && of != NULL && process_is_foreign(of->generation))
-		error = EIO;
+		error = REFUSE(EIO, __func__, "channel: " CALL_OF_PARENT);
 	if (error != 0)
 		return call_failed(error);
 	if (of == NULL)

@@ -248,7 +248,7 @@ static int start_listening(struct cm_id *id, int backlog)
 	if (id->state == CM_IDLE)
 		error = cm_bind(id, (const struct sockaddr *)&any);
 	if (error == 0 && id->state != CM_BOUND)
-		error = -EINVAL;
+		error = CM_REFUSE_STATE(-EINVAL, "rdma_listen", id);
 	if (error != 0)
 		return error;
 	id->door = open_door(id);
@@ -281,7 +281,9 @@ SOFT_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog)
 	error = -start_listening(cm_id_of(id), backlog);
 	pthread_mutex_unlock(&cm_lock);
 	if (error != 0)
-		return call_failed(error);
+		return call_failed(error == EINVAL ? error
+						   : CM_REFUSE(error, __func__, cm_id_of(id), "%s",
+							       strerror(error)));
 	cm_show_local(cm_id_of(id));
 	return 0;
 }

@@ -56,18 +56,26 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 	}
 }
 
+static int refuse(const struct cm_id *id, int name, size_t length, int error)
+{
+	return CM_REFUSE(error, "rdma_set_option", id, "option %d with %zu bytes, in state %s",
+			 name, length, cm_state_name(id->state));
+}
+
 SOFT_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 				size_t optlen)
 {
 	int error;
 
 	CM_ENTER(id);
-	if (level != RDMA_OPTION_ID)
-		return call_failed(ENOSYS); /* there are no path records to be set */
+	if (level != RDMA_OPTION_ID) /* there are no path records to be set */
+		return call_failed(CM_REFUSE(ENOSYS, __func__, cm_id_of(id),
+					     "level %d, only RDMA_OPTION_ID (%d) is supported",
+					     level, RDMA_OPTION_ID));
 	pthread_mutex_lock(&cm_lock);
 	error = -set_id_option(cm_id_of(id), optname, optval, optlen);
 	pthread_mutex_unlock(&cm_lock);
-	return error == 0 ? 0 : call_failed(error);
+	return error == 0 ? 0 : call_failed(refuse(cm_id_of(id), optname, optlen, error));
 }
 
 /* For ids whose QP the program makes itself. */
@@ -75,7 +83,8 @@ SOFT_EXPORT int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
 	CM_ENTER(id);
 	if (id->qp != NULL || ece == NULL || ece->vendor_id == 0 || ece->comp_mask != 0)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(id),
+					     "it has a QP, or vendor_id is 0, or comp_mask not"));
 	pthread_mutex_lock(&cm_lock);
 	cm_id_of(id)->local_ece = *ece;
 	pthread_mutex_unlock(&cm_lock);
@@ -86,7 +95,8 @@ SOFT_EXPORT int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
 	CM_ENTER(id);
 	if (id->qp != NULL || ece == NULL)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(id), "%s",
+					     ece == NULL ? "ece is NULL" : "it has a QP"));
 	pthread_mutex_lock(&cm_lock);
 	*ece = cm_id_of(id)->remote_ece;
 	pthread_mutex_unlock(&cm_lock);

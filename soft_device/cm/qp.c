@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/request.h"
@@ -74,27 +75,33 @@ static bool knows_peer(const struct cm_id *id)
 	}
 }
 
+static int refuse_attr(const struct cm_id *id, enum ibv_qp_state state)
+{
+	return CM_REFUSE(-EINVAL, "rdma_init_qp_attr", id, "no attributes of %s in state %s",
+			 name_of_state(state), cm_state_name(id->state));
+}
+
 /* Lock held. */
 static int fill(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
 		if (id->device == NULL || (id->state > CM_REQ_SENT && !knows_peer(id)))
-			return -EINVAL;
+			return refuse_attr(id, attr->qp_state);
 		fill_init(id, attr, mask);
 		return 0;
 	case IBV_QPS_RTR:
 		if (!knows_peer(id))
-			return -EINVAL;
+			return refuse_attr(id, attr->qp_state);
 		fill_rtr(id, attr, mask);
 		return 0;
 	case IBV_QPS_RTS:
 		if (!knows_peer(id))
-			return -EINVAL;
+			return refuse_attr(id, attr->qp_state);
 		fill_rts(id, attr, mask);
 		return 0;
 	default:
-		return -EINVAL;
+		return refuse_attr(id, attr->qp_state);
 	}
 }
 
@@ -139,7 +146,8 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_
 
 	CM_ENTER(id);
 	if (qp_attr == NULL || qp_attr_mask == NULL)
-		return call_failed(EINVAL);
+		return call_failed(REFUSE(EINVAL, __func__, "%s is NULL",
+					  qp_attr == NULL ? "qp_attr" : "qp_attr_mask"));
 	pthread_mutex_lock(&cm_lock);
 	error = -fill(cm_id_of(id), qp_attr, qp_attr_mask);
 	pthread_mutex_unlock(&cm_lock);
@@ -175,22 +183,34 @@ static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_comp_chann
 	return *cq == NULL ? -1 : 0;
 }
 
-static int check_attr(const struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *attr)
+/* What is wrong, or NULL. */
+static const char *wrong_attr(const struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *attr)
 {
-	if (id->qp != NULL || id->verbs == NULL || attr->qp_type != id->qp_type)
-		return EINVAL;
+	if (id->qp != NULL)
+		return "it has a QP";
+	if (id->verbs == NULL)
+		return "it has no device: resolve its address first";
+	if (attr->qp_type != id->qp_type)
+		return "another QP type than that of its port space";
 	if (attr->pd == NULL || attr->pd->context != id->verbs)
-		return EINVAL;
+		return "the PD is NULL, or of another device";
 	if ((id->recv_cq != NULL && attr->recv_cq != NULL && id->recv_cq != attr->recv_cq) ||
 	    (id->send_cq != NULL && attr->send_cq != NULL && id->send_cq != attr->send_cq))
-		return EINVAL;
-	return 0;
+		return "it has another CQ already";
+	return NULL;
+}
+
+static int check_attr(const struct cm_id *id, const struct ibv_qp_init_attr_ex *attr)
+{
+	const char *wrong = wrong_attr(&id->pub, attr);
+
+	return wrong == NULL ? 0 : CM_REFUSE(EINVAL, "rdma_create_qp", id, "%s", wrong);
 }
 
 static int create_qp(struct cm_id *of, struct ibv_qp_init_attr_ex *attr)
 {
 	struct rdma_cm_id *id = &of->pub;
-	int error = check_attr(id, attr);
+	int error = check_attr(of, attr);
 
 	if (error != 0)
 		return call_failed(error);
@@ -227,7 +247,7 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr
 {
 	CM_ENTER(id);
 	if (attr == NULL)
-		return call_failed(EINVAL);
+		return call_failed(REFUSE(EINVAL, __func__, "attr is NULL"));
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) {
 		attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
 		attr->pd = id->pd;
@@ -243,7 +263,7 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 	CM_ENTER(id);
 	if (qp_init_attr == NULL)
-		return call_failed(EINVAL);
+		return call_failed(REFUSE(EINVAL, __func__, "qp_init_attr is NULL"));
 	memcpy(&attr, qp_init_attr, sizeof(*qp_init_attr));
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 	attr.pd = pd != NULL ? pd : id->pd;
@@ -262,11 +282,19 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 	destroy_cqs(id);
 }
 
+static int refuse_srq(const struct cm_id *id, bool without_attr)
+{
+	return CM_REFUSE(EINVAL, "rdma_create_srq", id, "%s",
+			 without_attr	       ? "attr is NULL"
+			 : id->pub.srq != NULL ? "it has an SRQ"
+					       : "it has no device: resolve its address first");
+}
+
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
 	CM_ENTER(id);
 	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
-		return call_failed(EINVAL);
+		return call_failed(refuse_srq(cm_id_of(id), attr == NULL));
 	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL) {
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 		attr->pd = id->pd;
@@ -280,7 +308,7 @@ SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 {
 	CM_ENTER(id);
 	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
-		return call_failed(EINVAL);
+		return call_failed(refuse_srq(cm_id_of(id), attr == NULL));
 	id->srq = ibv_create_srq(pd != NULL ? pd : id->pd, attr);
 	return id->srq == NULL ? -1 : 0;
 }
