@@ -30,3 +30,31 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 	*memory = mr->addr + offset;
 	return mr;
 }
+
+/* Generations of a place go from 1 to 255 and begin again: those up to the last one were in use. */
+static bool was_in_use(const struct shared_mr *mr, uint32_t key)
+{
+	const uint8_t generation = (uint8_t)key;
+
+	return generation != 0 && generation <= mr->last;
+}
+
+enum vendor_err mr_reason(const struct segment *segment, uint32_t key, uint32_t pd, uint64_t addr,
+			  uint64_t length, uint32_t access)
+{
+	const uint32_t index = key >> 8;
+	const struct shared_mr *mr;
+	uint64_t memory;
+
+	if (key == 0 || index >= SEGMENT_MRS)
+		return VENDOR_KEY_UNKNOWN;
+	mr = &segment->mr[index];
+	if (atomic_load(&mr->key) != key)
+		return was_in_use(mr, key) ? VENDOR_KEY_STALE : VENDOR_KEY_UNKNOWN;
+	if (mr->pd != pd)
+		return VENDOR_KEY_PD;
+	if ((mr->access & access) != access)
+		return VENDOR_KEY_RIGHT;
+	return mr_check(segment, key, pd, addr, length, access, &memory) == NULL ? VENDOR_KEY_RANGE
+										 : VENDOR_NONE;
+}

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "soft_device/process/segment.h"
+#include "soft_device/transport/vendor_err.h"
 
 /*
  * The region of `key` in this segment when it may be used: it is of this PD, has all of
@@ -17,5 +18,12 @@
  */
 const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
 				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory);
+
+/*
+ * Why mr_check() refused: the first of its checks that fails. VENDOR_NONE where all of them pass
+ * by now, as the region has changed meanwhile.
+ */
+enum vendor_err mr_reason(const struct segment *segment, uint32_t key, uint32_t pd, uint64_t addr,
+			  uint64_t length, uint32_t access) __attribute__((cold));
 
 #endif /* SOFT_DATAPATH_MR_CHECK_H */

@@ -40,12 +40,22 @@ struct place {
 	uint64_t memory;
 };
 
-static const struct outcome absent = {.kind = OUTCOME_ABSENT};
+static const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
 static const struct outcome busy = {.kind = OUTCOME_BUSY};
 
 static struct outcome done(enum ibv_wc_status status)
 {
 	return (struct outcome){.kind = OUTCOME_DONE, .status = status};
+}
+
+static struct outcome failed(enum ibv_wc_status status, enum vendor_err why)
+{
+	return (struct outcome){.kind = OUTCOME_DONE, .status = status, .vendor_err = (uint8_t)why};
+}
+
+static struct outcome silence(enum vendor_err why)
+{
+	return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = (uint8_t)why};
 }
 
 void responder_flush(struct peer *peer, struct shared_qp *qp)
@@ -54,6 +64,7 @@ void responder_flush(struct peer *peer, struct shared_qp *qp)
 	struct shared_cqe cqe = {
 		.status = IBV_WC_WR_FLUSH_ERR,
 		.opcode = IBV_WC_RECV,
+		.vendor_err = VENDOR_FLUSHED,
 		.qp_num = atomic_load(&qp->qpn),
 		.solicited = 1,
 	};
@@ -130,11 +141,37 @@ bool responder_flush_soon(struct peer *peer, struct shared_qp *qp)
 	return true;
 }
 
-/* The request cannot be done: NAK, and the target goes to ERR. */
-static struct outcome refuse(const struct execution *x, enum ibv_wc_status status, uint32_t raise)
+static void note_refusal(const struct execution *x, enum vendor_err why, uint64_t wr_id)
 {
+	const struct request *request = x->request;
+
+	x->target->refusal = (struct shared_refusal){
+		.why = why,
+		.op = request->op,
+		.rkey = request->rkey,
+		.length = request->length,
+		.remote_addr = request->remote_addr,
+		.wr_id = wr_id,
+	};
+}
+
+/* The request cannot be done: NAK, and the target goes to ERR. */
+static struct outcome refuse(const struct execution *x, enum ibv_wc_status status,
+			     enum vendor_err why, uint32_t raise)
+{
+	note_refusal(x, why, 0);
 	target_to_error(x->peer, x->target, raise);
-	return done(status);
+	return failed(status, why);
+}
+
+/* The same because of a receive, with the reason that each side gets. */
+static struct outcome refuse_receive(const struct execution *x, const struct received *received,
+				     enum ibv_wc_status status, enum vendor_err receiver,
+				     enum vendor_err requester)
+{
+	note_refusal(x, receiver, received->wr_id);
+	target_to_error(x->peer, x->target, 0);
+	return failed(status, requester);
 }
 
 static struct shared_srq *srq_of(const struct execution *x)
@@ -144,7 +181,9 @@ static struct shared_srq *srq_of(const struct execution *x)
 
 static struct outcome not_ready(const struct execution *x)
 {
-	return (struct outcome){.kind = OUTCOME_RNR, .rnr_timer = (uint8_t)x->target->rnr_timer};
+	return (struct outcome){.kind = OUTCOME_RNR,
+				.rnr_timer = (uint8_t)x->target->rnr_timer,
+				.vendor_err = VENDOR_NO_RECEIVE};
 }
 
 /*
@@ -158,11 +197,12 @@ static struct outcome moved(const struct execution *x, int error)
 	if (error == 0)
 		return done(IBV_WC_SUCCESS);
 	if (error != -EFAULT)
-		return done(IBV_WC_RETRY_EXC_ERR); /* it is gone, or refuses access now */
+		return failed(IBV_WC_RETRY_EXC_ERR,
+			      error == -ESRCH ? VENDOR_PEER_GONE : VENDOR_NO_ACCESS);
 	if (!target_memory_is_usable(request->local, request->local_count,
 				     request->op == REQUEST_READ))
-		return done(IBV_WC_LOC_PROT_ERR);
-	return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+	return refuse(x, IBV_WC_REM_ACCESS_ERR, VENDOR_UNMAPPED, RAISE_QP_ACCESS);
 }
 
 /* The place that the request names, if its key allows `access` there. */
@@ -174,6 +214,18 @@ static bool find_place(const struct execution *x, uint64_t length, uint32_t acce
 	place->mr = mr_check(x->peer->segment, request->rkey, x->target->pd, request->remote_addr,
 			     length, access, &place->memory);
 	return place->mr != NULL;
+}
+
+/* The same for what find_place() did not find. */
+static __attribute__((cold, noinline)) struct outcome refuse_place(const struct execution *x,
+								   uint64_t length, uint32_t access)
+{
+	const struct request *request = x->request;
+
+	return refuse(x, IBV_WC_REM_ACCESS_ERR,
+		      mr_reason(x->peer->segment, request->rkey, x->target->pd,
+				request->remote_addr, length, access),
+		      RAISE_QP_ACCESS);
 }
 
 /* The whole region of the key. */
@@ -197,7 +249,7 @@ static inline __attribute__((always_inline)) struct outcome write_bytes(const st
 	if (request->length == 0)
 		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
 	if (!find_place(x, request->length, IBV_ACCESS_REMOTE_WRITE, &place))
-		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return refuse_place(x, request->length, IBV_ACCESS_REMOTE_WRITE);
 	powerfail_before_write(x->peer, place.mr, place.memory, request->length, x->qpn);
 	return moved(x, target_memory_write_ordered(x->peer->memory, request->local,
 						    request->local_count, place.memory,
@@ -210,9 +262,9 @@ static struct outcome execute_read(const struct execution *x)
 	struct place place = {NULL, 0};
 
 	if (x->target->max_dest_rd_atomic == 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
 	if (request->length != 0 && !find_place(x, request->length, IBV_ACCESS_REMOTE_READ, &place))
-		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return refuse_place(x, request->length, IBV_ACCESS_REMOTE_READ);
 	powerfail_pushed(x->peer, x->qpn);
 	if (request->length == 0)
 		return done(IBV_WC_SUCCESS);
@@ -230,11 +282,11 @@ static struct outcome execute_atomic(const struct execution *x)
 	int error;
 
 	if (x->target->max_dest_rd_atomic == 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
 	if (!find_place(x, 8, IBV_ACCESS_REMOTE_ATOMIC, &place))
-		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return refuse_place(x, 8, IBV_ACCESS_REMOTE_ATOMIC);
 	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_ALIGNMENT, RAISE_QP_REQUEST);
 	powerfail_pushed(x->peer, x->qpn);
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
@@ -257,11 +309,11 @@ static struct outcome execute_atomic_write(const struct execution *x)
 	int error;
 
 	if (x->target->max_dest_rd_atomic == 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
 	if (!find_place(x, 8, IBV_ACCESS_REMOTE_WRITE, &place))
-		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return refuse_place(x, 8, IBV_ACCESS_REMOTE_WRITE);
 	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_ALIGNMENT, RAISE_QP_REQUEST);
 	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
 		return busy;
@@ -289,10 +341,10 @@ static struct outcome execute_flush(const struct execution *x)
 	struct place place;
 
 	if (x->target->max_dest_rd_atomic == 0)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
 	if (!(whole ? find_region(x, access, &place)
 		    : find_place(x, request->length, access, &place)))
-		return refuse(x, IBV_WC_REM_ACCESS_ERR, RAISE_QP_ACCESS);
+		return refuse_place(x, whole ? 0 : request->length, access);
 	powerfail_flush(x->peer, place.memory, whole ? place.mr->length : request->length, x->qpn,
 			request->flush_type & SOFT_FLUSH_PERSISTENT);
 	return done(IBV_WC_SUCCESS);
@@ -349,7 +401,7 @@ static bool next_receive(const struct execution *x, struct received *received)
 
 /* The receive's completion; false when the CQ overflowed. */
 static bool complete(const struct execution *x, const struct received *received,
-		     enum ibv_wc_status status)
+		     enum ibv_wc_status status, enum vendor_err why)
 {
 	const struct request *request = x->request;
 	bool written = request->op == REQUEST_WRITE_IMM;
@@ -358,6 +410,7 @@ static bool complete(const struct execution *x, const struct received *received,
 		.wr_id = received->wr_id,
 		.status = status,
 		.opcode = written ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+		.vendor_err = why,
 		.byte_len = request->length,
 		.imm_data = imm ? request->imm_data : 0,
 		.qp_num = x->qpn,
@@ -370,25 +423,35 @@ static bool complete(const struct execution *x, const struct received *received,
 	return completion_push(x->peer, x->target->recv_cq, &cqe);
 }
 
-/* Completes a receive that the request has made fail, and refuses the request. */
-static struct outcome fail_receive(const struct execution *x, const struct received *received,
-				   enum ibv_wc_status receiver, enum ibv_wc_status requester)
+/*
+ * Completes a receive that the request has made fail, and refuses the request: the message is too
+ * long, or for this reason the memory of the receive cannot be used.
+ */
+static struct outcome receive_too_short(const struct execution *x, const struct received *received)
 {
-	complete(x, received, receiver);
-	return refuse(x, requester, 0);
+	complete(x, received, IBV_WC_LOC_LEN_ERR, VENDOR_SHORT_RECEIVE);
+	return refuse_receive(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE,
+			      VENDOR_SHORT_RECEIVE);
+}
+
+static struct outcome receive_unusable(const struct execution *x, const struct received *received,
+				       enum vendor_err why)
+{
+	complete(x, received, IBV_WC_LOC_PROT_ERR, why);
+	return refuse_receive(x, received, IBV_WC_REM_OP_ERR, why, VENDOR_RECEIVE_MEMORY);
 }
 
 static struct outcome deliver(const struct execution *x, const struct received *received)
 {
 	powerfail_pushed(x->peer, x->qpn);
-	if (!complete(x, received, IBV_WC_SUCCESS))
-		return refuse(x, IBV_WC_REM_OP_ERR, RAISE_QP_FATAL);
+	if (!complete(x, received, IBV_WC_SUCCESS, VENDOR_NONE))
+		return refuse(x, IBV_WC_REM_OP_ERR, VENDOR_CQ_FULL, RAISE_QP_FATAL);
 	return done(IBV_WC_SUCCESS);
 }
 
-/* The parts of the receive that the message reaches; SUCCESS or what is wrong with it. */
-static enum ibv_wc_status scatter(const struct execution *x, const struct received *received,
-				  struct iovec *parts, unsigned *count)
+/* The parts of the receive that the message reaches, where it fits; or false and why not. */
+static bool scatter(const struct execution *x, const struct received *received, struct iovec *parts,
+		    unsigned *count, enum vendor_err *why)
 {
 	uint64_t left = x->request->length;
 
@@ -402,13 +465,16 @@ static enum ibv_wc_status scatter(const struct execution *x, const struct receiv
 			continue;
 		mr = mr_check(x->peer->segment, sge->lkey, received->pd, sge->addr, bytes,
 			      IBV_ACCESS_LOCAL_WRITE, &memory);
-		if (mr == NULL)
-			return IBV_WC_LOC_PROT_ERR;
+		if (mr == NULL) {
+			*why = mr_reason(x->peer->segment, sge->lkey, received->pd, sge->addr,
+					 bytes, IBV_ACCESS_LOCAL_WRITE);
+			return false;
+		}
 		powerfail_before_write(x->peer, mr, memory, bytes, x->qpn);
 		parts[(*count)++] = (struct iovec){(void *)(uintptr_t)memory, bytes};
 		left -= bytes;
 	}
-	return left == 0 ? IBV_WC_SUCCESS : IBV_WC_LOC_LEN_ERR;
+	return true;
 }
 
 static bool too_long(const struct execution *x, const struct received *received)
@@ -425,23 +491,24 @@ static struct outcome execute_send(const struct execution *x)
 	const struct request *request = x->request;
 	struct iovec parts[SOFT_MAX_SGE];
 	struct received received;
+	enum vendor_err why;
 	unsigned count;
 	int error = 0;
 
 	if (!next_receive(x, &received))
 		return not_ready(x);
 	if (too_long(x, &received))
-		return fail_receive(x, &received, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
-	if (scatter(x, &received, parts, &count) != IBV_WC_SUCCESS)
-		return fail_receive(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+		return receive_too_short(x, &received);
+	if (!scatter(x, &received, parts, &count, &why))
+		return receive_unusable(x, &received, why);
 	if (count != 0)
 		error = target_memory_write(x->peer->memory, request->local, request->local_count,
 					    parts, count);
 	if (error == -EFAULT &&
 	    !target_memory_is_usable(request->local, request->local_count, false))
-		return done(IBV_WC_LOC_PROT_ERR);
+		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (error == -EFAULT)
-		return fail_receive(x, &received, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+		return receive_unusable(x, &received, VENDOR_UNMAPPED);
 	return error != 0 ? moved(x, error) : deliver(x, &received);
 }
 
@@ -482,7 +549,7 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 	uint32_t needed = needed_access(x->request);
 
 	if ((x->target->access & needed) != needed)
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_QP_RIGHT, RAISE_QP_REQUEST);
 	switch (x->request->op) {
 	case REQUEST_WRITE:
 		return write_bytes(x);
@@ -501,7 +568,7 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 	case REQUEST_FLUSH:
 		return execute_flush(x);
 	default:
-		return refuse(x, IBV_WC_REM_INV_REQ_ERR, RAISE_QP_REQUEST);
+		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NONE, RAISE_QP_REQUEST);
 	}
 }
 
@@ -512,6 +579,17 @@ static bool accepts(const struct execution *x)
 
 	return responder_knows(x->target, x->qpn, x->request->src_qpn, &x->request->src_gid) &&
 	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
+}
+
+/* Why accepts() said no: a QP that was never connected has no other end. */
+static struct outcome not_accepted(const struct execution *x)
+{
+	const enum ibv_qp_state state = shared_qp_state(x->target, memory_order_relaxed);
+
+	if (atomic_load(&x->target->qpn) != x->qpn)
+		return silence(VENDOR_NO_QP);
+	return silence(state < IBV_QPS_RTR || state > IBV_QPS_SQD ? VENDOR_QP_STATE
+								  : VENDOR_OTHER_QP);
 }
 
 static void tell_established(const struct execution *x)
@@ -531,7 +609,9 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 
 	if (!shared_lock_take_soon(&target->lock))
 		return busy;
-	if (accepts(&x) && !powerfail_strikes(peer)) {
+	if (!accepts(&x)) {
+		outcome = not_accepted(&x);
+	} else if (!powerfail_strikes(peer)) {
 		tell_established(&x);
 		outcome = execute(&x);
 	}
@@ -549,9 +629,11 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 	const uint64_t partner = target == NULL ? 0 : atomic_load(&target->partner);
 
 	*known = partner == 0 || partner == identity;
-	struct outcome outcome = absent;
+	/* whether there is such a QP at all is told to no other process */
+	struct outcome outcome = silence(VENDOR_NOT_CONNECTED);
 
 	if (target != NULL && partner == identity)
 		outcome = responder_execute_on(self, target, qpn, request);
-	return outcome.kind == OUTCOME_BUSY ? absent : outcome; /* the peer tries again */
+	/* the peer tries again */
+	return outcome.kind == OUTCOME_BUSY ? silence(VENDOR_NONE) : outcome;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "completion.h"
+#include "explain.h"
 #include "mr_check.h"
 #include "responder.h"
 #include "soft_device/faults/fault.h"
@@ -32,7 +33,8 @@ _Atomic uint32_t sq_released[SEGMENT_QPS];
 /* Inlined, so that the way without a trace knows nothing of it. */
 static inline __attribute__((always_inline)) void push(struct send_queue *sq,
 						       const struct send_work *work,
-						       uint32_t record, enum ibv_wc_status status)
+						       uint32_t record, enum ibv_wc_status status,
+						       enum vendor_err why)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
 	struct shared_cqe cqe = {
@@ -48,48 +50,51 @@ static inline __attribute__((always_inline)) void push(struct send_queue *sq,
 		.is_send = 1,
 	};
 
+	if (status != IBV_WC_SUCCESS)
+		cqe.vendor_err = why;
 	if (!completion_push(process_current->self, sq->cq, &cqe))
 		responder_fail(process_current->self, sq->shared, sq->generation, RAISE_QP_FATAL);
 }
 
-static inline __attribute__((always_inline)) void complete_recorded(struct send_queue *sq,
-								    const struct send_work *work,
-								    uint32_t record,
-								    enum ibv_wc_status status)
+static inline __attribute__((always_inline)) void
+complete_recorded(struct send_queue *sq, const struct send_work *work, uint32_t record,
+		  enum ibv_wc_status status, enum vendor_err why)
 {
 	sq->completed++;
 	if ((int32_t)(sq->next - sq->completed) < 0)
 		sq->next = sq->completed;
 	if (status != IBV_WC_SUCCESS || sq->sig_all || (work->flags & IBV_SEND_SIGNALED))
-		push(sq, work, record, status);
+		push(sq, work, record, status, why);
 }
 
-/* The oldest request is done with. */
-static void complete(struct send_queue *sq, const struct send_work *work, enum ibv_wc_status status)
+/* The oldest request is done with, and all was well. */
+static void complete(struct send_queue *sq, const struct send_work *work)
 {
-	complete_recorded(sq, work, 0, status);
+	complete_recorded(sq, work, 0, IBV_WC_SUCCESS, VENDOR_NONE);
 }
 
 /* The same, when it is in a slot. */
-static void complete_slot(struct send_queue *sq, enum ibv_wc_status status)
+static void complete_slot(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err why)
 {
 	const struct send_slot *slot = sq_slot(sq, sq->completed);
 
 	if (slot->record != 0)
 		trace_done(slot->record, status);
-	complete_recorded(sq, &slot->work, slot->record, status);
+	complete_recorded(sq, &slot->work, slot->record, status, why);
 }
 
 void sq_flush(struct send_queue *sq)
 {
 	while (sq->completed != sq->posted)
-		complete_slot(sq, IBV_WC_WR_FLUSH_ERR);
+		complete_slot(sq, IBV_WC_WR_FLUSH_ERR, VENDOR_FLUSHED);
 }
 
-void sq_fail(struct send_queue *sq, enum ibv_wc_status status)
+void sq_fail(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err why)
 {
-	if (sq->completed != sq->posted)
-		complete_slot(sq, status);
+	if (sq->completed != sq->posted) {
+		explain_request(sq, &sq_slot(sq, sq->completed)->work, status, why);
+		complete_slot(sq, status, why);
+	}
 	responder_fail(process_current->self, sq->shared, sq->generation, 0);
 	sq_flush(sq);
 }
@@ -121,17 +126,18 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 	void *copy = NULL;
 
 	outcome.status = own = sq_make_request(sq, work, &request);
-	if (!sq_goes_out(work, own))
+	if (!sq_goes_out(work, own)) {
+		outcome.vendor_err = (uint8_t)sq_request_reason(sq, work, own);
 		return outcome;
+	}
 	if (target == NULL)
-		return (struct outcome){.kind = OUTCOME_ABSENT};
+		return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(work, &request);
 	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &request);
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
 	    sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
-		outcome.status =
-			own == IBV_WC_SUCCESS ? sq_place_before(&request, outcome.before) : own;
+		sq_finish_atomic(sq, work, own, &request, &outcome);
 	if (__builtin_expect(fault_any, 0)) {
 		free(copy);
 		if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)
@@ -193,11 +199,11 @@ bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outco
 	else if (outcome->kind == OUTCOME_ABSENT || outcome->kind == OUTCOME_BUSY)
 		status = retry_absent(sq, slot, outcome->kind == OUTCOME_BUSY);
 	if (status != IBV_WC_SUCCESS) {
-		sq_fail(sq, status);
+		sq_fail(sq, status, outcome->vendor_err);
 		return false;
 	}
 	if (outcome->kind == OUTCOME_DONE) {
-		complete_slot(sq, status);
+		complete_slot(sq, status, VENDOR_NONE);
 		return true;
 	}
 	sq->next = sq->completed;
@@ -240,7 +246,8 @@ static void fail_if_lost(struct send_queue *sq)
 		return;
 	if ((peer_gone && sq->completed != sq->posted) ||
 	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
-		sq_fail(sq, IBV_WC_RETRY_EXC_ERR);
+		sq_fail(sq, IBV_WC_RETRY_EXC_ERR,
+			sq->unreachable ? VENDOR_UNREACHABLE : VENDOR_PEER_GONE);
 	else if (sq->lost_ns != 0)
 		sq_wait_until(sq, sq->lost_ns);
 }
@@ -296,7 +303,7 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 }
 
 /* Whether a request posted now may be executed now. */
-static bool may_execute(const struct send_queue *sq)
+static inline __attribute__((always_inline)) bool may_execute(const struct send_queue *sq)
 {
 	return sq->next == sq->posted && sq->peer != NULL && sq->peer->transport != PEER_TCP &&
 	       !fault_any && sq_state(sq) == IBV_QPS_RTS &&
@@ -313,7 +320,7 @@ static void submit(struct send_queue *sq, const struct send_work *work)
 
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS) {
 		sq->posted++;
-		complete(sq, work, IBV_WC_SUCCESS);
+		complete(sq, work);
 		return;
 	}
 	sq_settle(sq, keep(sq, work), &outcome);
@@ -417,8 +424,19 @@ static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr
 	work.flags = wr->send_flags;
 	work.num_sge = 1;
 	sq->posted++;
-	complete(sq, &work, IBV_WC_SUCCESS);
+	complete(sq, &work);
 	return true;
+}
+
+/* The long way, of all that write_at_once() does not do. */
+static __attribute__((noinline)) int post_any(struct send_queue *sq, const struct ibv_send_wr *wr)
+{
+	struct send_work work;
+	int error = work_of(sq, wr, &work);
+
+	if (error == 0)
+		submit(sq, &work);
+	return error;
 }
 
 /* Functions of their own: they cost nothing where nothing is refused. */
@@ -438,17 +456,9 @@ static __attribute__((cold, noinline)) int refuse_state(const struct send_queue 
 
 static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
-	struct send_work work;
-	int error;
-
 	if (!sq_has_room(sq, 1))
 		return refuse_full(sq);
-	if (write_at_once(sq, wr))
-		return 0;
-	error = work_of(sq, wr, &work);
-	if (error == 0)
-		submit(sq, &work);
-	return error;
+	return write_at_once(sq, wr) ? 0 : post_any(sq, wr);
 }
 
 /* Another thread builds requests in the free slots; callers hold sq.lock. */

@@ -132,10 +132,10 @@ void sq_reset(struct send_queue *sq);
 /* Flushes everything not completed with WR_FLUSH_ERR. Callers hold sq.lock. */
 void sq_flush(struct send_queue *sq);
 /*
- * The QP goes to ERR: the first request not completed, if any, gets this status, the others
- * are flushed. Callers hold sq.lock.
+ * The QP goes to ERR: the first request not completed, if any, gets this status and reason, the
+ * others are flushed. Callers hold sq.lock.
  */
-void sq_fail(struct send_queue *sq, enum ibv_wc_status status);
+void sq_fail(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err why);
 /* The process at the other end is gone: fails the QP now or, if it is idle or may still be
  * answered, after a while. Callers hold sq.lock. */
 void sq_peer_gone(struct send_queue *sq);
@@ -219,6 +219,12 @@ extern const struct send_opcode sq_opcodes[SQ_OPCODES];
  */
 enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
 				   struct request *request);
+/* Why it named that status; see mr_reason(). */
+enum vendor_err sq_request_reason(const struct send_queue *sq, const struct send_work *work,
+				  enum ibv_wc_status status) __attribute__((cold));
+/* The first part whose key or range is refused, and why; NULL: none is. */
+const struct ibv_sge *sq_bad_part(const struct send_queue *sq, const struct send_work *work,
+				  enum vendor_err *why) __attribute__((cold));
 /*
  * An atomic whose own memory is wrong is executed all the same: the target changes, and the old
  * value cannot be placed. Then the request is whole, but for `local`.
@@ -228,8 +234,13 @@ static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status 
 	return status == IBV_WC_SUCCESS ||
 	       (status == IBV_WC_LOC_PROT_ERR && sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC);
 }
-/* Places the old value of an atomic. */
-enum ibv_wc_status sq_place_before(const struct request *request, uint64_t before);
+/*
+ * An atomic was executed: places the old value, or fails with what is wrong with the memory for
+ * it, `own`.
+ */
+void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
+		      enum ibv_wc_status own, const struct request *request,
+		      struct outcome *outcome);
 
 /*
  * The outcome of slot number `completed`: completes it, fails the QP or, false, has it wait

@@ -63,6 +63,7 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 	if (sq->completed != sq->next)
 		return false; /* the answers to those before it come first */
 	outcome.status = slot->fault;
+	outcome.vendor_err = VENDOR_FAULT;
 	if (slot->fault == IBV_WC_SUCCESS) {
 		slot->rnr_faults--;
 		outcome.kind = OUTCOME_RNR;

@@ -48,13 +48,19 @@ static uint64_t gather_8(const struct request *request)
 	return value;
 }
 
-enum ibv_wc_status sq_place_before(const struct request *request, uint64_t before)
+void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
+		      enum ibv_wc_status own, const struct request *request,
+		      struct outcome *outcome)
 {
-	struct iovec from = {&before, sizeof(before)};
+	struct iovec from = {&outcome->before, sizeof(outcome->before)};
 
-	return target_memory_write(0, &from, 1, request->local, request->local_count) == 0
-		       ? IBV_WC_SUCCESS
-		       : IBV_WC_LOC_PROT_ERR;
+	if (own != IBV_WC_SUCCESS) {
+		outcome->status = own;
+		outcome->vendor_err = (uint8_t)sq_request_reason(sq, work, own);
+	} else if (target_memory_write(0, &from, 1, request->local, request->local_count) != 0) {
+		outcome->status = IBV_WC_LOC_PROT_ERR;
+		outcome->vendor_err = VENDOR_UNMAPPED;
+	}
 }
 
 /* The local parts of the request, their keys checked. */
@@ -114,4 +120,42 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 	request->src_qpn = sq->qpn;
 	request->src_gid = sq->gid;
 	return status;
+}
+
+/* The first part that gather() refused; NULL: none does by now. */
+const struct ibv_sge *sq_bad_part(const struct send_queue *sq, const struct send_work *work,
+				  enum vendor_err *why)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	uint64_t most = opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1;
+
+	*why = VENDOR_NONE;
+	if (work->flags & IBV_SEND_INLINE)
+		return NULL;
+	for (uint32_t i = 0; i < work->num_sge && most > 0; i++) {
+		const struct ibv_sge *sge = &work->sge[i];
+		uint64_t part = sge->length < most ? sge->length : most;
+
+		if (part != 0)
+			*why = mr_reason(process_current->segment, sge->lkey, sq->pd, sge->addr,
+					 part, opcode->local_access);
+		if (*why != VENDOR_NONE)
+			return sge;
+		most -= part;
+	}
+	return NULL;
+}
+
+enum vendor_err sq_request_reason(const struct send_queue *sq, const struct send_work *work,
+				  enum ibv_wc_status status)
+{
+	enum vendor_err why = VENDOR_NONE;
+
+	if (status == IBV_WC_LOC_LEN_ERR)
+		return VENDOR_TOO_LONG;
+	if (status == IBV_WC_LOC_QP_OP_ERR)
+		return VENDOR_NO_READS;
+	if (status == IBV_WC_LOC_PROT_ERR)
+		sq_bad_part(sq, work, &why);
+	return why;
 }

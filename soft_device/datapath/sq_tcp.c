@@ -42,9 +42,13 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	if (!may_follow(sq, &slot->work))
 		return false;
 	outcome.status = sq_make_request(sq, &slot->work, &request);
-	if (outcome.status == IBV_WC_SUCCESS && wire_payload(&request) > 0 &&
-	    !target_memory_is_usable(request.local, request.local_count, false))
+	if (outcome.status != IBV_WC_SUCCESS) {
+		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
+	} else if (wire_payload(&request) > 0 &&
+		   !target_memory_is_usable(request.local, request.local_count, false)) {
 		outcome.status = IBV_WC_LOC_PROT_ERR;
+		outcome.vendor_err = VENDOR_UNMAPPED;
+	}
 	if (!sq_goes_out(&slot->work, outcome.status)) {
 		if (sq->next != sq->completed)
 			return false; /* the answers before it come first */
@@ -60,31 +64,36 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 		return true;
 	}
 	if (error != -EAGAIN)
-		sq_fail(sq, IBV_WC_RETRY_EXC_ERR);
+		sq_fail(sq, IBV_WC_RETRY_EXC_ERR, VENDOR_PEER_GONE);
 	return false;
 }
 
+static void fail(struct outcome *outcome, enum ibv_wc_status status, enum vendor_err why)
+{
+	outcome->status = status;
+	outcome->vendor_err = (uint8_t)why;
+}
+
 /* Puts what came back where the request wants it. */
-static enum ibv_wc_status place(struct send_queue *sq, const struct send_work *work,
-				const struct outcome *outcome, const void *data, size_t bytes)
+static void place(struct send_queue *sq, const struct send_work *work, struct outcome *outcome,
+		  const void *data, size_t bytes)
 {
 	struct request request;
-	enum ibv_wc_status status = sq_make_request(sq, work, &request);
+	enum ibv_wc_status own = sq_make_request(sq, work, &request);
 	struct iovec whole = {(void *)(uintptr_t)data, bytes};
 
-	if (status != IBV_WC_SUCCESS)
-		return status;
-	if (request.op == REQUEST_COMPARE_SWAP || request.op == REQUEST_FETCH_ADD)
-		return sq_place_before(&request, outcome->before);
-	if (request.op != REQUEST_READ || bytes == 0)
-		return IBV_WC_SUCCESS;
-	if (bytes != request.length)
-		return IBV_WC_BAD_RESP_ERR;
-	if (target_memory_write(0, &whole, 1, request.local, request.local_count) != 0)
-		return IBV_WC_LOC_PROT_ERR;
-	if (__builtin_expect(fault_any, 0))
+	if (sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC && sq_goes_out(work, own))
+		sq_finish_atomic(sq, work, own, &request, outcome);
+	else if (own != IBV_WC_SUCCESS)
+		fail(outcome, own, sq_request_reason(sq, work, own));
+	else if (request.op != REQUEST_READ || bytes == 0)
+		return;
+	else if (bytes != request.length)
+		fail(outcome, IBV_WC_BAD_RESP_ERR, VENDOR_BAD_ANSWER);
+	else if (target_memory_write(0, &whole, 1, request.local, request.local_count) != 0)
+		fail(outcome, IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+	else if (__builtin_expect(fault_any, 0))
 		sq_fault_corrupt_in(work, &request);
-	return IBV_WC_SUCCESS;
 }
 
 void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *outcome,
@@ -97,7 +106,7 @@ void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *o
 		return;
 	if (result.kind == OUTCOME_DONE && result.status == IBV_WC_SUCCESS) {
 		sq->established = true;
-		result.status = place(sq, &slot->work, outcome, data, bytes);
+		place(sq, &slot->work, &result, data, bytes);
 	}
 	sq_settle(sq, slot, &result);
 	sq_run_locked(sq);

@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 5 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	 6 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	 65536
 #define SEGMENT_QPS	 16384
@@ -45,7 +45,8 @@ struct shared_mr {
 	_Atomic uint32_t key; /* 0: free; written last */
 	uint32_t pd;
 	uint32_t access; /* enum ibv_access_flags */
-	uint32_t file;	 /* not 0: a shared mapping of a file, for the power failure */
+	uint16_t file;	 /* not 0: a shared mapping of a file, for the power failure */
+	uint16_t last;	 /* generation of the last key, also when it is taken out; 0: never used */
 	uint64_t addr;	 /* in the owner's memory */
 	uint64_t length;
 	uint64_t iova; /* what addr is called in work requests */
@@ -86,6 +87,16 @@ enum shared_raise {
 	RAISE_QP_RECEIVES = 1 << 10, /* no event: in ERR, with receives to be flushed */
 };
 
+/* The request because of which a queue pair went to ERR: for its owner's user alone. */
+struct shared_refusal {
+	uint32_t why; /* enum vendor_err; 0: there was none */
+	uint32_t op;  /* enum request_op */
+	uint32_t rkey;
+	uint32_t length;
+	uint64_t remote_addr;
+	uint64_t wr_id; /* of the receive that it found */
+};
+
 /* A queue pair as responder. */
 struct shared_qp {
 	struct shared_lock lock;
@@ -108,6 +119,7 @@ struct shared_qp {
 	uint32_t rnr_timer; /* attr.min_rnr_timer */
 	uint32_t max_dest_rd_atomic;
 	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
+	struct shared_refusal refusal;
 	struct shared_ring rq;
 };
 

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 
 #include "soft_device/process/segment.h"
+#include "vendor_err.h"
 
 /* Known to rdma-core since 45; the numbers are the kernel's (include/uapi/rdma/ib_user_verbs.h). */
 #define SOFT_WR_FLUSH		     14
@@ -71,6 +72,7 @@ enum outcome_kind {
 struct outcome {
 	enum outcome_kind kind : 8;
 	uint8_t rnr_timer;	   /* encoded as min_rnr_timer */
+	uint8_t vendor_err;	   /* enum vendor_err: why; 0 with success */
 	enum ibv_wc_status status; /* for the requester's completion */
 	uint64_t before;	   /* the old value, for the two atomics */
 };

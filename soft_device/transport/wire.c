@@ -240,14 +240,14 @@ void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_a
 	*at++ = (unsigned char)answer->outcome.kind;
 	*at++ = (unsigned char)answer->outcome.status;
 	*at++ = answer->outcome.rnr_timer;
-	*at++ = 0;
+	*at++ = answer->outcome.vendor_err;
 	put_64(at, answer->outcome.before);
 }
 
 int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer)
 {
 	const unsigned char *at = body;
-	uint8_t kind, status, rnr_timer, unused;
+	uint8_t kind, status, rnr_timer, vendor_err;
 
 	if (length < WIRE_ANSWER_BYTES || length > WIRE_ANSWER_BYTES + SOFT_MAX_MESSAGE)
 		return -EPROTO;
@@ -255,15 +255,16 @@ int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer
 	kind = get_8(&at);
 	status = get_8(&at);
 	rnr_timer = get_8(&at);
-	unused = get_8(&at);
+	vendor_err = get_8(&at);
 	answer->outcome.before = get_64(&at);
 	answer->bytes = (uint32_t)(length - WIRE_ANSWER_BYTES);
 	if (kind > OUTCOME_ABSENT || status > IBV_WC_TM_RNDV_INCOMPLETE || rnr_timer > 31 ||
-	    unused != 0)
+	    vendor_err >= VENDOR_ERRS)
 		return -EPROTO;
 	answer->outcome.kind = (enum outcome_kind)kind;
 	answer->outcome.status = (enum ibv_wc_status)status;
 	answer->outcome.rnr_timer = rnr_timer;
+	answer->outcome.vendor_err = vendor_err;
 	if (answer->bytes > 0 && (kind != OUTCOME_DONE || status != IBV_WC_SUCCESS))
 		return -EPROTO;
 	return 0;

@@ -17,7 +17,7 @@
 #include "request.h"
 
 #define WIRE_MAGIC	  0x52505346u /* "RPSF" */
-#define WIRE_VERSION	  2
+#define WIRE_VERSION	  3
 #define WIRE_HEADER_BYTES 12
 #define WIRE_BODY_MAX	  (SOFT_MAX_MESSAGE + 256)
 

@@ -31,8 +31,11 @@ static struct timer *looking; /* look_again() */
 static void fail_receives(struct ibv_wc *wc, int count)
 {
 	for (int i = 0; i < count; i++) {
-		if (wc[i].status == IBV_WC_SUCCESS && (wc[i].opcode & IBV_WC_RECV) != 0)
-			wc[i].status = fault_complete(SOFT_OP_RECV);
+		if (wc[i].status != IBV_WC_SUCCESS || (wc[i].opcode & IBV_WC_RECV) == 0)
+			continue;
+		wc[i].status = fault_complete(SOFT_OP_RECV);
+		if (wc[i].status != IBV_WC_SUCCESS)
+			wc[i].vendor_err = VENDOR_FAULT;
 	}
 }
 
@@ -150,8 +153,12 @@ static void raise_all(void)
 		if (atomic_load(&shared->raise) == 0)
 			continue;
 		bits = atomic_exchange(&shared->raise, 0);
-		if ((bits & RAISE_CQ_OVERFLOW) != 0)
+		if ((bits & RAISE_CQ_OVERFLOW) != 0) {
+			process_verbose("CQ %u overflows: more than %d completions wait to be "
+					"polled",
+					cq->index, cq->ibv.cqe);
 			async_raise(context_of(cq->ibv.context), IBV_EVENT_CQ_ERR, cq);
+		}
 		if ((bits & RAISE_CQ_NOTIFY) != 0 && cq->channel != NULL)
 			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
 		if ((bits & RAISE_CQ_HELD) != 0)

@@ -140,6 +140,7 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 		shared->addr = wanted->addr;
 		shared->length = wanted->length;
 		shared->iova = wanted->iova;
+		shared->last = (uint8_t)*key;
 		atomic_store_explicit(&shared->key, *key, memory_order_release);
 	}
 	pthread_mutex_unlock(&process_objects);
@@ -236,7 +237,7 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 	if (error != 0)
 		return call_failed_null(-error);
 	if (powerfail_any)
-		wanted.file = powerfail_file(start, length);
+		wanted.file = (uint16_t)powerfail_file(start, length);
 	mr = mr_new(pd, &wanted);
 	if (mr == NULL)
 		return NULL;

@@ -111,6 +111,7 @@ static void place_fill(struct qp *qp)
 	shared->recv_cq = qp->recv_cq->index;
 	shared->srq = qp->srq == NULL ? SOFT_NONE : qp->srq->index;
 	shared->established = 0;
+	shared->refusal.why = 0;
 	atomic_store(&shared->partner, 0);
 	atomic_store(&shared->qpn, qp->ibv.qp_num);
 	shared_lock_release(&shared->lock);

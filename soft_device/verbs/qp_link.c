@@ -11,6 +11,7 @@
 #include "held.h"
 #include "objects.h"
 #include "qp.h"
+#include "soft_device/datapath/explain.h"
 #include "soft_device/datapath/responder.h"
 #include "soft_device/process/process.h"
 
@@ -192,6 +193,19 @@ static void raise_events(struct qp *qp, uint32_t bits)
 		async_raise(qp->context, IBV_EVENT_QP_LAST_WQE_REACHED, &qp->ibv);
 }
 
+/* A peer writes it with the lock held. */
+static void explain(struct qp *qp)
+{
+	struct shared_refusal refusal = {0};
+
+	if (!shared_lock_take_soon(&qp->shared->lock))
+		return;
+	refusal = qp->shared->refusal;
+	qp->shared->refusal.why = VENDOR_NONE;
+	shared_lock_release(&qp->shared->lock);
+	explain_refusal(qp->ibv.qp_num, &refusal);
+}
+
 static void raise_one(struct qp *qp, const void *unused)
 {
 	uint32_t bits;
@@ -200,6 +214,8 @@ static void raise_one(struct qp *qp, const void *unused)
 	if ((uint16_t)atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
 		return;
 	bits = (uint16_t)atomic_exchange(&qp->shared->raise, shared_qp_word(qp->sq.generation, 0));
+	if (process_is_verbose && (bits & RAISE_QP_FLUSH))
+		explain(qp);
 	raise_events(qp, bits);
 	if (bits & RAISE_QP_FLUSH)
 		sq_run(&qp->sq);

@@ -35,6 +35,7 @@ static int setup(void **unused)
 	mr->addr = MEMORY;
 	mr->iova = IOVA;
 	mr->length = BYTES;
+	mr->last = (uint8_t)KEY;
 	atomic_store(&mr->key, KEY);
 	return 0;
 }
@@ -113,6 +114,36 @@ static void access__has_to_be_granted_whole(void **unused)
 	assert_null(mr_check(segment, KEY, PD, IOVA, 1, ACCESS | IBV_ACCESS_REMOTE_READ, &memory));
 }
 
+/* The checks in their order, each with what fails at it first. */
+static void reason__names_the_check_that_failed(void **unused)
+{
+	static const struct {
+		uint32_t key, pd;
+		uint64_t addr, length;
+		uint32_t access;
+		enum vendor_err why;
+	} cases[] = {
+		{0, PD, IOVA, 1, 0, VENDOR_KEY_UNKNOWN},
+		{SEGMENT_MRS << 8 | 1, PD, IOVA, 1, 0, VENDOR_KEY_UNKNOWN},
+		{KEY + 256, PD, IOVA, 1, 0, VENDOR_KEY_UNKNOWN},
+		{KEY + 1, PD, IOVA, 1, 0, VENDOR_KEY_UNKNOWN}, /* yet to come */
+		{KEY - 1, PD, IOVA, 1, 0, VENDOR_KEY_STALE},
+		{INDEX << 8, PD, IOVA, 1, 0, VENDOR_KEY_UNKNOWN}, /* no generation is 0 */
+		{KEY, PD + 1, 0, 1, IBV_ACCESS_REMOTE_READ, VENDOR_KEY_PD},
+		{KEY, PD, 0, 1, IBV_ACCESS_REMOTE_READ, VENDOR_KEY_RIGHT},
+		{KEY, PD, IOVA + 1, BYTES, ACCESS, VENDOR_KEY_RANGE},
+		{KEY, PD, IOVA, BYTES, ACCESS, VENDOR_NONE},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(mr_reason(segment, cases[i].key, cases[i].pd, cases[i].addr,
+					   cases[i].length, cases[i].access),
+				 cases[i].why);
+	atomic_store(&segment->mr[INDEX].key, 0);
+	assert_int_equal(mr_reason(segment, KEY, PD, IOVA, 1, 0), VENDOR_KEY_STALE);
+	atomic_store(&segment->mr[INDEX].key, KEY);
+}
+
 static void region__that_is_withdrawn_is_refused(void **unused)
 {
 	uint64_t memory;
@@ -131,6 +162,7 @@ int main(void)
 		REGION_TEST(key__of_no_region_is_refused),
 		REGION_TEST(domain__has_to_be_that_of_the_region),
 		REGION_TEST(access__has_to_be_granted_whole),
+		REGION_TEST(reason__names_the_check_that_failed),
 		REGION_TEST(region__that_is_withdrawn_is_refused),
 	};
 

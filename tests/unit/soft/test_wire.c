@@ -19,7 +19,7 @@ static const union ibv_gid here = {.raw = {0xfd, [15] = 7}};
 
 static void test_header_is_big_endian(void **state)
 {
-	static const unsigned char expected[WIRE_HEADER_BYTES] = {'R', 'P', 'S', 'F', 0, 2,
+	static const unsigned char expected[WIRE_HEADER_BYTES] = {'R', 'P', 'S', 'F', 0, 3,
 								  0,   1,   0,	 0,   0, 44};
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
@@ -214,7 +214,11 @@ static void test_answer_comes_back(void **state)
 	static const struct wire_answer cases[] = {
 		{1, {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS}, 4096},
 		{2, {.kind = OUTCOME_DONE, .before = UINT64_C(0x1112131415161718)}, 0},
-		{3, {.kind = OUTCOME_DONE, .status = IBV_WC_REM_ACCESS_ERR}, 0},
+		{3,
+		 {.kind = OUTCOME_DONE,
+		  .status = IBV_WC_REM_ACCESS_ERR,
+		  .vendor_err = VENDOR_ERRS - 1},
+		 0},
 		{4, {.kind = OUTCOME_RNR, .rnr_timer = 31}, 0},
 		{0xffffffff, {.kind = OUTCOME_ABSENT}, 0},
 	};
@@ -234,6 +238,7 @@ static void test_answer_comes_back(void **state)
 		assert_int_equal(back.outcome.kind, cases[i].outcome.kind);
 		assert_int_equal(back.outcome.status, cases[i].outcome.status);
 		assert_int_equal(back.outcome.rnr_timer, cases[i].outcome.rnr_timer);
+		assert_int_equal(back.outcome.vendor_err, cases[i].outcome.vendor_err);
 		assert_int_equal(back.outcome.before, cases[i].outcome.before);
 	}
 }
@@ -247,6 +252,8 @@ static void test_unsound_answers_are_refused(void **state)
 		{{.outcome = {.kind = OUTCOME_ABSENT + 1}}, WIRE_ANSWER_BYTES},
 		{{.outcome = {.status = IBV_WC_TM_RNDV_INCOMPLETE + 1}}, WIRE_ANSWER_BYTES},
 		{{.outcome = {.kind = OUTCOME_RNR, .rnr_timer = 32}}, WIRE_ANSWER_BYTES},
+		{{.outcome = {.status = IBV_WC_REM_OP_ERR, .vendor_err = VENDOR_ERRS}},
+		 WIRE_ANSWER_BYTES},
 		{{.outcome = {.kind = OUTCOME_RNR}}, WIRE_ANSWER_BYTES + 8},
 		{{.outcome = {.status = IBV_WC_REM_OP_ERR}}, WIRE_ANSWER_BYTES + 8},
 		{{.number = 1}, WIRE_ANSWER_BYTES - 1},

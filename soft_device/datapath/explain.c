@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * explain.c -- see explain.h. The numbers are the program's own: its wr_id, keys and addresses.
+ */
+#include "explain.h"
+
+#include <stdio.h>
+
+#include "soft_device/process/names.h"
+#include "soft_device/process/process.h"
+
+#define DETAIL_BYTES 640
+
+static const char *const operations[REQUEST_OPS] = {
+	[REQUEST_WRITE] = "RDMA write",
+	[REQUEST_WRITE_IMM] = "RDMA write with immediate data",
+	[REQUEST_READ] = "RDMA read",
+	[REQUEST_SEND] = "send",
+	[REQUEST_SEND_IMM] = "send with immediate data",
+	[REQUEST_COMPARE_SWAP] = "compare and swap",
+	[REQUEST_FETCH_ADD] = "fetch and add",
+	[REQUEST_ATOMIC_WRITE] = "atomic write",
+	[REQUEST_FLUSH] = "flush",
+};
+
+/* The region of the key as it is now, where the reason is about it; or nothing. */
+static void put_region(const struct segment *segment, uint32_t key, enum vendor_err why, char *text,
+		       size_t room)
+{
+	const struct shared_mr *mr = &segment->mr[key >> 8 < SEGMENT_MRS ? key >> 8 : 0];
+	char names[NAMES_BYTES];
+
+	if (why < VENDOR_KEY_PD || why > VENDOR_UNMAPPED || key >> 8 >= SEGMENT_MRS ||
+	    atomic_load(&mr->key) != key)
+		return;
+	snprintf(text, room, "; the region is %llu bytes at %#llx in PD %u, with %s",
+		 (unsigned long long)mr->length, (unsigned long long)mr->iova, mr->pd,
+		 names_of_access(mr->access, names));
+}
+
+static void put_local(const struct send_queue *sq, const struct send_work *work,
+		      enum vendor_err why, char *text)
+{
+	enum vendor_err now;
+	const struct ibv_sge *part = sq_bad_part(sq, work, &now);
+	int used;
+
+	if (part == NULL && work->num_sge > 0)
+		part = work->sge;
+	if (part == NULL)
+		return;
+	used = snprintf(text, DETAIL_BYTES, ": lkey %#x, %u bytes at %#llx", part->lkey,
+			part->length, (unsigned long long)part->addr);
+	put_region(process_current->segment, part->lkey, why, text + used,
+		   DETAIL_BYTES - (size_t)used);
+}
+
+static void put_remote(const struct send_queue *sq, const struct send_work *work,
+		       enum vendor_err why, char *text)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	unsigned long long length = opcode->eight ? 8 : sq_length(work);
+	int used;
+
+	if (opcode->op == REQUEST_FLUSH)
+		length = work->flush_length;
+	if (opcode->op == REQUEST_SEND || opcode->op == REQUEST_SEND_IMM)
+		used = snprintf(text, DETAIL_BYTES, ": %llu bytes to QP %#x", length, sq->path.qpn);
+	else
+		used = snprintf(text, DETAIL_BYTES, ": rkey %#x, %llu bytes at %#llx of QP %#x",
+				work->rkey, length, (unsigned long long)work->remote_addr,
+				sq->path.qpn);
+	if (sq->peer != NULL && sq->peer->segment != NULL)
+		put_region(sq->peer->segment, work->rkey, why, text + used,
+			   DETAIL_BYTES - (size_t)used);
+}
+
+/* "IBV_WC_REM_ACCESS_ERR, no region has this key (vendor_err 2)" */
+static void put_reason(enum ibv_wc_status status, unsigned why, char text[NAMES_BYTES])
+{
+	if (why == VENDOR_NONE)
+		snprintf(text, NAMES_BYTES, "IBV_WC_%s", name_of_status(status));
+	else
+		snprintf(text, NAMES_BYTES, "IBV_WC_%s, %s (vendor_err %u)", name_of_status(status),
+			 vendor_err_text(why), why);
+}
+
+void explain_request(const struct send_queue *sq, const struct send_work *work,
+		     enum ibv_wc_status status, enum vendor_err why)
+{
+	char reason[NAMES_BYTES], detail[DETAIL_BYTES] = "";
+
+	if (!process_is_verbose)
+		return;
+	if (status == IBV_WC_LOC_PROT_ERR)
+		put_local(sq, work, why, detail);
+	else
+		put_remote(sq, work, why, detail);
+	put_reason(status, why, reason);
+	process_verbose("QP %#x: %s, wr_id %#llx, fails with %s%s", sq->qpn,
+			operations[sq_opcodes[work->opcode].op], (unsigned long long)work->wr_id,
+			reason, detail);
+}
+
+void explain_refusal(uint32_t qpn, const struct shared_refusal *refusal)
+{
+	const char *operation = refusal->op < REQUEST_OPS ? operations[refusal->op] : NULL;
+
+	if (!process_is_verbose || refusal->why == VENDOR_NONE || operation == NULL)
+		return;
+	if (refusal->op == REQUEST_SEND || refusal->op == REQUEST_SEND_IMM)
+		process_verbose("QP %#x goes to ERR: a %s of %u bytes by its peer, for the receive "
+				"of wr_id %#llx, is refused: %s (vendor_err %u)",
+				qpn, operation, refusal->length, (unsigned long long)refusal->wr_id,
+				vendor_err_text(refusal->why), refusal->why);
+	else
+		process_verbose("QP %#x goes to ERR: its peer's %s of %u bytes at %#llx with rkey "
+				"%#x is refused: %s (vendor_err %u)",
+				qpn, operation, refusal->length,
+				(unsigned long long)refusal->remote_addr, refusal->rkey,
+				vendor_err_text(refusal->why), refusal->why);
+}
