@@ -7,6 +7,11 @@
  * sanitizer's runtime goes before the device, because it insists on being the
  * first of all libraries; its bare name does, the loader finds it as it would
  * for the command itself.
+ *
+ * Behind the device come two objects with the names of libibverbs and librdmacm
+ * (name.c): with them loaded, neither a library that needs these nor dlopen()
+ * looks for them. Their folder on LD_LIBRARY_PATH is for libibverbs.so, the
+ * name that development packages add.
  */
 #include <argp.h>
 #include <errno.h>
@@ -23,6 +28,7 @@
 
 #define TOOL		  "rpma-soft"
 #define LIBRARY		  "librpma-soft.so"
+#define NAMES		  "librpma-soft" /* the folder beside it */
 #define EXIT_LAUNCH_FAILS 125
 #define EXIT_WRONG_USAGE  64
 
@@ -189,45 +195,74 @@ static const char *choose_runtime(const struct elf_file *device, const char *lib
 	return device->runtime;
 }
 
-/*
- * The loader splits LD_PRELOAD at blanks and colons and knows no quoting: a
- * directory with a blank goes into LD_LIBRARY_PATH, which is split otherwise.
- */
-static const char *loadable(const char *library, char *copy)
-{
-	char *slash, *list = NULL;
-	const char *before = getenv("LD_LIBRARY_PATH");
+static const char *const names[] = {"libibverbs.so.1", "librdmacm.so.1"};
 
-	if (strpbrk(library, " :;") == NULL)
-		return library;
+/*
+ * The loader splits LD_PRELOAD at blanks and colons and knows no quoting: of a path with a blank
+ * the name alone goes there, and LD_LIBRARY_PATH, which is split otherwise, has the folder.
+ */
+static const char *loadable(const char *path)
+{
+	return strchr(path, ' ') != NULL ? strrchr(path, '/') + 1 : path;
+}
+
+static void set_library_path(const char *folder, const char *library)
+{
+	const char *before = getenv("LD_LIBRARY_PATH");
+	const size_t bytes = strlen(folder);
+	char *list = NULL;
+
 	if (strpbrk(library, ":;") != NULL)
 		fail(EXIT_LAUNCH_FAILS, "%s: the loader takes no path with a colon or a semicolon",
 		     library);
-	snprintf(copy, PATH_MAX, "%s", library);
-	slash = strrchr(copy, '/');
-	*slash = '\0';
-	append(&list, "", "", copy);
+	if (before != NULL && strncmp(before, folder, bytes) == 0 &&
+	    (before[bytes] == ':' || before[bytes] == '\0'))
+		return; /* a launcher within a launcher */
+	append(&list, "", "", folder);
+	if (loadable(library) != library) {
+		append(&list, ":", "", library);
+		*strrchr(list, '/') = '\0';
+	}
 	if (before != NULL && before[0] != '\0')
 		append(&list, ":", "", before);
 	if (setenv("LD_LIBRARY_PATH", list, 1) != 0)
 		fail(EXIT_LAUNCH_FAILS, "out of memory");
 	free(list);
-	return LIBRARY;
 }
 
 static bool is_device(const char *library)
 {
 	const char *slash = strrchr(library, '/');
+	const char *name = slash != NULL ? slash + 1 : library;
+	bool is = strcmp(name, LIBRARY) == 0;
 
-	return strcmp(slash != NULL ? slash + 1 : library, LIBRARY) == 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is = is || strcmp(name, names[i]) == 0;
+	return is;
+}
+
+static void append_device(char **list, const char *folder, const char *library)
+{
+	char path[PATH_MAX + 64];
+
+	append(list, ":", "", loadable(library));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		if (access(path, R_OK) != 0)
+			fail(EXIT_LAUNCH_FAILS, "%s: %s", path, strerror(errno));
+		append(list, ":", "", loadable(path));
+	}
 }
 
 /* Runtimes first, then the device, then what was to be preloaded before. */
 static void set_preload(const char *runtime, const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char *first = NULL, *last = NULL, *copy = NULL, *save = NULL, beside[PATH_MAX];
+	char *first = NULL, *last = NULL, *copy = NULL, *save = NULL, *folder = NULL;
 
+	append(&folder, "", "", library);
+	*(strrchr(folder, '/') + 1) = '\0';
+	append(&folder, "", "", NAMES);
 	append(&copy, "", "", before != NULL ? before : "");
 	if (runtime[0] != '\0')
 		append(&first, ":", "", runtime);
@@ -238,7 +273,8 @@ static void set_preload(const char *runtime, const char *library)
 		else if (!elf_file_is_runtime(word) && !is_device(word))
 			append(&last, ":", "", word);
 	}
-	append(&first, ":", "", loadable(library, beside));
+	set_library_path(folder, library);
+	append_device(&first, folder, library);
 	if (last != NULL)
 		append(&first, ":", "", last);
 	if (setenv("LD_PRELOAD", first, 1) != 0)
@@ -246,6 +282,7 @@ static void set_preload(const char *runtime, const char *library)
 	free(first);
 	free(last);
 	free(copy);
+	free(folder);
 }
 
 /* A link takes descriptors: as many as the system lets us have. */

@@ -27,6 +27,7 @@ PROGRAM = """#include <stdio.h>
 #include <stdlib.h>
 int main(void) { return printf("%s\\n", getenv("LD_PRELOAD")) < 0; }
 """
+NAMES = ("libibverbs.so.1", "librdmacm.so.1")
 CLEAN = ("RPMA_SOFT", "LD_PRELOAD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS")
 
 Run = subprocess.CompletedProcess[str]
@@ -52,9 +53,11 @@ def compile_with(compiler: str, source: str, output: Path, *options: str) -> Pat
 
 
 def make_device(folder: Path, *options: str) -> Path:
-    """A launcher with a stub beside it; gives the launcher."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """A launcher with a stub and the two names beside it; gives the launcher."""
+    (folder / "librpma-soft").mkdir(parents=True, exist_ok=True)
     compile_with("gcc", STUB, folder / "librpma-soft.so", "-shared", "-fPIC", *options)
+    for name in NAMES:
+        compile_with("gcc", "", folder / "librpma-soft" / name, "-shared", "-fPIC")
     return Path(shutil.copy(LAUNCHER, folder))
 
 
@@ -78,6 +81,12 @@ def show(launcher: Path, name: str, *options: str, **environment: str) -> str:
     return done.stdout.removesuffix("\n")
 
 
+def preloaded(launcher: Path) -> list[str]:
+    """The device and its names."""
+    folder = launcher.parent
+    return [f"{folder}/librpma-soft.so", *(f"{folder}/librpma-soft/{name}" for name in NAMES)]
+
+
 def refused(done: Run, status: int, *parts: str) -> None:
     assert done.returncode == status, done
     assert done.stdout == ""
@@ -90,7 +99,7 @@ def refused(done: Run, status: int, *parts: str) -> None:
 
 
 def test_the_device_is_preloaded_and_said_to_be(launcher: Path) -> None:
-    assert show(launcher, "LD_PRELOAD") == str(launcher.parent / "librpma-soft.so")
+    assert show(launcher, "LD_PRELOAD") == ":".join(preloaded(launcher))
     assert show(launcher, "RPMA_SOFT") == ""
     assert run(launcher, "true").stderr == "device\n"
 
@@ -144,15 +153,28 @@ def test_what_was_to_be_preloaded_comes_after_the_device(launcher: Path) -> None
     device = launcher.parent / "librpma-soft.so"
     other = Path(shutil.copy(device, launcher.parent / "other.so"))
     before = [own_runtime(), str(other)] if own_runtime() else [str(other)]
-    after = [*before[:-1], str(device), str(other)]
+    after = [*before[:-1], *preloaded(launcher), str(other)]
     assert show(launcher, "LD_PRELOAD", LD_PRELOAD=":".join(before)) == ":".join(after)
 
 
 def test_a_launcher_within_a_launcher_preloads_once(launcher: Path) -> None:
-    done = run(launcher, "-v", launcher, "--seed=3", "sh", "-c", "echo $LD_PRELOAD $RPMA_SOFT")
+    done = run(launcher, "-v", launcher, "--seed=3", "sh", "-c", "echo $LD_PRELOAD $LD_LIBRARY_PATH $RPMA_SOFT")
     assert done.stdout.removeprefix(f"{own_runtime()}:").split() == [
-        f"{launcher.parent}/librpma-soft.so", "verbose", "seed:3",
+        ":".join(preloaded(launcher)), f"{launcher.parent}/librpma-soft", "verbose", "seed:3",
     ]  # fmt: skip
+
+
+def test_its_names_are_looked_for_first(launcher: Path) -> None:
+    folder = f"{launcher.parent}/librpma-soft"
+    assert show(launcher, "LD_LIBRARY_PATH") == folder
+    assert show(launcher, "LD_LIBRARY_PATH", LD_LIBRARY_PATH="/a:/b") == f"{folder}:/a:/b"
+    assert show(launcher, "LD_LIBRARY_PATH", LD_LIBRARY_PATH=f"{folder}er") == f"{folder}:{folder}er"
+
+
+def test_the_names_are_not_preloaded_twice(launcher: Path) -> None:
+    before = f"/usr/lib/libibverbs.so.1:{launcher.parent}/librpma-soft/librdmacm.so.1"
+    done = run(launcher, "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD=before)
+    assert done.stdout.removeprefix(f"{own_runtime()}:").strip() == ":".join(preloaded(launcher))
 
 
 # Where the device is
@@ -163,8 +185,8 @@ def test_it_is_found_where_it_is_installed(tmp_path: Path) -> None:
     libdir = Path(os.path.normpath(tmp_path / "bin" / os.environ["LIBDIR_FROM_BINDIR"]))
     beside = make_device(libdir)
     shutil.move(beside, tmp_path / "bin")
-    device = libdir / "librpma-soft.so"
-    assert show(tmp_path / "bin" / LAUNCHER.name, "LD_PRELOAD") == str(device)
+    expected = ":".join(preloaded(libdir / "any"))
+    assert show(tmp_path / "bin" / LAUNCHER.name, "LD_PRELOAD") == expected
 
 
 def test_it_is_found_through_a_link_to_the_launcher(launcher: Path, tmp_path: Path) -> None:
@@ -173,8 +195,12 @@ def test_it_is_found_through_a_link_to_the_launcher(launcher: Path, tmp_path: Pa
 
 
 def test_a_path_with_blanks_does(tmp_path: Path) -> None:
-    done = run(make_device(tmp_path / "with blank"), "true")
+    launcher = make_device(tmp_path / "with blank")
+    done = run(launcher, "true")
     assert (done.returncode, done.stderr) == (0, "device\n")
+    folder = launcher.parent
+    assert show(launcher, "LD_PRELOAD") == "librpma-soft.so:libibverbs.so.1:librdmacm.so.1"
+    assert show(launcher, "LD_LIBRARY_PATH", LD_LIBRARY_PATH="/a") == f"{folder}/librpma-soft:{folder}:/a"
 
 
 def test_a_path_with_a_colon_cannot_do(tmp_path: Path) -> None:
@@ -185,6 +211,13 @@ def test_a_missing_device_is_named(tmp_path: Path) -> None:
     if (Path(os.environ["LIBDIR"]) / "librpma-soft.so").exists():
         pytest.skip("the device is installed on this machine")
     refused(run(shutil.copy(LAUNCHER, tmp_path), "true"), 125, "librpma-soft.so", str(tmp_path))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_name_is_named(tmp_path: Path, name: str) -> None:
+    launcher = make_device(tmp_path)
+    (tmp_path / "librpma-soft" / name).unlink()
+    refused(run(launcher, "true"), 125, f"{tmp_path}/librpma-soft/{name}", "No such file")
 
 
 # Wrong usage
@@ -310,15 +343,15 @@ def test_the_runtime_of_a_command_comes_first(
 ) -> None:
     done = run(launcher, sanitized(sanitizer, "gcc", tmp_path))
     assert (done.returncode, done.stderr) == (0, "device\n")
-    first, second = done.stdout.strip().split(":")
+    first, *rest = done.stdout.strip().split(":")
     assert first.startswith(runtime)
-    assert second == str(launcher.parent / "librpma-soft.so")
+    assert rest == preloaded(launcher)
 
 
 def test_undefined_behaviour_alone_needs_nothing_first(launcher: Path, tmp_path: Path) -> None:
     done = run(launcher, sanitized("undefined", "gcc", tmp_path))
     assert (done.returncode, done.stderr) == (0, "device\n")
-    assert done.stdout == f"{launcher.parent}/librpma-soft.so\n"
+    assert done.stdout.strip() == ":".join(preloaded(launcher))
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
@@ -327,7 +360,7 @@ def test_a_runtime_inside_the_command_needs_nothing_first(
 ) -> None:
     done = run(launcher, sanitized(sanitizer, "clang", tmp_path))
     assert (done.returncode, done.stderr) == (0, "device\n")
-    assert done.stdout == f"{launcher.parent}/librpma-soft.so\n"
+    assert done.stdout.strip() == ":".join(preloaded(launcher))
 
 
 def test_the_runtime_of_the_device_comes_first(tmp_path: Path) -> None:
@@ -353,4 +386,4 @@ def test_a_runtime_that_was_to_be_preloaded_stays_first(launcher: Path, tmp_path
     runtime = run("gcc", f"-print-file-name=lib{sanitizer[0]}san.so").stdout.strip()
     done = run(launcher, program, LD_PRELOAD=runtime)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().split(":")[-1] == str(launcher.parent / "librpma-soft.so")
+    assert done.stdout.strip().split(":")[-3:] == preloaded(launcher)
