@@ -40,6 +40,7 @@ static void fill_rtr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 	memset(&attr->ah_attr, 0, sizeof(attr->ah_attr));
 	attr->ah_attr.is_global = 1;
 	attr->ah_attr.port_num = 1;
+	attr->ah_attr.grh.sgid_index = SOFT_CM_GID;
 	attr->ah_attr.grh.hop_limit = ROCE_HOP_LIMIT;
 	attr->ah_attr.grh.traffic_class = id->tos;
 	gid_from_sockaddr(&attr->ah_attr.grh.dgid, (const struct sockaddr *)&id->remote);

@@ -19,6 +19,8 @@
 #define SOFT_DEVICES_MAX   64
 #define SOFT_MAX_RD_ATOMIC 16	    /* reads and atomics outstanding on a QP, each way */
 #define SOFT_VENDOR_ID	   0x536f66 /* "Sof"; no IEEE OUI of anybody's NIC */
+#define SOFT_GIDS	   4	    /* entries of the GID table of a port */
+#define SOFT_CM_GID	   1	    /* that of a connection of the RDMA CM: RoCE v2 */
 
 struct device {
 	struct ibv_device ibv; /* first: what programs hold */
@@ -37,6 +39,15 @@ struct context {
 	_Atomic uint32_t users;	     /* PDs, CQs and channels: it stays while there are any */
 	struct async_events *events; /* private to async.c */
 };
+
+/*
+ * Each entry of the GID table is the device's one address, for indexes 0 to 3 of command lines that
+ * were written for a NIC: there RoCE v1 has the even ones and RoCE v2 the odd ones.
+ */
+static inline enum ibv_gid_type gid_type_of(unsigned index)
+{
+	return index % 2 == 0 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
+}
 
 static inline struct context *context_of(struct ibv_context *ibv)
 {

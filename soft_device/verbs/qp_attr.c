@@ -137,7 +137,7 @@ static int check_values(const struct qp *qp, const struct ibv_qp_attr *attr, int
 		{IBV_QP_PKEY_INDEX, "pkey_index", attr->pkey_index, 0, 0},
 		{IBV_QP_AV, "ah_attr.is_global", av->is_global, 1, UINT8_MAX},
 		{IBV_QP_AV, "ah_attr.port_num", av->port_num, 1, 1},
-		{IBV_QP_AV, "ah_attr.grh.sgid_index", av->grh.sgid_index, 0, 0},
+		{IBV_QP_AV, "ah_attr.grh.sgid_index", av->grh.sgid_index, 0, SOFT_GIDS - 1},
 		{IBV_QP_PATH_MTU, "path_mtu", attr->path_mtu, IBV_MTU_256, IBV_MTU_4096},
 		{IBV_QP_DEST_QPN, "dest_qp_num", attr->dest_qp_num, 0, 0xffffff},
 		{IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr->max_rd_atomic, 0,

@@ -115,7 +115,7 @@ static const struct ibv_port_attr the_port = {
 	.state = IBV_PORT_ACTIVE,
 	.max_mtu = IBV_MTU_4096,
 	.active_mtu = IBV_MTU_4096,
-	.gid_tbl_len = 1,
+	.gid_tbl_len = SOFT_GIDS,
 	.port_cap_flags = PORT_CAP_CM,
 	.max_msg_sz = SOFT_MAX_MESSAGE,
 	.pkey_tbl_len = 1,
@@ -156,29 +156,31 @@ SOFT_EXPORT int ibv_query_port(struct ibv_context *ibv, uint8_t port,
 	return port_query(ibv, port, attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-/* The one entry of the GID and P_Key tables; 0 or EINVAL. */
-static int check_entry(struct ibv_context *ibv, const char *call, uint32_t port, uint32_t index)
+/* An index of the GID or P_Key table, which has COUNT entries; 0 or EINVAL. */
+static int check_entry(struct ibv_context *ibv, const char *call, uint32_t port, uint32_t index,
+		       uint32_t count)
 {
-	if (port == PORT && index == 0)
+	if (port == PORT && index < count)
 		return 0;
-	return REFUSE_OF(EINVAL, call, "%s: port %u, index %u; expected %d and 0", device_name(ibv),
-			 port, index, PORT);
+	return REFUSE_OF(EINVAL, call, "%s: port %u, index %u; expected port %d and an index below %u",
+			 device_name(ibv), port, index, PORT, count);
 }
 
 SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (check_entry(ibv, __func__, port, (uint32_t)index) != 0)
+	if (check_entry(ibv, __func__, port, (uint32_t)index, SOFT_GIDS) != 0)
 		return -1;
 	*gid = context_of(ibv)->device->gid;
 	return 0;
 }
 
-static void fill_entry(const struct device *device, void *entry, size_t bytes)
+static void fill_entry(const struct device *device, uint32_t index, void *entry, size_t bytes)
 {
 	const struct ibv_gid_entry ours = {.gid = device->gid,
+					   .gid_index = index,
 					   .port_num = PORT,
-					   .gid_type = IBV_GID_TYPE_ROCE_V2,
+					   .gid_type = gid_type_of(index),
 					   .ndev_ifindex = device->ifindex};
 
 	memset(entry, 0, bytes);
@@ -191,9 +193,9 @@ SOFT_EXPORT int _ibv_query_gid_ex(struct ibv_context *ibv, uint32_t port, uint32
 	ENTER_AS("ibv_query_gid_ex", context_of(ibv)->generation);
 	if (flags != 0)
 		return REFUSE(EOPNOTSUPP, "ibv_query_gid_ex", "unknown flags %#x", flags);
-	if (check_entry(ibv, "ibv_query_gid_ex", port, index) != 0)
+	if (check_entry(ibv, "ibv_query_gid_ex", port, index, SOFT_GIDS) != 0)
 		return EINVAL;
-	fill_entry(context_of(ibv)->device, entry, entry_size);
+	fill_entry(context_of(ibv)->device, index, entry, entry_size);
 	return 0;
 }
 
@@ -203,10 +205,13 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *ibv, struct ibv_gid
 	ENTER_WITH("ibv_query_gid_table", context_of(ibv)->generation, -call_error);
 	if (flags != 0)
 		return REFUSE(-EOPNOTSUPP, "ibv_query_gid_table", "unknown flags %#x", flags);
-	if (max_entries < 1)
-		return REFUSE(-EINVAL, "ibv_query_gid_table", "no room for an entry");
-	fill_entry(context_of(ibv)->device, entries, entry_size);
-	return 1;
+	if (max_entries < SOFT_GIDS)
+		return REFUSE(-EINVAL, "ibv_query_gid_table", "room for %zu entries of %d", max_entries,
+			      SOFT_GIDS);
+	for (uint32_t i = 0; i < SOFT_GIDS; i++)
+		fill_entry(context_of(ibv)->device, i, (char *)entries + i * entry_size,
+			   entry_size);
+	return SOFT_GIDS;
 }
 
 /* Private to rdma-core, but perftest and others import it: 0 is RoCE v1, 1 is RoCE v2. */
@@ -215,16 +220,16 @@ SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsign
 int ibv_query_gid_type(struct ibv_context *ibv, uint8_t port, unsigned int index, int *type)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (check_entry(ibv, __func__, port, index) != 0)
+	if (check_entry(ibv, __func__, port, index, SOFT_GIDS) != 0)
 		return -1;
-	*type = 1;
+	*type = gid_type_of(index) == IBV_GID_TYPE_ROCE_V2;
 	return 0;
 }
 
 SOFT_EXPORT int ibv_query_pkey(struct ibv_context *ibv, uint8_t port, int index, __be16 *pkey)
 {
 	ENTER_MINUS(context_of(ibv)->generation);
-	if (check_entry(ibv, __func__, port, (uint32_t)index) != 0)
+	if (check_entry(ibv, __func__, port, (uint32_t)index, 1) != 0)
 		return -1;
 	*pkey = htobe16(PKEY_DEFAULT);
 	return 0;
@@ -245,7 +250,7 @@ SOFT_EXPORT const char *ibv_get_sysfs_path(void)
 	return "/sys";
 }
 
-/* Our devices have no directory there, so what is read is what any program would read. */
+/* sysfs/ answers for the files of the devices, as it does for any program. */
 SOFT_EXPORT int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size)
 {
 	char path[PATH_MAX];

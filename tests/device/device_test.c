@@ -56,15 +56,17 @@ static union ibv_gid gid_of(const char *addr)
 	return gid;
 }
 
+/* The address may be there as RoCE v1 as well, which rxe has not. */
 static int find_gid(struct ibv_context *context, const union ibv_gid *wanted)
 {
 	struct ibv_port_attr port;
-	union ibv_gid gid;
+	struct ibv_gid_entry entry;
 
 	OK(ibv_query_port(context, 1, &port));
 	for (int i = 0; i < port.gid_tbl_len; i++) {
-		if (ibv_query_gid(context, 1, i, &gid) == 0 &&
-		    memcmp(&gid, wanted, sizeof(gid)) == 0)
+		if (ibv_query_gid_ex(context, 1, (uint32_t)i, &entry, 0) == 0 &&
+		    entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		    memcmp(&entry.gid, wanted, sizeof(*wanted)) == 0)
 			return i;
 	}
 	return -1;

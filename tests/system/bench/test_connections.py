@@ -38,8 +38,8 @@ def test_what_was_chosen_is_in_the_result() -> None:
     assert found["inline_size_bytes"] >= 100 and found["sq_size"] >= 1 and found["cq_size"] >= 2
     chosen = ("traffic_class", "ack_timeout", "retries", "rnr_retries", "comp_vector", "buffers")
     assert [found[key] for key in chosen] == [96, 14, 2, 5, 0, "normal"]
-    # IPv4 is mapped, as in the GID table of the kernel
-    assert (found["gid"], found["gid_index"]) == ("::ffff:127.0.0.1", 0)
+    # IPv4 is mapped, as in the GID table of the kernel; the RDMA CM uses the first entry of RoCE v2
+    assert (found["gid"], found["gid_index"]) == ("::ffff:127.0.0.1", 1)
     assert found["path_mtu_bytes"] in (256, 512, 1024, 2048, 4096)
 
 
