@@ -33,6 +33,15 @@ FOR_PROVIDERS = re.compile(
 )
 # how a target makes memory durable: the device watches it where a power failure is asked for
 DURABILITY = {"msync", "fsync", "fdatasync", "pmem_persist", "pmem_flush", "pmem_drain"}
+# libc's with the path of a file: the device answers for its own (soft_device/sysfs)
+FILES = set(
+    "open openat open64 openat64 __open_2 __openat_2 __open64_2 __openat64_2 fopen fopen64 access"
+    " euidaccess eaccess faccessat readlink readlinkat __readlink_chk __readlinkat_chk realpath"
+    " __realpath_chk canonicalize_file_name stat lstat fstat fstatat stat64 lstat64 fstat64 fstatat64"
+    " __xstat __lxstat __fxstat __fxstatat __xstat64 __lxstat64 __fxstat64 __fxstatat64 statx opendir"
+    " fdopendir readdir readdir64 readdir_r readdir64_r closedir dirfd rewinddir telldir seekdir"
+    " scandir scandir64 scandirat scandirat64 glob glob64".split()
+)
 # belong to a sanitizer, or to gcov (libgcov's own mangle_path() is not hidden)
 OF_A_RUNTIME = re.compile(r"__asan|__gcov_|mangle_path$")
 
@@ -109,10 +118,16 @@ def test_only_what_has_a_version_there_has_one() -> None:
 
 def test_nothing_else_is_there() -> None:
     known = {symbol.name for library in REAL for symbol in of_library(library)}
-    known |= PRIVATE_YET_USED | DURABILITY
+    known |= PRIVATE_YET_USED | DURABILITY | FILES
     ours = {symbol.name for symbol in exports(DEVICE)} - known
     expected = (NEWER, FOR_PROVIDERS, OF_A_RUNTIME)
     assert sorted(name for name in ours if not any(known.match(name) for known in expected)) == []
+
+
+def test_files_are_asked_for_by_functions_of_libc() -> None:
+    libc = {symbol.name for symbol in exports(path_of("libc.so.6"))}
+    assert sorted(FILES - libc) == []
+    assert sorted(FILES - {symbol.name for symbol in exports(DEVICE) if symbol.version == ""}) == []
 
 
 @pytest.mark.parametrize("library", REAL)
