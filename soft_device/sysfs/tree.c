@@ -2,10 +2,11 @@
 /*
  * tree.c -- the table of all files, and the way from a path to a row of it.
  *
- * A row is a path below one of the roots, in which @ stands for the name of a device (soft0), &
- * for that of its character device and # for an index of the GID table. Names and formats are the
- * kernel's (drivers/infiniband/core/sysfs.c, device.c, uverbs_main.c), those of rxe where they
- * differ; so there is no link `device`, which points to the PCI function of a NIC.
+ * A row is a path, in which @ stands for the name of a device (soft0), & for that of its character
+ * device, # for an index of the GID table and % for the network interface. Names and formats are
+ * the kernel's (drivers/infiniband/core/sysfs.c, device.c, uverbs_main.c), those of rxe where they
+ * differ. `device` is a link to the PCI function of a NIC, whose interfaces are in it; here it has
+ * only these.
  */
 #include "tree.h"
 
@@ -78,13 +79,19 @@ static int text_type(const struct tree_node *node, char *text, size_t bytes)
 									 : "RoCE v2");
 }
 
+/* Empty if it is gone. */
+static const char *netdev_of(const struct tree_node *node, char name[IF_NAMESIZE])
+{
+	name[0] = '\0';
+	if_indextoname(device_at(node->device)->ifindex, name);
+	return name;
+}
+
 static int text_netdev(const struct tree_node *node, char *text, size_t bytes)
 {
-	char name[IF_NAMESIZE] = "";
+	char name[IF_NAMESIZE];
 
-	if (if_indextoname(device_at(node->device)->ifindex, name) == NULL)
-		return 0;
-	return snprintf(text, bytes, "%s\n", name);
+	return snprintf(text, bytes, "%s\n", netdev_of(node, name));
 }
 
 static int text_number(const struct tree_node *node, char *text, size_t bytes)
@@ -116,6 +123,9 @@ static const struct tree_row rows[] = {
 	{DEV "/&", TREE_DEVICE, NULL, NULL},
 	{TARGETS, TREE_FOLDER, NULL, NULL},
 	{TARGETS "/@", TREE_FOLDER, NULL, NULL},
+	{TARGETS "/@/device", TREE_FOLDER, NULL, NULL},
+	{TARGETS "/@/device/net", TREE_FOLDER, NULL, NULL},
+	{TARGETS "/@/device/net/%", TREE_FOLDER, NULL, NULL},
 	{TARGETS "/@/fw_ver", TREE_FILE, NULL, "soft-" SOFT_VERSION "\n"},
 	{TARGETS "/@/node_desc", TREE_FILE, text_name, NULL},
 	{TARGETS "/@/node_guid", TREE_FILE, text_guid, NULL},
@@ -217,6 +227,11 @@ static bool is_name(const char *name, const char *segment, size_t bytes)
 /* One segment of a path against one of a row's. */
 static bool segment_matches(char wanted, const char *segment, size_t bytes, struct tree_node *node)
 {
+	if (wanted == '%') {
+		char name[IF_NAMESIZE];
+
+		return is_name(netdev_of(node, name), segment, bytes);
+	}
 	if (wanted == '#') {
 		node->entry = (unsigned)(segment[0] - '0');
 		return bytes == 1 && node->entry < SOFT_GIDS;
@@ -236,7 +251,7 @@ static bool row_matches(const char *row, const char *path, struct tree_node *nod
 	while (*row != '\0' && *path != '\0') {
 		const size_t bytes = strcspn(path, "/");
 
-		if (strchr("@&#", *row) != NULL) {
+		if (strchr("@&#%", *row) != NULL) {
 			if (!segment_matches(*row, path, bytes, node))
 				return false;
 			row++;
@@ -318,7 +333,7 @@ bool tree_entry(const struct tree_node *folder, size_t n, char name[TREE_NAME_MA
 			entry->device = (unsigned)n;
 		tree_path(entry, path, sizeof(path));
 		snprintf(name, TREE_NAME_MAX, "%s", strrchr(path, '/') + 1);
-		return true;
+		return name[0] != '\0';
 	}
 	return false;
 }
@@ -326,19 +341,19 @@ bool tree_entry(const struct tree_node *folder, size_t n, char name[TREE_NAME_MA
 void tree_path(const struct tree_node *node, char *path, size_t bytes)
 {
 	const struct device *device = device_at(node->device);
+	char name[IF_NAMESIZE], index[2] = {(char)('0' + node->entry), '\0'}, one[2] = "";
 	size_t length = 0;
 
-	for (const char *at = node->row->path; *at != '\0' && length + 1 < bytes; at++) {
-		int more = *at == '#' ? snprintf(path + length, bytes - length, "%u", node->entry)
-			   : *at == '@'
-				   ? snprintf(path + length, bytes - length, "%s", device->ibv.name)
-			   : *at == '&' ? snprintf(path + length, bytes - length, "%s",
-						   device->ibv.dev_name)
-					: (path[length] = *at, 1);
-
-		length += (size_t)more;
+	path[0] = '\0';
+	for (const char *at = node->row->path; *at != '\0' && length < bytes; at++) {
+		one[0] = *at;
+		length += (size_t)snprintf(path + length, bytes - length, "%s",
+					   *at == '#'	? index
+					   : *at == '@' ? device->ibv.name
+					   : *at == '&' ? device->ibv.dev_name
+					   : *at == '%' ? netdev_of(node, name)
+							: one);
 	}
-	path[length < bytes ? length : bytes - 1] = '\0';
 }
 
 dev_t tree_device_number(const struct tree_node *node)

@@ -84,6 +84,7 @@ static void each_kind_is_found(void **state)
 		{"/sys/class/infiniband/soft0", TREE_LINK, TREE_FOLDER},
 		{"/sys/class/infiniband/soft0/", TREE_FOLDER, TREE_FOLDER},
 		{"/sys/class/infiniband/soft1/ports", TREE_FOLDER, TREE_FOLDER},
+		{"/sys/class/infiniband/soft1/device/net/lo", TREE_FOLDER, TREE_FOLDER},
 		{"/sys/class/infiniband/soft0/ports/1/gids/3", TREE_FILE, TREE_FILE},
 		{"/sys/devices/virtual/infiniband/soft1", TREE_FOLDER, TREE_FOLDER},
 		{"/sys/class/infiniband_verbs/soft_uverbs1", TREE_LINK, TREE_FOLDER},
@@ -94,6 +95,7 @@ static void each_kind_is_found(void **state)
 		{"/dev/infiniband/soft_uverbs0", TREE_DEVICE, TREE_DEVICE},
 	};
 
+	devices[1].ifindex = if_nametoindex("lo");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		assert_int_equal(kind_of(rows[i].path, false), rows[i].kind);
 		assert_int_equal(kind_of(rows[i].path, true), rows[i].followed);
@@ -108,7 +110,8 @@ static void devices_of_the_host_are_hidden(void **state)
 		"/sys/class/infiniband/soft2",
 		"/sys/class/infiniband/soft",
 		"/sys/class/infiniband/soft00",
-		"/sys/class/infiniband/soft0/device",
+		"/sys/class/infiniband/soft0/device/vendor",
+		"/sys/class/infiniband/soft0/device/net/eth9",
 		"/sys/class/infiniband/soft0/ports/2",
 		"/sys/class/infiniband/soft0/ports/1/gids/4",
 		"/sys/class/infiniband/soft0/ports/1/gids/00",
@@ -206,12 +209,13 @@ static void folders_list_what_can_be_found(void **state)
 		{"/sys/class/infiniband", 2},
 		{"/sys/class/infiniband_verbs", 3},
 		{"/dev/infiniband", 3},
-		/* a folder, 6 files and folders, 1, 12 in it, 1 P_Key, 4 GIDs, 2 folders with 4
-		   each */
-		{"/sys/devices/virtual/infiniband", 2 * (1 + 6 + 1 + 12 + 1 + 4 + 2 + 8)},
+		/* a folder; 7 entries in it; net, lo; port 1; 12 entries; P_Key; 4 GIDs; 2 x 4 */
+		{"/sys/devices/virtual/infiniband", 2 * (1 + 7 + 2 + 1 + 12 + 1 + 4 + 2 + 8)},
 		{"/sys/devices/virtual/infiniband_verbs", 2 * (1 + 3)},
 	};
 	ino_t numbers[128];
+
+	devices[0].ifindex = devices[1].ifindex = if_nametoindex("lo");
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		size_t count = 0;
