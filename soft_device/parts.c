@@ -15,10 +15,12 @@
 #include "soft_device/transport/peer.h"
 #include "soft_device/transport/secret.h"
 #include "soft_device/verbs/objects.h"
+#include "soft_device/verbs/unmap.h"
 
 const struct process_part *const process_parts[] = {
 	&cm_part,	 /* cm_lock: ids, channels and links of the CM */
 	&context_part,	 /* what the CM ids of a device share */
+	&unmap_part,	 /* a call that unmaps registered memory */
 	&making_part,	 /* process_get() */
 	&objects_part,	 /* process_objects: the tables of all objects */
 	&cq_part,	 /* no lock of its own */

@@ -9,8 +9,9 @@
  */
 #include "mr_check.h"
 
-const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
-				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory)
+const struct shared_mr *mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd,
+				       uint64_t addr, uint64_t length, uint32_t access,
+				       uint64_t *memory)
 {
 	const uint32_t index = key >> 8;
 	const struct shared_mr *mr;
@@ -29,6 +30,34 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 		return NULL;
 	*memory = mr->addr + offset;
 	return mr;
+}
+
+static bool is_unmapped(const struct segment *segment, uint32_t key, uint64_t memory,
+			uint64_t length)
+{
+	uint32_t used = atomic_load(&segment->unmapped_used);
+
+	if (used > SEGMENT_UNMAPPED)
+		used = SEGMENT_UNMAPPED; /* a peer's word */
+	for (uint32_t i = 0; i < used && length > 0; i++) {
+		const struct shared_unmapped *unmapped = &segment->unmapped[i];
+
+		if (atomic_load(&unmapped->key) == key && memory < atomic_load(&unmapped->to) &&
+		    atomic_load(&unmapped->from) < memory + length)
+			return true;
+	}
+	return false;
+}
+
+const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, uint32_t pd,
+				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory)
+{
+	const struct shared_mr *mr = mr_check_quick(segment, key, pd, addr, length, access, memory);
+
+	if (mr != NULL)
+		return mr;
+	mr = mr_check_quick(segment, key, pd | MR_UNMAPPED, addr, length, access, memory);
+	return mr != NULL && !is_unmapped(segment, key, *memory, length) ? mr : NULL;
 }
 
 /* Generations of a place go from 1 to 255 and begin again: those up to the last one were in use. */
@@ -51,7 +80,7 @@ enum vendor_err mr_reason(const struct segment *segment, uint32_t key, uint32_t 
 	mr = &segment->mr[index];
 	if (atomic_load(&mr->key) != key)
 		return was_in_use(mr, key) ? VENDOR_KEY_STALE : VENDOR_KEY_UNKNOWN;
-	if (mr->pd != pd)
+	if ((mr->pd & ~MR_UNMAPPED) != pd)
 		return VENDOR_KEY_PD;
 	if ((mr->access & access) != access)
 		return VENDOR_KEY_RIGHT;

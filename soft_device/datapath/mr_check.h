@@ -20,6 +20,14 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 				 uint64_t addr, uint64_t length, uint32_t access, uint64_t *memory);
 
 /*
+ * The same for the short way of a request, which leaves everything unusual to the long way: NULL
+ * also for a region of which the program has unmapped a part.
+ */
+const struct shared_mr *mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd,
+				       uint64_t addr, uint64_t length, uint32_t access,
+				       uint64_t *memory);
+
+/*
  * Why mr_check() refused: the first of its checks that fails. VENDOR_NONE where all of them pass
  * by now, as the region has changed meanwhile.
  */

@@ -392,8 +392,8 @@ static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *w
 	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
 	    shared_qp_state(target, memory_order_relaxed) == IBV_QPS_RTS &&
 	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
-	    mr_check(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr, local.iov_len,
-		     IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
+	    mr_check_quick(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr,
+			   local.iov_len, IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
 		done = target_memory_write_ordered(sq->peer->memory, &local, 1, to,
 						   local.iov_len) == 0;
 	shared_lock_release(&target->lock);
@@ -415,8 +415,8 @@ static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr
 	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
 	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 ||
 	    !may_execute(sq) || sq->target == NULL || sq->peer->segment->powerfail != 0 ||
-	    mr_check(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
-		     &from) == NULL ||
+	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
+			   &from) == NULL ||
 	    !move_write(sq, wr, from))
 		return false;
 	work.wr_id = wr->wr_id;

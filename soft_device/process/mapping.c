@@ -165,7 +165,7 @@ int mapping_check(uint64_t addr, size_t length, bool write)
 }
 
 /* The lines are in order and do not overlap. */
-static bool covered_by_files(FILE *maps, uint64_t addr, uint64_t end)
+static bool all_shared(FILE *maps, uint64_t addr, uint64_t end, bool files)
 {
 	char line[512];
 	struct map_line map;
@@ -173,7 +173,7 @@ static bool covered_by_files(FILE *maps, uint64_t addr, uint64_t end)
 	while (fgets(line, sizeof(line), maps) != NULL) {
 		if (!parse(line, &map) || map.to <= addr)
 			continue;
-		if (map.from > addr || !map.is_shared || is_nameless(map.path))
+		if (map.from > addr || !map.is_shared || (files && is_nameless(map.path)))
 			return false;
 		if (map.to >= end)
 			return true;
@@ -182,14 +182,24 @@ static bool covered_by_files(FILE *maps, uint64_t addr, uint64_t end)
 	return false;
 }
 
-bool mapping_is_file(uint64_t addr, size_t length)
+static bool is_shared(uint64_t addr, size_t length, bool files)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	bool is_file;
+	bool is;
 
 	if (maps == NULL)
 		return false;
-	is_file = covered_by_files(maps, addr, addr + length);
+	is = all_shared(maps, addr, addr + length, files);
 	fclose(maps);
-	return is_file;
+	return is;
+}
+
+bool mapping_is_shared(uint64_t addr, size_t length)
+{
+	return is_shared(addr, length, false);
+}
+
+bool mapping_is_file(uint64_t addr, size_t length)
+{
+	return is_shared(addr, length, true);
 }

@@ -22,7 +22,8 @@ int mapping_populate(uint64_t addr, size_t length, bool write);
  */
 int mapping_check(uint64_t addr, size_t length, bool write);
 
-/* Whether all of the range is a shared mapping of files; memory without a name is none. */
+/* Whether all of the range is shared mappings; and of files: memory without a name is none. */
+bool mapping_is_shared(uint64_t addr, size_t length);
 bool mapping_is_file(uint64_t addr, size_t length);
 
 #endif /* SOFT_PROCESS_MAPPING_H */

@@ -30,6 +30,7 @@
 #define SEGMENT_QPS	 16384
 #define SEGMENT_CQS	 16384
 #define SEGMENT_SRQS	 1024
+#define SEGMENT_UNMAPPED SEGMENT_MRS
 #define SEGMENT_BLOCKS	 (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
 
 #define SOFT_MAX_PD	 65536
@@ -43,13 +44,23 @@
 /* A memory region. key = table index << 8 | generation, both lkey and rkey. */
 struct shared_mr {
 	_Atomic uint32_t key; /* 0: free; written last */
-	uint32_t pd;
+	uint32_t pd;	 /* its number, and MR_UNMAPPED */
 	uint32_t access; /* enum ibv_access_flags */
 	uint16_t file;	 /* not 0: a shared mapping of a file, for the power failure */
 	uint16_t last;	 /* generation of the last key, also when it is taken out; 0: never used */
 	uint64_t addr;	 /* in the owner's memory */
 	uint64_t length;
 	uint64_t iova; /* what addr is called in work requests */
+};
+
+/* A bit of shared_mr.pd: segment.unmapped has pages of the region. */
+#define MR_UNMAPPED (UINT32_C(1) << 31)
+
+/* Pages of a region that the program has unmapped or replaced since it was registered. */
+struct shared_unmapped {
+	_Atomic uint32_t key;  /* the region's; 0: free; written last */
+	_Atomic uint64_t from; /* in the owner's memory */
+	_Atomic uint64_t to;
 };
 
 /* A receive work request; the ring has a fixed stride of 16 + 16 * max_sge bytes. */
@@ -236,6 +247,8 @@ struct segment {
 	uint64_t powerfail;	    /* offset of the journal (powerfail.c); 0: no such option */
 	struct shared_block block[SEGMENT_BLOCKS];
 	struct shared_mr mr[SEGMENT_MRS];
+	_Atomic uint32_t unmapped_used; /* entries that were ever used */
+	struct shared_unmapped unmapped[SEGMENT_UNMAPPED];
 	struct shared_qp qp[SEGMENT_QPS];
 	struct shared_cq cq[SEGMENT_CQS];
 	struct shared_srq srq[SEGMENT_SRQS];

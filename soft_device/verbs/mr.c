@@ -24,11 +24,11 @@
 #include "soft_device/process/mapping.h"
 #include "soft_device/process/names.h"
 #include "soft_device/transport/request.h"
+#include "unmap.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-#define WITHDRAW_NS	UINT64_C(100000000) /* to wait for operations under way */
 #define ACCESS_OPTIONAL 0x3ff00000u /* IB_UVERBS_ACCESS_OPTIONAL_RANGE: ignored if unknown */
 /* include/rdma/ib_verbs.h: IB_ACCESS_SUPPORTED */
 #define ACCESS_KNOWN ((SOFT_ACCESS_FLUSH_PERSISTENT << 1) - 1)
@@ -141,22 +141,23 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 		shared->length = wanted->length;
 		shared->iova = wanted->iova;
 		shared->last = (uint8_t)*key;
+		unmap_watch(*key >> 8, wanted->addr, wanted->length);
 		atomic_store_explicit(&shared->key, *key, memory_order_release);
 	}
 	pthread_mutex_unlock(&process_objects);
 	return shared;
 }
 
-bool mr_settle(struct mr *mr, uint64_t deadline_ns)
+bool mr_settle_qps(uint32_t *settled, uint64_t deadline_ns)
 {
 	struct segment *segment = process_current->segment;
 
-	for (; mr->settled < SEGMENT_QPS; mr->settled++) {
-		const struct shared_qp *qp = &segment->qp[mr->settled];
+	for (; *settled < SEGMENT_QPS; ++*settled) {
+		const struct shared_qp *qp = &segment->qp[*settled];
 
 		/* only blocks with a listener have queue pairs */
-		if (atomic_load(&segment->block[mr->settled / 256].port) == 0)
-			mr->settled |= 255;
+		if (atomic_load(&segment->block[*settled / 256].port) == 0)
+			*settled |= 255;
 		else if (atomic_load(&qp->lock.holder) != 0 &&
 			 !shared_lock_settle(&qp->lock, deadline_ns))
 			return false;
@@ -164,8 +165,14 @@ bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 	return true;
 }
 
+bool mr_settle(struct mr *mr, uint64_t deadline_ns)
+{
+	return mr_settle_qps(&mr->settled, deadline_ns);
+}
+
 void mr_let_go(struct mr *mr)
 {
+	unmap_forget(mr->ibv.lkey);
 	withdrawn[mr->shared - process_current->segment->mr] = false;
 	free(mr);
 }
@@ -176,7 +183,7 @@ void mr_let_go(struct mr *mr)
  */
 static bool withdraw(struct mr *mr)
 {
-	const uint64_t deadline_ns = process_now_ns() + WITHDRAW_NS;
+	const uint64_t deadline_ns = process_now_ns() + MR_SETTLE_NS;
 
 	pthread_mutex_lock(&process_objects);
 	withdrawn[mr->shared - process_current->segment->mr] = true;
@@ -310,7 +317,7 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 	withdrawn[shared - process_current->segment->mr] = false;
 	shared->access = access & ~ACCESS_OPTIONAL;
 	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
-		shared->pd = pd->number;
+		shared->pd = pd->number | (shared->pd & MR_UNMAPPED);
 		atomic_fetch_sub(&pd_of(mr->ibv.pd)->users, 1);
 		atomic_fetch_add(&pd->users, 1);
 		mr->ibv.pd = &pd->ibv;

@@ -10,6 +10,8 @@
 
 #include "soft_device/process/segment.h"
 
+#define MR_SETTLE_NS UINT64_C(100000000) /* to wait for operations under way */
+
 struct pd {
 	struct ibv_pd ibv;	/* first */
 	uint32_t number;	/* never 0, never used twice in a process */
@@ -26,6 +28,11 @@ struct mr {
 	struct mr *next_held;
 };
 
+/*
+ * No operation that was under way on the QPs from *settled on, a table index, is under way any
+ * more; false at `deadline_ns`, and *settled is the QP that is still in use. No lock needed.
+ */
+bool mr_settle_qps(uint32_t *settled, uint64_t deadline_ns);
 /* No operation that saw its key is under way any more, by `deadline_ns`; no lock needed. */
 bool mr_settle(struct mr *mr, uint64_t deadline_ns);
 /* Its place is free; frees it. Objects lock held. */

@@ -6,6 +6,8 @@
  */
 #include "pair.h"
 
+#include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define FAULT_PAGE 4096
@@ -74,20 +76,191 @@ static void atomic__into_an_unmapped_page_is_executed_and_fails(void **unused)
 	expect_page_fault(IBV_WR_ATOMIC_FETCH_AND_ADD, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
-static void renew(unsigned char *page)
+/* New memory at the address of a page of the region, made in one of these ways. */
+static unsigned char *far_page(void)
 {
-	assert_ptr_equal(mmap(page, FAULT_PAGE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+	return w.far_memory + FAULT_PAGE;
+}
+
+static void *map_at(void *at, int flags)
+{
+	return mmap(at, FAULT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
+		    0);
+}
+
+static void map_over(unsigned char *page)
+{
+	assert_ptr_equal(map_at(page, MAP_FIXED), page);
+}
+
+static void unmap_and_map(unsigned char *page)
+{
+	OK(munmap(page, FAULT_PAGE));
+	assert_ptr_equal(map_at(page, MAP_FIXED_NOREPLACE), page);
+}
+
+static void move_away_and_map(unsigned char *page)
+{
+	void *away = mmap(NULL, FAULT_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_equal(mremap(page, FAULT_PAGE, FAULT_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, away),
+			 away);
+	assert_ptr_equal(map_at(page, MAP_FIXED_NOREPLACE), page);
+}
+
+static void move_over(unsigned char *page)
+{
+	void *other = map_at(NULL, 0);
+
+	assert_ptr_equal(mremap(other, FAULT_PAGE, FAULT_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, page),
 			 page);
 }
 
-/* BUGS of rpma-soft(1): a NIC would write to the page that was there. */
-static void write__reaches_a_page_mapped_anew(void **unused)
+static void discard(unsigned char *page)
 {
-	NOT_ON_RXE("a NIC has pinned the old page");
-	renew(w.far_memory + FAULT_PAGE);
-	done(work(IBV_WR_RDMA_WRITE, 0, 8, FAULT_PAGE));
-	assert_memory_equal(w.far_memory + FAULT_PAGE, w.near.memory, 8);
+	OK(madvise(page, FAULT_PAGE, MADV_DONTNEED));
+}
+
+static void (*const renewals[])(unsigned char *page) = {
+	map_over, unmap_and_map, move_away_and_map, move_over, discard,
+};
+
+static void expect_untouched(const unsigned char *page)
+{
+	for (int i = 0; i < FAULT_PAGE; i++)
+		assert_int_equal(page[i], 0);
+}
+
+/* A NIC writes to the page that was there. */
+static void write__never_reaches_a_page_mapped_anew(void **unused)
+{
+	const struct end_options options = end_defaults();
+
+	for (unsigned i = 0; i < sizeof(renewals) / sizeof(renewals[0]); i++) {
+		pair_make(&options, &options);
+		memset(w.near.memory, 0x5a, FAULT_PAGE);
+		renewals[i](far_page());
+		post(work(IBV_WR_RDMA_WRITE, 0, FAULT_PAGE, FAULT_PAGE));
+		EXPECT_WC(w.near.cq, 1, on_rxe() ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR);
+		expect_untouched(far_page());
+		OK(teardown_pair(NULL));
+	}
+}
+
+static void read__never_gets_a_page_mapped_anew(void **unused)
+{
+	memset(w.near.memory, 0, 8);
+	map_over(far_page());
+	memset(far_page(), 0x77, FAULT_PAGE);
+	post(work(IBV_WR_RDMA_READ, 0, 8, FAULT_PAGE));
+	EXPECT_WC(w.near.cq, 1, on_rxe() ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR);
+	assert_int_not_equal(w.near.memory[0], 0x77);
+}
+
+static void write__from_a_page_mapped_anew_fails(void **unused)
+{
+	NOT_ON_RXE("it sends what the old page has");
+	map_over(w.near.memory + FAULT_PAGE);
+	post(work(IBV_WR_RDMA_WRITE, FAULT_PAGE, 8, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
+}
+
+/* The sender, a process of its own, looks at what the receiver has noted. */
+static void receive__never_reaches_a_page_mapped_anew(void **unused)
+{
+	map_over(w.near.memory + FAULT_PAGE);
+	recv_near(7, FAULT_PAGE, 64);
+	far_send(8, 0, 64);
+	if (on_rxe())
+		EXPECT_WC(w.near.cq, 7, IBV_WC_SUCCESS);
+	else
+		EXPECT_WC(w.near.cq, 7, IBV_WC_LOC_PROT_ERR);
+	expect_untouched(w.near.memory + FAULT_PAGE);
+}
+
+/* Pages before and behind it, and what was not unmapped as the call failed. */
+static void write__reaches_what_is_left_of_a_region(void **unused)
+{
+	unsigned char *page = far_page();
+	int error;
+
+	map_over(page);
+	done(work(IBV_WR_RDMA_WRITE, 0, FAULT_PAGE, 0));
+	done(work(IBV_WR_RDMA_WRITE, 0, 8, 2 * FAULT_PAGE));
+	assert_memory_equal(w.far_memory + 2 * FAULT_PAGE, w.near.memory, 8);
+	assert_ptr_equal(
+		mmap(page + FAULT_PAGE, FAULT_PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, -1, 0),
+		MAP_FAILED);
+	error = errno;
+	assert_int_equal(error, EBADF);
+	done(work(IBV_WR_RDMA_WRITE, 0, 8, 2 * FAULT_PAGE));
+}
+
+/* Writes 8 bytes of `byte` from there, by a region with this access. */
+static void write_from(unsigned char *memory, struct ibv_mr *mr, int byte)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
+
+	memset(memory, byte, 8);
+	*wr->sg_list = (struct ibv_sge){(uintptr_t)memory, 8, mr->lkey};
+	done(wr);
+	assert_int_equal(w.far_memory[0], byte);
+	assert_int_equal(w.far_memory[7], byte);
+}
+
+static void write__sends_what_a_region_of_the_new_memory_has(void **unused)
+{
+	unsigned char *page = w.near.memory + FAULT_PAGE;
+	struct ibv_mr *mr;
+
+	map_over(page);
+	mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS);
+	assert_non_null(mr);
+	write_from(page, mr, 0x21);
+	OK(ibv_dereg_mr(mr));
+}
+
+static void write__follows_the_mapping_of_a_region_on_demand(void **unused)
+{
+	unsigned char *page = map_at(NULL, 0);
+	struct ibv_mr *mr;
+
+	NOT_ON_RXE("not all kernels have on-demand paging for it");
+	mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS | IBV_ACCESS_ON_DEMAND);
+	assert_non_null(mr);
+	map_over(page);
+	write_from(page, mr, 0x22);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(page, FAULT_PAGE));
+}
+
+/* MADV_DONTNEED leaves shared memory as it is. */
+static void write__sends_shared_memory_that_was_discarded(void **unused)
+{
+	unsigned char *page =
+		mmap(NULL, FAULT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS);
+
+	assert_non_null(mr);
+	discard(page);
+	write_from(page, mr, 0x23);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(page, FAULT_PAGE));
+}
+
+/* Where it is when it can grow there; else all of it moves. */
+static void write__reaches_a_region_that_grows_in_place(void **unused)
+{
+	unsigned char *page = mmap(NULL, 2 * FAULT_PAGE, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS);
+
+	assert_non_null(mr);
+	OK(munmap(page + FAULT_PAGE, FAULT_PAGE));
+	assert_ptr_equal(mremap(page, FAULT_PAGE, 2 * FAULT_PAGE, MREMAP_MAYMOVE), page);
+	write_from(page, mr, 0x24);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(page, 2 * FAULT_PAGE));
 }
 
 /* It is there at the first touch, by a thread or by the device. */
@@ -122,7 +295,15 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(write__from_an_unmapped_page_fails),
 	PAIR_TEST(read__into_an_unmapped_page_fails),
 	PAIR_TEST(atomic__into_an_unmapped_page_is_executed_and_fails),
-	PAIR_TEST(write__reaches_a_page_mapped_anew),
+	OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew),
+	PAIR_TEST(read__never_gets_a_page_mapped_anew),
+	PAIR_TEST(write__from_a_page_mapped_anew_fails),
+	TWO_PROCESSES_TEST(receive__never_reaches_a_page_mapped_anew),
+	PAIR_TEST(write__reaches_what_is_left_of_a_region),
+	PAIR_TEST(write__sends_what_a_region_of_the_new_memory_has),
+	PAIR_TEST(write__follows_the_mapping_of_a_region_on_demand),
+	PAIR_TEST(write__sends_shared_memory_that_was_discarded),
+	PAIR_TEST(write__reaches_a_region_that_grows_in_place),
 	PAIR_TEST(untouched__pages_are_read_and_written),
 };
 

@@ -4,6 +4,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -152,6 +153,38 @@ static void region__that_is_withdrawn_is_refused(void **unused)
 	assert_null(mr_check(segment, KEY, PD, IOVA, 1, 0, &memory));
 }
 
+/* The second page of two; a note of another region is of no concern. */
+static void page__that_is_unmapped_is_refused(void **unused)
+{
+	static const struct {
+		uint64_t offset;
+		uint64_t length;
+		bool is_there;
+	} ranges[] = {
+		{0, 4096, true},   {0, 4097, false}, {4095, 1, true},  {4096, 1, false},
+		{0, BYTES, false}, {8191, 1, false}, {BYTES, 0, true}, {4097, 0, true},
+	};
+	uint64_t memory;
+
+	segment->mr[INDEX].pd |= MR_UNMAPPED;
+	segment->unmapped[0].from = MEMORY;
+	segment->unmapped[0].to = MEMORY + BYTES;
+	atomic_store(&segment->unmapped[0].key, KEY + 1);
+	segment->unmapped[1].from = MEMORY + 4096;
+	segment->unmapped[1].to = MEMORY + (BYTES * 2);
+	atomic_store(&segment->unmapped[1].key, KEY);
+	atomic_store(&segment->unmapped_used, UINT32_MAX); /* a peer may say anything */
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		const struct shared_mr *mr = mr_check(segment, KEY, PD, IOVA + ranges[i].offset,
+						      ranges[i].length, ACCESS, &memory);
+
+		assert_int_equal(mr != NULL, ranges[i].is_there);
+		assert_null(mr_check_quick(segment, KEY, PD, IOVA + ranges[i].offset,
+					   ranges[i].length, ACCESS, &memory));
+	}
+	assert_null(mr_check(segment, KEY, PD + 1, IOVA, 1, 0, &memory));
+}
+
 #define REGION_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -164,6 +197,7 @@ int main(void)
 		REGION_TEST(access__has_to_be_granted_whole),
 		REGION_TEST(reason__names_the_check_that_failed),
 		REGION_TEST(region__that_is_withdrawn_is_refused),
+		REGION_TEST(page__that_is_unmapped_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("mr_check", tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unmap.h -- registered memory that the program unmaps or replaces before it deregisters it.
+ */
+#ifndef SOFT_VERBS_UNMAP_H
+#define SOFT_VERBS_UNMAP_H
+
+#include <stdint.h>
+
+#include "soft_device/process/process.h"
+
+extern const struct process_part unmap_part;
+
+/* Entry `index` of the table of regions is about to be of this memory. Objects lock held. */
+void unmap_watch(uint32_t index, uint64_t addr, uint64_t length);
+/* The region of this key is gone. Objects lock held. */
+void unmap_forget(uint32_t key);
+
+#endif /* SOFT_VERBS_UNMAP_H */
