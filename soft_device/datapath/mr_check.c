@@ -84,6 +84,8 @@ enum vendor_err mr_reason(const struct segment *segment, uint32_t key, uint32_t 
 		return VENDOR_KEY_PD;
 	if ((mr->access & access) != access)
 		return VENDOR_KEY_RIGHT;
-	return mr_check(segment, key, pd, addr, length, access, &memory) == NULL ? VENDOR_KEY_RANGE
+	if (mr_check_quick(segment, key, mr->pd, addr, length, access, &memory) == NULL)
+		return VENDOR_KEY_RANGE;
+	return mr_check(segment, key, pd, addr, length, access, &memory) == NULL ? VENDOR_UNMAPPED
 										 : VENDOR_NONE;
 }
