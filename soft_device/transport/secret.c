@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,52 +42,91 @@ bool secret_proofs_equal(const unsigned char a[WIRE_PROOF_BYTES],
 	return memeql_sec(a, b, WIRE_PROOF_BYTES) != 0;
 }
 
-/* `where`: where the user gave it. 0 or -EINVAL. */
+/* `where`: where the user gave it. */
+static int refuse_length(const char *where, size_t length)
+{
+	process_warn("no device: %s: a secret of %zu bytes, expected %d to %d", where, length,
+		     SECRET_BYTES_MIN, SECRET_BYTES_MAX);
+	return -EINVAL;
+}
+
+/* 0 or -EINVAL. */
 static int take(const char *where, const char *bytes, size_t length)
 {
 	if (length > 0 && bytes[length - 1] == '\n')
 		length--;
-	if (length < SECRET_BYTES_MIN || length > SECRET_BYTES_MAX) {
-		process_warn("no device: %s: a secret of %zu bytes, expected %d to %d", where,
-			     length, SECRET_BYTES_MIN, SECRET_BYTES_MAX);
-		return -EINVAL;
-	}
+	if (length < SECRET_BYTES_MIN || length > SECRET_BYTES_MAX)
+		return refuse_length(where, length);
 	memcpy(secret.bytes, bytes, length);
 	secret.length = length;
 	return 0;
 }
 
-/* No other user may read it, or have written it. 0 or -EACCES. */
-static int check_file(const char *name, int fd)
+/* What is wrong with it: no other user may read it, or have written it. NULL: nothing. */
+static const char *fault_of(const struct stat *file)
 {
-	struct stat status;
-
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-	    (status.st_mode & 077) == 0)
-		return 0;
-	process_warn("no device: secret:%s: expected a file of this user with mode 0600", name);
-	return -EACCES;
+	if (S_ISDIR(file->st_mode))
+		return "is a directory";
+	if (!S_ISREG(file->st_mode))
+		return "is not a regular file";
+	if (file->st_uid != geteuid())
+		return "belongs to another user";
+	if ((file->st_mode & 077) != 0)
+		return "may be used by other users";
+	return NULL;
 }
 
-static int read_file(const char *name)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-	char bytes[SECRET_BYTES_MAX + 2]; /* a newline; and one more shows that it is too long */
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Half of an old secret and half of a new one would be a third. */
+static int read_whole(const char *name, int fd, const struct stat *before)
+{
+	char bytes[SECRET_BYTES_MAX + 1]; /* and a newline */
+	struct stat after;
 	ssize_t length;
-	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int error;
 
-	if (fd < 0) {
+	if (before->st_size > (off_t)sizeof(bytes))
+		return refuse_length(name, (size_t)before->st_size);
+	length = read(fd, bytes, sizeof(bytes));
+	if (length < 0 || fstat(fd, &after) != 0) {
 		error = -errno;
-		process_warn("no device: secret:%s: %s", name, strerror(-error));
-		return error;
+		process_warn("no device: %s: %s", name, strerror(-error));
+	} else if (length != before->st_size || !is_same(before, &after)) {
+		error = -EBUSY;
+		process_warn("no device: %s changed while it was read", name);
+	} else {
+		error = take(name, bytes, (size_t)length);
 	}
-	error = check_file(name, fd);
-	if (error == 0) {
-		length = read(fd, bytes, sizeof(bytes));
-		error = length < 0 ? -errno : take(name, bytes, (size_t)length);
-	}
-	close(fd);
 	explicit_bzero(bytes, sizeof(bytes));
+	return error;
+}
+
+static int read_file(const char *path)
+{
+	char name[SOFT_WORD_MAX + sizeof("secret:")];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *fault;
+	struct stat file;
+	int error = 0;
+
+	snprintf(name, sizeof(name), "secret:%s", path);
+	if (fd < 0 || fstat(fd, &file) != 0) {
+		error = -errno;
+		process_warn("no device: %s: %s", name, strerror(-error));
+	} else if ((fault = fault_of(&file)) != NULL) {
+		error = -EACCES;
+		process_warn("no device: %s %s, expected a file of this user with mode 0600", name,
+			     fault);
+	} else {
+		error = read_whole(name, fd, &file);
+	}
+	if (fd >= 0)
+		close(fd);
 	return error;
 }
 

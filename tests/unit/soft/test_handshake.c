@@ -6,7 +6,6 @@
  * Both ends are here; the secret is the process's, so it is changed from one to the other.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,34 +28,19 @@ static const union ibv_gid here = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 1}};
 static const union ibv_gid there = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 2}};
 static const union ibv_gid elsewhere = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 3}};
 
-static char warned[256];
-
 void process_warn(const char *format, ...)
 {
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(warned, sizeof(warned), format, args);
-	va_end(args);
-}
-
-static int begin(const char *text, const char *file)
-{
-	struct process process = {0};
-
-	warned[0] = '\0';
-	snprintf(process.options.secret, sizeof(process.options.secret), "%s",
-		 file != NULL ? file : "");
-	if (text != NULL)
-		setenv("RPMA_SOFT_SECRET", text, 1);
-	else
-		unsetenv("RPMA_SOFT_SECRET");
-	return secret_part.begin(&process);
 }
 
 static void know(const char *secret)
 {
-	assert_int_equal(begin(secret, NULL), 0);
+	struct process process = {0};
+
+	if (secret != NULL)
+		setenv("RPMA_SOFT_SECRET", secret, 1);
+	else
+		unsetenv("RPMA_SOFT_SECRET");
+	assert_int_equal(secret_part.begin(&process), 0);
 }
 
 /* One end, with the secret that it has. */
@@ -242,49 +224,6 @@ static void proof__is_hmac_sha256(void **state)
 	assert_memory_equal(proof, expected, sizeof(expected));
 }
 
-static void variable__has_a_least_length(void **state)
-{
-	assert_int_equal(begin("fifteen bytes..", NULL), -EINVAL);
-	assert_string_equal(
-		warned, "no device: RPMA_SOFT_SECRET: a secret of 15 bytes, expected 16 to 1024");
-	assert_false(secret_is_set());
-	assert_int_equal(begin("", NULL), -EINVAL);
-	know(NONE);
-	assert_false(secret_is_set());
-}
-
-static void file__has_to_be_the_user_s_own(void **state)
-{
-	static const struct {
-		mode_t mode;
-		int result;
-	} cases[] = {{0600, 0}, {0400, 0}, {0640, -EACCES}, {0604, -EACCES}, {0620, -EACCES}};
-	char path[] = "/tmp/rpma-secret-XXXXXX";
-	const int fd = mkstemp(path);
-	unsigned char proofs[2][WIRE_PROOF_BYTES];
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, OURS "\n", sizeof(OURS)), sizeof(OURS));
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(fchmod(fd, cases[i].mode), 0);
-		assert_int_equal(begin(NULL, path), cases[i].result);
-		assert_int_equal(secret_is_set(), cases[i].result == 0);
-		if (cases[i].result != 0)
-			assert_non_null(strstr(warned, "mode 0600"));
-	}
-	assert_int_equal(fchmod(fd, 0600), 0);
-	assert_int_equal(begin(NULL, path), 0);
-	secret_prove("x", 1, proofs[0]);
-	know(OURS); /* the newline of an editor is not part of it */
-	secret_prove("x", 1, proofs[1]);
-	assert_memory_equal(proofs[0], proofs[1], WIRE_PROOF_BYTES);
-	assert_int_equal(begin(OURS, path), -EINVAL);
-	assert_non_null(strstr(warned, "expected one of them"));
-	close(fd);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(begin(NULL, path), -ENOENT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,8 +236,6 @@ int main(void)
 		cmocka_unit_test(reflected__messages_are_refused),
 		cmocka_unit_test(order__is_hello_then_proof),
 		cmocka_unit_test(proof__is_hmac_sha256),
-		cmocka_unit_test(variable__has_a_least_length),
-		cmocka_unit_test(file__has_to_be_the_user_s_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

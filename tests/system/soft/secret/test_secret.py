@@ -153,7 +153,7 @@ def test_a_secret_that_others_can_read_is_none(hosts: list[str], tmp_path: Path)
     file.chmod(0o644)
     status, text = ping(hosts, "1", None, "-f", f"secret:{file}")
     assert status != 0
-    assert f"no device: secret:{file}: expected a file of this user with mode 0600" in text
+    assert f"no device: secret:{file} may be used by other users, expected a file of this user with mode 0600" in text
 
 
 def test_processes_of_one_host_need_none(hosts: list[str]) -> None:
