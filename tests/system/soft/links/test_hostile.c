@@ -336,6 +336,33 @@ static void test_stolen_identity_ends_no_peer_over_tcp(void **state)
 	expect_no_end(come_and_go_over_tcp);
 }
 
+/* All that the partner's requests have, in one of another process. It is counted: see CMakeLists.
+ */
+static void test_right_numbers_of_another_identity_change_nothing(void **state)
+{
+	const struct request request = {.op = REQUEST_WRITE,
+					.rkey = w.near.mr->rkey,
+					.length = 8,
+					.remote_addr = (uintptr_t)w.near.memory,
+					.src_qpn = w.far.qp_num,
+					.src_gid = w.far.gid};
+	unsigned char bytes[WIRE_REQUEST_START + 8] = {0}, before[8];
+	int fd;
+
+	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0)); /* the two have met */
+	memcpy(before, w.near.memory, sizeof(before));
+	fd = fake_peer_connect(w.near.qp->qp_num);
+	fake_peer_handshake(fd, w.near.qp->qp_num);
+	fake_peer_send_carry(fd);
+	wire_put_request(bytes, 0, 0, &w.near.gid, w.near.qp->qp_num, &request);
+	fake_peer_send(fd, bytes, sizeof(bytes));
+	assert_int_equal(fake_peer_receive_answer(fd).outcome.kind, OUTCOME_ABSENT);
+	assert_memory_equal(w.near.memory, before, sizeof(before));
+	assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
+	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
+	close(fd);
+}
+
 #define HOSTILE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -354,6 +381,7 @@ static const struct CMUnitTest tests[] = {
 	HOSTILE_TEST(test_nonsense_on_the_unix_socket_is_hung_up_on),
 	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_door),
 	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_over_tcp),
+	TWO_PROCESSES_TEST(test_right_numbers_of_another_identity_change_nothing),
 };
 
 DEVICE_TESTS("links_hostile", tests)

@@ -29,18 +29,33 @@ static struct {
 	uint64_t identity;	/* the target's own */
 } known;
 
-static int setup(void **state)
+static void open_target(void)
 {
 	const struct end_options options = end_defaults();
-	int fd;
 
 	end_open(&target, &options, -1);
 	memset(target.memory, 0x11, sizeof(before));
 	memcpy(before, target.memory, sizeof(before));
+}
+
+static int setup(void **state)
+{
+	int fd;
+
+	open_target();
 	fd = fake_peer_connect(target.qp->qp_num);
 	known.identity = fake_peer_handshake(fd, target.qp->qp_num).identity;
 	known.used = (struct wire_hello){.identity = FAKE_IDENTITY, .token = {1, 0x54}};
 	close(fd);
+	return setup_nothing(state);
+}
+
+/* The device of ::1. */
+static int setup_v6(void **state)
+{
+	setenv("RPMA_TEST_ADDR", "::1", 1);
+	open_target();
+	unsetenv("RPMA_TEST_ADDR");
 	return setup_nothing(state);
 }
 
@@ -98,21 +113,39 @@ static int count_bytes(int fd)
 	return sum;
 }
 
-static int connect_from(int family)
+static int connect_to(const struct sockaddr *addr, socklen_t length)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)(target.qp->qp_num >> 8)),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = in.sin_port};
-	int fd = socket(family, SOCK_STREAM, 0);
+	int fd = socket(addr->sa_family, SOCK_STREAM, 0);
 
-	in6.sin6_addr.s6_addr[10] = in6.sin6_addr.s6_addr[11] = 0xff;
-	memcpy(&in6.sin6_addr.s6_addr[12], &in.sin_addr, 4);
-	if (fd < 0 ||
-	    connect(fd, family == AF_INET ? (struct sockaddr *)&in : (struct sockaddr *)&in6,
-		    family == AF_INET ? sizeof(in) : sizeof(in6)) != 0)
+	if (fd < 0 || connect(fd, addr, length) != 0)
 		_exit(98);
 	return fd;
+}
+
+static in_port_t target_port(void)
+{
+	return htons((uint16_t)(target.qp->qp_num >> 8));
+}
+
+static int connect_v4(void)
+{
+	const struct sockaddr_in addr = {.sin_family = AF_INET,
+					 .sin_port = target_port(),
+					 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	return connect_to((const struct sockaddr *)&addr, sizeof(addr));
+}
+
+/* To ::1, or to ::ffff:127.0.0.1. */
+static int connect_v6(bool mapped)
+{
+	struct sockaddr_in6 addr = {.sin6_family = AF_INET6, .sin6_port = target_port()};
+
+	if (mapped)
+		inet_pton(AF_INET6, "::ffff:127.0.0.1", &addr.sin6_addr);
+	else
+		addr.sin6_addr = in6addr_loopback;
+	return connect_to((const struct sockaddr *)&addr, sizeof(addr));
 }
 
 static void say(int fd, const void *bytes, size_t length)
@@ -146,17 +179,22 @@ static const struct wire_hello some = {.identity = 0x666, .token = "anything"};
 
 static int by_v4(void)
 {
-	return write_with(connect_from(AF_INET), &some);
+	return write_with(connect_v4(), &some);
 }
 
 static int by_mapped_v6(void)
 {
-	return write_with(connect_from(AF_INET6), &some);
+	return write_with(connect_v6(true), &some);
+}
+
+static int by_v6(void)
+{
+	return write_with(connect_v6(false), &some);
 }
 
 static int half_closed(void)
 {
-	const int fd = connect_from(AF_INET);
+	const int fd = connect_v4();
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
 	wire_put_hello(bytes, &some);
@@ -167,7 +205,7 @@ static int half_closed(void)
 
 static int hello_in_pieces(void)
 {
-	const int fd = connect_from(AF_INET);
+	const int fd = connect_v4();
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
 	wire_put_hello(bytes, &some);
@@ -176,16 +214,25 @@ static int hello_in_pieces(void)
 	return count_bytes(fd);
 }
 
+/* Another one came and was refused since. */
+static int late_hello(void)
+{
+	const int fd = connect_v4();
+	const int other = write_with(connect_v4(), &some);
+
+	return other + write_with(fd, &some);
+}
+
 static int replayed(void)
 {
-	return write_with(connect_from(AF_INET), &known.used);
+	return write_with(connect_v4(), &known.used);
 }
 
 static int stolen_identity(void)
 {
 	const struct wire_hello hello = {.identity = known.identity};
 
-	return write_with(connect_from(AF_INET), &hello);
+	return write_with(connect_v4(), &hello);
 }
 
 /* The kernel lets it connect, and the device tells it nothing. */
@@ -201,8 +248,8 @@ static int by_unix_socket_then_tcp(void)
 
 	wire_put_hello(bytes, &some);
 	if (send(door, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0)
-		return write_with(connect_from(AF_INET), &some);
-	return count_bytes(door) + write_with(connect_from(AF_INET), &some);
+		return write_with(connect_v4(), &some);
+	return count_bytes(door) + write_with(connect_v4(), &some);
 }
 
 /* As a set-user-ID program that a user has started: the effective user alone is root. */
@@ -230,6 +277,11 @@ static void test_other_user_over_mapped_ipv6(void **state)
 	expect_nothing(by_mapped_v6);
 }
 
+static void test_other_user_over_ipv6(void **state)
+{
+	expect_nothing(by_v6);
+}
+
 static void test_other_user_half_closed(void **state)
 {
 	expect_nothing(half_closed);
@@ -238,6 +290,11 @@ static void test_other_user_half_closed(void **state)
 static void test_other_user_hello_in_pieces(void **state)
 {
 	expect_nothing(hello_in_pieces);
+}
+
+static void test_other_user_with_a_late_hello(void **state)
+{
+	expect_nothing(late_hello);
 }
 
 static void test_other_user_replays_a_hello(void **state)
@@ -314,8 +371,10 @@ static void test_raced_port_learns_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	STRANGER_TEST(test_other_user_over_ipv4),
 	STRANGER_TEST(test_other_user_over_mapped_ipv6),
+	cmocka_unit_test_setup_teardown(test_other_user_over_ipv6, setup_v6, teardown),
 	STRANGER_TEST(test_other_user_half_closed),
 	STRANGER_TEST(test_other_user_hello_in_pieces),
+	STRANGER_TEST(test_other_user_with_a_late_hello),
 	STRANGER_TEST(test_other_user_replays_a_hello),
 	STRANGER_TEST(test_other_user_steals_an_identity),
 	STRANGER_TEST(test_other_user_at_the_unix_socket),
