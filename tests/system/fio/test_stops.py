@@ -10,6 +10,7 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
 from fio_runs import KIB, client, run_client, server
 
 STOPS = int(os.environ.get("RPMA_STOPS", "100"))
@@ -18,7 +19,8 @@ SMALL = {"rw": "write", "bs": 4 * KIB, "size": 64 * KIB}
 ENDLESS = {"rw": "randrw", "bs": 4 * KIB, "size": 256 * KIB, "time_based": 1, "runtime": 36000}
 
 
-def test_a_stopped_client_holds_no_other_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("soft", ["", "transport:tcp"])
+def test_a_stopped_client_holds_no_other_up(tmp_path: Path, soft: str) -> None:
     chance = random.Random(1)
     folders = [tmp_path / name for name in ("server", "busy", "small")]
     for folder in folders:
@@ -27,10 +29,10 @@ def test_a_stopped_client_holds_no_other_up(tmp_path: Path) -> None:
     def served() -> float:
         """Seconds that a client takes."""
         begun = time.monotonic()
-        run_client(folders[2], it.port, **SMALL)
+        run_client(folders[2], it.port, soft, **SMALL)
         return time.monotonic() - begun
 
-    with server(folders[0], clients=STOPS + 10) as it, client(folders[1], it.port, **ENDLESS) as busy:
+    with server(folders[0], soft, clients=STOPS + 10) as it, client(folders[1], it.port, soft, **ENDLESS) as busy:
         busy.errors.wait_for("librpma: .*(persisten|visib)")
         usual = max(served() for _ in range(5))
         longest = 0.0
@@ -41,6 +43,6 @@ def test_a_stopped_client_holds_no_other_up(tmp_path: Path) -> None:
             longest = max(longest, served())
             for pid in busy.left():
                 os.kill(pid, signal.SIGCONT)
-        print(f"\nfio: {usual:.2f} s, beside a stopped client at most {longest:.2f} s")
+        print(f"\nfio, {soft or 'local'}: {usual:.2f} s, beside a stopped client at most {longest:.2f} s")
         assert longest <= usual + LONGER_S
         assert busy.left()
