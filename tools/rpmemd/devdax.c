@@ -70,6 +70,39 @@ static int is_dax(const char *directory)
 	return name != NULL && strcmp(name, "/dax") == 0;
 }
 
+/* Cuts the path to the directory above; false at the root of sysfs. */
+static bool go_up(char *directory, size_t root_len)
+{
+	if (strlen(directory) <= root_len)
+		return false;
+	*strrchr(directory, '/') = '\0';
+	return true;
+}
+
+static bool is_pmem_region(const char *directory)
+{
+	static const char pmem[] = "nd_pmem\n";
+	char type[sizeof(pmem)];
+	int fd = open_attribute(directory, "devtype", O_RDONLY);
+	bool yes;
+
+	if (fd < 0)
+		return false;
+	yes = read(fd, type, sizeof(type)) == sizeof(pmem) - 1 &&
+	      memcmp(type, pmem, sizeof(pmem) - 1) == 0;
+	close(fd);
+	return yes;
+}
+
+/* Memory of CXL or of the firmware may be device DAX as well, and has no such region above it. */
+static bool is_persistent(char *directory, size_t root_len)
+{
+	while (!is_pmem_region(directory))
+		if (!go_up(directory, root_len))
+			return false;
+	return true;
+}
+
 int devdax_read(const char *sysfs, dev_t device, struct devdax *devdax)
 {
 	char directory[PATH_MAX];
@@ -80,23 +113,23 @@ int devdax_read(const char *sysfs, dev_t device, struct devdax *devdax)
 	alignment = read_number(directory, "align");
 	if (alignment == 0) /* kernels before 4.20 show it only at the region: its default */
 		alignment = 2U << 20;
-	*devdax = (struct devdax){read_number(directory, "size"), (size_t)alignment};
+	*devdax = (struct devdax){.bytes = read_number(directory, "size"),
+				  .alignment = (size_t)alignment};
+	devdax->is_persistent = is_persistent(directory, strlen(sysfs));
 	return devdax->bytes > 0 && (alignment & (alignment - 1)) == 0 ? 0 : -ENODEV;
 }
 
 /* Cuts the path to the nearest directory that has the attribute. */
 static int find_deep_flush(char *directory, size_t root_len)
 {
-	int fd;
+	do {
+		int fd = open_attribute(directory, "deep_flush", O_RDONLY);
 
-	while (strlen(directory) > root_len) {
-		fd = open_attribute(directory, "deep_flush", O_RDONLY);
 		if (fd >= 0) {
 			close(fd);
 			return 0;
 		}
-		*strrchr(directory, '/') = '\0';
-	}
+	} while (go_up(directory, root_len));
 	return -ENOENT;
 }
 

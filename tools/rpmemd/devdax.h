@@ -5,6 +5,7 @@
 #ifndef RPMEMD_DEVDAX_H
 #define RPMEMD_DEVDAX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,7 +14,8 @@
 
 struct devdax {
 	uint64_t bytes;
-	size_t alignment; /* mappings need it; a power of two */
+	size_t alignment;   /* mappings need it; a power of two */
+	bool is_persistent; /* it is in a region of the kernel's type nd_pmem */
 };
 
 /* `sysfs` is DEVDAX_SYSFS but in tests. -ENODEV: the device is not device DAX. */

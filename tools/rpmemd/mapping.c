@@ -53,7 +53,7 @@ static int map(struct target *t, const struct pool_file *file, void *at, uint64_
 				 (off_t)file_offset);
 	}
 	if (file->device != 0)
-		t->kind = TARGET_DEVDAX;
+		t->kind = file->is_volatile ? TARGET_MEMFILE : TARGET_DEVDAX;
 	if (t->memory != MAP_FAILED)
 		return 0;
 	t->memory = NULL;
@@ -76,9 +76,12 @@ static int choose_persist(struct mapping *mapping)
 		return -ENOTSUP;
 	if (mapping->persist.method == PERSIST_NOTHING)
 		return reason_set(ENOTSUP,
-				  "the part %s is on a file system in memory, which loses it with "
-				  "the power: " FORCE "=1 in rpmemd's environment allows it",
-				  target.path);
+				  "the part %s is %s, which loses it with the power: " FORCE
+				  "=1 in rpmemd's environment allows it",
+				  target.path,
+				  mapping->device != 0
+					  ? "device DAX of no persistent memory (nd_pmem)"
+					  : "on a file system in memory");
 	return 0;
 }
 

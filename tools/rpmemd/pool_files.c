@@ -42,6 +42,7 @@ static int find_device(struct pool_file *file, const struct stat *st, uint64_t w
 				  " (AUTO takes those of the device)",
 				  file->path, devdax.bytes, wanted);
 	file->device = st->st_rdev;
+	file->is_volatile = !devdax.is_persistent;
 	part->is_dax = true;
 	part->file_bytes = devdax.bytes;
 	part->alignment = devdax.alignment;

@@ -19,6 +19,7 @@ struct pool_file {
 	int fd;			/* locked; -1: not open */
 	struct file_sync *sync; /* for all that map fd */
 	dev_t device;		/* device DAX; else 0 */
+	bool is_volatile;	/* device DAX that is not known to be persistent */
 	dev_t disk;		/* with the inode: which file is open */
 	ino_t inode;
 	bool made;	  /* by pool_files_open() */

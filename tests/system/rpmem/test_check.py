@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,71 @@ def test_sets_that_cannot_be_served(tmp_path: Path) -> None:
     assert f"  missing.set: not created yet, or a part is missing: cannot open the part {tmp_path}/missing.part" in output
     assert "  bad.set: cannot be opened: " in output
     assert "  good.set: 8 MiB" in output
+
+
+def shorter(part: Path) -> None:
+    os.truncate(part, 4 * MIB)
+
+
+def longer(part: Path) -> None:
+    os.truncate(part, 9 * MIB)
+
+
+def gone(part: Path) -> None:
+    part.unlink()
+
+
+def a_directory(part: Path) -> None:
+    part.unlink()
+    part.mkdir()
+
+
+def a_pipe(part: Path) -> None:
+    part.unlink()
+    os.mkfifo(part)
+
+
+def another_device(part: Path) -> None:
+    part.unlink()
+    part.symlink_to("/dev/zero")
+
+
+def in_use(part: Path) -> int:
+    lock = os.open(part, os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def the_other_part(part: Path) -> None:
+    other = part.parent / {"a": "b", "b": "a"}[part.name]
+    part.unlink()
+    part.symlink_to(other)
+
+
+@pytest.mark.parametrize("harmed", ["a", "b"])
+@pytest.mark.parametrize("harm, reason", [
+    (shorter, "has 4194304 bytes"), (longer, "has 9437184 bytes"), (gone, "cannot open the part"),
+    (a_directory, "the part"), (a_pipe, "the part"), (another_device, "neither a file nor device DAX"),
+    (in_use, "is locked: its pool is open elsewhere"), (the_other_part, "the part"),
+])  # fmt: skip
+def test_a_set_is_good_as_long_as_each_part_is(
+    tmp_path: Path, harm: Callable[[Path], int | None], reason: str, harmed: str
+) -> None:
+    (tmp_path / "two.set").write_text(f"PMEMPOOLSET\nOPTION NOHDRS\n8M {tmp_path}/a\n8M {tmp_path}/b\n")
+    for part in ("a", "b"):
+        with open(tmp_path / part, "wb") as file:
+            file.truncate(8 * MIB)
+    pool_set(tmp_path, "good")
+    code, output = check(tmp_path)
+    assert code == 0 and "  two.set: 16 MiB of " in output
+    lock = harm(tmp_path / harmed)
+    code, output = check(tmp_path)
+    if lock is not None:
+        os.close(lock)
+    line = next(line for line in output.splitlines() if line.startswith("  two.set"))
+    assert code == 1 and reason in line, line
+    assert "  two.set: cannot be opened: " in line or harm is gone
+    assert "  good.set: 8 MiB of " in output
 
 
 def test_names_with_control_characters(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@
 #define DAX    REGION "dax0.1/dax/dax0.0/"
 
 static const char *const attributes[][2] = {
-	{DAX "size", "1073741824\n"},
-	{DAX "align", "2097152\n"},
-	{REGION "deep_flush", "1\n"},
+	{DAX "size", "1073741824\n"},	       {DAX "align", "2097152\n"},
+	{REGION "deep_flush", "1\n"},	       {REGION "devtype", "nd_pmem\n"},
+	{REGION "dax0.1/devtype", "nd_dax\n"},
 };
 
 static int setup(void **state)
@@ -35,6 +35,52 @@ static void size_and_alignment_are_read(void **state)
 	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
 	assert_int_equal(devdax.bytes, 1073741824);
 	assert_int_equal(devdax.alignment, 2097152);
+}
+
+/* In a region of persistent memory: every other word, or none, is no evidence of it. */
+static void persistence_is_that_of_the_region(void **state)
+{
+	static const char *const others[] = {
+		"nd_volatile\n",	"nd_blk\n", "nd_pmem2\n", "nd_pme\n", "\n", "",
+		"nd_pmem nd_volatile\n"};
+	struct devdax devdax;
+	char path[PATH_MAX];
+
+	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
+	assert_true(devdax.is_persistent);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		scratch_write(REGION "devtype", others[i]);
+		assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
+		assert_false(devdax.is_persistent);
+	}
+	assert_int_equal(unlink(scratch_path(REGION "devtype", path)), 0);
+	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
+	assert_false(devdax.is_persistent);
+}
+
+/* As Linux 6.12 shows them: the firmware's special-purpose memory, and volatile memory of CXL. */
+static void memory_of_no_region_is_volatile(void **state)
+{
+	static const char *const places[][2] = {
+		{"devices/platform/hmem.0/dax1.0", "../../../../bus/dax"},
+		{"devices/platform/ACPI0017:00/root0/decoder0.0/region0/dax_region0/dax1.0",
+		 "../../../../../../../../bus/dax"},
+	};
+	char path[PATH_MAX], target[PATH_MAX];
+	struct devdax devdax;
+
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/size", places[i][0]);
+		scratch_write(path, "1073741824\n");
+		snprintf(path, sizeof(path), "%s/subsystem", places[i][0]);
+		scratch_link(places[i][1], path);
+		snprintf(path, sizeof(path), "dev/char/252:%u", 10 + i);
+		snprintf(target, sizeof(target), "../../%s", places[i][0]);
+		scratch_link(target, path);
+		assert_int_equal(devdax_read(scratch, makedev(252, 10 + i), &devdax), 0);
+		assert_int_equal(devdax.bytes, 1073741824);
+		assert_false(devdax.is_persistent);
+	}
 }
 
 static void other_devices_are_refused(void **state)
@@ -106,6 +152,7 @@ static void a_flush_that_is_forbidden_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(persistence_is_that_of_the_region),    TEST(memory_of_no_region_is_volatile),
 		TEST(size_and_alignment_are_read),	    TEST(other_devices_are_refused),
 		TEST(a_device_without_memory_is_refused),   TEST(deep_flush_writes_to_the_region),
 		TEST(a_platform_that_needs_none_gets_none), TEST(a_flush_that_is_forbidden_is_told),

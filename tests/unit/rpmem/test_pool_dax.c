@@ -3,10 +3,12 @@
  * test_pool_dax.c -- what makes parts durable on a file system with DAX: mmap(2) is
  * made to take MAP_SYNC, where the test asks for it.
  */
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "pool_scratch.h"
 #include "tools/common/rdma/gpspm.h"
+#include "tools/rpmemd/mapping.h"
 
 static struct {
 	bool has_map_sync;
@@ -94,6 +96,40 @@ static void dax_takes_no_system_call_unless_deep(void **state)
 	}
 }
 
+/* The node is played by a file; what sysfs has on it is devdax.c's to read. */
+static void device_dax_of_volatile_memory_is_refused_unless_forced(void **state)
+{
+	char path[PATH_MAX];
+	struct pool_file file = {.device = 1, .is_volatile = true};
+	struct mapping mapping;
+
+	scratch_write("dax", "");
+	file.path = strdup(scratch_path("dax", path));
+	file.fd = open(file.path, O_RDWR | O_CLOEXEC);
+	assert_true(file.fd >= 0);
+	assert_int_equal(ftruncate(file.fd, (off_t)MIB), 0);
+	system_calls.has_map_sync = true;
+	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
+	assert_failed(mapping_open(&mapping, &file, NULL, MIB, 0), ENOTSUP,
+		      "is device DAX of no persistent memory (nd_pmem)");
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
+	assert_failed(mapping_open(&mapping, &file, NULL, MIB, 0), ENOTSUP, "nd_pmem");
+	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
+	assert_int_equal(mapping_open(&mapping, &file, NULL, MIB, 0), 0);
+	assert_int_equal(mapping.target.kind, TARGET_MEMFILE);
+	mapping_close(&mapping);
+	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
+	file.is_volatile = false;
+	if (has_libpmem()) {
+		assert_int_equal(mapping_open(&mapping, &file, NULL, MIB, 0), 0);
+		assert_int_equal(mapping.target.kind, TARGET_DEVDAX);
+		assert_true(mapping.is_pmem);
+		mapping_close(&mapping);
+	}
+	close(file.fd);
+	free(file.path);
+}
+
 static void a_failed_deep_persist_stays_failed(void **state)
 {
 	struct pool *pool = open_with(true, NULL);
@@ -112,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(dax_takes_no_system_call_unless_deep),
+		TEST(device_dax_of_volatile_memory_is_refused_unless_forced),
 		TEST(a_failed_deep_persist_stays_failed),
 	};
 
