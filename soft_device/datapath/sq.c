@@ -213,6 +213,16 @@ bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outco
 
 /* --- running --- */
 
+/* Several at once. False: they are to be run one by one. */
+static bool run_writes(struct send_queue *sq)
+{
+	const unsigned count = sq_move_writes(sq);
+
+	for (unsigned i = 0; i < count; i++)
+		complete_slot(sq, IBV_WC_SUCCESS);
+	return count > 0;
+}
+
 /* False: it has to wait, or the QP has failed. */
 static bool run_next(struct send_queue *sq)
 {
@@ -227,6 +237,8 @@ static bool run_next(struct send_queue *sq)
 		return false;
 	if (sq->peer->transport == PEER_TCP)
 		return sq_tcp_send(sq, slot);
+	if (sq->posted - sq->next > 1 && run_writes(sq))
+		return true;
 	outcome = execute(sq, &slot->work);
 	return sq_settle(sq, slot, &outcome);
 }

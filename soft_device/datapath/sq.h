@@ -254,6 +254,12 @@ void sq_wait_until(struct send_queue *sq, uint64_t at_ns);
 void sq_wait_end(struct send_queue *sq);
 
 /*
+ * sq_writes.c: moves the bytes of small writes, from the next slot on, that are due and of which
+ * nothing is unusual. How many; 0: fewer than two are. Callers hold sq.lock, and complete them.
+ */
+unsigned sq_move_writes(struct send_queue *sq);
+
+/*
  * sq_tcp.c: hands the next slot to the peer. False: the queue has to wait for an answer or for
  * room. Callers hold sq.lock.
  */

@@ -64,6 +64,13 @@ struct fault_filter *fault_next(unsigned int kinds, const struct fault_filter *p
 	return NULL;
 }
 
+bool fault_only_delays(void)
+{
+	return fault_next(FAULT_KIND(SOFT_DROP) | FAULT_KIND(SOFT_COMPLETE) |
+				  FAULT_KIND(SOFT_CORRUPT) | FAULT_KIND(SOFT_RNR),
+			  NULL) == NULL;
+}
+
 bool fault_hits(struct fault_filter *filter)
 {
 	uint64_t number = atomic_fetch_add(&filter->seen, 1) + 1;

@@ -39,6 +39,10 @@ int fault_call_slow(const char *name);
 uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns);
 uint32_t fault_rnr(void);
 
+/* Operations are delayed and traced, and nothing else becomes of them: what follows does nothing.
+ */
+bool fault_only_delays(void);
+
 /* Before an operation is executed: whether its connection, after this number of operations, breaks
  * instead. */
 bool fault_drop(uint64_t operations);

@@ -186,6 +186,50 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 	return 0;
 }
 
+/* A list of writes as parts: each source in two, as above. How many parts. */
+static unsigned cut_each(const struct target_write *writes, unsigned count, struct iovec *local,
+			 struct iovec *remote)
+{
+	unsigned parts = 0, i = 0;
+
+	do {
+		const struct iovec whole = {writes[i].from, writes[i].bytes};
+		const size_t tail = (writes[i].to + whole.iov_len - 1) % TARGET_MEMORY_LINE + 1;
+
+		remote[i] = (struct iovec){(void *)(uintptr_t)writes[i].to, whole.iov_len};
+		if (tail < whole.iov_len)
+			parts += cut(&whole, 1, whole.iov_len - tail, local + parts);
+		else
+			local[parts++] = whole;
+	} while (++i < count);
+	return parts;
+}
+
+unsigned target_memory_write_each(target_process process, const struct target_write *writes,
+				  unsigned count)
+{
+	struct iovec local[2 * TARGET_WRITES_MAX], remote[TARGET_WRITES_MAX];
+	unsigned done = 0;
+
+	if (process > 0) {
+		const unsigned parts = cut_each(writes, count, local, remote);
+		ssize_t left = process_vm_writev(process, local, parts, remote, count, 0);
+
+		while (done < count && left >= (ssize_t)writes[done].bytes)
+			left -= (ssize_t)writes[done++].bytes;
+		return done;
+	}
+	while (done < count) {
+		const struct target_write *one = &writes[done];
+		const struct iovec source = {one->from, one->bytes};
+
+		if (target_memory_write_ordered(process, &source, 1, one->to, one->bytes) != 0)
+			break;
+		done++;
+	}
+	return done;
+}
+
 static int load_8(pid_t process, uint64_t addr, uint64_t *value)
 {
 	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(*value)};

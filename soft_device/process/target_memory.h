@@ -39,6 +39,19 @@ int target_memory_read(target_process process, const struct iovec *local, unsign
 static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
 					      unsigned local_count, uint64_t addr, uint64_t length);
 
+/*
+ * As target_memory_write_ordered(), of each in turn, by one call where that goes: how many were
+ * done, up to the first that was not. There is one at least.
+ */
+#define TARGET_WRITES_MAX 16
+struct target_write {
+	void *from;
+	uint64_t to;
+	size_t bytes;
+};
+unsigned target_memory_write_each(target_process process, const struct target_write *writes,
+				  unsigned count);
+
 /* 8 aligned bytes, never torn; callers of the atomics hold segment.atomics. 0 or -errno. */
 int target_memory_store_8(target_process process, uint64_t addr, uint64_t value);
 int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t compare,

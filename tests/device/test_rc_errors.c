@@ -366,6 +366,28 @@ static void requests_before__the_error_are_good(void **unused)
 	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
 }
 
+/* Small ones that are due together: those before it are placed, none behind it is. */
+static void one__of_many_writes_fails(void **unused)
+{
+	static unsigned char before[8 * 64];
+
+	memcpy(before, w.far_memory, sizeof(before));
+	for (uint64_t i = 0; i < 7; i++) {
+		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 64 * i, 64, 64 * i);
+
+		wr->wr_id = i;
+		wr->send_flags = 0;
+		if (i == 4)
+			wr->wr.rdma.rkey = ~w.far.rkey;
+		post(wr);
+	}
+	EXPECT_WC(w.near.cq, 4, IBV_WC_REM_ACCESS_ERR);
+	EXPECT_WC(w.near.cq, 5, IBV_WC_WR_FLUSH_ERR);
+	EXPECT_WC(w.near.cq, 6, IBV_WC_WR_FLUSH_ERR);
+	assert_memory_equal(w.far_memory, w.near.memory, 4 * 64);
+	assert_memory_equal(w.far_memory + 4 * 64, before + 4 * 64, 4 * 64);
+}
+
 static void unsignaled__request_that_fails_completes(void **unused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
@@ -551,6 +573,7 @@ static const struct CMUnitTest tests[] = {
 	OWN_PAIR_TEST(no_receive__waits_with_retry_7),
 	PAIR_TEST(flush__follows_the_error_in_order),
 	PAIR_TEST(requests_before__the_error_are_good),
+	PAIR_TEST(one__of_many_writes_fails),
 	PAIR_TEST(unsignaled__request_that_fails_completes),
 	PAIR_TEST(error_state__flushes_sends_posted_later),
 	PAIR_TEST(error_state__flushes_receives_posted_later),

@@ -101,6 +101,66 @@ static void ordered__writes_just_its_bytes_by_calls(void **unused)
 	check_ordered(getpid());
 }
 
+/* Some within a line, some across its end, one onto the bytes of the one before it. */
+static void check_each(target_process process)
+{
+	const struct target_write writes[] = {
+		{from, (uintptr_t)(to + 3), 8},		  {from + 8, (uintptr_t)(to + 61), 70},
+		{from + 100, (uintptr_t)(to + 200), 128}, {from + 300, (uintptr_t)(to + 204), 4},
+		{from + 400, (uintptr_t)(to + 639), 1},
+	};
+
+	assert_int_equal(target_memory_write_each(process, writes, 5), 5);
+	assert_memory_equal(to + 3, from, 8);
+	assert_memory_equal(to + 61, from + 8, 70);
+	assert_memory_equal(to + 200, from + 100, 4);
+	assert_memory_equal(to + 204, from + 300, 4);
+	assert_memory_equal(to + 208, from + 108, 120);
+	assert_int_equal(to[639], from[400]);
+	assert_true(to[2] == 0 && to[11] == 0 && to[60] == 0 && to[131] == 0 && to[199] == 0 &&
+		    to[328] == 0 && to[638] == 0 && to[640] == 0);
+}
+
+static void each__of_a_list_is_written_by_copies(void **unused)
+{
+	check_each(0);
+}
+
+static void each__of_a_list_is_written_by_calls(void **unused)
+{
+	check_each(getpid());
+}
+
+/* The third of four ends in a page that is not there, or begins in one. */
+static void check_hole(target_process process, size_t third_at)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *two =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct target_write writes[] = {
+		{from, (uintptr_t)two, 8},
+		{from + 8, (uintptr_t)two + 64, 100},
+		{from + 200, (uintptr_t)two + page + third_at - 100, 200},
+		{from + 400, (uintptr_t)two + 300, 8},
+	};
+
+	assert_ptr_not_equal(two, MAP_FAILED);
+	assert_int_equal(munmap(two + page, page), 0);
+	assert_int_equal(target_memory_write_each(process, writes, 4), 2);
+	assert_memory_equal(two, from, 8);
+	assert_memory_equal(two + 64, from + 8, 100);
+	assert_int_equal(two[300], 0);
+	assert_int_equal(munmap(two, page), 0);
+}
+
+static void each__stops_at_what_is_not_mapped(void **unused)
+{
+	check_hole(getpid(), 0);
+	check_hole(getpid(), 100);
+	check_hole(0, 0);
+	check_hole(0, 100);
+}
+
 static void check_atomics(target_process process)
 {
 	static _Alignas(8) uint64_t word;
@@ -155,6 +215,9 @@ int main(void)
 		cmocka_unit_test_setup(lists__of_different_parts_match_by_calls, setup),
 		cmocka_unit_test_setup(ordered__writes_just_its_bytes_by_copies, setup),
 		cmocka_unit_test_setup(ordered__writes_just_its_bytes_by_calls, setup),
+		cmocka_unit_test_setup(each__of_a_list_is_written_by_copies, setup),
+		cmocka_unit_test_setup(each__of_a_list_is_written_by_calls, setup),
+		cmocka_unit_test_setup(each__stops_at_what_is_not_mapped, setup),
 		cmocka_unit_test(atomics__do_as_they_are_called),
 		cmocka_unit_test_setup(unmapped__memory_is_told, setup),
 		cmocka_unit_test_setup(gone__process_is_told, setup),
