@@ -250,6 +250,8 @@ static inline __attribute__((always_inline)) struct outcome write_bytes(const st
 		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
 	if (!find_place(x, request->length, IBV_ACCESS_REMOTE_WRITE, &place))
 		return refuse_place(x, request->length, IBV_ACCESS_REMOTE_WRITE);
+	if (request->place != NULL)
+		return moved(x, request->place(request->place_arg, place.memory, request->length));
 	powerfail_before_write(x->peer, place.mr, place.memory, request->length, x->qpn);
 	return moved(x, target_memory_write_ordered(x->peer->memory, request->local,
 						    request->local_count, place.memory,

@@ -58,6 +58,13 @@ struct request {
 	/* payload (write, send) or where a read's bytes go, in the executing process */
 	struct iovec local[SOFT_MAX_SGE];
 	unsigned local_count;
+	/*
+	 * Not NULL: of a REQUEST_WRITE whose payload is not in memory. Puts what there is of it to
+	 * this memory of the own process, which takes `length` bytes. 0, or -EFAULT: that is not
+	 * mapped.
+	 */
+	int (*place)(void *arg, uint64_t memory, uint64_t length);
+	void *place_arg;
 };
 
 enum outcome_kind {

@@ -160,20 +160,67 @@ int stream_receive(struct stream *stream)
 	return 0;
 }
 
-int stream_next(struct stream *stream, struct wire_header *header, const unsigned char **body)
+int stream_receive_into(struct stream *stream, const struct iovec *places, unsigned count,
+			size_t ahead, size_t *placed)
 {
-	const size_t at_hand = stream->in_end - stream->in_start;
-	size_t whole;
+	struct iovec parts[STREAM_PLACES_MAX + 1];
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = count + 1};
+	size_t room = 0;
+	ssize_t got;
 
-	if (at_hand < WIRE_HEADER_BYTES)
+	*placed = 0;
+	settle_empty(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end);
+	if (make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end, ahead) !=
+	    0)
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		parts[i] = places[i];
+		room += places[i].iov_len;
+	}
+	parts[count] = (struct iovec){stream->in + stream->in_end, ahead};
+	do
+		got = recvmsg(stream->fd, &message, MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got == 0)
+		return -EPIPE;
+	if (got < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	*placed = (size_t)got < room ? (size_t)got : room;
+	stream->in_end += (size_t)got - *placed;
+	return 0;
+}
+
+int stream_take(struct stream *stream, size_t bytes, const unsigned char **at)
+{
+	const size_t at_hand = stream_at_hand(stream);
+
+	if (at_hand < bytes)
+		return make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end,
+				 bytes - at_hand);
+	*at = stream->in + stream->in_start;
+	stream->in_start += bytes;
+	return 1;
+}
+
+int stream_next_start(struct stream *stream, size_t bytes, struct wire_header *header,
+		      const unsigned char **body)
+{
+	const unsigned char *start = NULL;
+	int result;
+
+	if (stream_at_hand(stream) < WIRE_HEADER_BYTES)
 		return 0;
 	if (wire_get_header(stream->in + stream->in_start, header) != 0)
 		return -EPROTO;
-	whole = WIRE_HEADER_BYTES + (size_t)header->length;
-	if (at_hand < whole)
-		return make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end,
-				 whole - at_hand);
-	*body = stream->in + stream->in_start + WIRE_HEADER_BYTES;
-	stream->in_start += whole;
-	return 1;
+	if (bytes > header->length)
+		bytes = header->length;
+	result = stream_take(stream, WIRE_HEADER_BYTES + bytes, &start);
+	if (result == 1)
+		*body = start + WIRE_HEADER_BYTES;
+	return result;
+}
+
+int stream_next(struct stream *stream, struct wire_header *header, const unsigned char **body)
+{
+	return stream_next_start(stream, SIZE_MAX, header, body);
 }

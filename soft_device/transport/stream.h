@@ -48,9 +48,31 @@ static inline size_t stream_queued(const struct stream *stream)
 int stream_receive(struct stream *stream);
 
 /*
- * Takes the next message: 1, with its body, which is valid until the next stream_receive(); 0, it
+ * Reads once what is there: into these places first, STREAM_PLACES_MAX at most, and `ahead` bytes
+ * more to be taken as below. Nothing is at hand before. *placed: bytes of the places. 0, also for
+ * nothing; -EFAULT, a place is not mapped; else as above.
+ */
+#define STREAM_PLACES_MAX 2
+int stream_receive_into(struct stream *stream, const struct iovec *places, unsigned count,
+			size_t ahead, size_t *placed);
+
+/*
+ * Takes the next message: 1, with its body, which is valid until more is received; 0, it
  * is not whole yet; -EPROTO, it is none; -ENOMEM.
  */
 int stream_next(struct stream *stream, struct wire_header *header, const unsigned char **body);
+/*
+ * The same of its beginning, so many bytes of the body or all: the rest comes by stream_take() and
+ * stream_receive_into().
+ */
+int stream_next_start(struct stream *stream, size_t bytes, struct wire_header *header,
+		      const unsigned char **body);
+
+static inline size_t stream_at_hand(const struct stream *stream)
+{
+	return stream->in_end - stream->in_start;
+}
+/* Takes so many bytes: 1; 0, not all of them are at hand, and all have room now; -ENOMEM. */
+int stream_take(struct stream *stream, size_t bytes, const unsigned char **at);
 
 #endif /* SOFT_TRANSPORT_STREAM_H */

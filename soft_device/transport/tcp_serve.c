@@ -4,6 +4,10 @@
  * them on our own segment, in order, and answers each. Answers without data leave together, when
  * nothing that has come is left to be executed.
  *
+ * The payload of a large write is received where it belongs, piece by piece: each piece is a
+ * request of its own for what is left, checked as any, so that a region or QP that goes meanwhile
+ * is not written to. What cannot be placed is dropped, and the answer tells why.
+ *
  * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
  * process.
  */
@@ -20,6 +24,14 @@
 #define KEPT_BYTES   (1024 * 1024)     /* kept for answers */
 #define AGAIN_NS     UINT64_C(1000000) /* before a request that waits for a link is looked at */
 #define SERVICES_MAX 4096	       /* processes that reach us over TCP */
+#define LARGE_BYTES  (32 * 1024)       /* a payload whose copy costs more than another call */
+#define TURN_BYTES   (256 * 1024)      /* placed before the answers leave, and others have a turn */
+
+enum stage {
+	STAGE_NONE, /* no request has begun to come */
+	STAGE_HELD, /* it waits: for answers that come to us first, or for its QP to be linked */
+	STAGE_TURN, /* it is executed when its payload has come, or as it comes */
+};
 
 struct service {
 	struct stream stream;
@@ -27,13 +39,17 @@ struct service {
 	uint32_t events;
 	struct peer_key key;
 	struct exchange *exchange;
-	/* `request` waits: for answers that come to us first, or for its QP to be linked */
-	bool held;
+	enum stage stage;	/* of `request` */
 	uint64_t held_until_ns; /* 0: not for a link */
 	struct timer *again;
 	struct wire_request request;
-	const unsigned char *payload; /* in the stream */
-	unsigned char *answer;	      /* a whole one; a read's data go there */
+	bool is_placed;		/* its payload goes to its place as it comes */
+	uint32_t left;		/* bytes of that to come */
+	uint32_t taken;		/* bytes received so in this turn */
+	int error;		/* of the connection */
+	struct outcome outcome; /* so far */
+	bool was_large; /* the last request: of the next one the beginning is received alone */
+	unsigned char *answer; /* a whole one; a read's data go there */
 	size_t answer_size;
 };
 
@@ -65,7 +81,7 @@ static bool speaks_for_itself(const struct service *service)
 		memcmp(&key->own, &wire->gid, sizeof(none)) == 0);
 }
 
-static struct outcome execute_request(struct service *service)
+static struct outcome execute_request(const struct service *service, const struct request *request)
 {
 	const struct wire_request *wire = &service->request;
 	struct outcome outcome = {.kind = OUTCOME_ABSENT};
@@ -73,36 +89,147 @@ static struct outcome execute_request(struct service *service)
 
 	if (speaks_for_itself(service))
 		outcome = peer_user->execute(process_current->served, service->key.identity,
-					     &wire->gid, wire->qpn, &wire->request, &known);
+					     &wire->gid, wire->qpn, request, &known);
 	if (!known)
-		door_stranger(STRANGER_REQUEST, &wire->request.src_gid);
+		door_stranger(STRANGER_REQUEST, &request->src_gid);
 	return outcome;
 }
 
-static int execute(struct service *service)
+static bool has_succeeded(const struct outcome *outcome)
 {
-	struct wire_request *wire = &service->request;
-	struct request *request = &wire->request;
-	struct wire_answer answer = {.number = wire->number};
+	return outcome->kind == OUTCOME_DONE && outcome->status == IBV_WC_SUCCESS;
+}
+
+/* A read's data are in service->answer. */
+static int put_answer(struct service *service)
+{
+	struct wire_answer answer = {.number = service->request.number,
+				     .outcome = service->outcome};
 	struct iovec part;
 
-	if (answer_room(service, WIRE_ANSWER_START + wire_answer_data(request)) != 0)
+	if (has_succeeded(&answer.outcome))
+		answer.bytes = wire_answer_data(&service->request.request);
+	if (answer_room(service, WIRE_ANSWER_START + answer.bytes) != 0)
 		return -ENOMEM;
-	request->local[0].iov_base = wire_answer_data(request) > 0
-					     ? service->answer + WIRE_ANSWER_START
-					     : (unsigned char *)service->payload;
-	request->local[0].iov_len = wire_answer_data(request) + wire_payload(request);
-	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
-	/* before its effects show: see wire_request.after */
-	atomic_fetch_add(&service->exchange->begun, 1);
-	answer.outcome = execute_request(service);
-	if (answer.outcome.kind == OUTCOME_DONE && answer.outcome.status == IBV_WC_SUCCESS)
-		answer.bytes = wire_answer_data(request);
 	wire_put_answer(service->answer, &answer);
 	part = (struct iovec){service->answer, WIRE_ANSWER_START + answer.bytes};
 	return answer.bytes == 0 ? stream_queue(&service->stream, &part, 1)
 				 : stream_send(&service->stream, &part, 1);
 }
+
+/* --- requests whose payload is received before they are executed --- */
+
+/* 1: it was executed; 0: more has to come; or -errno. */
+static int execute_whole(struct service *service)
+{
+	struct request *request = &service->request.request;
+	const uint32_t payload = wire_payload(request), data = wire_answer_data(request);
+	const unsigned char *bytes;
+	int result = stream_take(&service->stream, payload, &bytes);
+
+	if (result != 1)
+		return result;
+	if (answer_room(service, WIRE_ANSWER_START + data) != 0)
+		return -ENOMEM;
+	request->local[0].iov_base =
+		data > 0 ? service->answer + WIRE_ANSWER_START : (unsigned char *)bytes;
+	request->local[0].iov_len = data + payload;
+	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
+	service->outcome = execute_request(service, request);
+	return 1;
+}
+
+/* --- large writes --- */
+
+/* What powerfail keeps of a write is of all its bytes. */
+static bool may_be_placed(const struct request *request)
+{
+	return request->op == REQUEST_WRITE && request->length >= LARGE_BYTES &&
+	       process_current->segment->powerfail == 0;
+}
+
+/* See struct request; `length` is all that is left. The last cache line is a part of its own, see
+ * target_memory.h. */
+static int place(void *arg, uint64_t memory, uint64_t length)
+{
+	struct service *service = arg;
+	const size_t at_hand = stream_at_hand(&service->stream);
+	const size_t line = (memory + length - 1) % TARGET_MEMORY_LINE + 1;
+	const size_t tail = line < length ? line : length;
+	struct iovec parts[] = {{(void *)(uintptr_t)memory, length - tail},
+				{(void *)(uintptr_t)(memory + (length - tail)), tail}};
+	struct iovec part = {NULL, at_hand < length ? at_hand : length};
+	const unsigned char *bytes;
+	size_t placed;
+
+	if (at_hand > 0) {
+		stream_take(&service->stream, part.iov_len, &bytes);
+		part.iov_base = (unsigned char *)bytes;
+		service->left -= (uint32_t)part.iov_len;
+		return target_memory_write_ordered(TARGET_OF_DEVICE, &part, 1, memory,
+						   part.iov_len);
+	}
+	if (service->taken >= TURN_BYTES)
+		return 0;
+	service->error =
+		stream_receive_into(&service->stream, parts, 2, WIRE_REQUEST_START, &placed);
+	service->left -= (uint32_t)placed;
+	service->taken += (uint32_t)placed;
+	if (service->error != -EFAULT)
+		return 0;
+	service->error = 0;
+	return -EFAULT;
+}
+
+static struct outcome execute_rest(struct service *service)
+{
+	struct request rest = service->request.request;
+
+	rest.remote_addr += rest.length - service->left;
+	rest.length = service->left;
+	rest.local_count = 0;
+	rest.place = place;
+	rest.place_arg = service;
+	return execute_request(service, &rest);
+}
+
+static void drop_at_hand(struct service *service)
+{
+	const size_t at_hand = stream_at_hand(&service->stream);
+	const uint32_t dropped = at_hand < service->left ? (uint32_t)at_hand : service->left;
+	const unsigned char *bytes;
+
+	stream_take(&service->stream, dropped, &bytes);
+	service->left -= dropped;
+}
+
+/* As execute_whole(). */
+static int execute_in_pieces(struct service *service)
+{
+	while (service->left > 0) {
+		const uint32_t before = service->left;
+		const bool goes_on = has_succeeded(&service->outcome);
+
+		if (goes_on)
+			service->outcome = execute_rest(service);
+		else
+			drop_at_hand(service);
+		if (service->error != 0)
+			return service->error;
+		if (service->left == before && goes_on == has_succeeded(&service->outcome))
+			return 0;
+	}
+	return 1;
+}
+
+/* Nothing is to be received before it: the rest goes to its place. */
+static bool is_placing(const struct service *service)
+{
+	return service->stage == STAGE_TURN && service->is_placed &&
+	       has_succeeded(&service->outcome) && stream_at_hand(&service->stream) == 0;
+}
+
+/* --- one request after the other --- */
 
 static void trim_answer(struct service *service)
 {
@@ -113,23 +240,22 @@ static void trim_answer(struct service *service)
 	service->answer_size = 0;
 }
 
-/* 1: a request is held; 0: none has come; or -errno. */
+/* 1: a request has begun to come; 0: none has; or -errno. */
 static int hold_next(struct service *service)
 {
 	const unsigned char *body;
 	struct wire_header header = {0};
 	int result;
 
-	if (service->held)
+	if (service->stage != STAGE_NONE)
 		return 1;
-	result = stream_next(&service->stream, &header, &body);
+	result = stream_next_start(&service->stream, WIRE_REQUEST_BYTES, &header, &body);
 	if (result != 1)
 		return result;
 	if (header.kind != WIRE_REQUEST ||
 	    wire_get_request(body, header.length, &service->request) != 0)
 		return -EPROTO;
-	service->payload = body + WIRE_REQUEST_BYTES;
-	service->held = true;
+	service->stage = STAGE_HELD;
 	return 1;
 }
 
@@ -162,21 +288,42 @@ static bool waits_for_link(struct service *service)
 	return true;
 }
 
-/* 1: one was executed; 0: none has come, or it waits; or -errno. */
-static int work_once(struct service *service)
+/* 1: it is its turn; 0: it waits; or -errno. */
+static int begin(struct service *service)
 {
-	int result = hold_next(service);
+	const struct request *request = &service->request.request;
 
-	if (result != 1)
-		return result;
+	if (service->stage == STAGE_TURN)
+		return 1;
 	if (!is_its_turn(service)) {
 		service->exchange->waiting = service;
 		return 0;
 	}
 	if (waits_for_link(service))
 		return 0;
-	service->held = false;
-	result = execute(service);
+	/* before its effects show: see wire_request.after */
+	atomic_fetch_add(&service->exchange->begun, 1);
+	service->stage = STAGE_TURN;
+	service->is_placed = may_be_placed(request);
+	service->was_large = service->is_placed;
+	service->left = wire_payload(request);
+	service->outcome = (struct outcome){.kind = OUTCOME_DONE};
+	return 1;
+}
+
+/* 1: one was executed; 0: none has come, or it waits; or -errno. */
+static int work_once(struct service *service)
+{
+	int result = hold_next(service);
+
+	if (result == 1)
+		result = begin(service);
+	if (result == 1)
+		result = service->is_placed ? execute_in_pieces(service) : execute_whole(service);
+	if (result != 1)
+		return result;
+	service->stage = STAGE_NONE;
+	result = put_answer(service);
 	return result == 0 ? 1 : result;
 }
 
@@ -185,6 +332,7 @@ static int work(struct service *service)
 {
 	int result = 1;
 
+	service->taken = 0;
 	while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX) {
 		while (result > 0 && stream_queued(&service->stream) <= QUEUED_MAX)
 			result = work_once(service);
@@ -198,8 +346,9 @@ static int work(struct service *service)
 static int expect(struct service *service)
 {
 	const size_t queued = stream_queued(&service->stream);
-	const uint32_t events = (queued <= QUEUED_MAX && !service->held ? EPOLLIN : 0u) |
-				(queued > 0 ? EPOLLOUT : 0u);
+	const uint32_t events =
+		(queued <= QUEUED_MAX && service->stage != STAGE_HELD ? EPOLLIN : 0u) |
+		(queued > 0 ? EPOLLOUT : 0u);
 
 	if (events == service->events)
 		return 0;
@@ -223,17 +372,29 @@ static void service_end(struct service *service)
 	peer_user->process_gone(&key);
 }
 
+static int receive(struct service *service)
+{
+	size_t placed;
+
+	if (is_placing(service))
+		return 0;
+	if (service->was_large && service->stage == STAGE_NONE &&
+	    stream_at_hand(&service->stream) == 0)
+		return stream_receive_into(&service->stream, NULL, 0, WIRE_REQUEST_START, &placed);
+	return stream_receive(&service->stream);
+}
+
 static void service_ready(void *arg, uint32_t events)
 {
 	struct service *service = arg;
 	int result = stream_flush(&service->stream);
 
 	/* nothing is read that would show it */
-	if (service->held && (events & (EPOLLHUP | EPOLLERR)) != 0)
+	if (service->stage == STAGE_HELD && (events & (EPOLLHUP | EPOLLERR)) != 0)
 		result = -EPIPE;
-	if (result == 0 && (events & ~(uint32_t)EPOLLOUT) != 0 && !service->held &&
+	if (result == 0 && (events & ~(uint32_t)EPOLLOUT) != 0 && service->stage != STAGE_HELD &&
 	    stream_queued(&service->stream) <= QUEUED_MAX)
-		result = stream_receive(&service->stream);
+		result = receive(service);
 	if (result == 0)
 		result = work(service);
 	if (result == 0)

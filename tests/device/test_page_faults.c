@@ -76,6 +76,26 @@ static void atomic__into_an_unmapped_page_is_executed_and_fails(void **unused)
 	expect_page_fault(IBV_WR_ATOMIC_FETCH_AND_ADD, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
+/* Its first pages may be written, as by packets that came before. */
+static void large__write_across_an_unmapped_page_fails(void **unused)
+{
+	const size_t bytes = 512 * 1024;
+	struct end_options options = end_defaults();
+
+	NOT_ON_RXE("a NIC has pinned the page, and uses it all the same");
+	options.memory_size = bytes;
+	pair_make(&options, &options);
+	unsigned char *page = w.far_memory + 40 * FAULT_PAGE;
+
+	OK(munmap(page, FAULT_PAGE));
+	post(work(IBV_WR_RDMA_WRITE, 0, bytes, 0));
+	EXPECT_WC(w.near.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	far_expect_error();
+	assert_ptr_equal(mmap(page, FAULT_PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 page);
+}
+
 /* New memory at the address of a page of the region, made in one of these ways. */
 static unsigned char *far_page(void)
 {
@@ -295,6 +315,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(write__from_an_unmapped_page_fails),
 	PAIR_TEST(read__into_an_unmapped_page_fails),
 	PAIR_TEST(atomic__into_an_unmapped_page_is_executed_and_fails),
+	OWN_PAIR_TEST(large__write_across_an_unmapped_page_fails),
 	OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew),
 	PAIR_TEST(read__never_gets_a_page_mapped_anew),
 	PAIR_TEST(write__from_a_page_mapped_anew_fails),

@@ -186,6 +186,27 @@ static void large__messages_arrive(void **unused)
 	}
 }
 
+/* Under way together, with small ones and another operation between them, at odd places. */
+static void large__writes_follow_each_other(void **unused)
+{
+	static const size_t bytes[] = {65536, 65536, 13, 32767, 300001, 8, 32768, 131072 + 63};
+	struct end_options options = end_defaults();
+	size_t at = 5;
+
+	options.memory_size = 1024 * 1024;
+	pair_make(&options, &options);
+	for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) {
+		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, at, bytes[i], at + 1);
+
+		wr->send_flags = 0;
+		post(wr);
+		at += bytes[i];
+	}
+	done(work(IBV_WR_RDMA_READ, 700000, 200, 900000));
+	assert_memory_equal(w.far_memory + 6, w.near.memory + 5, at - 5);
+	assert_memory_equal(w.near.memory + 700000, w.far_memory + 900000, 200);
+}
+
 /* Requests of no bytes succeed and touch nothing, whatever the address. */
 static void zero_length__succeeds(void **unused)
 {
@@ -516,6 +537,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(read__of_each_size_arrives),
 	PAIR_TEST(send__of_each_size_arrives),
 	OWN_PAIR_TEST(large__messages_arrive),
+	OWN_PAIR_TEST(large__writes_follow_each_other),
 	PAIR_TEST(zero_length__succeeds),
 	PAIR_TEST(write__gathers),
 	PAIR_TEST(read__scatters),

@@ -542,6 +542,48 @@ static void message__longer_than_the_port_takes_fails(void **unused)
 	free(large);
 }
 
+/* The whole length is checked before the first byte is placed. */
+static void large__write_beyond_the_region_places_nothing(void **unused)
+{
+	const size_t region = 256 * 1024;
+	struct end_options options = end_defaults();
+	unsigned char *before = malloc(region);
+
+	assert_non_null(before);
+	options.memory_size = 2 * region;
+	pair_make(&options, &options);
+	memcpy(before, w.far_memory, region);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, region, 1);
+
+	wr->wr.rdma.rkey = far_reg(0, region, END_ACCESS);
+	post(wr);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	far_expect_error();
+	assert_memory_equal(w.far_memory, before, region);
+	far_dereg();
+	free(before);
+}
+
+/* Whatever the write has placed by then, and however it ends. */
+static void large__write_places_nothing_after_the_region_is_gone(void **unused)
+{
+	const size_t bytes = 8 * 1024 * 1024;
+	struct end_options options = end_defaults();
+	unsigned char *then = malloc(bytes);
+
+	assert_non_null(then);
+	options.memory_size = bytes;
+	pair_make(&options, &options);
+	post(work(IBV_WR_RDMA_WRITE, 0, bytes, 0));
+	far_dereg();
+	memcpy(then, w.far_memory, bytes);
+	struct ibv_wc wc = next_wc(w.near.cq);
+
+	assert_true(wc.status == IBV_WC_SUCCESS || wc.status == IBV_WC_REM_ACCESS_ERR);
+	assert_memory_equal(w.far_memory, then, bytes);
+	free(then);
+}
+
 static const struct CMUnitTest tests[] = {
 	PAIR_TEST(lkey__unknown_is_a_local_protection_error),
 	PAIR_TEST(lkey__does_not_cover_more_than_its_region),
@@ -585,6 +627,8 @@ static const struct CMUnitTest tests[] = {
 	OWN_PAIR_TEST(peer__without_its_qp_does_not_answer),
 	TWO_PROCESSES_TEST(peer__killed_does_not_answer),
 	OWN_PAIR_TEST(peer__in_error_ends_seven_retries),
+	OWN_PAIR_TEST(large__write_beyond_the_region_places_nothing),
+	OWN_PAIR_TEST(large__write_places_nothing_after_the_region_is_gone),
 	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
 };
 
