@@ -219,7 +219,7 @@ static bool run_writes(struct send_queue *sq)
 	const unsigned count = sq_move_writes(sq);
 
 	for (unsigned i = 0; i < count; i++)
-		complete_slot(sq, IBV_WC_SUCCESS);
+		complete_slot(sq, IBV_WC_SUCCESS, VENDOR_NONE);
 	return count > 0;
 }
 
