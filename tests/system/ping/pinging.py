@@ -65,6 +65,7 @@ def for_others() -> Iterator[list[str]]:
         os.chmod(folder, 0o755)
         for file in (Path(PING), launcher, launcher.with_name("librpma-soft.so")):
             shutil.copy(file, folder)
+        shutil.copytree(launcher.with_name("librpma-soft"), f"{folder}/librpma-soft", symlinks=True)
         yield ["setpriv", f"--reuid={NO_PROCESSES}", f"--regid={NO_PROCESSES}", "--clear-groups", f"{folder}/rpma-ping"]
 
 
