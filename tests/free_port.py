@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import socket
+from pathlib import Path
 
 PORTS = range(20000, 32000)
 TRIES = 100
@@ -28,3 +29,10 @@ def free_port(in_a_row: int = 1) -> int:
         if all(is_free(port) for port in range(first, first + in_a_row)):
             return first
     raise AssertionError(f"no free port among {TRIES} tried")
+
+
+def listens(port: int) -> bool:
+    """Whether a program of this network namespace listens there (0A is TCP_LISTEN)."""
+    lines = "".join(Path(f"/proc/net/{table}").read_text() for table in ("tcp", "tcp6")).splitlines()
+    rows = (line.split() for line in lines)
+    return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows if row[0] != "sl")

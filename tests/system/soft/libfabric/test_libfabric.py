@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from free_port import free_port
+from free_port import free_port, listens
 from host_address import host_address, is_loopback
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
@@ -41,12 +41,6 @@ def started(log: Path, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.kill()
-
-
-def listens(port: int) -> bool:
-    tables = [Path(f"/proc/net/{table}").read_text() for table in ("tcp", "tcp6")]
-    return any(f":{port:04X} " in line.split(maxsplit=3)[1] + " " and " 0A " in line
-               for table in tables for line in table.splitlines()[1:])  # fmt: skip
 
 
 def until(happens, process: subprocess.Popen[bytes], what: str) -> None:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from free_port import free_port
+from free_port import free_port, listens
 from host_address import host_address, is_loopback
 
 LAUNCHER = Path(os.environ["RPMA_SOFT_LAUNCHER"])
@@ -51,11 +51,6 @@ def output(*words: str | Path) -> str:
 def devices() -> list[str]:
     """As the verbs have them."""
     return re.findall(r"(?m)^\s+(soft\d+)\s", output("ibv_devices"))
-
-
-def listens(port: int) -> bool:
-    tables = [Path(f"/proc/net/{table}").read_text() for table in ("tcp", "tcp6")]
-    return any(f":{port:04X} 0" in line and " 0A " in line for table in tables for line in table.splitlines()[1:])
 
 
 def test_ls() -> None:
