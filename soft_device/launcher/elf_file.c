@@ -120,6 +120,16 @@ static void read_dynamic(const struct view *view, const ElfW(Ehdr) * header_of_f
 			       (has_name(&names, "__asan_init") || has_name(&names, "__tsan_init"));
 }
 
+static void read_loader(const struct view *view, const ElfW(Phdr) * section, struct elf_file *file)
+{
+	const char *path = at(view, section->p_offset, section->p_filesz);
+
+	file->has_loader = true;
+	if (path != NULL && section->p_filesz > 0 && section->p_filesz <= sizeof(file->loader) &&
+	    path[section->p_filesz - 1] == '\0')
+		memcpy(file->loader, path, section->p_filesz);
+}
+
 static int read_view(const struct view *view, struct elf_file *file)
 {
 	ElfW(Ehdr) e;
@@ -134,7 +144,7 @@ static int read_view(const struct view *view, struct elf_file *file)
 		return 0;
 	for (unsigned int i = 0; header(view, &e, i, &p); i++) {
 		if (p.p_type == PT_INTERP)
-			file->has_loader = true;
+			read_loader(view, &p, file);
 		else if (p.p_type == PT_DYNAMIC)
 			read_dynamic(view, &e, &p, file);
 	}

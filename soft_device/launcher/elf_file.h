@@ -12,6 +12,7 @@ struct elf_file {
 	uint8_t class;
 	uint16_t machine;
 	bool has_loader;     /* PT_INTERP: the dynamic loader starts it */
+	char loader[64];     /* its path; empty: none, or a longer one */
 	char runtime[64];    /* DT_NEEDED library that must come first; empty: none */
 	bool runtime_inside; /* linked statically with a sanitizer's runtime */
 };

@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "doctor.h"
 #include "program.h"
 #include "soft_device/process/options.h"
 
@@ -35,11 +36,13 @@
 enum key {
 	KEY_TRANSPORT = 0x100,
 	KEY_SEED,
+	KEY_DOCTOR,
 };
 
 struct launch {
 	char *words;	/* value of RPMA_SOFT, malloced */
-	char **command; /* NULL-terminated, in argv */
+	char **command; /* NULL-terminated, in argv; NULL: none, with --doctor */
+	bool doctor;
 };
 
 static __attribute__((noreturn, format(printf, 2, 3))) void fail(int status, const char *format,
@@ -73,6 +76,10 @@ static const struct argp_option rows[] = {
 	 1},
 	{"seed", KEY_SEED, "N", 0, "Seed of everything random (1)", 1},
 	{"verbose", 'v', NULL, 0, "Print what the device does", 2},
+	{"doctor", KEY_DOCTOR, NULL, 0,
+	 "Print what the device offers, whether COMMAND gets it and which processes it reaches; "
+	 "start nothing",
+	 2},
 	{"help", 'h', NULL, 0, "Print this help", 3},
 	{"version", 'V', NULL, 0, "Print the version", 3},
 	{0},
@@ -120,6 +127,9 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case 'v':
 		append(&launch->words, " ", "", "verbose");
 		break;
+	case KEY_DOCTOR:
+		launch->doctor = true;
+		break;
 	case 'h':
 	case 'V':
 		answer(key);
@@ -131,7 +141,7 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ERROR:
 		fail(EXIT_WRONG_USAGE,
 		     "%s: unknown option, or its value is missing: expected --fault, --transport, "
-		     "--seed, --verbose, --help or --version",
+		     "--seed, --verbose, --doctor, --help or --version",
 		     state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -149,7 +159,7 @@ static void parse(struct launch *launch, int argc, char **argv)
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, launch);
 	if (soft_options_parse(launch->words, &options, error) != 0)
 		fail(EXIT_WRONG_USAGE, "%s", error);
-	if (launch->command == NULL)
+	if (launch->command == NULL && !launch->doctor)
 		fail(EXIT_WRONG_USAGE, "no COMMAND given (" TOOL " --help)");
 }
 
@@ -296,10 +306,27 @@ static void raise_file_limit(void)
 	}
 }
 
+/* What a command would be started with, and how far that gets it. */
+static int examine(const struct launch *launch, const struct elf_file *device, const char *library)
+{
+	char reason[PROGRAM_REASON_BYTES];
+	struct program program;
+
+	if (setenv("RPMA_SOFT", launch->words, 1) != 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	raise_file_limit();
+	if (launch->command == NULL)
+		return doctor(library, NULL, NULL, NULL);
+	if (program_find(&program, launch->command[0], reason) != 0)
+		return doctor(library, launch->command[0], NULL, reason);
+	set_preload(choose_runtime(device, library, &program), library);
+	return doctor(library, launch->command[0], &program, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	char reason[PROGRAM_REASON_BYTES], library[PATH_MAX];
-	struct launch launch = {NULL, NULL};
+	struct launch launch = {NULL, NULL, false};
 	struct elf_file device;
 	struct program program;
 	int status, ret;
@@ -309,6 +336,8 @@ int main(int argc, char **argv)
 	ret = elf_file_read(library, &device);
 	if (ret)
 		fail(EXIT_LAUNCH_FAILS, "%s: %s", library, strerror(-ret));
+	if (launch.doctor)
+		return examine(&launch, &device, library);
 	status = program_find(&program, launch.command[0], reason);
 	if (status != 0)
 		fail(status, "%s", reason);
