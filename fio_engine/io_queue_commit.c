@@ -122,10 +122,22 @@ static bool ends_itself(const struct io_queue *q, const struct operation *o)
 	       (q->answered_imm && o->kind == OPERATION_WRITE);
 }
 
+static void post_failed(struct io_queue *q, const struct operation *o, int ret)
+{
+	static const char *const names[] = {"read", "write", "trim"};
+
+	io_queue_post_failed(q, o, names[o->kind], ret);
+}
+
+static void tell_posting(struct io_queue *q, struct operation *o)
+{
+	if (q->posting != NULL)
+		q->posting(q->posting_arg, o);
+}
+
 /* False: it is not out, as the connection broke before or with it. */
 static bool post(struct io_queue *q, struct group *g, struct operation *o, int more)
 {
-	static const char *const names[] = {"read", "write", "trim"};
 	bool alone = ends_itself(q, o);
 	int ret;
 
@@ -133,11 +145,10 @@ static bool post(struct io_queue *q, struct group *g, struct operation *o, int m
 		end_group(q, g, MORE);
 	if (q->broken != 0)
 		return false;
-	if (q->posting != NULL)
-		q->posting(q->posting_arg, o);
+	tell_posting(q, o);
 	ret = alone ? post_alone(q, o, g->head != NULL ? MORE : more) : post_into(q, g, o);
 	if (ret) {
-		io_queue_post_failed(q, o, names[o->kind], ret);
+		post_failed(q, o, ret);
 		return false;
 	}
 	if (q->policy == FLUSH_EACH && !alone)
@@ -145,20 +156,49 @@ static bool post(struct io_queue *q, struct group *g, struct operation *o, int m
 	return true;
 }
 
-void io_queue_commit(struct io_queue *io_queue,
-		     void (*posting)(void *arg, struct operation *operation), void *arg)
+/* How many are out; the connection broke at the next one. */
+static uint32_t commit_groups(struct io_queue *q)
 {
-	struct io_queue *q = io_queue;
 	struct group group = {.head = NULL};
 	uint32_t i = 0, last = q->added_count - 1;
 
-	q->posting = posting;
-	q->posting_arg = arg;
 	while (i < q->added_count &&
 	       post(q, &group, &q->operations[q->added[i]], i < last ? MORE : 0))
 		i++;
 	if (group.head != NULL && q->broken == 0)
 		end_group(q, &group, 0);
+	return i;
+}
+
+/* The same where no flush follows anything, so that there are no groups. */
+static uint32_t commit_singles(struct io_queue *q)
+{
+	uint32_t i = 0;
+
+	for (; i < q->added_count && q->broken == 0; i++) {
+		struct operation *o = &q->operations[q->added[i]];
+		int ret;
+
+		tell_posting(q, o);
+		ret = post_alone(q, o, i + 1 < q->added_count ? MORE : 0);
+		if (ret) {
+			post_failed(q, o, ret);
+			break;
+		}
+	}
+	return i;
+}
+
+void io_queue_commit(struct io_queue *io_queue,
+		     void (*posting)(void *arg, struct operation *operation), void *arg)
+{
+	struct io_queue *q = io_queue;
+	uint32_t i;
+
+	q->posting = posting;
+	q->posting_arg = arg;
+	i = q->policy == FLUSH_NONE || q->policy == FLUSH_FSYNC ? commit_singles(q)
+								: commit_groups(q);
 	for (; i < q->added_count; i++)
 		io_queue_refuse(q, &q->operations[q->added[i]]);
 	q->added_count = 0;

@@ -174,10 +174,11 @@ static void count_down(struct io_queue *q, uint32_t number)
 		spread_error(q, head);
 	else
 		count_group(q, head);
-	for (; number != NONE; number = q->operations[number].next) {
+	do {
 		io_queue_put_done(q, number);
 		q->under_way--;
-	}
+		number = q->operations[number].next;
+	} while (number != NONE);
 }
 
 /* For a flush: false, with the error message set, if the device has read instead. */

@@ -19,6 +19,9 @@
 #include "tools/common/base/failure.h"
 #include "tools/common/base/monotonic.h"
 
+/* What a plain operation does not come to: apart, so that it saves no registers for that. */
+#define APART __attribute__((noinline))
+
 static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
 {
 	return td_non_fatal_error(td, td_error_type(ddir, error), error);
@@ -34,7 +37,7 @@ static void give_up(struct client *client)
 /* --- one io_u -------------------------------------------------------------------- */
 
 /* fio's stamps: an io_u is under way from here on. */
-static void stamp(struct thread_data *td, struct io_u *io_u)
+static inline __attribute__((always_inline)) void stamp(struct thread_data *td, struct io_u *io_u)
 {
 	if (!fio_fill_issue_time(td))
 		return;
@@ -75,20 +78,22 @@ static bool is_block(const struct client *client, const struct operation *operat
 	       (operation->bytes == client->block && operation->begin % client->block == 0);
 }
 
-/* Whether the server is to be asked for it; else the error message is set. */
+/* Whether the server is to be asked for it. */
 static bool possible(const struct client *client, const struct io_u *io_u)
+{
+	return within_its_file(client, io_u) && is_block(client, io_u->engine_data);
+}
+
+static APART void say_impossible(const struct client *client, const struct io_u *io_u)
 {
 	if (!within_its_file(client, io_u))
 		failure_set(EXIT_RUN_FAILED, "queue", "%llu bytes at %llu are beyond the file",
 			    io_u->xfer_buflen, io_u->offset);
-	else if (!is_block(client, io_u->engine_data))
+	else
 		failure_set(EXIT_RUN_FAILED, "queue",
 			    "%llu bytes at %llu are no block of %" PRIu64 " bytes of the server's "
 			    "memory, and write_op= needs them to be",
 			    io_u->xfer_buflen, io_u->offset, client->block);
-	else
-		return true;
-	return false;
 }
 
 static void fill(struct client *client, const struct io_u *io_u, struct operation *operation)
@@ -146,7 +151,7 @@ char *client_errdetails(const struct io_u *io_u)
 }
 
 /* For what completes in queue: fio asks for no details of those. */
-static enum fio_q_status complete(struct client *client, struct io_u *io_u, int error)
+static APART enum fio_q_status complete(struct client *client, struct io_u *io_u, int error)
 {
 	if (!finish(client, io_u, error)) {
 		char *text = details(io_u);
@@ -159,7 +164,7 @@ static enum fio_q_status complete(struct client *client, struct io_u *io_u, int 
 
 /* --- the log of what is durable ---------------------------------------------------- */
 
-static void log_write(struct client *client, struct operation *operation)
+static APART void log_write(struct client *client, struct operation *operation)
 {
 	const char *content = NULL;
 
@@ -171,14 +176,14 @@ static void log_write(struct client *client, struct operation *operation)
 					      (const uint8_t *)content, operation->bytes);
 }
 
-static void log_done(struct client *client, const struct operation *operation)
+static APART void log_done(struct client *client, const struct operation *operation)
 {
 	if (operation->kind != OPERATION_READ && !operation->error)
 		durable_log_done(client->log, operation->number, client->claims);
 }
 
 /* On the disk before anything else happens; else the job ends with nothing more posted. */
-static void log_commit(struct client *client)
+static APART void log_commit(struct client *client)
 {
 	if (client->error || !durable_log_commit(client->log))
 		return;
@@ -199,7 +204,7 @@ static void log_sync(struct client *client, int error)
 
 /* --- commits, for result= ---------------------------------------------------------- */
 
-static void count_commit(struct client *client, const struct operation *operation)
+static APART void count_commit(struct client *client, const struct operation *operation)
 {
 	if (client->claims && client->settings.flush != FLUSH_NONE && !operation->error &&
 	    operation->kind != OPERATION_READ)
@@ -239,18 +244,22 @@ static void commit(struct client *client, uint32_t added)
 	client->held = 0;
 }
 
-/* Where the connection is gone, and the job is to go on: connects again. */
-static bool usable(struct client *client)
+static APART bool connect_again(struct client *client)
 {
-	if (client->error)
-		return false;
-	if (!io_queue_broken(client->io_queue) || !client->td->o.continue_on_error)
-		return true;
 	io_queue_abandon(client->io_queue, EIO);
 	if (!connection_reconnect(&client->connection))
 		return true;
 	give_up(client);
 	return false;
+}
+
+/* Where the connection is gone, and the job is to go on: connects again. */
+static bool usable(struct client *client)
+{
+	if (client->error)
+		return false;
+	return !io_queue_broken(client->io_queue) || !client->td->o.continue_on_error ||
+	       connect_again(client);
 }
 
 /* Said once a section: what fio reports as latencies of sync is the time of no flush. */
@@ -277,7 +286,7 @@ static void say_empty(struct client *client)
 }
 
 /* fsync and its like complete in here, or fio would ask for each of them twice. */
-static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
+static APART enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 {
 	uint32_t added = io_queue_added(client->io_queue);
 	int ret;
@@ -297,7 +306,7 @@ static enum fio_q_status sync_now(struct client *client, struct io_u *io_u)
 }
 
 /* With sync=1 a write, or a read, is over when queue returns. */
-static enum fio_q_status do_now(struct client *client, struct io_u *io_u)
+static APART enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 {
 	struct operation *operation = io_u->engine_data;
 
@@ -322,7 +331,7 @@ static bool is_barrier(const struct client *client, const struct io_u *io_u)
 }
 
 /* All before a barrier is done, and durable where the policy makes it so. */
-static bool barrier_passed(struct client *client, const struct io_u *io_u, int *error)
+static APART bool barrier_passed(struct client *client, const struct io_u *io_u, int *error)
 {
 	bool busy = io_queue_added(client->io_queue) || io_queue_out(client->io_queue);
 
@@ -340,7 +349,7 @@ static bool barrier_passed(struct client *client, const struct io_u *io_u, int *
  * Gives each io_u the operation with its index, in whose place that is then, when the first one has
  * come and is what the headers tell. Else the job ends, with nothing changed in it.
  */
-static bool bind_io_us(struct client *client, const struct io_u *first)
+static APART bool bind_io_us(struct client *client, const struct io_u *first)
 {
 	struct io_u *io_u;
 	unsigned i;
@@ -378,10 +387,12 @@ enum fio_q_status client_queue(struct thread_data *td, struct io_u *io_u)
 	if (is_barrier(client, io_u) && !barrier_passed(client, io_u, &error))
 		return FIO_Q_BUSY;
 	fill(client, io_u, io_u->engine_data);
-	if (!error && !possible(client, io_u))
-		error = EINVAL;
 	if (error)
 		return complete(client, io_u, error);
+	if (!possible(client, io_u)) {
+		say_impossible(client, io_u);
+		return complete(client, io_u, EINVAL);
+	}
 	if (!io_queue_add(client->io_queue, io_u->engine_data))
 		return FIO_Q_BUSY;
 	if (client->log)
@@ -467,11 +478,12 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 	if (client->log && count)
 		log_commit(client);
 	for (unsigned i = 0; i < count; i++) {
-		const struct operation *operation = client->events[i]->engine_data;
+		struct io_u *io_u = client->events[i];
+		const struct operation *operation = io_u->engine_data;
 
 		if (operation->done_ns)
-			set_back(client->events[i], operation->done_ns);
-		finish(client, client->events[i], operation->error);
+			set_back(io_u, operation->done_ns);
+		finish(client, io_u, operation->error);
 	}
 	return (int)count;
 }
