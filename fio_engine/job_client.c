@@ -308,6 +308,18 @@ static int open_log(struct client *client)
 	return durable_log_open(&client->log, path, &header);
 }
 
+/*
+ * Where the job does not choose, fio asks for one completion; it takes more, as from its rdma
+ * engine. But then it hands over several writes for each look at whether an fsync is due, and so
+ * fewer fsyncs.
+ */
+static bool takes_all(struct thread_options *o)
+{
+	return !fio_option_is_set(o, iodepth_batch_complete_min) &&
+	       !fio_option_is_set(o, iodepth_batch_complete_max) && o->fsync_blocks == 0 &&
+	       o->fdatasync_blocks == 0 && o->sync_file_range == 0 && o->barrier_blocks == 0;
+}
+
 static int open_client(struct client *client)
 {
 	struct thread_data *td = client->td;
@@ -335,6 +347,8 @@ static int open_client(struct client *client)
 	if (!client->events)
 		return failure_set(EXIT_RUN_FAILED, "open", "out of memory for iodepth=%u",
 				   td->o.iodepth);
+	if (takes_all(&td->o))
+		client->events_least = td->o.iodepth;
 	return io_queue_open(&client->io_queue, &cfg);
 }
 

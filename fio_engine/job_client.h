@@ -26,6 +26,7 @@ struct client {
 	bool bound;		    /* each io_u has its operation */
 	uint32_t held; /* operations that fio has committed, and wait for the rest of their batch */
 	struct io_u **events;	   /* what the last getevents found, iodepth of them */
+	unsigned events_least;	   /* that a getevents may find, whatever fio asks for */
 	struct histogram *commits; /* latencies; NULL: not asked for */
 	struct sync_counts syncs;
 	struct durable_log *log; /* NULL: there is none */

@@ -456,6 +456,8 @@ int client_getevents(struct thread_data *td, unsigned min, unsigned max,
 	uint32_t added = io_queue_added(client->io_queue);
 	unsigned count = 0;
 
+	if (max < client->events_least)
+		max = client->events_least;
 	if (timeout)
 		timeout_ns = (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
 	if (added && min > io_queue_out(client->io_queue)) /* it asks for those that wait, too */

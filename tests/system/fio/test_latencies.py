@@ -141,6 +141,23 @@ def test_each_of_many_in_flight_takes_its_delay(anybody: Run, tmp_path: Path, ba
     assert found["write"]["lat_ns"]["mean"] * 64 <= 8 * (found["job_runtime"] + 2) * MS
 
 
+@pytest.mark.parametrize(
+    ("options", "together"),
+    [({}, True), ({"iodepth_batch_complete_max": 16}, True), ({"iodepth_batch_complete_max": 4}, False),
+     ({"iodepth_batch_complete_min": 1}, False)],
+    ids=str,
+)  # fmt: skip
+def test_completions_come_together_unless_the_job_says_otherwise(anybody: Run, tmp_path: Path, options: dict[str, Any], together: bool) -> None:
+    """
+    The 16 writes of a batch are done with their flush, and fio asks for one: the others would wait in the
+    engine, and their latencies grow. fio's figure is the share of completions that came by so many.
+    """
+    found = job(anybody, tmp_path, "", iodepth=16, iodepth_batch=16, flush="batch", size=64 * BLOCK, **options)
+    shares = found["iodepth_complete"]
+    assert found["write"]["total_ios"] == 64
+    assert shares["16"] == 100 if together else shares["4"] >= 75  # at its end fio asks for all that are left
+
+
 def test_the_first_fsync_is_no_longer_than_the_job(anybody: Run, tmp_path: Path) -> None:
     """An engine that does not say when it began has one of 100 ms and more here."""
     found = job(anybody, tmp_path, "", fsync=1, flush="fsync")
