@@ -39,14 +39,14 @@ struct service {
 	uint32_t events;
 	struct peer_key key;
 	struct exchange *exchange;
-	enum stage stage;	/* of `request` */
+	enum stage stage;	/* how far `request` is */
 	uint64_t held_until_ns; /* 0: not for a link */
 	struct timer *again;
 	struct wire_request request;
 	bool is_placed;		/* its payload goes to its place as it comes */
 	uint32_t left;		/* bytes of that to come */
 	uint32_t taken;		/* bytes received so in this turn */
-	int error;		/* of the connection */
+	int error;		/* the connection ends with it */
 	struct outcome outcome; /* so far */
 	bool was_large; /* the last request: of the next one the beginning is received alone */
 	unsigned char *answer; /* a whole one; a read's data go there */
