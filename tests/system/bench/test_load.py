@@ -97,7 +97,7 @@ def skip_if_disturbed(said: str) -> None:
 @pytest.mark.parametrize("service_us", [500, 1000])
 def test_the_knee_of_a_known_service_time_is_found(service_us: int) -> None:
     document, said = bench(f"{service_us}us", "--find-rate", f"response.p50<{3 * service_us}us", "--repeats", "3",
-                        "--duration", "2s", "--warmup", "100ms")  # fmt: skip
+                        "--duration", "1s", "--warmup", "100ms")  # fmt: skip
     search = search_of(document)
     wanted = 1e6 / service_us
     print(f"\n{service_us} us: {search['verdict']}, kept {search['highest_kept_per_s']}, "

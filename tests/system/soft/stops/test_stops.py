@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client is stopped, at 100 random moments of its work: no other client of the server waits more
+"""A client is stopped, at random moments of its work: no other client of the server waits more
 than a second longer for it, and it goes on when it is continued.
 
-RPMA_STOPS is how often, if not 100.
+RPMA_STOPS is how often, if not 25.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 TOOL = Path(os.environ["RPMA_TOOL"])
-STOPS = int(os.environ.get("RPMA_STOPS", "100"))
+STOPS = int(os.environ.get("RPMA_STOPS", "25"))
 LIMIT_S = 300
 LONGER_S = 1.0
 
