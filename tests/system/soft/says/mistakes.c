@@ -310,7 +310,153 @@ static void completion_queue_that_overflows(void **unused)
 	expect_async(w.near.context, IBV_EVENT_QP_FATAL);
 }
 
+/*
+ * Neither is an error that a device can see. As bytes are copied at the post they go unnoticed,
+ * unless `delay` has the device do it later, as hardware does: test_says.py.
+ */
+static void memory_touched_before_the_completion(void **unused)
+{
+	struct ibv_send_wr *read = work(IBV_WR_RDMA_READ, 64, 8, 64);
+
+	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0)); /* the two are linked from here on */
+	memset(w.near.memory, 'a', 128);
+	memset(w.far_memory, 'b', 128);
+	post(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
+	memset(w.near.memory, 'c', 8);
+	post(read);
+	printf("read at the post: %c\n", w.near.memory[64]);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	printf("written: %c\n", w.far_memory[0]);
+}
+
+/* --- calls of the RDMA CM --- */
+
+static void call_before_there_is_a_device(void **unused)
+{
+	EXPECT("rdma_getaddrinfo: res is NULL (EINVAL)");
+	FAILS(EINVAL, rdma_getaddrinfo("127.0.0.1", NULL, NULL, NULL));
+}
+
+static struct rdma_cm_id *make_id(struct rdma_event_channel **channel)
+{
+	struct rdma_cm_id *id;
+
+	*channel = rdma_create_event_channel();
+	assert_non_null(*channel);
+	OK(rdma_create_id(*channel, &id, NULL, RDMA_PS_TCP));
+	return id;
+}
+
+static void release_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+	OK(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+static void connect_before_the_address_is_resolved(void **unused)
+{
+	struct rdma_conn_param param = {.retry_count = 7};
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id = make_id(&channel);
+
+	EXPECT("rdma_connect of id (unbound): it has no device: resolve its address first "
+	       "(EINVAL)");
+	FAILS(EINVAL, rdma_connect(id, &param));
+	EXPECT("rdma_resolve_route of id (unbound): it is in state IDLE (EINVAL)");
+	FAILS(EINVAL, rdma_resolve_route(id, 1000));
+	release_id(id, channel);
+}
+
+static void address_of_another_host(void **unused)
+{
+	struct rdma_event_channel *channel;
+	struct sockaddr_storage room;
+	struct rdma_cm_id *id = make_id(&channel);
+
+	/* RFC 5737: no host has it */
+	EXPECT("rdma_bind_addr of id 198.51.100.1:7: no device has this address (ENODEV)");
+	FAILS(ENODEV, rdma_bind_addr(id, test_sockaddr("198.51.100.1", 7, &room)));
+	release_id(id, channel);
+}
+
+static void too_much_private_data(void **unused)
+{
+	static const char data[200];
+	struct rdma_conn_param param = {.private_data = data, .private_data_len = sizeof(data)};
+	struct rdma_event_channel *channel;
+	struct rdma_cm_event *event;
+	struct sockaddr_storage room;
+	struct rdma_cm_id *id = make_id(&channel);
+
+	OK(rdma_resolve_addr(id, NULL, test_sockaddr("127.0.0.1", 7, &room), 1000));
+	OK(rdma_get_cm_event(channel, &event));
+	OK(rdma_ack_cm_event(event));
+	EXPECT("rdma_connect of id 127.0.0.1:%u to 127.0.0.1:7: private_data_len is 200, at most "
+	       "56 "
+	       "(EINVAL)",
+	       ntohs(rdma_get_src_port(id)));
+	FAILS(EINVAL, rdma_connect(id, &param));
+	release_id(id, channel);
+}
+
+/* --- all of them --- */
+
+static void calls_that_the_device_does_not_have(void **unused)
+{
+	struct ibv_xrcd_init_attr xrcd = {.comp_mask = 0};
+	struct ibv_alloc_dm_attr memory = {.length = 64};
+
+	EXPECT("ibv_open_xrcd: not supported (EOPNOTSUPP)");
+	NONE(EOPNOTSUPP, ibv_open_xrcd(w.near.context, &xrcd));
+	EXPECT("ibv_alloc_dm: not supported (EOPNOTSUPP)");
+	NONE(EOPNOTSUPP, ibv_alloc_dm(w.near.context, &memory));
+}
+
+#define IN_BOTH(expected, call)                                                                    \
+	(errno = 0, assert_int_equal((call), (expected)), assert_int_equal(errno, (expected)))
+
+/* The manuals have the value of errno returned; the kernel's libraries set it as well. */
+static void errors_are_in_errno_too(void **unused)
+{
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(w.near.pd, &init);
+	struct ibv_qp *qp = end_make_qp(&w.near);
+	struct ibv_recv_wr receive = {.num_sge = -1}, *bad;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+	struct ibv_port_attr port;
+
+	IN_BOTH(EINVAL, ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	IN_BOTH(EINVAL, ibv_query_port(w.near.context, 2, &port));
+	IN_BOTH(EINVAL, ibv_resize_cq(w.near.cq, 0));
+	IN_BOTH(EINVAL, ibv_modify_srq(srq, &(struct ibv_srq_attr){.srq_limit = 2}, IBV_SRQ_LIMIT));
+	IN_BOTH(EINVAL, ibv_post_srq_recv(srq, &receive, &bad));
+	IN_BOTH(EINVAL, ibv_post_recv(w.near.qp, &receive, &bad));
+	IN_BOTH(EBUSY, ibv_destroy_cq(w.near.cq));
+	IN_BOTH(EBUSY, ibv_destroy_comp_channel(w.near.channel));
+	IN_BOTH(EBUSY, ibv_dealloc_pd(w.near.pd));
+	OK(ibv_destroy_qp(qp));
+	w.near.srq = srq;
+	qp = end_make_qp(&w.near);
+	IN_BOTH(EBUSY, ibv_destroy_srq(srq));
+	OK(ibv_destroy_qp(qp));
+	w.near.srq = NULL;
+	OK(ibv_destroy_srq(srq));
+}
+
+/* Of one place 16 lines are printed: test_says.py counts them. */
+static void the_same_mistake_again_and_again(void **unused)
+{
+	struct ibv_send_wr *wr = work((enum ibv_wr_opcode)77, 0, 8, 0), *bad;
+
+	for (int i = 0; i < 40; i++) {
+		wr->wr_id = (unsigned)i / 2; /* each twice */
+		assert_int_equal(ibv_post_send(w.near.qp, wr, &bad), EINVAL);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(call_before_there_is_a_device),
 	PAIR_TEST(rtr_without_the_rnr_timer),
 	PAIR_TEST(post_before_the_qp_is_ready_to_send),
 	PAIR_TEST(send_queue_that_is_never_polled),
@@ -328,6 +474,13 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(receive_that_is_too_short),
 	OWN_PAIR_TEST(connected_to_another_number),
 	OWN_PAIR_TEST(completion_queue_that_overflows),
+	PAIR_TEST(memory_touched_before_the_completion),
+	cmocka_unit_test(connect_before_the_address_is_resolved),
+	cmocka_unit_test(address_of_another_host),
+	cmocka_unit_test(too_much_private_data),
+	PAIR_TEST(calls_that_the_device_does_not_have),
+	PAIR_TEST(errors_are_in_errno_too),
+	PAIR_TEST(the_same_mistake_again_and_again),
 };
 
 DEVICE_TESTS("mistakes", tests)

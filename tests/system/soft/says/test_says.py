@@ -16,10 +16,12 @@ MISTAKES = os.environ["SOFT_MISTAKES"]
 TRANSPORTS = ["local", "tcp"]
 
 
-def run(transport: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run(transport: str, *options: str, case: str | None = None) -> subprocess.CompletedProcess[str]:
     """The mistakes between two ends of one process, as if they were in two."""
     words = "forced-remote" if transport == "local" else "transport:tcp"
     environment = {**os.environ, "RPMA_SOFT": words, "TRANSPORT": transport}
+    if case is not None:
+        environment["RPMA_TEST_CASE"] = case
     done = subprocess.run([LAUNCHER, *options, MISTAKES], env=environment, capture_output=True,
                           text=True, timeout=100)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -30,9 +32,18 @@ def run(transport: str, *options: str) -> subprocess.CompletedProcess[str]:
 def test_each_mistake_is_named_with_its_object_and_number(transport: str) -> None:
     done = run(transport, "-v")
     expected = re.findall(r"(?m)^expect: (.*)$", done.stdout)
-    assert len(expected) == 17 + 6  # six are told to both ends
+    assert len(expected) == 24 + 6  # six are told to both ends
     told = done.stderr.splitlines()
     assert [line for line in expected if line not in told] == [], done.stderr
+    again = [line for line in told if "opcode 77 is not supported" in line]
+    assert len(set(again)) == len(again) == 16
+    assert [line.endswith("; more of these are not printed") for line in again] == [False] * 15 + [True]
+
+
+@pytest.mark.parametrize(("options", "written", "read"), [((), "a", "b"), (("-f", "delay:time=500ms"), "c", "a")])
+def test_a_delay_shows_memory_that_is_touched_too_early(options: tuple[str, ...], written: str, read: str) -> None:
+    out = run("local", *options, case="memory_touched_before_the_completion").stdout
+    assert f"written: {written}\n" in out and f"read at the post: {read}\n" in out
 
 
 def test_without_verbose_nothing_is_printed() -> None:
