@@ -12,6 +12,7 @@
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/trace.h"
+#include "soft_device/transport/groups.h"
 #include "soft_device/transport/peer.h"
 #include "soft_device/transport/secret.h"
 #include "soft_device/verbs/objects.h"
@@ -32,6 +33,7 @@ const struct process_part *const process_parts[] = {
 	&peer_part,	 /* the table of peers */
 	&listen_part,	 /* this process's hello */
 	&door_part,	 /* the doors */
+	&groups_part,	 /* no lock of its own */
 	&doorbell_part,	 /* own comp channels, and who knows them */
 	&fault_part,	 /* none */
 	&powerfail_part, /* none */

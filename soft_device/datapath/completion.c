@@ -313,6 +313,8 @@ static inline int take_plain(struct shared_cq *shared, int taken, int count, str
 		fill_wc(&wc[taken++], &slot->cqe);
 		if (slot->cqe.is_send)
 			sq_release(slot->cqe.sq_release);
+		else
+			wc[taken - 1].src_qp = slot->cqe.src_qp;
 	}
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	return taken;

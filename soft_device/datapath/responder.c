@@ -14,25 +14,11 @@
 
 #include "completion.h"
 #include "mr_check.h"
+#include "receive.h"
 #include "recv_ring.h"
+#include "responder_ud.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/target_memory.h"
-
-/* What the functions below share: the target, its owner, and what is asked of it. */
-struct execution {
-	struct peer *peer;
-	struct shared_qp *target;
-	uint32_t qpn;
-	const struct request *request;
-};
-
-/* A receive as taken out of its ring. */
-struct received {
-	uint64_t wr_id;
-	uint32_t num_sge;
-	uint32_t pd;
-	struct ibv_sge sge[SOFT_MAX_SGE];
-};
 
 /* Memory of the target, and the region that holds it. */
 struct place {
@@ -155,10 +141,20 @@ static void note_refusal(const struct execution *x, enum vendor_err why, uint64_
 	};
 }
 
-/* The request cannot be done: NAK, and the target goes to ERR. */
+static bool is_reliable(const struct execution *x)
+{
+	return x->target->type == IBV_QPT_RC;
+}
+
+/*
+ * The request cannot be done: NAK, and the target goes to ERR. That of an unreliable connection
+ * drops it and goes on (IBA 9.9.3), unless it cannot go on.
+ */
 static struct outcome refuse(const struct execution *x, enum ibv_wc_status status,
 			     enum vendor_err why, uint32_t raise)
 {
+	if (!is_reliable(x) && raise != RAISE_QP_FATAL)
+		return failed(status, why);
 	note_refusal(x, why, 0);
 	target_to_error(x->peer, x->target, raise);
 	return failed(status, why);
@@ -172,11 +168,6 @@ static struct outcome refuse_receive(const struct execution *x, const struct rec
 	note_refusal(x, receiver, received->wr_id);
 	target_to_error(x->peer, x->target, 0);
 	return failed(status, requester);
-}
-
-static struct shared_srq *srq_of(const struct execution *x)
-{
-	return x->target->srq < SEGMENT_SRQS ? &x->peer->segment->srq[x->target->srq] : NULL;
 }
 
 static struct outcome not_ready(const struct execution *x)
@@ -352,86 +343,13 @@ static struct outcome execute_flush(const struct execution *x)
 	return done(IBV_WC_SUCCESS);
 }
 
-static void copy_out(struct received *received, const struct shared_recv *recv, uint32_t pd)
-{
-	received->wr_id = recv->wr_id;
-	received->pd = pd;
-	received->num_sge = recv->num_sge < SOFT_MAX_SGE ? recv->num_sge : SOFT_MAX_SGE;
-	for (uint32_t i = 0; i < received->num_sge; i++)
-		received->sge[i] = recv->sge[i];
-}
-
-/*
- * Takes a receive of the SRQ, for which others come as well: what was copied counts if the tail is
- * still there.
- */
-static bool take_of_srq(const struct execution *x, struct shared_srq *srq,
-			struct received *received)
-{
-	uint32_t tail = atomic_load(&srq->rq.tail), limit;
-	const struct shared_recv *recv;
-
-	do {
-		recv = atomic_load(&srq->live) != 0 ? recv_ring_at(x->peer->segment, &srq->rq, tail)
-						    : NULL;
-		if (recv == NULL)
-			return false;
-		copy_out(received, recv, srq->pd);
-	} while (!atomic_compare_exchange_weak(&srq->rq.tail, &tail, tail + 1));
-	limit = atomic_load(&srq->limit);
-	if (atomic_load(&srq->rq.head) - (tail + 1) < limit && atomic_exchange(&srq->limit, 0) != 0)
-		peer_raise(x->peer, &srq->raise, RAISE_SRQ_LIMIT);
-	return true;
-}
-
-/*
- * The next receive; false when there is none. That of a QP stays in its ring until
- * complete(), so that none is lost when we are killed meanwhile.
- */
-static bool next_receive(const struct execution *x, struct received *received)
-{
-	struct shared_srq *srq = srq_of(x);
-
-	if (srq != NULL)
-		return take_of_srq(x, srq, received);
-	const struct shared_recv *recv = recv_ring_peek(x->peer->segment, &x->target->rq);
-
-	if (recv != NULL)
-		copy_out(received, recv, x->target->pd);
-	return recv != NULL;
-}
-
-/* The receive's completion; false when the CQ overflowed. */
-static bool complete(const struct execution *x, const struct received *received,
-		     enum ibv_wc_status status, enum vendor_err why)
-{
-	const struct request *request = x->request;
-	bool written = request->op == REQUEST_WRITE_IMM;
-	bool imm = written || request->op == REQUEST_SEND_IMM;
-	struct shared_cqe cqe = {
-		.wr_id = received->wr_id,
-		.status = status,
-		.opcode = written ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
-		.vendor_err = why,
-		.byte_len = request->length,
-		.imm_data = imm ? request->imm_data : 0,
-		.qp_num = x->qpn,
-		.wc_flags = imm ? IBV_WC_WITH_IMM : 0,
-		.solicited = request->solicited || status != IBV_WC_SUCCESS,
-	};
-
-	if (srq_of(x) == NULL)
-		recv_ring_take(&x->target->rq);
-	return completion_push(x->peer, x->target->recv_cq, &cqe);
-}
-
 /*
  * Completes a receive that the request has made fail, and refuses the request: the message is too
  * long, or for this reason the memory of the receive cannot be used.
  */
 static struct outcome receive_too_short(const struct execution *x, const struct received *received)
 {
-	complete(x, received, IBV_WC_LOC_LEN_ERR, VENDOR_SHORT_RECEIVE);
+	receive_complete(x, received, IBV_WC_LOC_LEN_ERR, VENDOR_SHORT_RECEIVE);
 	return refuse_receive(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE,
 			      VENDOR_SHORT_RECEIVE);
 }
@@ -439,69 +357,36 @@ static struct outcome receive_too_short(const struct execution *x, const struct 
 static struct outcome receive_unusable(const struct execution *x, const struct received *received,
 				       enum vendor_err why)
 {
-	complete(x, received, IBV_WC_LOC_PROT_ERR, why);
+	receive_complete(x, received, IBV_WC_LOC_PROT_ERR, why);
 	return refuse_receive(x, received, IBV_WC_REM_OP_ERR, why, VENDOR_RECEIVE_MEMORY);
 }
 
 static struct outcome deliver(const struct execution *x, const struct received *received)
 {
 	powerfail_pushed(x->peer, x->qpn);
-	if (!complete(x, received, IBV_WC_SUCCESS, VENDOR_NONE))
+	if (!receive_complete(x, received, IBV_WC_SUCCESS, VENDOR_NONE))
 		return refuse(x, IBV_WC_REM_OP_ERR, VENDOR_CQ_FULL, RAISE_QP_FATAL);
 	return done(IBV_WC_SUCCESS);
-}
-
-/* The parts of the receive that the message reaches, where it fits; or false and why not. */
-static bool scatter(const struct execution *x, const struct received *received, struct iovec *parts,
-		    unsigned *count, enum vendor_err *why)
-{
-	uint64_t left = x->request->length;
-
-	*count = 0;
-	for (uint32_t i = 0; i < received->num_sge && left != 0; i++) {
-		const struct ibv_sge *sge = &received->sge[i];
-		uint64_t bytes = sge->length < left ? sge->length : left, memory;
-		const struct shared_mr *mr;
-
-		if (bytes == 0)
-			continue;
-		mr = mr_check(x->peer->segment, sge->lkey, received->pd, sge->addr, bytes,
-			      IBV_ACCESS_LOCAL_WRITE, &memory);
-		if (mr == NULL) {
-			*why = mr_reason(x->peer->segment, sge->lkey, received->pd, sge->addr,
-					 bytes, IBV_ACCESS_LOCAL_WRITE);
-			return false;
-		}
-		powerfail_before_write(x->peer, mr, memory, bytes, x->qpn);
-		parts[(*count)++] = (struct iovec){(void *)(uintptr_t)memory, bytes};
-		left -= bytes;
-	}
-	return true;
-}
-
-static bool too_long(const struct execution *x, const struct received *received)
-{
-	uint64_t room = 0;
-
-	for (uint32_t i = 0; i < received->num_sge; i++)
-		room += received->sge[i].length;
-	return x->request->length > room;
 }
 
 static struct outcome execute_send(const struct execution *x)
 {
 	const struct request *request = x->request;
 	struct iovec parts[SOFT_MAX_SGE];
+	enum receive_found found;
 	struct received received;
 	enum vendor_err why;
 	unsigned count;
 	int error = 0;
 
-	if (!next_receive(x, &received))
+	found = receive_next(x, is_reliable(x) ? 0 : request->length, &received);
+	if (found == RECEIVE_NONE)
 		return not_ready(x);
-	if (too_long(x, &received))
+	if (found == RECEIVE_SHORT)
+		return failed(IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE);
+	if (receive_room(&received) < request->length)
 		return receive_too_short(x, &received);
-	if (!scatter(x, &received, parts, &count, &why))
+	if (!receive_scatter(x, &received, request->length, parts, &count, &why))
 		return receive_unusable(x, &received, why);
 	if (count != 0)
 		error = target_memory_write(x->peer->memory, request->local, request->local_count,
@@ -519,7 +404,7 @@ static struct outcome execute_write_imm(const struct execution *x)
 {
 	struct received received;
 
-	if (!next_receive(x, &received))
+	if (receive_next(x, 0, &received) != RECEIVE_FOUND)
 		return not_ready(x);
 	struct outcome outcome = write_bytes(x);
 
@@ -630,6 +515,10 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 	struct shared_qp *target = segment_qp(self->segment, gid, qpn);
 	const uint64_t partner = target == NULL ? 0 : atomic_load(&target->partner);
 
+	if (request_is_datagram(request->op)) {
+		*known = true; /* it is for anyone to send */
+		return responder_datagram(self, gid, qpn, request);
+	}
 	*known = partner == 0 || partner == identity;
 	/* whether there is such a QP at all is told to no other process */
 	struct outcome outcome = silence(VENDOR_NOT_CONNECTED);

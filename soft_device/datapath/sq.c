@@ -21,6 +21,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
+#include "sq_ud.h"
 
 #define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
 #define ABSENT_LAST_NS	1000000u /* ... up to this */
@@ -192,8 +193,14 @@ static enum ibv_wc_status retry_absent(struct send_queue *sq, struct send_slot *
 
 bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outcome *outcome)
 {
-	enum ibv_wc_status status = outcome->status;
+	struct outcome unacknowledged;
+	enum ibv_wc_status status;
 
+	if (sq->unacknowledged) {
+		unacknowledged = sq_unacknowledged(sq, slot, outcome);
+		outcome = &unacknowledged;
+	}
+	status = outcome->status;
 	if (outcome->kind == OUTCOME_RNR)
 		status = retry_rnr(sq, slot, outcome->rnr_timer);
 	else if (outcome->kind == OUTCOME_ABSENT || outcome->kind == OUTCOME_BUSY)
@@ -227,6 +234,7 @@ static bool run_writes(struct send_queue *sq)
 static bool run_next(struct send_queue *sq)
 {
 	struct send_slot *slot = sq_slot(sq, sq->next);
+	const uint32_t completed = sq->completed;
 	struct outcome outcome;
 
 	if (slot->due_ns != 0 && process_now_ns() < slot->due_ns) {
@@ -234,7 +242,9 @@ static bool run_next(struct send_queue *sq)
 		return false;
 	}
 	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(sq, slot))
-		return false;
+		return sq->completed != completed;
+	if (sq->ud != NULL)
+		return sq_ud_send(sq, slot);
 	if (sq->peer->transport == PEER_TCP)
 		return sq_tcp_send(sq, slot);
 	if (sq->posted - sq->next > 1 && run_writes(sq))
@@ -256,6 +266,10 @@ static void fail_if_lost(struct send_queue *sq)
 
 	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!peer_gone && sq->lost_ns == 0))
 		return;
+	if (sq->unacknowledged) {
+		sq_lose_all(sq);
+		return;
+	}
 	if ((peer_gone && sq->completed != sq->posted) ||
 	    (sq->lost_ns != 0 && process_now_ns() >= sq->lost_ns))
 		sq_fail(sq, IBV_WC_RETRY_EXC_ERR,
@@ -267,8 +281,8 @@ static void fail_if_lost(struct send_queue *sq)
 void sq_run_locked(struct send_queue *sq)
 {
 	fail_if_lost(sq);
-	while (sq->peer != NULL && sq->next != sq->posted && sq_state(sq) == IBV_QPS_RTS &&
-	       run_next(sq))
+	while ((sq->peer != NULL || sq->ud != NULL) && sq->next != sq->posted &&
+	       sq_state(sq) == IBV_QPS_RTS && run_next(sq))
 		;
 	if (sq_state(sq) == IBV_QPS_ERR)
 		sq_flush(sq);
@@ -352,7 +366,8 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	const unsigned flags =
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
 
-	if ((unsigned)wr->opcode >= SQ_OPCODES || opcode->op == 0 || opcode->op == REQUEST_FLUSH)
+	if ((unsigned)wr->opcode >= SQ_OPCODES || (sq->opcodes >> wr->opcode & 1) == 0 ||
+	    opcode->op == REQUEST_FLUSH)
 		return REFUSE_WORK(sq, wr, "opcode %d is not supported", (int)wr->opcode);
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge)
 		return REFUSE_WORK(sq, wr, "num_sge is %d, max_send_sge %u", wr->num_sge,
@@ -365,7 +380,13 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	work->imm_data = wr->imm_data;
 	work->num_sge = (uint32_t)wr->num_sge;
 	work->sge = wr->sg_list;
-	if (opcode->kind == SOFT_OP_ATOMIC) {
+	work->flush_length = 0;
+	work->flush_type = 0;
+	work->flush_level = 0;
+	if (sq->ud != NULL) {
+		if (!sq_ud_take_to(wr, work))
+			return REFUSE_WORK(sq, wr, "%s is NULL", "wr.ud.ah");
+	} else if (opcode->kind == SOFT_OP_ATOMIC) {
 		work->remote_addr = wr->wr.atomic.remote_addr;
 		work->rkey = wr->wr.atomic.rkey;
 		work->compare_add = wr->wr.atomic.compare_add;
@@ -376,9 +397,6 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 		work->compare_add = 0;
 		work->swap = 0;
 	}
-	work->flush_length = 0;
-	work->flush_type = 0;
-	work->flush_level = 0;
 	if (opcode->eight && sq_length(work) < 8)
 		return REFUSE_WORK(sq, wr, "an atomic operation needs 8 bytes of memory, not %llu",
 				   (unsigned long long)sq_length(work));
@@ -506,10 +524,15 @@ int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 /* --- making --- */
 
-int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all)
+int sq_init(struct send_queue *sq, enum ibv_qp_type type, const struct ibv_qp_cap *cap,
+	    bool sig_all)
 {
 	size_t data = cap->max_inline_data < 8 ? 8 : cap->max_inline_data;
 
+	sq->opcodes = sq_opcodes_of(type);
+	sq->unacknowledged = type != IBV_QPT_RC;
+	if (type == IBV_QPT_UD && (sq->ud = sq_ud_new()) == NULL)
+		return -ENOMEM;
 	sq->max_wr = cap->max_send_wr;
 	sq->max_sge = cap->max_send_sge;
 	sq->max_inline = cap->max_inline_data;
@@ -546,6 +569,7 @@ void sq_reset(struct send_queue *sq)
 
 void sq_destroy(struct send_queue *sq)
 {
+	sq_ud_delete(sq->ud);
 	if (sq->slots == NULL)
 		return;
 	pthread_mutex_destroy(&sq->build);

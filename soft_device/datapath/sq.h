@@ -29,6 +29,13 @@ struct send_queue;
 
 extern const struct process_part sq_wait_part;
 
+/* Where a datagram goes. */
+struct send_to {
+	union ibv_gid gid;
+	uint32_t qpn;
+	uint32_t qkey;
+};
+
 /* A send work request, from whatever interface. */
 struct send_work {
 	uint64_t wr_id;
@@ -36,12 +43,23 @@ struct send_work {
 	uint32_t flags;	   /* enum ibv_send_flags; inline: no lkeys */
 	uint32_t imm_data; /* network order */
 	uint32_t rkey;
-	uint64_t remote_addr;
-	uint64_t compare_add;
-	uint64_t swap;
+	union {
+		struct {
+			uint64_t remote_addr;
+			uint64_t compare_add;
+			uint64_t swap;
+		};
+		struct send_to to; /* of a UD QP */
+	};
 	uint32_t flush_length;
-	uint8_t flush_type;
-	uint8_t flush_level;
+	union {
+		uint8_t flush_type;
+		uint8_t traffic_class; /* of a UD QP */
+	};
+	union {
+		uint8_t flush_level;
+		uint8_t hop_limit; /* of a UD QP */
+	};
 	uint32_t num_sge;
 	const struct ibv_sge *sge; /* borrowed of the caller, or the slot's own */
 };
@@ -55,6 +73,7 @@ struct send_slot {
 	uint32_t absent_tries;
 	uint32_t record; /* its number in the trace; 0: none */
 	bool asked;	 /* the faults, and their answer */
+	bool lost;	 /* they have it dropped */
 	enum ibv_wc_status fault;
 	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };
@@ -84,6 +103,11 @@ struct send_queue {
 	struct peer *peer;	  /* NULL until linked */
 	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
 	struct shared_qp *target; /* in peer->segment; looked up again when its qpn changed */
+	struct sq_ud *ud;	  /* a UD QP's, in place of the four above; NULL: another type */
+	bool unacknowledged;	  /* UC, UD: sends end well whatever becomes of them; constant */
+	uint32_t deaf; /* UC, UD: the last QP that had no receive for long; see sq_unacknowledged()
+			*/
+	uint32_t opcodes; /* a bit for each that the type has; constant */
 	unsigned char *slots;
 	size_t stride;
 	uint32_t sge_room; /* in a slot, at least 1 */
@@ -124,7 +148,8 @@ void sq_progress(void);
 void sq_wait_armed(void);
 
 /* 0 or -ENOMEM; sq_begin() once it is known whose it is. */
-int sq_init(struct send_queue *sq, const struct ibv_qp_cap *cap, bool sig_all);
+int sq_init(struct send_queue *sq, enum ibv_qp_type type, const struct ibv_qp_cap *cap,
+	    bool sig_all);
 void sq_begin(struct send_queue *sq);
 void sq_destroy(struct send_queue *sq);
 /* Drops everything; the QP goes to RESET. Callers hold sq.lock. */
@@ -212,6 +237,8 @@ struct send_opcode {
 
 #define SQ_OPCODES (IBV_WR_ATOMIC_WRITE + 1)
 extern const struct send_opcode sq_opcodes[SQ_OPCODES];
+/* Those that a QP of this type may post: a bit for each. */
+uint32_t sq_opcodes_of(enum ibv_qp_type type);
 
 /*
  * The request that goes to the target; a status other than SUCCESS names what
@@ -264,6 +291,16 @@ unsigned sq_move_writes(struct send_queue *sq);
  * room. Callers hold sq.lock.
  */
 bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot);
+
+/*
+ * sq_unacknowledged.c, UC and UD. What the outcome of a try means where no answer tells the sender:
+ * only what is wrong on its own side is an error. What finds no receive is tried again for a while,
+ * as it would be under way on a network, and then lost.
+ */
+struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
+				 const struct outcome *outcome);
+/* The other end is gone: all that was posted is sent, to nobody. Callers hold sq.lock. */
+void sq_lose_all(struct send_queue *sq);
 
 /*
  * sq_fault.c, with faults only. At post: when a request may be executed. Before it is: false when a

@@ -49,22 +49,30 @@ static enum ibv_wc_status broken(struct send_queue *sq)
 	return IBV_WC_RETRY_EXC_ERR;
 }
 
+static void ask(struct send_queue *sq, struct send_slot *slot)
+{
+	const bool drop = fault_drop(sq->operations++);
+
+	slot->asked = true;
+	slot->lost = drop && sq->unacknowledged; /* and its sender does not hear of it */
+	if (!slot->lost)
+		slot->fault =
+			drop ? broken(sq) : fault_complete(sq_opcodes[slot->work.opcode].kind);
+}
+
 bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 
 	if (!slot->asked)
-		slot->fault = fault_drop(sq->operations++)
-				      ? broken(sq)
-				      : fault_complete(sq_opcodes[slot->work.opcode].kind);
-	slot->asked = true;
-	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0)
+		ask(sq, slot);
+	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0 && !slot->lost)
 		return true;
 	if (sq->completed != sq->next)
 		return false; /* the answers to those before it come first */
 	outcome.status = slot->fault;
 	outcome.vendor_err = VENDOR_FAULT;
-	if (slot->fault == IBV_WC_SUCCESS) {
+	if (slot->fault == IBV_WC_SUCCESS && !slot->lost) {
 		slot->rnr_faults--;
 		outcome.kind = OUTCOME_RNR;
 		outcome.rnr_timer = 1; /* the shortest */

@@ -29,6 +29,23 @@ const struct send_opcode sq_opcodes[SQ_OPCODES] = {
 				 SOFT_OP_WRITE, .takes_inline = true, .eight = true},
 };
 
+uint32_t sq_opcodes_of(enum ibv_qp_type type)
+{
+	const uint32_t sends = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM;
+	const uint32_t writes = 1u << IBV_WR_RDMA_WRITE | 1u << IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	switch (type) {
+	case IBV_QPT_UD:
+		return sends;
+	case IBV_QPT_UC:
+		return sends | writes;
+	default:
+		return sends | writes | 1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+		       1u << IBV_WR_ATOMIC_FETCH_AND_ADD | 1u << SOFT_WR_FLUSH |
+		       1u << IBV_WR_ATOMIC_WRITE;
+	}
+}
+
 uint64_t sq_length(const struct send_work *work)
 {
 	uint64_t bytes = 0;

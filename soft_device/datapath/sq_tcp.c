@@ -63,7 +63,9 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 		sq->next++;
 		return true;
 	}
-	if (error != -EAGAIN)
+	if (error != -EAGAIN && sq->unacknowledged)
+		sq_lose_all(sq);
+	else if (error != -EAGAIN)
 		sq_fail(sq, IBV_WC_RETRY_EXC_ERR, VENDOR_PEER_GONE);
 	return false;
 }

@@ -22,33 +22,35 @@
 
 #include "lock.h"
 
-#define SEGMENT_BYTES	 (UINT64_C(4) << 30) /* address space; a page costs memory when used */
-#define SEGMENT_MAGIC	 UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	 6 /* raise with any change of these structures */
+#define SEGMENT_BYTES	  (UINT64_C(4) << 30) /* address space; a page costs memory when used */
+#define SEGMENT_MAGIC	  UINT64_C(0x31544f53414d5052)
+#define SEGMENT_LAYOUT	  7 /* raise with any change of these structures */
 
-#define SEGMENT_MRS	 65536
-#define SEGMENT_QPS	 16384
-#define SEGMENT_CQS	 16384
-#define SEGMENT_SRQS	 1024
-#define SEGMENT_UNMAPPED SEGMENT_MRS
-#define SEGMENT_BLOCKS	 (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
+#define SEGMENT_MRS	  65536
+#define SEGMENT_QPS	  16384
+#define SEGMENT_CQS	  16384
+#define SEGMENT_SRQS	  1024
+#define SEGMENT_MEMBERS	  256
+#define SEGMENT_UNMAPPED  SEGMENT_MRS
+#define SEGMENT_BLOCKS	  (SEGMENT_QPS / 256) /* QPs share a link listener by 256 */
 
-#define SOFT_MAX_PD	 65536
-#define SOFT_MAX_SGE	 16
-#define SOFT_MAX_INLINE	 256
-#define SOFT_MAX_WR	 16384
-#define SOFT_MAX_CQE	 4194303   /* as mlx5; libfabric asks for more than rxe's 32767 */
-#define SOFT_MAX_MESSAGE 0x800000u /* bytes; as rxe: drivers/infiniband/sw/rxe/rxe_param.h */
-#define SOFT_NONE	 UINT32_MAX
+#define SOFT_MAX_PD	  65536
+#define SOFT_MAX_SGE	  16
+#define SOFT_MAX_INLINE	  256
+#define SOFT_MAX_WR	  16384
+#define SOFT_MAX_CQE	  4194303   /* as mlx5; libfabric asks for more than rxe's 32767 */
+#define SOFT_MAX_MESSAGE  0x800000u /* bytes; as rxe: drivers/infiniband/sw/rxe/rxe_param.h */
+#define SOFT_MAX_DATAGRAM 4096u	    /* the port's MTU */
+#define SOFT_NONE	  UINT32_MAX
 
 /* A memory region. key = table index << 8 | generation, both lkey and rkey. */
 struct shared_mr {
 	_Atomic uint32_t key; /* 0: free; written last */
-	uint32_t pd;	 /* its number, and MR_UNMAPPED */
-	uint32_t access; /* enum ibv_access_flags */
-	uint16_t file;	 /* not 0: a shared mapping of a file, for the power failure */
-	uint16_t last;	 /* generation of the last key, also when it is taken out; 0: never used */
-	uint64_t addr;	 /* in the owner's memory */
+	uint32_t pd;	      /* its number, and MR_UNMAPPED */
+	uint32_t access;      /* enum ibv_access_flags */
+	uint16_t file;	      /* not 0: a shared mapping of a file, for the power failure */
+	uint16_t last; /* generation of the last key, also when it is taken out; 0: never used */
+	uint64_t addr; /* in the owner's memory */
 	uint64_t length;
 	uint64_t iova; /* what addr is called in work requests */
 };
@@ -120,8 +122,10 @@ struct shared_qp {
 	_Atomic uint32_t life;
 	_Atomic uint32_t raise; /* enum shared_raise, and the generation that it is about */
 	uint32_t pd;
+	uint32_t type;	   /* enum ibv_qp_type: RC, UC or UD */
 	uint32_t access;   /* qp_access_flags */
-	uint32_t dest_qpn; /* whose requests it takes */
+	uint32_t qkey;	   /* UD: datagrams with another one are dropped */
+	uint32_t dest_qpn; /* whose requests it takes; UD: 0, it takes everyone's */
 	union ibv_gid dest_gid;
 	/* identity of the process found at dest_gid: others reach us over TCP in vain; 0: none */
 	_Atomic uint64_t partner;
@@ -187,8 +191,11 @@ struct shared_cqe {
 	uint32_t imm_data; /* network order */
 	uint32_t qp_num;
 	uint32_t wc_flags;
-	uint32_t solicited;  /* for the arm; not part of ibv_wc */
-	uint32_t sq_release; /* send: the send queue's slots before this one are free */
+	uint32_t solicited; /* for the arm; not part of ibv_wc */
+	union {
+		uint32_t sq_release; /* send: the send queue's slots before this one are free */
+		uint32_t src_qp;     /* receive of a datagram: who sent it */
+	};
 	uint32_t is_send;
 };
 
@@ -233,6 +240,12 @@ struct shared_block {
 	union ibv_gid gid;     /* the device's */
 };
 
+/* A QP in a multicast group. */
+struct shared_member {
+	_Atomic uint32_t qpn; /* 0: free; written last */
+	union ibv_gid group;
+};
+
 extern const struct process_part segment_part;
 
 /* All zeros when it is new; a lock that is not held is 0, so locks of entries need no init. */
@@ -252,6 +265,7 @@ struct segment {
 	struct shared_qp qp[SEGMENT_QPS];
 	struct shared_cq cq[SEGMENT_CQS];
 	struct shared_srq srq[SEGMENT_SRQS];
+	struct shared_member member[SEGMENT_MEMBERS];
 	_Alignas(4096) unsigned char heap[]; /* rings; allocated by the owner */
 };
 

@@ -239,8 +239,9 @@ static struct attempt *find_attempt(const union ibv_gid *from, const union ibv_g
 	return attempt;
 }
 
-struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
-			    void (*linked)(void *arg, struct peer *peer, int error), void *arg)
+struct peer *peer_find(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
+		       void (*linked)(void *arg, struct peer *peer, int error), void *arg,
+		       struct peer_wait **found)
 {
 	struct peer_wait *wait = calloc(1, sizeof(*wait));
 	struct attempt *attempt = NULL;
@@ -257,12 +258,24 @@ struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, 
 		wait->next = attempt->waits;
 		attempt->waits = wait;
 	}
+	if (attempt == NULL) {
+		free(wait);
+		wait = NULL;
+	}
+	*found = wait; /* before the call can come */
 	pthread_mutex_unlock(&lock);
-	if (attempt != NULL)
-		return wait;
-	free(wait);
-	linked(arg, peer, peer != NULL ? 0 : -ENOMEM);
-	return NULL;
+	return peer;
+}
+
+struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
+			    void (*linked)(void *arg, struct peer *peer, int error), void *arg)
+{
+	struct peer_wait *wait;
+	struct peer *peer = peer_find(from, to, port, linked, arg, &wait);
+
+	if (wait == NULL)
+		linked(arg, peer, peer != NULL ? 0 : -ENOMEM);
+	return wait;
 }
 
 void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error)

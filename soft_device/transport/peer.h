@@ -69,6 +69,13 @@ struct peer_wait;
 struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
 			    void (*linked)(void *arg, struct peer *peer, int error), void *arg);
 /*
+ * The same for callers that hold a lock that linked() takes: a peer that is known is returned, with
+ * a reference and no call. Else NULL and *wait, which is NULL where there is no memory.
+ */
+struct peer *peer_find(const union ibv_gid *from, const union ibv_gid *to, uint16_t port,
+		       void (*linked)(void *arg, struct peer *peer, int error), void *arg,
+		       struct peer_wait **wait);
+/*
  * No call of linked() comes after it has returned: it waits for one that runs, unless it is called
  * by the agent, so callers hold no lock that linked() takes. NULL is fine.
  */

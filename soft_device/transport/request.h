@@ -10,6 +10,7 @@
 #define SOFT_TRANSPORT_REQUEST_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -39,19 +40,40 @@ enum request_op {
 	REQUEST_FETCH_ADD,
 	REQUEST_ATOMIC_WRITE,
 	REQUEST_FLUSH,
+	REQUEST_DATAGRAM,
+	REQUEST_DATAGRAM_IMM,
 	REQUEST_OPS
 };
+
+static inline bool request_is_datagram(enum request_op op)
+{
+	return op == REQUEST_DATAGRAM || op == REQUEST_DATAGRAM_IMM;
+}
 
 struct request {
 	enum request_op op;
 	bool solicited;
-	uint8_t flush_type;  /* SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT */
-	uint8_t flush_level; /* SOFT_FLUSH_RANGE, SOFT_FLUSH_MR */
-	uint32_t imm_data;   /* network order */
-	uint32_t rkey;
+	union {
+		uint8_t flush_type;    /* SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT */
+		uint8_t traffic_class; /* of a datagram */
+	};
+	union {
+		uint8_t flush_level; /* SOFT_FLUSH_RANGE, SOFT_FLUSH_MR */
+		uint8_t hop_limit;   /* of a datagram */
+	};
+	uint32_t imm_data; /* network order */
+	union {
+		uint32_t rkey;
+		uint32_t qkey; /* of a datagram */
+	};
 	uint32_t length; /* bytes moved; of the flushed range for REQUEST_FLUSH */
-	uint64_t remote_addr;
-	uint64_t compare_add;
+	union {
+		struct {
+			uint64_t remote_addr;
+			uint64_t compare_add;
+		};
+		union ibv_gid to; /* of a datagram: a device's, or a multicast group */
+	};
 	uint64_t swap; /* also the value of an atomic write */
 	uint32_t src_qpn;
 	union ibv_gid src_gid;

@@ -152,6 +152,8 @@ uint32_t wire_payload(const struct request *request)
 	case REQUEST_WRITE_IMM:
 	case REQUEST_SEND:
 	case REQUEST_SEND_IMM:
+	case REQUEST_DATAGRAM:
+	case REQUEST_DATAGRAM_IMM:
 		return request->length;
 	default:
 		return 0;
@@ -182,8 +184,12 @@ void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, 
 	at = put_bytes(at, &request->imm_data, sizeof(request->imm_data));
 	at = put_32(at, request->rkey);
 	at = put_32(at, request->length);
-	at = put_64(at, request->remote_addr);
-	at = put_64(at, request->compare_add);
+	if (request_is_datagram(request->op)) {
+		at = put_bytes(at, &request->to, sizeof(request->to));
+	} else {
+		at = put_64(at, request->remote_addr);
+		at = put_64(at, request->compare_add);
+	}
 	put_64(at, request->swap);
 }
 
@@ -192,6 +198,8 @@ static bool request_is_sound(const struct request *request, size_t payload)
 {
 	if (request->op < REQUEST_WRITE || request->op >= REQUEST_OPS)
 		return false;
+	if (request_is_datagram(request->op))
+		return request->length <= SOFT_MAX_DATAGRAM && payload == request->length;
 	if ((request->flush_type & ~(SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT)) != 0 ||
 	    request->flush_level > SOFT_FLUSH_MR)
 		return false;
@@ -222,8 +230,12 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 	get_bytes(&at, &one->imm_data, sizeof(one->imm_data));
 	one->rkey = get_32(&at);
 	one->length = get_32(&at);
-	one->remote_addr = get_64(&at);
-	one->compare_add = get_64(&at);
+	if (request_is_datagram(one->op)) {
+		get_bytes(&at, &one->to, sizeof(one->to));
+	} else {
+		one->remote_addr = get_64(&at);
+		one->compare_add = get_64(&at);
+	}
 	one->swap = get_64(&at);
 	one->local_count = 0;
 	one->place = NULL;

@@ -14,9 +14,11 @@
 #include <string.h>
 
 #include "held.h"
+#include "qp_states.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_ud.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
@@ -106,8 +108,11 @@ static void place_fill(struct qp *qp)
 	atomic_store(&shared->life, shared_qp_word(qp->sq.generation, IBV_QPS_RESET));
 	atomic_store(&shared->raise, shared_qp_word(qp->sq.generation, 0));
 	shared->pd = qp->pd->number;
+	shared->type = qp->ibv.qp_type;
 	shared->access = 0;
+	shared->qkey = 0;
 	shared->dest_qpn = 0;
+	shared->dest_gid = (union ibv_gid){.raw = {0}};
 	shared->recv_cq = qp->recv_cq->index;
 	shared->srq = qp->srq == NULL ? SOFT_NONE : qp->srq->index;
 	shared->established = 0;
@@ -125,9 +130,11 @@ static int check_init(const struct context *context, const struct ibv_qp_init_at
 {
 	const struct ibv_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IBV_QPT_RC)
-		return REFUSE(-EOPNOTSUPP, create_qp, "QP type %d, only RC (%d) is supported",
-			      (int)init->qp_type, (int)IBV_QPT_RC);
+	if (!qp_type_is_known(init->qp_type))
+		return REFUSE(-EOPNOTSUPP, create_qp,
+			      "QP type %d; supported are RC (%d), UC (%d), UD (%d)",
+			      (int)init->qp_type, (int)IBV_QPT_RC, (int)IBV_QPT_UC,
+			      (int)IBV_QPT_UD);
 	if (init->send_cq == NULL || init->recv_cq == NULL)
 		return REFUSE(-EINVAL, create_qp, "%s is NULL",
 			      init->send_cq == NULL ? "send_cq" : "recv_cq");
@@ -176,7 +183,7 @@ static void fill(struct qp *qp, struct pd *pd, const struct ibv_qp_init_attr *in
 	qp->ibv.recv_cq = init->recv_cq;
 	qp->ibv.srq = init->srq;
 	qp->ibv.state = IBV_QPS_RESET;
-	qp->ibv.qp_type = IBV_QPT_RC;
+	qp->ibv.qp_type = init->qp_type;
 	pthread_mutex_init(&qp->ibv.mutex, NULL);
 	pthread_cond_init(&qp->ibv.cond, NULL);
 	pthread_mutex_init(&qp->post_recv, NULL);
@@ -240,7 +247,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	int error = check_init(context_of(ibv->context), init);
 
 	if (error == 0)
-		error = -qp_ex_check(send_ops);
+		error = -qp_ex_check(init->qp_type, send_ops);
 	if (error != 0)
 		return call_failed_null(-error);
 	qp = calloc(1, sizeof(*qp));
@@ -249,7 +256,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	fill(qp, pd, init);
 	if (send_ops != 0)
 		qp_ex_init(qp, send_ops);
-	error = sq_init(&qp->sq, &qp->init.cap, init->sq_sig_all != 0);
+	error = sq_init(&qp->sq, init->qp_type, &qp->init.cap, init->sq_sig_all != 0);
 	if (error == 0)
 		error = enter(qp);
 	if (error != 0) {
@@ -429,9 +436,16 @@ static void release_users(struct qp *qp)
 SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 {
 	struct qp *qp = qp_of(ibv);
-	bool gone;
+	bool gone, in_group;
 
 	ENTER(qp->generation);
+	pthread_mutex_lock(&process_objects);
+	in_group = mcast_has(qp);
+	pthread_mutex_unlock(&process_objects);
+	if (in_group)
+		return REFUSE(EBUSY, __func__, "QP 0x%x is in a multicast group", ibv->qp_num);
+	if (qp->sq.ud != NULL)
+		sq_ud_drain(&qp->sq);
 	qp_unlink(qp);
 	gone = leave_tables(qp);
 	agent_settle(); /* the answer to what was just executed on it goes out, as from a NIC */

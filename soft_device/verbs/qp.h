@@ -73,7 +73,7 @@ int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_w
 struct ibv_qp *qp_create_ex(struct ibv_context *ibv, struct ibv_qp_init_attr_ex *attr);
 
 /* qp_ex.c: 0, or EOPNOTSUPP for an unknown one; then sets the wr_* pointers that they ask for. */
-int qp_ex_check(uint64_t send_ops_flags);
+int qp_ex_check(enum ibv_qp_type type, uint64_t send_ops_flags);
 void qp_ex_init(struct qp *qp, uint64_t send_ops_flags);
 
 /* The QP of this number, in this process; callers hold the objects lock. */
@@ -86,6 +86,9 @@ void qp_let_go(struct qp *qp);
 /* No completion is pushed to the CQ until it goes on. False: a peer may. Objects lock held. */
 bool qp_stop_pushes(const struct cq *cq);
 void qp_resume_pushes(const struct cq *cq);
+
+/* mcast.c: whether the QP is in a multicast group; callers hold the objects lock. */
+bool mcast_has(const struct qp *qp);
 
 /* qp_link.c */
 /* Finds the peer that qp->attr names, and lets it go. No lock held. */

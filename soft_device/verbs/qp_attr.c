@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp_attr.c -- ibv_modify_qp() and ibv_query_qp(): which attributes each change of state
- * needs and takes, what values they may have, and what the change does.
+ * qp_attr.c -- ibv_modify_qp() and ibv_query_qp(): what values the attributes may have, and what
+ * the change does. Which of them each change of state takes is said by qp_states.c.
  *
- * The table is that of the kernel for RC (qp_state_table in drivers/infiniband/core/verbs.c).
  * Address handles need a GRH, as on every RoCE port.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "qp.h"
+#include "qp_states.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
@@ -19,80 +19,7 @@
 
 #define HELD_NS	 UINT64_C(500000000) /* to wait for a peer that holds the QP */
 
-#define STATES	 (IBV_QPS_ERR + 1)
 #define PSN_MASK 0xffffffu
-
-struct transition {
-	bool allowed;
-	int needed; /* besides IBV_QP_STATE */
-	int optional;
-};
-
-#define RETRIES (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
-#define RUNNING                                                                                    \
-	(IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |         \
-	 IBV_QP_PATH_MIG_STATE)
-#define ALLOWED                                                                                    \
-	{                                                                                          \
-		.allowed = true                                                                    \
-	}
-
-static const struct transition transitions[STATES][STATES] = {
-	[IBV_QPS_RESET] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_INIT] = {true,
-					  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
-		},
-	[IBV_QPS_INIT] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-			[IBV_QPS_INIT] = {true, 0,
-					  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
-			[IBV_QPS_RTR] = {true,
-					 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-						 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-						 IBV_QP_MIN_RNR_TIMER,
-					 IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
-		},
-	[IBV_QPS_RTR] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-			[IBV_QPS_RTS] = {true, RETRIES | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
-					 RUNNING},
-		},
-	[IBV_QPS_RTS] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-			[IBV_QPS_RTS] = {true, 0, RUNNING},
-			[IBV_QPS_SQD] = {true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-		},
-	[IBV_QPS_SQD] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-			[IBV_QPS_RTS] = {true, 0, RUNNING},
-			[IBV_QPS_SQD] = {true, 0,
-					 IBV_QP_PORT | IBV_QP_AV | RETRIES |
-						 IBV_QP_MAX_QP_RD_ATOMIC |
-						 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH |
-						 IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
-						 IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE},
-		},
-	[IBV_QPS_SQE] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-		},
-	[IBV_QPS_ERR] =
-		{
-			[IBV_QPS_RESET] = ALLOWED,
-			[IBV_QPS_ERR] = ALLOWED,
-		},
-};
 
 /* --- checks --- */
 
@@ -101,15 +28,13 @@ static const char modify_qp[] = "ibv_modify_qp";
 /* 0 or EINVAL, as are the next two. */
 static int check_mask(const struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
-	const struct transition *transition = NULL;
+	const struct qp_transition *transition = qp_transition(qp->ibv.qp_type, from, to);
 	const uint32_t qpn = qp->ibv.qp_num;
 	const char *const old = name_of_state(from), *const new = name_of_state(to);
 	char names[NAMES_BYTES];
 	int lacking, extra;
 
-	if ((unsigned)from < STATES && (unsigned)to < STATES)
-		transition = &transitions[from][to];
-	if (transition == NULL || !transition->allowed)
+	if (transition == NULL)
 		return REFUSE_OF(EINVAL, modify_qp, "QP %#x: no change leads from %s to %s", qpn,
 				 old, new);
 	lacking = transition->needed & ~mask;
@@ -190,6 +115,7 @@ static void store(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int m
 	STORE(IBV_QP_PORT, port_num);
 	STORE(IBV_QP_PKEY_INDEX, pkey_index);
 	STORE(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	STORE(IBV_QP_QKEY, qkey);
 	STORE(IBV_QP_AV, ah_attr);
 	STORE(IBV_QP_PATH_MTU, path_mtu);
 	STORE(IBV_QP_DEST_QPN, dest_qp_num);
@@ -222,6 +148,7 @@ static void publish(struct qp *qp, enum ibv_qp_state to)
 		.max_rd_atomic = attr->max_rd_atomic,
 	};
 	shared->access = attr->qp_access_flags;
+	shared->qkey = attr->qkey;
 	shared->dest_qpn = attr->dest_qp_num;
 	shared->dest_gid = attr->ah_attr.grh.dgid;
 	shared->rnr_timer = attr->min_rnr_timer;
@@ -333,8 +260,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 				 ibv->qp_num);
 	if (error != 0)
 		return error;
-	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT)
-		qp_link(qp);
+	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT && qp->ibv.qp_type != IBV_QPT_UD)
+		qp_link(qp); /* of a UD QP each message has its own peer */
 	if (to == IBV_QPS_RTS && from != IBV_QPS_RTS)
 		sq_run(&qp->sq);
 	return 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "qp.h"
+#include "soft_device/datapath/sq_ud.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -134,6 +135,14 @@ static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr
 static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
 {
 	begin_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr, add, 0);
+}
+
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	struct send_slot *slot = current(qp_of_ex(ex));
+
+	if (slot != NULL)
+		sq_ud_set_to(&slot->work, ah, qpn, qkey);
 }
 
 /* --- their data --- */
@@ -312,19 +321,32 @@ static int complete_all(struct ibv_qp_ex *ex)
 
 /* --- making --- */
 
-static const uint64_t known_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				  IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-				  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				  IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | SOFT_QP_EX_WITH_FLUSH |
-				  SOFT_QP_EX_WITH_ATOMIC_WRITE;
+static uint64_t known_ops(enum ibv_qp_type type)
+{
+	const uint64_t sends = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+	const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+
+	switch (type) {
+	case IBV_QPT_UD:
+		return sends;
+	case IBV_QPT_UC:
+		return sends | writes;
+	default:
+		return sends | writes | IBV_QP_EX_WITH_RDMA_READ |
+		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+		       SOFT_QP_EX_WITH_FLUSH | SOFT_QP_EX_WITH_ATOMIC_WRITE;
+	}
+}
 
 typedef void (*flush_pointer)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
 
-int qp_ex_check(uint64_t send_ops_flags)
+int qp_ex_check(enum ibv_qp_type type, uint64_t send_ops_flags)
 {
-	if ((send_ops_flags & ~known_ops) != 0)
+	const uint64_t unknown = send_ops_flags & ~known_ops(type);
+
+	if (unknown != 0)
 		return REFUSE(EOPNOTSUPP, "ibv_create_qp_ex", "unknown send_ops_flags %#llx",
-			      (unsigned long long)(send_ops_flags & ~known_ops));
+			      (unsigned long long)unknown);
 	return 0;
 }
 
@@ -353,6 +375,8 @@ void qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
+	if (qp->init.qp_type == IBV_QPT_UD)
+		ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_start = wr_start;
 	ex->wr_complete = complete_all;
 	ex->wr_abort = wr_abort;

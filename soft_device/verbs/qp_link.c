@@ -13,16 +13,22 @@
 #include "qp.h"
 #include "soft_device/datapath/explain.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_ud.h"
 #include "soft_device/process/process.h"
 
 /*
  * The process at the other end is gone. When it destroyed its QP before, this one goes on,
  * as with a NIC, and only what it sends will fail.
  */
-static void peer_gone(struct qp *qp)
+static void peer_gone(struct qp *qp, const struct peer *peer)
 {
-	struct segment *segment = qp->sq.peer->segment;
+	struct segment *segment;
 
+	if (qp->sq.ud != NULL) {
+		sq_ud_peer_gone(&qp->sq, peer);
+		return;
+	}
+	segment = qp->sq.peer->segment;
 	if (segment == NULL ||
 	    segment_qp(segment, &qp->attr.ah_attr.grh.dgid, qp->attr.dest_qp_num) != NULL)
 		sq_peer_gone(&qp->sq);
@@ -43,7 +49,8 @@ static void linked(void *arg, struct peer *peer, int error)
 	if (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPROTO)
 		sq_peer_gone(&qp->sq);
 	else if (peer != NULL && atomic_load(&peer->gone))
-		peer_gone(qp); /* while we linked, when all_peer_gone() did not see this QP yet */
+		peer_gone(qp,
+			  peer); /* while we linked, when all_peer_gone() did not see this QP yet */
 	else
 		sq_run_locked(&qp->sq);
 	shared_lock_release(&qp->sq.lock);
@@ -64,6 +71,10 @@ void qp_unlink(struct qp *qp)
 	struct peer_wait *wait;
 	struct peer *peer;
 
+	if (qp->sq.ud != NULL) {
+		sq_ud_unlink(&qp->sq);
+		return;
+	}
 	shared_lock_take(&qp->sq.lock);
 	wait = qp->wait;
 	qp->wait = NULL;
@@ -89,7 +100,8 @@ static bool linking(struct peer *self, const union ibv_gid *gid, uint32_t qpn)
 	const enum ibv_qp_state state =
 		target == NULL ? IBV_QPS_RESET : shared_qp_state(target, memory_order_seq_cst);
 
-	return (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD) &&
+	return target != NULL && target->type != IBV_QPT_UD &&
+	       (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD) &&
 	       atomic_load(&target->partner) == 0;
 }
 
@@ -110,11 +122,11 @@ static void answered(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,
 	pthread_mutex_unlock(&process_objects);
 }
 
-/* The QPs of one peer, or of all with one key, and what is done to each. */
+/* The QPs of one peer and all of UD, or those with one key, and what is done to each. */
 struct partners {
 	const struct peer *peer;
 	const struct peer_key *key;
-	void (*run)(struct qp *qp);
+	void (*run)(struct qp *qp, const struct peer *peer);
 };
 
 static void run_if_partner(struct qp *qp, const void *arg)
@@ -124,9 +136,11 @@ static void run_if_partner(struct qp *qp, const void *arg)
 
 	shared_lock_take(&qp->sq.lock);
 	peer = qp->sq.peer;
-	if (peer != NULL &&
-	    (peer == of->peer || (of->key != NULL && peer_key_equal(&peer->key, of->key))))
-		of->run(qp);
+	if (qp->sq.ud != NULL
+		    ? of->peer != NULL
+		    : peer != NULL && (peer == of->peer ||
+				       (of->key != NULL && peer_key_equal(&peer->key, of->key))))
+		of->run(qp, of->peer);
 	shared_lock_release(&qp->sq.lock);
 }
 
@@ -137,8 +151,9 @@ static void run_partners(const struct partners *of)
 	pthread_mutex_unlock(&process_objects);
 }
 
-static void run_queue(struct qp *qp)
+static void run_queue(struct qp *qp, const struct peer *unused)
 {
+	(void)unused;
 	sq_run_locked(&qp->sq);
 }
 

@@ -58,6 +58,10 @@ static void fill_limits(struct ibv_device_attr *attr)
 	attr->max_srq_wr = SOFT_MAX_WR;
 	attr->max_srq_sge = SOFT_MAX_SGE;
 	attr->max_pkeys = 1;
+	attr->max_ah = 65536; /* as many as there is memory for */
+	attr->max_mcast_grp = SEGMENT_MEMBERS;
+	attr->max_mcast_qp_attach = SEGMENT_MEMBERS;
+	attr->max_total_mcast_qp_attach = SEGMENT_MEMBERS;
 }
 
 static void fill_attr(const struct device *device, struct ibv_device_attr *attr)
@@ -162,7 +166,8 @@ static int check_entry(struct ibv_context *ibv, const char *call, uint32_t port,
 {
 	if (port == PORT && index < count)
 		return 0;
-	return REFUSE_OF(EINVAL, call, "%s: port %u, index %u; expected port %d and an index below %u",
+	return REFUSE_OF(EINVAL, call,
+			 "%s: port %u, index %u; expected port %d and an index below %u",
 			 device_name(ibv), port, index, PORT, count);
 }
 
@@ -206,8 +211,8 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *ibv, struct ibv_gid
 	if (flags != 0)
 		return REFUSE(-EOPNOTSUPP, "ibv_query_gid_table", "unknown flags %#x", flags);
 	if (max_entries < SOFT_GIDS)
-		return REFUSE(-EINVAL, "ibv_query_gid_table", "room for %zu entries of %d", max_entries,
-			      SOFT_GIDS);
+		return REFUSE(-EINVAL, "ibv_query_gid_table", "room for %zu entries of %d",
+			      max_entries, SOFT_GIDS);
 	for (uint32_t i = 0; i < SOFT_GIDS; i++)
 		fill_entry(context_of(ibv)->device, i, (char *)entries + i * entry_size,
 			   entry_size);

@@ -20,49 +20,13 @@
 #define UNSUPPORTED()	   REFUSE(EOPNOTSUPP, __func__, "not supported")
 #define UNSUPPORTED_NULL() call_failed_null(UNSUPPORTED())
 
-/* Only reliable connections: no address handles, no multicast. */
-SOFT_EXPORT struct ibv_ah *ibv_create_ah(UNUSED struct ibv_pd *pd, UNUSED struct ibv_ah_attr *attr)
-{
-	return UNSUPPORTED_NULL();
-}
-
-SOFT_EXPORT struct ibv_ah *ibv_create_ah_from_wc(UNUSED struct ibv_pd *pd, UNUSED struct ibv_wc *wc,
-						 UNUSED struct ibv_grh *grh,
-						 UNUSED uint8_t port_num)
-{
-	return UNSUPPORTED_NULL();
-}
-
-SOFT_EXPORT int ibv_init_ah_from_wc(UNUSED struct ibv_context *context, UNUSED uint8_t port_num,
-				    UNUSED struct ibv_wc *wc, UNUSED struct ibv_grh *grh,
-				    UNUSED struct ibv_ah_attr *ah_attr)
-{
-	return UNSUPPORTED();
-}
-
-SOFT_EXPORT int ibv_destroy_ah(UNUSED struct ibv_ah *ah)
-{
-	return UNSUPPORTED();
-}
-
+/* There is no Ethernet below. */
 SOFT_EXPORT int ibv_resolve_eth_l2_from_gid(UNUSED struct ibv_context *context,
 					    UNUSED struct ibv_ah_attr *attr,
 					    UNUSED uint8_t eth_mac[ETHERNET_LL_SIZE],
 					    UNUSED uint16_t *vid)
 {
 	return -UNSUPPORTED();
-}
-
-SOFT_EXPORT int ibv_attach_mcast(UNUSED struct ibv_qp *qp, UNUSED const union ibv_gid *gid,
-				 UNUSED uint16_t lid)
-{
-	return UNSUPPORTED();
-}
-
-SOFT_EXPORT int ibv_detach_mcast(UNUSED struct ibv_qp *qp, UNUSED const union ibv_gid *gid,
-				 UNUSED uint16_t lid)
-{
-	return UNSUPPORTED();
 }
 
 /* No kernel object stands behind ours that another process could import. */

@@ -16,6 +16,7 @@
 struct end_options end_defaults(void)
 {
 	return (struct end_options){
+		.type = IBV_QPT_RC,
 		.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 4, .max_recv_sge = 4},
 		.cqe = 64,
 		.rnr_retry = 7,
@@ -36,7 +37,7 @@ struct ibv_qp *end_make_qp(struct end *end)
 		.recv_cq = end->cq,
 		.srq = end->srq,
 		.cap = end->options.cap,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = end->options.type,
 		.sq_sig_all = end->options.sq_sig_all,
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = end->pd,
@@ -92,14 +93,26 @@ void end_to_init(struct end *end)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
 		.qp_access_flags = (unsigned)end->options.qp_access,
+		.qkey = END_QKEY,
 	};
+	int kind = end->options.type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
 
-	OK(ibv_modify_qp(end->qp, &attr,
-			 IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	OK(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | kind));
 }
 
-void end_to_rtr(struct end *end, const struct end_address *peer)
+static int rtr_mask(enum ibv_qp_type type)
 {
+	int path = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+
+	if (type == IBV_QPT_UD)
+		return IBV_QP_STATE;
+	return type == IBV_QPT_UC ? path : path | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+}
+
+void end_to_rtr(struct end *end, const struct end_address *of)
+{
+	static const struct end_address nobody;
+	const struct end_address *peer = of != NULL ? of : &nobody;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
@@ -114,9 +127,7 @@ void end_to_rtr(struct end *end, const struct end_address *peer)
 				    .hop_limit = 64}},
 	};
 
-	OK(ibv_modify_qp(end->qp, &attr,
-			 IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	OK(ibv_modify_qp(end->qp, &attr, rtr_mask(end->options.type)));
 }
 
 void end_to_rts(struct end *end)
@@ -130,9 +141,12 @@ void end_to_rts(struct end *end)
 		.timeout = (uint8_t)end->options.timeout,
 	};
 
+	int reliable =
+		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT;
+
 	OK(ibv_modify_qp(end->qp, &attr,
-			 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT |
-				 IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT));
+			 IBV_QP_STATE | IBV_QP_SQ_PSN |
+				 (end->options.type == IBV_QPT_RC ? reliable : 0)));
 }
 
 void end_to_error(struct end *end)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * end.h -- one end of a connection: a device, a protection domain, a completion
- * queue, registered memory and a reliable connected queue pair, brought up with
- * plain ibv_modify_qp(). pair.h makes two of them.
+ * queue, registered memory and a queue pair, reliable connected unless its options
+ * say otherwise, brought up with plain ibv_modify_qp(). pair.h makes two of them.
  */
 #ifndef END_H
 #define END_H
@@ -14,7 +14,10 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
 	 IBV_ACCESS_REMOTE_ATOMIC)
 
+#define END_QKEY 0x1234567 /* of UD QPs */
+
 struct end_options {
+	enum ibv_qp_type type;
 	struct ibv_qp_cap cap;
 	int sq_sig_all;
 	int cqe;
@@ -56,7 +59,7 @@ struct end_options end_defaults(void);
 void end_open(struct end *end, const struct end_options *options, int memory_fd);
 struct end_address end_address(const struct end *end);
 void end_to_init(struct end *end);
-void end_to_rtr(struct end *end, const struct end_address *peer);
+void end_to_rtr(struct end *end, const struct end_address *peer); /* UD: NULL */
 void end_to_rts(struct end *end);
 void end_to_error(struct end *end);
 enum ibv_qp_state end_state(const struct end *end);

@@ -110,6 +110,7 @@ static int setup(void **state)
 				   .length = sizeof(words[0]),
 				   .iova = (uintptr_t)words};
 	segment->qp[0] = (struct shared_qp){.qpn = QPN,
+					    .type = IBV_QPT_RC,
 					    .life = IBV_QPS_RTR,
 					    .access = segment->mr[1].access,
 					    .max_dest_rd_atomic = 1,

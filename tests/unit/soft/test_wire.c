@@ -145,6 +145,7 @@ static void test_request_comes_back(void **state)
 		{REQUEST_SEND_IMM, 1, 1, 0},	 {REQUEST_READ, 4096, 0, 4096},
 		{REQUEST_COMPARE_SWAP, 8, 0, 0}, {REQUEST_FETCH_ADD, 8, 0, 0},
 		{REQUEST_ATOMIC_WRITE, 8, 0, 0}, {REQUEST_FLUSH, 0xffffffff, 0, 0},
+		{REQUEST_DATAGRAM, 0, 0, 0},	 {REQUEST_DATAGRAM_IMM, 4096, 4096, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -194,6 +195,8 @@ static void test_unsound_requests_are_refused(void **state)
 		{{.op = REQUEST_WRITE, .length = 8}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_WRITE, .length = 8}, WIRE_REQUEST_BYTES + 9},
 		{{.op = REQUEST_READ, .length = 8}, WIRE_REQUEST_BYTES + 8},
+		{{.op = REQUEST_DATAGRAM, .length = 8}, WIRE_REQUEST_BYTES},
+		{{.op = REQUEST_DATAGRAM, .length = 4097}, WIRE_REQUEST_BYTES + 4097},
 		{{.op = REQUEST_READ}, WIRE_REQUEST_BYTES - 1},
 		{{.op = REQUEST_READ}, 0},
 	};

@@ -45,6 +45,7 @@ def both(name: str, command: str, at: str, **fields: Any) -> Case:
 
 def utilities() -> list[Case]:
     pingpong = "ibv_rc_pingpong {pingpong} -p {port}"
+    others = [f"ibv_{kind}_pingpong" for kind in ("uc", "ud", "srq")]
     rping = "-a {address} -p {port}"
     fields: dict[str, Any] = {"listens": "tcp", "prints": (r"(?m)^1000 iters in ",)}
     # the client may be gone before it hears of its own disconnect
@@ -58,6 +59,9 @@ def utilities() -> list[Case]:
         both("ibv_rc_pingpong", pingpong, "{exchange}", **fields),
         both("ibv_rc_pingpong-events", f"{pingpong} -e", "{exchange}", **fields),
         both("ibv_rc_pingpong-checked", f"{pingpong} -c", "{exchange}", **fields),
+        *(both(other, f"{other} {{pingpong}} -p {{port}}", "{exchange}", listens="tcp",
+               prints=(r"(?m)^1000 iters in ",)) for other in others),
+        both("ibv_ud_pingpong-events", "ibv_ud_pingpong {pingpong} -p {port} -e", "{exchange}", **fields),
         Case("rping", f"rping -s {rping} -V -C 1000", f"rping -c {rping} -V -C 1000",
              **disconnected),
         Case("rping-own-qp", f"rping -s {rping} -V -C 100 -q", f"rping -c {rping} -V -C 100 -q",
@@ -129,6 +133,11 @@ def perftests() -> list[Case]:
                 cases.append(perftest(test, "-q 4", cm=cm, long=cm))
                 cases.append(perftest(test, "-b", cm=cm, long=cm))
                 cases.append(perftest(test, "-b", "-q 4", cm=cm, long=True))
+    for kind, tests in (("UC", moves[:1] + moves[2:4] + moves[5:]), ("UD", ["send_lat", "send_bw"])):
+        for test in tests:
+            iterations = 1000 if test.endswith("bw") else 0
+            quick = test == "send_lat"
+            cases.append(perftest(test, f"-c {kind}", long=not quick, iterations=iterations))
     return cases
 
 

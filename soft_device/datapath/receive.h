@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * receive.h -- the receive that a message takes at its target: found, filled, completed.
+ */
+#ifndef SOFT_DATAPATH_RECEIVE_H
+#define SOFT_DATAPATH_RECEIVE_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "soft_device/process/segment.h"
+#include "soft_device/transport/peer.h"
+#include "soft_device/transport/request.h"
+#include "soft_device/transport/vendor_err.h"
+
+/* What executing a request is about: the target, its owner, and what is asked of it. */
+struct execution {
+	struct peer *peer;
+	struct shared_qp *target;
+	uint32_t qpn;
+	const struct request *request;
+};
+
+/* A receive as taken out of its ring. */
+struct received {
+	uint64_t wr_id;
+	uint32_t num_sge;
+	uint32_t pd;
+	struct ibv_sge sge[SOFT_MAX_SGE];
+};
+
+/* The SRQ that the target takes its receives of; NULL: its own ring. */
+static inline struct shared_srq *receive_srq(const struct execution *x)
+{
+	return x->target->srq < SEGMENT_SRQS ? &x->peer->segment->srq[x->target->srq] : NULL;
+}
+
+/*
+ * The next receive, if it has room for `least` bytes; one that has not stays where it is. That of
+ * a QP stays in its ring until receive_complete(), so that none is lost when we are killed
+ * meanwhile. Callers hold shared_qp.lock, as for the rest.
+ */
+enum receive_found { RECEIVE_NONE, RECEIVE_SHORT, RECEIVE_FOUND };
+enum receive_found receive_next(const struct execution *x, uint64_t least,
+				struct received *received);
+
+uint64_t receive_room(const struct received *received);
+
+/* The parts that `length` bytes reach, for which there is room; or false and why not. */
+bool receive_scatter(const struct execution *x, const struct received *received, uint64_t length,
+		     struct iovec parts[SOFT_MAX_SGE], unsigned *count, enum vendor_err *why);
+
+/* Its completion; false when the CQ overflowed. */
+bool receive_complete(const struct execution *x, const struct received *received,
+		      enum ibv_wc_status status, enum vendor_err why);
+
+#endif /* SOFT_DATAPATH_RECEIVE_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * responder_ud.c -- see responder_ud.h.
+ *
+ * The checks are those of rxe_recv.c (check_type_state(), check_keys()): what does not pass is
+ * dropped, and neither end hears of it.
+ */
+#include "responder_ud.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "grh.h"
+#include "receive.h"
+#include "responder.h"
+#include "soft_device/powerfail/powerfail.h"
+#include "soft_device/process/target_memory.h"
+
+static const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
+static const struct outcome done = {.kind = OUTCOME_DONE};
+
+static bool accepts(const struct execution *x)
+{
+	const struct shared_qp *target = x->target;
+	const enum ibv_qp_state state = shared_qp_state(target, memory_order_relaxed);
+
+	return atomic_load(&target->qpn) == x->qpn && target->type == IBV_QPT_UD &&
+	       target->qkey == x->request->qkey &&
+	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
+}
+
+/* The GRH, and what the sender gathered. */
+static int write_message(const struct execution *x, const struct iovec *parts, unsigned count)
+{
+	const struct request *request = x->request;
+	struct iovec local[SOFT_MAX_SGE + 1];
+	unsigned char header[GRH_BYTES];
+
+	grh_put(header, &(struct grh){.from = request->src_gid,
+				      .to = request->to,
+				      .payload = request->length,
+				      .traffic_class = request->traffic_class,
+				      .hop_limit = request->hop_limit});
+	local[0] = (struct iovec){header, sizeof(header)};
+	memcpy(local + 1, request->local, request->local_count * sizeof(local[0]));
+	return target_memory_write(x->peer->memory, local, request->local_count + 1, parts, count);
+}
+
+/* The receive is of no use: it completes in error, and its QP has to fail. */
+static struct outcome fail(const struct execution *x, const struct received *received,
+			   enum vendor_err why, uint32_t *raise)
+{
+	receive_complete(x, received, IBV_WC_LOC_PROT_ERR, why);
+	*raise = RAISE_QP_FLUSH;
+	return done;
+}
+
+/* *raise: not 0, the QP fails. */
+static struct outcome execute(const struct execution *x, uint32_t *raise)
+{
+	const struct request *request = x->request;
+	const uint64_t length = GRH_BYTES + (uint64_t)request->length;
+	struct iovec parts[SOFT_MAX_SGE];
+	struct received received;
+	enum vendor_err why;
+	unsigned count;
+	int error;
+
+	switch (receive_next(x, length, &received)) {
+	case RECEIVE_NONE:
+		return (struct outcome){.kind = OUTCOME_RNR};
+	case RECEIVE_SHORT:
+		return absent;
+	default:
+		break;
+	}
+	if (!receive_scatter(x, &received, length, parts, &count, &why))
+		return fail(x, &received, why, raise);
+	error = write_message(x, parts, count);
+	if (error == -EFAULT &&
+	    !target_memory_is_usable(request->local, request->local_count, false))
+		return (struct outcome){.kind = OUTCOME_DONE,
+					.status = IBV_WC_LOC_PROT_ERR,
+					.vendor_err = VENDOR_UNMAPPED};
+	if (error == -EFAULT)
+		return fail(x, &received, VENDOR_UNMAPPED, raise);
+	if (error != 0)
+		return absent;
+	if (!receive_complete(x, &received, IBV_WC_SUCCESS, VENDOR_NONE))
+		*raise = RAISE_QP_FATAL;
+	return done;
+}
+
+static struct outcome deliver(const struct execution *x)
+{
+	struct outcome outcome = absent;
+	uint16_t generation = 0;
+	uint32_t raise = 0;
+
+	if (!shared_lock_take_soon(&x->target->lock))
+		return (struct outcome){.kind = OUTCOME_BUSY};
+	if (accepts(x) && !powerfail_strikes(x->peer)) {
+		generation = shared_qp_generation(x->target);
+		outcome = execute(x, &raise);
+	}
+	shared_lock_release(&x->target->lock);
+	if (raise != 0)
+		responder_fail(x->peer, x->target, generation, raise);
+	return outcome;
+}
+
+static void deliver_to_group(struct peer *peer, const union ibv_gid *gid,
+			     const struct request *request)
+{
+	struct execution x = {.peer = peer, .request = request};
+
+	for (unsigned i = 0; i < SEGMENT_MEMBERS; i++) {
+		const struct shared_member *member = &peer->segment->member[i];
+
+		x.qpn = atomic_load(&member->qpn);
+		if (x.qpn == 0 || memcmp(&member->group, &request->to, sizeof(*gid)) != 0)
+			continue;
+		x.target = segment_qp(peer->segment, gid, x.qpn);
+		if (x.target != NULL)
+			deliver(&x);
+	}
+}
+
+struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
+				  const struct request *request)
+{
+	const struct execution x = {peer, segment_qp(peer->segment, gid, qpn), qpn, request};
+
+	if (qpn == MULTICAST_QPN) {
+		deliver_to_group(peer, gid, request);
+		return done;
+	}
+	return x.target == NULL ? absent : deliver(&x);
+}

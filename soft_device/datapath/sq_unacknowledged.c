@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_unacknowledged.c -- send queues of UC and UD QPs, whose targets answer nothing: see sq.h.
+ */
+#include "sq.h"
+
+/*
+ * Tries at a target without a receive, one in a millisecond but for the first few: as long as a
+ * receiver may wait for its turn on a loaded host. A target that let all of them go by is deaf:
+ * it is not waited for again before a message got there.
+ */
+#define TRIES 100
+
+static bool is_own(enum ibv_wc_status status)
+{
+	return status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_LOC_LEN_ERR ||
+	       status == IBV_WC_LOC_QP_OP_ERR;
+}
+
+struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
+				 const struct outcome *outcome)
+{
+	const uint32_t qpn = sq->ud != NULL ? slot->work.to.qpn : sq->path.qpn;
+	const struct outcome sent = {.kind = OUTCOME_DONE}, again = {.kind = OUTCOME_BUSY};
+
+	if (outcome->kind == OUTCOME_DONE) {
+		if (outcome->status == IBV_WC_SUCCESS && sq->deaf == qpn)
+			sq->deaf = 0;
+		/* one that a fault asks for is told */
+		return is_own(outcome->status) || outcome->status == slot->fault ? *outcome : sent;
+	}
+	if (outcome->kind == OUTCOME_ABSENT)
+		return sent;
+	if (sq->deaf != qpn && slot->absent_tries < TRIES)
+		return again;
+	sq->deaf = qpn;
+	return sent;
+}
+
+void sq_lose_all(struct send_queue *sq)
+{
+	const struct outcome absent = {.kind = OUTCOME_ABSENT};
+
+	while (sq->completed != sq->posted && sq_state(sq) == IBV_QPS_RTS)
+		sq_settle(sq, sq_slot(sq, sq->completed), &absent);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_multicast.c -- datagrams to a group of queue pairs on one host. */
+#include "ud.h"
+
+#define ROOM	  (GRH + 256)
+#define GROUP_QPN 0xffffff
+
+static struct end a, b, c;
+static struct ibv_ah *to_group;
+static union ibv_gid group = {.raw = {[10] = 0xff, 0xff, 239, 1, 2, 3}};
+
+static int setup_ends(void **unused)
+{
+	(void)unused;
+	ud_open(&a, 1);
+	ud_open(&b, 2);
+	ud_open(&c, 3);
+	to_group = ud_ah(&a, &group);
+	return 0;
+}
+
+static int teardown_ends(void **unused)
+{
+	(void)unused;
+	if (to_group != NULL)
+		OK(ibv_destroy_ah(to_group));
+	to_group = NULL;
+	end_close(&a);
+	end_close(&b);
+	end_close(&c);
+	return 0;
+}
+
+static void send_to_group(void)
+{
+	ud_send(&a, ud_work(&a, to_group, GROUP_QPN, 100));
+}
+
+static void members__get_what_is_sent_to_the_group(void **unused)
+{
+	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	OK(ibv_attach_mcast(c.qp, &group, 0));
+	ud_recv(&b, 7, 0, ROOM);
+	ud_recv(&c, 8, 0, ROOM);
+	send_to_group();
+	ud_arrived(&b, 7, 0, &a, 100);
+	ud_arrived(&c, 8, 0, &a, 100);
+	/* the IPv4 header in the GRH names the group */
+	assert_memory_equal(b.memory + 36, group.raw + 12, 4);
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+	OK(ibv_detach_mcast(c.qp, &group, 0));
+}
+
+static void others__get_nothing(void **unused)
+{
+	union ibv_gid other = group;
+
+	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	other.raw[15] ^= 1;
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	OK(ibv_attach_mcast(c.qp, &other, 0));
+	ud_recv(&b, 7, 0, ROOM);
+	ud_recv(&c, 8, 0, ROOM);
+	send_to_group();
+	ud_arrived(&b, 7, 0, &a, 100);
+	expect_no_wc(c.cq);
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+	OK(ibv_detach_mcast(c.qp, &other, 0));
+}
+
+static void member__that_left_gets_nothing(void **unused)
+{
+	struct ibv_ah *to_b = ud_ah(&a, &b.gid);
+
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+	ud_recv(&b, 7, 0, ROOM);
+	send_to_group();
+	a.memory[0] ^= 0xff;
+	ud_send(&a, ud_work(&a, to_b, b.qp->qp_num, 50));
+	ud_arrived(&b, 7, 0, &a, 50);
+	OK(ibv_destroy_ah(to_b));
+}
+
+static void member__without_a_receive_misses_it(void **unused)
+{
+	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	send_to_group();
+	ud_settle(&a, &c);
+	ud_recv(&b, 7, 0, ROOM);
+	a.memory[0] ^= 0xff;
+	send_to_group();
+	ud_arrived(&b, 7, 0, &a, 100);
+	expect_no_wc(b.cq);
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+}
+
+/* What a program has posted is sent, even if it leaves at once: mckey(1) does. */
+static void sender__may_leave_at_once(void **unused)
+{
+	struct ibv_send_wr *wr;
+
+	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	ud_recv(&b, 7, 0, ROOM);
+	wr = ud_work(&a, to_group, GROUP_QPN, 100);
+	wr->send_flags = 0;
+	ud_post(&a, wr);
+	OK(ibv_destroy_qp(a.qp));
+	a.qp = NULL;
+	assert_int_equal(EXPECT_WC(b.cq, 7, IBV_WC_SUCCESS).byte_len, GRH + 100);
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+}
+
+/* ib_attach_mcast() in drivers/infiniband/core/verbs.c */
+static void only_datagrams__have_groups(void **unused)
+{
+	struct end_options options = end_defaults();
+	struct end rc = {0};
+
+	end_open(&rc, &options, -1);
+	FAILS(EINVAL, ibv_attach_mcast(rc.qp, &group, 0));
+	FAILS(EINVAL, ibv_attach_mcast(b.qp, &b.gid, 0));
+	FAILS(EINVAL, ibv_detach_mcast(b.qp, &group, 0));
+	end_close(&rc);
+}
+
+/* ib_uverbs_attach_mcast() and uverbs_free_qp() of the kernel */
+static void membership__is_had_once_and_keeps_the_queue_pair(void **unused)
+{
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	OK(ibv_attach_mcast(b.qp, &group, 0));
+	FAILS(EBUSY, ibv_destroy_qp(b.qp));
+	OK(ibv_detach_mcast(b.qp, &group, 0));
+	FAILS(EINVAL, ibv_detach_mcast(b.qp, &group, 0));
+}
+
+#define MULTICAST_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ends, teardown_ends)
+
+static const struct CMUnitTest tests[] = {
+	MULTICAST_TEST(members__get_what_is_sent_to_the_group),
+	MULTICAST_TEST(others__get_nothing),
+	MULTICAST_TEST(member__that_left_gets_nothing),
+	MULTICAST_TEST(member__without_a_receive_misses_it),
+	MULTICAST_TEST(sender__may_leave_at_once),
+	MULTICAST_TEST(only_datagrams__have_groups),
+	MULTICAST_TEST(membership__is_had_once_and_keeps_the_queue_pair),
+};
+
+DEVICE_TESTS("multicast", tests)
