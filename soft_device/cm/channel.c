@@ -112,6 +112,10 @@ void cm_event_carry(struct cm_event *event, const struct cm_message *message)
 	struct rdma_conn_param *param = &event->pub.param.conn;
 
 	memcpy(event->private_data, message->private_data, sizeof(event->private_data));
+	if (message->kind == CM_SIDR_REQ || message->kind == CM_SIDR_REP) {
+		cm_sidr_carry(event, message);
+		return;
+	}
 	param->private_data = event->private_data;
 	param->private_data_len = (uint8_t)cm_wire_private_max(message->kind);
 	if (message->kind == CM_REJ)
@@ -226,6 +230,11 @@ static int ready(struct cm_event *event)
 		return ready_request(event);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 		ready_response(event);
+		return 0;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+		event->pub.status = cm_joined(id, event);
+		if (event->pub.status != 0)
+			event->pub.event = RDMA_CM_EVENT_MULTICAST_ERROR;
 		return 0;
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:

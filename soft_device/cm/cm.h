@@ -104,6 +104,8 @@ struct cm_link {
 	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
 };
 
+struct cm_membership;
+
 struct cm_id {
 	struct rdma_cm_id pub; /* first */
 	LIST_ENTRY(cm_id) entry;
@@ -143,6 +145,8 @@ struct cm_id {
 	/* rdma_create_ep(): for the QPs of rdma_get_request(), and of rdma_connect() */
 	struct ibv_pd *ep_pd;
 	struct ibv_qp_init_attr *ep_qp;
+	/* multicast */
+	LIST_HEAD(, cm_membership) memberships;
 	uint8_t ep_private_len;
 	unsigned char ep_private[CM_REQ_PRIVATE];
 };
@@ -157,6 +161,12 @@ extern struct cm_ids cm_ids;
 static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
 {
 	return (struct cm_id *)id;
+}
+
+/* Of RDMA_PS_UDP: it has no connection, and asks for a QP number or tells it. */
+static inline bool cm_is_datagram(const struct cm_id *id)
+{
+	return id->pub.qp_type == IBV_QPT_UD;
 }
 
 /* What a call of the program may do with this id: 0, or the errno to fail with. */
@@ -267,6 +277,19 @@ void cm_id_expired(struct cm_id *id);
 
 /* connect.c: RTR, RTS and RTU when an event brings the response; no lock held; -errno */
 int cm_respond(struct cm_id *id);
+
+/* datagram.c: what SIDR is for a UD id. Lock held but for the first two; 0 or -errno. */
+int cm_sidr_accept(struct cm_id *id, const struct rdma_conn_param *param);
+int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
+void cm_sidr_carry(struct cm_event *event, const struct cm_message *message);
+void cm_sidr_failed(struct cm_id *id, int status); /* UNREACHABLE */
+int cm_sidr_answered(struct cm_id *id, const struct cm_message *message);
+/* Tells who asked a listener of the other kind that there is none of his. */
+void cm_refuse_kind(struct cm_link *link, enum cm_kind kind);
+
+/* multicast.c; no lock held */
+int cm_joined(struct cm_id *id, struct cm_event *event); /* attaches the QP; -errno */
+void cm_leave_all(struct cm_id *id);
 
 /* qp.c; no lock held; 0 or -errno */
 int cm_qp_connect(struct cm_id *id); /* RTR, RTS */

@@ -21,16 +21,9 @@ static uint8_t retries(uint8_t count)
 	return count < CM_RETRIES ? count : CM_RETRIES;
 }
 
-/* What librdmacm refuses before the kernel gets to see it; 0 or an errno. */
-static int check_param(const char *call, struct cm_id *id, const struct rdma_conn_param *param,
-		       size_t private_max)
+/* 0 or EINVAL. */
+static int check_depths(const char *call, struct cm_id *id, const struct rdma_conn_param *param)
 {
-	if (id->pub.verbs == NULL)
-		return CM_REFUSE(EINVAL, call, id, "it has no device: resolve its address first");
-	if (param == NULL && id->pub.qp == NULL)
-		return CM_REFUSE(EINVAL, call, id, "it has no QP, and conn_param is NULL");
-	if (param == NULL)
-		return 0;
 	if (param->responder_resources != RDMA_MAX_RESP_RES &&
 	    param->responder_resources > SOFT_MAX_RD_ATOMIC)
 		return CM_REFUSE(EINVAL, call, id, "responder_resources is %u, at most %d",
@@ -39,6 +32,21 @@ static int check_param(const char *call, struct cm_id *id, const struct rdma_con
 	    param->initiator_depth > SOFT_MAX_RD_ATOMIC)
 		return CM_REFUSE(EINVAL, call, id, "initiator_depth is %u, at most %d",
 				 param->initiator_depth, SOFT_MAX_RD_ATOMIC);
+	return 0;
+}
+
+/* What librdmacm refuses before the kernel gets to see it; 0 or an errno. */
+static int check_param(const char *call, struct cm_id *id, const struct rdma_conn_param *param,
+		       size_t private_max)
+{
+	if (id->pub.verbs == NULL)
+		return CM_REFUSE(EINVAL, call, id, "it has no device: resolve its address first");
+	if (param == NULL && id->pub.qp == NULL && !cm_is_datagram(id))
+		return CM_REFUSE(EINVAL, call, id, "it has no QP, and conn_param is NULL");
+	if (param == NULL)
+		return 0;
+	if (!cm_is_datagram(id) && check_depths(call, id, param) != 0)
+		return EINVAL;
 	if (param->private_data_len > private_max)
 		return CM_REFUSE(EINVAL, call, id, "private_data_len is %u, at most %zu",
 				 param->private_data_len, private_max);
@@ -57,8 +65,10 @@ static void take_param(struct cm_id *id, const struct rdma_conn_param *param,
 	message->initiator_depth = id->initiator_depth;
 	message->retry_count = CM_RETRIES;
 	message->rnr_retry_count = CM_RETRIES;
-	message->qpn = id->pub.qp != NULL ? id->pub.qp->qp_num : param->qp_num;
-	message->srq = id->pub.qp != NULL ? id->pub.qp->srq != NULL : param->srq != 0;
+	if (id->pub.qp != NULL || param != NULL) {
+		message->qpn = id->pub.qp != NULL ? id->pub.qp->qp_num : param->qp_num & 0xffffff;
+		message->srq = id->pub.qp != NULL ? id->pub.qp->srq != NULL : param->srq != 0;
+	}
 	if (param == NULL)
 		return;
 	message->retry_count = retries(param->retry_count);
@@ -73,14 +83,15 @@ static void take_param(struct cm_id *id, const struct rdma_conn_param *param,
 static int put_ep_private(const struct cm_id *id, struct cm_message *message)
 {
 	const size_t length = (size_t)id->ep_private_len + message->private_data_len;
+	const size_t most = cm_wire_private_max(message->kind);
 
 	if (id->ep_private_len == 0)
 		return 0;
-	if (length > CM_REQ_PRIVATE)
+	if (length > most)
 		return CM_REFUSE(-EINVAL, "rdma_connect", id,
 				 "%zu bytes of private data with those of rdma_create_ep(), at "
-				 "most %d",
-				 length, CM_REQ_PRIVATE);
+				 "most %zu",
+				 length, most);
 	memmove(message->private_data + id->ep_private_len, message->private_data,
 		message->private_data_len);
 	memcpy(message->private_data, id->ep_private, id->ep_private_len);
@@ -157,7 +168,9 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 	int error;
 
 	CM_ENTER(id);
-	error = check_param(__func__, of, conn_param, CM_REQ_PRIVATE);
+	if (cm_is_datagram(of))
+		request.kind = CM_SIDR_REQ;
+	error = check_param(__func__, of, conn_param, cm_wire_private_max(request.kind));
 	if (error == 0 &&
 	    getrandom(request.token, sizeof(request.token), 0) != sizeof(request.token))
 		error = EIO;
@@ -295,6 +308,12 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_
 	int error;
 
 	CM_ENTER(id);
+	if (cm_is_datagram(of)) {
+		error = check_param(__func__, of, conn_param, CM_SIDR_REP_PRIVATE);
+		if (error == 0)
+			error = -cm_sidr_accept(of, conn_param);
+		return error == 0 ? 0 : call_failed(error);
+	}
 	error = check_param(__func__, of, conn_param, CM_REP_PRIVATE);
 	if (error == 0)
 		error = accept_request(of, conn_param);
@@ -309,6 +328,10 @@ static int reject(struct rdma_cm_id *id, enum cm_reason reason, const void *data
 		return call_failed(CM_REFUSE(EINVAL, "rdma_reject", cm_id_of(id),
 					     "%u bytes of private data%s, at most %d", length,
 					     data == NULL ? " at NULL" : "", CM_REJ_PRIVATE));
+	if (cm_is_datagram(cm_id_of(id))) {
+		error = -cm_sidr_reject(cm_id_of(id), data, length);
+		return error == 0 ? 0 : call_failed(error);
+	}
 	pthread_mutex_lock(&cm_lock);
 	error = -send_reject(cm_id_of(id), reason, data, length);
 	pthread_mutex_unlock(&cm_lock);
@@ -388,5 +411,7 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 	pthread_mutex_lock(&cm_lock);
 	error = -disconnect(of);
 	pthread_mutex_unlock(&cm_lock);
+	if (error == 0 && cm_is_datagram(of))
+		return 0; /* there is nothing to be told of */
 	return error == 0 ? cm_id_complete(of) : call_failed(error);
 }

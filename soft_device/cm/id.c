@@ -120,6 +120,7 @@ void cm_id_delete(struct cm_id *id)
 	if (id->fd >= 0)
 		close(id->fd);
 	settle_events(id);
+	cm_leave_all(id);
 	if (id->sync)
 		cm_channel_delete(id->channel);
 	free(id->ep_qp);
@@ -192,19 +193,19 @@ int cm_id_show_device(struct cm_id *id)
 	return 0;
 }
 
-/* Datagrams and multicast are not modelled; the errors are those of socket(2). */
+/* The errors are those of socket(2). */
 static int check_port_space(enum rdma_port_space ps)
 {
 	switch (ps) {
 	case RDMA_PS_TCP:
-		return 0;
 	case RDMA_PS_UDP:
+		return 0;
 	case RDMA_PS_IPOIB:
 	case RDMA_PS_IB:
 		return REFUSE(EOPNOTSUPP, "rdma_create_id",
-			      "port space %#x, only TCP (%#x) is "
-			      "supported",
-			      (unsigned int)ps, (unsigned int)RDMA_PS_TCP);
+			      "port space %#x; supported are TCP (%#x) and UDP (%#x)",
+			      (unsigned int)ps, (unsigned int)RDMA_PS_TCP,
+			      (unsigned int)RDMA_PS_UDP);
 	default:
 		return REFUSE(EINVAL, "rdma_create_id", "port space %#x", (unsigned int)ps);
 	}
@@ -229,8 +230,11 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 		return -1;
 	pthread_mutex_lock(&cm_lock);
 	new_id = cm_id_new(of, context);
-	if (new_id != NULL)
+	if (new_id != NULL) {
 		new_id->sync = channel == NULL;
+		new_id->pub.ps = ps;
+		new_id->pub.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
+	}
 	pthread_mutex_unlock(&cm_lock);
 	if (new_id == NULL) {
 		if (channel == NULL)

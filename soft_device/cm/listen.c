@@ -154,6 +154,8 @@ static int admit(struct cm_link *link, const struct cm_message *request)
 	if (id == NULL)
 		return -ENOMEM;
 	id->tos = listener->tos;
+	id->pub.ps = listener->pub.ps;
+	id->pub.qp_type = listener->pub.qp_type;
 	error = find_ends(id, link->fd, listener->family_only);
 	if (error == 0) {
 		event = request_event(listener, id, request);
@@ -194,13 +196,17 @@ int cm_listen_request(struct cm_link *link)
 
 	if (bytes <= 0)
 		return bytes;
-	if (request.kind != CM_REQ)
+	if (!cm_kind_asks(request.kind))
 		return -EPROTO;
 	if (listener->state != CM_LISTENING)
 		return -EPIPE;
 	if (!link->proven && cm_is_of_stranger(link, &request))
 		return -EACCES; /* hanging up is a rejection */
 	link->proven = true;
+	if ((request.kind == CM_SIDR_REQ) != cm_is_datagram(listener)) {
+		cm_refuse_kind(link, request.kind);
+		return -EPROTO;
+	}
 	if (listener->requests >= listener->backlog)
 		return hold(link);
 	error = admit(link, &request);

@@ -82,9 +82,23 @@ static int refuse_attr(const struct cm_id *id, enum ibv_qp_state state)
 			 name_of_state(state), cm_state_name(id->state));
 }
 
+/* cma_ib_init_qp_attr() of the kernel: the same for all states. */
+static int fill_datagram(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
+{
+	if (id->device == NULL)
+		return refuse_attr(id, attr->qp_state);
+	*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	attr->pkey_index = 0;
+	attr->port_num = 1;
+	attr->qkey = RDMA_UDP_QKEY;
+	return 0;
+}
+
 /* Lock held. */
 static int fill(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
+	if (cm_is_datagram(id))
+		return fill_datagram(id, attr, mask);
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
 		if (id->device == NULL || (id->state > CM_REQ_SENT && !knows_peer(id)))
@@ -117,6 +131,22 @@ static int move_to(struct cm_id *id, enum ibv_qp_state state)
 	if (error != 0)
 		return error;
 	error = ibv_modify_qp(id->pub.qp, &attr, mask);
+	return error > 0 ? -error : error;
+}
+
+/* It has no peer to wait for. */
+static int make_ready(struct cm_id *id)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+	int error = move_to(id, IBV_QPS_INIT);
+
+	if (error != 0 || !cm_is_datagram(id))
+		return error;
+	error = ibv_modify_qp(id->pub.qp, &attr, IBV_QP_STATE);
+	if (error == 0) {
+		attr.qp_state = IBV_QPS_RTS;
+		error = ibv_modify_qp(id->pub.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	}
 	return error > 0 ? -error : error;
 }
 
@@ -229,7 +259,7 @@ static int create_qp(struct cm_id *of, struct ibv_qp_init_attr_ex *attr)
 	id->qp = ibv_create_qp_ex(id->verbs, attr);
 	if (id->qp == NULL)
 		goto no_cq;
-	error = move_to(of, IBV_QPS_INIT);
+	error = make_ready(of);
 	if (error != 0) {
 		ibv_destroy_qp(id->qp);
 		id->qp = NULL;

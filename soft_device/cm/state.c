@@ -53,7 +53,10 @@ static void unreachable(struct cm_id *id)
 /* Nothing listens there, or no CM does; else the network did not get us there. */
 void cm_connecting_failed(struct cm_id *id, int error)
 {
-	if (error == -ECONNREFUSED)
+	if (cm_is_datagram(id) &&
+	    (error == -ECONNREFUSED || error == -ECONNRESET || error == -EPIPE))
+		cm_sidr_failed(id, error == -ECONNREFUSED ? CM_SIDR_UNSUPPORTED : CM_SIDR_REJECT);
+	else if (error == -ECONNREFUSED)
 		rejected(id, CM_REASON_INVALID_SERVICE);
 	else if (error == -ECONNRESET || error == -EPIPE)
 		rejected(id, CM_REASON_CONSUMER);
@@ -82,6 +85,8 @@ static void disconnected(struct cm_id *id, enum cm_state state, bool lost)
 
 static int got_response(struct cm_id *id, const struct cm_message *message)
 {
+	if (cm_is_datagram(id))
+		return cm_sidr_answered(id, message);
 	if (message->kind == CM_REJ) {
 		end(id);
 		raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
@@ -149,6 +154,11 @@ int cm_arrived(struct cm_id *id, const struct cm_message *message)
 
 void cm_hung_up(struct cm_id *id)
 {
+	if (cm_is_datagram(id)) {
+		if (id->state == CM_REQ_SENT)
+			cm_sidr_failed(id, CM_SIDR_REJECT);
+		return;
+	}
 	switch (id->state) {
 	case CM_REQ_SENT:
 	case CM_REP_RECEIVED:

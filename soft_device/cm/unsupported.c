@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unsupported.c -- what librdmacm exports and the device does not model: multicast, and
- * sockets over RDMA.
+ * unsupported.c -- what librdmacm exports and the device does not model: sockets over RDMA.
  *
- * They are here all the same: a call that fell through to the real library would take an id
- * or a descriptor of ours for one of its own.
+ * They are here all the same: a call that fell through to the real library would take
+ * a descriptor of ours for one of its own.
  */
 #include <rdma/rdma_cma.h>
 #include <rdma/rsocket.h>
@@ -13,30 +12,6 @@
 
 #include "cm.h"
 #include "soft_device/process/process.h"
-
-SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
-{
-	(void)id;
-	(void)addr;
-	(void)context;
-	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
-}
-
-SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
-				       struct rdma_cm_join_mc_attr_ex *mc_join_attr, void *context)
-{
-	(void)id;
-	(void)mc_join_attr;
-	(void)context;
-	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
-}
-
-SOFT_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
-{
-	(void)id;
-	(void)addr;
-	return call_failed(REFUSE(EOPNOTSUPP, __func__, "multicast is not supported"));
-}
 
 /* librdmacm gives descriptors that are none of its own to poll(2); here that is all of them. */
 SOFT_EXPORT int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)

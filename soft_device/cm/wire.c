@@ -2,9 +2,9 @@
 /*
  * wire.c -- CM messages to bytes and back.
  *
- * REQ, REP and REJ have one body: 24 bytes of numbers, big-endian, in a REQ who asks, then the
- * private data. RTU, DREQ and DREP have none. Whatever decodes is in range, and encodes to the same
- * bytes.
+ * REQ, REP, REJ and the two of SIDR have one body: 24 bytes of numbers, big-endian, in a REQ who
+ * asks, then the private data. RTU, DREQ and DREP have none. Whatever decodes is in range, and
+ * encodes to the same bytes.
  */
 #include "wire.h"
 
@@ -34,9 +34,11 @@ static size_t fixed_bytes(enum cm_kind kind)
 {
 	switch (kind) {
 	case CM_REQ:
+	case CM_SIDR_REQ:
 		return CM_BODY_BYTES + CM_ORIGIN_BYTES;
 	case CM_REP:
 	case CM_REJ:
+	case CM_SIDR_REP:
 		return CM_BODY_BYTES;
 	default:
 		return 0;
@@ -52,6 +54,10 @@ size_t cm_wire_private_max(enum cm_kind kind)
 		return CM_REP_PRIVATE;
 	case CM_REJ:
 		return CM_REJ_PRIVATE;
+	case CM_SIDR_REQ:
+		return CM_SIDR_REQ_PRIVATE;
+	case CM_SIDR_REP:
+		return CM_SIDR_REP_PRIVATE;
 	default:
 		return 0;
 	}
@@ -71,7 +77,7 @@ static void put_body(const struct cm_message *message, unsigned char *at)
 	*at++ = message->srq;
 	at = put_32(at, message->ece_vendor);
 	at = put_32(at, message->ece_options);
-	if (message->kind == CM_REQ) {
+	if (cm_kind_asks(message->kind)) {
 		memcpy(at, message->token, WIRE_TOKEN_BYTES);
 		at += WIRE_TOKEN_BYTES;
 	}
@@ -92,8 +98,12 @@ size_t cm_wire_put(const struct cm_message *message, unsigned char bytes[CM_MESS
 
 static bool in_range(const struct cm_message *message)
 {
-	return message->qpn <= QPN_MAX && message->psn <= QPN_MAX &&
-	       (message->kind == CM_REJ) == (message->reason != 0) &&
+	const bool has_reason = message->kind == CM_REJ || message->kind == CM_SIDR_REP;
+
+	return message->qpn <= QPN_MAX &&
+	       (message->psn <= QPN_MAX || message->kind == CM_SIDR_REP) &&
+	       (has_reason || message->reason == 0) &&
+	       (message->kind != CM_REJ || message->reason != 0) &&
 	       message->retry_count <= RETRY_MAX && message->rnr_retry_count <= RETRY_MAX &&
 	       message->flow_control <= 1 && message->srq <= 1;
 }
@@ -116,7 +126,7 @@ static int get_body(const unsigned char *at, size_t length, struct cm_message *m
 	message->ece_vendor = get_32(at + 16);
 	message->ece_options = get_32(at + 20);
 	message->private_data_len = (uint8_t)private_bytes;
-	if (message->kind == CM_REQ)
+	if (cm_kind_asks(message->kind))
 		memcpy(message->token, at + CM_BODY_BYTES, WIRE_TOKEN_BYTES);
 	memcpy(message->private_data, at + fixed, private_bytes);
 	return in_range(message) ? 0 : -EPROTO;
@@ -129,7 +139,7 @@ int cm_wire_get(const unsigned char *bytes, size_t length, struct cm_message *me
 	if (length < WIRE_HEADER_BYTES)
 		return 0;
 	if (wire_get_header(bytes, &header) != 0 || (int)header.kind < CM_REQ ||
-	    (int)header.kind > CM_DREP || header.length > CM_MESSAGE_MAX - WIRE_HEADER_BYTES)
+	    (int)header.kind > CM_SIDR_REP || header.length > CM_MESSAGE_MAX - WIRE_HEADER_BYTES)
 		return -EPROTO;
 	if (length < WIRE_HEADER_BYTES + header.length)
 		return 0;

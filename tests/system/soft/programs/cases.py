@@ -90,6 +90,20 @@ def rows_are(sizes: list[int], iterations: int):
     return check
 
 
+def datagrams() -> list[Case]:
+    """udaddy(1) and mckey(1) take no port: -p is their port space."""
+    fields: dict[str, Any] = {"prints": ("data transfers complete", "return status 0"), "listens": "output"}
+    udaddy: dict[str, Any] = {**fields, "ready": "starting server", "too_early": "UNREACHABLE, error: 1"}
+    mckey: dict[str, Any] = {**fields, "ready": "receiving data transfers", "soft_only": True}
+    group = "-m 239.192.7.5 -b {address}"
+    return [
+        Case("udaddy", "stdbuf -oL udaddy -b {address}", "udaddy -s {address}", **udaddy),
+        Case("udaddy-20", "stdbuf -oL udaddy -b {address} -c 20", "udaddy -s {address} -c 20", **udaddy),
+        # no packet to a group comes back to the kernel's device that sent it
+        Case("mckey", f"stdbuf -oL mckey {group}", f"mckey {group} -s", ipv4_only=True, **mckey),
+    ]  # fmt: skip
+
+
 def perftest(test: str, *options: str, cm: bool = False, long: bool = False,
              iterations: int = 0) -> Case:  # fmt: skip
     many = "-a" in options or not test.endswith("lat")
@@ -138,6 +152,7 @@ def perftests() -> list[Case]:
             iterations = 1000 if test.endswith("bw") else 0
             quick = test == "send_lat"
             cases.append(perftest(test, f"-c {kind}", long=not quick, iterations=iterations))
+    cases.append(perftest("send_lat", "-c UD", cm=True, long=True))
     return cases
 
 
@@ -190,4 +205,4 @@ def librpma() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES = [*utilities(), *perftests(), qperf(), *map(fio, ("write", "read")), *librpma()]
+CASES = [*utilities(), *datagrams(), *perftests(), qperf(), *map(fio, ("write", "read")), *librpma()]

@@ -113,7 +113,8 @@ class Case:
     name: str
     server: str
     client: str
-    listens: str = "cm"  # how the server shows that it is ready: cm, tcp or line
+    listens: str = "cm"  # how the server shows that it is ready: cm, tcp, line or output
+    ready: str = ""  # what it prints then, if by its output
     prints: tuple[str, ...] = ()  # patterns in what either prints
     server_prints: tuple[str, ...] = ()
     client_prints: tuple[str, ...] = ()
@@ -124,6 +125,7 @@ class Case:
     ipv4_only: bool = False  # the program itself knows no other addresses
     operates: bool = True  # else the connection ends as soon as it is there
     long: bool = False
+    soft_only: bool = False  # the kernel's device cannot
     debian_librpma: tuple[str, ...] = ()  # the sides that take Debian's
     environment: dict[str, str] = field(default_factory=dict)
     too_early: str = ""  # what the client prints if it came before the server listened
@@ -192,6 +194,8 @@ class Pair:
             return True
         if self.case.listens == "line":
             return port_line(server) is not None
+        if self.case.listens == "output":
+            return self.case.ready in server.out()
         return self.device.listens(server.process.pid, self.port, self.case.listens == "cm")
 
     def require(self, condition: object, message: str) -> None:

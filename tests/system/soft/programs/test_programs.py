@@ -29,6 +29,7 @@ def alone(device: Device, *command: str) -> subprocess.CompletedProcess[str]:
 
 def marked(case: Case) -> object:
     marks = [pytest.mark.long] * case.long + [pytest.mark.ipv4_only] * case.ipv4_only
+    marks += [pytest.mark.soft_only] * case.soft_only
     return pytest.param(case, id=case.name, marks=marks)
 
 
@@ -57,18 +58,6 @@ def test_ibv_devinfo(device: Device) -> None:
         rf"GID\[\s*\d\]:\s+{'' if device.is_ipv6 else '::ffff:'}{re.escape(device.address)}[,\s]",
     ):
         assert re.search(line, done.stdout), f"{line} not in:\n{done.stdout}"
-
-
-@pytest.mark.soft_only
-@pytest.mark.parametrize("role", ["-b", "-s"], ids=["server", "client"])
-def test_udaddy_is_refused(device: Device, role: str) -> None:
-    """It needs unreliable datagrams, which only a kernel device has.
-
-    Its client has no message for what fails first, its server has one.
-    """
-    done = alone(device, "udaddy", role, device.address)
-    assert done.returncode > 0, done
-    assert role == "-s" or "udaddy: listen request failed" in done.stderr, done
 
 
 def test_denied_is_denied() -> None:
