@@ -12,6 +12,7 @@
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/trace.h"
+#include "soft_device/sysfs/call.h"
 #include "soft_device/transport/groups.h"
 #include "soft_device/transport/peer.h"
 #include "soft_device/transport/secret.h"
@@ -40,5 +41,6 @@ const struct process_part *const process_parts[] = {
 	&trace_part,	 /* none */
 	&agent_part,	 /* watches, timers and calls */
 	&segment_part,	 /* none */
+	&folders_part,	 /* folders of files that are open */
 	NULL,
 };

@@ -19,25 +19,25 @@
 /* stat64() and the like are the same functions under other names. */
 _Static_assert(sizeof(off_t) == 8, "a machine with 32-bit offsets");
 
-/* A function of libc's name. Its name in C is another one, as headers may make the first a macro,
- * an inline function or one whose path is never NULL. */
+/*
+ * A function of libc's name. Its name in C is another one, as headers may make the first a macro,
+ * an inline function or one whose path is never NULL. The next one of the name, which is libc's or
+ * that of another library behind the device, is found when the device is loaded, as dlsym() is
+ * nothing for a signal handler or a child of vfork(); before that, when it is called.
+ */
 #define LIBC_CALL(type, name, ...)                                                                 \
 	SOFT_EXPORT type sysfs_##name(__VA_ARGS__) __asm__(#name);                                 \
+	static __typeof__(&sysfs_##name) next_##name;                                              \
+	__attribute__((constructor)) static void find_##name(void)                                 \
+	{                                                                                          \
+		next_##name = (__typeof__(&sysfs_##name))dlsym(RTLD_NEXT, #name);                  \
+	}                                                                                          \
 	type sysfs_##name(__VA_ARGS__)
+#define NEXT(name) (next_##name != NULL ? next_##name : (find_##name(), next_##name))
 
 /* The same function once more. */
 #define LIBC_ALIAS(type, name, of, ...)                                                            \
 	SOFT_EXPORT type sysfs_##name(__VA_ARGS__) __asm__(#name) __attribute__((alias(#of)))
-
-/* That of libc, or of another library behind the device. Found when it is first called, which
- * may be before any constructor has run. */
-#define NEXT(name)                                                                                 \
-	({                                                                                         \
-		static __typeof__(&sysfs_##name) next_function;                                    \
-		if (next_function == NULL)                                                         \
-			next_function = (__typeof__(&sysfs_##name))dlsym(RTLD_NEXT, #name);        \
-		next_function;                                                                     \
-	})
 
 /* What a path names, below the folder `at`. For a caller that is a real libibverbs, which this
  * device is not beneath: TREE_OTHER, and it is said. */
@@ -54,5 +54,8 @@ int call_fail(int error);
 int file_open(const struct tree_node *node, int flags);
 int file_access(const struct tree_node *node, int mode);
 void file_stat(const struct tree_node *node, struct stat *st);
+
+/* The list of folders that are open: folders.c. */
+extern const struct process_part folders_part;
 
 #endif /* SOFT_SYSFS_CALL_H */

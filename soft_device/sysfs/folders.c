@@ -27,6 +27,7 @@ struct folder {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct folder *_Atomic folders; /* writes and walks: lock */
+const struct process_part folders_part = {.lock = &lock};
 
 /* The folder that a DIR is; NULL for one of libc. Each is used by one thread at a time. */
 static struct folder *folder_of(void *dir)
