@@ -34,8 +34,8 @@ static void put_region(const struct segment *segment, uint32_t key, enum vendor_
 	    atomic_load(&mr->key) != key)
 		return;
 	snprintf(text, room, "; the region is %llu bytes at %#llx in PD %u, with %s",
-		 (unsigned long long)mr->length, (unsigned long long)mr->iova, mr->pd,
-		 names_of_access(mr->access, names));
+		 (unsigned long long)mr->length, (unsigned long long)mr->iova,
+		 mr->pd & ~MR_UNMAPPED, names_of_access(mr->access, names));
 }
 
 static void put_local(const struct send_queue *sq, const struct send_work *work,

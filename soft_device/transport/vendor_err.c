@@ -14,7 +14,7 @@ const char *vendor_err_text(unsigned code)
 		[VENDOR_KEY_PD] = "the region is in another protection domain than the queue pair",
 		[VENDOR_KEY_RANGE] = "the bytes are not all inside the region",
 		[VENDOR_KEY_RIGHT] = "the access flags of the region do not allow it",
-		[VENDOR_UNMAPPED] = "the memory is not mapped, or may not be written",
+		[VENDOR_UNMAPPED] = "the memory is not mapped as it was registered",
 		[VENDOR_QP_RIGHT] = "qp_access_flags of the peer's queue pair do not allow it",
 		[VENDOR_ALIGNMENT] = "the address is not a multiple of 8",
 		[VENDOR_NO_READS] = "max_rd_atomic, or max_dest_rd_atomic of the peer, is 0",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "pair.h"
 
@@ -17,6 +18,7 @@ enum code {
 	KEY_PD = 4,
 	KEY_RANGE = 5,
 	KEY_RIGHT = 6,
+	UNMAPPED = 7,
 	QP_RIGHT = 8,
 	NO_RECEIVE = 12,
 	SHORT_RECEIVE = 13,
@@ -39,6 +41,8 @@ static const char *code_text(enum code code)
 		return "the bytes are not all inside the region";
 	case KEY_RIGHT:
 		return "the access flags of the region do not allow it";
+	case UNMAPPED:
+		return "the memory is not mapped as it was registered";
 	case QP_RIGHT:
 		return "qp_access_flags of the peer's queue pair do not allow it";
 	case NO_RECEIVE:
@@ -206,6 +210,20 @@ static void write_beyond_the_region(void **unused)
 {
 	write_is_refused(w.far.rkey, END_MEMORY - 7, IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR",
 			 KEY_RANGE,
+			 region(END_MEMORY, w.partner.end.pd->handle,
+				"IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_WRITE, "
+				"IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_ATOMIC"));
+}
+
+/* The program has given the page to something else, and the region is still registered. */
+static void page_that_was_mapped_anew(void **unused)
+{
+	unsigned char *page = w.far_memory + 4096;
+
+	assert_ptr_equal(mmap(page, 4096, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 page);
+	write_is_refused(w.far.rkey, 4096, IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR", UNMAPPED,
 			 region(END_MEMORY, w.partner.end.pd->handle,
 				"IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_WRITE, "
 				"IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_ATOMIC"));
@@ -467,6 +485,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(key_that_was_never_given),
 	PAIR_TEST(key_of_a_region_that_is_gone),
 	PAIR_TEST(write_beyond_the_region),
+	PAIR_TEST(page_that_was_mapped_anew),
 	PAIR_TEST(region_that_may_only_be_read),
 	PAIR_TEST(region_of_another_domain),
 	OWN_PAIR_TEST(queue_pair_without_access_flags),
