@@ -71,16 +71,16 @@ int work(int argc, char **argv)
 	bool create = argc > 2;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	alarm(LIMIT_S);
 	printf("begun\n");
 	do {
 		unsigned nlanes = LANES;
-		RPMEMpool *pool =
-			create ? rpmem_create(target(), argv[0], memory, size, &nlanes,
-					      kind_attr(HEADERS))
-			       : rpmem_open(target(), argv[0], memory, size, &nlanes, NULL);
 		const char *failed;
+		RPMEMpool *pool;
 
+		alarm(LIMIT_S); /* for each pool */
+		pool = create ? rpmem_create(target(), argv[0], memory, size, &nlanes,
+					     kind_attr(HEADERS))
+			      : rpmem_open(target(), argv[0], memory, size, &nlanes, NULL);
 		if (pool == NULL)
 			return lost(create ? "create" : "open", NULL);
 		create = false;
