@@ -491,6 +491,27 @@ static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 	return write_at_once(sq, wr) ? 0 : post_any(sq, wr);
 }
 
+/* Small writes follow each other from here on: it is worth to collect them. */
+static bool begins_run(const struct ibv_send_wr *wr)
+{
+	const struct ibv_send_wr *next = wr->next;
+
+	return next != NULL && wr->opcode == IBV_WR_RDMA_WRITE &&
+	       next->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 &&
+	       wr->sg_list->length <= SQ_SMALL_BYTES;
+}
+
+/* Keeps one, and so all behind it: what is kept is run when all of the list is posted. */
+static __attribute__((noinline)) int collect(struct send_queue *sq, const struct ibv_send_wr *wr)
+{
+	struct send_work work;
+	int error = sq_has_room(sq, 1) ? work_of(sq, wr, &work) : refuse_full(sq);
+
+	if (error == 0)
+		keep(sq, &work);
+	return error;
+}
+
 /* Another thread builds requests in the free slots; callers hold sq.lock. */
 static __attribute__((noinline)) void await_build(struct send_queue *sq)
 {
@@ -513,6 +534,11 @@ int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **
 		error = post_one(sq, wr);
 		if (error == 0)
 			wr = wr->next;
+		if (error == 0 && wr != NULL && begins_run(wr)) {
+			error = collect(sq, wr);
+			if (error == 0)
+				wr = wr->next;
+		}
 	}
 	if (sq->next != sq->posted)
 		sq_run_locked(sq);

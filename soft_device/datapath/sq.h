@@ -285,6 +285,7 @@ void sq_wait_end(struct send_queue *sq);
  * nothing is unusual. How many; 0: fewer than two are. Callers hold sq.lock, and complete them.
  */
 unsigned sq_move_writes(struct send_queue *sq);
+#define SQ_SMALL_BYTES 4096u /* the copy of more than this costs more than its call */
 
 /*
  * sq_tcp.c: hands the next slot to the peer. False: the queue has to wait for an answer or for

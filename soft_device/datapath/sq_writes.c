@@ -2,9 +2,9 @@
 /*
  * sq_writes.c -- small writes of a queue that are due together: moved by one system call.
  *
- * Most of what a small write costs is the call, and a queue has many of them at once behind a delay
- * or a request that had to wait. As write_at_once() in sq.c it knows no errors: it stops at
- * anything unusual, and the way of single requests finds out what to do.
+ * Most of what a small write costs is the call, and a queue has many of them at once in a list, or
+ * behind a delay or a request that had to wait. As write_at_once() in sq.c it knows no errors: it
+ * stops at anything unusual, and the way of single requests finds out what to do.
  */
 #include "mr_check.h"
 #include "responder.h"
@@ -13,14 +13,12 @@
 #include "soft_device/process/target_memory.h"
 #include "sq.h"
 
-#define SMALL_BYTES 4096u /* the copy of more than this costs more than its call */
-
 static bool is_small_write(const struct send_slot *slot, uint64_t now_ns)
 {
 	const struct send_work *work = &slot->work;
 
 	return work->opcode == IBV_WR_RDMA_WRITE && work->num_sge == 1 && work->sge->length > 0 &&
-	       work->sge->length <= SMALL_BYTES && slot->due_ns <= now_ns;
+	       work->sge->length <= SQ_SMALL_BYTES && slot->due_ns <= now_ns;
 }
 
 /* Its two places, if the keys are good; the target's lock is held. */

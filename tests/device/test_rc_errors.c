@@ -366,10 +366,11 @@ static void requests_before__the_error_are_good(void **unused)
 	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
 }
 
-/* Small ones that are due together: those before it are placed, none behind it is. */
-static void one__of_many_writes_fails(void **unused)
+/* Small ones that are moved together: those before it are placed, none behind it is. */
+static void fail_the_fifth_of_seven(bool listed)
 {
 	static unsigned char before[8 * 64];
+	struct ibv_send_wr *first = NULL, **next = &first;
 
 	memcpy(before, w.far_memory, sizeof(before));
 	for (uint64_t i = 0; i < 7; i++) {
@@ -379,13 +380,28 @@ static void one__of_many_writes_fails(void **unused)
 		wr->send_flags = 0;
 		if (i == 4)
 			wr->wr.rdma.rkey = ~w.far.rkey;
-		post(wr);
+		if (!listed)
+			post(wr);
+		*next = wr;
+		next = &wr->next;
 	}
+	if (listed)
+		post(first);
 	EXPECT_WC(w.near.cq, 4, IBV_WC_REM_ACCESS_ERR);
 	EXPECT_WC(w.near.cq, 5, IBV_WC_WR_FLUSH_ERR);
 	EXPECT_WC(w.near.cq, 6, IBV_WC_WR_FLUSH_ERR);
 	assert_memory_equal(w.far_memory, w.near.memory, 4 * 64);
 	assert_memory_equal(w.far_memory + 4 * 64, before + 4 * 64, 4 * 64);
+}
+
+static void one__of_many_writes_fails(void **unused)
+{
+	fail_the_fifth_of_seven(false);
+}
+
+static void one__of_a_list_of_writes_fails(void **unused)
+{
+	fail_the_fifth_of_seven(true);
 }
 
 static void unsignaled__request_that_fails_completes(void **unused)
@@ -616,6 +632,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(flush__follows_the_error_in_order),
 	PAIR_TEST(requests_before__the_error_are_good),
 	PAIR_TEST(one__of_many_writes_fails),
+	PAIR_TEST(one__of_a_list_of_writes_fails),
 	PAIR_TEST(unsignaled__request_that_fails_completes),
 	PAIR_TEST(error_state__flushes_sends_posted_later),
 	PAIR_TEST(error_state__flushes_receives_posted_later),
