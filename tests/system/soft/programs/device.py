@@ -182,18 +182,18 @@ def ipv6() -> Iterator[Device]:
     address = host_address(6)
     name = device_of(address, soft())
     yield soft(
-        address=address, pingpong=f"-d {name} -g 0", perftest=f"-d {name} -x 0"
+        address=address, pingpong=f"-d {name} -g 1", perftest=f"-d {name} -x 1"
     )
 
 
 def device_of(address: str, device: Device) -> str:
-    """The name of the device with this address, as ibv_devinfo has it."""
+    """The name of the device with this address, as ibv_devinfo has it: of RoCE v2, others are in hexadecimal."""
     done = subprocess.run(
         [*device.client, "ibv_devinfo", "-v"],
         capture_output=True, text=True, check=True, timeout=60, env=device.environment,
     )  # fmt: skip
     for block in done.stdout.split("hca_id:")[1:]:
-        if re.search(rf"GID\[\s*0\]:\s+{re.escape(address)}[,\s]", block):
+        if re.search(rf"GID\[\s*1\]:\s+{re.escape(address)}[,\s]", block):
             return block.split()[0]
     raise AssertionError(f"no device has the GID {address}:\n{done.stdout}")
 
