@@ -253,6 +253,16 @@ static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
 	}
 }
 
+/*
+ * Who sent a datagram. As with mlx5, whose completions UCX knows, `sl` tells what its header is: of
+ * IPv4 2, of IPv6 1; on RoCE there is no service level that it could be.
+ */
+static inline void fill_source(struct ibv_wc *wc, const struct shared_cqe *cqe)
+{
+	wc->src_qp = cqe->src_qp & 0xffffff;
+	wc->sl = (uint8_t)(cqe->src_qp >> 24);
+}
+
 /* The place at the tail does not count yet: true when it is left for good. The lock is held. */
 static __attribute__((noinline)) bool
 leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, uint64_t place)
@@ -314,7 +324,7 @@ static inline int take_plain(struct shared_cq *shared, int taken, int count, str
 		if (slot->cqe.is_send)
 			sq_release(slot->cqe.sq_release);
 		else
-			wc[taken - 1].src_qp = slot->cqe.src_qp;
+			fill_source(&wc[taken - 1], &slot->cqe);
 	}
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	return taken;

@@ -25,6 +25,11 @@ bool grh_gid_is_multicast(const union ibv_gid *gid)
 	return grh_gid_is_ipv4(gid) ? gid->raw[12] >> 4 == 0xe : gid->raw[0] == 0xff;
 }
 
+enum grh_kind grh_kind(const union ibv_gid *from, const union ibv_gid *to)
+{
+	return grh_gid_is_ipv4(from) && grh_gid_is_ipv4(to) ? GRH_IPV4 : GRH_IPV6;
+}
+
 static uint16_t checksum(const struct iphdr *header)
 {
 	uint16_t words[sizeof(*header) / 2];
@@ -67,7 +72,7 @@ void grh_put(unsigned char bytes[GRH_BYTES], const struct grh *grh)
 		.ip6_hlim = grh->hop_limit,
 	};
 
-	if (grh_gid_is_ipv4(&grh->from) && grh_gid_is_ipv4(&grh->to)) {
+	if (grh_kind(&grh->from, &grh->to) == GRH_IPV4) {
 		put_ipv4(bytes, grh, udp_bytes);
 		return;
 	}

@@ -117,7 +117,8 @@ bool receive_complete(const struct execution *x, const struct received *received
 	if (request_is_datagram(request->op)) {
 		cqe.byte_len += GRH_BYTES;
 		cqe.wc_flags |= IBV_WC_GRH;
-		cqe.src_qp = request->src_qpn;
+		cqe.src_qp = (request->src_qpn & 0xffffff) |
+			     (uint32_t)grh_kind(&request->src_gid, &request->to) << 24;
 	}
 	if (receive_srq(x) == NULL)
 		recv_ring_take(&x->target->rq);

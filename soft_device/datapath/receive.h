@@ -6,6 +6,7 @@
 #define SOFT_DATAPATH_RECEIVE_H
 
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -45,6 +46,15 @@ static inline struct shared_srq *receive_srq(const struct execution *x)
 enum receive_found { RECEIVE_NONE, RECEIVE_SHORT, RECEIVE_FOUND };
 enum receive_found receive_next(const struct execution *x, uint64_t least,
 				struct received *received);
+
+/*
+ * Whether one that is not there may come soon. Where no answer tells the sender, a message is tried
+ * again only then: a QP that never had a receive is not about to post the next.
+ */
+static inline bool receive_may_come(const struct execution *x)
+{
+	return receive_srq(x) != NULL || atomic_load(&x->target->rq.head) != 0;
+}
 
 uint64_t receive_room(const struct received *received);
 

@@ -172,6 +172,8 @@ static struct outcome refuse_receive(const struct execution *x, const struct rec
 
 static struct outcome not_ready(const struct execution *x)
 {
+	if (!is_reliable(x) && !receive_may_come(x))
+		return silence(VENDOR_NO_RECEIVE);
 	return (struct outcome){.kind = OUTCOME_RNR,
 				.rnr_timer = (uint8_t)x->target->rnr_timer,
 				.vendor_err = VENDOR_NO_RECEIVE};

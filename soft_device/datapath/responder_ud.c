@@ -68,7 +68,7 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 
 	switch (receive_next(x, length, &received)) {
 	case RECEIVE_NONE:
-		return (struct outcome){.kind = OUTCOME_RNR};
+		return receive_may_come(x) ? (struct outcome){.kind = OUTCOME_RNR} : absent;
 	case RECEIVE_SHORT:
 		return absent;
 	default:

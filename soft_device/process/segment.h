@@ -194,7 +194,7 @@ struct shared_cqe {
 	uint32_t solicited; /* for the arm; not part of ibv_wc */
 	union {
 		uint32_t sq_release; /* send: the send queue's slots before this one are free */
-		uint32_t src_qp;     /* receive of a datagram: who sent it */
+		uint32_t src_qp;     /* receive of a datagram: enum grh_kind << 24 | who sent it */
 	};
 	uint32_t is_send;
 };
