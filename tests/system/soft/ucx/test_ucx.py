@@ -29,23 +29,39 @@ def test_the_devices_are_listed() -> None:
     done = subprocess.run([LAUNCHER, "ucx_info", "-d"], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     found = re.findall(r"Transport: (\w+)\n# +Device: (soft\d+:1)", done.stdout)
-    assert ("rc_verbs", "soft0:1") in found
+    assert ("rc_verbs", "soft0:1") in found and ("ud_verbs", "soft0:1") in found
 
 
-@pytest.mark.parametrize("transport", ["local", "tcp"])
-@pytest.mark.parametrize(("test", "options"), TESTS, ids=lambda value: "".join(value))
-def test_perftest(test: str, options: list[str], transport: str) -> None:
+def perftest(transport: str, options: list[str], environment: dict[str, str]) -> None:
     port = free_port()
-    command = [LAUNCHER, "--transport", transport, "ucx_perftest", "-p", str(port), "-t", test, "-d", "soft0:1",
-               "-x", "rc_verbs", "-n", str(ITERATIONS), "-w", "10", *options]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+    command = [LAUNCHER, "--transport", transport, "ucx_perftest", "-p", str(port), "-n", str(ITERATIONS),
+               "-w", "10", *options]  # fmt: skip
+    env = {**os.environ, **environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env) as server:
         try:
             end = time.monotonic() + LIMIT_S
             while not listens(port):
                 assert server.poll() is None and time.monotonic() < end, "the server does not listen"
                 time.sleep(0.01)
-            done = subprocess.run([*command, "127.0.0.1"], capture_output=True, text=True, timeout=LIMIT_S)
+            done = subprocess.run([*command, "127.0.0.1"], capture_output=True, text=True, timeout=LIMIT_S, env=env)
             assert done.returncode == 0 and server.wait(LIMIT_S) == 0, done.stdout + done.stderr
         finally:
             server.kill()
     assert re.search(rf"(?m)^Final: +{ITERATIONS} ", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+@pytest.mark.parametrize(("test", "options"), TESTS, ids=lambda value: "".join(value))
+def test_connections(test: str, options: list[str], transport: str) -> None:
+    perftest(transport, ["-t", test, "-d", "soft0:1", "-x", "rc_verbs", *options], {})
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+def test_datagrams(transport: str) -> None:
+    perftest(transport, ["-t", "am_lat", "-d", "soft0:1", "-x", "ud_verbs"], {})
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+def test_tags_over_datagrams(transport: str) -> None:
+    """UCP, which MPI uses, with nothing but datagrams."""
+    perftest(transport, ["-t", "tag_lat"], {"UCX_NET_DEVICES": "soft0:1", "UCX_TLS": "ud_verbs,self"})
