@@ -70,7 +70,8 @@ void process_verbose(const char *format, ...) __attribute__((format(printf, 1, 2
 void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A call that the device refuses. With `verbose` one line on stderr says which, on what and why:
+ * A call that the device refuses. With `verbose` one line on stderr names it, its object and the
+ *reason:
  *
  *	REFUSE(EINVAL, "ibv_create_cq", "0 entries")
  *		rpma-soft: ibv_create_cq: 0 entries (EINVAL)

@@ -107,7 +107,7 @@ struct shared_refusal {
 	uint32_t rkey;
 	uint32_t length;
 	uint64_t remote_addr;
-	uint64_t wr_id; /* of the receive that it found */
+	uint64_t wr_id; /* the one that its receive has, if it found one */
 };
 
 /* A queue pair as responder. */

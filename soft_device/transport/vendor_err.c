@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vendor_err.c -- see vendor_err.h; tests/system/soft/says compares the words with the manual.
+ * vendor_err.c -- see vendor_err.h; tests/system/soft/mistakes compares the words with the manual.
  */
 #include "vendor_err.h"
 

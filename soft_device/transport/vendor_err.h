@@ -41,7 +41,7 @@ enum vendor_err {
 	VENDOR_ERRS
 };
 
-/* The reason in words; "" for 0 and what is no code. */
+/* The reason in words; "" for 0, and for a number that is not a code. */
 const char *vendor_err_text(unsigned code);
 
 #endif /* SOFT_TRANSPORT_VENDOR_ERR_H */

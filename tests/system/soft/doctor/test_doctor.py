@@ -15,7 +15,7 @@ import pytest
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 DENY_VM = os.environ["DENY_VM"]
 GOOD, BAD, UNDETERMINED = 0, 1, 3
-LINES_MOST = 24  # of a terminal
+LINES_MOST = 24  # a terminal has as many
 NOBODY = 65534
 # Makes a queue pair, as this user, and waits for its standard input to end.
 LISTENER = """#include <infiniband/verbs.h>

@@ -2,8 +2,8 @@
 /*
  * mistakes.c -- mistakes that beginners make with verbs, one a test. Each prints on standard
  * output the line that `rpma-soft -v` has to print about it, with the numbers of this run;
- * test_says.py compares. What a failed completion carries in vendor_err is checked here: the codes
- * are those of rpma-soft(1), COMPLETION ERRORS.
+ * test_mistakes.py compares. What a failed completion carries in vendor_err is checked here: the
+ * codes are those of rpma-soft(1), COMPLETION ERRORS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,7 +330,7 @@ static void completion_queue_that_overflows(void **unused)
 
 /*
  * Neither is an error that a device can see. As bytes are copied at the post they go unnoticed,
- * unless `delay` has the device do it later, as hardware does: test_says.py.
+ * unless `delay` has the device do it later, as hardware does: test_mistakes.py.
  */
 static void memory_touched_before_the_completion(void **unused)
 {
@@ -462,7 +462,7 @@ static void errors_are_in_errno_too(void **unused)
 	OK(ibv_destroy_srq(srq));
 }
 
-/* Of one place 16 lines are printed: test_says.py counts them. */
+/* One place prints 16 lines: test_mistakes.py counts them. */
 static void the_same_mistake_again_and_again(void **unused)
 {
 	struct ibv_send_wr *wr = work((enum ibv_wr_opcode)77, 0, 8, 0), *bad;
