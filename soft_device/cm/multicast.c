@@ -165,7 +165,8 @@ SOFT_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_joi
 	CM_ENTER(id);
 	if (attr == NULL || attr->comp_mask != known ||
 	    attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(id),
+					     "expected attributes with an address and join flags"));
 	return join(cm_id_of(id), attr->addr,
 		    attr->join_flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, context);
 }
@@ -177,12 +178,15 @@ SOFT_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *add
 
 	CM_ENTER(id);
 	if (cm_address_bytes(addr) == 0)
-		return call_failed(EINVAL);
+		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(id),
+					     "expected an IPv4 or IPv6 address"));
 	pthread_mutex_lock(&cm_lock);
 	membership = find(cm_id_of(id), addr);
 	if (membership != NULL)
 		LIST_REMOVE(membership, entry);
 	pthread_mutex_unlock(&cm_lock);
-	error = membership == NULL ? EADDRNOTAVAIL : leave(cm_id_of(id), membership);
+	error = membership == NULL ? CM_REFUSE(EADDRNOTAVAIL, __func__, cm_id_of(id),
+					       "it is not in this group")
+				   : leave(cm_id_of(id), membership);
 	return error == 0 ? 0 : call_failed(error);
 }

@@ -64,10 +64,13 @@ static int init_from_wc(const struct device *device, uint8_t port_num, const str
 	if (!(wc->wc_flags & IBV_WC_GRH))
 		return 0;
 	if (!grh_get((const unsigned char *)bytes, &grh))
-		return EPROTONOSUPPORT;
+		return REFUSE(EPROTONOSUPPORT, "ibv_init_ah_from_wc",
+			      "the first 40 bytes are no GRH of IPv4 or IPv6");
 	/* what was sent to a group, or to another device, has no GID of ours */
 	if (port_num != 1 || memcmp(&grh.to, &device->gid, sizeof(grh.to)) != 0)
-		return EINVAL;
+		return REFUSE_OF(EINVAL, "ibv_init_ah_from_wc",
+				 "%s: port %u, or the message was sent to another GID",
+				 device->ibv.name, port_num);
 	attr->is_global = 1;
 	attr->grh.dgid = grh.from;
 	attr->grh.sgid_index = SOFT_CM_GID; /* RoCE v2 */
