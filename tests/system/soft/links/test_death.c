@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_death.c -- a partner that is killed, whatever else holds what it held, one that
- * answers and leaves, and one that is not let in: what is done of the other end's work is done, and
- * the rest is flushed or fails.
+ * answers and leaves, one that is not let in, and a region that goes in the middle of a write: what
+ * is done of the other end's work is done, and the rest is flushed or fails.
  *
  * The partner is a child of this program with a device of its own, or this program itself.
  */
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -152,6 +153,8 @@ static void live_and_send(int fd)
 struct fake_peer {
 	int to;	  /* our requests, their answers */
 	int from; /* the partner's */
+	struct end_address own;
+	struct end_address other;
 };
 
 static struct fake_peer be_fake_peer(int fd)
@@ -173,6 +176,8 @@ static struct fake_peer be_fake_peer(int fd)
 	own.gid = other.gid;
 	own.qp_num = (uint32_t)listener.port << 8 | 1;
 	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
+	peer.own = own;
+	peer.other = other;
 	peer.from = fake_peer_accept(&listener);
 	assert_true(fake_peer_receive(peer.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
 	close(listener.tcp);
@@ -206,6 +211,63 @@ static void test_answer_of_one_who_leaves_counts(void **state)
 	assert_int_equal(status, IBV_WC_SUCCESS);
 	bury(&partner);
 	close(partner.socket);
+}
+
+#define HALF (64 * 1024)
+#define MARK 0xee
+
+/* Deregisters its memory when the first half of a write is there, and looks at the other one. */
+static void live_and_deregister(int fd)
+{
+	struct end_options options = end_defaults();
+	struct end end = {0};
+
+	options.memory_size = 2 * HALF;
+	end_open(&end, &options, -1);
+	memset(end.memory, 0, 2 * HALF);
+	swap_addresses(fd, &end);
+	while (((volatile unsigned char *)end.memory)[HALF - 1] != MARK)
+		sched_yield();
+	OK(ibv_dereg_mr(end.mr));
+	say_ready(fd);
+	wait_ready(fd); /* the write is answered */
+	for (size_t i = HALF; i < (size_t)2 * HALF; i++)
+		assert_int_equal(end.memory[i], 0);
+	say_ready(fd);
+	pause();
+}
+
+/* A large write is placed as it comes, and the rest of it nowhere when the region is gone. */
+static void test_region_goes_in_the_middle_of_a_write(void **state)
+{
+	static unsigned char bytes[WIRE_REQUEST_START + 2 * HALF];
+	const struct partner_process partner = start_partner(live_and_deregister);
+	const struct fake_peer peer = be_fake_peer(partner.socket);
+	const struct request request = {.op = REQUEST_WRITE,
+					.rkey = peer.other.rkey,
+					.length = 2 * HALF,
+					.remote_addr = peer.other.memory,
+					.src_qpn = peer.own.qp_num,
+					.src_gid = peer.own.gid};
+	struct wire_answer answer;
+
+	wire_put_request(bytes, 1, 0, &peer.other.gid, peer.other.qp_num, &request);
+	memset(bytes + WIRE_REQUEST_START, MARK, (size_t)2 * HALF);
+	wait_ready(partner.socket);
+	say_ready(partner.socket);
+	fake_peer_send(peer.to, bytes, WIRE_REQUEST_START + HALF);
+	wait_ready(partner.socket); /* half of it was there */
+	fake_peer_send(peer.to, bytes + WIRE_REQUEST_START + HALF, HALF);
+	answer = fake_peer_receive_answer(peer.to);
+	assert_int_equal(answer.number, 1);
+	assert_int_equal(answer.outcome.kind, OUTCOME_DONE);
+	assert_int_equal(answer.outcome.status, IBV_WC_REM_ACCESS_ERR);
+	say_ready(partner.socket);
+	wait_ready(partner.socket);
+	bury(&partner);
+	close(partner.socket);
+	close(peer.to);
+	close(peer.from);
 }
 
 static void live_as_nobody(int fd)
@@ -246,6 +308,7 @@ static void test_other_user_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_child_of_the_partner_does_not_hide_its_death),
 	cmocka_unit_test(test_answer_of_one_who_leaves_counts),
+	cmocka_unit_test(test_region_goes_in_the_middle_of_a_write),
 	cmocka_unit_test(test_other_user_is_refused),
 };
 
