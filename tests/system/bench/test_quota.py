@@ -100,7 +100,7 @@ def expect_stopped(document: dict[str, Any], end: str, group: Group) -> None:
         pytest.skip("this host is too busy to give the group half a CPU")
     assert 0 < stops <= group.throttled(), seen
     assert all(one["throttled_periods"] <= one["periods"] for one in seen), seen
-    if stops > 2:  # the kernel adds the time of a stop when it ends, and its period before that
+    if stops > 10:  # the kernel adds the time of a stop when it ends, and its period before that
         assert sum(one["throttled_ns"] for one in seen) > 0, seen
 
 
