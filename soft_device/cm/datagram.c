@@ -29,35 +29,15 @@ void cm_sidr_carry(struct cm_event *event, const struct cm_message *message)
 	param->qkey = message->qkey;
 }
 
-static void end(struct cm_id *id)
-{
-	id->state = CM_ENDED;
-	id->deadline_ns = 0;
-	cm_link_end(id->link);
-}
-
-static void raise_with(struct cm_id *id, enum rdma_cm_event_type type, int status,
-		       const struct cm_message *message)
-{
-	struct cm_event *event = cm_event_new(id, type, status);
-
-	if (event == NULL) {
-		process_warn("no memory for %s", rdma_event_str(type));
-		return;
-	}
-	cm_event_carry(event, message);
-	cm_event_push(event);
-}
-
 int cm_sidr_answered(struct cm_id *id, const struct cm_message *message)
 {
 	if (message->kind != CM_SIDR_REP)
 		return -EPROTO;
-	end(id);
-	raise_with(id,
-		   message->reason == CM_SIDR_SUCCESS ? RDMA_CM_EVENT_ESTABLISHED
-						      : RDMA_CM_EVENT_UNREACHABLE,
-		   message->reason, message);
+	cm_end(id);
+	cm_raise_with(id,
+		      message->reason == CM_SIDR_SUCCESS ? RDMA_CM_EVENT_ESTABLISHED
+							 : RDMA_CM_EVENT_UNREACHABLE,
+		      message->reason, message);
 	return 0;
 }
 
@@ -65,8 +45,8 @@ void cm_sidr_failed(struct cm_id *id, int status)
 {
 	const struct cm_message message = {.kind = CM_SIDR_REP, .reason = (uint16_t)status};
 
-	end(id);
-	raise_with(id, RDMA_CM_EVENT_UNREACHABLE, status, &message);
+	cm_end(id);
+	cm_raise_with(id, RDMA_CM_EVENT_UNREACHABLE, status, &message);
 }
 
 /* Lock held. Where who asked has gone, there is nobody to be told. */
@@ -76,7 +56,7 @@ static int answer(const char *call, struct cm_id *id, const struct cm_message *r
 		return CM_REFUSE_STATE(-EINVAL, call, id);
 	if (id->link != NULL)
 		cm_link_send(id->link, reply);
-	end(id);
+	cm_end(id);
 	return 0;
 }
 

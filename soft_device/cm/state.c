@@ -16,8 +16,8 @@ static void raise_event(struct cm_id *id, enum rdma_cm_event_type type, int stat
 		process_warn("no memory for %s", rdma_event_str(type));
 }
 
-static void raise_with(struct cm_id *id, enum rdma_cm_event_type type, int status,
-		       const struct cm_message *message)
+void cm_raise_with(struct cm_id *id, enum rdma_cm_event_type type, int status,
+		   const struct cm_message *message)
 {
 	struct cm_event *event = cm_event_new(id, type, status);
 
@@ -29,7 +29,7 @@ static void raise_with(struct cm_id *id, enum rdma_cm_event_type type, int statu
 	cm_event_push(event);
 }
 
-static void end(struct cm_id *id)
+void cm_end(struct cm_id *id)
 {
 	id->state = CM_ENDED;
 	id->deadline_ns = 0;
@@ -40,13 +40,13 @@ static void rejected(struct cm_id *id, uint16_t reason)
 {
 	const struct cm_message message = {.kind = CM_REJ};
 
-	end(id);
-	raise_with(id, RDMA_CM_EVENT_REJECTED, reason, &message);
+	cm_end(id);
+	cm_raise_with(id, RDMA_CM_EVENT_REJECTED, reason, &message);
 }
 
 static void unreachable(struct cm_id *id)
 {
-	end(id);
+	cm_end(id);
 	raise_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
@@ -88,8 +88,8 @@ static int got_response(struct cm_id *id, const struct cm_message *message)
 	if (cm_is_datagram(id))
 		return cm_sidr_answered(id, message);
 	if (message->kind == CM_REJ) {
-		end(id);
-		raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		cm_end(id);
+		cm_raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
 		return 0;
 	}
 	if (message->kind != CM_REP)
@@ -103,7 +103,7 @@ static int got_response(struct cm_id *id, const struct cm_message *message)
 	id->rnr_retry_count = message->rnr_retry_count;
 	id->remote_ece.vendor_id = message->ece_vendor;
 	id->remote_ece.options = message->ece_options;
-	raise_with(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, message);
+	cm_raise_with(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, message);
 	return 0;
 }
 
@@ -116,8 +116,8 @@ static int got_confirmation(struct cm_id *id, const struct cm_message *message)
 		raise_event(id, RDMA_CM_EVENT_ESTABLISHED, 0);
 		return 0;
 	case CM_REJ:
-		end(id);
-		raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		cm_end(id);
+		cm_raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
 		return 0;
 	default:
 		return -EPROTO;
