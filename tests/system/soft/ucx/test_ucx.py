@@ -65,3 +65,10 @@ def test_datagrams(transport: str) -> None:
 def test_tags_over_datagrams(transport: str) -> None:
     """UCP, which MPI uses, with nothing but datagrams."""
     perftest(transport, ["-t", "tag_lat"], {"UCX_NET_DEVICES": "soft0:1", "UCX_TLS": "ud_verbs,self"})
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+@pytest.mark.parametrize("test", ["tag_lat", "stream_bw", "ucp_put_lat", "ucp_get", "ucp_fadd"])
+def test_protocols_over_connections(test: str, transport: str) -> None:
+    """UCP makes its connections by datagrams."""
+    perftest(transport, ["-t", test, "-s", "8"], {"UCX_NET_DEVICES": "soft0:1", "UCX_TLS": "rc_v,ud_v,self"})
