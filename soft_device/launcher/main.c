@@ -338,8 +338,11 @@ int main(int argc, char **argv)
 	ret = elf_file_read(library, &device);
 	if (ret)
 		fail(EXIT_LAUNCH_FAILS, "%s: %s", library, strerror(-ret));
-	if (launch.doctor)
-		return examine(&launch, &device, library);
+	if (launch.doctor) {
+		status = examine(&launch, &device, library);
+		free(launch.words);
+		return status;
+	}
 	status = program_find(&program, launch.command[0], reason);
 	if (status != 0)
 		fail(status, "%s", reason);
