@@ -307,15 +307,13 @@ static void raise_file_limit(void)
 }
 
 /* What a command would be started with, and how far that gets it. */
-static int examine(struct launch *launch, const struct elf_file *device, const char *library)
+static int examine(const struct launch *launch, const struct elf_file *device, const char *library)
 {
 	char reason[PROGRAM_REASON_BYTES];
 	struct program program;
 
 	if (setenv("RPMA_SOFT", launch->words, 1) != 0)
 		fail(EXIT_LAUNCH_FAILS, "out of memory");
-	free(launch->words);
-	launch->words = NULL;
 	raise_file_limit();
 	if (launch->command == NULL)
 		return doctor(library, NULL, NULL, NULL);
