@@ -163,7 +163,7 @@ static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
 	return (struct cm_id *)id;
 }
 
-/* Of RDMA_PS_UDP: it has no connection, and asks for a QP number or tells it. */
+/* An id of RDMA_PS_UDP has no connection, and asks for a QP number or tells it. */
 static inline bool cm_is_datagram(const struct cm_id *id)
 {
 	return id->pub.qp_type == IBV_QPT_UD;

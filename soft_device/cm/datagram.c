@@ -49,7 +49,7 @@ void cm_sidr_failed(struct cm_id *id, int status)
 	cm_raise_with(id, RDMA_CM_EVENT_UNREACHABLE, status, &message);
 }
 
-/* Lock held. Where who asked has gone, there is nobody to be told. */
+/* Lock held. No process is told where the one that asked has gone. */
 static int answer(const char *call, struct cm_id *id, const struct cm_message *reply)
 {
 	if (id->state != CM_REQ_RECEIVED)

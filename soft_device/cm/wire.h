@@ -23,7 +23,7 @@
 #define CM_SIDR_REP_PRIVATE 136
 #define CM_PRIVATE_MAX	    CM_REP_PRIVATE
 
-#define CM_BODY_BYTES	    24		     /* of those that have one, before the private data */
+#define CM_BODY_BYTES	    24 /* before the private data, in messages that have a body */
 #define CM_ORIGIN_BYTES	    WIRE_TOKEN_BYTES /* in REQ and SIDR REQ, after it */
 #define CM_MESSAGE_MAX	    (WIRE_HEADER_BYTES + CM_BODY_BYTES + CM_PRIVATE_MAX)
 

@@ -49,16 +49,16 @@ struct send_work {
 			uint64_t compare_add;
 			uint64_t swap;
 		};
-		struct send_to to; /* of a UD QP */
+		struct send_to to; /* UD only */
 	};
 	uint32_t flush_length;
 	union {
 		uint8_t flush_type;
-		uint8_t traffic_class; /* of a UD QP */
+		uint8_t traffic_class; /* UD only */
 	};
 	union {
 		uint8_t flush_level;
-		uint8_t hop_limit; /* of a UD QP */
+		uint8_t hop_limit; /* UD only */
 	};
 	uint32_t num_sge;
 	const struct ibv_sge *sge; /* borrowed of the caller, or the slot's own */
@@ -300,7 +300,8 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot);
  */
 struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
 				 const struct outcome *outcome);
-/* The other end is gone: all that was posted is sent, to nobody. Callers hold sq.lock. */
+/* The other end is gone: all that was posted is sent, and no process gets it. Callers hold sq.lock.
+ */
 void sq_lose_all(struct send_queue *sq);
 
 /*

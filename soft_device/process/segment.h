@@ -125,7 +125,7 @@ struct shared_qp {
 	uint32_t type;	   /* enum ibv_qp_type: RC, UC or UD */
 	uint32_t access;   /* qp_access_flags */
 	uint32_t qkey;	   /* UD: datagrams with another one are dropped */
-	uint32_t dest_qpn; /* whose requests it takes; UD: 0, it takes everyone's */
+	uint32_t dest_qpn; /* whose requests it takes; UD: 0, any process's */
 	union ibv_gid dest_gid;
 	/* identity of the process found at dest_gid: others reach us over TCP in vain; 0: none */
 	_Atomic uint64_t partner;

@@ -55,16 +55,16 @@ struct request {
 	bool solicited;
 	union {
 		uint8_t flush_type;    /* SOFT_FLUSH_GLOBAL | SOFT_FLUSH_PERSISTENT */
-		uint8_t traffic_class; /* of a datagram */
+		uint8_t traffic_class; /* datagrams only */
 	};
 	union {
 		uint8_t flush_level; /* SOFT_FLUSH_RANGE, SOFT_FLUSH_MR */
-		uint8_t hop_limit;   /* of a datagram */
+		uint8_t hop_limit;   /* datagrams only */
 	};
 	uint32_t imm_data; /* network order */
 	union {
 		uint32_t rkey;
-		uint32_t qkey; /* of a datagram */
+		uint32_t qkey; /* datagrams only */
 	};
 	uint32_t length; /* bytes moved; of the flushed range for REQUEST_FLUSH */
 	union {
@@ -72,7 +72,7 @@ struct request {
 			uint64_t remote_addr;
 			uint64_t compare_add;
 		};
-		union ibv_gid to; /* of a datagram: a device's, or a multicast group */
+		union ibv_gid to; /* datagrams only: a device's, or a multicast group */
 	};
 	uint64_t swap; /* also the value of an atomic write */
 	uint32_t src_qpn;

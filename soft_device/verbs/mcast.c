@@ -51,7 +51,7 @@ SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *ibv, const union ibv_gid *gid, u
 {
 	int error;
 
-	(void)lid; /* of InfiniBand's own networks */
+	(void)lid; /* only InfiniBand's own networks use it */
 	ENTER(qp_of(ibv)->generation);
 	if (ibv->qp_type != IBV_QPT_UD || !grh_gid_is_multicast(gid))
 		return REFUSE(EINVAL, "ibv_attach_mcast", "expected a UD QP and a multicast GID");

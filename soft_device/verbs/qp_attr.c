@@ -261,7 +261,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 	if (error != 0)
 		return error;
 	if (to == IBV_QPS_RTR && from == IBV_QPS_INIT && qp->ibv.qp_type != IBV_QPT_UD)
-		qp_link(qp); /* of a UD QP each message has its own peer */
+		qp_link(qp); /* a UD QP has a peer for each message */
 	if (to == IBV_QPS_RTS && from != IBV_QPS_RTS)
 		sq_run(&qp->sq);
 	return 0;

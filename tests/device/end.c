@@ -111,8 +111,8 @@ static int rtr_mask(enum ibv_qp_type type)
 
 void end_to_rtr(struct end *end, const struct end_address *of)
 {
-	static const struct end_address nobody;
-	const struct end_address *peer = of != NULL ? of : &nobody;
+	static const struct end_address none;
+	const struct end_address *peer = of != NULL ? of : &none;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,

@@ -14,7 +14,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
 	 IBV_ACCESS_REMOTE_ATOMIC)
 
-#define END_QKEY 0x1234567 /* of UD QPs */
+#define END_QKEY 0x1234567 /* that of UD QPs */
 
 struct end_options {
 	enum ibv_qp_type type;
