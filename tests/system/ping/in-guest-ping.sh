@@ -240,6 +240,53 @@ other_causes()
 	stop
 }
 
+# One page is one slot
+no_free_slot()
+{
+	local client
+	serve --target dram:4K
+	timeout 600 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2>&1 &
+	client=$!
+	until_true 'pings come back' grep -q 'seq=3 ' client.out
+	result 2 "$(failed hello busy)" "$RPMA_PING" "$address" -p "$port" -c 1
+	kill -TERM "$client"
+	wait "$client" || true
+	until_true 'the slot is free' timeout 60 "$RPMA_PING" "$address" -p "$port" -c 1 -q
+	stop
+}
+
+port_is_taken()
+{
+	local status=0
+	serve
+	timeout 60 "$RPMA_PING" --server --listen "$address" --port "$port" 2> err || status=$?
+	cat err
+	[[ $status -eq 2 ]]
+	grep -q "another server listens there" err
+	stop
+}
+
+# shellcheck disable=SC2016 # it is for the inner shell
+files_at_most=(bash -c 'ulimit -n "$0" && exec "$@"') # N COMMAND...
+
+# The call that is one too many is another one each time; with too few the loader fails.
+few_files()
+{
+	local files=6 status=1 limited=0
+	serve
+	while [[ $status -ne 0 ]]; do
+		status=0
+		timeout 600 "${files_at_most[@]}" "$files" "$RPMA_PING" "$address" -p "$port" -c 1 --json \
+			> json 2> err || status=$?
+		[[ $status -le 3 ]] || { printf '%d files, status %d\n' "$files" "$status" && cat err && return 1; }
+		! grep -q '"cause": "limit"' json || limited=$((limited + 1))
+		[[ $((files++)) -lt 64 ]]
+	done
+	printf '%d files are enough, %d limits were named\n' "$((files - 1))" "$limited"
+	[[ $limited -gt 0 ]]
+	stop
+}
+
 # library NAME: the directory of that librpma
 library()
 {
@@ -279,6 +326,9 @@ if [[ $length != libraries ]]; then
 	check 'no memory may be locked' no_memlock
 	check 'device files that only root may open' no_permission
 	check_long 'other causes' other_causes
+	check_long 'a server without a free slot' no_free_slot
+	check_long 'a port that is taken' port_is_taken
+	check_long 'few files' few_files
 fi
 check_long "librpma $debians pings ours" two_libraries ours "$debians"
 check_long "ours pings librpma $debians" two_libraries "$debians" ours
