@@ -235,7 +235,7 @@ static void test_peer_stopped_anywhere_holds_no_other_up(void **state)
 	struct counts counts = {0};
 	int steps = 0, stops = 0;
 
-	tell_and_stop(); /* once, so that all functions are bound */
+	tell_and_stop(); /* once, so that the two are linked and all functions are bound */
 	let_go(&counts);
 	memset(&counts, 0, sizeof(counts));
 	tell_and_stop();
@@ -286,9 +286,12 @@ static bool child_holds_qp(struct segment *segment)
 static void stop_inside(void)
 {
 	struct segment *segment = own_segment();
+	struct counts first = {0};
 	int steps = 0;
 
 	assert_non_null(segment);
+	tell_and_stop(); /* once, so that the two are linked */
+	let_go(&first);
 	tell_and_stop();
 	while (!child_holds_qp(segment) && steps++ < STEPS_MAX)
 		step(1);
