@@ -74,6 +74,8 @@ static int start(struct cm_id *id, struct cm_membership *membership)
 	if (id->device == NULL)
 		return CM_REFUSE(EINVAL, "rdma_join_multicast", id,
 				 "it has no device: resolve an address first");
+	if (id->state != CM_BOUND && id->state != CM_ADDR_RESOLVED)
+		return CM_REFUSE_STATE(EINVAL, "rdma_join_multicast", id);
 	if (find(id, (const struct sockaddr *)&membership->addr) != NULL)
 		return CM_REFUSE(EINVAL, "rdma_join_multicast", id, "it is in this group");
 	event = joined_event(id, membership);

@@ -80,7 +80,8 @@ static void let_go(struct rdma_cm_id **id)
 {
 	if (*id == NULL)
 		return;
-	rdma_destroy_qp(*id);
+	if ((*id)->qp != NULL)
+		rdma_destroy_qp(*id);
 	OK(rdma_destroy_id(*id));
 	*id = NULL;
 }
@@ -98,12 +99,17 @@ static int teardown_ids(void **unused)
 	return 0;
 }
 
-static void resolve(struct rdma_cm_id *id, uint16_t port)
+static void resolve_address(struct rdma_cm_id *id, uint16_t port)
 {
 	struct sockaddr_storage room;
 
 	OK(rdma_resolve_addr(id, NULL, test_sockaddr(test_addr(), port, &room), WAIT_S * 1000));
 	next(id->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+}
+
+static void resolve(struct rdma_cm_id *id, uint16_t port)
+{
+	resolve_address(id, port);
 	OK(rdma_resolve_route(id, WAIT_S * 1000));
 	next(id->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
@@ -296,7 +302,7 @@ static void join__tells_where_to_send(void **unused)
 	struct told told;
 	int context;
 
-	resolve(cm.client, ntohs(rdma_get_src_port(cm.listener)));
+	resolve_address(cm.client, ntohs(rdma_get_src_port(cm.listener)));
 	make_qp(cm.client);
 	OK(rdma_join_multicast(cm.client, (struct sockaddr *)&addr, &context));
 	told = next(cm.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
@@ -312,13 +318,22 @@ static void leaving__what_was_not_joined_fails(void **unused)
 {
 	struct sockaddr_in addr = group_address(4), other = group_address(5);
 
-	resolve(cm.client, ntohs(rdma_get_src_port(cm.listener)));
+	resolve_address(cm.client, ntohs(rdma_get_src_port(cm.listener)));
 	make_qp(cm.client);
 	OK(rdma_join_multicast(cm.client, (struct sockaddr *)&addr, NULL));
 	next(cm.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	FAILS(EADDRNOTAVAIL, rdma_leave_multicast(cm.client, (struct sockaddr *)&other));
 	OK(rdma_leave_multicast(cm.client, (struct sockaddr *)&addr));
 	FAILS(EADDRNOTAVAIL, rdma_leave_multicast(cm.client, (struct sockaddr *)&addr));
+}
+
+/* rdma_join_multicast() in drivers/infiniband/core/cma.c */
+static void joining__comes_before_the_route(void **unused)
+{
+	struct sockaddr_in addr = group_address(6);
+
+	resolve(cm.client, ntohs(rdma_get_src_port(cm.listener)));
+	FAILS(EINVAL, rdma_join_multicast(cm.client, (struct sockaddr *)&addr, NULL));
 }
 
 #define CM_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ids, teardown_ids)
@@ -334,6 +349,7 @@ static const struct CMUnitTest tests[] = {
 	CM_TEST(client__that_left_is_answered_to_nobody),
 	CM_TEST(join__tells_where_to_send),
 	CM_TEST(leaving__what_was_not_joined_fails),
+	CM_TEST(joining__comes_before_the_route),
 };
 
 DEVICE_TESTS("cm_ud", tests)

@@ -51,7 +51,7 @@ static void send_to_group(void)
 
 static void members__get_what_is_sent_to_the_group(void **unused)
 {
-	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_attach_mcast(c.qp, &group, 0));
 	ud_recv(&b, 7, 0, ROOM);
@@ -69,7 +69,7 @@ static void others__get_nothing(void **unused)
 {
 	union ibv_gid other = group;
 
-	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	NOT_ON_RXE("there no message to a group has come to its own process");
 	other.raw[13] ^= 0x80; /* no process has it */
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_attach_mcast(c.qp, &other, 0));
@@ -98,7 +98,7 @@ static void member__that_left_gets_nothing(void **unused)
 
 static void member__without_a_receive_misses_it(void **unused)
 {
-	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	send_to_group();
 	ud_settle(&a, &c);
@@ -115,7 +115,7 @@ static void sender__may_leave_at_once(void **unused)
 {
 	struct ibv_send_wr *wr;
 
-	NOT_ON_RXE("a packet of its own to a group does not come back to it");
+	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	ud_recv(&b, 7, 0, ROOM);
 	wr = ud_work(&a, to_group, GROUP_QPN, 100);

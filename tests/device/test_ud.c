@@ -155,7 +155,7 @@ static void header__names_both_ends(void **unused)
 	ud_arrived(&b, 7, 0, &a, 100);
 	assert_int_equal(ip[0], 0x45);
 	assert_int_equal(ip[1] & 0xfc, 0x20);
-	assert_int_equal(ip[8], 33);
+	assert_int_equal(ip[8], DIFFERS(33, 64, "the kernel takes the limit of the route"));
 	assert_int_equal(ip[9], 17); /* UDP */
 	assert_memory_equal(ip + 12, a.gid.raw + 12, 4);
 	assert_memory_equal(ip + 16, b.gid.raw + 12, 4);
@@ -277,6 +277,7 @@ static void message__without_a_receive_is_dropped(void **unused)
 
 static void message__that_is_too_long_for_its_receive_is_dropped(void **unused)
 {
+	NOT_ON_RXE("it fails the receive and its queue pair with LOC_QP_OP_ERR");
 	ud_recv(&b, 7, 0, GRH + 100);
 	ud_send(&a, work(101));
 	next_one_arrives(100);
@@ -334,7 +335,9 @@ static void key__of_no_region_fails_the_sender(void **unused)
 
 	wr->sg_list->lkey ^= 0x100;
 	ud_post(&a, wr);
-	EXPECT_WC(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	EXPECT_WC(a.cq, 1,
+		  DIFFERS(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR,
+			  "it names the memory only on reliable connections"));
 	end_expect_error(&a);
 }
 
@@ -344,12 +347,12 @@ static void requests__that_datagrams_do_not_have_are_refused(void **unused)
 						     IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
 						     IBV_WR_ATOMIC_FETCH_AND_ADD};
 
+	NOT_ON_RXE("it takes them, and fails them later");
 	for (unsigned i = 0; i < ARRAY_LENGTH(opcodes); i++) {
 		struct ibv_send_wr *wr = work(8), *bad = NULL;
 
 		wr->opcode = opcodes[i];
-		FAILS(DIFFERS(EINVAL, EOPNOTSUPP, "its provider names what it lacks"),
-		      ibv_post_send(a.qp, wr, &bad));
+		FAILS(EINVAL, ibv_post_send(a.qp, wr, &bad));
 		assert_ptr_equal(bad, wr);
 	}
 }
@@ -422,7 +425,8 @@ static void path__needs_a_header_and_the_port(void **unused)
 	NONE(EINVAL, ibv_create_ah(a.pd, &path));
 	path = ud_path(&a, &b.gid);
 	path.grh.sgid_index = 200;
-	NONE(EINVAL, ibv_create_ah(a.pd, &path));
+	NONE(DIFFERS(EINVAL, ENODATA, "its table has an entry there, which is free"),
+	     ibv_create_ah(a.pd, &path));
 }
 
 static void protection_domain__with_a_handle_is_busy(void **unused)

@@ -99,7 +99,7 @@ def datagrams() -> list[Case]:
     return [
         Case("udaddy", "stdbuf -oL udaddy -b {address}", "udaddy -s {address}", **udaddy),
         Case("udaddy-20", "stdbuf -oL udaddy -b {address} -c 20", "udaddy -s {address} -c 20", **udaddy),
-        # no packet to a group comes back to the kernel's device that sent it
+        # on the kernel's device messages to a group on one host do not always arrive
         Case("mckey", f"stdbuf -oL mckey {group}", f"mckey {group} -s", ipv4_only=True, **mckey),
     ]  # fmt: skip
 
