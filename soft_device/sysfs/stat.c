@@ -99,7 +99,7 @@ LIBC_ALIAS(int, __fxstatat64, __fxstatat, int version, int at, const char *path,
 LIBC_CALL(int, statx, int at, const char *path, int flags, unsigned mask, struct statx *stx)
 {
 	const struct tree_node node = find_at(at, path, flags, __builtin_return_address(0));
-	struct stat st;
+	struct stat st = {.st_mode = 0};
 
 	if (node.kind == TREE_OTHER)
 		return NEXT(statx)(at, path, flags, mask, stx);

@@ -281,7 +281,7 @@ struct tree_node tree_find(const char *path, bool follow)
 {
 	struct tree_node node = {.kind = TREE_OTHER};
 	const size_t length = strlen(path);
-	char simple[PATH_BYTES];
+	char simple[PATH_BYTES] = "";
 
 	if (path[0] != '/' || !simplify(path, simple) || !is_ours(simple))
 		return node;

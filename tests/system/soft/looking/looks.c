@@ -207,7 +207,7 @@ static void a_folder_is_listed(void **state)
 	assert_string_equal(readdir(dir)->d_name, "..");
 	after_two = telldir(dir);
 	assert_string_equal(readdir(dir)->d_name, "0");
-	readdir(dir);
+	assert_non_null(readdir(dir));
 	seekdir(dir, after_two);
 	assert_string_equal(readdir(dir)->d_name, "0");
 	assert_int_equal(fstat(dirfd(dir), &st), 0);
