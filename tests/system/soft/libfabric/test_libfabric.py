@@ -77,7 +77,9 @@ def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) 
 
 
 def test_refusals_are_told_with_their_reason_and_not_without_end() -> None:
-    """fi_info(1) searches for the most inline data that there is, on each device."""
+    """fi_info(1) of libfabric 1 searches for the most inline data that there is, on each device."""
+    if not run("fi_info", "--version").stdout.startswith("fi_info: 1."):
+        pytest.skip("this libfabric does not search for inline data")
     done = run("fi_info", "-p", "verbs", options="verbose")
     told = [line for line in done.stderr.splitlines() if "max_inline_data" in line]
     assert told[0] == (
