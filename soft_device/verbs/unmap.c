@@ -332,19 +332,22 @@ SOFT_EXPORT void *mremap(void *start, size_t old, size_t new, int flags, ...)
 	return ret;
 }
 
-/* Shared memory is the same after MADV_DONTNEED, for the program and for a NIC. */
+/*
+ * Shared memory is the same after MADV_DONTNEED, for the program and for a NIC. The advice comes
+ * first: the device itself gives others with each read.
+ */
 static bool takes_away(void *start, size_t length, int advice)
 {
-	return advice == MADV_REMOVE ||
-	       ((advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED) &&
-		!mapping_is_shared((uintptr_t)start, length));
+	if (advice != MADV_REMOVE && advice != MADV_DONTNEED && advice != MADV_DONTNEED_LOCKED)
+		return false;
+	return is_registered(pages(start, length)) &&
+	       (advice == MADV_REMOVE || !mapping_is_shared((uintptr_t)start, length));
 }
 
 SOFT_EXPORT int madvise(void *start, size_t length, int advice)
 {
-	const struct range range = pages(start, length);
-	const bool gone = is_registered(range) && takes_away(start, length, advice);
-	const struct unmapping call = begin(gone ? range : nothing, nothing);
+	const struct unmapping call =
+		begin(takes_away(start, length, advice) ? pages(start, length) : nothing, nothing);
 	int ret = -1;
 
 	if (call.error == 0)
