@@ -131,7 +131,7 @@ int cm_handshake_take(struct cm_link *link)
 	if (wire_get_header(link->bytes, &header) != 0)
 		return -EPROTO;
 	whole = WIRE_HEADER_BYTES + (size_t)header.length;
-	if (cm_kind_asks((int)header.kind) && link->id == NULL)
+	if (cm_kind_asks((enum cm_kind)header.kind) && link->id == NULL)
 		result = refuse_request(link);
 	else if (header.kind != handshake_expects(&link->handshake->state))
 		result = -EPROTO;

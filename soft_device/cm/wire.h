@@ -11,6 +11,7 @@
 #ifndef SOFT_CM_WIRE_H
 #define SOFT_CM_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,7 +73,7 @@ struct cm_message {
 	unsigned char private_data[CM_PRIVATE_MAX]; /* zeros after private_data_len */
 };
 
-static inline int cm_kind_asks(int kind)
+static inline bool cm_kind_asks(enum cm_kind kind)
 {
 	return kind == CM_REQ || kind == CM_SIDR_REQ;
 }

@@ -96,5 +96,5 @@ const char *name_of_state(enum ibv_qp_state state)
 
 const char *name_of_status(enum ibv_wc_status status)
 {
-	return status == IBV_WC_SUCCESS ? "SUCCESS" : soft_options_status(status);
+	return status == IBV_WC_SUCCESS ? "SUCCESS" : soft_options_status((int)status);
 }

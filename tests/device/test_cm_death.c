@@ -130,7 +130,8 @@ static void client__killed_before_the_answer_is_told(void **unused)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
-	NOT_ON_RXE("the kernel repeats an answer to the dead client 15 times, for more than a minute");
+	NOT_ON_RXE(
+		"the kernel repeats an answer to the dead client 15 times, for more than a minute");
 	order(PARTNER_CM_CONNECT, 0);
 	cm.server.id = cm_take_request().id;
 	cm_make_qp(cm.server.id);
