@@ -39,9 +39,9 @@ static inline struct shared_srq *receive_srq(const struct execution *x)
 }
 
 /*
- * The next receive, if it has room for `least` bytes; one that has not stays where it is. That of
- * a QP stays in its ring until receive_complete(), so that none is lost when we are killed
- * meanwhile. Callers hold shared_qp.lock, as for the rest.
+ * The next receive, if it has room for `least` bytes. A receive that is too short stays in its
+ * queue. A receive of a QP stays in its ring until receive_complete(), so that none is lost when
+ * this process is killed meanwhile. Callers hold shared_qp.lock, as for the rest.
  */
 enum receive_found { RECEIVE_NONE, RECEIVE_SHORT, RECEIVE_FOUND };
 enum receive_found receive_next(const struct execution *x, uint64_t least,

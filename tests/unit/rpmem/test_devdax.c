@@ -37,7 +37,7 @@ static void size_and_alignment_are_read(void **state)
 	assert_int_equal(devdax.alignment, 2097152);
 }
 
-/* In a region of persistent memory: every other word, or none, is no evidence of it. */
+/* Only the type nd_pmem shows persistent memory: not another type, and not a missing one. */
 static void persistence_is_that_of_the_region(void **state)
 {
 	static const char *const others[] = {
