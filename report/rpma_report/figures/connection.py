@@ -48,6 +48,7 @@ SETTINGS = (
     Setting("rq_size", "receive queue", str),
     Setting("cq_size", "completion queue", str),
     Setting("gid_index", "GID index", str),
+    Setting("gid_type", "GID type", str),
     Setting("gid", "GID", lambda v: shown(v, 60)),
 )
 

@@ -39,7 +39,7 @@ def test_what_was_chosen_is_in_the_result() -> None:
     chosen = ("traffic_class", "ack_timeout", "retries", "rnr_retries", "comp_vector", "buffers")
     assert [found[key] for key in chosen] == [96, 14, 2, 5, 0, "normal"]
     # IPv4 is mapped, as in the GID table of the kernel; the RDMA CM uses the first entry of RoCE v2
-    assert (found["gid"], found["gid_index"]) == ("::ffff:127.0.0.1", 1)
+    assert (found["gid"], found["gid_index"], found["gid_type"]) == ("::ffff:127.0.0.1", 1, "roce-v2")
     assert found["path_mtu_bytes"] in (256, 512, 1024, 2048, 4096)
 
 

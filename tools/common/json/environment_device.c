@@ -42,7 +42,6 @@ json_t *environment_nic(const struct sysroot *root, const char *device)
 		{"port_state", FACT_TEXT, "ports/1/state"},
 		{"rate", FACT_TEXT, "ports/1/rate"},
 		{"link_layer", FACT_TEXT, "ports/1/link_layer"},
-		{"gid_type", FACT_TEXT, "ports/1/gid_attrs/types/0"},
 		{"pcie_speed", FACT_TEXT, "device/current_link_speed"},
 		{"pcie_width", FACT_TEXT, "device/current_link_width"},
 		{"pcie_speed_max", FACT_TEXT, "device/max_link_speed"},

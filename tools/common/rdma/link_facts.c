@@ -29,10 +29,22 @@ static void take_path(struct link_facts *f, struct ibv_qp *qp)
 		f->gid_index = attr.ah_attr.grh.sgid_index;
 }
 
+/* The type is that of the entry which the queue pair uses: a table has several. */
 static void take_gid(struct link_facts *f, const struct rdma_cm_id *id)
 {
+	static const char *const types[] = {
+		[IBV_GID_TYPE_IB] = "ib",
+		[IBV_GID_TYPE_ROCE_V1] = "roce-v1",
+		[IBV_GID_TYPE_ROCE_V2] = "roce-v2",
+	};
+	struct ibv_gid_entry entry;
+
 	if (inet_ntop(AF_INET6, &id->route.addr.addr.ibaddr.sgid, f->gid, sizeof(f->gid)) == NULL)
 		f->gid[0] = '\0';
+	if (f->gid_index >= 0 &&
+	    ibv_query_gid_ex(id->verbs, id->port_num, (uint32_t)f->gid_index, &entry, 0) == 0 &&
+	    entry.gid_type < sizeof(types) / sizeof(types[0]))
+		f->gid_type = types[entry.gid_type];
 }
 
 void link_facts_take(struct link_facts *facts, const struct link *link)

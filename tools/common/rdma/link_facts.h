@@ -21,6 +21,7 @@ struct link_facts {
 	struct link_knobs knobs; /* as configured; of LINK_INLINE what the device gave */
 	uint32_t path_mtu_bytes; /* 0: not known */
 	int gid_index;		 /* -1: not known */
+	const char *gid_type;	 /* ib, roce-v1, roce-v2; NULL: not known */
 	char gid[LINK_GID_MAX];	 /* as an IPv6 address; empty: not known */
 };
 

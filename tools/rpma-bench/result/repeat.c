@@ -137,11 +137,12 @@ static json_t *connection_json(const struct repeat *r)
 
 	if (!f->known)
 		return json_null();
-	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "path_mtu_bytes",
+	value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "path_mtu_bytes",
 			  f->path_mtu_bytes > 0 ? json_integer(f->path_mtu_bytes) : json_null(),
-			  "gid_index", result_known(f->gid_index), "gid", result_text(f->gid),
-			  "sq_size", json_integer(f->sq_size), "rq_size", json_integer(f->rq_size),
-			  "cq_size", json_integer(f->cq_size), "buffers",
+			  "gid_index", result_known(f->gid_index), "gid_type",
+			  result_text(f->gid_type), "gid", result_text(f->gid), "sq_size",
+			  json_integer(f->sq_size), "rq_size", json_integer(f->rq_size), "cq_size",
+			  json_integer(f->cq_size), "buffers",
 			  r->huge_buffers ? "hugepages" : "normal");
 	for (int i = 0; i < LINK_KNOBS; i++)
 		json_object_set_new(value, link_knob_rows[i].key, knob_json(f->knobs.value[i]));

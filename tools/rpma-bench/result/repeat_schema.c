@@ -17,6 +17,7 @@ static const struct schema rpmem[] = {
 static const struct schema connection[] = {
 	{"path_mtu_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"gid_index", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"gid_type", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "ib roce-v1 roce-v2"},
 	{"gid", SCHEMA_NAME, SCHEMA_NULL, NULL},
 	{"sq_size", SCHEMA_COUNT, 0, NULL},
 	{"rq_size", SCHEMA_COUNT, 0, NULL},
