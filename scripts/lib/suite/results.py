@@ -43,6 +43,7 @@ class Outcome:
     failed: dict[str, list[str]] = field(default_factory=dict)  # a test, and lines about it
     skips: list[Skip] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)  # a test, and its seconds
+    stopped: bool = False  # before its end: neither passed nor failed
 
 
 def skips_within(test: str, output: str) -> list[Skip]:
@@ -115,6 +116,8 @@ def closing_lines(outcomes: list[Outcome], seconds: float) -> list[str]:
     lines = [f"{'step':<20}{'tests':>8}{'failed':>8}{'skipped':>9}{'time':>9}"]
     lines += [f"{o.name:<20}{o.total:>8}{len(o.failed):>8}{len(o.skips):>9}{o.seconds:>7} s" for o in outcomes]
     for outcome in outcomes:
+        if outcome.stopped:
+            lines.append(f"STOPPED  {outcome.name}")
         for test, about in outcome.failed.items():
             lines += [f"FAILED   {outcome.name}: {test}", *(f"         {line}" for line in about)]
     total = sum(outcome.total for outcome in outcomes)

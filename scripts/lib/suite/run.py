@@ -80,6 +80,8 @@ class Run:
         outcome = Outcome(name, tree, round(time.monotonic() - begin), 1)
         if status:
             self._broken.add(tree)
+            outcome.stopped = self.children.is_stopped
+        if status and not outcome.stopped:
             outcome.failed[name] = [*_last_lines(log), f"whole output: build/test-results/{name}.log"]
         self._done(outcome)
         self._built[tree].set()
@@ -101,10 +103,11 @@ class Run:
         else:
             outcome = self._command(step)
         outcome.seconds = round(time.monotonic() - begin)
-        if self.children.is_stopped:
-            outcome.failed = {step.name: ["stopped"]}
+        outcome.stopped = self.children.is_stopped
+        if outcome.stopped:
+            outcome.failed = {}
         skip_lines = results.forbid_skips(outcome)
-        status = "stopped" if self.children.is_stopped else "failed" if outcome.failed else "passed"
+        status = "stopped" if outcome.stopped else "failed" if outcome.failed else "passed"
         unchanged = state == records.States().of(step)
         records.write(step.name, state if unchanged else "", status, outcome.seconds, outcome.total)
         with self._lock:
@@ -144,6 +147,7 @@ class Run:
         with self._lock:
             self.outcomes.append(outcome)
         state = f"{len(outcome.failed)} of {outcome.total} failed" if outcome.failed else f"{outcome.total} passed"
+        state = "stopped" if outcome.stopped else state
         self._tell(f"    {outcome.name}: {state} ({outcome.seconds} s)")
         for test, lines in outcome.failed.items():
             self._tell("\n".join([f"    FAILED {test}", *(f"        {line}" for line in lines)]))
