@@ -250,7 +250,7 @@ stopped_server()
 	kill -TERM "$server"
 	ended "$server" 143
 	ended "$client" 2
-	grep -q 'closed the connection' client.err
+	grep -qE "$address:$port (closed|refused) the connection" client.err
 }
 
 killed_client()
