@@ -25,6 +25,7 @@
 
 #define SOCKETS_MOST 512
 #define NAME	     "@rpma-soft-"
+#define SOCKET	     "socket:["
 
 struct listener {
 	unsigned long inode;
@@ -35,26 +36,52 @@ struct listener {
 static struct listener listeners[SOCKETS_MOST];
 static unsigned count, beyond;
 
+/* The word of a line after this many others; its end: an empty one. */
+static const char *word_of(const char *line, unsigned before)
+{
+	const char *const space = " \t\n";
+
+	line += strspn(line, space);
+	while (before-- > 0) {
+		line += strcspn(line, space);
+		line += strspn(line, space);
+	}
+	return line;
+}
+
+static bool number_at(const char *text, int base, unsigned long *value)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoul(text, &end, base);
+	return end != text && errno == 0;
+}
+
 /* "00000000000000000000ffff7f000001-7204" */
 static bool read_name(const char *name, char *address, size_t room)
 {
+	char text[INET6_ADDRSTRLEN], digits[3] = "";
 	unsigned char gid[16];
-	char text[INET6_ADDRSTRLEN];
-	unsigned port;
+	unsigned long port;
 	bool is_ipv4;
 
 	for (size_t i = 0; i < sizeof(gid); i++) {
-		unsigned byte;
+		const char *byte = name + 2 * i;
 
-		if (sscanf(name + 2 * i, "%2x", &byte) != 1)
+		if (!isxdigit((unsigned char)byte[0]) || !isxdigit((unsigned char)byte[1]))
 			return false;
-		gid[i] = (unsigned char)byte;
+		memcpy(digits, byte, 2);
+		gid[i] = (unsigned char)strtoul(digits, NULL, 16);
 	}
-	if (sscanf(name + 2 * sizeof(gid), "-%u", &port) != 1)
+	name += 2 * sizeof(gid);
+	if (*name != '-' || !number_at(name + 1, 10, &port) || port > UINT16_MAX)
 		return false;
 	is_ipv4 = memcmp(gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0;
 	inet_ntop(is_ipv4 ? AF_INET : AF_INET6, gid + (is_ipv4 ? 12 : 0), text, sizeof(text));
-	snprintf(address, room, is_ipv4 ? "%s:%u" : "[%s]:%u", text, port);
+	snprintf(address, room, is_ipv4 ? "%s:%lu" : "[%s]:%lu", text, port);
 	return true;
 }
 
@@ -63,10 +90,10 @@ static void read_line(const char *line)
 {
 	const char *name = strstr(line, NAME);
 	struct listener one = {.pid = 0};
-	unsigned flags;
+	unsigned long flags;
 
-	if (name == NULL || sscanf(line, "%*s %*s %*s %x %*s %*s %lu", &flags, &one.inode) != 2 ||
-	    (flags & 0x10000) == 0 ||
+	if (name == NULL || !number_at(word_of(line, 3), 16, &flags) || (flags & 0x10000) == 0 ||
+	    !number_at(word_of(line, 6), 10, &one.inode) ||
 	    !read_name(name + strlen(NAME), one.address, sizeof(one.address)))
 		return;
 	if (count == SOCKETS_MOST)
@@ -109,7 +136,8 @@ static void look_into(pid_t pid)
 		ssize_t length = readlinkat(dirfd(folder), entry->d_name, to, sizeof(to) - 1);
 
 		to[length > 0 ? length : 0] = '\0';
-		if (sscanf(to, "socket:[%lu]", &inode) == 1)
+		if (strncmp(to, SOCKET, strlen(SOCKET)) == 0 &&
+		    number_at(to + strlen(SOCKET), 10, &inode))
 			note_owner(inode, pid);
 	}
 	closedir(folder);
@@ -168,8 +196,8 @@ static unsigned long namespace_of(const char *process)
 /* The first of its four user ids that is not this user's, as the device asks; or this user's. */
 static bool other_user(pid_t pid, unsigned *user)
 {
-	unsigned ids[4];
-	char path[32], line[256];
+	char path[32], line[256] = "";
+	unsigned long id;
 	bool found = false;
 	FILE *file;
 
@@ -177,11 +205,12 @@ static bool other_user(pid_t pid, unsigned *user)
 	file = fopen(path, "re");
 	*user = geteuid();
 	while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL)
-		found = sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+		found = strncmp(line, "Uid:", 4) == 0;
 	if (file != NULL)
 		fclose(file);
-	for (unsigned i = 0; found && i < 4 && *user == geteuid(); i++)
-		*user = ids[i];
+	for (unsigned i = 1; found && i <= 4 && *user == geteuid(); i++)
+		if (number_at(word_of(line, i), 10, &id))
+			*user = (uid_t)id;
 	return *user != geteuid();
 }
 

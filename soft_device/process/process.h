@@ -94,7 +94,9 @@ struct refusals {
 #define REFUSE_WITH(joint, error, call, ...)                                                       \
 	({                                                                                         \
 		static struct refusals refusals;                                                   \
-		process_refuse(&refusals, error, call, joint, __VA_ARGS__);                        \
+		const int refused_with = (error);                                                  \
+		process_refuse(&refusals, refused_with, call, joint, __VA_ARGS__);                 \
+		refused_with;                                                                      \
 	})
 int process_refuse(struct refusals *refusals, int error, const char *call, const char *joint,
 		   const char *format, ...) __attribute__((cold, format(printf, 5, 6)));

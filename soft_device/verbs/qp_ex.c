@@ -323,19 +323,28 @@ static int complete_all(struct ibv_qp_ex *ex)
 
 static uint64_t known_ops(enum ibv_qp_type type)
 {
-	const uint64_t sends = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
-	const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+	static const struct {
+		uint64_t flag;
+		uint32_t opcode;
+	} ops[] = {
+		{IBV_QP_EX_WITH_SEND, IBV_WR_SEND},
+		{IBV_QP_EX_WITH_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM},
+		{IBV_QP_EX_WITH_RDMA_WRITE, IBV_WR_RDMA_WRITE},
+		{IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM},
+		{IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ},
+		{IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP},
+		{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD},
+		{SOFT_QP_EX_WITH_FLUSH, SOFT_WR_FLUSH},
+		{SOFT_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE},
+	};
+	const uint32_t opcodes = sq_opcodes_of(type);
+	uint64_t known = 0;
 
-	switch (type) {
-	case IBV_QPT_UD:
-		return sends;
-	case IBV_QPT_UC:
-		return sends | writes;
-	default:
-		return sends | writes | IBV_QP_EX_WITH_RDMA_READ |
-		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-		       SOFT_QP_EX_WITH_FLUSH | SOFT_QP_EX_WITH_ATOMIC_WRITE;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		if (opcodes & 1u << ops[i].opcode)
+			known |= ops[i].flag;
 	}
+	return known;
 }
 
 typedef void (*flush_pointer)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);

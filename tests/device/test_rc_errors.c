@@ -287,46 +287,6 @@ static void recv__with_an_unknown_lkey_fails_at_both_ends(void **unused)
 	far_expect(5, IBV_WC_REM_OP_ERR);
 }
 
-static void no_receive__ends_when_the_retries_do(void **unused)
-{
-	struct end_options options = end_defaults();
-
-	options.rnr_retry = 2;
-	options.min_rnr_timer = 1;
-	pair_make(&options, &options);
-	post(work(IBV_WR_SEND, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
-	end_expect_error(&w.near);
-	assert_int_equal(far_state(), IBV_QPS_RTS);
-}
-
-static void no_receive__with_no_retry_ends_at_once(void **unused)
-{
-	struct end_options options = end_defaults();
-
-	options.rnr_retry = 0;
-	pair_make(&options, &options);
-	post(work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
-}
-
-/* rnr_retry 7 has no end, whatever came in between. */
-static void no_receive__waits_with_retry_7(void **unused)
-{
-	struct end_options options = end_defaults();
-
-	options.min_rnr_timer = 1;
-	pair_make(&options, &options);
-	post(work(IBV_WR_SEND, 0, 64, 0));
-	for (int i = 0; i < 1000; i++) {
-		expect_no_wc(w.near.cq);
-		assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
-	}
-	far_recv(2, 0, 64);
-	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
-	far_expect(2, IBV_WC_SUCCESS);
-}
-
 static void flush__follows_the_error_in_order(void **unused)
 {
 	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
@@ -478,61 +438,6 @@ static void waiting__send_holds_what_is_behind_it(void **unused)
 	assert_int_equal(w.far_memory[8192], w.near.memory[0]);
 }
 
-/* A peer that does not answer is found out after the retries. */
-static void pair_of_few_retries(void)
-{
-	struct end_options options = end_defaults();
-
-	options.timeout = 12;
-	options.retry_cnt = 2;
-	pair_make(&options, &options);
-}
-
-static void peer__in_error_does_not_answer(void **unused)
-{
-	pair_of_few_retries();
-	far_to_error();
-	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
-	end_expect_error(&w.near);
-}
-
-static void peer__without_its_qp_does_not_answer(void **unused)
-{
-	pair_of_few_retries();
-	recv_near(2, 0, 64);
-	far_destroy_qp();
-	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
-	EXPECT_WC(w.near.cq, 2, IBV_WC_WR_FLUSH_ERR);
-}
-
-static void peer__killed_does_not_answer(void **unused)
-{
-	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	far_die();
-	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	struct ibv_wc wc = next_wc(w.near.cq);
-	assert_int_equal(wc.wr_id, 1);
-	/* a device may have noticed before the request */
-	assert_true(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);
-	end_expect_error(&w.near);
-}
-
-/* Only the RNR retry count has 7 for no limit (IBA 9.9.2.1.1). */
-static void peer__in_error_ends_seven_retries(void **unused)
-{
-	struct end_options options = end_defaults();
-
-	NOT_ON_RXE("it takes a retry_cnt of 7 for no end");
-	options.retry_cnt = 7;
-	options.timeout = 12;
-	pair_make(&options, &options);
-	far_to_error();
-	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
-}
-
 static void message__longer_than_the_port_takes_fails(void **unused)
 {
 	struct end_options options = end_defaults();
@@ -626,9 +531,6 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(write__without_access_touches_no_part),
 	PAIR_TEST(recv__too_small_fails_at_both_ends),
 	PAIR_TEST(recv__with_an_unknown_lkey_fails_at_both_ends),
-	OWN_PAIR_TEST(no_receive__ends_when_the_retries_do),
-	OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once),
-	OWN_PAIR_TEST(no_receive__waits_with_retry_7),
 	PAIR_TEST(flush__follows_the_error_in_order),
 	PAIR_TEST(requests_before__the_error_are_good),
 	PAIR_TEST(one__of_many_writes_fails),
@@ -640,10 +542,6 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(waiting__send_is_flushed_by_the_error_state),
 	PAIR_TEST(waiting__send_goes_with_its_qp),
 	PAIR_TEST(waiting__send_holds_what_is_behind_it),
-	OWN_PAIR_TEST(peer__in_error_does_not_answer),
-	OWN_PAIR_TEST(peer__without_its_qp_does_not_answer),
-	TWO_PROCESSES_TEST(peer__killed_does_not_answer),
-	OWN_PAIR_TEST(peer__in_error_ends_seven_retries),
 	OWN_PAIR_TEST(large__write_beyond_the_region_places_nothing),
 	OWN_PAIR_TEST(large__write_places_nothing_after_the_region_is_gone),
 	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
