@@ -41,7 +41,7 @@ static int refused(const struct connection *c)
 static int nonsense(const struct connection *c)
 {
 	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "%s answered with a greeting that makes no sense: it is no server of "
+			   "%s answered with a malformed greeting: it is not a server of "
 			   "this engine",
 			   c->server);
 }

@@ -208,7 +208,7 @@ static const char *check_answer(struct io_queue *q, const struct ibv_wc *wc,
 	if (q->messages_due == 0)
 		return "without being asked";
 	if (wc->opcode != IBV_WC_RECV || persist_decode_answer(at, wc->byte_len, answer) != 0)
-		return "with bytes that make no sense";
+		return "with a malformed message";
 	if (answer->slot != q->messages[q->message_first].slot)
 		return "to something else than it was asked";
 	return NULL;
@@ -216,7 +216,7 @@ static const char *check_answer(struct io_queue *q, const struct ibv_wc *wc,
 
 static void hostile(struct io_queue *q, const char *how)
 {
-	failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is no server of this engine",
+	failure_set(EXIT_RUN_FAILED, STEP, "%s answered %s: it is not a server of this engine",
 		    q->connection->server, how);
 	io_queue_break(q, EIO);
 }
@@ -241,7 +241,7 @@ static void take_credit(struct io_queue *q, const struct ibv_wc *wc)
 	uint32_t depth = q->connection->cfg.hello.depth, more = depth / 2;
 
 	if (wc->opcode != IBV_WC_RECV || wc->byte_len != 0)
-		hostile(q, "with bytes that make no sense");
+		hostile(q, "with a malformed message");
 	else if (q->credits + more > depth)
 		hostile(q, "without being asked");
 	else if (receive_again(q, wc))

@@ -139,7 +139,7 @@ static int check_memory(struct thread_data *td, const char *file)
 				   "own; give it offset=0");
 	if ((!file || access(file, F_OK)) && !bytes_given(td))
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "no size: give size=, how much memory the server is to offer");
+				   "no size: set size= to the bytes to export");
 	return 0;
 }
 

@@ -109,7 +109,7 @@ static bool is_failure(enum rdma_cm_event_type type)
 	       meaning(type) >= RPMA_CONN_LOST;
 }
 
-/* For rpma_err_text(): what was not to be, with whom and why. */
+/* For rpma_err_text(): what failed, with which peer, and why. */
 __attribute__((cold)) static void explain(const struct rpma_conn *conn,
 					  enum rdma_cm_event_type type, int status)
 {

@@ -217,7 +217,7 @@ static int take_granted(struct rpma_conn *conn, const struct ibv_qp_cap *cap)
 	options[RPMA_CONN_OPT_INLINE_SIZE] = cap->max_inline_data;
 	if (options[RPMA_CONN_OPT_FLUSH_METHOD] == RPMA_FLUSH_METHOD_NATIVE &&
 	    !conn->native_flush) {
-		RPMA_LOG_ERROR("device %s has no native flush, and the connection is to flush so",
+		RPMA_LOG_ERROR("device %s lacks native flush, which this connection requires",
 			       conn->qp->context->device->name);
 		return RPMA_E_NOSUPP;
 	}

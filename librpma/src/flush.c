@@ -149,8 +149,8 @@ __attribute__((cold)) static int type_refused(const struct rpma_mr_remote *dst,
 
 __attribute__((cold)) static int not_native(void)
 {
-	RPMA_LOG_ERROR("the remote region is not registered for the native flush, and the "
-		       "connection is to flush so");
+	RPMA_LOG_ERROR("the remote region is not registered for native flush, which this "
+		       "connection requires");
 	return RPMA_E_NOSUPP;
 }
 

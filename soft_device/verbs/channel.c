@@ -140,7 +140,7 @@ void channel_remove(struct channel *channel, struct cq *cq)
 	unlink_cq(channel, cq);
 }
 
-/* The event of the first CQ that has one, which then goes to the end of the row. */
+/* Takes the next event, round-robin over the CQs. */
 static struct cq *take_event(struct channel *channel)
 {
 	struct cq *cq = channel->cqs;

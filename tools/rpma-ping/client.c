@@ -85,7 +85,7 @@ static int hello(struct client *c)
 	if (ret == 0 && c->reply.mr_desc_bytes == 0)
 		ret = failure_because(
 			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-			"%s welcomes without describing its memory: it is no server of "
+			"%s welcomes without describing its memory: it is not a server of "
 			"rpma-ping",
 			c->dial.name);
 	return ret;

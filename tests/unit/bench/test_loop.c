@@ -359,7 +359,7 @@ static void an_answer_to_nothing_is_told(void **state)
 	cfg.operation = &fake_answered;
 	fake.twice_at = 42;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
-	assert_non_null(strstr(failure_get()->text, "what it was not asked"));
+	assert_non_null(strstr(failure_get()->text, "unexpected answer"));
 }
 
 /* More arrive at once than one poll gives. */

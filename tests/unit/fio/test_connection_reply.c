@@ -208,7 +208,7 @@ static void nonsense_is_not_believed(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		link_begin(METHOD_APM);
 		fake.forge = forgeries[i];
-		refused_with("makes no sense");
+		refused_with("malformed");
 	}
 }
 
@@ -222,7 +222,7 @@ static void an_offer_that_does_not_fit_is_not_believed(void **state)
 			fake.offer.method = METHOD_APM;
 		else
 			fake.reply.mr_desc_bytes = fake.reply.pcfg_desc_bytes = 0;
-		refused_with("makes no sense");
+		refused_with("malformed");
 	}
 }
 

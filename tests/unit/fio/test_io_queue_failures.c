@@ -219,10 +219,10 @@ static void a_hostile_answer_ends_the_connection(void **state)
 		const char *sentence;
 	} cases[] = {{another_slot, "something else than it was asked"},
 		     {no_such_slot, "something else than it was asked"},
-		     {no_such_status, "make no sense"},
-		     {too_short, "make no sense"},
-		     {too_long, "make no sense"},
-		     {no_message, "make no sense"}};
+		     {no_such_status, "malformed"},
+		     {too_short, "malformed"},
+		     {too_long, "malformed"},
+		     {no_message, "malformed"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
@@ -271,7 +271,7 @@ static void a_hostile_credit_ends_the_connection(void **state)
 			fake.numbers++;
 		io_queue_poll(io_queue);
 		assert_int_equal(io_queue_broken(io_queue), EIO);
-		expect_sentence(i < 2 ? "make no sense" : "without being asked");
+		expect_sentence(i < 2 ? "malformed" : "without being asked");
 		io_queue_close(&io_queue);
 	}
 }

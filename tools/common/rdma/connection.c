@@ -299,7 +299,7 @@ int link_greeting(const struct link *link, const void **bytes, size_t *len)
 
 	if (rpma_conn_get_private_data(link->conn, &pdata) != 0 || pdata.ptr == NULL)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered without a greeting: it is no server of this "
+				       "%s answered without a greeting: it is not a server of this "
 				       "tool",
 				       link->peer_name);
 	*bytes = pdata.ptr;

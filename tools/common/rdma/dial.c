@@ -290,7 +290,7 @@ int dial_answer(const struct dial *dial, const struct link *link, enum greeting_
 		return ret;
 	if (greeting_decode_reply(bytes, len, reply) != 0)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered with a greeting that makes no sense: it is no "
+				       "%s answered with a malformed greeting: it is not a "
 				       "server of this tool",
 				       dial->name);
 	return reply->answer == GREETING_WELCOME ? 0 : refused(dial, role, reply);

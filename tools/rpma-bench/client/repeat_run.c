@@ -53,7 +53,7 @@ static int await_workers(struct item *it, const struct connection_watch *watch)
 	if (ret == 0)
 		return workers_end(it->setup.workers);
 	workers_stop(it->setup.workers);
-	/* what the threads say of it is no news */
+	/* their errors only repeat ours */
 	workers_end(it->setup.workers);
 	*failure_get() = why;
 	return ret;

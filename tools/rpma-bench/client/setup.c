@@ -158,7 +158,7 @@ static int connect_lanes(struct repeat_setup *setup)
 	return ret;
 }
 
-/* Both sides are ready when it gives 0; else close_stage is still to be called. */
+/* Both sides are ready when it gives 0; on failure call repeat_setup_close(). */
 static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 {
 	int ret;

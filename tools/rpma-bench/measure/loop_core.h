@@ -175,7 +175,7 @@ static inline int measure_check_answer(struct loop *l, struct lane_state *r,
 {
 	const struct operation *operation = l->cfg->operation;
 	uint32_t at = (uint32_t)wc->wr_id;
-	const char *refusal = "the server answered what it was not asked";
+	const char *refusal = "unexpected answer from the server";
 	int ret;
 
 	if (r->answers < r->posted)

@@ -17,7 +17,7 @@ int shape_check(enum shape shape, int ranks)
 				   ranks);
 	if (shape == SHAPE_ALL_TO_ALL && ranks < 2)
 		return failure_set(EXIT_WRONG_USAGE, "start",
-				   "all-to-all: two ranks at least were expected (mpirun -n)");
+				   "all-to-all needs at least two ranks (mpirun -n)");
 	return 0;
 }
 

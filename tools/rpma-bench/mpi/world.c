@@ -351,8 +351,7 @@ json_t *world_collect(struct world *w, const json_t *mine)
 		one = w->lost ? NULL : receive(w, r);
 		if (json_array_append_new(all, one) != 0) {
 			json_decref(all);
-			failure_set(EXIT_RUN_FAILED, "together",
-				    "rank %d on %s did not hand in what it measured", r,
+			failure_set(EXIT_RUN_FAILED, "together", "rank %d on %s sent no result", r,
 				    w->hosts[r]);
 			w->failure = *failure_get();
 			w->lost = true;

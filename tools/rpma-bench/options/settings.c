@@ -176,7 +176,7 @@ int settings_complete(struct options *o)
 {
 	if (given(o, SETTING_OPS) && given(o, SETTING_DURATION))
 		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--ops and --duration: one of them ends a repeat, not both");
+				   "--ops and --duration are mutually exclusive");
 	if (o->endless && (given(o, SETTING_CI) || (given(o, SETTING_REPEATS) && o->repeats > 1)))
 		return failure_set(
 			EXIT_WRONG_USAGE, "options",

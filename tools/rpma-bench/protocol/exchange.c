@@ -36,7 +36,7 @@ int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buff
 
 static int unexpected_message(const struct link *link)
 {
-	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent a message that makes no sense here",
+	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent an unexpected message",
 			   link_peer_name(link));
 }
 

@@ -335,8 +335,8 @@ static int go_on(struct journal *j, const json_t *head, const struct options *o,
 		return ret;
 	}
 	return failure_set(EXIT_WRONG_USAGE, "journal",
-			   "--resume %s: that was another run than these options ask for: %s",
-			   o->output, difference);
+			   "--resume %s: options differ from those of the saved run: %s", o->output,
+			   difference);
 }
 
 int journal_start(struct journal **journal, const struct options *options,

@@ -77,7 +77,7 @@ static int greet(struct session *s)
 
 static int unexpected_message(const struct session *s)
 {
-	return failure_set(EXIT_RUN_FAILED, "message", "%s sent a message that makes no sense here",
+	return failure_set(EXIT_RUN_FAILED, "message", "%s sent an unexpected message",
 			   link_peer_name(s->link));
 }
 
