@@ -40,7 +40,7 @@ MAX_DISTURBED = 6  # pairs of one comparison
 def measure(place: dict[str, Any]) -> dict[str, Any]:
     # bound to one CPU the measuring thread meets the fault's own thread at a lock: two modes
     line = [SOFT, "-f", "delay:op=read,time=50us", BENCH, "local", "--json", "--quiet", "--op", "write,read",
-            "--size", "64,4K,16K", "--repeats", "1", "--duration", "100ms", "--warmup", "20ms",
+            "--size", "64,4K,16K", "--repeats", "1", "--duration", "40ms", "--warmup", "10ms",
             "--pin", "none"]  # fmt: skip
     done = subprocess.run(line, capture_output=True, check=True, timeout=300)
     result: dict[str, Any] = json.loads(done.stdout)
