@@ -1113,7 +1113,7 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  * Operations complete there, and so do receives, unless they have a queue of their own. Each
  * connection takes as many entries of the queue as it may need, RPMA_CONN_OPT_SQ_SIZE and, where
  * receives complete in it, RPMA_CONN_OPT_RQ_SIZE: a connection for which not enough are left is
- * refused when it is made, so the queue cannot overflow. Places are counted as where
+ * RPMA_E_INVAL of the call that makes it, so the queue cannot overflow. Places are counted as where
  * RPMA_CONN_OPT_SQ_SIZE is set. It excludes a shared completion channel.
  *
  * Return: 0, or
@@ -1163,9 +1163,9 @@ int rpma_conn_cfg_set_option(struct rpma_conn_cfg *cfg, enum rpma_conn_option op
  * is left alone.
  *
  * Return: 0, or
- *   RPMA_E_INVAL - @peer, @addr, @port or @req_ptr is NULL, or @cfg has both a
+ *   RPMA_E_INVAL - @peer, @addr, @port or @req_ptr is NULL, @cfg has both a
  *     shared completion channel and a shared receive queue with a completion
- *     queue of its own
+ *     queue of its own, or the queue of rpma_conn_cfg_set_cq() has too few entries left
  *   RPMA_E_NOSUPP - an option of @cfg is not supported here: native flush only, the
  *     moderation of completions, or a traffic class
  *   RPMA_E_NOMEM - out of memory
@@ -1235,7 +1235,8 @@ int rpma_conn_req_reject(struct rpma_conn_req **req_ptr,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @req or @dst is NULL, or @len is above UINT32_MAX
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and RPMA_CONN_OPT_RQ_SIZE receives are posted
+ *   RPMA_E_AGAIN - the library counts the places of the queues
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and RPMA_CONN_OPT_RQ_SIZE receives are posted
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
  *     receive queue is full or the connection uses a shared receive queue
  * Threads: safe.
@@ -1344,8 +1345,9 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @peer, @addr, @port or @conn_ptr is NULL; @pdata is given but its pointer
- *     is NULL or its length 0; or @cfg has both a shared completion channel and a shared
- *     receive queue with a completion queue of its own
+ *     is NULL or its length 0; @cfg has both a shared completion channel and a shared
+ *     receive queue with a completion queue of its own; or the queue of rpma_conn_cfg_set_cq() has
+ *     too few entries left
  *   RPMA_E_NOSUPP - an option of @cfg is not supported here: the moderation of completions,
  *     or a traffic class
  *   RPMA_E_NOMEM - out of memory
@@ -1482,7 +1484,8 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 /**
  * rpma_conn_get_cq - ask for the completion queue
  * @conn: the connection
- * @cq_ptr: where to store it, borrowed; lives as long as the connection
+ * @cq_ptr: where to store it, borrowed; lives as long as the connection, or is the queue of
+ *   rpma_conn_cfg_set_cq()
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @cq_ptr is NULL
@@ -1685,10 +1688,14 @@ int rpma_conn_disconnect(struct rpma_conn *conn);
  * rpma_conn_delete - delete a connection
  * @conn_ptr: the connection; set to NULL. A NULL connection is fine.
  *
- * Legal at any time: a connection that still stands is torn down. One that shares a queue of
- * rpma_cq_new() is deleted while no thread fetches from it. Its
- * completion queues, descriptors and private data go with it; regions stay. Operations
- * that wait (RPMA_F_MORE) are not posted; the log has a warning.
+ * Legal at any time, with or without rpma_conn_disconnect() before: a connection that still stands
+ * is torn down. Its completion queues, descriptors and private data go with it; regions stay, and
+ * the device uses their memory no longer for this connection. Operations that wait (RPMA_F_MORE)
+ * are not posted; the log has a warning.
+ *
+ * One that shares a queue of rpma_cq_new() is deleted while no thread fetches from it. Its
+ * completions that were not fetched are dropped, and another connection may take its entries.
+ *
  * The connection is gone even when an error comes back, which is then the
  * first of those met.
  *
@@ -1776,8 +1783,9 @@ int rpma_ep_get_port(const struct rpma_ep *ep, uint16_t *port);
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @ep or @req_ptr is NULL; the event was of the endpoint, such as the removal
- *     of its device, and is consumed; or @cfg has both a shared completion channel and a shared
- *     receive queue with a completion queue of its own
+ *     of its device, and is consumed; @cfg has both a shared completion channel and a shared
+ *     receive queue with a completion queue of its own; or the queue of rpma_conn_cfg_set_cq() has
+ *     too few entries left
  *   RPMA_E_NO_EVENT - nothing is waiting on a non-blocking descriptor, or a
  *     signal interrupted the wait
  *   RPMA_E_NOSUPP - an option of @cfg is not supported here: native flush only, or
@@ -1832,7 +1840,8 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -1867,7 +1876,8 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -1910,7 +1920,8 @@ struct rpma_range {
  *     @num_ranges is below 1 or above RPMA_CONN_OPT_SEND_SGES; the ranges have more than
  *     UINT32_MAX bytes; @flags has RPMA_F_INLINE and they have more than
  *     RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -1945,7 +1956,8 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -1985,7 +1997,8 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @dst_offset is
  *     not a multiple of 8; or, where the device has no atomic write, the 8 bytes cross a
  *     cache line of the peer (not checked before 1.4)
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2022,7 +2035,8 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
  *     multiple of 8
  *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2054,7 +2068,8 @@ int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst,
  *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
  *     multiple of 8
  *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2102,7 +2117,8 @@ int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, si
  *     RPMA_FLUSH_TYPE_PERSISTENT, the peer did not declare Direct Write to
  *     PMem, and the connection may flush by reading; or it flushes natively only, and the region is
  *     not registered for it
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2144,7 +2160,8 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *     RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than
  *     two places
  *   RPMA_E_NOSUPP - as for rpma_flush()
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue has no two places left
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it has no two left
  *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; the write may have been
  *     posted, the flush was not
  * Threads: safe on different connections.
@@ -2188,7 +2205,9 @@ struct rpma_record {
  * flushed to persistence; then the end is written by rpma_atomic_write(), and flushed. If one
  * fails, each of the four may leave a completion with @op_context. Whenever the power fails,
  * the end that is found names a record that is there. They take four places in the send queue,
- * and are posted with one doorbell (see RPMA_F_MORE for native operations).
+ * and are posted with one doorbell (see RPMA_F_MORE for native operations). An append with
+ * RPMA_F_MORE is four of the RPMA_CONN_OPT_BATCH_SIZE operations that may wait: eight appends by
+ * default.
  *
  * Where an append to the same region and with the same end_offset waits (RPMA_F_MORE) that leaves
  * no completion, and the region is flushed by reading, a list of appends becomes one: all
@@ -2201,7 +2220,8 @@ struct rpma_record {
  *     RPMA_F_INLINE and len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than four
  *     places
  *   RPMA_E_NOSUPP - as for rpma_flush()
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue has no four places left
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it has no four left
  *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; any but the last of the
  *     four may have been posted, so the new end may be there
  * Threads: safe on different connections.
@@ -2268,7 +2288,8 @@ int rpma_discard(struct rpma_conn *conn, size_t *count);
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
  *     is NULL but @offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2300,7 +2321,8 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
  *     is NULL but @offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and the send queue is full
+ *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
  * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
@@ -2329,7 +2351,8 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, 
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @len is above UINT32_MAX; @dst is NULL but
  *     @offset or @len is not 0
- *   RPMA_E_AGAIN - RPMA_CONN_OPT_SIGNAL_EVERY is set, and RPMA_CONN_OPT_RQ_SIZE receives are posted
+ *   RPMA_E_AGAIN - the library counts the places of the queues
+ *     (RPMA_CONN_OPT_SIGNAL_EVERY), and RPMA_CONN_OPT_RQ_SIZE receives are posted
  *     or their completions not fetched yet
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
  *     receive queue is full or the connection uses a shared receive queue
@@ -2519,7 +2542,8 @@ int rpma_srq_get_rcq(const struct rpma_srq *srq, struct rpma_cq **rcq_ptr);
  * Set it in the configuration of the connections, which may be the same one, with
  * rpma_conn_cfg_set_cq(), and wait for the completions of all at once. Make it large enough: each
  * connection takes RPMA_CONN_OPT_SQ_SIZE entries and, unless its receives complete elsewhere,
- * RPMA_CONN_OPT_RQ_SIZE more. That is 10 also for one that receives nothing: set it to 0 then.
+ * RPMA_CONN_OPT_RQ_SIZE more. RPMA_CONN_OPT_RQ_SIZE is 10 unless it is set: for connections that
+ * receive nothing, set it to 0.
  *
  * A connection is deleted by the thread that fetches from the queue, or while none does. On
  * failure @cq_ptr is left alone.
@@ -2559,7 +2583,8 @@ int rpma_cq_delete(struct rpma_cq **cq_ptr);
  * @conn_ptr: where to store the connection, borrowed
  *
  * Other threads may make connections meanwhile. They delete one only while no thread fetches from
- * the queue or waits for it: best leave that to the thread that fetches.
+ * the queue or waits for it: best leave that to the thread that fetches. Completions of a
+ * connection that was deleted are dropped, so each that was fetched has its connection.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @cq or @conn_ptr is NULL, the queue is that of a connection or a shared
@@ -2623,6 +2648,11 @@ int rpma_cq_wait(struct rpma_cq *cq);
  * it is not IBV_WC_SUCCESS only wr_id, qp_num and vendor_err are valid beside
  * it, and the connection is broken.
  *
+ * Where the library counts places (RPMA_CONN_OPT_SIGNAL_EVERY), completions that it asked for
+ * itself are taken by this call and not handed over. So after an operation was RPMA_E_AGAIN, fetch
+ * until RPMA_E_NO_COMPLETION, and try the operation again: there may be room, though no completion
+ * came.
+ *
  * Return: 0 with at least one completion, or
  *   RPMA_E_INVAL - @cq or @wc is NULL; @num_entries is below 1; @num_entries
  *     is above 1 and @num_entries_got NULL
@@ -2669,7 +2699,8 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
  *
  * Return: 0 with at least one completion, or
  *   RPMA_E_INVAL - as for rpma_cq_get_wc(); or @timeout_ms is negative and no completion can come
- *   RPMA_E_AGAIN - the send queue was full and has room again
+ *   RPMA_E_AGAIN - the send queue was full and has room again; of a queue of rpma_cq_new(), the
+ *     send queue of one of its connections
  *   RPMA_E_SHARED_CHANNEL - the completion channel is shared with another
  *     queue; use rpma_conn_wait()
  *   RPMA_E_TIMEOUT - none came within @timeout_ms
@@ -2739,10 +2770,11 @@ struct rpma_wait_item {
  * @num_ready: where to store how many are ready; may be NULL
  *
  * For a queue, its event is taken and it is armed again, as by rpma_cq_wait(): fetch with
- * rpma_cq_get_wc() until it is empty. For connections and endpoints call rpma_conn_next_event() or
- * rpma_ep_next_conn_req(), with O_NONBLOCK set on their descriptors: they may find
- * RPMA_E_NO_EVENT all the same, and would wait otherwise. For a peer call
- * rpma_peer_next_async_event(). A signal does not end the wait.
+ * rpma_cq_get_wc() until it is empty. Completions that the library asked for itself
+ * (RPMA_CONN_OPT_SIGNAL_EVERY) wake it as well: fetch, then try again what was RPMA_E_AGAIN. For
+ * connections and endpoints call rpma_conn_next_event() or rpma_ep_next_conn_req(), with O_NONBLOCK
+ * set on their descriptors: they may find RPMA_E_NO_EVENT all the same, and would wait otherwise.
+ * For a peer call rpma_peer_next_async_event(). A signal does not end the wait.
  *
  * Return: 0 with at least one item ready, or
  *   RPMA_E_INVAL - @items is NULL, @count is 0 or too large, or an item has none or
