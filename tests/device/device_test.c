@@ -203,6 +203,16 @@ struct ibv_wc expect_wc(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status st
 	return wc;
 }
 
+void expect_own_mistake(struct ibv_cq *cq)
+{
+	const enum ibv_wc_status status = next_wc(cq).status;
+
+	if (on_rxe())
+		assert_int_not_equal(status, IBV_WC_SUCCESS);
+	else
+		assert_int_equal(status, IBV_WC_LOC_PROT_ERR);
+}
+
 void expect_no_wc(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;

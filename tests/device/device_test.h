@@ -84,6 +84,12 @@ struct ibv_wc next_wc(struct ibv_cq *cq);
 struct ibv_wc expect_wc(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status,
 			const char *file, int line);
 void expect_no_wc(struct ibv_cq *cq);
+/*
+ * The next completion tells of a buffer that is in no region of its key (IBA 11.6.2). rxe fails as
+ * well, but with LOC_QP_OP_ERR (Linux 6.1) or WR_FLUSH_ERR (6.12), as for any request that it
+ * cannot start.
+ */
+void expect_own_mistake(struct ibv_cq *cq);
 /* The next asynchronous event has this type; it is acknowledged. */
 struct ibv_async_event expect_async(struct ibv_context *context, enum ibv_event_type type);
 void expect_no_async(struct ibv_context *context);
