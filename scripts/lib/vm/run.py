@@ -76,6 +76,10 @@ def _received(descriptor: int) -> bytes:
         return b""
 
 
+class _Panic(Failure):
+    """A kernel that panicked before its guest was up: nothing of the command has run."""
+
+
 class _Guest:
     """A machine with the state of its job."""
 
@@ -110,7 +114,8 @@ class _Guest:
         lines = [line for line in text.splitlines() if line.strip()]
         lines = ([line for line in lines if TELLING.search(line)] or lines)[-CONSOLE_LINES:]
         last = "; its last console lines:\n  " + "\n  ".join(lines) if lines else ""
-        return Failure(f"{self.machine.role} guest: {what}{last}")
+        kind = _Panic if "up" not in self.words and "Kernel panic" in text else Failure
+        return kind(f"{self.machine.role} guest: {what}{last}")
 
 
 class Run:
@@ -224,6 +229,15 @@ class Run:
 
 
 def run(options: Options, kernel: Kernel, root: Root) -> int:
+    """Boots once more where the emulation of a processor made the kernel panic: rare, and seen."""
+    try:
+        return _run_once(options, kernel, root)
+    except _Panic as panic:
+        print(f"vm: {panic}\nvm: booting once more", file=sys.stderr)
+        return _run_once(options, kernel, root)
+
+
+def _run_once(options: Options, kernel: Kernel, root: Root) -> int:
     def time_is_up(_number: int, _frame: FrameType | None) -> None:
         raise Failure(f"{options.timeout_s} s are up and the command has not ended "
                       "(--timeout gives it more)")
