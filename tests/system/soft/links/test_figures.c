@@ -287,7 +287,7 @@ static void test_strangers_cost_little_memory(void **state)
 /* The tables of the segment, which are used in turn and so grow to 5 MiB, are not in RssAnon. */
 static void test_long_flood_leaves_nothing(void **state)
 {
-	const double until = now_ms() + 1000.0 * number_of("RPMA_FLOOD_S", 180);
+	const double until = now_ms() + 1000.0 * number_of("RPMA_FLOOD_S", 60);
 	const pid_t flood = start_flood(target.qp->qp_num, -1);
 	long first_kb = 0, kb, threads = status_of(getpid(), "Threads:");
 	int files = 0, rounds = 0;
