@@ -27,11 +27,9 @@ static struct qp *qp_of_ex(struct ibv_qp_ex *ex)
 #define REFUSE_BUILD(sq, error, format, ...)                                                       \
 	do {                                                                                       \
 		if ((sq)->build_error == 0)                                                        \
-			(sq)->build_error = REFUSE_OF(error, wr_complete, "QP %#x: " format,       \
+			(sq)->build_error = REFUSE_OF(error, "ibv_wr_complete", "QP %#x: " format, \
 						      (sq)->qpn, __VA_ARGS__);                     \
 	} while (0)
-
-static const char wr_complete[] = "ibv_wr_complete";
 
 /* The slot for the next request; NULL when something is wrong with this or an earlier one. */
 static struct send_slot *begin(struct ibv_qp_ex *ex, uint32_t opcode)
@@ -283,7 +281,7 @@ static int check_lengths(const struct send_queue *sq)
 
 		if (sq_opcodes[work->opcode].eight && sq_length(work) < 8)
 			return REFUSE_OF(
-				EINVAL, wr_complete,
+				EINVAL, "ibv_wr_complete",
 				"QP %#x: wr_id %#llx: an atomic operation needs 8 bytes of "
 				"memory, not %llu",
 				sq->qpn, (unsigned long long)work->wr_id,
@@ -292,7 +290,7 @@ static int check_lengths(const struct send_queue *sq)
 	return 0;
 }
 
-static int complete_all(struct ibv_qp_ex *ex)
+static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = qp_of_ex(ex);
 	struct send_queue *sq = &qp->sq;
@@ -305,8 +303,8 @@ static int complete_all(struct ibv_qp_ex *ex)
 	shared_lock_take(&sq->lock);
 	sq->in_build = false;
 	if (error == 0 && qp_state(qp) < IBV_QPS_RTS)
-		error = REFUSE_OF(EINVAL, wr_complete, "QP %#x: it is in %s, not in RTS", sq->qpn,
-				  name_of_state(qp_state(qp)));
+		error = REFUSE_OF(EINVAL, "ibv_wr_complete", "QP %#x: it is in %s, not in RTS",
+				  sq->qpn, name_of_state(qp_state(qp)));
 	for (uint32_t i = 0; i < sq->building && error == 0; i++) {
 		if (__builtin_expect(fault_any, 0))
 			sq_fault_posted(&qp->sq, sq_slot(sq, sq->posted));
@@ -387,7 +385,7 @@ void qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 	if (qp->init.qp_type == IBV_QPT_UD)
 		ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_start = wr_start;
-	ex->wr_complete = complete_all;
+	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
 	qp->has_ex = true;
 }
