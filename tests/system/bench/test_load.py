@@ -247,7 +247,7 @@ def test_a_line_says_what_the_interval_of_the_result_has() -> None:
 @pytest.mark.parametrize("rate", [300, 500, 700])
 def test_waits_are_those_of_an_m_d_1_queue(rate: int) -> None:
     """Wait = rate E[S2] / (2 (1 - rate E[S])), with S as it was measured: close to 1 ms."""
-    document, said = bench("1ms", "--rate", str(rate), "--arrivals", "poisson", "--repeats", "3", "--duration", "15s",
+    document, said = bench("1ms", "--rate", str(rate), "--arrivals", "poisson", "--repeats", "3", "--duration", "8s",
                         "--warmup", "100ms", "--seed", "11")  # fmt: skip
     (point,) = document["points"]
     total = sum(r["ops"] for r in point["repeats"])

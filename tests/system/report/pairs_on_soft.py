@@ -22,7 +22,7 @@ MAX_SPREAD = 0.06
 
 def plans(folder: Path, delay_a: str, delay_b: str, repeats: int = 3) -> None:
     # bound to one CPU the measuring thread meets the fault's own thread at a lock: two modes
-    options = {"size": 64, "duration": "100ms", "warmup": "50ms", "pin": "none"}
+    options = {"size": 64, "duration": "60ms", "warmup": "20ms", "pin": "none"}
     series = {"name": "write", "tool": "rpma-bench", "repeats": repeats, "options": options}
     for name, delay in (("a", delay_a), ("b", delay_b)):
         programs = {"rpma-bench": [SOFT, "-f", f"delay:time={delay}", BENCH]}
