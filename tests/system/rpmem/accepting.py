@@ -24,7 +24,10 @@ LIMIT_S = 1000  # the cases have limits of their own
 
 
 class Setting:
-    """`lanes`: tcp or soft. `ssh`: RPMEM_SSH, a program without arguments."""
+    """`lanes`: tcp or soft. `ssh`: RPMEM_SSH, a program without arguments.
+
+    Some cases run the daemon as a user who may not reach the build, so what it needs is copied.
+    """
 
     def __init__(self, folder: Path, lanes: str, ssh: Path, env: dict[str, str]) -> None:
         self.folder, self.lanes = folder, lanes
@@ -33,9 +36,8 @@ class Setting:
         self.pools.chmod(0o755)
         self.log.touch()
         over_ssh = ssh != STUB  # it does not hand on what is preloaded
-        launched = f"{LAUNCHER} -- " if lanes == "soft" and over_ssh else ""
+        launched = f"{self._launcher()} -- " if lanes == "soft" and over_ssh else ""
         self.options = f"--poolset-dir={self.pools} --log-file={self.log} --log-level=notice"
-        # some cases run it as a user who may not reach the build
         self.program = str(shutil.copy(RPMEMD, folder / "rpmemd-program"))
         self.rpmemd = self.script("rpmemd", f'exec {launched}{self.program} {self.options} "$@"')
         self.env = {
@@ -50,6 +52,14 @@ class Setting:
             "RPMEM_ACCEPT_LOG": str(self.log),
             **env,
         }
+
+    def _launcher(self) -> Path:
+        """With the device beside it, where it looks."""
+        built, here = Path(LAUNCHER).parent, self.folder / "device"
+        here.mkdir()
+        shutil.copy(built / "librpma-soft.so", here)
+        shutil.copytree(built / "librpma-soft", here / "librpma-soft")
+        return Path(shutil.copy(LAUNCHER, here))
 
     def script(self, name: str, text: str) -> Path:
         path = self.folder / name
