@@ -168,9 +168,10 @@ static __attribute__((noinline)) void give_back(struct shared_place *slot)
 		;
 }
 
-/* False: the ring is full. */
-static inline bool put(struct segment *segment, struct shared_cq *shared,
-		       const struct shared_cqe *cqe)
+/* False: the ring is full. Inlined once with stamps and once without: a clock that is read costs
+ * the other way nothing. */
+static inline __attribute__((always_inline)) bool
+put(struct segment *segment, struct shared_cq *shared, const struct shared_cqe *cqe, bool stamped)
 {
 	struct shared_place *slot;
 	uint32_t position;
@@ -178,6 +179,8 @@ static inline bool put(struct segment *segment, struct shared_cq *shared,
 
 	while ((slot = reserve(segment, shared, &position, &place)) != NULL) {
 		slot->cqe = *cqe;
+		if (stamped)
+			slot->stamp_ns = process_now_ns();
 		if (__builtin_expect(exchange(slot, place, place_of(position, PLACE_FULL)), 1)) {
 			if (__builtin_expect(use_of(place) > PLACE_FULL, 0))
 				count_left(shared, -1);
@@ -188,11 +191,17 @@ static inline bool put(struct segment *segment, struct shared_cq *shared,
 	return false;
 }
 
-static __attribute__((noinline)) void overflow(struct peer *peer, struct shared_cq *shared)
+/* There is no room. True: the completion may be lost. */
+static __attribute__((noinline)) bool overflow(struct peer *peer, struct shared_cq *shared)
 {
+	const bool is_live = atomic_load(&shared->live) == CQ_LIVE;
+
+	if (is_live && shared->may_overrun != 0)
+		return true;
 	atomic_store(&shared->room, 0);
-	if (atomic_load(&shared->live) == CQ_LIVE)
+	if (is_live)
 		peer_raise(peer, &shared->raise, RAISE_CQ_OVERFLOW);
+	return false;
 }
 
 /* The CQ is armed, maybe for this completion. */
@@ -210,22 +219,36 @@ static __attribute__((noinline)) void tell_owner(struct peer *peer, struct share
 		peer_raise(peer, &shared->raise, RAISE_CQ_HELD);
 }
 
-bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
+/* Inlined as put() is. */
+static inline __attribute__((always_inline)) bool push(struct peer *peer, struct shared_cq *shared,
+						       const struct shared_cqe *cqe, bool stamped)
 {
-	struct shared_cq *shared;
 	uint32_t armed;
 
-	if (index >= SEGMENT_CQS)
-		return false;
-	shared = &peer->segment->cq[index];
-	if (!put(peer->segment, shared, cqe)) {
-		overflow(peer, shared);
-		return false;
-	}
+	if (!put(peer->segment, shared, cqe, stamped))
+		return overflow(peer, shared);
 	armed = atomic_load(&shared->armed);
 	if (__builtin_expect(armed != ARM_NONE, 0))
 		tell_owner(peer, shared, cqe, armed);
 	return true;
+}
+
+static __attribute__((noinline)) bool push_stamped(struct peer *peer, struct shared_cq *shared,
+						   const struct shared_cqe *cqe)
+{
+	return push(peer, shared, cqe, true);
+}
+
+bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe)
+{
+	struct shared_cq *shared;
+
+	if (index >= SEGMENT_CQS)
+		return false;
+	shared = &peer->segment->cq[index];
+	if (__builtin_expect(shared->stamped != 0, 0))
+		return push_stamped(peer, shared, cqe);
+	return push(peer, shared, cqe, false);
 }
 
 /* --- taking --- */
@@ -357,6 +380,31 @@ int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc)
 	taken = take_plain(shared, 0, count, wc);
 	if (__builtin_expect(taken < count && !completion_none(shared), 0))
 		return take_rest(shared, taken, count, wc);
+	shared_lock_release(&shared->lock);
+	return taken;
+}
+
+/* The stamp is read before the place is free for the next completion. */
+bool completion_take_one(struct shared_cq *shared, struct ibv_wc *wc, uint64_t *stamp_ns)
+{
+	struct shared_place *ring, *slot;
+	bool taken = false;
+	uint32_t tail;
+
+	shared_lock_take(&shared->lock);
+	ring = completion_ring(process_current->segment, shared);
+	while (!taken && !completion_none(shared)) {
+		tail = atomic_load(&shared->tail);
+		slot = &ring[tail & (shared->slots - 1)];
+		if (counts(slot, tail)) {
+			*stamp_ns = slot->stamp_ns;
+			taken = take_plain(shared, 0, 1, wc) == 1;
+		} else if (pass(shared, slot, tail)) {
+			atomic_store(&shared->tail, tail + 1);
+		} else {
+			break;
+		}
+	}
 	shared_lock_release(&shared->lock);
 	return taken;
 }

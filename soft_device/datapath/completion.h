@@ -32,7 +32,8 @@ static inline bool completion_none(const struct shared_cq *shared)
 /*
  * Pushes a completion to CQ `index` of the peer's segment (peer_self too) and, when it is armed for
  * it, notifies its channel. False when the CQ overflowed: the completion is lost and
- * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. Takes shared_cq.lock.
+ * RAISE_CQ_OVERFLOW is raised; the caller fails its QP. With shared_cq.may_overrun it is lost, and
+ * true.
  */
 bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe *cqe);
 
@@ -41,6 +42,8 @@ bool completion_push(struct peer *peer, uint32_t index, const struct shared_cqe 
 
 /* Up to `count` of the own segment's CQ, and their number. Takes shared_cq.lock, as do the rest. */
 int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc);
+/* The next one, and when it was pushed: of a CQ whose completions are stamped. False: none. */
+bool completion_take_one(struct shared_cq *shared, struct ibv_wc *wc, uint64_t *stamp_ns);
 
 /* Gives the event that is held back, if one is: true, and it is to be rung. */
 bool completion_end_hold(struct shared_cq *shared);

@@ -24,7 +24,7 @@
 
 #define SEGMENT_BYTES	  (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	  UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	  7 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	  8 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	  65536
 #define SEGMENT_QPS	  16384
@@ -203,8 +203,10 @@ struct shared_cqe {
 struct shared_place {
 	_Atomic uint64_t use; /* position << 32 | late writer's << PLACE_WRITER_SHIFT | use */
 	struct shared_cqe cqe;
-	uint64_t unused; /* 64 bytes, a cache line */
+	uint64_t stamp_ns; /* when it was pushed, process_now_ns(); with shared_cq.stamped */
 };
+
+_Static_assert(sizeof(struct shared_place) == 64, "a cache line");
 
 enum shared_arm { ARM_NONE, ARM_SOLICITED, ARM_ANY };
 
@@ -216,6 +218,8 @@ struct shared_cq {
 	_Atomic uint32_t live;	 /* enum shared_cq_life */
 	uint32_t slots;		 /* power of two */
 	uint32_t cqe;		 /* how many of them may be in use */
+	uint16_t stamped;	 /* not 0: completions have the time at which they were pushed */
+	uint16_t may_overrun;	 /* not 0: what finds no room is lost, and that is no error */
 	_Atomic uint32_t room;	 /* with those that are left; 0: it overflowed, or is not live */
 	_Atomic uint32_t armed;	 /* enum shared_arm */
 	uint64_t offset;	 /* where the ring of struct shared_place is */

@@ -96,6 +96,8 @@ static void fill(struct context *context, struct device *device)
 	verbs->query_device_ex = query_device_ex;
 	verbs->create_qp_ex = qp_create_ex;
 	verbs->modify_cq = cq_modify;
+	verbs->create_cq_ex = cq_create_ex;
+	verbs->query_rt_values = query_rt_values;
 	ibv->device = &device->ibv;
 	ibv->cmd_fd = -1;
 	ibv->num_comp_vectors = 1;

@@ -77,6 +77,22 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return polled;
 }
 
+bool cq_poll_one(struct cq *cq)
+{
+	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_progress();
+	if (completion_none(cq->shared) ||
+	    !completion_take_one(cq->shared, &cq->current, &cq->stamp_ns)) {
+		found_nothing();
+		return false;
+	}
+	if (fault_any) {
+		trace_polled(&cq->current, 1);
+		fail_receives(&cq->current, 1);
+	}
+	return true;
+}
+
 /* Armed for any it stays so. */
 static void arm(struct shared_cq *shared, uint32_t wanted)
 {
@@ -196,8 +212,9 @@ static uint32_t slots_for(uint32_t cqe)
 }
 
 /* Objects lock held. The CQ's own fields of the table entry, but for its lock, are reset. */
-static int join_segment(struct cq *cq, uint32_t cqe)
+static int join_segment(struct cq *cq, bool stamped, bool may_overrun)
 {
+	const uint32_t cqe = (uint32_t)cq->ibv.cqe;
 	struct segment *segment = process_current->segment;
 	const uint32_t slots = slots_for(cqe);
 	struct shared_cq *shared = claim_slot(segment, &cq->index);
@@ -212,6 +229,8 @@ static int join_segment(struct cq *cq, uint32_t cqe)
 	shared_lock_init(&shared->lock);
 	shared->slots = slots;
 	shared->cqe = cqe;
+	shared->stamped = stamped;
+	shared->may_overrun = may_overrun;
 	shared->offset = offset;
 	if (cq->channel != NULL) {
 		shared->channel_slot = cq->channel->slot;
@@ -246,13 +265,13 @@ static void leave_segment(struct cq *cq)
 		free_slot(cq->index);
 }
 
-static int cq_begin(struct cq *cq, uint32_t cqe)
+static int cq_begin(struct cq *cq, bool stamped, bool may_overrun)
 {
 	pthread_mutex_t *objects = &process_objects;
 	int error;
 
 	pthread_mutex_lock(objects);
-	error = join_segment(cq, cqe);
+	error = join_segment(cq, stamped, may_overrun);
 	if (error == 0) {
 		cq->next = cqs;
 		cqs = cq;
@@ -265,60 +284,75 @@ static int cq_begin(struct cq *cq, uint32_t cqe)
 
 static void cq_delete(struct cq *cq)
 {
+	pthread_mutex_destroy(&cq->polling);
 	pthread_mutex_destroy(&cq->ibv.mutex);
 	pthread_cond_destroy(&cq->ibv.cond);
 	free(cq);
 }
 
-static struct cq *cq_new(struct context *context, uint32_t cqe, void *cq_context,
-			 struct ibv_comp_channel *channel)
+static void fill(struct cq *cq, struct context *context, const struct ibv_cq_init_attr_ex *attr)
 {
-	struct cq *cq = calloc(1, sizeof(*cq));
-	int error;
-
-	if (cq == NULL)
-		return NULL;
 	cq->generation = context->generation;
-	cq->channel = (struct channel *)channel;
+	cq->channel = (struct channel *)attr->channel;
 	cq->ibv.context = &context->verbs.context;
-	cq->ibv.channel = channel;
-	cq->ibv.cq_context = cq_context;
-	cq->ibv.cqe = (int)cqe;
+	cq->ibv.channel = attr->channel;
+	cq->ibv.cq_context = attr->cq_context;
+	cq->ibv.cqe = (int)attr->cqe;
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
-	error = cq_begin(cq, cqe);
+	pthread_mutex_init(&cq->polling, NULL);
+}
+
+static int check(const char *call, struct ibv_context *ibv, const struct ibv_cq_init_attr_ex *attr)
+{
+	if (attr->cqe < 1 || attr->cqe > SOFT_MAX_CQE)
+		return REFUSE(EINVAL, call, "%d entries, expected 1 to %d", (int)attr->cqe,
+			      SOFT_MAX_CQE);
+	if (attr->comp_vector >= (uint32_t)ibv->num_comp_vectors)
+		return REFUSE(EINVAL, call, "completion vector %d, expected 0 to %d",
+			      (int)attr->comp_vector, ibv->num_comp_vectors - 1);
+	if (attr->channel != NULL && attr->channel->context != ibv)
+		return REFUSE(EINVAL, call, "its channel is of another context");
+	return 0;
+}
+
+struct cq *cq_make(const char *call, struct context *context,
+		   const struct ibv_cq_init_attr_ex *attr, bool stamped, bool may_overrun)
+{
+	int error = check(call, &context->verbs.context, attr);
+	struct cq *cq;
+
+	if (error != 0)
+		return call_failed_null(error);
+	cq = calloc(1, sizeof(*cq));
+	if (cq == NULL)
+		return NULL;
+	fill(cq, context, attr);
+	error = cq_begin(cq, stamped, may_overrun);
 	if (error != 0) {
 		cq_delete(cq);
-		return call_failed_null(REFUSE(error, "ibv_create_cq",
-					       "no memory for %u entries, or %d CQs exist", cqe,
-					       SEGMENT_CQS));
+		return call_failed_null(REFUSE(error, call,
+					       "no memory for %u entries, or %d CQs exist",
+					       attr->cqe, SEGMENT_CQS));
 	}
 	cq->ibv.handle = cq->index;
 	atomic_fetch_add(&context->users, 1);
 	return cq;
 }
 
-static const char create_cq[] = "ibv_create_cq";
-
 SOFT_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *ibv, int cqe, void *cq_context,
 					 struct ibv_comp_channel *channel, int comp_vector)
 {
+	/* numbers below 0 are out of range as they are */
+	const struct ibv_cq_init_attr_ex attr = {.cqe = (uint32_t)cqe,
+						 .cq_context = cq_context,
+						 .channel = channel,
+						 .comp_vector = (uint32_t)comp_vector};
 	struct context *context = context_of(ibv);
-	const bool is_other = channel != NULL && channel->context != ibv;
 	struct cq *cq;
 
 	ENTER_NULL(context->generation);
-	if (cqe < 1 || cqe > SOFT_MAX_CQE)
-		return call_failed_null(REFUSE(EINVAL, create_cq, "%d entries, expected 1 to %d",
-					       cqe, SOFT_MAX_CQE));
-	if (comp_vector < 0 || comp_vector >= ibv->num_comp_vectors)
-		return call_failed_null(REFUSE(EINVAL, create_cq,
-					       "completion vector %d, expected 0 to %d",
-					       comp_vector, ibv->num_comp_vectors - 1));
-	if (is_other)
-		return call_failed_null(
-			REFUSE(EINVAL, create_cq, "its channel is of another context"));
-	cq = cq_new(context, (uint32_t)cqe, cq_context, channel);
+	cq = cq_make("ibv_create_cq", context, &attr, false, false);
 	return cq == NULL ? NULL : &cq->ibv;
 }
 

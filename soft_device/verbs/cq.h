@@ -24,7 +24,10 @@ struct channel {
 };
 
 struct cq {
-	struct ibv_cq ibv; /* first */
+	union {
+		struct ibv_cq ibv; /* first */
+		struct ibv_cq_ex ex;
+	};
 	struct shared_cq *shared;
 	uint32_t index; /* in segment.cq */
 	struct channel *channel;
@@ -34,6 +37,11 @@ struct cq {
 	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
 	struct timer *timer; /* ends what moderation holds back; NULL: none; objects lock */
+	/* cq_ex.c: the completion that ibv_start_poll() or ibv_next_poll() has come to */
+	pthread_mutex_t polling; /* from the one call to ibv_end_poll() */
+	bool in_poll;		 /* ... is held */
+	struct ibv_wc current;
+	uint64_t stamp_ns;
 };
 
 static inline struct cq *cq_of(struct ibv_cq *ibv)
@@ -46,6 +54,15 @@ static inline struct cq *cq_of(struct ibv_cq *ibv)
  * entries. No allocation; one lock.
  */
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
+
+/*
+ * For `call`, a CQ with this size, context, channel and vector; stamped and may_overrun are as in
+ * shared_cq. NULL with errno.
+ */
+struct cq *cq_make(const char *call, struct context *context,
+		   const struct ibv_cq_init_attr_ex *attr, bool stamped, bool may_overrun);
+/* poll_cq of one completion, to cq->current and cq->stamp_ns; false: there is none. */
+bool cq_poll_one(struct cq *cq);
 
 /* cq_moderation.c: an event of the CQ is held back; objects lock held. */
 void cq_moderation_begin(struct cq *cq);

@@ -28,8 +28,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 LACKS(struct ibv_mw, alloc_mw, "ibv_alloc_mw", struct ibv_pd, enum ibv_mw_type type)
-LACKS(struct ibv_cq_ex, create_cq_ex, "ibv_create_cq_ex", struct ibv_context,
-      struct ibv_cq_init_attr_ex *attr)
 LACKS(struct ibv_srq, create_srq_ex, "ibv_create_srq_ex", struct ibv_context,
       struct ibv_srq_init_attr_ex *attr)
 LACKS(struct ibv_xrcd, open_xrcd, "ibv_open_xrcd", struct ibv_context,
@@ -51,8 +49,6 @@ LACKS(struct ibv_counters, create_counters, "ibv_create_counters", struct ibv_co
       struct ibv_counters_init_attr *attr)
 LACKS_INT(advise_mr, "ibv_advise_mr", struct ibv_pd, enum ibv_advise_mr_advice advice,
 	  uint32_t flags, struct ibv_sge *sge, uint32_t num_sge)
-LACKS_INT(query_rt_values, "ibv_query_rt_values_ex", struct ibv_context,
-	  struct ibv_values_ex *values)
 LACKS_INT(modify_qp_rate_limit, "ibv_modify_qp_rate_limit", struct ibv_qp,
 	  struct ibv_qp_rate_limit_attr *attr)
 LACKS_INT(get_srq_num, "ibv_get_srq_num", struct ibv_srq, uint32_t *number)
@@ -69,7 +65,6 @@ void context_fill_lacking(struct verbs_context *verbs)
 			(of)->member = lack_##member;                                              \
 	} while (0)
 	FILL(&verbs->context.ops, alloc_mw);
-	FILL(verbs, create_cq_ex);
 	FILL(verbs, create_srq_ex);
 	FILL(verbs, open_xrcd);
 	FILL(verbs, open_qp);
@@ -83,7 +78,6 @@ void context_fill_lacking(struct verbs_context *verbs)
 	FILL(verbs, create_flow_action_esp);
 	FILL(verbs, create_counters);
 	FILL(verbs, advise_mr);
-	FILL(verbs, query_rt_values);
 	FILL(verbs, modify_qp_rate_limit);
 	FILL(verbs, get_srq_num);
 	FILL(verbs, post_srq_ops);

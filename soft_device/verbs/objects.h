@@ -30,6 +30,10 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only);
 int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);   /* cq_moderation.c */
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
 
+/* cq_ex.c, reached through the verbs_context */
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *ibv, struct ibv_cq_init_attr_ex *attr);
+int query_rt_values(struct ibv_context *ibv, struct ibv_values_ex *values);
+
 /* lacking.c: calls that are refused, where the context has no others. */
 void context_fill_lacking(struct verbs_context *verbs);
 

@@ -25,6 +25,7 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
 
 #define PORT	     1
 #define PKEY_DEFAULT 0xffff
+#define CLOCK_KHZ    1000000 /* a tick is a nanosecond: cq_ex.c */
 
 /* include/uapi/rdma/ib_user_verbs.h: enum ib_uverbs_device_cap_flags */
 #define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
@@ -109,6 +110,8 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV |
 		ODP_FLUSH | ODP_ATOMIC_WRITE;
+	full.completion_timestamp_mask = UINT64_MAX;
+	full.hca_core_clock = CLOCK_KHZ;
 	full.cq_mod_caps = (struct ibv_cq_moderation_caps){UINT16_MAX, UINT16_MAX};
 	memset(attr, 0, bytes); /* a newer struct than ours is larger */
 	memcpy(attr, &full, bytes < sizeof(full) ? bytes : sizeof(full));

@@ -50,6 +50,18 @@ struct ibv_qp *end_make_qp(struct end *end)
 	return ibv_create_qp(end->pd, (struct ibv_qp_init_attr *)&attr);
 }
 
+static struct ibv_cq *make_cq(struct end *end)
+{
+	struct ibv_cq_init_attr_ex attr;
+
+	if (end->options.cq_ex == NULL)
+		return ibv_create_cq(end->context, end->options.cqe, end, end->channel, 0);
+	attr = *end->options.cq_ex;
+	attr.channel = end->channel;
+	attr.cq_context = end;
+	return ibv_cq_ex_to_cq(ibv_create_cq_ex(end->context, &attr));
+}
+
 void end_open(struct end *end, const struct end_options *options, int memory_fd)
 {
 	static uintptr_t place = MEMORY_PLACE;
@@ -62,7 +74,7 @@ void end_open(struct end *end, const struct end_options *options, int memory_fd)
 	assert_non_null(end->pd);
 	end->channel = ibv_create_comp_channel(end->context);
 	assert_non_null(end->channel);
-	end->cq = ibv_create_cq(end->context, options->cqe, end, end->channel, 0);
+	end->cq = make_cq(end);
 	assert_non_null(end->cq);
 	memory = mmap((void *)place, options->memory_size, PROT_READ | PROT_WRITE, sharing,
 		      memory_fd, 0);
@@ -147,6 +159,23 @@ void end_to_rts(struct end *end)
 	OK(ibv_modify_qp(end->qp, &attr,
 			 IBV_QP_STATE | IBV_QP_SQ_PSN |
 				 (end->options.type == IBV_QPT_RC ? reliable : 0)));
+}
+
+struct ibv_qp *end_to_another(struct end *end)
+{
+	struct ibv_qp *first = end->qp, *second = end_make_qp(end);
+	struct end_address address = end_address(end);
+
+	assert_non_null(second);
+	end->qp = second;
+	end_to_init(end);
+	end_to_rtr(end, &address);
+	end_to_rts(end);
+	address = end_address(end);
+	end->qp = first;
+	end_to_rtr(end, &address);
+	end_to_rts(end);
+	return second;
 }
 
 void end_to_error(struct end *end)

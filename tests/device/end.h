@@ -29,6 +29,8 @@ struct end_options {
 	int mr_access;
 	int qp_access;
 	uint64_t send_ops; /* an extended QP's; 0: a plain one */
+	/* an extended CQ like this, in place of a plain one of cqe entries; NULL: none */
+	const struct ibv_cq_init_attr_ex *cq_ex;
 	size_t memory_size;
 };
 
@@ -61,6 +63,8 @@ struct end_address end_address(const struct end *end);
 void end_to_init(struct end *end);
 void end_to_rtr(struct end *end, const struct end_address *peer); /* UD: NULL */
 void end_to_rts(struct end *end);
+/* Its QP, from INIT to RTS, connected with a second one of the end: that, for the caller. */
+struct ibv_qp *end_to_another(struct end *end);
 void end_to_error(struct end *end);
 enum ibv_qp_state end_state(const struct end *end);
 /* Its QP is in ERR, or soon: rxe tells of an error before it changes the state. */
