@@ -109,6 +109,7 @@ struct send_queue {
 			*/
 	uint32_t opcodes; /* a bit for each that the type has; constant */
 	unsigned char *slots;
+	bool borrowed; /* they are not its own */
 	size_t stride;
 	uint32_t sge_room; /* in a slot, at least 1 */
 	uint32_t count;	   /* number of slots, power of two */
@@ -147,10 +148,15 @@ void sq_progress(void);
 /* A CQ was armed: a thread may go to sleep. */
 void sq_wait_armed(void);
 
-/* 0 or -ENOMEM; sq_begin() once it is known whose it is. */
+/*
+ * 0 or -ENOMEM; sq_begin() once it is known whose it is. `memory` is sq_bytes() for its slots,
+ * which stay the caller's; NULL: the queue's own.
+ */
 int sq_init(struct send_queue *sq, enum ibv_qp_type type, const struct ibv_qp_cap *cap,
-	    bool sig_all);
+	    bool sig_all, void *memory);
+size_t sq_bytes(const struct ibv_qp_cap *cap);
 void sq_begin(struct send_queue *sq);
+/* Also when it has been already, or sq_init() has failed. */
 void sq_destroy(struct send_queue *sq);
 /* Drops everything; the QP goes to RESET. Callers hold sq.lock. */
 void sq_reset(struct send_queue *sq);

@@ -97,6 +97,9 @@ static void fill(struct context *context, struct device *device)
 	verbs->create_qp_ex = qp_create_ex;
 	verbs->modify_cq = cq_modify;
 	verbs->create_cq_ex = cq_create_ex;
+	verbs->alloc_parent_domain = parent_domain_alloc;
+	verbs->alloc_td = td_alloc;
+	verbs->dealloc_td = td_dealloc;
 	verbs->query_rt_values = query_rt_values;
 	ibv->device = &device->ibv;
 	ibv->cmd_fd = -1;

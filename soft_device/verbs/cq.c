@@ -468,6 +468,8 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 	async_settle(context_of(ibv->context), cq);
 	wait_acknowledged(cq);
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
+	if (cq->parent_domain != NULL)
+		atomic_fetch_sub(&cq->parent_domain->users, 1);
 	cq_delete(cq);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "soft_device/process/segment.h"
 #include "soft_device/transport/peer.h"
 
+struct pd;
 struct timer;
 
 struct channel {
@@ -36,7 +37,8 @@ struct cq {
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
-	struct timer *timer; /* ends what moderation holds back; NULL: none; objects lock */
+	struct timer *timer;	  /* ends what moderation holds back; NULL: none; objects lock */
+	struct pd *parent_domain; /* that it was made with; NULL: none */
 	/* cq_ex.c: the completion that ibv_start_poll() or ibv_next_poll() has come to */
 	pthread_mutex_t polling; /* from the one call to ibv_end_poll() */
 	bool in_poll;		 /* ... is held */

@@ -172,13 +172,19 @@ static void fill(struct ibv_cq_ex *ex, uint64_t wc_flags)
 
 static const char create_cq_ex[] = "ibv_create_cq_ex";
 
-static int check(const struct ibv_cq_init_attr_ex *attr, uint32_t flags)
+static int check(const struct ibv_context *ibv, const struct ibv_cq_init_attr_ex *attr,
+		 uint32_t flags)
 {
-	const uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	const uint32_t known =
+		(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS | (uint32_t)IBV_CQ_INIT_ATTR_MASK_PD;
 
 	if ((attr->comp_mask & ~known) != 0)
 		return REFUSE(EOPNOTSUPP, create_cq_ex, "comp_mask %#x is not supported",
 			      attr->comp_mask & ~known);
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
+	    (attr->parent_domain == NULL || attr->parent_domain->context != ibv ||
+	     pd_of(attr->parent_domain)->parent_of == NULL))
+		return REFUSE(EINVAL, create_cq_ex, "no parent domain of this context");
 	if ((attr->wc_flags & ~READABLE) != 0)
 		return REFUSE(EOPNOTSUPP, create_cq_ex, "wc_flags %#llx are not supported",
 			      (unsigned long long)(attr->wc_flags & ~READABLE));
@@ -194,7 +200,7 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *ibv, struct ibv_cq_init_attr_
 	int error;
 
 	ENTER_WITH(create_cq_ex, context_of(ibv)->generation, call_failed_null);
-	error = check(attr, flags);
+	error = check(ibv, attr, flags);
 	if (error != 0)
 		return call_failed_null(error);
 	cq = cq_make(create_cq_ex, context_of(ibv), attr, (attr->wc_flags & STAMPS) != 0,
@@ -202,6 +208,10 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *ibv, struct ibv_cq_init_attr_
 	if (cq == NULL)
 		return NULL;
 	fill(&cq->ex, attr->wc_flags);
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		cq->parent_domain = pd_of(attr->parent_domain);
+		atomic_fetch_add(&cq->parent_domain->users, 1);
+	}
 	return &cq->ex;
 }
 

@@ -35,9 +35,6 @@ LACKS(struct ibv_xrcd, open_xrcd, "ibv_open_xrcd", struct ibv_context,
 LACKS(struct ibv_qp, open_qp, "ibv_open_qp", struct ibv_context, struct ibv_qp_open_attr *attr)
 LACKS(struct ibv_mr, alloc_null_mr, "ibv_alloc_null_mr", struct ibv_pd)
 LACKS(struct ibv_dm, alloc_dm, "ibv_alloc_dm", struct ibv_context, struct ibv_alloc_dm_attr *attr)
-LACKS(struct ibv_td, alloc_td, "ibv_alloc_td", struct ibv_context, struct ibv_td_init_attr *attr)
-LACKS(struct ibv_pd, alloc_parent_domain, "ibv_alloc_parent_domain", struct ibv_context,
-      struct ibv_parent_domain_init_attr *attr)
 LACKS(struct ibv_wq, create_wq, "ibv_create_wq", struct ibv_context, struct ibv_wq_init_attr *attr)
 LACKS(struct ibv_rwq_ind_table, create_rwq_ind_table, "ibv_create_rwq_ind_table",
       struct ibv_context, struct ibv_rwq_ind_table_init_attr *attr)
@@ -70,8 +67,6 @@ void context_fill_lacking(struct verbs_context *verbs)
 	FILL(verbs, open_qp);
 	FILL(verbs, alloc_null_mr);
 	FILL(verbs, alloc_dm);
-	FILL(verbs, alloc_td);
-	FILL(verbs, alloc_parent_domain);
 	FILL(verbs, create_wq);
 	FILL(verbs, create_rwq_ind_table);
 	FILL(verbs, ibv_create_flow);

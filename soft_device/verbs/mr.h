@@ -15,8 +15,15 @@
 struct pd {
 	struct ibv_pd ibv;	/* first */
 	uint32_t number;	/* never 0, never used twice in a process */
-	_Atomic uint32_t users; /* MRs, QPs, SRQs, AHs: EBUSY while there are any */
+	_Atomic uint32_t users; /* MRs, QPs, SRQs, AHs, domains: EBUSY while there are any */
 	uint32_t generation;
+	/* of a parent domain, see domain.c; else NULL */
+	struct pd *parent_of; /* the PD that it has the number of */
+	struct ibv_td *td;    /* may be NULL */
+	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
+		       uint64_t resource_type); /* NULL: none, nor free */
+	void (*free)(struct ibv_pd *pd, void *pd_context, void *ptr, uint64_t resource_type);
+	void *pd_context;
 };
 
 struct mr {

@@ -14,6 +14,19 @@
 /* ibv_alloc_pd() for the device's own use; NULL with errno. */
 struct pd *pd_make(struct context *context);
 
+/* domain.c, reached through the verbs_context; and what ibv_dealloc_pd() does for one of them. */
+struct ibv_pd *parent_domain_alloc(struct ibv_context *ibv,
+				   struct ibv_parent_domain_init_attr *attr);
+void parent_domain_free(struct pd *pd);
+struct ibv_td *td_alloc(struct ibv_context *ibv, struct ibv_td_init_attr *attr);
+int td_dealloc(struct ibv_td *ibv);
+/*
+ * Memory of a send queue in this domain, by the program's allocator. *memory is NULL where the
+ * device is to use its own; false: there is none.
+ */
+bool pd_memory_get(struct pd *pd, size_t bytes, void **memory);
+void pd_memory_put(struct pd *pd, void *memory); /* NULL is fine */
+
 extern const struct process_part context_part, qp_part, srq_part, cq_part, held_part;
 
 /* async.c: makes context->events and async_fd, 0 or -errno; and closes them, NULL too. */

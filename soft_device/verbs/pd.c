@@ -50,6 +50,10 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 		return REFUSE_OF(EBUSY, "ibv_dealloc_pd",
 				 "PD %u: %u memory regions, QPs or SRQs are in it", pd->number,
 				 atomic_load(&pd->users));
+	if (pd->parent_of != NULL) {
+		parent_domain_free(pd);
+		return 0;
+	}
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
 	atomic_fetch_sub(&process_current->pds, 1);
 	free(pd);

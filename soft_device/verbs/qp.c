@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "held.h"
+#include "objects.h"
 #include "qp_states.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
@@ -231,6 +232,14 @@ static int enter(struct qp *qp)
 	return place < 0 ? place : 0;
 }
 
+/* Its send queue, also before the rest of a QP that a peer holds: the program's memory is in it. */
+static void end_queue(struct qp *qp)
+{
+	sq_destroy(&qp->sq);
+	pd_memory_put(qp->pd, qp->sq_memory);
+	qp->sq_memory = NULL;
+}
+
 static void qp_delete(struct qp *qp)
 {
 	sq_destroy(&qp->sq);
@@ -256,10 +265,15 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	fill(qp, pd, init);
 	if (send_ops != 0)
 		qp_ex_init(qp, send_ops);
-	error = sq_init(&qp->sq, init->qp_type, &qp->init.cap, init->sq_sig_all != 0);
+	if (!pd_memory_get(pd, sq_bytes(&qp->init.cap), &qp->sq_memory))
+		error = -ENOMEM;
+	if (error == 0)
+		error = sq_init(&qp->sq, init->qp_type, &qp->init.cap, init->sq_sig_all != 0,
+				qp->sq_memory);
 	if (error == 0)
 		error = enter(qp);
 	if (error != 0) {
+		end_queue(qp);
 		qp_delete(qp);
 		return call_failed_null(REFUSE(-error, create_qp,
 					       "no memory, port or place among %d QPs for it",
@@ -454,6 +468,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 	if (qp->recv_cq != qp->send_cq)
 		completion_purge(qp->recv_cq->shared, ibv->qp_num);
 	async_settle(qp->context, ibv);
+	end_queue(qp);
 	pthread_mutex_lock(&process_objects);
 	if (!gone)
 		held_add_qp(qp);

@@ -50,6 +50,7 @@ struct qp {
 	bool has_ex;		      /* created with send_ops_flags */
 	pthread_mutex_t post_recv;    /* several threads may post */
 	struct send_queue sq;
+	void *sq_memory;	/* the program's, where the PD has an allocator; NULL: none */
 	struct peer_wait *wait; /* while it is linked, under sq.lock */
 	uint32_t generation;
 	struct qp *next_held; /* destroyed, see held.h */
