@@ -35,7 +35,7 @@ static void put_region(const struct segment *segment, uint32_t key, enum vendor_
 		return;
 	snprintf(text, room, "; the region is %llu bytes at %#llx in PD %u, with %s",
 		 (unsigned long long)mr->length, (unsigned long long)mr->iova,
-		 mr->pd & ~MR_UNMAPPED, names_of_access(mr->access, names));
+		 mr->pd & ~MR_UNMAPPED, names_of_access(mr->access & ~MR_NULL, names));
 }
 
 static void put_local(const struct send_queue *sq, const struct send_work *work,

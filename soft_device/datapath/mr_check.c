@@ -57,7 +57,13 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 	if (mr != NULL)
 		return mr;
 	mr = mr_check_quick(segment, key, pd | MR_UNMAPPED, addr, length, access, memory);
-	return mr != NULL && !is_unmapped(segment, key, *memory, length) ? mr : NULL;
+	if (mr == NULL)
+		return NULL;
+	if ((mr->access & MR_NULL) != 0) {
+		*memory = mr->addr + (access & IBV_ACCESS_LOCAL_WRITE ? 0 : SOFT_MAX_MESSAGE);
+		return mr;
+	}
+	return is_unmapped(segment, key, *memory, length) ? NULL : mr;
 }
 
 /* Generations of a place go from 1 to 255 and begin again: those up to the last one were in use. */

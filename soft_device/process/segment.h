@@ -41,13 +41,14 @@
 #define SOFT_MAX_CQE	  4194303   /* as mlx5; libfabric asks for more than rxe's 32767 */
 #define SOFT_MAX_MESSAGE  0x800000u /* bytes; as rxe: drivers/infiniband/sw/rxe/rxe_param.h */
 #define SOFT_MAX_DATAGRAM 4096u	    /* the port's MTU */
+#define SOFT_MAX_DM	  0x100000u /* bytes of device memory, of a process */
 #define SOFT_NONE	  UINT32_MAX
 
 /* A memory region. key = table index << 8 | generation, both lkey and rkey. */
 struct shared_mr {
 	_Atomic uint32_t key; /* 0: free; written last */
 	uint32_t pd;	      /* its number, and MR_UNMAPPED */
-	uint32_t access;      /* enum ibv_access_flags */
+	uint32_t access;      /* enum ibv_access_flags, and MR_NULL */
 	uint16_t file;	      /* not 0: a shared mapping of a file, for the power failure */
 	uint16_t last; /* generation of the last key, also when it is taken out; 0: never used */
 	uint64_t addr; /* in the owner's memory */
@@ -55,8 +56,16 @@ struct shared_mr {
 	uint64_t iova; /* what addr is called in work requests */
 };
 
-/* A bit of shared_mr.pd: segment.unmapped has pages of the region. */
+/*
+ * A bit of shared_mr.pd: the quick check of a key is not enough, as segment.unmapped has pages of
+ * the region, or as it is a null region.
+ */
 #define MR_UNMAPPED (UINT32_C(1) << 31)
+/*
+ * A bit of shared_mr.access: a null region, whose bytes are discarded or zeros, whatever their
+ * address. `addr` is SOFT_MAX_MESSAGE bytes that take what is written; as many zeros follow.
+ */
+#define MR_NULL (UINT32_C(1) << 31)
 
 /* Pages of a region that the program has unmapped or replaced since it was registered. */
 struct shared_unmapped {

@@ -98,11 +98,16 @@ static void fill(struct context *context, struct device *device)
 	verbs->modify_cq = cq_modify;
 	verbs->create_cq_ex = cq_create_ex;
 	verbs->alloc_parent_domain = parent_domain_alloc;
+	verbs->advise_mr = mr_advise;
+	verbs->alloc_null_mr = mr_alloc_null;
+	verbs->alloc_dm = dm_alloc;
+	verbs->free_dm = dm_free;
+	verbs->reg_dm_mr = dm_reg_mr;
 	verbs->alloc_td = td_alloc;
 	verbs->dealloc_td = td_dealloc;
 	verbs->query_rt_values = query_rt_values;
 	ibv->device = &device->ibv;
-	ibv->cmd_fd = -1;
+	ibv->cmd_fd = ibv->async_fd; /* no command goes there, but a program may dup() it */
 	ibv->num_comp_vectors = 1;
 	ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	pthread_mutex_init(&ibv->mutex, NULL);

@@ -33,8 +33,6 @@ LACKS(struct ibv_srq, create_srq_ex, "ibv_create_srq_ex", struct ibv_context,
 LACKS(struct ibv_xrcd, open_xrcd, "ibv_open_xrcd", struct ibv_context,
       struct ibv_xrcd_init_attr *attr)
 LACKS(struct ibv_qp, open_qp, "ibv_open_qp", struct ibv_context, struct ibv_qp_open_attr *attr)
-LACKS(struct ibv_mr, alloc_null_mr, "ibv_alloc_null_mr", struct ibv_pd)
-LACKS(struct ibv_dm, alloc_dm, "ibv_alloc_dm", struct ibv_context, struct ibv_alloc_dm_attr *attr)
 LACKS(struct ibv_wq, create_wq, "ibv_create_wq", struct ibv_context, struct ibv_wq_init_attr *attr)
 LACKS(struct ibv_rwq_ind_table, create_rwq_ind_table, "ibv_create_rwq_ind_table",
       struct ibv_context, struct ibv_rwq_ind_table_init_attr *attr)
@@ -44,8 +42,6 @@ LACKS(struct ibv_flow_action, create_flow_action_esp, "ibv_create_flow_action_es
       struct ibv_context, struct ibv_flow_action_esp_attr *attr)
 LACKS(struct ibv_counters, create_counters, "ibv_create_counters", struct ibv_context,
       struct ibv_counters_init_attr *attr)
-LACKS_INT(advise_mr, "ibv_advise_mr", struct ibv_pd, enum ibv_advise_mr_advice advice,
-	  uint32_t flags, struct ibv_sge *sge, uint32_t num_sge)
 LACKS_INT(modify_qp_rate_limit, "ibv_modify_qp_rate_limit", struct ibv_qp,
 	  struct ibv_qp_rate_limit_attr *attr)
 LACKS_INT(get_srq_num, "ibv_get_srq_num", struct ibv_srq, uint32_t *number)
@@ -65,14 +61,11 @@ void context_fill_lacking(struct verbs_context *verbs)
 	FILL(verbs, create_srq_ex);
 	FILL(verbs, open_xrcd);
 	FILL(verbs, open_qp);
-	FILL(verbs, alloc_null_mr);
-	FILL(verbs, alloc_dm);
 	FILL(verbs, create_wq);
 	FILL(verbs, create_rwq_ind_table);
 	FILL(verbs, ibv_create_flow);
 	FILL(verbs, create_flow_action_esp);
 	FILL(verbs, create_counters);
-	FILL(verbs, advise_mr);
 	FILL(verbs, modify_qp_rate_limit);
 	FILL(verbs, get_srq_num);
 	FILL(verbs, post_srq_ops);

@@ -72,20 +72,20 @@ static int check_access(const char *call, const struct shared_mr *memory, uint32
 }
 
 /* ib_uverbs_reg_mr() and ib_umem_get() */
-static int check_range(const struct shared_mr *memory)
+static int check_range(const char *call, const struct shared_mr *memory)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t end;
 
 	if (memory->length == 0)
-		return REFUSE_MEMORY(-EINVAL, reg_mr, memory, "%s", "no bytes");
+		return REFUSE_MEMORY(-EINVAL, call, memory, "%s", "no bytes");
 	if (memory->addr % page != memory->iova % page)
-		return REFUSE_MEMORY(-EINVAL, reg_mr, memory,
+		return REFUSE_MEMORY(-EINVAL, call, memory,
 				     "iova %#llx is at another place of a page",
 				     (unsigned long long)memory->iova);
 	if (__builtin_add_overflow(memory->addr, memory->length, &end) ||
 	    __builtin_add_overflow(memory->iova, memory->length, &end))
-		return REFUSE_MEMORY(-EINVAL, reg_mr, memory,
+		return REFUSE_MEMORY(-EINVAL, call, memory,
 				     "they end beyond the last address (iova %#llx)",
 				     (unsigned long long)memory->iova);
 	return 0;
@@ -125,6 +125,13 @@ static struct shared_mr *claim_slot(struct segment *segment, uint32_t *key)
 	return NULL;
 }
 
+/* Pages that the program takes away from it are to be noticed. Objects lock held. */
+static void watch(const struct shared_mr *shared, uint32_t key)
+{
+	if ((shared->access & ((uint32_t)IBV_ACCESS_ON_DEMAND | MR_NULL)) == 0)
+		unmap_watch(key >> 8, shared->addr, shared->length);
+}
+
 /* Fills an entry of the table and puts it in force. */
 static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wanted, uint32_t *key)
 {
@@ -134,14 +141,14 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 	pthread_mutex_lock(&process_objects);
 	shared = claim_slot(process->segment, key);
 	if (shared != NULL) {
-		shared->pd = pd->number;
+		shared->pd = pd->number | wanted->pd;
 		shared->access = wanted->access;
 		shared->file = wanted->file;
 		shared->addr = wanted->addr;
 		shared->length = wanted->length;
 		shared->iova = wanted->iova;
 		shared->last = (uint8_t)*key;
-		unmap_watch(*key >> 8, wanted->addr, wanted->length);
+		watch(shared, *key);
 		atomic_store_explicit(&shared->key, *key, memory_order_release);
 	}
 	pthread_mutex_unlock(&process_objects);
@@ -173,6 +180,8 @@ bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 void mr_let_go(struct mr *mr)
 {
 	unmap_forget(mr->ibv.lkey);
+	if (mr->memory_users != NULL)
+		atomic_fetch_sub(mr->memory_users, 1);
 	withdrawn[mr->shared - process_current->segment->mr] = false;
 	free(mr);
 }
@@ -194,7 +203,7 @@ static bool withdraw(struct mr *mr)
 	return mr_settle(mr, deadline_ns);
 }
 
-static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
+struct mr *mr_new(const char *call, struct pd *pd, const struct shared_mr *wanted)
 {
 	struct mr *mr = calloc(1, sizeof(*mr));
 	uint32_t key;
@@ -205,7 +214,7 @@ static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
 	if (mr->shared == NULL) {
 		free(mr);
 		return call_failed_null(
-			REFUSE_MEMORY(ENOMEM, reg_mr, wanted, "%d regions exist", SEGMENT_MRS));
+			REFUSE_MEMORY(ENOMEM, call, wanted, "%d regions exist", SEGMENT_MRS));
 	}
 	mr->generation = pd->generation;
 	mr->ibv.context = pd->ibv.context;
@@ -217,6 +226,12 @@ static struct mr *mr_new(struct pd *pd, const struct shared_mr *wanted)
 	mr->ibv.rkey = key;
 	atomic_fetch_add(&pd->users, 1);
 	return mr;
+}
+
+/* All memory of the process that there is, or will be. */
+static bool is_implicit(const struct shared_mr *memory)
+{
+	return memory->addr == 0 && memory->length == UINT64_MAX;
 }
 
 static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64_t iova,
@@ -232,11 +247,11 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 
 	if (error == 0)
 		error = check_access(reg_mr, &wanted, access);
-	if (error == 0 && start == NULL && length == SIZE_MAX)
+	if (error == 0 && is_implicit(&wanted) && (access & IBV_ACCESS_ON_DEMAND) == 0)
 		error = REFUSE_MEMORY(-EINVAL, reg_mr, &wanted, "%s",
-				      "implicit on-demand paging is not supported");
+				      "an implicit region needs IBV_ACCESS_ON_DEMAND");
 	if (error == 0)
-		error = check_range(&wanted);
+		error = check_range(reg_mr, &wanted);
 	if ((access & IBV_ACCESS_ZERO_BASED) != 0)
 		wanted.iova = 0; /* any alignment of the address will do */
 	if (error == 0)
@@ -245,11 +260,11 @@ static struct ibv_mr *reg(struct ibv_pd *ibv, void *start, size_t length, uint64
 		return call_failed_null(-error);
 	if (powerfail_any)
 		wanted.file = (uint16_t)powerfail_file(start, length);
-	mr = mr_new(pd, &wanted);
+	mr = mr_new(reg_mr, pd, &wanted);
 	if (mr == NULL)
 		return NULL;
-	if ((access & IBV_ACCESS_LOCAL_WRITE) != 0) /* peers write here: memcheck cannot see it */
-		VALGRIND_MAKE_MEM_DEFINED(start, length);
+	if ((access & IBV_ACCESS_LOCAL_WRITE) != 0 && !is_implicit(&wanted))
+		VALGRIND_MAKE_MEM_DEFINED(start, length); /* peers write: memcheck cannot see it */
 	return &mr->ibv;
 }
 
@@ -286,23 +301,73 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return call_failed_null(REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported"));
 }
 
-/* Domain and access, as rxe does; errors before anything was changed. */
-static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
+/* What the region is to be, but for its domain; 0, or -errno. */
+static int plan(const struct mr *mr, int flags, const struct shared_mr *changes,
+		struct shared_mr *wanted)
 {
-	struct shared_mr *shared = mr->shared;
-	pthread_mutex_t *objects = &process_objects;
+	const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+	const bool has_access = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
 	int error = 0;
 
-	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0)
-		return REFUSE_OF(-EOPNOTSUPP, rereg_mr,
-				 "key %#x: a new translation is not supported", mr->ibv.lkey);
-	if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) {
-		error = check_access(rereg_mr, shared, access);
-		if (error == 0)
-			error = check_mapped(rereg_mr, shared, access);
-	} else {
-		access = shared->access;
-	}
+	wanted->access = has_access ? changes->access : mr->shared->access;
+	wanted->addr = moves ? changes->addr : mr->shared->addr;
+	wanted->length = moves ? changes->length : mr->shared->length;
+	wanted->iova = moves ? changes->addr : mr->shared->iova;
+	if (mr->memory_users != NULL || (mr->shared->access & MR_NULL) != 0)
+		return REFUSE_OF(-EINVAL, rereg_mr,
+				 "key %#x: a null region, and one of device memory, stay as they "
+				 "are",
+				 mr->ibv.lkey);
+	if (has_access)
+		error = check_access(rereg_mr, wanted, wanted->access);
+	if (error == 0 && moves)
+		error = check_range(rereg_mr, wanted);
+	if (error == 0 && (moves || has_access))
+		error = check_mapped(rereg_mr, wanted, wanted->access);
+	if (moves && (wanted->access & IBV_ACCESS_ZERO_BASED) != 0)
+		wanted->iova = 0;
+	if (powerfail_any)
+		wanted->file =
+			(uint16_t)powerfail_file((void *)(uintptr_t)wanted->addr, wanted->length);
+	wanted->access &= ~ACCESS_OPTIONAL;
+	return error;
+}
+
+/* Without a key it is not in force: fills its entry again, and puts that in force. */
+static void change(struct mr *mr, int flags, struct pd *new_pd, const struct shared_mr *wanted)
+{
+	const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+	struct pd *old = pd_of(mr->ibv.pd);
+	struct pd *pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? new_pd : old;
+	struct shared_mr *shared = mr->shared;
+
+	pthread_mutex_lock(&process_objects);
+	withdrawn[shared - process_current->segment->mr] = false;
+	if (moves)
+		unmap_forget(mr->ibv.lkey);
+	shared->pd = pd->number | (moves ? 0 : shared->pd & MR_UNMAPPED);
+	shared->access = wanted->access;
+	shared->file = wanted->file;
+	shared->addr = wanted->addr;
+	shared->length = wanted->length;
+	shared->iova = wanted->iova;
+	watch(shared, mr->ibv.lkey);
+	mr->ibv.addr = (void *)(uintptr_t)wanted->addr;
+	mr->ibv.length = wanted->length;
+	mr->ibv.pd = &pd->ibv;
+	atomic_fetch_sub(&old->users, 1);
+	atomic_fetch_add(&pd->users, 1);
+	atomic_store_explicit(&shared->key, mr->ibv.lkey, memory_order_release);
+	pthread_mutex_unlock(&process_objects);
+}
+
+/* Errors before anything was changed. */
+static int rereg(struct mr *mr, int flags, struct pd *pd, const struct shared_mr *changes)
+{
+	struct shared_mr *shared = mr->shared, wanted = {.pd = 0};
+	pthread_mutex_t *objects = &process_objects;
+	int error = plan(mr, flags, changes, &wanted);
+
 	if (error != 0)
 		return error;
 	if (!withdraw(mr)) {
@@ -313,23 +378,17 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, uint32_t access)
 		return REFUSE_OF(-EBUSY, rereg_mr, "key %#x: a process that is stopped may use it",
 				 mr->ibv.lkey);
 	}
-	pthread_mutex_lock(objects);
-	withdrawn[shared - process_current->segment->mr] = false;
-	shared->access = access & ~ACCESS_OPTIONAL;
-	if ((flags & IBV_REREG_MR_CHANGE_PD) != 0) {
-		shared->pd = pd->number | (shared->pd & MR_UNMAPPED);
-		atomic_fetch_sub(&pd_of(mr->ibv.pd)->users, 1);
-		atomic_fetch_add(&pd->users, 1);
-		mr->ibv.pd = &pd->ibv;
-	}
-	atomic_store_explicit(&shared->key, mr->ibv.lkey, memory_order_release);
-	pthread_mutex_unlock(objects);
+	change(mr, flags, pd, &wanted);
+	if ((wanted.access & IBV_ACCESS_LOCAL_WRITE) != 0)
+		VALGRIND_MAKE_MEM_DEFINED(mr->ibv.addr, mr->ibv.length);
 	return 0;
 }
 
 SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, void *addr,
 			     size_t length, int access)
 {
+	const struct shared_mr changes = {
+		.access = (uint32_t)access, .addr = (uint64_t)(uintptr_t)addr, .length = length};
 	struct mr *mr = (struct mr *)ibv;
 	int error = FAULT_CALL();
 
@@ -348,7 +407,7 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, v
 	}
 	error = process_is_foreign(mr->generation)
 			? REFUSE_OF(-EIO, rereg_mr, "key %#x: " CALL_OF_PARENT, ibv->lkey)
-			: rereg(mr, flags, pd_of(pd), (uint32_t)access);
+			: rereg(mr, flags, pd_of(pd), &changes);
 	if (error == 0)
 		return 0;
 	errno = -error;

@@ -30,10 +30,25 @@ struct mr {
 	struct ibv_mr ibv; /* first */
 	struct shared_mr *shared;
 	uint32_t generation;
+	_Atomic uint32_t *memory_users; /* of the device memory that it is in; NULL: in none */
 	/* while it is taken back: QPs before this one are done with it */
 	uint32_t settled;
 	struct mr *next_held;
 };
+
+/*
+ * A region of this memory, for `call`: of `wanted` counts what there is from access to iova, and
+ * bits for shared_mr.pd. NULL with errno.
+ */
+struct mr *mr_new(const char *call, struct pd *pd, const struct shared_mr *wanted);
+/* mr_more.c, dm.c, reached through the verbs_context */
+int mr_advise(struct ibv_pd *ibv, enum ibv_advise_mr_advice advice, uint32_t flags,
+	      struct ibv_sge *sge, uint32_t num_sge);
+struct ibv_mr *mr_alloc_null(struct ibv_pd *ibv);
+struct ibv_dm *dm_alloc(struct ibv_context *ibv, struct ibv_alloc_dm_attr *attr);
+int dm_free(struct ibv_dm *ibv);
+struct ibv_mr *dm_reg_mr(struct ibv_pd *ibv, struct ibv_dm *dm, uint64_t offset, size_t length,
+			 unsigned int access);
 
 /*
  * No operation that was under way on the QPs from *settled on, a table index, is under way any

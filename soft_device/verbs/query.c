@@ -105,11 +105,17 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 	fill_attr(context->device, &full.orig_attr);
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags | CAP_FLUSH_GLOBAL |
 				   CAP_FLUSH_PERSISTENT | CAP_ATOMIC_WRITE;
-	full.odp_caps.general_caps = IBV_ODP_SUPPORT;
+	full.odp_caps.general_caps = (uint64_t)IBV_ODP_SUPPORT | (uint64_t)IBV_ODP_SUPPORT_IMPLICIT;
 	full.odp_caps.per_transport_caps.rc_odp_caps =
 		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 		IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV |
 		ODP_FLUSH | ODP_ATOMIC_WRITE;
+	full.odp_caps.per_transport_caps.uc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+						       IBV_ODP_SUPPORT_WRITE |
+						       IBV_ODP_SUPPORT_SRQ_RECV;
+	full.odp_caps.per_transport_caps.ud_odp_caps =
+		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+	full.max_dm_size = SOFT_MAX_DM;
 	full.completion_timestamp_mask = UINT64_MAX;
 	full.hca_core_clock = CLOCK_KHZ;
 	full.cq_mod_caps = (struct ibv_cq_moderation_caps){UINT16_MAX, UINT16_MAX};

@@ -107,12 +107,6 @@ static void reg_mr__refuses_local_write_on_memory_that_is_read_only(void **unuse
 	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
 }
 
-/* All of the address space, if odp_caps has IBV_ODP_SUPPORT_IMPLICIT; neither rxe nor we do. */
-static void reg_mr__refuses_an_implicit_region(void **unused)
-{
-	assert_null(ibv_reg_mr(pd, NULL, SIZE_MAX, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE));
-}
-
 static void reg_mr__takes_a_file(void **unused)
 {
 	int fd = memfd_create("target", MFD_CLOEXEC);
@@ -295,7 +289,6 @@ static const struct CMUnitTest tests[] = {
 	PD_TEST(reg_mr__refuses_memory_that_is_not_there),
 	PD_TEST(reg_mr__refuses_a_range_around_the_end_of_addresses),
 	PD_TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only),
-	PD_TEST(reg_mr__refuses_an_implicit_region),
 	PD_TEST(reg_mr__takes_a_file),
 	PD_TEST(reg_mr__refuses_a_file_that_has_become_shorter),
 	PD_TEST(reg_mr__touches_no_page),

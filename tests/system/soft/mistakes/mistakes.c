@@ -423,12 +423,12 @@ static void too_much_private_data(void **unused)
 static void calls_that_the_device_does_not_have(void **unused)
 {
 	struct ibv_xrcd_init_attr xrcd = {.comp_mask = 0};
-	struct ibv_alloc_dm_attr memory = {.length = 64};
+	struct ibv_counters_init_attr counters = {.comp_mask = 0};
 
 	EXPECT("ibv_open_xrcd: not supported (EOPNOTSUPP)");
 	NONE(EOPNOTSUPP, ibv_open_xrcd(w.near.context, &xrcd));
-	EXPECT("ibv_alloc_dm: not supported (EOPNOTSUPP)");
-	NONE(EOPNOTSUPP, ibv_alloc_dm(w.near.context, &memory));
+	EXPECT("ibv_create_counters: not supported (EOPNOTSUPP)");
+	NONE(EOPNOTSUPP, ibv_create_counters(w.near.context, &counters));
 }
 
 #define IN_BOTH(expected, call)                                                                    \
