@@ -7,6 +7,7 @@
  */
 #include "soft_device/cm/cm.h"
 #include "soft_device/datapath/sq.h"
+#include "soft_device/datapath/window.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/agent.h"
@@ -29,6 +30,7 @@ const struct process_part *const process_parts[] = {
 	&qp_part,	 /* none */
 	&srq_part,	 /* none */
 	&held_part,	 /* none */
+	&window_part,	 /* binding memory windows */
 	&sq_wait_part,	 /* the send queues that wait */
 	&secret_part,	 /* none */
 	&peer_part,	 /* the table of peers */

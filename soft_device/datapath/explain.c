@@ -11,7 +11,7 @@
 
 #define DETAIL_BYTES 640
 
-static const char *const operations[REQUEST_OPS] = {
+static const char *const operations[REQUEST_NAMES] = {
 	[REQUEST_WRITE] = "RDMA write",
 	[REQUEST_WRITE_IMM] = "RDMA write with immediate data",
 	[REQUEST_READ] = "RDMA read",
@@ -21,7 +21,15 @@ static const char *const operations[REQUEST_OPS] = {
 	[REQUEST_FETCH_ADD] = "fetch and add",
 	[REQUEST_ATOMIC_WRITE] = "atomic write",
 	[REQUEST_FLUSH] = "flush",
+	[REQUEST_SEND_INV] = "send with invalidate",
+	[REQUEST_BIND_MW] = "bind of a memory window",
+	[REQUEST_LOCAL_INV] = "local invalidate",
 };
+
+static bool is_send(uint32_t op)
+{
+	return op == REQUEST_SEND || op == REQUEST_SEND_IMM || op == REQUEST_SEND_INV;
+}
 
 /* The region of the key as it is now, where the reason is about it; or nothing. */
 static void put_region(const struct segment *segment, uint32_t key, enum vendor_err why, char *text,
@@ -33,9 +41,10 @@ static void put_region(const struct segment *segment, uint32_t key, enum vendor_
 	if (why < VENDOR_KEY_PD || why > VENDOR_UNMAPPED || key >> 8 >= SEGMENT_MRS ||
 	    atomic_load(&mr->key) != key)
 		return;
-	snprintf(text, room, "; the region is %llu bytes at %#llx in PD %u, with %s",
-		 (unsigned long long)mr->length, (unsigned long long)mr->iova,
-		 mr->pd & ~MR_UNMAPPED, names_of_access(mr->access & ~MR_NULL, names));
+	snprintf(text, room, "; the %s is %llu bytes at %#llx in PD %u, with %s",
+		 mr->window != 0 ? "window" : "region", (unsigned long long)mr->length,
+		 (unsigned long long)mr->iova, mr->pd & ~(MR_UNMAPPED | MR_WINDOW),
+		 names_of_access(mr->access & ~MR_NULL, names));
 }
 
 static void put_local(const struct send_queue *sq, const struct send_work *work,
@@ -64,7 +73,7 @@ static void put_remote(const struct send_queue *sq, const struct send_work *work
 
 	if (opcode->op == REQUEST_FLUSH)
 		length = work->flush_length;
-	if (opcode->op == REQUEST_SEND || opcode->op == REQUEST_SEND_IMM)
+	if (is_send(opcode->op))
 		used = snprintf(text, DETAIL_BYTES, ": %llu bytes to QP %#x", length, sq->path.qpn);
 	else
 		used = snprintf(text, DETAIL_BYTES, ": rkey %#x, %llu bytes at %#llx of QP %#x",
@@ -73,6 +82,18 @@ static void put_remote(const struct send_queue *sq, const struct send_work *work
 	if (sq->peer != NULL && sq->peer->segment != NULL)
 		put_region(sq->peer->segment, work->rkey, why, text + used,
 			   DETAIL_BYTES - (size_t)used);
+}
+
+static void put_window(const struct send_work *work, char *text)
+{
+	const struct send_bind *bind = &work->bind;
+
+	if (work->opcode == IBV_WR_BIND_MW)
+		snprintf(text, DETAIL_BYTES, ": rkey %#x, to %llu bytes at %#llx with lkey %#x",
+			 work->rkey, (unsigned long long)bind->length,
+			 (unsigned long long)bind->addr, bind->lkey);
+	else
+		snprintf(text, DETAIL_BYTES, ": rkey %#x", work->rkey);
 }
 
 /* "IBV_WC_REM_ACCESS_ERR, no region has this key (vendor_err 2)" */
@@ -92,7 +113,9 @@ void explain_request(const struct send_queue *sq, const struct send_work *work,
 
 	if (!process_is_verbose)
 		return;
-	if (status == IBV_WC_LOC_PROT_ERR)
+	if (sq_is_local(work))
+		put_window(work, detail);
+	else if (status == IBV_WC_LOC_PROT_ERR)
 		put_local(sq, work, why, detail);
 	else
 		put_remote(sq, work, why, detail);
@@ -108,7 +131,7 @@ void explain_refusal(uint32_t qpn, const struct shared_refusal *refusal)
 
 	if (!process_is_verbose || refusal->why == VENDOR_NONE || operation == NULL)
 		return;
-	if (refusal->op == REQUEST_SEND || refusal->op == REQUEST_SEND_IMM)
+	if (is_send(refusal->op))
 		process_verbose("QP %#x goes to ERR: a %s of %u bytes by its peer, for the receive "
 				"of wr_id %#llx, is refused: %s (vendor_err %u)",
 				qpn, operation, refusal->length, (unsigned long long)refusal->wr_id,

@@ -5,6 +5,7 @@
 #ifndef SOFT_DATAPATH_MR_CHECK_H
 #define SOFT_DATAPATH_MR_CHECK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "soft_device/process/segment.h"
@@ -26,6 +27,20 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 const struct shared_mr *mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd,
 				       uint64_t addr, uint64_t length, uint32_t access,
 				       uint64_t *memory);
+
+/*
+ * The same for a request that comes to this QP of the segment with the key of a memory window: the
+ * region that is seen through it. Callers hold the lock of the QP.
+ */
+const struct shared_mr *mr_check_window(const struct segment *segment, const struct shared_qp *qp,
+					uint32_t key, uint64_t addr, uint64_t length,
+					uint32_t access, uint64_t *memory);
+
+/*
+ * Takes the window of type 2 with this key out of force, if it is for this QP. Callers hold the
+ * lock of that, so no request uses the window any more.
+ */
+bool mr_invalidate_window(struct segment *segment, const struct shared_qp *qp, uint32_t key);
 
 /*
  * Why mr_check() refused: the first of its checks that fails. VENDOR_NONE where all of them pass

@@ -114,6 +114,10 @@ bool receive_complete(const struct execution *x, const struct received *received
 		.solicited = request->solicited || status != IBV_WC_SUCCESS,
 	};
 
+	if (request->op == REQUEST_SEND_INV) {
+		cqe.imm_data = request->rkey; /* ibv_wc.invalidated_rkey */
+		cqe.wc_flags |= IBV_WC_WITH_INV;
+	}
 	if (request_is_datagram(request->op)) {
 		cqe.byte_len += GRH_BYTES;
 		cqe.wc_flags |= IBV_WC_GRH;

@@ -206,6 +206,9 @@ static bool find_place(const struct execution *x, uint64_t length, uint32_t acce
 
 	place->mr = mr_check(x->peer->segment, request->rkey, x->target->pd, request->remote_addr,
 			     length, access, &place->memory);
+	if (__builtin_expect(place->mr == NULL, 0))
+		place->mr = mr_check_window(x->peer->segment, x->target, request->rkey,
+					    request->remote_addr, length, access, &place->memory);
 	return place->mr != NULL;
 }
 
@@ -363,6 +366,15 @@ static struct outcome receive_unusable(const struct execution *x, const struct r
 	return refuse_receive(x, received, IBV_WC_REM_OP_ERR, why, VENDOR_RECEIVE_MEMORY);
 }
 
+/* The window that the sender names is not his to invalidate. */
+static struct outcome refuse_invalidation(const struct execution *x,
+					  const struct received *received)
+{
+	receive_complete(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND);
+	return refuse_receive(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND,
+			      VENDOR_WINDOW_UNBOUND);
+}
+
 static struct outcome deliver(const struct execution *x, const struct received *received)
 {
 	powerfail_pushed(x->peer, x->qpn);
@@ -398,7 +410,12 @@ static struct outcome execute_send(const struct execution *x)
 		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (error == -EFAULT)
 		return receive_unusable(x, &received, VENDOR_UNMAPPED);
-	return error != 0 ? moved(x, error) : deliver(x, &received);
+	if (error != 0)
+		return moved(x, error);
+	if (request->op == REQUEST_SEND_INV &&
+	    !mr_invalidate_window(x->peer->segment, x->target, request->rkey))
+		return refuse_invalidation(x, &received);
+	return deliver(x, &received);
 }
 
 /* The receive is looked for before anything moves; its memory is not touched. */
@@ -446,6 +463,7 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 		return execute_read(x);
 	case REQUEST_SEND:
 	case REQUEST_SEND_IMM:
+	case REQUEST_SEND_INV:
 		return execute_send(x);
 	case REQUEST_WRITE_IMM:
 		return execute_write_imm(x);

@@ -22,6 +22,7 @@
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
 #include "sq_ud.h"
+#include "window.h"
 
 #define ABSENT_FIRST_NS 20000u	 /* between tries at a target that is not there: doubled ... */
 #define ABSENT_LAST_NS	1000000u /* ... up to this */
@@ -126,6 +127,8 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 	struct request request;
 	void *copy = NULL;
 
+	if (__builtin_expect(sq_is_local(work), 0))
+		return window_execute(sq, work);
 	outcome.status = own = sq_make_request(sq, work, &request);
 	if (!sq_goes_out(work, own)) {
 		outcome.vendor_err = (uint8_t)sq_request_reason(sq, work, own);
@@ -363,6 +366,42 @@ static void submit(struct send_queue *sq, const struct send_work *work)
 	REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: wr_id %#llx: " format, (sq)->qpn,              \
 		  (unsigned long long)(wr)->wr_id, __VA_ARGS__)
 
+/* Those of the requests for memory windows that name no place of the target. */
+static __attribute__((noinline)) const char *take_window(const struct ibv_send_wr *wr,
+							 struct send_work *work)
+{
+	if (wr->opcode == IBV_WR_BIND_MW)
+		return window_take(work, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+	work->rkey = wr->invalidate_rkey;
+	work->bind = (struct send_bind){.addr = 0};
+	if (wr->opcode == IBV_WR_LOCAL_INV)
+		work->num_sge = 0;
+	return NULL;
+}
+
+/* What the request is about at its target. NULL, or what is wrong. */
+static inline const char *take_target(const struct send_queue *sq, const struct ibv_send_wr *wr,
+				      struct send_work *work)
+{
+	if (sq->ud != NULL)
+		return sq_ud_take_to(wr, work) ? NULL : "wr.ud.ah is NULL";
+	if (__builtin_expect(wr->opcode >= IBV_WR_LOCAL_INV && wr->opcode <= IBV_WR_SEND_WITH_INV,
+			     0))
+		return take_window(wr, work);
+	if (sq_opcodes[wr->opcode].kind == SOFT_OP_ATOMIC) {
+		work->remote_addr = wr->wr.atomic.remote_addr;
+		work->rkey = wr->wr.atomic.rkey;
+		work->compare_add = wr->wr.atomic.compare_add;
+		work->swap = wr->wr.atomic.swap;
+	} else {
+		work->remote_addr = wr->wr.rdma.remote_addr;
+		work->rkey = wr->wr.rdma.rkey;
+		work->compare_add = 0;
+		work->swap = 0;
+	}
+	return NULL;
+}
+
 /* 0 and the request, or EINVAL. */
 static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 		   struct send_work *work)
@@ -371,6 +410,7 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 		&sq_opcodes[(unsigned)wr->opcode < SQ_OPCODES ? wr->opcode : 0];
 	const unsigned flags =
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+	const char *wrong;
 
 	if ((unsigned)wr->opcode >= SQ_OPCODES || (sq->opcodes >> wr->opcode & 1) == 0 ||
 	    opcode->op == REQUEST_FLUSH)
@@ -389,20 +429,9 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	work->flush_length = 0;
 	work->flush_type = 0;
 	work->flush_level = 0;
-	if (sq->ud != NULL) {
-		if (!sq_ud_take_to(wr, work))
-			return REFUSE_WORK(sq, wr, "%s is NULL", "wr.ud.ah");
-	} else if (opcode->kind == SOFT_OP_ATOMIC) {
-		work->remote_addr = wr->wr.atomic.remote_addr;
-		work->rkey = wr->wr.atomic.rkey;
-		work->compare_add = wr->wr.atomic.compare_add;
-		work->swap = wr->wr.atomic.swap;
-	} else {
-		work->remote_addr = wr->wr.rdma.remote_addr;
-		work->rkey = wr->wr.rdma.rkey;
-		work->compare_add = 0;
-		work->swap = 0;
-	}
+	wrong = take_target(sq, wr, work);
+	if (wrong != NULL)
+		return REFUSE_WORK(sq, wr, "%s", wrong);
 	if (opcode->eight && sq_length(work) < 8)
 		return REFUSE_WORK(sq, wr, "an atomic operation needs 8 bytes of memory, not %llu",
 				   (unsigned long long)sq_length(work));

@@ -36,6 +36,14 @@ struct send_to {
 	uint32_t qkey;
 };
 
+/* What a memory window is bound to; its new key is send_work.rkey. */
+struct send_bind {
+	uint64_t addr;
+	uint64_t length;
+	uint32_t lkey;
+	uint32_t access;
+};
+
 /* A send work request, from whatever interface. */
 struct send_work {
 	uint64_t wr_id;
@@ -50,6 +58,7 @@ struct send_work {
 			uint64_t swap;
 		};
 		struct send_to to; /* UD only */
+		struct send_bind bind;
 	};
 	uint32_t flush_length;
 	union {
@@ -243,6 +252,11 @@ struct send_opcode {
 
 #define SQ_OPCODES (IBV_WR_ATOMIC_WRITE + 1)
 extern const struct send_opcode sq_opcodes[SQ_OPCODES];
+/* Executed by the sender alone, window.h: binds and invalidates a memory window. */
+static inline bool sq_is_local(const struct send_work *work)
+{
+	return work->opcode == IBV_WR_LOCAL_INV || work->opcode == IBV_WR_BIND_MW;
+}
 /* Those that a QP of this type may post: a bit for each. */
 uint32_t sq_opcodes_of(enum ibv_qp_type type);
 

@@ -18,7 +18,7 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 	const struct send_work *work = &slot->work;
 	const uint32_t bytes = (uint32_t)sq_length(work);
 	const uint64_t now_ns = process_now_ns();
-	uint64_t due_ns = fault_due_ns(opcode->kind, bytes, now_ns);
+	uint64_t due_ns = sq_is_local(work) ? 0 : fault_due_ns(opcode->kind, bytes, now_ns);
 
 	slot->record = trace_posted(&(struct trace_post){
 		.qpn = sq->qpn,
@@ -64,6 +64,8 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 
+	if (sq_is_local(&slot->work))
+		return true; /* it goes nowhere */
 	if (!slot->asked)
 		ask(sq, slot);
 	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0 && !slot->lost)

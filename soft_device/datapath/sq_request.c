@@ -23,6 +23,11 @@ const struct send_opcode sq_opcodes[SQ_OPCODES] = {
 				       .local_access = IBV_ACCESS_LOCAL_WRITE, .eight = true},
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {REQUEST_FETCH_ADD, IBV_WC_FETCH_ADD, SOFT_OP_ATOMIC,
 					 .local_access = IBV_ACCESS_LOCAL_WRITE, .eight = true},
+	[IBV_WR_SEND_WITH_INV] = {REQUEST_SEND_INV, IBV_WC_SEND, SOFT_OP_SEND,
+				  .takes_receive = true, .takes_inline = true},
+	/* no fault is about these two, of no kind */
+	[IBV_WR_LOCAL_INV] = {.op = REQUEST_LOCAL_INV, .wc = IBV_WC_LOCAL_INV},
+	[IBV_WR_BIND_MW] = {.op = REQUEST_BIND_MW, .wc = IBV_WC_BIND_MW},
 	[SOFT_WR_FLUSH] = {REQUEST_FLUSH, (enum ibv_wc_opcode)SOFT_WC_FLUSH, SOFT_OP_FLUSH,
 			   .local_access = 0},
 	[IBV_WR_ATOMIC_WRITE] = {REQUEST_ATOMIC_WRITE, (enum ibv_wc_opcode)SOFT_WC_ATOMIC_WRITE,
@@ -33,14 +38,16 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type)
 {
 	const uint32_t sends = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM;
 	const uint32_t writes = 1u << IBV_WR_RDMA_WRITE | 1u << IBV_WR_RDMA_WRITE_WITH_IMM;
+	const uint32_t windows = 1u << IBV_WR_BIND_MW | 1u << IBV_WR_LOCAL_INV;
 
 	switch (type) {
 	case IBV_QPT_UD:
 		return sends;
 	case IBV_QPT_UC:
-		return sends | writes;
+		return sends | writes | windows;
 	default:
-		return sends | writes | 1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+		return sends | writes | windows | 1u << IBV_WR_SEND_WITH_INV |
+		       1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP |
 		       1u << IBV_WR_ATOMIC_FETCH_AND_ADD | 1u << SOFT_WR_FLUSH |
 		       1u << IBV_WR_ATOMIC_WRITE;
 	}

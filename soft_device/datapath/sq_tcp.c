@@ -16,6 +16,7 @@
 #include "soft_device/transport/tcp.h"
 #include "soft_device/transport/wire.h"
 #include "sq.h"
+#include "window.h"
 
 /* Answers to a queue that was reset meanwhile are told by `life`. */
 static uint64_t ticket_of(const struct send_queue *sq, uint32_t number)
@@ -39,6 +40,12 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	void *copy = NULL;
 	int error;
 
+	if (sq_is_local(&slot->work)) {
+		if (sq->next != sq->completed)
+			return false; /* the answers before it come first */
+		outcome = window_execute(sq, &slot->work);
+		return sq_settle(sq, slot, &outcome);
+	}
 	if (!may_follow(sq, &slot->work))
 		return false;
 	outcome.status = sq_make_request(sq, &slot->work, &request);

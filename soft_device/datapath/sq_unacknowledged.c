@@ -14,7 +14,7 @@
 static bool is_own(enum ibv_wc_status status)
 {
 	return status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_LOC_LEN_ERR ||
-	       status == IBV_WC_LOC_QP_OP_ERR;
+	       status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_MW_BIND_ERR;
 }
 
 struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,

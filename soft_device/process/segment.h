@@ -44,16 +44,26 @@
 #define SOFT_MAX_DM	  0x100000u /* bytes of device memory, of a process */
 #define SOFT_NONE	  UINT32_MAX
 
-/* A memory region. key = table index << 8 | generation, both lkey and rkey. */
+/*
+ * A memory region. key = table index << 8 | generation, both lkey and rkey. Or a memory window, of
+ * whose rkey the last byte is the program's.
+ */
 struct shared_mr {
-	_Atomic uint32_t key; /* 0: free; written last */
-	uint32_t pd;	      /* its number, and MR_UNMAPPED */
+	_Atomic uint32_t key; /* 0: free, or not in force; written last */
+	uint32_t pd;	      /* its number, and MR_UNMAPPED or MR_WINDOW */
 	uint32_t access;      /* enum ibv_access_flags, and MR_NULL */
 	uint16_t file;	      /* not 0: a shared mapping of a file, for the power failure */
-	uint16_t last; /* generation of the last key, also when it is taken out; 0: never used */
-	uint64_t addr; /* in the owner's memory */
+	uint8_t last;	/* generation of the last key, also when it is taken out; 0: never used */
+	uint8_t window; /* enum ibv_mw_type of a window; 0: a region */
+	uint64_t addr;	/* in the owner's memory */
 	uint64_t length;
 	uint64_t iova; /* what addr is called in work requests */
+};
+
+/* What a memory window has beside it, at the same index: the quick check of a key needs none. */
+struct shared_window {
+	uint32_t region; /* the key of its region; 0: not bound */
+	uint32_t qp;	 /* of type 2: whose requests may use it, shared_qp_name() */
 };
 
 /*
@@ -61,6 +71,8 @@ struct shared_mr {
  * the region, or as it is a null region.
  */
 #define MR_UNMAPPED (UINT32_C(1) << 31)
+/* Another: a window. So its key is no lkey, and an rkey for those alone who ask for windows. */
+#define MR_WINDOW (UINT32_C(1) << 30)
 /*
  * A bit of shared_mr.access: a null region, whose bytes are discarded or zeros, whatever their
  * address. `addr` is SOFT_MAX_MESSAGE bytes that take what is written; as many zeros follow.
@@ -273,6 +285,7 @@ struct segment {
 	uint64_t powerfail;	    /* offset of the journal (powerfail.c); 0: no such option */
 	struct shared_block block[SEGMENT_BLOCKS];
 	struct shared_mr mr[SEGMENT_MRS];
+	struct shared_window window[SEGMENT_MRS];
 	_Atomic uint32_t unmapped_used; /* entries that were ever used */
 	struct shared_unmapped unmapped[SEGMENT_UNMAPPED];
 	struct shared_qp qp[SEGMENT_QPS];
@@ -281,6 +294,12 @@ struct segment {
 	struct shared_member member[SEGMENT_MEMBERS];
 	_Alignas(4096) unsigned char heap[]; /* rings; allocated by the owner */
 };
+
+/* What tells a QP from those that had its place before. */
+static inline uint32_t shared_qp_name(const struct segment *segment, const struct shared_qp *qp)
+{
+	return (uint32_t)(qp - segment->qp) << QP_LOW_BITS | shared_qp_generation(qp);
+}
 
 /*
  * Makes this process's segment: *segment mapped, *fd its memfd (close-on-exec).

@@ -42,7 +42,12 @@ enum request_op {
 	REQUEST_FLUSH,
 	REQUEST_DATAGRAM,
 	REQUEST_DATAGRAM_IMM,
-	REQUEST_OPS
+	REQUEST_SEND_INV, /* rkey: the window to invalidate */
+	REQUEST_OPS,
+	/* no target has to do with these: window.h */
+	REQUEST_BIND_MW = REQUEST_OPS,
+	REQUEST_LOCAL_INV,
+	REQUEST_NAMES
 };
 
 static inline bool request_is_datagram(enum request_op op)

@@ -32,6 +32,9 @@ const char *vendor_err_text(unsigned code)
 		[VENDOR_NO_ACCESS] = "the kernel denied access to the memory of the peer",
 		[VENDOR_BAD_ANSWER] = "the peer sent another number of bytes",
 		[VENDOR_FAULT] = "a fault of RPMA_SOFT",
+		[VENDOR_WINDOW_UNBOUND] = "the memory window is not bound with this key",
+		[VENDOR_WINDOW_USE] = "the memory window is for another queue pair, or no lkey",
+		[VENDOR_WINDOW_STATE] = "the type, state or region of the window does not allow it",
 	};
 
 	return code < VENDOR_ERRS ? texts[code] : "";

@@ -152,6 +152,7 @@ uint32_t wire_payload(const struct request *request)
 	case REQUEST_WRITE_IMM:
 	case REQUEST_SEND:
 	case REQUEST_SEND_IMM:
+	case REQUEST_SEND_INV:
 	case REQUEST_DATAGRAM:
 	case REQUEST_DATAGRAM_IMM:
 		return request->length;

@@ -113,6 +113,9 @@ static void fill(struct context *context, struct device *device)
 	pthread_mutex_init(&ibv->mutex, NULL);
 	ibv->ops.poll_cq = fault_any ? cq_poll_faulty : cq_poll;
 	ibv->ops.req_notify_cq = cq_arm;
+	ibv->ops.alloc_mw = mw_alloc;
+	ibv->ops.dealloc_mw = mw_dealloc;
+	ibv->ops.bind_mw = mw_bind;
 	ibv->ops.post_send = fault_any ? post_send : qp_post_send;
 	ibv->ops.post_recv = fault_any ? post_recv : qp_post_recv;
 	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;

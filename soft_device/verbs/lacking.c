@@ -27,7 +27,6 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-LACKS(struct ibv_mw, alloc_mw, "ibv_alloc_mw", struct ibv_pd, enum ibv_mw_type type)
 LACKS(struct ibv_srq, create_srq_ex, "ibv_create_srq_ex", struct ibv_context,
       struct ibv_srq_init_attr_ex *attr)
 LACKS(struct ibv_xrcd, open_xrcd, "ibv_open_xrcd", struct ibv_context,
@@ -57,7 +56,6 @@ void context_fill_lacking(struct verbs_context *verbs)
 		if ((of)->member == NULL)                                                          \
 			(of)->member = lack_##member;                                              \
 	} while (0)
-	FILL(&verbs->context.ops, alloc_mw);
 	FILL(verbs, create_srq_ex);
 	FILL(verbs, open_xrcd);
 	FILL(verbs, open_qp);

@@ -19,6 +19,7 @@
 
 #include "held.h"
 #include "objects.h"
+#include "soft_device/datapath/settle.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/mapping.h"
@@ -40,6 +41,8 @@
 		    IBV_ACCESS_MW_BIND))
 
 static const char reg_mr[] = "ibv_reg_mr", rereg_mr[] = "ibv_rereg_mr";
+
+#define BOUND "key %#x: a memory window is bound to it"
 
 /* Both under the objects lock. */
 static uint8_t key_generation[SEGMENT_MRS];
@@ -148,6 +151,7 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 		shared->length = wanted->length;
 		shared->iova = wanted->iova;
 		shared->last = (uint8_t)*key;
+		shared->window = 0;
 		watch(shared, *key);
 		atomic_store_explicit(&shared->key, *key, memory_order_release);
 	}
@@ -155,26 +159,37 @@ static struct shared_mr *publish(const struct pd *pd, const struct shared_mr *wa
 	return shared;
 }
 
-bool mr_settle_qps(uint32_t *settled, uint64_t deadline_ns)
+struct shared_mr *mr_take_window(const struct pd *pd, enum ibv_mw_type type, uint32_t *key)
 {
 	struct segment *segment = process_current->segment;
+	struct shared_mr *window;
 
-	for (; *settled < SEGMENT_QPS; ++*settled) {
-		const struct shared_qp *qp = &segment->qp[*settled];
-
-		/* only blocks with a listener have queue pairs */
-		if (atomic_load(&segment->block[*settled / 256].port) == 0)
-			*settled |= 255;
-		else if (atomic_load(&qp->lock.holder) != 0 &&
-			 !shared_lock_settle(&qp->lock, deadline_ns))
-			return false;
+	pthread_mutex_lock(&process_objects);
+	window = claim_slot(segment, key);
+	if (window == segment->mr)
+		window = claim_slot(segment, key); /* there a key of the program's could be 0 */
+	if (window != NULL && window != segment->mr) {
+		withdrawn[window - segment->mr] = true;
+		window->pd = pd->number | MR_WINDOW;
+		window->file = 0;
+		window->last = (uint8_t)*key;
+		window->length = 0;
+		segment->window[window - segment->mr] = (struct shared_window){0, 0};
+		window->window = (uint8_t)type;
 	}
-	return true;
+	pthread_mutex_unlock(&process_objects);
+	return window == segment->mr ? NULL : window;
+}
+
+void mr_give_window(struct shared_mr *window)
+{
+	window->window = 0;
+	withdrawn[window - process_current->segment->mr] = false;
 }
 
 bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 {
-	return mr_settle_qps(&mr->settled, deadline_ns);
+	return settle_qps(&mr->settled, deadline_ns);
 }
 
 void mr_let_go(struct mr *mr)
@@ -318,6 +333,8 @@ static int plan(const struct mr *mr, int flags, const struct shared_mr *changes,
 				 "key %#x: a null region, and one of device memory, stay as they "
 				 "are",
 				 mr->ibv.lkey);
+	if (mw_is_bound_to(mr->ibv.lkey))
+		return REFUSE_OF(-EINVAL, rereg_mr, BOUND, mr->ibv.lkey);
 	if (has_access)
 		error = check_access(rereg_mr, wanted, wanted->access);
 	if (error == 0 && moves)
@@ -420,6 +437,8 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 	bool settled;
 
 	ENTER(mr->generation);
+	if (mw_is_bound_to(ibv->lkey))
+		return REFUSE_OF(EINVAL, __func__, BOUND, ibv->lkey);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
 	settled = withdraw(mr);
 	pthread_mutex_lock(&process_objects);

@@ -50,11 +50,12 @@ int dm_free(struct ibv_dm *ibv);
 struct ibv_mr *dm_reg_mr(struct ibv_pd *ibv, struct ibv_dm *dm, uint64_t offset, size_t length,
 			 unsigned int access);
 
-/*
- * No operation that was under way on the QPs from *settled on, a table index, is under way any
- * more; false at `deadline_ns`, and *settled is the QP that is still in use. No lock needed.
- */
-bool mr_settle_qps(uint32_t *settled, uint64_t deadline_ns);
+/* A free entry of the table for a window, and its first key; NULL: there is none. */
+struct shared_mr *mr_take_window(const struct pd *pd, enum ibv_mw_type type, uint32_t *key);
+void mr_give_window(struct shared_mr *window); /* objects lock held */
+/* mw.c: a region with this key has a window in force; no lock held. */
+bool mw_is_bound_to(uint32_t region_key);
+
 /* No operation that saw its key is under way any more, by `deadline_ns`; no lock needed. */
 bool mr_settle(struct mr *mr, uint64_t deadline_ns);
 /* Its place is free; frees it. Objects lock held. */

@@ -34,6 +34,8 @@ static int error_of(enum vendor_err why)
 	case VENDOR_KEY_RANGE:
 	case VENDOR_UNMAPPED:
 		return EFAULT;
+	case VENDOR_WINDOW_USE:
+		return EINVAL;
 	default:
 		return ENOENT;
 	}

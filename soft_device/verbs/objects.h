@@ -33,6 +33,11 @@ extern const struct process_part context_part, qp_part, srq_part, cq_part, held_
 int async_open(struct context *context);
 void async_close(struct context *context);
 
+/* mw.c, reached through the ibv_context */
+struct ibv_mw *mw_alloc(struct ibv_pd *ibv, enum ibv_mw_type type);
+int mw_dealloc(struct ibv_mw *ibv);
+int mw_bind(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
+
 /* query.c, reached through the verbs_context */
 int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr, size_t bytes);
 int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_input *input,

@@ -12,6 +12,7 @@
 
 #include "qp.h"
 #include "soft_device/datapath/sq_ud.h"
+#include "soft_device/datapath/window.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -133,6 +134,28 @@ static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr
 static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
 {
 	begin_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr, add, 0);
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin_rdma(ex, IBV_WR_SEND_WITH_INV, rkey, 0, 0);
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin_rdma(ex, IBV_WR_LOCAL_INV, rkey, 0, 0);
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct qp *qp = qp_of_ex(ex);
+	struct send_slot *slot = begin(ex, IBV_WR_BIND_MW);
+	const char *wrong = slot == NULL ? NULL : window_take(&slot->work, mw, rkey, info);
+
+	if (wrong != NULL)
+		REFUSE_BUILD(&qp->sq, EINVAL, "wr_id %#llx: %s",
+			     (unsigned long long)slot->work.wr_id, wrong);
 }
 
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
@@ -332,6 +355,9 @@ static uint64_t known_ops(enum ibv_qp_type type)
 		{IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ},
 		{IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP},
 		{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD},
+		{IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV},
+		{IBV_QP_EX_WITH_LOCAL_INV, IBV_WR_LOCAL_INV},
+		{IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW},
 		{SOFT_QP_EX_WITH_FLUSH, SOFT_WR_FLUSH},
 		{SOFT_QP_EX_WITH_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE},
 	};
@@ -374,6 +400,9 @@ void qp_ex_init(struct qp *qp, uint64_t send_ops_flags)
 	SET(IBV_QP_EX_WITH_RDMA_READ, wr_rdma_read);
 	SET(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, wr_atomic_cmp_swp);
 	SET(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, wr_atomic_fetch_add);
+	SET(IBV_QP_EX_WITH_SEND_WITH_INV, wr_send_inv);
+	SET(IBV_QP_EX_WITH_LOCAL_INV, wr_local_inv);
+	SET(IBV_QP_EX_WITH_BIND_MW, wr_bind_mw);
 	SET(SOFT_QP_EX_WITH_ATOMIC_WRITE, wr_atomic_write);
 #undef SET
 	if (send_ops_flags & SOFT_QP_EX_WITH_FLUSH)

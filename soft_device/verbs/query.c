@@ -51,6 +51,7 @@ static void fill_limits(struct ibv_device_attr *attr)
 	attr->max_cq = SEGMENT_CQS;
 	attr->max_cqe = SOFT_MAX_CQE;
 	attr->max_mr = SEGMENT_MRS;
+	attr->max_mw = SEGMENT_MRS - 1; /* of the same table */
 	attr->max_pd = SOFT_MAX_PD;
 	attr->max_qp_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SEGMENT_QPS;
@@ -74,7 +75,9 @@ static void fill_attr(const struct device *device, struct ibv_device_attr *attr)
 	attr->sys_image_guid = device->guid;
 	attr->vendor_id = SOFT_VENDOR_ID;
 	attr->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-				 IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_RC_RNR_NAK_GEN;
+				 IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_RC_RNR_NAK_GEN |
+				 IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+				 IBV_DEVICE_MEM_MGT_EXTENSIONS;
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->local_ca_ack_delay = 15; /* as rxe */
 	attr->phys_port_cnt = 1;

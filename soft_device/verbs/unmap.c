@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "mr.h"
+#include "soft_device/datapath/settle.h"
 #include "soft_device/process/mapping.h"
 
 #ifndef MADV_DONTNEED_LOCKED
@@ -218,7 +219,7 @@ static int note(struct range range)
 	}
 	pthread_mutex_unlock(&process_objects);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (error == 0 && !mr_settle_qps(&settled, process_now_ns() + MR_SETTLE_NS))
+	if (error == 0 && !settle_qps(&settled, process_now_ns() + MR_SETTLE_NS))
 		process_warn(
 			"a process that is stopped may still write to memory that was unmapped");
 	return error;

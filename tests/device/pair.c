@@ -274,6 +274,27 @@ void far_dereg(void)
 	far_simply(PARTNER_DEREG);
 }
 
+uint32_t far_bind_mw(enum ibv_mw_type type, size_t offset, size_t length, int access)
+{
+	struct partner_order order = {.verb = PARTNER_MW_BIND,
+				      .offset = offset,
+				      .length = length,
+				      .access = access,
+				      .mw_type = type};
+
+	return far_do(&order).rkey;
+}
+
+void far_invalidate_mw(void)
+{
+	far_simply(PARTNER_MW_INVALIDATE);
+}
+
+void far_dealloc_mw(void)
+{
+	far_simply(PARTNER_MW_DEALLOC);
+}
+
 enum ibv_qp_state far_state(void)
 {
 	return far_simply(PARTNER_STATE).state;

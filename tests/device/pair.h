@@ -55,6 +55,9 @@ struct ibv_wc far_expect(uint64_t wr_id, enum ibv_wc_status status);
 void far_expect_nothing(void);
 uint32_t far_reg(size_t offset, size_t length, int access);
 void far_dereg(void); /* what far_reg() made, or else all its memory */
+uint32_t far_bind_mw(enum ibv_mw_type type, size_t offset, size_t length, int access);
+void far_invalidate_mw(void);
+void far_dealloc_mw(void);
 enum ibv_qp_state far_state(void);
 void far_expect_error(void); /* now or soon, see end_expect_error() */
 void far_expect_async(enum ibv_event_type type);

@@ -94,13 +94,83 @@ static void cm_connect_to(uint16_t port)
 	cm_connect(cm.client.id, &param);
 }
 
+static void dealloc_mw(struct partner *partner)
+{
+	OK(ibv_dealloc_mw(partner->mw));
+	partner->mw = NULL;
+}
+
 static void close_all(struct partner *partner)
 {
+	if (partner->mw != NULL)
+		dealloc_mw(partner);
 	if (partner->extra != NULL)
 		deregister(partner);
 	end_close(&partner->end);
 	if (cm.listener != NULL)
 		teardown_cm(NULL);
+}
+
+/* Binds, invalidates: a request that completes well. */
+static void do_local(struct end *end, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad = NULL;
+
+	wr->wr_id = 4711;
+	wr->send_flags = IBV_SEND_SIGNALED;
+	OK(ibv_post_send(end->qp, wr, &bad));
+	EXPECT_WC(end->cq, wr->wr_id, IBV_WC_SUCCESS);
+}
+
+static uint32_t bind_mw(struct partner *partner, const struct partner_order *order)
+{
+	struct end *end = &partner->end;
+	const struct ibv_mw_bind_info info = {
+		.mr = end->mr,
+		.addr = (uintptr_t)end->memory + order->offset,
+		.length = order->length,
+		.mw_access_flags = (unsigned)order->access,
+	};
+	struct ibv_mw_bind bind = {
+		.wr_id = 4711, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW};
+
+	if (partner->mw == NULL)
+		partner->mw = ibv_alloc_mw(end->pd, order->mw_type);
+	assert_non_null(partner->mw);
+	if (order->mw_type == IBV_MW_TYPE_1) {
+		OK(ibv_bind_mw(end->qp, partner->mw, &bind));
+		EXPECT_WC(end->cq, bind.wr_id, IBV_WC_SUCCESS);
+	} else {
+		wr.bind_mw.mw = partner->mw;
+		wr.bind_mw.rkey = ibv_inc_rkey(partner->mw->rkey);
+		wr.bind_mw.bind_info = info;
+		do_local(end, &wr);
+		partner->mw->rkey = wr.bind_mw.rkey;
+	}
+	return partner->mw->rkey;
+}
+
+/* False, as of obey_cm(): the order is about something else. */
+static bool obey_mw(struct partner *partner, const struct partner_order *order,
+		    struct partner_answer *answer)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_LOCAL_INV};
+
+	switch (order->verb) {
+	case PARTNER_MW_BIND:
+		answer->rkey = bind_mw(partner, order);
+		return true;
+	case PARTNER_MW_INVALIDATE:
+		wr.invalidate_rkey = partner->mw->rkey;
+		do_local(&partner->end, &wr);
+		return true;
+	case PARTNER_MW_DEALLOC:
+		dealloc_mw(partner);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* False: the order is about something else. */
@@ -130,7 +200,7 @@ void partner_obey(struct partner *partner, const struct partner_order *order,
 {
 	struct end *end = &partner->end;
 
-	if (obey_cm(order, answer))
+	if (obey_cm(order, answer) || obey_mw(partner, order, answer))
 		return;
 	switch (order->verb) {
 	case PARTNER_OPEN:

@@ -16,10 +16,13 @@ enum partner_verb {
 	PARTNER_SEND,	 /* wr_id, offset, length, solicited */
 	PARTNER_WC,	 /* -> wc */
 	PARTNER_NO_WC,
-	PARTNER_REG,   /* offset, length, access -> rkey */
-	PARTNER_DEREG, /* the last one registered; the first if there is no other */
-	PARTNER_STATE, /* -> state */
-	PARTNER_ASYNC, /* event */
+	PARTNER_REG,	       /* offset, length, access -> rkey */
+	PARTNER_DEREG,	       /* the last one registered; the first if there is no other */
+	PARTNER_STATE,	       /* -> state */
+	PARTNER_ASYNC,	       /* event */
+	PARTNER_MW_BIND,       /* offset, length, access, mw_type -> rkey; its one window */
+	PARTNER_MW_INVALIDATE, /* by itself, its window */
+	PARTNER_MW_DEALLOC,
 	PARTNER_TO_ERROR,
 	PARTNER_DESTROY_QP,
 	PARTNER_CM_LISTEN,  /* -> port */
@@ -39,6 +42,7 @@ struct partner_order {
 	int access;
 	bool solicited;
 	enum ibv_event_type event;
+	enum ibv_mw_type mw_type;
 	enum rdma_cm_event_type cm_event;
 	uint16_t port;
 };
@@ -55,6 +59,7 @@ struct partner {
 	struct end end;
 	int memory_fd; /* -1: memory of its own */
 	struct ibv_mr *extra;
+	struct ibv_mw *mw;
 };
 
 void partner_obey(struct partner *partner, const struct partner_order *order,

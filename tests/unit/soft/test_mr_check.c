@@ -153,6 +153,119 @@ static void region__that_is_withdrawn_is_refused(void **unused)
 	assert_null(mr_check(segment, KEY, PD, IOVA, 1, 0, &memory));
 }
 
+#define WINDOW	   (7u << 8 | 0xf1)
+#define WINDOW_AT  (IOVA + 1000)
+#define WINDOW_END (IOVA + 3000)
+
+/* Bound to a part of the region; type 2 for this queue pair. */
+static struct shared_qp *bind_window(uint8_t type)
+{
+	struct shared_mr *window = &segment->mr[WINDOW >> 8];
+	struct shared_qp *qp = &segment->qp[300];
+
+	qp->pd = PD;
+	atomic_store(&qp->life, shared_qp_word(5, IBV_QPS_RTS));
+	*window = (struct shared_mr){.pd = PD | MR_WINDOW,
+				     .access = IBV_ACCESS_REMOTE_WRITE,
+				     .window = type,
+				     .addr = MEMORY + 1000,
+				     .length = 2000,
+				     .iova = WINDOW_AT};
+	segment->window[WINDOW >> 8] = (struct shared_window){KEY, shared_qp_name(segment, qp)};
+	atomic_store(&window->key, WINDOW);
+	return qp;
+}
+
+static bool window_opens(const struct shared_qp *qp, uint64_t addr, uint64_t length)
+{
+	uint64_t memory = 0;
+
+	if (mr_check_window(segment, qp, WINDOW, addr, length, IBV_ACCESS_REMOTE_WRITE, &memory) !=
+	    &segment->mr[INDEX])
+		return false;
+	assert_int_equal(memory, MEMORY + addr - IOVA);
+	return true;
+}
+
+static void window__opens_its_part_of_the_region(void **unused)
+{
+	struct shared_qp *qp = bind_window(IBV_MW_TYPE_1);
+	uint64_t memory;
+
+	assert_true(window_opens(qp, WINDOW_AT, 2000));
+	assert_false(window_opens(qp, WINDOW_AT - 1, 8));
+	assert_false(window_opens(qp, WINDOW_AT, 2001));
+	assert_null(mr_check_window(segment, qp, WINDOW, WINDOW_AT, 8, IBV_ACCESS_REMOTE_READ,
+				    &memory));
+	assert_null(mr_check(segment, WINDOW, PD, WINDOW_AT, 8, 0, &memory)); /* it is no lkey */
+	assert_int_equal(mr_reason(segment, WINDOW, PD, WINDOW_AT, 8, 0), VENDOR_WINDOW_USE);
+	assert_int_equal(mr_reason(segment, WINDOW + 1, PD, WINDOW_AT, 8, 0),
+			 VENDOR_WINDOW_UNBOUND);
+	qp->pd = PD + 1;
+	assert_false(window_opens(qp, WINDOW_AT, 8));
+}
+
+static void window__shows_no_page_that_is_unmapped(void **unused)
+{
+	const struct shared_qp *qp = bind_window(IBV_MW_TYPE_1);
+
+	segment->mr[INDEX].pd = PD | MR_UNMAPPED;
+	atomic_store(&segment->unmapped[0].from, MEMORY);
+	atomic_store(&segment->unmapped[0].to, MEMORY + 2000);
+	atomic_store(&segment->unmapped[0].key, KEY);
+	atomic_store(&segment->unmapped_used, 1);
+	assert_false(window_opens(qp, WINDOW_AT, 8));
+	assert_true(window_opens(qp, WINDOW_END - 8, 8));
+	atomic_store(&segment->mr[INDEX].key, 0);
+	assert_false(window_opens(qp, WINDOW_END - 8, 8));
+}
+
+static void window__of_type_2_is_for_its_queue_pair(void **unused)
+{
+	struct shared_qp *qp = bind_window(IBV_MW_TYPE_2), *other = &segment->qp[301];
+
+	other->pd = PD;
+	atomic_store(&other->life, shared_qp_word(5, IBV_QPS_RTS));
+	assert_true(window_opens(qp, WINDOW_AT, 8));
+	assert_false(window_opens(other, WINDOW_AT, 8));
+	assert_false(mr_invalidate_window(segment, other, WINDOW));
+	atomic_store(&qp->life, shared_qp_word(6, IBV_QPS_RTS)); /* another one in its place */
+	assert_false(window_opens(qp, WINDOW_AT, 8));
+	assert_false(mr_invalidate_window(segment, qp, WINDOW));
+}
+
+static void window__of_type_2_is_invalidated_by_its_key(void **unused)
+{
+	static const uint32_t others[] = {0, KEY, WINDOW + 1, SEGMENT_MRS << 8, UINT32_MAX};
+	const struct shared_qp *qp = bind_window(IBV_MW_TYPE_2);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(mr_invalidate_window(segment, qp, others[i]));
+	assert_true(mr_invalidate_window(segment, qp, WINDOW));
+	assert_false(window_opens(qp, WINDOW_AT, 8));
+	assert_false(mr_invalidate_window(segment, qp, WINDOW));
+	bind_window(IBV_MW_TYPE_1);
+	assert_false(mr_invalidate_window(segment, qp, WINDOW));
+}
+
+/* Zeros for reads, another place for writes, whatever the address. */
+static void null_region__has_two_places(void **unused)
+{
+	struct shared_mr *mr = &segment->mr[INDEX];
+	uint64_t memory = 0;
+
+	mr->pd = PD | MR_UNMAPPED;
+	mr->access = (uint32_t)IBV_ACCESS_LOCAL_WRITE | MR_NULL;
+	mr->iova = 0;
+	mr->length = UINT64_MAX;
+	assert_ptr_equal(
+		mr_check(segment, KEY, PD, 0x123456789, 100, IBV_ACCESS_LOCAL_WRITE, &memory), mr);
+	assert_int_equal(memory, MEMORY);
+	assert_ptr_equal(mr_check(segment, KEY, PD, 7, 100, 0, &memory), mr);
+	assert_int_equal(memory, MEMORY + SOFT_MAX_MESSAGE);
+	assert_null(mr_check(segment, KEY, PD, 7, 100, IBV_ACCESS_REMOTE_READ, &memory));
+}
+
 /* The second page of two; a note of another region is of no concern. */
 static void page__that_is_unmapped_is_refused(void **unused)
 {
@@ -197,6 +310,11 @@ int main(void)
 		REGION_TEST(access__has_to_be_granted_whole),
 		REGION_TEST(reason__names_the_check_that_failed),
 		REGION_TEST(region__that_is_withdrawn_is_refused),
+		REGION_TEST(window__opens_its_part_of_the_region),
+		REGION_TEST(window__shows_no_page_that_is_unmapped),
+		REGION_TEST(window__of_type_2_is_for_its_queue_pair),
+		REGION_TEST(window__of_type_2_is_invalidated_by_its_key),
+		REGION_TEST(null_region__has_two_places),
 		REGION_TEST(page__that_is_unmapped_is_refused),
 	};
 

@@ -146,6 +146,7 @@ static void test_request_comes_back(void **state)
 		{REQUEST_COMPARE_SWAP, 8, 0, 0}, {REQUEST_FETCH_ADD, 8, 0, 0},
 		{REQUEST_ATOMIC_WRITE, 8, 0, 0}, {REQUEST_FLUSH, 0xffffffff, 0, 0},
 		{REQUEST_DATAGRAM, 0, 0, 0},	 {REQUEST_DATAGRAM_IMM, 4096, 4096, 0},
+		{REQUEST_SEND_INV, 100, 100, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

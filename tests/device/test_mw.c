@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_mw.c -- memory windows of both types: ibv_bind_mw(3), IBV_WR_BIND_MW, IBV_WR_LOCAL_INV and
+ * IBV_WR_SEND_WITH_INV. The far end has the windows, unless it is about requests that fail.
+ * Numbers C10-... and o10-... are of the InfiniBand specification.
+ */
+#include "pair.h"
+
+#include <string.h>
+
+#define READ_WRITE (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+#define OFFSET	   4096u /* of the window in the far memory */
+#define BYTES	   1000u
+#define WINDOW_OPS                                                                                 \
+	(IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV)
+
+static void make(uint64_t send_ops)
+{
+	struct end_options options = end_defaults();
+
+	options.mr_access |= IBV_ACCESS_MW_BIND;
+	options.send_ops = send_ops;
+	pair_make(&options, &options);
+}
+
+static int setup_mw(void **unused)
+{
+	(void)unused;
+	make(0);
+	return 0;
+}
+
+/* A write of so much with this key, to an address as the key's region has it. */
+static void write_to(uint32_t rkey, uint64_t addr, uint32_t length, enum ibv_wc_status status)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, length, 0);
+
+	wr->wr.rdma.rkey = rkey;
+	wr->wr.rdma.remote_addr = addr;
+	post(wr);
+	EXPECT_WC(w.near.cq, 1, status);
+}
+
+static uint64_t far_at(size_t offset)
+{
+	return w.far.memory + offset;
+}
+
+static void can_write(uint32_t rkey)
+{
+	fill(w.near.memory, BYTES, rkey);
+	write_to(rkey, far_at(OFFSET), BYTES, IBV_WC_SUCCESS);
+	assert_memory_equal(w.far_memory + OFFSET, w.near.memory, BYTES);
+}
+
+static void cannot_write(uint32_t rkey)
+{
+	memset(w.far_memory + OFFSET, 0x55, BYTES);
+	write_to(rkey, far_at(OFFSET), BYTES, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(w.far_memory[OFFSET], 0x55);
+}
+
+static void device__tells_of_windows(void **unused)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_device_attr attr;
+
+	OK(ibv_query_device(context, &attr));
+	assert_int_not_equal(attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW, 0);
+	assert_true(attr.max_mw > 0);
+	OK(ibv_close_device(context));
+}
+
+static void type_1__gives_access(void **unused)
+{
+	struct ibv_send_wr *wr;
+
+	can_write(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE));
+	wr = work(IBV_WR_RDMA_READ, 0, BYTES, OFFSET);
+	wr->wr.rdma.rkey = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
+	fill(w.far_memory + OFFSET, BYTES, 17);
+	done(wr);
+	assert_memory_equal(w.near.memory, w.far_memory + OFFSET, BYTES);
+}
+
+static void window__has_its_own_rights(void **unused)
+{
+	cannot_write(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, IBV_ACCESS_REMOTE_READ));
+}
+
+static void window__ends_where_it_was_bound(void **unused)
+{
+	NOT_ON_RXE("it checks the bounds of the region alone");
+	write_to(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) + 1, BYTES,
+		 IBV_WC_REM_ACCESS_ERR);
+}
+
+static void window__begins_where_it_was_bound(void **unused)
+{
+	NOT_ON_RXE("it checks the bounds of the region alone");
+	write_to(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) - 1, 8,
+		 IBV_WC_REM_ACCESS_ERR);
+}
+
+/* The bind of a window of type 1 that is bound takes the old key out of force. */
+static void type_1__bound_anew_has_another_key(void **unused)
+{
+	uint32_t first = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
+	uint32_t second = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
+
+	assert_int_not_equal(first, second);
+	can_write(second);
+	cannot_write(first);
+}
+
+/* "until invalidated by: ibv_bind_mw verb with zero length for type 1": ibv_alloc_mw(3) */
+static void type_1__bound_to_nothing_gives_no_access(void **unused)
+{
+	uint32_t bound = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
+
+	can_write(bound);
+	far_bind_mw(IBV_MW_TYPE_1, OFFSET, 0, 0);
+	cannot_write(bound);
+}
+
+static void type_2__gives_access(void **unused)
+{
+	can_write(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE));
+}
+
+static void type_2__is_bound_again_after_it_was_invalidated(void **unused)
+{
+	uint32_t first = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), second;
+
+	can_write(first);
+	far_invalidate_mw();
+	second = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
+	can_write(second);
+	cannot_write(first);
+}
+
+static void type_2__invalidated_by_its_owner_gives_no_access(void **unused)
+{
+	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
+
+	can_write(rkey);
+	far_invalidate_mw();
+	cannot_write(rkey);
+}
+
+static void send_with_inv(uint32_t rkey)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_SEND_WITH_INV, 0, 100, 0);
+
+	wr->invalidate_rkey = rkey;
+	post(wr);
+}
+
+static void type_2__invalidated_by_its_peer_gives_no_access(void **unused)
+{
+	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
+	struct ibv_wc wc;
+
+	can_write(rkey);
+	far_recv(7, 0, 200);
+	send_with_inv(rkey);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
+	wc = far_expect(7, IBV_WC_SUCCESS);
+	assert_int_equal(wc.opcode, IBV_WC_RECV);
+	assert_int_equal(wc.byte_len, 100);
+	assert_int_not_equal(wc.wc_flags & IBV_WC_WITH_INV, 0);
+	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, 0);
+	assert_int_equal(wc.invalidated_rkey, rkey);
+	assert_memory_equal(w.far_memory, w.near.memory, 100);
+	cannot_write(rkey);
+}
+
+static void send_with_inv__of_what_is_not_bound_fails(void **unused)
+{
+	NOT_ON_RXE("it does not answer, and its sender tries until its retries are used up");
+	far_recv(7, 0, 200);
+	send_with_inv(w.far.rkey); /* a region's */
+	EXPECT_WC(w.near.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	far_expect(7, IBV_WC_REM_INV_REQ_ERR);
+	far_expect_error();
+	end_expect_error(&w.near);
+}
+
+static void dealloc__takes_the_access_away(void **unused)
+{
+	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
+
+	can_write(rkey);
+	far_dealloc_mw();
+	cannot_write(rkey);
+}
+
+/* --- windows of the near end: its own memory, and requests that fail --- */
+
+static struct ibv_mw *mw;
+
+static struct ibv_mw *alloc_mw(enum ibv_mw_type type)
+{
+	mw = ibv_alloc_mw(w.near.pd, type);
+	assert_non_null(mw);
+	assert_ptr_equal(mw->pd, w.near.pd);
+	assert_ptr_equal(mw->context, w.near.context);
+	assert_int_equal(mw->type, type);
+	return mw;
+}
+
+static struct ibv_mw_bind_info info_of(struct ibv_mr *mr, size_t offset, size_t length,
+				       unsigned access)
+{
+	return (struct ibv_mw_bind_info){.mr = mr,
+					 .addr = (uintptr_t)w.near.memory + offset,
+					 .length = length,
+					 .mw_access_flags = access};
+}
+
+/* Posts the bind of `mw` with the next key, and takes its completion. */
+static uint32_t bind_near(struct ibv_mw_bind_info info, enum ibv_wc_status status)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_BIND_MW, 0, 0, 0);
+	struct ibv_wc wc;
+
+	wr->num_sge = 0;
+	wr->bind_mw.mw = mw;
+	wr->bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	wr->bind_mw.bind_info = info;
+	post(wr);
+	wc = EXPECT_WC(w.near.cq, 1, status);
+	if (status == IBV_WC_SUCCESS) {
+		assert_int_equal(wc.opcode, IBV_WC_BIND_MW);
+		mw->rkey = wr->bind_mw.rkey;
+	} else {
+		end_expect_error(&w.near);
+	}
+	return mw->rkey;
+}
+
+static void bind_fails(struct ibv_mw_bind_info info)
+{
+	bind_near(info, IBV_WC_MW_BIND_ERR);
+	OK(ibv_dealloc_mw(mw));
+}
+
+/* o10-37.2.30: a window of type 2 is bound in the free state alone. */
+static void bind__of_a_bound_window_of_type_2_fails(void **unused)
+{
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	bind_fails(info_of(w.near.mr, 0, BYTES, READ_WRITE));
+}
+
+/* o10-37.2.40 */
+static void bind__of_type_2_to_nothing_fails(void **unused)
+{
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_fails(info_of(w.near.mr, 0, 0, READ_WRITE));
+}
+
+/* C10-75 */
+static void bind__beyond_the_region_fails(void **unused)
+{
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_fails(info_of(w.near.mr, 1, END_MEMORY, READ_WRITE));
+}
+
+/* C10-73 */
+static void bind__to_a_region_without_the_right_fails(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS);
+
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_fails(info_of(mr, 0, BYTES, IBV_ACCESS_REMOTE_READ));
+	OK(ibv_dereg_mr(mr));
+}
+
+/* C10-74 */
+static void bind__for_writes_to_a_region_that_is_read_only_fails(void **unused)
+{
+	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES,
+				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
+
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_fails(info_of(mr, 0, BYTES, IBV_ACCESS_REMOTE_WRITE));
+	OK(ibv_dereg_mr(mr));
+}
+
+/* C10-72 */
+static void bind__of_another_domain_fails(void **unused)
+{
+	struct ibv_pd *other = ibv_alloc_pd(w.near.context);
+	struct ibv_mr *mr =
+		ibv_reg_mr(other, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND);
+
+	mw = ibv_alloc_mw(other, IBV_MW_TYPE_2);
+	assert_non_null(mw);
+	bind_fails(info_of(mr, 0, BYTES, READ_WRITE));
+	OK(ibv_dereg_mr(mr));
+	OK(ibv_dealloc_pd(other));
+}
+
+static void local_inv(uint32_t rkey, enum ibv_wc_status status)
+{
+	struct ibv_send_wr *wr = work(IBV_WR_LOCAL_INV, 0, 0, 0);
+
+	wr->num_sge = 0;
+	wr->invalidate_rkey = rkey;
+	post(wr);
+	struct ibv_wc wc = EXPECT_WC(w.near.cq, 1, status);
+
+	if (status == IBV_WC_SUCCESS)
+		assert_int_equal(wc.opcode, IBV_WC_LOCAL_INV);
+}
+
+/* o10-37.2.26: windows of type 1 are not invalidated. */
+static void invalidate__of_type_1_fails(void **unused)
+{
+	alloc_mw(IBV_MW_TYPE_1);
+	local_inv(mw->rkey, IBV_WC_LOC_QP_OP_ERR);
+	OK(ibv_dealloc_mw(mw));
+}
+
+static void invalidate__of_an_old_key_fails(void **unused)
+{
+	uint32_t first;
+
+	alloc_mw(IBV_MW_TYPE_2);
+	first = bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	local_inv(first, IBV_WC_SUCCESS);
+	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	local_inv(first, IBV_WC_LOC_QP_OP_ERR);
+	OK(ibv_dealloc_mw(mw));
+}
+
+/* Two more queue pairs of the near end, connected: `w.near.qp`, which a test posts to, and ... */
+static struct ibv_qp *target;
+
+static struct ibv_qp *more_qps(void)
+{
+	struct ibv_qp *first = w.near.qp;
+
+	w.near.qp = end_make_qp(&w.near);
+	assert_non_null(w.near.qp);
+	end_to_init(&w.near);
+	target = end_to_another(&w.near);
+	return first;
+}
+
+static void end_more_qps(struct ibv_qp *first)
+{
+	OK(ibv_destroy_qp(target));
+	OK(ibv_destroy_qp(w.near.qp));
+	w.near.qp = first;
+}
+
+static void swap_qps(void)
+{
+	struct ibv_qp *posts = w.near.qp;
+
+	w.near.qp = target;
+	target = posts;
+}
+
+/* Type 2 is associated with a queue pair; of type 1 any of the domain may use it. */
+static void write_by_second_qp(enum ibv_mw_type type, enum ibv_wc_status status)
+{
+	uint32_t rkey;
+	struct ibv_qp *first;
+
+	alloc_mw(type);
+	rkey = bind_near(info_of(w.near.mr, OFFSET, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	first = more_qps();
+	write_to(rkey, (uintptr_t)w.near.memory + OFFSET, 8, status);
+	end_more_qps(first);
+	OK(ibv_dealloc_mw(mw));
+}
+
+static void type_1__is_for_all_queue_pairs(void **unused)
+{
+	write_by_second_qp(IBV_MW_TYPE_1, IBV_WC_SUCCESS);
+}
+
+static void type_2__is_for_its_queue_pair(void **unused)
+{
+	write_by_second_qp(IBV_MW_TYPE_2, IBV_WC_REM_ACCESS_ERR);
+}
+
+static void type_2__may_be_zero_based(void **unused)
+{
+	struct ibv_qp *first = more_qps();
+	uint32_t rkey;
+
+	alloc_mw(IBV_MW_TYPE_2);
+	swap_qps();
+	rkey = bind_near(info_of(w.near.mr, OFFSET, BYTES, READ_WRITE | IBV_ACCESS_ZERO_BASED),
+			 IBV_WC_SUCCESS);
+	swap_qps();
+	write_to(rkey, 100, 8, IBV_WC_SUCCESS);
+	assert_memory_equal(w.near.memory + OFFSET + 100, w.near.memory, 8);
+	end_more_qps(first);
+	OK(ibv_dealloc_mw(mw));
+}
+
+/* o10-36.2.2 */
+static void type_1__may_not_be_zero_based(void **unused)
+{
+	struct ibv_mw_bind attr = {
+		.bind_info = info_of(w.near.mr, 0, BYTES, READ_WRITE | IBV_ACCESS_ZERO_BASED)};
+
+	alloc_mw(IBV_MW_TYPE_1);
+	FAILS(EINVAL, ibv_bind_mw(w.near.qp, mw, &attr));
+	OK(ibv_dealloc_mw(mw));
+}
+
+/* The R_Key of a window is no L_Key. */
+static void key__of_a_window_is_for_peers(void **unused)
+{
+	struct ibv_send_wr *wr;
+	uint32_t rkey;
+
+	alloc_mw(IBV_MW_TYPE_1);
+	rkey = bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
+	wr->sg_list->lkey = rkey;
+	post(wr);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
+	OK(ibv_dealloc_mw(mw));
+}
+
+/* "ibv_dereg_mr() fails if any memory window is still bound to this MR": ibv_alloc_mw(3) */
+static void dereg_mr__fails_while_a_window_is_bound(void **unused)
+{
+	struct ibv_mr *mr =
+		ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND);
+
+	alloc_mw(IBV_MW_TYPE_2);
+	bind_near(info_of(mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
+	FAILS(EINVAL, ibv_dereg_mr(mr));
+	local_inv(mw->rkey, IBV_WC_SUCCESS);
+	OK(ibv_dereg_mr(mr));
+	OK(ibv_dealloc_mw(mw));
+}
+
+static void dealloc_pd__is_busy_while_a_window_is_there(void **unused)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
+
+	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	assert_non_null(mw);
+	FAILS(EBUSY, ibv_dealloc_pd(pd));
+	OK(ibv_dealloc_mw(mw));
+	OK(ibv_dealloc_pd(pd));
+}
+
+static void alloc__knows_two_types(void **unused)
+{
+	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)3));
+	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)0));
+}
+
+/* --- by the extended interface --- */
+
+static void finish(struct ibv_qp_ex *ex, enum ibv_wc_opcode opcode)
+{
+	OK(ibv_wr_complete(ex));
+	assert_int_equal(EXPECT_WC(w.near.cq, 9, IBV_WC_SUCCESS).opcode, opcode);
+}
+
+static struct ibv_qp_ex *begin(void)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(w.near.qp);
+
+	assert_non_null(ex);
+	ibv_wr_start(ex);
+	ex->wr_id = 9;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	return ex;
+}
+
+static void wr__binds_and_invalidates(void **unused)
+{
+	struct ibv_mw_bind_info info;
+	struct ibv_qp_ex *ex;
+	struct ibv_qp *first;
+
+	make(WINDOW_OPS | IBV_QP_EX_WITH_RDMA_WRITE);
+	first = more_qps();
+	alloc_mw(IBV_MW_TYPE_2);
+	info = info_of(w.near.mr, OFFSET, BYTES, READ_WRITE);
+	mw->rkey = ibv_inc_rkey(mw->rkey);
+	swap_qps();
+	ex = begin();
+	ibv_wr_bind_mw(ex, mw, mw->rkey, &info);
+	finish(ex, IBV_WC_BIND_MW);
+	swap_qps();
+	write_to(mw->rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_SUCCESS);
+	swap_qps();
+	ex = begin();
+	ibv_wr_local_inv(ex, mw->rkey);
+	finish(ex, IBV_WC_LOCAL_INV);
+	swap_qps();
+	write_to(mw->rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_REM_ACCESS_ERR);
+	end_more_qps(first);
+	OK(ibv_dealloc_mw(mw));
+}
+
+static void wr__sends_with_invalidate(void **unused)
+{
+	struct ibv_qp_ex *ex;
+	uint32_t rkey;
+
+	make(WINDOW_OPS);
+	rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
+	far_recv(7, 0, 200);
+	ex = begin();
+	ibv_wr_send_inv(ex, rkey);
+	ibv_wr_set_sge(ex, w.near.mr->lkey, (uintptr_t)w.near.memory, 50);
+	finish(ex, IBV_WC_SEND);
+	assert_int_equal(far_expect(7, IBV_WC_SUCCESS).invalidated_rkey, rkey);
+}
+
+#define MW_TEST(test) cmocka_unit_test_setup_teardown(test, setup_mw, teardown_pair)
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(device__tells_of_windows),
+	MW_TEST(type_1__gives_access),
+	MW_TEST(window__has_its_own_rights),
+	MW_TEST(window__ends_where_it_was_bound),
+	MW_TEST(window__begins_where_it_was_bound),
+	MW_TEST(type_1__bound_anew_has_another_key),
+	MW_TEST(type_1__bound_to_nothing_gives_no_access),
+	MW_TEST(type_2__gives_access),
+	MW_TEST(type_2__is_bound_again_after_it_was_invalidated),
+	MW_TEST(type_2__invalidated_by_its_owner_gives_no_access),
+	MW_TEST(type_2__invalidated_by_its_peer_gives_no_access),
+	MW_TEST(send_with_inv__of_what_is_not_bound_fails),
+	MW_TEST(dealloc__takes_the_access_away),
+	MW_TEST(bind__of_a_bound_window_of_type_2_fails),
+	MW_TEST(bind__of_type_2_to_nothing_fails),
+	MW_TEST(bind__beyond_the_region_fails),
+	MW_TEST(bind__to_a_region_without_the_right_fails),
+	MW_TEST(bind__for_writes_to_a_region_that_is_read_only_fails),
+	MW_TEST(bind__of_another_domain_fails),
+	MW_TEST(invalidate__of_type_1_fails),
+	MW_TEST(invalidate__of_an_old_key_fails),
+	MW_TEST(type_1__is_for_all_queue_pairs),
+	MW_TEST(type_2__is_for_its_queue_pair),
+	MW_TEST(type_2__may_be_zero_based),
+	MW_TEST(type_1__may_not_be_zero_based),
+	MW_TEST(key__of_a_window_is_for_peers),
+	MW_TEST(dereg_mr__fails_while_a_window_is_bound),
+	MW_TEST(dealloc_pd__is_busy_while_a_window_is_there),
+	MW_TEST(alloc__knows_two_types),
+	OWN_PAIR_TEST(wr__binds_and_invalidates),
+	OWN_PAIR_TEST(wr__sends_with_invalidate),
+};
+
+DEVICE_TESTS("mw", tests)
