@@ -15,10 +15,26 @@ EXAMPLE = Path("/usr/share/doc/python3-pyverbs/examples/ib_devices.py")
 TESTS = Path("/usr/share/doc/rdma-core/tests")
 PYTHON = "/usr/bin/python3"  # Debian's, for which the package is
 LIMIT_S = 600
-PASS_AT_LEAST = 90  # rdma-core 44 has 273; the most need a device of Mellanox or Amazon
-# a test that fails where it would have to skip, and what the device lacks
+TESTS_OF_44 = 273  # in the rdma-core that this was written with
+PASS_AT_LEAST = 130
+# a test that fails, and why
 FAILING = {
-    "test_imported_rc_ex_rdma_write": "objects that another process imports",
+    "test_multi_process_alloc_dm": "children of fork() use the context of their parent, which the device refuses",
+}
+# what is skipped says so, and what it is that would be needed
+SKIPS = {
+    r"Can not run the test over non MLX5 device|This is not an MLX5 device": "a device of NVIDIA",
+    r"PCI device must be passed by the user": "a device of NVIDIA, by VFIO",
+    r"Converting timestamp to nanoseconds": "mlx5dv_get_clock_info(): the stamps are in nanoseconds",
+    r"over non EFA device": "a device of Amazon",
+    r"Extended CQ is not supported": "tag matching",
+    r"/dev/dri/renderD128": "a GPU whose memory is a DMA-BUF",
+    r"cuda-python": "a GPU of NVIDIA",
+    r"Create QP type 8|Create Raw Packet QP": "raw packets: there is no Ethernet below the device",
+    r"Create XRCD": "XRC",
+    r"no huge pages|Huge pages": "huge pages of the host",
+    r"All gid indices populated": "a free entry of the GID table, which has none",
+    r"[Ii]mport": "objects that another process imports",
 }
 # "name (tests.x) ... ok"; or the name, a line of what it tests, and the outcome behind that
 OUTCOME = re.compile(r"(?m)^(test_\w+) \(.*?\)(?:\n.*?)? \.\.\. (ok|ERROR|FAIL|skipped .*)$")
@@ -28,7 +44,7 @@ if not EXAMPLE.exists():
 
 
 def run(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([LAUNCHER, PYTHON, "-B", *words], capture_output=True, text=True, timeout=LIMIT_S, cwd=cwd)
+    return subprocess.run([LAUNCHER, PYTHON, "-B", "-W", "ignore", *words], capture_output=True, text=True, timeout=LIMIT_S, cwd=cwd)
 
 
 def test_the_example_lists_the_devices() -> None:
@@ -54,3 +70,7 @@ def test_tests_of_rdma_core(tmp_path: Path) -> None:
         print(f"{count:4} {outcome}")
     assert {name for name, outcome in outcomes if outcome in ("ERROR", "FAIL")} <= set(FAILING), done.stderr
     assert skips["ok"] >= PASS_AT_LEAST
+    unexplained = {
+        outcome for outcome in skips if outcome.startswith("skipped") and not re.search("|".join(SKIPS), outcome)
+    }
+    assert not unexplained or len(outcomes) != TESTS_OF_44, unexplained
