@@ -23,6 +23,8 @@ LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.complet
                      r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|gates|load|quota)")
 # Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
 NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions"
+# A program's mistakes that the device is to name, some of which are races of the program.
+RACES = r"^soft\.mistakes"
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
 # arm64; ptrace(); process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
 # What it does too slowly is last.
@@ -66,7 +68,7 @@ STEPS = (
     Step("long-others", "release", ("-L", "long", "-LE", "guest|perf|measured", "-E",
                                     r"^bench|^report|^fio|^rpmem|^soft")),
     Step("asan-long", "asan", (*INSTRUMENTED, "-R", LONG_INSTRUMENTED)),
-    Step("tsan", "tsan", (*INSTRUMENTED, "-E", NO_THREADS)),
+    Step("tsan", "tsan", (*INSTRUMENTED, "-E", f"{NO_THREADS}|{RACES}")),
     Step("clang", "clang", ("-L", "unit", "-LE", "slow|long", "-E", "^report")),
     Step("libfuzzer", "clang", ("-L", "fuzz",)),
     Step("gcc-11", "gcc-11"),
