@@ -18,8 +18,8 @@ from rpma_report.figures.series import identities, identity
 from rpma_report.page import connections
 
 # what rpma-bench writes where nothing is set: its options --retries and the like have these defaults
-LEFT = {"path_mtu_bytes": 4096, "gid_index": 3, "gid": "fe80::1", "sq_size": 1, "rq_size": 1, "cq_size": 2,
-        "buffers": "normal", "traffic_class": None, "ack_timeout": None, "retries": 7, "rnr_retries": 7,
+LEFT = {"path_mtu_bytes": 4096, "gid_index": 3, "gid_type": "roce-v2", "gid": "fe80::1", "sq_size": 1, "rq_size": 1,
+        "cq_size": 2, "buffers": "normal", "traffic_class": None, "ack_timeout": None, "retries": 7, "rnr_retries": 7,
         "inline_size_bytes": 16, "comp_vector": 0}  # fmt: skip
 SET = {"path_mtu_bytes": 1024, "traffic_class": 96, "ack_timeout": 14, "retries": 3, "rnr_retries": 6, "comp_vector": 2,
        "buffers": "hugepages"}  # fmt: skip
@@ -46,7 +46,7 @@ def test_what_a_user_sets_tells_points_apart(key: str) -> None:
 
 
 def test_what_depth_host_and_device_decide_tells_no_points_apart() -> None:
-    given = {"gid_index": 0, "gid": None, "sq_size": 9, "rq_size": 9, "cq_size": 9, "inline_size_bytes": 60}
+    given = {"gid_index": 0, "gid_type": "ib", "gid": None, "sq_size": 9, "rq_size": 9, "cq_size": 9, "inline_size_bytes": 60}
     (left,), (other,) = (run.points for run in runs(one(LEFT), one({**LEFT, **given})))
     assert identity(left) == identity(other)
 
@@ -80,6 +80,7 @@ def test_page_has_equal_settings_once_and_names_the_points_of_others(page: Any) 
     document = sample.result([point(0), point(1, depth=16, linked=deep)])
     told = Outline(page(document)).text()
     assert "Connections, equal at all points" in told and "path MTU 4096 B" in told and "fe80::1" in told
+    assert "GID index 3 GID type roce-v2 GID fe80::1" in told
     assert "send queue 1 depth 1 send queue 16 depth 16 completion queue 2 depth 1 completion queue 17 depth 16" in told
 
 
