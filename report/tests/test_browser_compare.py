@@ -23,6 +23,13 @@ DRAWING = """
   const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
   return { box: box(svg), texts: [...svg.querySelectorAll('text')].map(t => [t.textContent, ...box(t)]) };
 })()"""
+# The upright lines of the shown drawing of a figure: where across, and from where to where down.
+UPRIGHT = """
+(() => {
+  const svg = [...document.querySelectorAll('#%s svg')].find(s => s.getClientRects().length);
+  return [...svg.querySelectorAll('path')].filter(e => !e.closest('defs')).map(e => e.getBoundingClientRect())
+    .filter(r => r.width <= 4 && r.height > 4).map(r => [(r.left + r.right) / 2, r.top, r.bottom]);
+})()"""
 # Each row of the forest's table: its first cell, whether the box that scrolls has all of it in sight, colour and sign.
 WORDS = """
 [...document.querySelectorAll('#forest-table tbody tr')].map(row => {
@@ -138,6 +145,18 @@ def test_change_is_in_sight_beside_long_words(width: int, browser: Browser, page
     browser.window(width)
     assert {word for word, *_ in browser.value(WORDS)} >= {"unclear: not interleaved", "same"}
     assert browser.value(CHANGES) == [True, width > 390]  # the wider table scrolls on a phone
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("page", ["compare", "unclear"])
+def test_no_line_runs_through_a_word(page: str, width: int, browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages[page])
+    browser.window(width)
+    texts, lines = browser.value(DRAWING % "forest")["texts"], browser.value(UPRIGHT % "forest")
+    assert len(lines) >= 2
+    crossed = [text for text, left, top, right, bottom in texts
+               if any(left + 1 < x < right - 1 and min(bottom, end) - max(top, begin) > 1 for x, begin, end in lines)]  # fmt: skip
+    assert not crossed
 
 
 def test_pointer_shows_the_row(browser: Browser, pages: dict[str, Path]) -> None:

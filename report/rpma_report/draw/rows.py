@@ -130,9 +130,16 @@ class Rows:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{quantity.short(v)}\u00d7"))
         axes.yaxis.set_major_locator(NullLocator())
         axes.spines["left"].set_visible(False)
-        axes.grid(True, axis="x")
-        axes.set_axisbelow(True)
-        axes.axvline(1, color=self.colours["--muted"], linewidth=1.4)
+        for low, high in self.bands():
+            axes.vlines(ticks, low, high, colors=self.colours["--grid"], linewidth=0.7, zorder=0.5)
+            axes.vlines(1, low, high, colors=self.colours["--muted"], linewidth=1.4, zorder=0.6)
+
+    def bands(self) -> list[tuple[float, float]]:
+        """Where lines across the values stand, by the axis of the rows: not on a name above its mark."""
+        if self.beside:
+            return [(-self.centre, len(self.names) - self.centre)]
+        half = self.line / self.pitch
+        return [(row - half, row + half) for row in range(len(self.names))]
 
     def marks(self, axes: Axes, panel: Panel, reach: Extent) -> None:
         counter = 0
