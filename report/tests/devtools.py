@@ -90,7 +90,8 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=medium, features=features)
 
     def value(self, expression: str) -> Any:
-        done = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """What the expression is, or what it promises."""
+        done = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"])
         return done["result"].get("value")

@@ -30,6 +30,14 @@ UPRIGHT = """
   return [...svg.querySelectorAll('path')].filter(e => !e.closest('defs')).map(e => e.getBoundingClientRect())
     .filter(r => r.width <= 4 && r.height > 4).map(r => [(r.left + r.right) / 2, r.top, r.bottom]);
 })()"""
+# Each box with a table, once it is laid out: whether there is more to scroll to, and what of a row it cuts at its lower end.
+CUT = """
+new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
+  [...document.querySelectorAll('.scroll')].map(box => {
+    const end = box.getBoundingClientRect().top + box.clientTop + box.clientHeight;
+    const cut = [...box.querySelectorAll('tbody tr')].map(row => row.getBoundingClientRect()).find(r => r.top < end - 1 && r.bottom > end + 1);
+    return [box.scrollHeight > box.clientHeight, cut ? cut.bottom - end : 0];
+  })))))"""
 # Each row of the forest's table: its first cell, whether the box that scrolls has all of it in sight, colour and sign.
 WORDS = """
 [...document.querySelectorAll('#forest-table tbody tr')].map(row => {
@@ -157,6 +165,16 @@ def test_no_line_runs_through_a_word(page: str, width: int, browser: Browser, pa
     crossed = [text for text, left, top, right, bottom in texts
                if any(left + 1 < x < right - 1 and min(bottom, end) - max(top, begin) > 1 for x, begin, end in lines)]  # fmt: skip
     assert not crossed
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("page", ["compare", "unclear"])
+def test_no_box_cuts_its_last_row(page: str, width: int, browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages[page])
+    browser.window(width)
+    boxes = browser.value(CUT)
+    assert any(more for more, _ in boxes) and [cut for _, cut in boxes if cut] == []
+
 
 
 def test_pointer_shows_the_row(browser: Browser, pages: dict[str, Path]) -> None:

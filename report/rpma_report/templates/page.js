@@ -319,6 +319,18 @@ class Table {
   }
 }
 
+// A box that has more rows than it shows ends with a whole one, and with an edge.
+function fit(box) {
+  box.style.removeProperty("--whole-rows");
+  box.classList.remove("more");
+  if (box.scrollHeight <= box.clientHeight) return;
+  box.classList.add("more");
+  const top = box.getBoundingClientRect().top + box.clientTop - box.scrollTop;
+  const ends = [...box.querySelectorAll("tbody tr:not(.off)")].map(row => row.getBoundingClientRect().bottom - top);
+  const last = ends.filter(end => end <= box.clientHeight).at(-1);
+  if (last) box.style.setProperty("--whole-rows", `${last + box.offsetHeight - box.clientHeight}px`);
+}
+
 // ---- From chart to row and back; addresses
 
 function go(to, smoothly) {
@@ -387,6 +399,8 @@ document.querySelector("nav").append(lamp);
 for (const drawing of drawings) { listen(drawing); legend(drawing); }
 const measured = new ResizeObserver(entries => entries.forEach(entry => boxes(entry.target)));
 for (const { svg } of drawings) measured.observe(svg);
+const grown = new ResizeObserver(entries => entries.forEach(entry => fit(entry.target.parentElement)));
+for (const { table } of tables) grown.observe(table);
 
 function all() {
   readAddress();
