@@ -97,6 +97,15 @@ own_link_is_down()
 	until_true 'the path is back' comes_back
 }
 
+# The removal waits until the client, whose device has no way to be taken from it, has ended.
+own_device_removed()
+{
+	pings_break_by timeout 60 rdma link delete rxe0
+	rdma link add rxe0 type rxe netdev "$device"
+	it_ends 1 "$pings" device_gone 'RDMA device of this host was removed or reset at ping' 'dmesg'
+	until_true 'the path is back' comes_back
+}
+
 server_stopped()
 {
 	tell_peer stop
@@ -133,5 +142,6 @@ check 'a server that is killed' server_killed
 check 'a smaller MTU on the way' large_packets_dropped
 check 'the link of this host is down' own_link_is_down
 check 'the link of this host goes down' own_link_down
+check 'the RDMA device of this host is removed' own_device_removed
 check 'the link of the peer goes down' peer_link_down
 exit "$failed"

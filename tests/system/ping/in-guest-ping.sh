@@ -287,6 +287,71 @@ few_files()
 	stop
 }
 
+# shellcheck disable=SC2016 # it is for the inner shell
+memory_at_most=(bash -c 'ulimit -v "$0" && exec "$@"') # KIB COMMAND...
+
+# Below some limit not even the loader has enough; above it the memory of large pings is too much.
+little_memory()
+{
+	local kib=16384 status=1 named=0
+	serve --target dram:128M
+	while [[ $status -ne 0 ]]; do
+		status=0
+		timeout 600 "${memory_at_most[@]}" "$kib" "$RPMA_PING" "$address" -p "$port" -c 1 -s 8M -W 60 \
+			--json > json 2> err || status=$?
+		[[ ! -s json || $status -le 3 || $status -eq 70 ]] ||
+			{ printf '%d KiB, status %d\n' "$kib" "$status" && cat err && return 1; }
+		! grep -q '"cause": "no_memory"' json || named=$((named + 1))
+		kib=$((kib + 8192)) # a third of what three buffers take
+		[[ $kib -lt 2097152 ]]
+	done
+	printf 'it was named %d times, up to %d KiB\n' "$named" "$kib"
+	[[ $named -gt 0 ]]
+	stop
+}
+
+# The answer of a server whose descriptor leads to no memory of it: handshake.c has the places.
+strange_descriptor()
+{
+	local reply
+	reply=$("$RPMA_BUILD_DIR/tests/system/ping/ping_hostile" reply)
+	printf '%s1601%s%s%s' "${reply:0:22}" "${reply:26:22}" "$(printf '3f%.0s' {1..32})" "${reply:112}"
+}
+
+no_such_memory()
+{
+	"$RPMA_BUILD_DIR/tests/system/ping/ping_hostile" server "$address" "$(strange_descriptor)" > server.out &
+	server=$!
+	until_true 'the server prints its port' grep -q 'port ' server.out
+	port=$(sed -n 's/^port //p' server.out)
+	result 1 "(r['failure']['cause'], r['failure']['wc_status']) == ('no_access', 'REM_ACCESS_ERR')" \
+		"$RPMA_PING" "$address" -p "$port" -c 1
+	kill -KILL "$server"
+	wait "$server" || true
+}
+
+# Until it is killed: the content of a file, from its begin
+keep_writing()
+{
+	while :; do
+		printf '%4096d' 0 1<> "$1"
+	done
+}
+
+# The only one but client and server whose writes are seen
+another_writer()
+{
+	local writer
+	serve --target "$work/shared:1M"
+	keep_writing "$work/shared" &
+	writer=$!
+	result 1 "$(failed compare corrupt) and r['pings']['corrupt'] > 0 and r['pings']['lost'] == 0" \
+		"$RPMA_PING" "$address" -p "$port" -c 2000 -i 0 -s 4096
+	kill "$writer"
+	wait "$writer" || true
+	stop
+}
+
 # library NAME: the directory of that librpma
 library()
 {
@@ -329,6 +394,9 @@ if [[ $length != libraries ]]; then
 	check_long 'a server without a free slot' no_free_slot
 	check_long 'a port that is taken' port_is_taken
 	check_long 'few files' few_files
+	check_long 'little memory' little_memory
+	check_long 'memory that the server does not have' no_such_memory
+	check_long 'another writer of the memory' another_writer
 fi
 check_long "librpma $debians pings ours" two_libraries ours "$debians"
 check_long "ours pings librpma $debians" two_libraries "$debians" ours

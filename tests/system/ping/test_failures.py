@@ -131,6 +131,20 @@ def test_a_server_of_rpma_bench() -> None:
     assert "rpma-bench" in result["failure"]["text"]
 
 
+def test_a_server_without_a_free_slot() -> None:
+    """One page is one slot."""
+    with server("--target", "dram:4K") as it:
+        first = subprocess.Popen(command(it.port, "-i", "1ms"), stdout=subprocess.PIPE, text=True, env=soft())
+        assert first.stdout is not None
+        while "bytes from" not in (seen := first.stdout.readline()):
+            assert seen, it.said()
+        result = pinged(it.port, "-c", "1", code=2)
+        first.terminate()
+        first.communicate(timeout=LIMIT_S)
+    stops_at(result, "hello")
+    assert result["failure"]["cause"] == "busy"
+
+
 def test_a_client_of_rpma_bench(one: Process) -> None:
     done = subprocess.run([BENCH, "client", "127.0.0.1", "--device", "soft", "--port", one.port, "-q"],
                           capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
@@ -169,6 +183,19 @@ def test_a_server_that_ends_is_a_lost_ping(transport: str, number: int, wait: st
     assert "likely cause: the server ended or was killed" in done.stderr
     transmitted, received = counts(done.stdout)
     assert transmitted == received + 1
+
+
+def test_a_server_that_is_killed_has_closed_the_connection() -> None:
+    with server() as it:
+        client = subprocess.Popen(command(it.port, "-i", "1ms", "-v", "--json"), stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=soft())  # fmt: skip
+        assert client.stderr is not None
+        while "RDMA_CM_EVENT_ESTABLISHED" not in (seen := client.stderr.readline()):
+            assert seen, it.said()
+        it.signal(signal.SIGKILL)
+        out, _ = client.communicate(timeout=LIMIT_S)
+    assert client.returncode == 1
+    assert check(out, 1)["failure"]["cause"] == "closed"
 
 
 def test_a_server_that_is_stopped_loses_pings_and_no_more() -> None:

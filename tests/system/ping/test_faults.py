@@ -51,7 +51,8 @@ def test_a_corrupt_ping_has_its_line(one: Process) -> None:
 
 # a flush is a read behind the write on this device, unless it has its own
 OPERATIONS = [("write", 2, "write"), ("read+flush", 3, "flush"), ("read+flush", 4, "read")]
-STATUSES = [("REM_ACCESS_ERR", "no_access", "registered"), ("RETRY_EXC_ERR", "lost", "server"), ("REM_OP_ERR", None, "ODP")]
+STATUSES = [("REM_ACCESS_ERR", "no_access", "registered"), ("RETRY_EXC_ERR", "lost", "server"), ("REM_OP_ERR", None, "ODP"),
+            ("FATAL_ERR", "device_gone", "driver")]  # fmt: skip
 
 
 def test_a_status_is_told_with_its_step(one: Process) -> None:
@@ -97,6 +98,24 @@ def test_memory_that_cannot_be_registered(one: Process) -> None:
     assert steps[-1] == "register"
 
 
+# root is exempt from the limit as long as it has the capability
+LITTLE = [*(["setpriv", "--bounding-set", "-ipc_lock"] if os.geteuid() == 0 else []), "prlimit", "--memlock=65536"]
+UNLIMITED = ["prlimit", "--memlock=unlimited"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "cause", "remedy"), [(LITTLE, "memlock", "no more than 64 KiB"), (UNLIMITED, "no_memory", "no memory left")]
+)
+def test_the_limit_is_blamed_where_there_is_one(one: Process, limit: list[str], cause: str, remedy: str) -> None:
+    """The kernel fails with ENOMEM in both cases: ibv_reg_mr(3)."""
+    if subprocess.run([*limit, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this process may not lift its limit of locked memory")
+    done = subprocess.run([*limit, *command(one.port, "-c", "1", "--json")], capture_output=True, text=True,
+                          timeout=LIMIT_S, env=soft("register"))  # fmt: skip
+    failure = check(done.stdout, 2)["failure"]
+    assert failure["cause"] == cause and remedy in failure["likely_cause"]
+
+
 def test_memory_that_a_server_cannot_register() -> None:
     done = subprocess.run([PING, "--server", "--device", "soft", "-p", "0"], capture_output=True, text=True,
                           timeout=LIMIT_S, env=soft("register"))  # fmt: skip
@@ -120,6 +139,7 @@ def test_late_pings_are_lost_and_the_next_one_is_not(one: Process, wait: str) ->
     ends = [p["end"] for p in result["pings"]["first"]]
     assert ends[:3] == ["back", "back", "late"] and ends[-1] == "back"
     assert failed_at(result) == "write"
+    assert result["failure"]["cause"] == "no_answer"
     assert "within 1.00 s" in result["failure"]["text"]
 
 

@@ -5,6 +5,7 @@ run ends as a run that failed, and the message has the limit to raise. It is nev
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -60,6 +61,21 @@ def test_few_files(tool: str) -> None:
                 break
             judge(status, f"{most} files: {text}", r"ulimit -n")
     assert status == 0 and most > 8
+
+
+def test_the_cause_of_few_files() -> None:
+    """Where the call that fails is this process's own: the device's shows in its line alone."""
+    causes, status = set(), -1
+    with server() as it:
+        for most in FILES:
+            done = subprocess.run(command(it.port, "-c", "1", "--json"), capture_output=True, text=True, timeout=LIMIT_S,
+                                  env=soft(), preexec_fn=limited(resource.RLIMIT_NOFILE, most))  # fmt: skip
+            status = done.returncode
+            if status == 0:
+                break
+            if done.stdout:
+                causes.add(json.loads(done.stdout)["failure"]["cause"])
+    assert status == 0 and "limit" in causes
 
 
 @pytest.mark.parametrize("most", [4, 5, 6, 7, 8, 9, 14, 20])
