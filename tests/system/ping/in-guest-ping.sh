@@ -330,6 +330,33 @@ no_such_memory()
 	wait "$server" || true
 }
 
+# A device of their own goes. The removal waits until both have ended by themselves.
+device_removed()
+{
+	local client status=0
+	ip link add dummy1 type dummy
+	ip addr add 10.0.1.1/24 dev dummy1
+	ip link set dummy1 mtu 4200 up
+	rdma link add rxe1 type rxe netdev dummy1
+	until_true 'it has the address' grep -q 'ffff:0a00:0101' /sys/class/infiniband/rxe1/ports/1/gids/*
+	start "$RPMA_PING" --server --listen 10.0.1.1 --port 0
+	timeout 60 "$RPMA_PING" 10.0.1.1 -p "$port" -i 5ms -v --json > json 2> err &
+	client=$!
+	until_true 'the connection stands' grep -q RDMA_CM_EVENT_ESTABLISHED err
+	timeout 60 rdma link delete rxe1
+	wait "$client" || status=$?
+	cat err
+	[[ $status -eq 1 ]]
+	judge json "$here/check_ping.py" 1 "r['failure']['step'] in ('write', 'flush', 'read') and \
+		r['failure']['cause'] in ('device_gone', 'closed')"
+	status=0
+	wait "$server" || status=$?
+	cat server.err
+	[[ $status -eq 2 ]]
+	grep -q 'listen: no client can connect any more: the RDMA device .* was removed' server.err
+	ip link delete dummy1
+}
+
 # Until it is killed: the content of a file, from its begin
 keep_writing()
 {
@@ -397,6 +424,7 @@ if [[ $length != libraries ]]; then
 	check_long 'little memory' little_memory
 	check_long 'memory that the server does not have' no_such_memory
 	check_long 'another writer of the memory' another_writer
+	check_long 'a device that is removed' device_removed
 fi
 check_long "librpma $debians pings ours" two_libraries ours "$debians"
 check_long "ours pings librpma $debians" two_libraries "$debians" ours

@@ -128,6 +128,17 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	return 0;
 }
 
+int endpoint_lost(int rpma_code)
+{
+	/* before 1.4 a client that gave up was told in the same way */
+	if (rpma_code != RPMA_E_INVAL || librpma_1_4_calls().ep_get_port == NULL)
+		return 0;
+	failure_because(CAUSE_DEVICE_GONE, EXIT_RUN_FAILED, "listen",
+			"no client can connect any more: the RDMA device of this host was removed "
+			"or reset");
+	return -ENODEV;
+}
+
 int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
 		  struct rpma_conn_req **req)
 {
@@ -138,8 +149,10 @@ int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct
 	*req = NULL;
 	if (ret)
 		return ret;
-	if (rpma_ep_next_conn_req(ep, cfg, req) != 0)
-		*req = NULL;
+	ret = rpma_ep_next_conn_req(ep, cfg, req);
 	rpma_conn_cfg_delete(&cfg);
-	return 0;
+	if (ret == 0)
+		return 0;
+	*req = NULL;
+	return endpoint_lost(ret);
 }

@@ -41,9 +41,13 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 
 /*
  * One request, with the queues of a lane or, NULL, of messages, and the knobs or, NULL, none. *req
- * is NULL where there is none, or its client has given up meanwhile.
+ * is NULL where there is none, or its client has given up meanwhile. -ENODEV: the device was
+ * removed, and no other will come.
  */
 int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
 		  struct rpma_conn_req **req);
+
+/* Whether that is what the code of rpma_ep_next_conn_req(3) means: 0 or -ENODEV. */
+int endpoint_lost(int rpma_code);
 
 #endif /* COMMON_RDMA_LISTEN_H */

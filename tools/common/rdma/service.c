@@ -253,12 +253,22 @@ static int check_announced(const struct service *s)
 	return 0;
 }
 
+/* Not 0: no client can come any more. One that fails keeps no others out. */
+static int next_client(struct service *s)
+{
+	struct rpma_conn_req *req;
+	int ret = endpoint_next(s->ep, s->lane, NULL, &req);
+
+	if (ret == 0 && req != NULL)
+		admit(s, req);
+	return ret == -ENODEV ? ret : 0;
+}
+
 int service_run(struct service *service)
 {
 	struct pollfd fds[] = {{service->ep_fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
 			       {service->stop_fd, POLLIN, 0}};
-	struct rpma_conn_req *req;
 	int ret = check_announced(service);
 
 	while (ret == 0 && fds[1].revents == 0 && fds[2].revents == 0) {
@@ -267,9 +277,8 @@ int service_run(struct service *service)
 
 		if (ready < 0 && errno != EINTR)
 			ret = failure_set(EXIT_INTERNAL, "listen", "poll: %s", strerror(errno));
-		else if (ready > 0 && fds[0].revents != 0 &&
-			 endpoint_next(service->ep, service->lane, NULL, &req) == 0 && req != NULL)
-			admit(service, req);
+		else if (ready > 0 && fds[0].revents != 0)
+			ret = next_client(service);
 	}
 	return ret;
 }

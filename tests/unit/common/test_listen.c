@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/test.h"
+#include "tools/common/base/failure.h"
+#include "tools/common/rdma/librpma_1_4.h"
+#include "tools/common/rdma/listen.h"
+
+#define EP  ((struct rpma_ep *)0x40)
+#define REQ ((struct rpma_conn_req *)0x80)
+
+static int answer;
+static bool is_old;
+
+int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+				 struct rpma_conn_req **req);
+int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+				 struct rpma_conn_req **req)
+{
+	assert_ptr_equal(ep, EP);
+	assert_non_null(cfg);
+	if (answer == 0)
+		*req = REQ;
+	return answer;
+}
+
+struct librpma_1_4 __real_librpma_1_4_calls(void);
+struct librpma_1_4 __wrap_librpma_1_4_calls(void);
+
+struct librpma_1_4 __wrap_librpma_1_4_calls(void)
+{
+	return is_old ? (struct librpma_1_4){.ep_get_port = NULL} : __real_librpma_1_4_calls();
+}
+
+static int next(int code, struct rpma_conn_req **req)
+{
+	static const struct link_lane lane = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
+
+	answer = code;
+	return endpoint_next(EP, &lane, NULL, req);
+}
+
+static void a_request_is_handed_on(void **state)
+{
+	struct rpma_conn_req *req = NULL;
+
+	is_old = false;
+	assert_int_equal(next(0, &req), 0);
+	assert_ptr_equal(req, REQ);
+}
+
+static void a_request_that_came_to_nothing_is_none(void **state)
+{
+	static const int codes[] = {RPMA_E_NO_EVENT, RPMA_E_PROVIDER, RPMA_E_NOMEM};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		struct rpma_conn_req *req = REQ;
+
+		assert_int_equal(next(codes[i], &req), 0);
+		assert_null(req);
+	}
+}
+
+/* rpma_ep_next_conn_req(3): an event of the endpoint, such as the removal of its device. */
+static void the_removal_of_the_device_is_the_end(void **state)
+{
+	struct rpma_conn_req *req = REQ;
+
+	assert_int_equal(next(RPMA_E_INVAL, &req), -ENODEV);
+	assert_null(req);
+	assert_int_equal(failure_get()->cause, CAUSE_DEVICE_GONE);
+	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
+	assert_string_equal(failure_get()->step, "listen");
+	assert_non_null(strstr(failure_get()->text, "was removed or reset"));
+}
+
+/* To librpma before 1.4 the end of any client that has not been accepted yet is such an event. */
+static void an_older_librpma_does_not_tell_it_from_a_client(void **state)
+{
+	struct rpma_conn_req *req = REQ;
+
+	is_old = true;
+	assert_int_equal(next(RPMA_E_INVAL, &req), 0);
+	assert_null(req);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_is_handed_on),
+		cmocka_unit_test(a_request_that_came_to_nothing_is_none),
+		cmocka_unit_test(the_removal_of_the_device_is_the_end),
+		cmocka_unit_test(an_older_librpma_does_not_tell_it_from_a_client),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
