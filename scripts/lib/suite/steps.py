@@ -72,7 +72,7 @@ STEPS = (
     Step("clang", "clang", ("-L", "unit", "-LE", "slow|long", "-E", "^report")),
     Step("libfuzzer", "clang", ("-L", "fuzz",)),
     Step("gcc-11", "gcc-11"),
-    Step("arm64", "arm64", ("-L", "unit", *INSTRUMENTED, "-E", f"^report|{NOT_EMULATED}")),
+    Step("arm64", "arm64", ("-L", "unit|arm64", *INSTRUMENTED, "-E", f"^report|{NOT_EMULATED}")),
     # the completions are pushed step by step by a tracer, which takes as long as all the others
     Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E", r"^report|^soft_completions\.completion")),
     Step("coverage", "coverage", ("-LE", "slow|long|guest|perf|measured", "-E", NOT_COUNTED)),
