@@ -55,7 +55,7 @@ static const char *const clouds[] = {
 	"Amazon EC2", "Google",	  "Alibaba Cloud", "Tencent Cloud", "Huawei Cloud", "HUAWEICLOUD",
 	"Microsoft",  "Scaleway", "Hetzner",	   "Vultr",	    "Linode",	    "Akamai",
 	"IBM:VPC",    "Yandex",	  "UpCloud",	   "Exoscale",	    "OracleCloud",  "OVHcloud",
-	"Nutanix",    "Kamatera", "Nebius",	   "Baidu Cloud",   "VolcEngine",   "Volcengine",
+	"Nutanix",    "Kamatera", "Nebius",	   "Baidu Cloud",   "VolcEngine",
 };
 
 /* Makers of processors for servers on Arm: pci.ids has their root ports. */

@@ -38,6 +38,12 @@ PROCESSORS = {
     "epyc": Processor("AuthenticAMD", 17, 1, "AMD EPYC 9654 96-Core Processor", family=25),
     "icx-guest": Processor("GenuineIntel", 0x6A, 6, "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz",
                            flags="fpu vme tsc msr clflushopt clwb hypervisor"),
+    "icx-d": Processor("GenuineIntel", 0x6C, 1, "Intel(R) Xeon(R) D-2796TE CPU @ 2.00GHz"),
+    "naples": Processor("AuthenticAMD", 0x01, 2, "AMD EPYC 7601 32-Core Processor", family=23),
+    "bergamo": Processor("AuthenticAMD", 0xA0, 2, "AMD EPYC 9754 128-Core Processor", family=25),
+    "amd-later": Processor("AuthenticAMD", 0x00, 0, "of a family that is not known yet", family=27),
+    "hygon": Processor("HygonGenuine", 0x00, 2, "Hygon C86 7185 32-core Processor", family=24),
+    "zhaoxin": Processor("CentaurHauls", 0x3B, 0, "ZHAOXIN KaiSheng KH-37800D", family=7),
     "neoverse": Processor("ARM", 0xD49, 0, "", family=8),
 }
 CPUS = 4  # two in each of two sockets
