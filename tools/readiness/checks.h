@@ -22,6 +22,9 @@ extern const struct readiness_check checks_peer[];
 bool checks_is_cxl(const char *provider);
 /* PM-09, of the table in checks_pmem.c. */
 void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding);
+/* The command that makes a region of persistent CXL capacity. */
+#define CHECKS_COMMAND_BYTES 128
+const char *checks_cxl_region(const struct facts_cxl *cxl, char text[CHECKS_COMMAND_BYTES]);
 /* All of its devices and ports take part in a flush, and the operator states the rest. */
 bool checks_cxl_stated(const struct facts *facts);
 /* Why a check of an RDMA device, or of hardware, does not arise; false: it does. */

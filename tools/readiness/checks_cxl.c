@@ -4,6 +4,7 @@
  * fails, and what did the kernel make of it?
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "checks.h"
@@ -11,6 +12,15 @@
 bool checks_is_cxl(const char *provider)
 {
 	return strncmp(provider, "CXL", 3) == 0 || strncmp(provider, "cxl", 3) == 0;
+}
+
+const char *checks_cxl_region(const struct facts_cxl *cxl, char text[CHECKS_COMMAND_BYTES])
+{
+	if (cxl->memory[0] == '\0' || cxl->decoder[0] == '\0')
+		return "cxl create-region -t pmem -d DECODER -m MEM (cxl list -MD shows both)";
+	snprintf(text, CHECKS_COMMAND_BYTES, "cxl create-region -t pmem -d %s -m %s", cxl->decoder,
+		 cxl->memory);
+	return text;
 }
 
 static bool target_is_cxl(const struct facts_target *target)
@@ -92,6 +102,8 @@ void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding
 
 static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding)
 {
+	char command[CHECKS_COMMAND_BYTES];
+
 	if (cxl->pmem_bytes < 0 || cxl->devices == 0)
 		finding_say(finding, READINESS_UNKNOWN,
 			    "Not all CXL memory devices can be looked at.",
@@ -100,12 +112,13 @@ static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding
 		finding_say(finding, READINESS_WARN,
 			    "A device is locked: what it holds cannot be reached.",
 			    "ndctl load-keys, and reload the driver, unlock it.");
-	else if (cxl->committed == 0)
+	else if (cxl->committed == 0) {
 		finding_say(finding, READINESS_WARN,
 			    "No region of mode pmem is committed, so the capacity is not in use.",
-			    "cxl create-region -t pmem -d DECODER -m MEM, then ndctl "
-			    "create-namespace.");
-	else if (!cxl->bridge)
+			    NULL);
+		finding_fix(finding, "As root: %s, then ndctl create-namespace.",
+			    checks_cxl_region(cxl, command));
+	} else if (!cxl->bridge)
 		finding_say(finding, READINESS_WARN,
 			    "The kernel does not hand it on as persistent memory: there is no "
 			    "nvdimm-bridge.",

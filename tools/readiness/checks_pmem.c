@@ -498,8 +498,11 @@ static void inspect_region(const struct facts *facts, struct readiness_finding *
 		count(&ratings, DOUBTFUL, target->device, "not of 2 MiB pages");
 	say(&ratings, target, &texts, finding);
 	if (finding->status == READINESS_WARN)
-		finding_fix(finding, "ndctl create-namespace -f -e NAMESPACE --align=2M, which "
-				     "erases it; a region has the size that its modules give it.");
+		finding_fix(finding,
+			    "ndctl create-namespace -f -e %s --align=2M, which erases it; a region "
+			    "has the size that its modules give it.",
+			    target->namespaces_count == 1 ? target->namespaces[0].name
+							  : "NAMESPACE");
 }
 
 const struct readiness_check checks_pmem[] = {

@@ -63,6 +63,8 @@ static void say_no_region(const struct facts_target *target, struct readiness_fi
 /* Without a target: what there is to make one of. */
 static void say_how_to_name(const struct facts_target *target, struct readiness_finding *finding)
 {
+	char command[CHECKS_COMMAND_BYTES];
+
 	finding_say(
 		finding, READINESS_SKIP, "No target was given.",
 		"Name the memory that peers are to write to: --target /dev/dax0.0, or a file or "
@@ -82,9 +84,8 @@ static void say_how_to_name(const struct facts_target *target, struct readiness_
 			finding,
 			"No target was given, and there is nothing to name yet: no region is "
 			"made of the persistent CXL capacity of this host.");
-		finding_fix(finding,
-			    "As root: cxl create-region -t pmem -d DECODER -m MEM (cxl list "
-			    "-MD shows both), then ndctl create-namespace -m devdax.");
+		finding_fix(finding, "As root: %s, then ndctl create-namespace -m devdax.",
+			    checks_cxl_region(&target->cxl, command));
 	}
 }
 

@@ -146,6 +146,8 @@ struct facts_cxl {
 	char gpf_function[16];	   /* the first that has none, or of which it is unknown */
 	size_t regions, committed; /* regions of mode pmem */
 	bool bridge;		   /* to the NVDIMM drivers */
+	char memory[32];	   /* the first of these devices; empty: there is none */
+	char decoder[32];	   /* the first window that takes persistent memory; empty: none */
 };
 
 struct facts_target {

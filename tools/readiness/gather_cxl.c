@@ -67,7 +67,8 @@ static void add_device(const struct sysroot *root, const char *name, struct fact
 	}
 	if (size == 0)
 		return;
-	cxl->devices++;
+	if (cxl->devices++ == 0)
+		snprintf(cxl->memory, sizeof(cxl->memory), "%.31s", name);
 	if (cxl->pmem_bytes >= 0 && size <= INT64_MAX - cxl->pmem_bytes)
 		cxl->pmem_bytes += size;
 	sysroot_line(root, state, sizeof(state), CXL "/%s/security/state", name);
@@ -88,6 +89,19 @@ static void add_region(const struct sysroot *root, const char *name, struct fact
 	cxl->committed += commit == 1;
 }
 
+/* Decoders of the root, which are windows of the platform, alone have "cap_pmem". */
+static void find_decoder(const struct sysroot *root, struct facts_cxl *cxl)
+{
+	char names[DEVICES_MAX][GATHER_NAME_MAX];
+	size_t count = gather_names(root, CXL, "decoder", names, DEVICES_MAX);
+	int64_t takes;
+
+	for (size_t i = 0; i < count && i < DEVICES_MAX && cxl->decoder[0] == '\0'; i++) {
+		if (sysroot_number(root, &takes, CXL "/%s/cap_pmem", names[i]) && takes == 1)
+			snprintf(cxl->decoder, sizeof(cxl->decoder), "%.31s", names[i]);
+	}
+}
+
 void gather_cxl(const struct sysroot *root, struct facts_cxl *cxl)
 {
 	char names[DEVICES_MAX][GATHER_NAME_MAX];
@@ -101,5 +115,6 @@ void gather_cxl(const struct sysroot *root, struct facts_cxl *cxl)
 	count = gather_names(root, CXL, "region", names, DEVICES_MAX);
 	for (size_t i = 0; i < count && i < DEVICES_MAX; i++)
 		add_region(root, names[i], cxl);
+	find_decoder(root, cxl);
 	cxl->bridge = gather_names(root, CXL, "nvdimm-bridge", names, DEVICES_MAX) > 0;
 }

@@ -81,7 +81,9 @@ HOSTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("no-namespace", {"without": ["sys/bus/nd/devices/namespace0.0", "sys/bus/dax/devices/dax0.0"]}, "no namespace",
      "ndctl create-namespace -r region0"),
     ("cxl-capacity", {"regions": [], "cxl_pmem_bytes": 1 << 38, "without": ["**/commit"]}, "no region",
-     "cxl create-region"),
+     "cxl create-region -t pmem -d decoder0.0 -m mem0, then"),
+    ("cxl-no-window", {"regions": [], "cxl_pmem_bytes": 1 << 38, "without": ["**/commit", "**/cap_pmem"]}, "no region",
+     "-d DECODER -m MEM (cxl list -MD shows both)"),
     ("namespace", {}, "No target was given", "--target"),
 ]
 

@@ -376,7 +376,10 @@ class _Tree:
         self.file(f"{memory}/ram/size", "0x0")
         self.file(f"{memory}/security/state", "disabled")
         self.link("sys/bus/cxl/devices/mem0", memory)
-        region = "sys/devices/platform/ACPI0017:00/root0/decoder0.0/region0"
+        decoder = "sys/devices/platform/ACPI0017:00/root0/decoder0.0"
+        self.file(f"{decoder}/cap_pmem", 1)
+        self.link("sys/bus/cxl/devices/decoder0.0", decoder)
+        region = f"{decoder}/region0"
         self.files(region, mode="pmem", size=hex(self.host.cxl_pmem_bytes), commit=1)
         bridge = "sys/devices/platform/ACPI0017:00/root0/nvdimm-bridge0"
         self.file(f"{bridge}/uevent", "DEVTYPE=cxl_nvdimm_bridge")

@@ -185,9 +185,15 @@ static void cxl_devices_and_what_is_made_of_them(void **s)
 	assert_int_equal(target.cxl.regions, 2);
 	assert_int_equal(target.cxl.committed, 1);
 	assert_false(target.cxl.bridge);
+	assert_string_equal(target.cxl.memory, "mem0");
+	assert_string_equal(target.cxl.decoder, "");
+	put("0\n", "sys/bus/cxl/devices/decoder0.0/cap_pmem");
+	put("1\n", "sys/bus/cxl/devices/decoder0.1/cap_pmem");
+	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port's */
 	put("", "sys/bus/cxl/devices/nvdimm-bridge0/uevent");
 	gather(NULL);
 	assert_true(target.cxl.bridge);
+	assert_string_equal(target.cxl.decoder, "decoder0.1");
 }
 
 /* Bad blocks, by the sector of 512 bytes from the region's start. */
