@@ -91,6 +91,39 @@ def test_the_facts_that_are_shown_are_taken(tmp_path: Path) -> None:
     assert statuses(document)["DDIO-06"] == "FAIL"
 
 
+def c_table(path: str) -> str:
+    """The table "rows" of a source, without comments."""
+    text = re.sub(r"/\*.*?\*/", "", (TOP / "tools" / path).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return text.partition(" rows[] = {")[2].partition("\n};")[0]
+
+
+def test_adapters_are_those_of_the_code() -> None:
+    words = {"ADAPTER_BY_CPU": "CPU", "ADAPTER_NO_RC": "no RC", "ADAPTER_NOT_KNOWN": "unknown"}
+    rows = c_table("common/rdma/adapter.c")
+    code = {driver: "DMA" for driver in re.findall(r'DMA\("(\w+)"', rows)}
+    code |= {driver: words[placed] for placed, driver in re.findall(r'\{(\w+), DEVICE_HARDWARE, "(\w+)"', rows)}
+    page = {driver: placed for drivers, placed in re.findall(r"^\.It Cm (.+) Ta .+ Ta (.+)$", section("ADAPTERS"), re.MULTILINE)
+            for driver in drivers.split(", ")}  # fmt: skip
+    assert page == code | {"rdma_rxe": "CPU", "siw": "CPU"}
+
+
+def test_processors_are_those_of_the_code() -> None:
+    """With what they have for a control, and whether a probe can count there."""
+    words = {"BY_PORT": "root port, menu", "BY_PORT_L": "root port, menu", "BY_MENU": "menu", "BY_NOTHING": "none known",
+             "BY_TPH": "TPH"}  # fmt: skip
+    code = []
+    for kind, row in re.findall(r"(INTEL|AMD|\{)(.*?)[)}],", c_table("readiness/platforms.c")):
+        names = re.findall(r'"([^"]+)"', row) or ["NULL"]
+        control = re.search(r"BY_\w+", row)
+        # the macro of Intel's ends with the menu: all of them have counters
+        code.append((names[-1], words[control[0] if control else "BY_TPH"], kind == "INTEL" or row.endswith("true")))
+    others = {"Intel": "other Intel", "AMD": "other AMD", "NULL": "others"}
+    page = re.findall(r"^\.It Cm (.+) Ta (.+) Ta (.+)$", section("PROCESSORS"), re.MULTILINE)
+    assert len(page) == 20
+    assert [(name, control, probe == "yes") for name, control, probe in page] == \
+        [(others.get(name, name), control, probe) for name, control, probe in code]
+
+
 EXAMPLES = [line.strip() for line in re.sub(r"\\e\n\s*", "", section("EXAMPLES")).splitlines()]
 COMMANDS = [shlex.split(re.sub(r"^(?:\.Dl )?[#$] rpma-ddio-check ", "", line).rstrip("|"))
             for line in EXAMPLES if re.match(r"(?:\.Dl )?[#$] rpma-ddio-check ", line)]
