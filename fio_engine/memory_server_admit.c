@@ -129,16 +129,18 @@ static int read_greeting(const struct memory_server *m, struct applicant *a)
 	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
 }
 
-void memory_server_admit(struct memory_server *m, int64_t now_ms)
+int memory_server_admit(struct memory_server *m, int64_t now_ms)
 {
 	struct applicant a = {.req = NULL};
 	int ret = rpma_ep_next_conn_req(m->service.ep, m->queues, &a.req);
 
 	if (ret == RPMA_E_NO_EVENT)
-		return;
+		return 0;
+	if (endpoint_lost(ret) != 0)
+		return -ENODEV;
 	if (ret != 0) {
 		session_say("rejected a client: %s", link_cause(ret));
-		return;
+		return 0;
 	}
 	service_client_name(a.req, a.from);
 	ret = read_greeting(m, &a);
@@ -155,4 +157,5 @@ void memory_server_admit(struct memory_server *m, int64_t now_ms)
 			a.refusal = judge(m, &a);
 		answer(m, &a, now_ms);
 	}
+	return 0;
 }

@@ -32,7 +32,7 @@ struct memory_server {
 	char missed_name[SESSION_NAME_MAX]; /* the first one */
 };
 
-/* Takes one request of the endpoint, if there is one. */
-void memory_server_admit(struct memory_server *memory_server, int64_t now_ms);
+/* Takes one request of the endpoint, if there is one. Not 0: none can come any more. */
+int memory_server_admit(struct memory_server *memory_server, int64_t now_ms);
 
 #endif /* MEMORY_SERVER_PRIVATE_H */

@@ -103,9 +103,7 @@ static int wait_and_take(struct memory_server *m, int timeout_ms, bool admit)
 		if (fds[1 + SESSION_FDS * i].revents != 0)
 			session_event(s, at_ms);
 	}
-	if (admit && fds[0].revents != 0)
-		memory_server_admit(m, at_ms);
-	return 0;
+	return admit && fds[0].revents != 0 ? memory_server_admit(m, at_ms) : 0;
 }
 
 /* --- coming and going ----------------------------------------------------- */
@@ -153,7 +151,8 @@ static int serve(struct memory_server *m, bool admit)
 
 	busy = polling ? spin(m) : look_at_all(m, monotonic_ms(), &active);
 	ret = wait_and_take(m, busy ? 0 : WAIT_MS, admit);
-	tick_all(m);
+	if (ret == 0)
+		tick_all(m);
 	return ret;
 }
 

@@ -58,6 +58,19 @@ int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t d
 	return __real_rpma_read(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
 }
 
+/* rpma_ep_next_conn_req(3): an event of the endpoint, such as the removal of its device. */
+static atomic_bool removed;
+
+int __real_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+				 struct rpma_conn_req **req);
+int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+				 struct rpma_conn_req **req);
+int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+				 struct rpma_conn_req **req)
+{
+	return atomic_load(&removed) ? RPMA_E_INVAL : __real_rpma_ep_next_conn_req(ep, cfg, req);
+}
+
 static void the_region_is_told_of(void **state)
 {
 	struct test_client *g;
@@ -370,6 +383,19 @@ static void who_is_about_to_be_connected_is_a_client(void **state)
 	rpma_conn_delete(&conn);
 }
 
+static void without_its_device_it_ends(void **state)
+{
+	struct rpma_conn *conn = NULL;
+
+	fixture_begin(&by_events);
+	atomic_store(&removed, true);
+	client_request_only(&apm, &conn);
+	assert_int_not_equal(fixture_end(), 0);
+	assert_non_null(strstr(fixture_failure(), "the RDMA device of this host was removed"));
+	atomic_store(&removed, false);
+	rpma_conn_delete(&conn);
+}
+
 static void stopped_it_tells_who_was_missed_before(void **state)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
@@ -419,6 +445,7 @@ int main(void)
 		test(a_silent_client_stays),
 		test(stopped_it_lets_clients_end),
 		test(who_is_about_to_be_connected_is_a_client),
+		test(without_its_device_it_ends),
 		test(stopped_it_tells_who_was_missed_before),
 		test(stopped_it_does_not_wait_for_ever),
 	};
