@@ -20,13 +20,20 @@ comes_back()
 	timeout 10 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err
 }
 
+# connected_or_over PID: what it waits for need not come
+connected_or_over()
+{
+	grep -q RDMA_CM_EVENT_ESTABLISHED err || ! kill -0 "$1" 2> /dev/null
+}
+
 # pings_break_by COMMAND...: pings, half a minute at most, in which COMMAND runs; sets status
 pings_break_by()
 {
 	local client
 	timeout 120 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 -v --json > json 2> err &
 	client=$!
-	until_true 'the connection stands' grep -q RDMA_CM_EVENT_ESTABLISHED err
+	until_true 'the connection stands' connected_or_over "$client"
+	grep -q RDMA_CM_EVENT_ESTABLISHED err || { cat err && return 1; }
 	"$@"
 	status=0
 	wait "$client" || status=$?
