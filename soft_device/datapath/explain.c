@@ -4,7 +4,9 @@
  */
 #include "explain.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -96,6 +98,14 @@ static void put_window(const struct send_work *work, char *text)
 		snprintf(text, DETAIL_BYTES, ": rkey %#x", work->rkey);
 }
 
+static void put_mtu(const struct send_queue *sq, char text[DETAIL_BYTES])
+{
+	const size_t used = strlen(text);
+
+	snprintf(text + used, DETAIL_BYTES - used, "; path_mtu is %u here",
+		 framing_bytes(sq->path.framing));
+}
+
 /* "IBV_WC_REM_ACCESS_ERR, no region has this key (vendor_err 2)" */
 static void put_reason(enum ibv_wc_status status, unsigned why, char text[NAMES_BYTES])
 {
@@ -119,10 +129,30 @@ void explain_request(const struct send_queue *sq, const struct send_work *work,
 		put_local(sq, work, why, detail);
 	else
 		put_remote(sq, work, why, detail);
+	if (why == VENDOR_MTU)
+		put_mtu(sq, detail);
 	put_reason(status, why, reason);
 	process_verbose("QP %#x: %s, wr_id %#llx, fails with %s%s", sq->qpn,
 			operations[sq_opcodes[work->opcode].op], (unsigned long long)work->wr_id,
 			reason, detail);
+}
+
+void explain_loss(const struct send_queue *sq, const struct send_work *work, enum vendor_err why)
+{
+	static _Atomic unsigned count;
+	const uint32_t qpn = sq->ud != NULL ? work->to.qpn : sq->path.qpn;
+	unsigned before;
+
+	if (!process_is_verbose || why == VENDOR_NONE)
+		return;
+	before = atomic_fetch_add(&count, 1);
+	if (before < REFUSALS_MOST)
+		process_verbose(
+			"QP %#x: %s, wr_id %#llx, of %llu bytes to QP %#x is lost: %s%s", sq->qpn,
+			operations[sq_opcodes[work->opcode].op], (unsigned long long)work->wr_id,
+			(unsigned long long)sq_length(work), qpn,
+			why == VENDOR_NO_RECEIVE ? "no receive was posted" : vendor_err_text(why),
+			before + 1 == REFUSALS_MOST ? "; more of these are not printed" : "");
 }
 
 void explain_refusal(uint32_t qpn, const struct shared_refusal *refusal)

@@ -450,12 +450,35 @@ static uint32_t needed_access(const struct request *request)
 	}
 }
 
+/*
+ * The packets of a longer message are not of the size that the target's path MTU asks for: IBA
+ * C9-92, rxe_resp.c. What is one packet at both ends is the same with either MTU.
+ */
+static bool packets_differ(const struct execution *x)
+{
+	const uint32_t own = atomic_load_explicit(&x->target->framing, memory_order_relaxed);
+	const uint32_t sent = framing_bytes(x->request->framing), taken = framing_bytes(own);
+
+	return sent != taken && x->request->op != REQUEST_FLUSH &&
+	       x->request->length > (sent < taken ? sent : taken);
+}
+
+/* The answer to a read is what is wrong, and the requester finds it out. */
+static __attribute__((cold, noinline)) struct outcome refuse_packets(const struct execution *x)
+{
+	if (x->request->op == REQUEST_READ)
+		return failed(IBV_WC_BAD_RESP_ERR, VENDOR_MTU);
+	return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_MTU, RAISE_QP_REQUEST);
+}
+
 static inline __attribute__((always_inline)) struct outcome execute(const struct execution *x)
 {
 	uint32_t needed = needed_access(x->request);
 
 	if ((x->target->access & needed) != needed)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_QP_RIGHT, RAISE_QP_REQUEST);
+	if (packets_differ(x))
+		return refuse_packets(x);
 	switch (x->request->op) {
 	case REQUEST_WRITE:
 		return write_bytes(x);
@@ -479,12 +502,21 @@ static inline __attribute__((always_inline)) struct outcome execute(const struct
 	}
 }
 
+/* Packets of RoCE v1 and v2 have different headers: who takes one drops the other. */
+static bool is_same_roce(const struct execution *x)
+{
+	const uint32_t own = atomic_load_explicit(&x->target->framing, memory_order_relaxed);
+
+	return ((own ^ x->request->framing) & FRAMING_ROCE_V1) == 0;
+}
+
 /* Whether the target takes requests, and of this sender. */
 static bool accepts(const struct execution *x)
 {
 	const enum ibv_qp_state state = shared_qp_state(x->target, memory_order_relaxed);
 
 	return responder_knows(x->target, x->qpn, x->request->src_qpn, &x->request->src_gid) &&
+	       is_same_roce(x) &&
 	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
 }
 
@@ -495,8 +527,9 @@ static struct outcome not_accepted(const struct execution *x)
 
 	if (atomic_load(&x->target->qpn) != x->qpn)
 		return silence(VENDOR_NO_QP);
-	return silence(state < IBV_QPS_RTR || state > IBV_QPS_SQD ? VENDOR_QP_STATE
-								  : VENDOR_OTHER_QP);
+	if (state < IBV_QPS_RTR || state > IBV_QPS_SQD)
+		return silence(VENDOR_QP_STATE);
+	return silence(is_same_roce(x) ? VENDOR_OTHER_QP : VENDOR_ROCE);
 }
 
 static void tell_established(const struct execution *x)

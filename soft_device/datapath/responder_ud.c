@@ -16,17 +16,32 @@
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/target_memory.h"
 
-static const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
 static const struct outcome done = {.kind = OUTCOME_DONE};
 
-static bool accepts(const struct execution *x)
+static struct outcome absent(enum vendor_err why)
+{
+	return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = (uint8_t)why};
+}
+
+/* VENDOR_NONE: it takes the datagram. */
+static enum vendor_err why_not(const struct execution *x)
 {
 	const struct shared_qp *target = x->target;
 	const enum ibv_qp_state state = shared_qp_state(target, memory_order_relaxed);
 
-	return atomic_load(&target->qpn) == x->qpn && target->type == IBV_QPT_UD &&
-	       target->qkey == x->request->qkey &&
-	       (state == IBV_QPS_RTS || state == IBV_QPS_RTR || state == IBV_QPS_SQD);
+	if (atomic_load(&target->qpn) != x->qpn || target->type != IBV_QPT_UD)
+		return VENDOR_NO_QP;
+	if (state != IBV_QPS_RTS && state != IBV_QPS_RTR && state != IBV_QPS_SQD)
+		return VENDOR_QP_STATE;
+	return target->qkey == x->request->qkey ? VENDOR_NONE : VENDOR_QKEY;
+}
+
+/* As set_qkey_viol_cntr(): ibv_query_port() tells it. */
+static void count_violation(const struct execution *x)
+{
+	struct segment *segment = x->peer->segment;
+
+	atomic_fetch_add(&segment->block[(x->target - segment->qp) / 256].qkey_violations, 1);
 }
 
 /* The GRH, and what the sender gathered. */
@@ -68,9 +83,10 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 
 	switch (receive_next(x, length, &received)) {
 	case RECEIVE_NONE:
-		return receive_may_come(x) ? (struct outcome){.kind = OUTCOME_RNR} : absent;
+		return receive_may_come(x) ? (struct outcome){.kind = OUTCOME_RNR}
+					   : absent(VENDOR_NO_RECEIVE);
 	case RECEIVE_SHORT:
-		return absent;
+		return absent(VENDOR_SHORT_RECEIVE);
 	default:
 		break;
 	}
@@ -85,7 +101,7 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 	if (error == -EFAULT)
 		return fail(x, &received, VENDOR_UNMAPPED, raise);
 	if (error != 0)
-		return absent;
+		return absent(VENDOR_PEER_GONE);
 	if (!receive_complete(x, &received, IBV_WC_SUCCESS, VENDOR_NONE))
 		*raise = RAISE_QP_FATAL;
 	return done;
@@ -93,17 +109,23 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 
 static struct outcome deliver(const struct execution *x)
 {
-	struct outcome outcome = absent;
+	struct outcome outcome = absent(VENDOR_PEER_GONE);
+	enum vendor_err why;
 	uint16_t generation = 0;
 	uint32_t raise = 0;
 
 	if (!shared_lock_take_soon(&x->target->lock))
 		return (struct outcome){.kind = OUTCOME_BUSY};
-	if (accepts(x) && !powerfail_strikes(x->peer)) {
+	why = why_not(x);
+	if (why != VENDOR_NONE) {
+		outcome = absent(why);
+	} else if (!powerfail_strikes(x->peer)) {
 		generation = shared_qp_generation(x->target);
 		outcome = execute(x, &raise);
 	}
 	shared_lock_release(&x->target->lock);
+	if (why == VENDOR_QKEY)
+		count_violation(x);
 	if (raise != 0)
 		responder_fail(x->peer, x->target, generation, raise);
 	return outcome;
@@ -135,5 +157,5 @@ struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, u
 		deliver_to_group(peer, gid, request);
 		return done;
 	}
-	return x.target == NULL ? absent : deliver(&x);
+	return x.target == NULL ? absent(VENDOR_NO_QP) : deliver(&x);
 }

@@ -103,15 +103,24 @@ void sq_fail(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err w
 
 /* --- executing --- */
 
-/* Where the requests go; NULL when there is no such QP. */
+/*
+ * Where the requests go; NULL when there is no such QP. One with another framing is not kept: the
+ * short ways do not compare it.
+ */
 static struct shared_qp *target_of(struct send_queue *sq)
 {
-	uint32_t qpn = sq->path.qpn;
+	struct shared_qp *target = sq->target;
+	const uint32_t qpn = sq->path.qpn;
 
-	if (sq->target == NULL ||
-	    atomic_load_explicit(&sq->target->qpn, memory_order_relaxed) != qpn)
-		sq->target = segment_qp(sq->peer->segment, &sq->path.gid, qpn);
-	return sq->target;
+	if (target != NULL && atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn)
+		return target;
+	target = segment_qp(sq->peer->segment, &sq->path.gid, qpn);
+	if (target != NULL &&
+	    atomic_load_explicit(&target->framing, memory_order_relaxed) == sq->path.framing)
+		sq->target = target;
+	else
+		sq->target = NULL;
+	return target;
 }
 
 /*

@@ -95,6 +95,7 @@ struct send_path {
 	uint8_t retry_cnt;
 	uint8_t timeout;
 	uint8_t max_rd_atomic;
+	uint8_t framing; /* what its packets look like: segment.h */
 };
 
 struct send_queue {
@@ -109,11 +110,12 @@ struct send_queue {
 	union ibv_gid gid;
 	struct send_path path;
 	/* the link, under the lock */
-	struct peer *peer;	  /* NULL until linked */
-	bool unreachable;	  /* linking failed: sends end in RETRY_EXC_ERR */
-	struct shared_qp *target; /* in peer->segment; looked up again when its qpn changed */
-	struct sq_ud *ud;	  /* a UD QP's, in place of the four above; NULL: another type */
-	bool unacknowledged;	  /* UC, UD: sends end well whatever becomes of them; constant */
+	struct peer *peer; /* NULL until linked */
+	bool unreachable;  /* linking failed: sends end in RETRY_EXC_ERR */
+	/* in peer->segment, if its framing is ours; looked up again when its qpn changed */
+	struct shared_qp *target;
+	struct sq_ud *ud;    /* a UD QP's, in place of the four above; NULL: another type */
+	bool unacknowledged; /* UC, UD: sends end well whatever becomes of them; constant */
 	uint32_t deaf; /* UC, UD: the last QP that had no receive for long; see sq_unacknowledged()
 			*/
 	uint32_t opcodes; /* a bit for each that the type has; constant */

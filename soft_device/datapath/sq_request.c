@@ -133,6 +133,7 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 	request->op = opcode->op;
 	request->place = NULL;
 	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
+	request->framing = sq->path.framing;
 	request->imm_data = work->imm_data;
 	request->rkey = work->rkey;
 	request->remote_addr = work->remote_addr;

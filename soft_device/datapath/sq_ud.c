@@ -210,6 +210,7 @@ static enum ibv_wc_status make_request(const struct send_queue *sq, const struct
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	request->op = work->opcode == IBV_WR_SEND ? REQUEST_DATAGRAM : REQUEST_DATAGRAM_IMM;
+	request->framing = 0;
 	request->to = work->to.gid;
 	request->qkey = work->to.qkey & QKEY_OWN ? sq->shared->qkey : work->to.qkey;
 	return IBV_WC_SUCCESS;
@@ -240,7 +241,7 @@ static bool send_tcp(struct send_queue *sq, struct send_slot *slot, struct desti
 	if (error == -EAGAIN)
 		return false;
 	if (error != 0) {
-		outcome.kind = OUTCOME_ABSENT;
+		outcome = (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
 		return sq_settle(sq, slot, &outcome);
 	}
 	sq->ud->in_flight = to;
@@ -254,7 +255,7 @@ static bool send_to_one(struct send_queue *sq, struct send_slot *slot,
 {
 	const struct send_to *work = &slot->work.to;
 	struct destination *to = destination_of(sq, &work->gid, (uint16_t)(work->qpn >> 8));
-	struct outcome outcome = {.kind = OUTCOME_ABSENT};
+	struct outcome outcome = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_UNREACHABLE};
 
 	if (to != NULL && to->linking)
 		return false;
@@ -332,7 +333,10 @@ bool sq_ud_send(struct send_queue *sq, struct send_slot *slot)
 	if (outcome.status != IBV_WC_SUCCESS)
 		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
 	/* longer than the MTU: not sent, and no error (IBA C10-93.1.1) */
-	if (outcome.status != IBV_WC_SUCCESS || request.length > SOFT_MAX_DATAGRAM)
+	if (outcome.status == IBV_WC_SUCCESS && request.length > SOFT_MAX_DATAGRAM)
+		outcome = (struct outcome){.kind = OUTCOME_ABSENT,
+					   .vendor_err = VENDOR_LONG_DATAGRAM};
+	if (outcome.kind == OUTCOME_ABSENT || outcome.status != IBV_WC_SUCCESS)
 		return sq_settle(sq, slot, &outcome);
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(&slot->work, &request);
@@ -344,7 +348,7 @@ bool sq_ud_send(struct send_queue *sq, struct send_slot *slot)
 
 void sq_ud_peer_gone(struct send_queue *sq, const struct peer *peer)
 {
-	const struct outcome absent = {.kind = OUTCOME_ABSENT};
+	const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
 
 	if (sq->ud->in_flight != NULL && sq->ud->in_flight->peer == peer &&
 	    sq->completed != sq->next)

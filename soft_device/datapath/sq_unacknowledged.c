@@ -2,6 +2,7 @@
 /*
  * sq_unacknowledged.c -- send queues of UC and UD QPs, whose targets answer nothing: see sq.h.
  */
+#include "explain.h"
 #include "sq.h"
 
 /*
@@ -17,29 +18,40 @@ static bool is_own(enum ibv_wc_status status)
 	       status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_MW_BIND_ERR;
 }
 
+static struct outcome lost(struct send_queue *sq, const struct send_slot *slot, unsigned why)
+{
+	explain_loss(sq, &slot->work, why);
+	return (struct outcome){.kind = OUTCOME_DONE};
+}
+
 struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
 				 const struct outcome *outcome)
 {
 	const uint32_t qpn = sq->ud != NULL ? slot->work.to.qpn : sq->path.qpn;
-	const struct outcome sent = {.kind = OUTCOME_DONE}, again = {.kind = OUTCOME_BUSY};
+	const struct outcome again = {.kind = OUTCOME_BUSY};
 
 	if (outcome->kind == OUTCOME_DONE) {
 		if (outcome->status == IBV_WC_SUCCESS && sq->deaf == qpn)
 			sq->deaf = 0;
 		/* one that a fault asks for is told */
-		return is_own(outcome->status) || outcome->status == slot->fault ? *outcome : sent;
+		if (is_own(outcome->status) || outcome->status == slot->fault)
+			return *outcome;
+		return lost(sq, slot, outcome->vendor_err);
 	}
 	if (outcome->kind == OUTCOME_ABSENT)
-		return sent;
+		return lost(sq, slot, outcome->vendor_err);
 	if (sq->deaf != qpn && slot->absent_tries < TRIES)
 		return again;
 	sq->deaf = qpn;
-	return sent;
+	return lost(sq, slot, VENDOR_NO_RECEIVE);
 }
 
 void sq_lose_all(struct send_queue *sq)
 {
-	const struct outcome absent = {.kind = OUTCOME_ABSENT};
+	const struct outcome absent = {
+		.kind = OUTCOME_ABSENT,
+		.vendor_err = sq->unreachable ? VENDOR_UNREACHABLE : VENDOR_PEER_GONE,
+	};
 
 	while (sq->completed != sq->posted && sq_state(sq) == IBV_QPS_RTS)
 		sq_settle(sq, sq_slot(sq, sq->completed), &absent);

@@ -154,10 +154,22 @@ struct shared_qp {
 	uint32_t srq;	    /* table index or SOFT_NONE */
 	uint32_t rnr_timer; /* attr.min_rnr_timer */
 	uint32_t max_dest_rd_atomic;
-	uint32_t established; /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
+	_Atomic uint32_t framing; /* what it takes, see below; changed under the lock */
+	uint32_t established;	  /* a message came in RTR: IBV_EVENT_COMM_EST was raised */
 	struct shared_refusal refusal;
 	struct shared_ring rq;
 };
+
+/* What the packets of a connected QP look like: enum ibv_mtu, 0 before RTR, and the RoCE version.
+ */
+#define FRAMING_MTU	7u
+#define FRAMING_ROCE_V1 8u
+
+/* What one packet may carry. */
+static inline uint32_t framing_bytes(uint32_t framing)
+{
+	return 128u << (framing & FRAMING_MTU);
+}
 
 #define QP_LOW_BITS 16
 
@@ -261,8 +273,9 @@ struct shared_cq {
 
 /* 256 QPs of one device: QPN = port << 8 | index in the block. */
 struct shared_block {
-	_Atomic uint32_t port; /* the link listener's, host order; 0: unused */
-	union ibv_gid gid;     /* the device's */
+	_Atomic uint32_t port;		  /* the link listener's, host order; 0: unused */
+	union ibv_gid gid;		  /* the device's */
+	_Atomic uint32_t qkey_violations; /* datagrams with a Q_Key that their QP has not */
 };
 
 /* A QP in a multicast group. */

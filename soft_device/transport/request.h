@@ -66,6 +66,7 @@ struct request {
 		uint8_t flush_level; /* SOFT_FLUSH_RANGE, SOFT_FLUSH_MR */
 		uint8_t hop_limit;   /* datagrams only */
 	};
+	uint8_t framing;   /* what its packets look like: segment.h; datagrams: 0 */
 	uint32_t imm_data; /* network order */
 	union {
 		uint32_t rkey;

@@ -30,11 +30,14 @@ const char *vendor_err_text(unsigned code)
 		[VENDOR_PEER_GONE] = "the process of the peer has ended, or its connection has",
 		[VENDOR_UNREACHABLE] = "no connection to the process of the peer could be made",
 		[VENDOR_NO_ACCESS] = "the kernel denied access to the memory of the peer",
-		[VENDOR_BAD_ANSWER] = "the peer sent another number of bytes",
+		[VENDOR_MTU] = "path_mtu of the two ends differs: only one packet would pass",
 		[VENDOR_FAULT] = "a fault of RPMA_SOFT",
 		[VENDOR_WINDOW_UNBOUND] = "the memory window is not bound with this key",
 		[VENDOR_WINDOW_USE] = "the memory window is for another queue pair, or no lkey",
 		[VENDOR_WINDOW_STATE] = "the type, state or region of the window does not allow it",
+		[VENDOR_ROCE] = "the GID index of one end is of RoCE v1, of the other of RoCE v2",
+		[VENDOR_QKEY] = "the Q_Key is not that of the receiving queue pair",
+		[VENDOR_LONG_DATAGRAM] = "the datagram is longer than the MTU of the port",
 	};
 
 	return code < VENDOR_ERRS ? texts[code] : "";

@@ -36,12 +36,17 @@ enum vendor_err {
 	VENDOR_PEER_GONE = 20,
 	VENDOR_UNREACHABLE = 21,
 	VENDOR_NO_ACCESS = 22,
-	VENDOR_BAD_ANSWER = 23,
+	/* what both ends have to agree on */
+	VENDOR_MTU = 23,
 	VENDOR_FAULT = 24,
 	/* memory windows */
 	VENDOR_WINDOW_UNBOUND = 25,
 	VENDOR_WINDOW_USE = 26,
 	VENDOR_WINDOW_STATE = 27,
+	VENDOR_ROCE = 28,
+	/* no completion tells these: the datagram is lost */
+	VENDOR_QKEY = 29,
+	VENDOR_LONG_DATAGRAM = 30,
 	VENDOR_ERRS
 };
 

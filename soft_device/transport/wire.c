@@ -182,6 +182,7 @@ void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, 
 	*at++ = request->solicited;
 	*at++ = request->flush_type;
 	*at++ = request->flush_level;
+	*at++ = request->framing;
 	at = put_bytes(at, &request->imm_data, sizeof(request->imm_data));
 	at = put_32(at, request->rkey);
 	at = put_32(at, request->length);
@@ -197,7 +198,9 @@ void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, 
 /* The codes of a request, and the length its operation moves. */
 static bool request_is_sound(const struct request *request, size_t payload)
 {
-	if (request->op < REQUEST_WRITE || request->op >= REQUEST_OPS)
+	if (request->op < REQUEST_WRITE || request->op >= REQUEST_OPS ||
+	    request->framing > (FRAMING_ROCE_V1 | IBV_MTU_4096) ||
+	    (request->framing & FRAMING_MTU) > IBV_MTU_4096)
 		return false;
 	if (request_is_datagram(request->op))
 		return request->length <= SOFT_MAX_DATAGRAM && payload == request->length;
@@ -228,6 +231,7 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 	one->solicited = solicited != 0;
 	one->flush_type = get_8(&at);
 	one->flush_level = get_8(&at);
+	one->framing = get_8(&at);
 	get_bytes(&at, &one->imm_data, sizeof(one->imm_data));
 	one->rkey = get_32(&at);
 	one->length = get_32(&at);

@@ -17,7 +17,7 @@
 #include "request.h"
 
 #define WIRE_MAGIC	  0x52505346u /* "RPSF" */
-#define WIRE_VERSION	  3
+#define WIRE_VERSION	  4
 #define WIRE_HEADER_BYTES 12
 #define WIRE_BODY_MAX	  (SOFT_MAX_MESSAGE + 256)
 
@@ -45,7 +45,7 @@ int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_he
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
 #define WIRE_HELLO_BYTES   44 /* bodies */
-#define WIRE_REQUEST_BYTES 88 /* without payload */
+#define WIRE_REQUEST_BYTES 89 /* without payload */
 #define WIRE_ANSWER_BYTES  16 /* without data */
 #define WIRE_CHANNEL_BYTES 8
 #define WIRE_PROOF_BYTES   32

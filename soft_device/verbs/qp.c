@@ -114,6 +114,7 @@ static void place_fill(struct qp *qp)
 	shared->qkey = 0;
 	shared->dest_qpn = 0;
 	shared->dest_gid = (union ibv_gid){.raw = {0}};
+	atomic_store(&shared->framing, 0);
 	shared->recv_cq = qp->recv_cq->index;
 	shared->srq = qp->srq == NULL ? SOFT_NONE : qp->srq->index;
 	shared->established = 0;

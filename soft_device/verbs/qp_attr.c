@@ -133,6 +133,13 @@ static void store(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int m
 	own->sq_psn &= PSN_MASK;
 }
 
+static uint8_t framing_of(const struct ibv_qp_attr *attr)
+{
+	const bool is_v1 = gid_type_of(attr->ah_attr.grh.sgid_index) == IBV_GID_TYPE_ROCE_V1;
+
+	return (uint8_t)(attr->path_mtu | (is_v1 ? FRAMING_ROCE_V1 : 0));
+}
+
 /* What the send queue and peers see of it; sq.lock and shared_qp.lock are held. */
 static void publish(struct qp *qp, enum ibv_qp_state to)
 {
@@ -146,13 +153,16 @@ static void publish(struct qp *qp, enum ibv_qp_state to)
 		.retry_cnt = attr->retry_cnt,
 		.timeout = attr->timeout,
 		.max_rd_atomic = attr->max_rd_atomic,
+		.framing = framing_of(attr),
 	};
+	qp->sq.target = NULL; /* it may have another one */
 	shared->access = attr->qp_access_flags;
 	shared->qkey = attr->qkey;
 	shared->dest_qpn = attr->dest_qp_num;
 	shared->dest_gid = attr->ah_attr.grh.dgid;
 	shared->rnr_timer = attr->min_rnr_timer;
 	shared->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	atomic_store(&shared->framing, qp->sq.path.framing);
 	shared_qp_set_state(shared, to);
 	if (to == IBV_QPS_ERR)
 		responder_flush(process_current->self, shared);

@@ -16,6 +16,7 @@
 
 #include "objects.h"
 #include "soft_device/faults/call.h"
+#include "soft_device/process/process.h"
 
 #undef ibv_query_port
 
@@ -148,13 +149,29 @@ static const char *device_name(struct ibv_context *ibv)
 	return ibv->device->name;
 }
 
+/* Those of all QPs that this process has on the device. */
+static uint32_t qkey_violations(const struct device *device)
+{
+	const struct shared_block *block = process_current->segment->block;
+	uint32_t count = 0;
+
+	for (unsigned i = 0; i < SEGMENT_BLOCKS; i++)
+		if (atomic_load(&block[i].port) != 0 &&
+		    memcmp(&block[i].gid, &device->gid, sizeof(device->gid)) == 0)
+			count += atomic_load(&block[i].qkey_violations);
+	return count;
+}
+
 static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t bytes)
 {
+	struct ibv_port_attr now = the_port;
+
 	if (port != PORT)
 		return REFUSE_OF(EINVAL, "ibv_query_port", "%s: port %u, expected %d",
 				 device_name(ibv), port, PORT);
+	now.qkey_viol_cntr = qkey_violations(context_of(ibv)->device);
 	memset(attr, 0, bytes);
-	memcpy(attr, &the_port, bytes < sizeof(the_port) ? bytes : sizeof(the_port));
+	memcpy(attr, &now, bytes < sizeof(now) ? bytes : sizeof(now));
 	return 0;
 }
 

@@ -56,8 +56,8 @@ static union ibv_gid gid_of(const char *addr)
 	return gid;
 }
 
-/* The address may be there as RoCE v1 as well, which rxe has not. */
-static int find_gid(struct ibv_context *context, const union ibv_gid *wanted)
+int find_gid_of_type(struct ibv_context *context, const union ibv_gid *wanted,
+		     enum ibv_gid_type type)
 {
 	struct ibv_port_attr port;
 	struct ibv_gid_entry entry;
@@ -65,8 +65,7 @@ static int find_gid(struct ibv_context *context, const union ibv_gid *wanted)
 	OK(ibv_query_port(context, 1, &port));
 	for (int i = 0; i < port.gid_tbl_len; i++) {
 		if (ibv_query_gid_ex(context, 1, (uint32_t)i, &entry, 0) == 0 &&
-		    entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
-		    memcmp(&entry.gid, wanted, sizeof(*wanted)) == 0)
+		    entry.gid_type == type && memcmp(&entry.gid, wanted, sizeof(*wanted)) == 0)
 			return i;
 	}
 	return -1;
@@ -80,7 +79,9 @@ struct ibv_context *open_device_of(const char *addr, int *gid_index, union ibv_g
 	*gid = gid_of(addr);
 	for (struct ibv_device **device = list; device != NULL && *device != NULL; device++) {
 		context = ibv_open_device(*device);
-		*gid_index = context == NULL ? -1 : find_gid(context, gid);
+		/* it may be there as RoCE v1 as well, which rxe has not */
+		*gid_index =
+			context == NULL ? -1 : find_gid_of_type(context, gid, IBV_GID_TYPE_ROCE_V2);
 		if (*gid_index >= 0)
 			break;
 		if (context != NULL)

@@ -37,6 +37,9 @@ struct sockaddr *test_sockaddr(const char *addr, uint16_t port, struct sockaddr_
 /* Open the device that has ADDR in its GID table, and tell where. */
 struct ibv_context *open_device_of(const char *addr, int *gid_index, union ibv_gid *gid);
 struct ibv_context *open_device(void);
+/* The index of such an entry in its GID table, or -1. */
+int find_gid_of_type(struct ibv_context *context, const union ibv_gid *wanted,
+		     enum ibv_gid_type type);
 
 /* True on the kernel's rxe. */
 bool on_rxe(void);

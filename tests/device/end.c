@@ -24,6 +24,8 @@ struct end_options end_defaults(void)
 		.timeout = 14,
 		.min_rnr_timer = 12,
 		.reads = 4,
+		.mtu = IBV_MTU_1024,
+		.gid_type = IBV_GID_TYPE_ROCE_V2,
 		.mr_access = END_ACCESS,
 		.qp_access = END_ACCESS,
 		.memory_size = END_MEMORY,
@@ -70,6 +72,9 @@ void end_open(struct end *end, const struct end_options *options, int memory_fd)
 
 	end->options = *options;
 	end->context = open_device_of(test_addr(), &end->gid_index, &end->gid);
+	if (options->gid_type != IBV_GID_TYPE_ROCE_V2)
+		end->gid_index = find_gid_of_type(end->context, &end->gid, options->gid_type);
+	assert_true(end->gid_index >= 0);
 	end->pd = ibv_alloc_pd(end->context);
 	assert_non_null(end->pd);
 	end->channel = ibv_create_comp_channel(end->context);
@@ -127,7 +132,7 @@ void end_to_rtr(struct end *end, const struct end_address *of)
 	const struct end_address *peer = of != NULL ? of : &none;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
+		.path_mtu = end->options.mtu,
 		.dest_qp_num = peer->qp_num,
 		.rq_psn = PSN,
 		.max_dest_rd_atomic = (uint8_t)end->options.reads,

@@ -26,6 +26,8 @@ struct end_options {
 	int timeout; /* 4.096 us * 2^timeout */
 	int min_rnr_timer;
 	int reads; /* outstanding, in each direction */
+	enum ibv_mtu mtu;
+	enum ibv_gid_type gid_type; /* the QP gets an index of this type */
 	int mr_access;
 	int qp_access;
 	uint64_t send_ops; /* an extended QP's; 0: a plain one */

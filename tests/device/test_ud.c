@@ -236,6 +236,20 @@ static void wrong_key__is_dropped(void **unused)
 	next_one_arrives(100);
 }
 
+/* IBA 14.2.5.6, PortInfo: QKeyViolations */
+static void wrong_key__is_counted(void **unused)
+{
+	struct ibv_send_wr *wr = work(100);
+	struct ibv_port_attr before, after;
+
+	OK(ibv_query_port(b.context, 1, &before));
+	wr->wr.ud.remote_qkey = END_QKEY + 1;
+	ud_send(&a, wr);
+	ud_settle(&a, &b);
+	OK(ibv_query_port(b.context, 1, &after));
+	assert_int_equal(after.qkey_viol_cntr, before.qkey_viol_cntr + 1);
+}
+
 static void high_bit_of_the_key__stands_for_the_senders_own(void **unused)
 {
 	struct ibv_send_wr *wr = work(100);
@@ -475,6 +489,7 @@ static const struct CMUnitTest tests[] = {
 	UD_TEST(one_queue_pair__sends_to_many),
 	UD_TEST(queue_pair__sends_to_itself),
 	UD_TEST(wrong_key__is_dropped),
+	UD_TEST(wrong_key__is_counted),
 	UD_TEST(high_bit_of_the_key__stands_for_the_senders_own),
 	UD_TEST(key__of_the_receiver_may_change),
 	UD_TEST(message__without_a_receive_is_dropped),

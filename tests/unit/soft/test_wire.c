@@ -19,7 +19,7 @@ static const union ibv_gid here = {.raw = {0xfd, [15] = 7}};
 
 static void test_header_is_big_endian(void **state)
 {
-	static const unsigned char expected[WIRE_HEADER_BYTES] = {'R', 'P', 'S', 'F', 0, 3,
+	static const unsigned char expected[WIRE_HEADER_BYTES] = {'R', 'P', 'S', 'F', 0, 4,
 								  0,   1,   0,	 0,   0, 44};
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
@@ -124,6 +124,7 @@ static struct request some_request(enum request_op op, uint32_t length)
 				.solicited = true,
 				.flush_type = SOFT_FLUSH_PERSISTENT,
 				.flush_level = SOFT_FLUSH_MR,
+				.framing = FRAMING_ROCE_V1 | IBV_MTU_4096,
 				.imm_data = 0x01020304,
 				.rkey = 0xabcd01,
 				.length = length,
@@ -171,6 +172,7 @@ static void test_request_comes_back(void **state)
 		assert_true(back.request.solicited);
 		assert_int_equal(back.request.flush_type, SOFT_FLUSH_PERSISTENT);
 		assert_int_equal(back.request.flush_level, SOFT_FLUSH_MR);
+		assert_int_equal(back.request.framing, FRAMING_ROCE_V1 | IBV_MTU_4096);
 		assert_int_equal(back.request.imm_data, request.imm_data);
 		assert_int_equal(back.request.rkey, request.rkey);
 		assert_int_equal(back.request.remote_addr, request.remote_addr);
@@ -192,6 +194,8 @@ static void test_unsound_requests_are_refused(void **state)
 		{{.op = REQUEST_OPS}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_FLUSH, .flush_type = 4}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_FLUSH, .flush_level = 2}, WIRE_REQUEST_BYTES},
+		{{.op = REQUEST_READ, .framing = IBV_MTU_4096 + 1}, WIRE_REQUEST_BYTES},
+		{{.op = REQUEST_READ, .framing = 2 * FRAMING_ROCE_V1}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_READ, .length = SOFT_MAX_MESSAGE + 1}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_WRITE, .length = 8}, WIRE_REQUEST_BYTES},
 		{{.op = REQUEST_WRITE, .length = 8}, WIRE_REQUEST_BYTES + 9},

@@ -213,6 +213,61 @@ static void test_answer_of_one_who_leaves_counts(void **state)
 	close(partner.socket);
 }
 
+struct ending {
+	uint32_t status;
+	uint32_t vendor_err;
+};
+
+/* Reads 8 bytes from the process that has the address, and tells how that ended. */
+static void live_and_read(int fd)
+{
+	const struct end_options options = end_defaults();
+	struct ibv_sge sge = {.length = 8};
+	struct ibv_send_wr wr = {.wr_id = 9,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_RDMA_READ,
+				 .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr *bad;
+	struct end end = {0};
+	struct ending ending;
+	struct ibv_wc wc;
+
+	end_open(&end, &options, -1);
+	sge.addr = (uintptr_t)end.memory;
+	sge.lkey = end.mr->lkey;
+	swap_addresses(fd, &end);
+	OK(ibv_post_send(end.qp, &wr, &bad));
+	wc = next_wc(end.cq);
+	ending = (struct ending){wc.status, wc.vendor_err};
+	assert_int_equal(send(fd, &ending, sizeof(ending), 0), sizeof(ending));
+	pause();
+}
+
+/* Its connection ends with that, for it may do anything. */
+static void test_answer_of_another_length_is_no_answer(void **state)
+{
+	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE, .bytes = 4};
+	const struct partner_process partner = start_partner(live_and_read);
+	const struct fake_peer peer = be_fake_peer(partner.socket);
+	unsigned char bytes[WIRE_REQUEST_START + 8] = {0};
+	struct ending ending;
+
+	wait_ready(partner.socket);
+	say_ready(partner.socket);
+	assert_true(fake_peer_receive(peer.from, bytes, WIRE_REQUEST_START));
+	wire_put_answer(bytes, &answer);
+	fake_peer_send(peer.from, bytes, WIRE_ANSWER_START + 4);
+	wait_readable(partner.socket, "how the read ended");
+	assert_int_equal(recv(partner.socket, &ending, sizeof(ending), 0), sizeof(ending));
+	assert_int_equal(ending.status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(ending.vendor_err, 20);
+	bury(&partner);
+	close(partner.socket);
+	close(peer.to);
+	close(peer.from);
+}
+
 #define HALF (64 * 1024)
 #define MARK 0xee
 
@@ -245,6 +300,7 @@ static void test_region_goes_in_the_middle_of_a_write(void **state)
 	const struct fake_peer peer = be_fake_peer(partner.socket);
 	const struct request request = {.op = REQUEST_WRITE,
 					.rkey = peer.other.rkey,
+					.framing = IBV_MTU_1024,
 					.length = 2 * HALF,
 					.remote_addr = peer.other.memory,
 					.src_qpn = peer.own.qp_num,
@@ -308,6 +364,7 @@ static void test_other_user_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_child_of_the_partner_does_not_hide_its_death),
 	cmocka_unit_test(test_answer_of_one_who_leaves_counts),
+	cmocka_unit_test(test_answer_of_another_length_is_no_answer),
 	cmocka_unit_test(test_region_goes_in_the_middle_of_a_write),
 	cmocka_unit_test(test_other_user_is_refused),
 };
