@@ -187,7 +187,7 @@ static int ready_request(struct cm_event *event)
 	struct cm_id *id = cm_id_of(event->pub.id);
 	int error = cm_id_show_device(id);
 
-	if (error == 0 && event->owner->sync)
+	if (error == 0 && event->owner->core.sync)
 		error = cm_id_migrate(id, NULL);
 	if (error != 0)
 		cm_id_delete(id);

@@ -106,13 +106,24 @@ struct cm_link {
 
 struct cm_membership;
 
+/*
+ * What the rsockets of librdmacm (rsocket.c) read behind the public members of an id: the begin of
+ * struct cma_id_private in rdma-core's librdmacm/cma.c, the same in all releases that have
+ * rsockets.
+ */
+struct rdma_core_id {
+	void *device; /* NULL: they ask ibv_query_device() */
+	void *unused[3];
+	int sync; /* the channel is its own */
+};
+
 struct cm_id {
 	struct rdma_cm_id pub; /* first */
+	struct rdma_core_id core;
 	LIST_ENTRY(cm_id) entry;
 	uint32_t generation;
 	enum cm_state state;
 	struct cm_channel *channel; /* where its events go; NULL: it was destroyed */
-	bool sync;		    /* the channel is its own */
 	uint32_t unacked;
 	uint64_t deadline_ns; /* for an answer, or end of the time wait; 0: none */
 	struct device *device;

@@ -112,7 +112,7 @@ SOFT_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **
 	CM_ENTER(listen);
 	if (id == NULL)
 		return call_failed(REFUSE(EINVAL, __func__, "id is NULL"));
-	if (!cm_id_of(listen)->sync)
+	if (!cm_id_of(listen)->core.sync)
 		return call_failed(CM_REFUSE(EINVAL, __func__, cm_id_of(listen),
 					     "it has an event channel: requests come there"));
 	return get_request(cm_id_of(listen), id);

@@ -121,7 +121,7 @@ void cm_id_delete(struct cm_id *id)
 		close(id->fd);
 	settle_events(id);
 	cm_leave_all(id);
-	if (id->sync)
+	if (id->core.sync)
 		cm_channel_delete(id->channel);
 	free(id->ep_qp);
 	free(id);
@@ -130,9 +130,9 @@ void cm_id_delete(struct cm_id *id)
 int cm_id_migrate(struct cm_id *id, struct cm_channel *channel)
 {
 	const bool sync = channel == NULL;
-	struct cm_channel *own = id->sync ? id->channel : NULL;
+	struct cm_channel *own = id->core.sync ? id->channel : NULL;
 
-	if (sync && id->sync)
+	if (sync && id->core.sync)
 		return CM_REFUSE(-EINVAL, "rdma_migrate_id", id,
 				 "channel is NULL, and it has none of the program's");
 	if (sync)
@@ -141,7 +141,7 @@ int cm_id_migrate(struct cm_id *id, struct cm_channel *channel)
 		return -errno;
 	pthread_mutex_lock(&cm_lock);
 	cm_events_move(id, channel);
-	id->sync = sync;
+	id->core.sync = sync;
 	pthread_mutex_unlock(&cm_lock);
 	id->pub.channel = &channel->pub;
 	if (own == NULL)
@@ -158,7 +158,7 @@ int cm_id_complete(struct cm_id *id)
 {
 	struct cm_event *event;
 
-	if (!id->sync)
+	if (!id->core.sync)
 		return 0;
 	if (id->pub.event != NULL) {
 		cm_event_ack((struct cm_event *)id->pub.event);
@@ -231,7 +231,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	pthread_mutex_lock(&cm_lock);
 	new_id = cm_id_new(of, context);
 	if (new_id != NULL) {
-		new_id->sync = channel == NULL;
+		new_id->core.sync = channel == NULL;
 		new_id->pub.ps = ps;
 		new_id->pub.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 	}

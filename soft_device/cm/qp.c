@@ -185,16 +185,19 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_
 	return error == 0 ? 0 : call_failed(error);
 }
 
-/* The CQs that librdmacm made for the id; the program's own are not in these fields. */
+/*
+ * The CQs that librdmacm made for the id, or that the program put there, as rsockets do: one for
+ * both.
+ */
 static void destroy_cqs(struct rdma_cm_id *id)
 {
 	if (id->recv_cq != NULL)
 		ibv_destroy_cq(id->recv_cq);
+	if (id->send_cq != NULL && id->send_cq != id->recv_cq)
+		ibv_destroy_cq(id->send_cq);
 	if (id->recv_cq_channel != NULL)
 		ibv_destroy_comp_channel(id->recv_cq_channel);
-	if (id->send_cq != NULL)
-		ibv_destroy_cq(id->send_cq);
-	if (id->send_cq_channel != NULL)
+	if (id->send_cq_channel != NULL && id->send_cq_channel != id->recv_cq_channel)
 		ibv_destroy_comp_channel(id->send_cq_channel);
 	id->recv_cq = NULL;
 	id->recv_cq_channel = NULL;

@@ -190,6 +190,19 @@ def fio(verb: str) -> Case:
     )
 
 
+def sockets() -> list[Case]:
+    """Sockets over RDMA, which check what they got: rstream(1), riostream(1); and over datagrams: udpong(1)."""
+    sizes = "-p {port} -S 65536 -I 10 -C 20 -T v"
+    modes = {"": "", "-blocking": " -T b", "-nonblocking": " -T n"}
+    row = (r"(?m)^custom +64k +20 +10 +",)
+    streams = [
+        Case(f"{name}{mode}", f"{name} -b {{address}} {sizes}{options}", f"{name} -s {{address}} {sizes}{options}",
+             client_prints=row, never_prints=("data verification failed",))
+        for name in ("rstream", "riostream") for mode, options in modes.items()
+    ]  # fmt: skip
+    return streams
+
+
 def librpma() -> list[Case]:
     """Our examples, and a program that takes Debian's librpma.so.0 as well, on either side."""
     interop = f"{BUILD}/tests/vm/interop"
@@ -207,4 +220,4 @@ def librpma() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES = [*utilities(), *datagrams(), *perftests(), qperf(), *map(fio, ("write", "read")), *librpma()]
+CASES = [*utilities(), *datagrams(), *perftests(), *sockets(), qperf(), *map(fio, ("write", "read")), *librpma()]

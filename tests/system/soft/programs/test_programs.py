@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debian's programs, unchanged, on an RDMA device: all of cases.py in one environment."""
 
+import os
+import random
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cases import CASES
@@ -36,6 +39,16 @@ def marked(case: Case) -> object:
 @pytest.mark.parametrize("case", map(marked, CASES))
 def test_pair(case: Case, device: Device) -> None:
     run(case, device)
+
+
+def test_rcopy(device: Device) -> None:
+    """A file over sockets over RDMA: rcopy(1). Its server takes files without end."""
+    folder = Path(os.environ["TMPDIR"])
+    original, copy = folder / "original", folder / "copy"
+    original.write_bytes(random.Random(1).randbytes(5_000_001))
+    copy.unlink(missing_ok=True)
+    run(Case("rcopy", "rcopy -p {port}", f"rcopy {original} {{address}}:{copy} -p {{port}}", server_ends=False), device)
+    assert copy.read_bytes() == original.read_bytes()
 
 
 def test_ibv_devices(device: Device) -> None:
