@@ -76,6 +76,9 @@ def utilities() -> list[Case]:
              "ucmatose -s {address} -p {port} -c 20 -m", **matose),
         Case("ucmatose-1000", "ucmatose -b {address} -p {port} -c 1000",
              "ucmatose -s {address} -p {port} -c 1000", **matose),
+        # its server takes requests without end
+        Case("cmtime", "cmtime -b {address} -p {port} -c 100", "cmtime -s {address} -p {port} -c 100",
+             client_prints=(r"(?m)^connect +: +[\d.]+", r"(?m)^disconnect +: +[\d.]+"), server_ends=False),
         Case("rdma_server", "rdma_server -s {address} -p {port}",
              "rdma_client -s {address} -p {port}", prints=(r"rdma_(server|client): end 0",)),
     ]  # fmt: skip
@@ -220,4 +223,18 @@ def librpma() -> list[Case]:
     ]  # fmt: skip
 
 
-CASES = [*utilities(), *datagrams(), *perftests(), *sockets(), qperf(), *map(fio, ("write", "read")), *librpma()]
+def other_libraries() -> list[Case]:
+    """One of libfabric, which a folder of its own runs more of, and one of UCX, the same."""
+    fabric = "fi_pingpong -p verbs -e msg"
+    rows = "".join(rf"\n{size} +10 +=10 .*" for size in ("64", "256", "1k", "4k", "64k", "1m"))
+    perftest = "ucx_perftest -t tag_lat -n 100 -w 10 -p {port}"
+    return [
+        Case("fi_pingpong", f"{fabric} -B {{port}}", f"{fabric} -P {{port}} {{address}}", listens="tcp",
+             prints=(rows,), ipv4_only=True, long=True, soft_only=True),
+        both("ucx_perftest", perftest, "{exchange}", listens="tcp", client_prints=(r"(?m)^Final: +100 ",),
+             environment={"UCX_NET_DEVICES": "soft0:1", "UCX_TLS": "rc_v,ud_v,self"}, ipv4_only=True,
+             long=True, soft_only=True),
+    ]  # fmt: skip
+
+
+CASES = [*utilities(), *datagrams(), *perftests(), *other_libraries(), *sockets(), qperf(), *map(fio, ("write", "read")), *librpma()]

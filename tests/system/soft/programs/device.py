@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from host_address import host_address
+from path_writes import STRACE, changes
 from remote import output_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -75,6 +76,7 @@ class Device:
     pingpong: str = "-g 0"  # options that choose the device and the GID
     perftest: str = ""
     elsewhere: str = ""  # the address of the server's machine, if it is not this one
+    traces: Path | None = None  # what strace writes, for both sides
 
     @property
     def is_kernel(self) -> bool:
@@ -93,6 +95,15 @@ class Device:
             "examples": BUILD / "examples",
             "build": BUILD,
         }
+
+    def written(self) -> list[str]:
+        """What the programs did to files since the last call; only where they are traced."""
+        if self.traces is None:
+            return []
+        found = list(changes(self.traces, "/dev/null", "/dev/tty"))
+        for trace in self.traces.iterdir():
+            trace.unlink()
+        return found
 
     def listens(self, pid: int, port: int, by_cm: bool) -> bool:
         """The connection manager of the software device listens on TCP, too."""
@@ -146,6 +157,16 @@ def need_root(what: str) -> None:
 @contextmanager
 def plain() -> Iterator[Device]:
     yield soft()
+
+
+@contextmanager
+def strace() -> Iterator[Device]:
+    """What the programs do to files is looked at: nothing may be written."""
+    if shutil.which("strace") is None:
+        pytest.skip("no strace here")
+    traces = Path(os.environ["TMPDIR"]) / "traces"
+    traces.mkdir()
+    yield behind(soft(), *STRACE, "-o", str(traces / "of"), traces=traces)
 
 
 @contextmanager
@@ -294,6 +315,7 @@ def yama2() -> Iterator[Device]:
 
 ENVIRONMENTS: dict[str, Callable] = {
     "plain": plain,
+    "strace": strace,
     "tcp": tcp,
     "user": user,
     "seccomp": seccomp,

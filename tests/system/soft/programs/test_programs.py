@@ -39,6 +39,7 @@ def marked(case: Case) -> object:
 @pytest.mark.parametrize("case", map(marked, CASES))
 def test_pair(case: Case, device: Device) -> None:
     run(case, device)
+    assert device.written() == []
 
 
 def test_rcopy(device: Device) -> None:
