@@ -115,6 +115,8 @@ def perftest(test: str, *options: str, cm: bool = False, long: bool = False,
     iterations = iterations or (ITERATIONS if many else LATENCY_ITERATIONS)
     queue_pairs = 4 if "-q 4" in options else 1
     size = DEFAULT_SIZE.get(test) or DEFAULT_SIZE[test.partition("_")[2]]
+    if "-c UD" in options:
+        size = min(size, 4096)  # "Max msg size in UD is MTU", which the port has
     sizes = ALL_SIZES if "-a" in options else [size]
     command = " ".join([f"ib_{test} -F -p {{port}} -n {iterations}", *options])
     return both(
