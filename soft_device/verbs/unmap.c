@@ -48,7 +48,9 @@ static pthread_mutex_t unmapping = PTHREAD_MUTEX_INITIALIZER; /* from note() to 
 
 /* What was ever registered, so that most calls need no look at the table. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
-static _Atomic uint64_t live[SEGMENT_MRS / 64]; /* a bit for each entry of the table in use */
+#define WORDS (SEGMENT_MRS / 64u)
+static _Atomic uint64_t live[WORDS];	    /* a bit for each entry of the table in use */
+static _Atomic uint64_t filled[WORDS / 64]; /* a bit for each word of it that has one */
 static _Atomic pid_t owner; /* without it a child by clone(2) would look at a segment it lacks */
 
 static bool pending[SEGMENT_UNMAPPED]; /* noted by the call that is under way */
@@ -94,19 +96,33 @@ void unmap_watch(uint32_t index, uint64_t addr, uint64_t length)
 		atomic_store(&highest, addr + length);
 	atomic_store(&owner, getpid());
 	atomic_fetch_or(&live[index / 64], UINT64_C(1) << index % 64);
+	atomic_fetch_or(&filled[index / 64 / 64], UINT64_C(1) << index / 64 % 64);
 }
 
-/* The first entry in use from `index` on; SEGMENT_MRS: there is none. */
-static uint32_t next_live(uint32_t index)
+/* The first bit that is set from `index` on, before `end`; else `end`, which ends a word. */
+static uint32_t next_bit(const _Atomic uint64_t *words, uint32_t index, uint32_t end)
 {
-	while (index < SEGMENT_MRS) {
-		const uint64_t bits = atomic_load(&live[index / 64]) >> index % 64;
+	while (index < end) {
+		const uint64_t bits = atomic_load(&words[index / 64]) >> index % 64;
 
 		if (bits != 0)
 			return index + (uint32_t)__builtin_ctzll(bits);
 		index = (index / 64 + 1) * 64;
 	}
-	return index;
+	return end;
+}
+
+/* The first entry in use from `index` on; SEGMENT_MRS: there is none. */
+static uint32_t next_live(uint32_t index)
+{
+	uint64_t bits;
+
+	if (index >= SEGMENT_MRS)
+		return SEGMENT_MRS;
+	bits = atomic_load(&live[index / 64]) >> index % 64; /* mostly in the same word */
+	if (bits != 0)
+		return index + (uint32_t)__builtin_ctzll(bits);
+	return next_bit(live, next_bit(filled, index / 64 + 1, WORDS) * 64, SEGMENT_MRS);
 }
 
 void unmap_forget(uint32_t key)
@@ -115,6 +131,8 @@ void unmap_forget(uint32_t key)
 	const uint32_t index = key >> 8, used = atomic_load(&segment->unmapped_used);
 
 	atomic_fetch_and(&live[index / 64], ~(UINT64_C(1) << index % 64));
+	if (atomic_load(&live[index / 64]) == 0)
+		atomic_fetch_and(&filled[index / 64 / 64], ~(UINT64_C(1) << index / 64 % 64));
 	if ((segment->mr[index].pd & MR_UNMAPPED) == 0)
 		return;
 	for (uint32_t i = 0; i < used; i++)

@@ -283,6 +283,29 @@ static void write__reaches_a_region_that_grows_in_place(void **unused)
 	OK(munmap(page, 2 * FAULT_PAGE));
 }
 
+/* A device may keep its regions in a table, of which a program may use any place. */
+static void write__from_a_page_mapped_anew_fails_for_the_5000th_region(void **unused)
+{
+	unsigned char *page = map_at(NULL, 0);
+	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
+	struct ibv_mr *mr;
+
+	NOT_ON_RXE("it sends what the old page has");
+	for (int i = 0; i < 5000; i++) {
+		mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS);
+		assert_non_null(mr);
+		OK(ibv_dereg_mr(mr));
+	}
+	mr = ibv_reg_mr(w.near.pd, page, FAULT_PAGE, END_ACCESS);
+	assert_non_null(mr);
+	map_over(page);
+	*wr->sg_list = (struct ibv_sge){(uintptr_t)page, 8, mr->lkey};
+	post(wr);
+	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
+	OK(ibv_dereg_mr(mr));
+	OK(munmap(page, FAULT_PAGE));
+}
+
 /* It is there at the first touch, by a thread or by the device. */
 static void untouched__pages_are_read_and_written(void **unused)
 {
@@ -319,6 +342,7 @@ static const struct CMUnitTest tests[] = {
 	OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew),
 	PAIR_TEST(read__never_gets_a_page_mapped_anew),
 	PAIR_TEST(write__from_a_page_mapped_anew_fails),
+	PAIR_TEST(write__from_a_page_mapped_anew_fails_for_the_5000th_region),
 	TWO_PROCESSES_TEST(receive__never_reaches_a_page_mapped_anew),
 	PAIR_TEST(write__reaches_what_is_left_of_a_region),
 	PAIR_TEST(write__sends_what_a_region_of_the_new_memory_has),
