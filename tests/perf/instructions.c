@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * instructions.c -- each data call REPEAT times between two marks of callgrind,
- * over a provider whose operations do next to nothing; instructions.py runs it
- * and counts. With no valgrind usage, the marks are no-ops.
+ * instructions.c -- each data call, over a provider whose operations do next to nothing;
+ * instructions.py runs it and counts.
  */
+#include "counting.h"
 #include "tests/unit/librpma/world.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <valgrind/callgrind.h>
-
-#define REPEAT 1000
 
 static int accept_wr(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
@@ -134,23 +130,6 @@ static int list_of_16(void)
 	ret |= rpma_write(conn, w.remote, (LIST - 1) * LINE, w.mr, (LIST - 1) * LINE, LINE,
 			  RPMA_F_COMPLETION_ALWAYS, NULL);
 	return ret | rpma_cq_get_wc(w.cq, 1, &wc, NULL);
-}
-
-/* --- counting ------------------------------------------------------------ */
-
-static int count(const char *name, int (*call)(void))
-{
-	int ret = call(); /* so that it is bound */
-
-	CALLGRIND_ZERO_STATS;
-	CALLGRIND_TOGGLE_COLLECT;
-	for (unsigned i = 0; i < REPEAT; i++)
-		ret |= call();
-	CALLGRIND_TOGGLE_COLLECT;
-	CALLGRIND_DUMP_STATS_AT(name);
-	if (ret != 0)
-		fprintf(stderr, "%s failed\n", name);
-	return ret;
 }
 
 int main(void)

@@ -27,11 +27,11 @@ LOOP_ALLOWANCE = 0.5
 LIST, LIST_LENGTH = "list of 16", 16
 
 
-def count(program: str, *prefix: str) -> dict[str, float]:
+def count(program: str, *prefix: str, arguments: tuple[str, ...] = ()) -> dict[str, float]:
     """Instructions per call, by name, without those of the loop around it."""
     with tempfile.TemporaryDirectory() as folder:
         command = [*prefix, "valgrind", "-q", "--tool=callgrind", "--collect-atstart=no",
-                   f"--callgrind-out-file={folder}/out", program]  # fmt: skip
+                   f"--callgrind-out-file={folder}/out", program, *arguments]  # fmt: skip
         status = subprocess.run(command).returncode
         if status == 77:
             sys.exit(77)

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions of the software device: a write, a read, and calls that it watches.
+
+Usage: soft_instructions.py RPMA_SOFT PROGRAM
+
+PROGRAM (soft_instructions) makes each call 1000 times between two marks of callgrind, with one
+region and with MANY beside it. A write and a read of 8 bytes to another process (forced-remote) and
+within one, with their completions, cost the same with any number of regions. mmap(), munmap(),
+mremap() and madvise() of memory between registered pages look at each region: a few instructions
+of each. Exit status 1 if something costs more than its MOST, or grows by more than GROWTH a region;
+77 if valgrind is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from instructions import count
+
+MANY = 101
+# with one region beside; what one more may add
+MOST = {
+    ("forced-remote", "write"): 620,
+    ("forced-remote", "read"): 1080,
+    ("", "write"): 1160,
+    ("", "read"): 1560,
+    ("", "mmap"): 550,
+    ("", "mremap"): 980,
+    ("", "madvise"): 550,
+    ("", "munmap"): 510,
+}
+GROWTH = {"write": 0.05, "read": 0.05, "mmap": 40, "mremap": 80, "madvise": 40, "munmap": 40}
+
+
+def main() -> int:
+    soft, program = sys.argv[1:]
+    if not shutil.which("valgrind"):
+        print("needs valgrind")
+        return 77
+    failed = []
+    counts: dict[tuple[str, int], dict[str, float]] = {}
+    for options in ("forced-remote", ""):
+        os.environ["RPMA_SOFT"] = options
+        for regions in (1, MANY):
+            counts[options, regions] = count(program, soft, "--", arguments=(str(regions),))
+    print(f"{'instructions per call':<36}{'1 region':>10}{'each more':>11}{'at most':>9}")
+    for (options, call), most in MOST.items():
+        one = counts[options, 1][call]
+        growth = (counts[options, MANY][call] - one) / (MANY - 1)
+        name = f"{call}, {'another process' if options else 'the same process'}"
+        print(f"{name:<36}{one:>10.1f}{growth:>11.2f}{most:>9}")
+        if one > most:
+            failed.append(f"{name} takes more than {most} instructions")
+        if growth > GROWTH[call]:
+            failed.append(f"{name} takes more than {GROWTH[call]} more for each region")
+    for failure in failed:
+        print(f"FAILED: {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
