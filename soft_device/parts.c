@@ -17,6 +17,7 @@
 #include "soft_device/transport/groups.h"
 #include "soft_device/transport/peer.h"
 #include "soft_device/transport/secret.h"
+#include "soft_device/transport/tcp.h"
 #include "soft_device/verbs/objects.h"
 #include "soft_device/verbs/unmap.h"
 
@@ -25,6 +26,7 @@ const struct process_part *const process_parts[] = {
 	&context_part,	 /* what the CM ids of a device share */
 	&unmap_part,	 /* a call that unmaps registered memory */
 	&making_part,	 /* process_get() */
+	&tcp_part,	 /* answers over TCP are received */
 	&objects_part,	 /* process_objects: the tables of all objects */
 	&cq_part,	 /* no lock of its own */
 	&qp_part,	 /* none */

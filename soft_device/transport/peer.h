@@ -107,7 +107,7 @@ void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
 
 /*
  * What the transport has its user, who begins before it, do: the queue pairs. All on the agent's
- * thread, no lock held.
+ * thread, no lock held but for answered(): see tcp_poll().
  */
 struct peer_user {
 	/* Our QP `qpn` of device `gid` has yet to find the process at its other end. */

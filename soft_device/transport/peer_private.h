@@ -68,10 +68,11 @@ struct service;
 struct exchange {
 	struct exchange *next; /* peers lock */
 	struct peer_key key;
-	unsigned users;		 /* peers lock */
-	_Atomic uint32_t begun;	 /* requests of it that we execute, or have executed */
-	struct tcp *tcp;	 /* our connection, while it lasts; the agent's */
-	struct service *waiting; /* its connection, if it waits for answers on ours; the agent's */
+	unsigned users;		/* peers lock */
+	_Atomic uint32_t begun; /* requests of it that we execute, or have executed */
+	struct tcp *tcp;	/* our connection, while it lasts; the agent's */
+	/* its connection, if it waits for answers on ours; set by the agent */
+	struct service *_Atomic waiting;
 };
 struct exchange *exchange_get(const struct peer_key *key); /* NULL: no memory */
 void exchange_put(struct exchange *exchange);		   /* NULL is fine */

@@ -259,12 +259,20 @@ static int hold_next(struct service *service)
 	return 1;
 }
 
-/* Our requests that its sender had begun to execute are answered. */
-static bool is_its_turn(const struct service *service)
+/* Our requests that its sender had begun to execute are answered; else it is noted as waiting. */
+static bool is_its_turn(struct service *service)
 {
-	struct tcp *tcp = service->exchange->tcp;
+	struct exchange *exchange = service->exchange;
+	const uint32_t after = service->request.after;
 
-	return tcp == NULL || tcp_has_answers(tcp, service->request.after);
+	if (exchange->tcp == NULL || tcp_has_answers(exchange->tcp, after))
+		return true;
+	exchange->waiting = service;
+	/* a thread that polled may have received them before it could see that */
+	if (!tcp_has_answers(exchange->tcp, after))
+		return false;
+	exchange->waiting = NULL;
+	return true;
 }
 
 /*
@@ -295,10 +303,8 @@ static int begin(struct service *service)
 
 	if (service->stage == STAGE_TURN)
 		return 1;
-	if (!is_its_turn(service)) {
-		service->exchange->waiting = service;
+	if (!is_its_turn(service))
 		return 0;
-	}
 	if (waits_for_link(service))
 		return 0;
 	/* before its effects show: see wire_request.after */

@@ -18,8 +18,10 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/trace.h"
+#include "soft_device/transport/tcp.h"
 
 #define YIELD_EVERY 1024u /* empty polls; 5 us or so */
+#define LOOK_COST   64u	  /* a look at a socket takes as long as so many of them */
 #define SPARE	    8u	  /* places of a ring beyond its entries */
 
 /* All under the objects lock. */
@@ -44,12 +46,29 @@ static void fail_receives(struct ibv_wc *wc, int count)
  * need the same core. Some microseconds are spun for nothing, then others are
  * let in now and then.
  */
-static void found_nothing(void)
+static void found_nothing(unsigned int polls)
 {
 	static _Thread_local unsigned int times __attribute__((tls_model("initial-exec")));
 
-	if (++times % YIELD_EVERY == 0)
+	times += polls;
+	if (times >= YIELD_EVERY) {
+		times = 0;
 		sched_yield();
+	}
+}
+
+/* The CQ is empty. True: it is not any more, as answers over TCP have come. */
+static __attribute__((noinline)) bool look_further(struct cq *cq)
+{
+	if (atomic_load_explicit(&tcp_unanswered, memory_order_relaxed) == 0) {
+		found_nothing(1);
+		return false;
+	}
+	tcp_poll();
+	if (!completion_none(cq->shared))
+		return true;
+	found_nothing(LOOK_COST);
+	return false;
 }
 
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -58,10 +77,9 @@ int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();
-	if (!completion_none(cq->shared))
-		return completion_take(cq->shared, count, wc);
-	found_nothing();
-	return 0;
+	if (completion_none(cq->shared) && !look_further(cq))
+		return 0;
+	return completion_take(cq->shared, count, wc);
 }
 
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -81,9 +99,10 @@ bool cq_poll_one(struct cq *cq)
 {
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();
-	if (completion_none(cq->shared) ||
-	    !completion_take_one(cq->shared, &cq->current, &cq->stamp_ns)) {
-		found_nothing();
+	if (completion_none(cq->shared) && !look_further(cq))
+		return false;
+	if (!completion_take_one(cq->shared, &cq->current, &cq->stamp_ns)) {
+		found_nothing(1);
 		return false;
 	}
 	if (fault_any) {
@@ -120,6 +139,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 		atomic_fetch_or(&shared->raise, RAISE_CQ_HOLE);
 		agent_kick();
 	}
+	tcp_armed();
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_wait_armed();
 	return 0;

@@ -53,7 +53,7 @@ static inline struct cq *cq_of(struct ibv_cq *ibv)
 
 /*
  * poll_cq: first, when sq_waiting (sq.h) is not 0, runs sq_progress(); then takes up to `count`
- * entries. No allocation; one lock.
+ * entries, with one lock. When there is none it looks for answers over TCP, tcp_poll().
  */
 int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc);
 
