@@ -32,6 +32,7 @@
 
 #define BATCH	 64
 #define SLICE_NS 100000 /* the shortest there is */
+#define LOOKS	 64u	/* before it sleeps, where more is about to come: 20 us or so */
 
 /* What watches and timers have in common; under the lock. */
 struct source {
@@ -95,6 +96,7 @@ static struct agent {
 };
 
 static __thread bool on_agent;
+static unsigned looks = LOOKS, looks_left; /* its thread's; fewer where they find nothing */
 
 static void take(void)
 {
@@ -110,9 +112,8 @@ static void release(void)
 static void ring(int fd)
 {
 	const uint64_t one = 1;
-	ssize_t written = write(fd, &one, sizeof(one));
 
-	(void)written;
+	(void)!write(fd, &one, sizeof(one));
 }
 
 static void drain(int fd)
@@ -298,6 +299,11 @@ int agent_call(void (*run)(void *arg), void *arg)
 	return 0;
 }
 
+void agent_stay_awake(void)
+{
+	looks_left = looks;
+}
+
 int agent_kick_fd(void)
 {
 	return agent.kick;
@@ -473,10 +479,14 @@ static void *run_agent(void *arg)
 	pthread_setname_np(pthread_self(), "rpma-soft");
 	ask_short_slice();
 	while (!agent.leaving) {
-		int count = epoll_wait(agent.epoll, events, BATCH, -1);
+		int count = epoll_wait(agent.epoll, events, BATCH, looks_left > 0 ? 0 : -1);
 
 		if (count < 0 && errno != EINTR)
 			abort(); /* the epoll fd was closed under us */
+		if (count > 0 && looks_left > 0)
+			looks = LOOKS;
+		else if (looks_left > 0 && --looks_left == 0)
+			looks = looks / 2 + 1;
 		serve(events, count);
 	}
 	return NULL;
@@ -535,12 +545,9 @@ static int start(struct process *process)
 	if (result == 0)
 		return 0;
 	agent.started = false;
-	while (agent.watches != NULL) {
-		struct source *watch = agent.watches;
-
-		agent.watches = watch->next;
-		free(watch);
-	}
+	for (struct source *at = agent.watches; at != NULL; at = at->next)
+		at->dead = true;
+	free_dead(&agent.watches);
 	close_fd(&agent.epoll);
 	close_fd(&agent.kick);
 	close_fd(&agent.wake);

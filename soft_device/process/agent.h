@@ -41,6 +41,10 @@ void agent_timer_delete(struct timer *timer);
 /* Calls `run(arg)` once, soon, on the agent's thread; -ENOMEM. */
 int agent_call(void (*run)(void *arg), void *arg);
 
+/* For callbacks: more is about to come, so the agent looks for some microseconds before it sleeps.
+ */
+void agent_stay_awake(void);
+
 /* Waits until the callback that runs now, if any, has returned; callers hold no lock it takes. */
 void agent_settle(void);
 

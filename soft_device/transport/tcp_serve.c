@@ -407,6 +407,8 @@ static void service_ready(void *arg, uint32_t events)
 		result = expect(service);
 	if (result != 0)
 		service_end(service);
+	else if (service->was_large)
+		agent_stay_awake(); /* each write of a stream would wake it */
 }
 
 static void go_on(void *arg)
