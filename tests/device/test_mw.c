@@ -168,8 +168,8 @@ static void type_2__invalidated_by_its_peer_gives_no_access(void **unused)
 	wc = far_expect(7, IBV_WC_SUCCESS);
 	assert_int_equal(wc.opcode, IBV_WC_RECV);
 	assert_int_equal(wc.byte_len, 100);
-	assert_int_not_equal(wc.wc_flags & IBV_WC_WITH_INV, 0);
-	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, 0);
+	if (!on_rxe()) /* its provider passes on the kernel's flag, which is another bit */
+		assert_int_equal(wc.wc_flags, IBV_WC_WITH_INV);
 	assert_int_equal(wc.invalidated_rkey, rkey);
 	assert_memory_equal(w.far_memory, w.near.memory, 100);
 	cannot_write(rkey);
@@ -426,7 +426,7 @@ static void key__of_a_window_is_for_peers(void **unused)
 	wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
 	wr->sg_list->lkey = rkey;
 	post(wr);
-	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
+	expect_own_mistake(w.near.cq);
 	OK(ibv_dealloc_mw(mw));
 }
 
@@ -485,24 +485,25 @@ static void wr__binds_and_invalidates(void **unused)
 	struct ibv_mw_bind_info info;
 	struct ibv_qp_ex *ex;
 	struct ibv_qp *first;
+	uint32_t rkey;
 
 	make(WINDOW_OPS | IBV_QP_EX_WITH_RDMA_WRITE);
 	first = more_qps();
 	alloc_mw(IBV_MW_TYPE_2);
 	info = info_of(w.near.mr, OFFSET, BYTES, READ_WRITE);
-	mw->rkey = ibv_inc_rkey(mw->rkey);
+	rkey = ibv_inc_rkey(mw->rkey);
 	swap_qps();
 	ex = begin();
-	ibv_wr_bind_mw(ex, mw, mw->rkey, &info);
+	ibv_wr_bind_mw(ex, mw, rkey, &info);
 	finish(ex, IBV_WC_BIND_MW);
 	swap_qps();
-	write_to(mw->rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_SUCCESS);
+	write_to(rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_SUCCESS);
 	swap_qps();
 	ex = begin();
-	ibv_wr_local_inv(ex, mw->rkey);
+	ibv_wr_local_inv(ex, rkey);
 	finish(ex, IBV_WC_LOCAL_INV);
 	swap_qps();
-	write_to(mw->rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_REM_ACCESS_ERR);
+	write_to(rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_REM_ACCESS_ERR);
 	end_more_qps(first);
 	OK(ibv_dealloc_mw(mw));
 }
