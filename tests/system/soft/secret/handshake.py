@@ -20,7 +20,7 @@ LIMIT_S = 100
 
 
 def message(kind: int, body: bytes) -> bytes:
-    return HEADER.pack(0x52505346, 3, kind, len(body)) + body
+    return HEADER.pack(0x52505346, 4, kind, len(body)) + body
 
 
 def gid(address: str) -> bytes:
