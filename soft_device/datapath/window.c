@@ -71,7 +71,7 @@ static struct shared_window *more_of(const struct shared_mr *window)
 	return &segment->window[window - segment->mr];
 }
 
-/* Of the region that is to be seen through it; *memory is where. */
+/* Checks the region that is to be seen through it; *memory is where it lies. */
 static enum vendor_err check_region(const struct send_queue *sq, const struct send_bind *bind,
 				    uint64_t *memory)
 {

@@ -63,7 +63,7 @@ struct shared_mr {
 /* What a memory window has beside it, at the same index: the quick check of a key needs none. */
 struct shared_window {
 	uint32_t region; /* the key of its region; 0: not bound */
-	uint32_t qp;	 /* of type 2: whose requests may use it, shared_qp_name() */
+	uint32_t qp;	 /* whose requests may use it, if it has type 2: shared_qp_name() */
 };
 
 /*
@@ -252,7 +252,7 @@ struct shared_cq {
 	uint32_t slots;		 /* power of two */
 	uint32_t cqe;		 /* how many of them may be in use */
 	uint16_t stamped;	 /* not 0: completions have the time at which they were pushed */
-	uint16_t may_overrun;	 /* not 0: what finds no room is lost, and that is no error */
+	uint16_t may_overrun;	 /* not 0: what finds no room is lost without an error */
 	_Atomic uint32_t room;	 /* with those that are left; 0: it overflowed, or is not live */
 	_Atomic uint32_t armed;	 /* enum shared_arm */
 	uint64_t offset;	 /* where the ring of struct shared_place is */

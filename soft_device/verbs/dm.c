@@ -11,8 +11,8 @@
 #include "objects.h"
 #include "soft_device/faults/call.h"
 
-#define ALIGNMENT 4u  /* of the copies: offset and length, as with NICs */
-#define LOG_MOST  12u /* of log_align_req: a page */
+#define ALIGNMENT 4u  /* copies have it in offset and length, as with NICs */
+#define LOG_MOST  12u /* log_align_req goes up to a page */
 
 struct dm {
 	struct ibv_dm ibv; /* first */

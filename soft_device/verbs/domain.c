@@ -122,7 +122,7 @@ void parent_domain_free(struct pd *pd)
 	free(pd);
 }
 
-/* Of the resources that the allocator may tell apart there is one. */
+/* The allocator may tell resources apart; there is one. */
 #define SEND_QUEUE  1u
 #define CACHE_LINE  64u
 #define USE_DEFAULT IBV_ALLOCATOR_USE_DEFAULT

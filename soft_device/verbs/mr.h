@@ -17,7 +17,7 @@ struct pd {
 	uint32_t number;	/* never 0, never used twice in a process */
 	_Atomic uint32_t users; /* MRs, QPs, SRQs, AHs, domains: EBUSY while there are any */
 	uint32_t generation;
-	/* of a parent domain, see domain.c; else NULL */
+	/* a parent domain has these, see domain.c; else NULL */
 	struct pd *parent_of; /* the PD that it has the number of */
 	struct ibv_td *td;    /* may be NULL */
 	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
@@ -30,7 +30,8 @@ struct mr {
 	struct ibv_mr ibv; /* first */
 	struct shared_mr *shared;
 	uint32_t generation;
-	_Atomic uint32_t *memory_users; /* of the device memory that it is in; NULL: in none */
+	_Atomic uint32_t
+		*memory_users; /* those of the device memory that it is in; NULL: in none */
 	/* while it is taken back: QPs before this one are done with it */
 	uint32_t settled;
 	struct mr *next_held;

@@ -52,7 +52,7 @@ static void fill_limits(struct ibv_device_attr *attr)
 	attr->max_cq = SEGMENT_CQS;
 	attr->max_cqe = SOFT_MAX_CQE;
 	attr->max_mr = SEGMENT_MRS;
-	attr->max_mw = SEGMENT_MRS - 1; /* of the same table */
+	attr->max_mw = SEGMENT_MRS - 1; /* the table is the same */
 	attr->max_pd = SOFT_MAX_PD;
 	attr->max_qp_rd_atom = SOFT_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SOFT_MAX_RD_ATOMIC * SEGMENT_QPS;

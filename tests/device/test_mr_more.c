@@ -110,7 +110,7 @@ static void rereg__moves_and_changes_access_and_domain(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-/* Pages that are mapped anew belong to the region again. */
+/* Pages that are mapped again belong to the region again. */
 static void rereg__after_munmap_takes_what_is_there(void **unused)
 {
 	struct ibv_mr *mr;
@@ -306,7 +306,7 @@ static void null__region_discards_what_comes(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-/* A part of a message that nobody wants. */
+/* It takes a part of a message that the receiver does not want. */
 static void null__region_takes_the_middle_of_a_receive(void **unused)
 {
 	struct ibv_mr *mr = null_mr();

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define READ_WRITE (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
-#define OFFSET	   4096u /* of the window in the far memory */
+#define OFFSET	   4096u /* where the window is in the far memory */
 #define BYTES	   1000u
 #define WINDOW_OPS                                                                                 \
 	(IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV)

@@ -21,7 +21,7 @@ PASS_AT_LEAST = 130
 FAILING = {
     "test_multi_process_alloc_dm": "children of fork() use the context of their parent, which the device refuses",
 }
-# what is skipped says so, and what it is that would be needed
+# what a skipped test prints, and what it would need
 SKIPS = {
     r"Can not run the test over non MLX5 device|This is not an MLX5 device": "a device of NVIDIA",
     r"PCI device must be passed by the user": "a device of NVIDIA, by VFIO",
