@@ -17,6 +17,7 @@ from host_address import host_address, is_loopback
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 ADDRESS = host_address()
+RUNS = int(os.environ.get("RUNS", "1"))  # for each provider and transport
 LIMIT_S = 300
 # fi_pingpong(1): by default 10 iterations of each of these sizes
 SIZES = ["64", "256", "1k", "4k", "64k", "1m"]
@@ -59,9 +60,7 @@ def test_the_device_is_listed(provider: str) -> None:
     assert re.search(rf"(?m)^provider: {provider}$", done.stdout)
 
 
-@pytest.mark.parametrize("transport", ["local", "tcp"])
-@pytest.mark.parametrize(("provider", "endpoint"), [("verbs", "msg"), ("verbs;ofi_rxm", "rdm"), ("verbs;ofi_rxd", "rdm")])
-def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) -> None:
+def pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) -> None:
     """ofi_rxm closes its endpoint when it hears that the other side left, and with it goes that
     one's last message if it has not been polled yet: the device drops the completions of a
     destroyed queue pair, as most do. Who misses it polls for ever. So there the rows of the
@@ -74,6 +73,13 @@ def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) 
         with started(logs[1], soft(*common, "-P", str(port), ADDRESS, options=options)) as client:
             enough = any if provider == "verbs;ofi_rxm" else all
             until(lambda: enough(ROW.findall(log.read_text()) == SIZES for log in logs), client, "all rows")
+
+
+@pytest.mark.parametrize("transport", ["local", "tcp"])
+@pytest.mark.parametrize(("provider", "endpoint"), [("verbs", "msg"), ("verbs;ofi_rxm", "rdm"), ("verbs;ofi_rxd", "rdm")])
+def test_pingpong(provider: str, endpoint: str, transport: str, tmp_path: Path) -> None:
+    for _ in range(RUNS):
+        pingpong(provider, endpoint, transport, tmp_path)
 
 
 def test_refusals_are_told_with_their_reason_and_not_without_end() -> None:
