@@ -318,7 +318,7 @@ static void native_only__needs_a_device_that_can(void **unused)
 {
 	set(RPMA_CONN_OPT_FLUSH_METHOD, RPMA_FLUSH_METHOD_NATIVE);
 	expect(RPMA_E_NOSUPP, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &w.req));
-	expect_logged(RPMA_LOG_LEVEL_ERROR, "has no native flush");
+	expect_logged(RPMA_LOG_LEVEL_ERROR, "lacks native flush");
 }
 
 /* device_cap_flags_ex: Linux include/uapi/rdma/ib_user_verbs.h */

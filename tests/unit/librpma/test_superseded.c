@@ -177,7 +177,7 @@ static void flush__that_frees_places_stays(void **unused)
 
 #if RPMA_NATIVE
 
-/* A device with a native atomic write, and memory that has no native flush. */
+/* A device with a native atomic write, and memory that lacks native flush. */
 static void connect_with_native_end(void)
 {
 	setup_nothing(NULL);
