@@ -29,55 +29,22 @@ static struct cq *cq_of_ex(struct ibv_cq_ex *ex)
 
 /* --- the completion it has come to --- */
 
-static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.opcode;
-}
-
-static uint32_t read_vendor_err(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.vendor_err;
-}
-
-static uint32_t read_byte_len(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.byte_len;
-}
-
-static __be32 read_imm_data(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.imm_data;
-}
-
-static uint32_t read_qp_num(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.qp_num;
-}
-
-static uint32_t read_src_qp(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.src_qp;
-}
-
-static unsigned int read_wc_flags(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.wc_flags;
-}
-
-static uint32_t read_slid(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.slid;
-}
-
-static uint8_t read_sl(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.sl;
-}
-
-static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ex)
-{
-	return cq_of_ex(ex)->current.dlid_path_bits;
-}
+#define READ(type, field)                                                                          \
+	static type read_##field(struct ibv_cq_ex *ex)                                             \
+	{                                                                                          \
+		return cq_of_ex(ex)->current.field;                                                \
+	}
+READ(enum ibv_wc_opcode, opcode)
+READ(uint32_t, vendor_err)
+READ(uint32_t, byte_len)
+READ(__be32, imm_data)
+READ(uint32_t, qp_num)
+READ(uint32_t, src_qp)
+READ(unsigned int, wc_flags)
+READ(uint32_t, slid)
+READ(uint8_t, sl)
+READ(uint8_t, dlid_path_bits)
+#undef READ
 
 static uint64_t read_completion_ts(struct ibv_cq_ex *ex)
 {

@@ -78,7 +78,7 @@ static void the_removal_of_the_device_is_the_end(void **state)
 	assert_non_null(strstr(failure_get()->text, "was removed or reset"));
 }
 
-/* To librpma before 1.4 the end of any client that has not been accepted yet is such an event. */
+/* librpma before 1.4 reports a client that left before it was accepted in the same way. */
 static void an_older_librpma_does_not_tell_it_from_a_client(void **state)
 {
 	struct rpma_conn_req *req = REQ;
