@@ -26,14 +26,24 @@ connected_or_over()
 	grep -q RDMA_CM_EVENT_ESTABLISHED err || ! kill -0 "$1" 2> /dev/null
 }
 
+# A device that was taken away and made again counts its queue pairs from the start, and the peer's
+# connection manager refuses one that it still has a connection of, as stale: see cm_match_req()
+# in the kernel's drivers/infiniband/core/cm.c. Sets client
+begin_to_ping()
+{
+	timeout 120 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 -v --json > json 2> err &
+	client=$!
+	until_true 'the connection stands or is refused' connected_or_over "$client"
+	grep -q RDMA_CM_EVENT_ESTABLISHED err && return
+	wait "$client" || cat err
+	return 1
+}
+
 # pings_break_by COMMAND...: pings, half a minute at most, in which COMMAND runs; sets status
 pings_break_by()
 {
 	local client
-	timeout 120 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 -v --json > json 2> err &
-	client=$!
-	until_true 'the connection stands' connected_or_over "$client"
-	grep -q RDMA_CM_EVENT_ESTABLISHED err || { cat err && return 1; }
+	until_true 'the connection stands' begin_to_ping
 	"$@"
 	status=0
 	wait "$client" || status=$?

@@ -195,24 +195,27 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 COMPILED = steps.Step("tsan", "tsan")
+GUEST = steps.Step("guest-trixie", "release", lane="guest")
 ALL_FILES = steps.Step("lint", "release", of_code=False)
+KINDS = (COMPILED, GUEST, ALL_FILES)
 
 
-def pass_both() -> None:
+def pass_all() -> None:
     states = records.States()
-    for step in (COMPILED, ALL_FILES):
+    for step in KINDS:
         records.write(step.name, states.of(step), "passed", 1, 1)
 
 
 @pytest.mark.parametrize(("changed", "left"), [
-    (None, {"tsan", "lint"}), ("report/draw.py", {"tsan"}), ("librpma/peer.c", set()), ("tools/new.c", set())])
+    (None, {"tsan", "guest-trixie", "lint"}), ("report/draw.py", {"tsan", "guest-trixie"}), ("scripts/vm", {"tsan"}),
+    ("librpma/peer.c", set()), ("tools/new.c", set())])
 def test_a_change_undoes_what_depends_on_it(sources: Path, changed: str | None, left: set[str]) -> None:
-    pass_both()
+    pass_all()
     if changed:
         (sources / changed).parent.mkdir(exist_ok=True)
         (sources / changed).write_text("two")
     states = records.States()
-    assert {step.name for step in (COMPILED, ALL_FILES) if records.holds(step, states)} == left
+    assert {step.name for step in KINDS if records.holds(step, states)} == left
 
 
 @pytest.mark.parametrize("status", ["failed", "stopped"])
@@ -222,7 +225,7 @@ def test_what_did_not_pass_is_run_again(sources: Path, status: str) -> None:
 
 
 def test_a_record_cut_short_does_not_hold(sources: Path) -> None:
-    pass_both()
+    pass_all()
     file = records.FOLDER / "tsan.json"
     file.write_text(file.read_text()[:-9])
     assert not records.holds(COMPILED, records.States())
@@ -230,7 +233,7 @@ def test_a_record_cut_short_does_not_hold(sources: Path) -> None:
 
 def test_without_version_control_nothing_holds(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "_output", lambda *command: "")
-    pass_both()
+    pass_all()
     assert not records.holds(COMPILED, records.States())
 
 

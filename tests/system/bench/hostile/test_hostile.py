@@ -22,7 +22,7 @@ import pytest
 
 LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "BENCH_HOSTILE"))
 LONG = os.environ.get("HOSTILE_LENGTH") == "long"
-ATTACKS, KILLS = (1000, 100) if LONG else (60, 8)
+ATTACKS, KILLS = (300, 30) if LONG else (60, 8)
 ADDRESS = "127.0.0.1"
 GROWTH_KIB = int(os.environ["GROWTH_KIB"])  # allocators keep some of what sessions gave back
 DEADLINE_S = 300
