@@ -34,9 +34,9 @@ def namespaces() -> None:
         pytest.skip("no mount namespace can be made here")
 
 
-def where(hosts: Path, addresses: list[str], words: list[str]) -> subprocess.CompletedProcess[str]:
-    """WORDS where the name "several" has these ADDRESSES, in this order."""
-    hosts.write_text("".join(f"{address} several\n" for address in addresses))
+def where(hosts: Path, addresses: list[str], words: list[str], name: str = "several") -> subprocess.CompletedProcess[str]:
+    """WORDS where the NAME has these ADDRESSES, in this order."""
+    hosts.write_text("".join(f"{address} {name}\n" for address in addresses))
     return subprocess.run([*NAMESPACE, str(hosts), *words], capture_output=True, text=True, timeout=LIMIT_S, env=soft())
 
 
@@ -54,6 +54,13 @@ def test_ping_finds_the_address_with_the_server(tmp_path: Path, order: list[str]
 
 
 @pytest.mark.parametrize("live", LIVE)
+def test_ping_finds_the_server_on_localhost(tmp_path: Path, live: str) -> None:
+    with server("--listen", live) as it:
+        done = where(tmp_path / "hosts", LIVE, command(it.port, "-c", "1", host="localhost"), "localhost")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("live", LIVE)
 def test_bench_finds_the_address_with_the_server(tmp_path: Path, live: str) -> None:
     words = [BENCH, "client", "--device", "soft", "--test=lat", "--op=write", "--persist=none", "--duration=10ms",
              "--warmup=0s", "--repeats=1", "--quiet"]  # fmt: skip
@@ -66,8 +73,8 @@ def test_bench_finds_the_address_with_the_server(tmp_path: Path, live: str) -> N
                 line = it.stdout.readline()
                 assert line
             port = line.split("port")[1].split()[0].strip(",:;")
-            for order in (LIVE, [*DEAD, live]):
-                done = where(tmp_path / "hosts", order, [*words, "-p", port, "several"])
+            for name, order in (("localhost", LIVE), ("several", [*DEAD, live])):
+                done = where(tmp_path / "hosts", order, [*words, "-p", port, name], name)
                 assert done.returncode == 0, (order, done.stderr)
         finally:
             it.kill()
