@@ -15,7 +15,7 @@ REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH"
 UNDETERMINED = 3
 # How far the p50 of runs of one thing may lie apart, where 10 % is to be found in 8 pairs, or 5 %
 # in 24: as the standard deviation of the logarithm of a pair's ratio. Both need some 4 standard
-# errors: 3 for the level, 1 for nine of ten tries. log(1.1) * sqrt(8) / 4 = 0.067, log(1.05) * sqrt(24) / 4 = 0.060.
+# errors: 3 for the level, 1 for five of six tries. log(1.1) * sqrt(8) / 4 = 0.067, log(1.05) * sqrt(24) / 4 = 0.060.
 # A virtual machine that shares its physical cores with others may be far beyond, and cannot see why.
 MAX_SPREAD = 0.06
 

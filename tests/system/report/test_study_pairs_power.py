@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ten studies of 1 us against 1.11 us of delay: how many find the slower p50 within 24 pairs.
+"""Six studies of 1 us against 1.11 us of delay: how many find the slower p50 within 24 pairs.
 
 The fault itself costs some 270 ns, so both sides carry it. On busy cores the tool must
 refuse, or say why it is unclear: then it is not asked for more. Nor is it where the runs of
@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 from pairs_on_soft import MAX_SPREAD, plans, point_spreads, study, without_cores
 
-TRIES, FOUND = 10, 9
+TRIES, FOUND = 6, 5
 
 
 def test_five_percent_slower_median_is_found(tmp_path: Path) -> None:
