@@ -320,6 +320,7 @@ strange_descriptor()
 
 no_such_memory()
 {
+	: > server.out
 	"$RPMA_BUILD_DIR/tests/system/ping/ping_hostile" server "$address" "$(strange_descriptor)" > server.out &
 	server=$!
 	until_true 'the server prints its port' grep -q 'port ' server.out
