@@ -59,8 +59,9 @@ def utilities() -> list[Case]:
         both("ibv_rc_pingpong", pingpong, "{exchange}", **fields),
         both("ibv_rc_pingpong-events", f"{pingpong} -e", "{exchange}", **fields),
         both("ibv_rc_pingpong-checked", f"{pingpong} -c", "{exchange}", **fields),
-        *(both(f"ibv_rc_pingpong-{name}", f"{pingpong} {options}", "{exchange}", **fields) for name, options in (
-            ("stamps", "-t"), ("prefetched", "-c -o -P"), ("device-memory", "-c -j"))),
+        # rxe has none of these
+        *(both(f"ibv_rc_pingpong-{name}", f"{pingpong} {options}", "{exchange}", soft_only=True, **fields)
+          for name, options in (("stamps", "-t"), ("prefetched", "-c -o -P"), ("device-memory", "-c -j"))),
         *(both(other, f"{other} {{pingpong}} -p {{port}}", "{exchange}", listens="tcp",
                prints=(r"(?m)^1000 iters in ",)) for other in others),
         both("ibv_ud_pingpong-events", "ibv_ud_pingpong {pingpong} -p {port} -e", "{exchange}", **fields),
