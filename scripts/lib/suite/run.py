@@ -22,6 +22,7 @@ from trees import TREES, build, is_possible
 JOBS = 5 * (os.cpu_count() or 1) // 2  # tests wait half of their time
 LIMIT_S = 36000  # never reached: watch.py ends a test that makes no progress
 OUTPUT_KEPT_BYTES = "400000"
+SIDE_BY_SIDE: tuple[Lane, ...] = ("host", "long", "guest")
 
 
 class Run:
@@ -44,8 +45,7 @@ class Run:
             self._build(tree, niceness=0)
         self._take(first)
         lanes = [threading.Thread(target=self._build_all)]
-        lanes += [threading.Thread(target=self._take, args=(self._of_lane("host"),)),
-                  threading.Thread(target=self._take, args=(self._of_lane("guest"),))]
+        lanes += [threading.Thread(target=self._take, args=(self._of_lane(lane),)) for lane in SIDE_BY_SIDE]
         for thread in lanes:
             thread.start()
         for thread in lanes:
@@ -56,6 +56,12 @@ class Run:
         if not self.stopped_by:
             self.stopped_by = number
             threading.Thread(target=self.children.stop).start()
+
+    def _jobs(self, lane: Lane) -> int:
+        """The tests of a step that run at a time: host and long steps share what there is."""
+        if lane not in ("host", "long"):
+            return 1
+        return (JOBS + 1) // 2 if self._of_lane("host") and self._of_lane("long") else JOBS
 
     def _of_lane(self, lane: Lane) -> list[Step]:
         return [step for step in self.steps if step.lane == lane]
@@ -117,7 +123,7 @@ class Run:
     def _ctest(self, step: Step) -> Outcome:
         tree, junit = step.tree or "", RESULTS / f"{step.name}.xml"
         self._tell(f"==> {step.name}")
-        jobs = 1 if step.lane != "host" else JOBS
+        jobs = self._jobs(step.lane)
         command = ["ctest", "--test-dir", f"build/{tree}", "-j", str(jobs), "--no-tests=error",
                    "--timeout", str(LIMIT_S), "--test-output-size-passed", OUTPUT_KEPT_BYTES,
                    "--test-output-size-failed", OUTPUT_KEPT_BYTES, "--output-junit", str(junit), *step.tests]

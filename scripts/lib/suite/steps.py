@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What scripts/test runs: one row a step, with the tests it selects and the files it depends on.
 
-A step runs in one of three ways: `host` steps one after another; `guest` steps, each of which
-boots emulated machines, one after another beside them; `alone` steps first, as they compare
-times. `--all` has all steps, the default run those marked so.
+A step runs in one of four ways: `host` steps one after another; beside them `long` steps, most
+of which end in a few tests that wait, and `guest` steps, each of which boots emulated machines;
+`alone` steps before all others, as they compare times. `--all` has all steps, the default run
+those marked so.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NOT_EMULATED = (r"^librpma-reference|^librpma\.manual_errors|^fio\.(memory_serve
 # calls that librpmem must not; and counting costs more than bench-truth measures.
 NOT_COUNTED = r"^report|^soft-programs|^rpmem.abi|^bench-truth"
 
-Lane = Literal["host", "guest", "alone"]
+Lane = Literal["host", "long", "guest", "alone"]
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,12 @@ STEPS = (
     Step("lint", "release", command=("scripts/lint",), of_code=False),
     Step("counts", "release", ("-L", "perf")),
     Step("long-bench", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^bench|^report"),
-         of_code=False),
-    Step("long-fio", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^fio")),
-    Step("long-rpmem", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^rpmem")),
-    Step("long-soft", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^soft")),
+         lane="long", of_code=False),
+    Step("long-fio", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^fio"), lane="long"),
+    Step("long-rpmem", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^rpmem"), lane="long"),
+    Step("long-soft", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^soft"), lane="long"),
     Step("long-others", "release", ("-L", "long", "-LE", "guest|perf|measured", "-E",
-                                    r"^bench|^report|^fio|^rpmem|^soft")),
+                                    r"^bench|^report|^fio|^rpmem|^soft"), lane="long"),
     Step("asan-long", "asan", (*INSTRUMENTED, "-R", LONG_INSTRUMENTED)),
     Step("tsan", "tsan", (*INSTRUMENTED, "-E", f"{NO_THREADS}|{RACES}")),
     Step("clang", "clang", ("-L", "unit", "-LE", "slow|long", "-E", "^report")),
