@@ -100,7 +100,7 @@ class Device:
         """What the programs did to files since the last call; only where they are traced."""
         if self.traces is None:
             return []
-        found = list(changes(self.traces, "/dev/null", "/dev/tty"))
+        found = list(changes(self.traces, "/dev/null", "/dev/tty", "/proc/self/task/"))  # there threads get names
         for trace in self.traces.iterdir():
             trace.unlink()
         return found
