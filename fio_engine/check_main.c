@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/cli.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
 #include "durable_check.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
 
 #define TOOL	      "rpma-fio-check"
 #define EXTENTS_SHOWN 20

@@ -12,11 +12,11 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
+#include "common/base/units.h"
+#include "common/rdma/librpma_1_4.h"
 #include "connection_reply.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/common/base/units.h"
-#include "tools/common/rdma/librpma_1_4.h"
 
 #define RETRY_MS	100
 #define SILENT_MS	1000 /* silence before it prints that it waits for a server */

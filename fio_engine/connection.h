@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rdma/dial.h"
 #include "hello.h"
 #include "options.h"
-#include "tools/common/rdma/dial.h"
 
 struct connection_cfg {
 	const struct settings *settings;

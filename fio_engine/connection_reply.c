@@ -5,8 +5,8 @@
  */
 #include "connection_reply.h"
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/region.h"
+#include "common/base/failure.h"
+#include "common/rdma/region.h"
 
 #define STEP "hello"
 /* A descriptor this long is enough to read, write and flush by read. */

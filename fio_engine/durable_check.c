@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 /* What one write did to one line. */
 struct log_piece {

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/failure.h"
 #include "durable_log_record.h"
-#include "tools/common/base/failure.h"
 
 enum claim_state {
 	CLAIM_NONE,

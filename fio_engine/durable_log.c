@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define BUFFER_BYTES 65536U
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/base/bytes.h"
+#include "common/base/bytes.h"
 
 #define HASH_BEGIN   2166136261U
 #define HASH_PRIME   16777619U

@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/rdma/gpspm.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/target.h"
+#include "common/rdma/gpspm.h"
+#include "common/rdma/handshake.h"
+#include "common/rdma/target.h"
 
 #define HELLO_DEPTH_MIN 512  /* messages of one client at once that any server has room for */
 #define HELLO_DEPTH_MAX 4096 /* and the most that one can be told to have room for */

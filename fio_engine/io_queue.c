@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/base/failure.h"
 #include "io_queue_private.h"
-#include "tools/common/base/failure.h"
 
 /* So that a multiplication divides by the size of a block: exact for multiples of it. */
 static uint64_t reciprocal(uint32_t block_bytes)

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "io_queue_private.h"
-#include "tools/common/base/failure.h"
 
 #define BATCH 32
 #define STEP  "data"

@@ -8,9 +8,9 @@
  */
 #include <errno.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "io_queue_private.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 /* What a server makes durable for one request: some ms, and a sign of progress. */
 #define RANGE_MAX (64ULL << 20)

@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <time.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "io_queue_private.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 #define EMPTY_POLLS   256 /* busy polls between two looks at the clock */
 #define MS	      1000000ULL

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "job.h"
 #include "options.h"
-#include "tools/common/base/failure.h"
 
 void job_say(const struct thread_data *td, const char *text)
 {

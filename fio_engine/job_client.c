@@ -14,9 +14,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/base/failure.h"
 #include "job_facts.h"
 #include "job_result.h"
-#include "tools/common/base/failure.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */
 

@@ -7,13 +7,13 @@
 #define JOB_CLIENT_H
 
 #include "account.h"
+#include "common/base/histogram.h"
 #include "connection.h"
 #include "durable_log.h"
 #include "io_queue.h"
 #include "job.h"
 #include "layout.h"
 #include "options.h"
-#include "tools/common/base/histogram.h"
 
 struct client {
 	struct thread_data *td;

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "job_client.h"
 #include "struct_guard.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 /* What a plain operation does not come to: apart, so that it saves no registers for that. */
 #define APART __attribute__((noinline))

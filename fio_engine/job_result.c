@@ -11,8 +11,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
+#include "common/base/failure.h"
+#include "common/json/result.h"
 
 #define ID_BYTES 8
 

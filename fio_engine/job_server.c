@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "job.h"
 #include "memory_server.h"
 #include "options.h"
-#include "tools/common/base/failure.h"
 
 #define FLAGS	 (FIO_SYNCIO | FIO_NOIO | FIO_NOSTATS)
 #define TASKS	 (TD_F_DO_VERIFY | TD_F_VER_BACKLOG | TD_F_TRIM_BACKLOG | TD_F_CHECK_RATE)

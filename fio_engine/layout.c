@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
 
 static uint64_t aligned_down(const struct layout_request *request, uint64_t bytes)
 {

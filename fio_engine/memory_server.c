@@ -4,10 +4,10 @@
  */
 #include <stdlib.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/host/open_files.h"
 #include "memory_server_private.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/open_files.h"
 
 /* Clients of the other methods need nothing that this host would do to make it durable. */
 static int choose_persist(struct memory_server *m)

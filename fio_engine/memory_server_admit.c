@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "memory_server_private.h"
-#include "tools/common/base/failure.h"
 
 struct applicant {
 	struct rpma_conn_req *req;

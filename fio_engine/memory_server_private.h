@@ -6,9 +6,9 @@
 #ifndef MEMORY_SERVER_PRIVATE_H
 #define MEMORY_SERVER_PRIVATE_H
 
+#include "common/rdma/service.h"
 #include "memory_server.h"
 #include "session.h"
-#include "tools/common/rdma/service.h"
 
 #define SERVER_CLIENTS_MAX 1024
 #define SERVER_SESSIONS_MAX                                                                        \

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "memory_server_private.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 #define WAIT_MS	    100 /* at most until it is asked whether it is to stop */
 #define SPIN_NS	    1000000

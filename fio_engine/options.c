@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "job.h"
 #include "options.h"
-#include "tools/common/base/failure.h"
 
 #define AT(field) .off1 = offsetof(struct rpma_options, field)
 #define COMMON	  .category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/rdma/allow.h"
 #include "flush_policy.h"
 #include "hello.h"
-#include "tools/common/rdma/allow.h"
 
 struct thread_data;
 

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
 
 #define BATCH	      16
 #define RECEIVE_BYTES 32 /* a request, and some room */

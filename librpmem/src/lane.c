@@ -14,8 +14,8 @@
 #include <poll.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "lane_private.h"
-#include "tools/common/base/failure.h"
 
 /* A device may flush byte by byte: two writes far apart are flushed one by one. */
 #define FLUSH_HULL_MAX ((uint64_t)16 << 20)

@@ -12,9 +12,9 @@
 
 #include <stdatomic.h>
 
+#include "common/rdma/connection.h"
 #include "lane.h"
 #include "librpmem/wire/lane_message.h"
-#include "tools/common/rdma/connection.h"
 
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
 #define LANE_WORD	8  /* bytes that flags 0 never tear */
@@ -111,7 +111,7 @@ int lanes_stopped(struct lanes *lanes);
  */
 int lanes_lost(struct lanes *lanes);
 int lanes_violated(struct lanes *lanes);
-/* The errno for a failure of tools/common that has left its error message. */
+/* The errno for a failed call of common/ that has left its error message. */
 int lane_errno(int ret);
 /* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */
 void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX]);

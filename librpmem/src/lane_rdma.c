@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/memlock.h"
-#include "tools/common/rdma/librpma_1_4.h"
-#include "tools/common/rdma/limits.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/host/memlock.h"
+#include "common/rdma/librpma_1_4.h"
+#include "common/rdma/limits.h"
 
 #define SPARE_WORK 2 /* a flush, and the request that was posted before it */
 

@@ -6,9 +6,9 @@
 #ifndef RPMEM_LANE_RDMA_H
 #define RPMEM_LANE_RDMA_H
 
+#include "common/rdma/dial.h"
+#include "common/rdma/region.h"
 #include "lane_private.h"
-#include "tools/common/rdma/dial.h"
-#include "tools/common/rdma/region.h"
 
 #define RDMA_SLOT_BYTES	  8256 /* a request with its data, in whole cache lines */
 #define RDMA_ANSWER_BYTES 64

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
+#include "common/host/memlock.h"
 #include "lane_rdma.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/memlock.h"
 
 #define BATCH	     4
 #define SPINS_MIN    50 /* after waits that did not end while it polled */

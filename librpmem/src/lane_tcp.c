@@ -14,11 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/handshake.h"
+#include "common/rdma/resolve.h"
 #include "lane_private.h"
 #include "librpmem/wire/lane_stream.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/resolve.h"
 
 struct network_side {
 	char address[RESOLVE_ADDRESS_MAX];

@@ -13,14 +13,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
+#include "common/host/open_files.h"
+#include "common/rdma/device.h"
+#include "common/rdma/limits.h"
+#include "common/rdma/resolve.h"
 #include "lane_private.h"
 #include "local_memory.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/rdma/device.h"
-#include "tools/common/rdma/limits.h"
-#include "tools/common/rdma/resolve.h"
 
 #define FILES_SPARE 32 /* device, session, and files that are open for a moment */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 static int refuse(int error, uintptr_t at, const char *what)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/failure.h"
 #include "report.h"
-#include "tools/common/base/failure.h"
 
 #define LEAVE_POLL_MS 1
 

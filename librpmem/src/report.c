@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define ROOM_MS 200
 

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "errors.h"
 #include "pool.h"
 #include "report.h"
-#include "tools/common/base/failure.h"
 
 #define REPORT_WAIT_MS 1000 /* at most: standard error may take nothing */
 

@@ -9,8 +9,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "common/base/monotonic.h"
 #include "session_state.h"
-#include "tools/common/base/monotonic.h"
 
 /* Why stdout has ended, in the words of ssh if it has left some. */
 static void store_end(struct session *s)

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "session.h"
 #include "ssh.h"
 #include "ssh_line.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 #define NOT_RUN	  126 /* sh(1): the command was found and cannot be run; 127: it was not found */
 #define NOT_FOUND 127

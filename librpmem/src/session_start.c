@@ -9,9 +9,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/base/thread.h"
 #include "session_state.h"
 #include "settings.h"
-#include "tools/common/base/thread.h"
 
 #define END_MS 5000 /* from CLOSE to the end of ssh */
 

@@ -12,11 +12,11 @@
 
 #include <pthread.h>
 
+#include "common/base/failure.h"
 #include "conversation.h"
 #include "session.h"
 #include "ssh.h"
 #include "ssh_line.h"
-#include "tools/common/base/failure.h"
 
 #define SESSION_DRAIN_MS 1000 /* from the end of stdout to that of stderr and of ssh */
 

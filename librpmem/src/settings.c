@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "report.h"
-#include "tools/common/base/failure.h"
 
 /* A decimal integer and nothing else; one beyond a long long is taken for its end. */
 static bool parse_integer(const char *text, long long *value)

@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "settings.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 #define SSH_TERM_MS	 1000 /* from SIGTERM to SIGKILL */
 #define WITHOUT_PIDFD_MS 10   /* between two looks, before Linux 5.3 and under valgrind 3.19 */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 /* A piece of the text: not terminated. */
 struct span {

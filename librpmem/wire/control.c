@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/base/bytes.h"
+#include "common/base/bytes.h"
 
 #define REPLY_BIT 0x100
 

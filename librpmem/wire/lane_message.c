@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "tools/common/base/bytes.h"
+#include "common/base/bytes.h"
 
 void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES])
 {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/rdma/gpspm.h"
+#include "common/rdma/gpspm.h"
 
 #define LANE_REQUEST_BYTES 24
 #define LANE_ANSWER_BYTES  8

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "tools/common/base/monotonic.h"
+#include "common/base/monotonic.h"
 
 #define SPINS_MAX  64
 #define SPINS_MIN  1

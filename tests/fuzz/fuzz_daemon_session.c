@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "fuzz.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/lanes_tcp.h"
 #include "tools/rpmemd/log.h"
 #include "tools/rpmemd/session.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "fuzz.h"
-#include "tools/common/base/failure.h"
-#include "tools/readiness/answers.h"
+#include "readiness/answers.h"
 
 static void hold(int condition)
 {

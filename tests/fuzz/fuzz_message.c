@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/rdma/handshake.h"
 #include "fuzz.h"
-#include "tools/common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 static void hold(int condition)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/host/anonymise.h"
+#include "common/host/pci_config.h"
 #include "fuzz.h"
 #include "tests/lib/config_space.h"
-#include "tools/common/host/anonymise.h"
-#include "tools/common/host/pci_config.h"
 
 static void hold(int condition)
 {

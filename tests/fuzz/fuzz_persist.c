@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/rdma/gpspm.h"
 #include "fuzz.h"
-#include "tools/common/rdma/gpspm.h"
 
 static void hold(int condition)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "fuzz.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/pool_layout.h"
 
 static void hold(int condition)

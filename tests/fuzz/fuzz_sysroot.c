@@ -19,8 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/host/sysroot.h"
 #include "fuzz.h"
-#include "tools/common/host/sysroot.h"
 
 #define SECRET "secret"
 

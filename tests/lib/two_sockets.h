@@ -7,7 +7,7 @@
 #ifndef TESTS_LIB_TWO_SOCKETS_H
 #define TESTS_LIB_TWO_SOCKETS_H
 
-#include "tools/common/host/topology.h"
+#include "common/host/topology.h"
 
 /* ctest names the file in HWLOC_XMLFILE. */
 static int two_sockets_load(void **state)

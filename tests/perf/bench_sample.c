@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/common/base/clock.h"
-#include "tools/common/base/histogram.h"
+#include "common/base/clock.h"
+#include "common/base/histogram.h"
 
 #define ROUNDS	15
 #define SAMPLES (1u << 12)

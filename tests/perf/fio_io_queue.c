@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/clock.h"
+#include "common/base/failure.h"
 #include "fio_engine/connection.h"
 #include "fio_engine/io_queue.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/base/failure.h"
 
 #define BLOCK	  4096
 #define LOOK	  256 /* operations between two looks at the clock */

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
+#include "common/base/failure.h"
 #include "rpmem_pool.h"
 #include "tests/system/rpmem/by_hand.h"
-#include "tools/common/base/failure.h"
 
 #define LENGTH	    64
 #define STEP	    4096

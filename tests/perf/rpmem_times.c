@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "rpmem_pool.h"
 #include "tests/system/rpmem/by_hand.h"
-#include "tools/common/base/failure.h"
 
 #define FLUSHES	   16
 #define FLUSH_STEP 4096

@@ -4,8 +4,8 @@
  */
 #include "local.h"
 
+#include "common/json/result.h"
 #include "local_server.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/client/client.h"
 
 #define TOOL "rpma-bench"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/common/rdma/soft.h"
+#include "common/rdma/soft.h"
 
 #define START_TIMEOUT_MS 600000 /* it touches every page of its target first */
 #define END_TIMEOUT_MS	 5000

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "tools/common/rdma/device.h"
+#include "common/rdma/device.h"
 #include "tools/rpma-bench/server/server.h"
 
 struct server_child {

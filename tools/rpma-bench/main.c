@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
 #include "local.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
 #include "tools/rpma-bench/client/client.h"
 #include "tools/rpma-bench/client/dry_run.h"
 #include "tools/rpma-bench/server/server.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/readiness/gather.h"
+#include "common/base/failure.h"
+#include "readiness/gather.h"
 
 #define CLASS	    "sys/class/infiniband/"
 #define NET	    "sys/class/net/"

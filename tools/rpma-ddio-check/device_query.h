@@ -6,8 +6,8 @@
 #ifndef DEVICE_QUERY_H
 #define DEVICE_QUERY_H
 
-#include "tools/common/host/sysroot.h"
-#include "tools/common/rdma/device.h"
+#include "common/host/sysroot.h"
+#include "common/rdma/device.h"
 
 /*
  * The name of the device; the text itself where it leads to none, which is told on

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "tools/common/json/result.h"
-#include "tools/readiness/block.h"
+#include "common/json/result.h"
+#include "readiness/block.h"
 
 static json_t *make_argv(const struct options *options)
 {

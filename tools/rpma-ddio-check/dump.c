@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
-#include "tools/readiness/answers.h"
+#include "common/base/failure.h"
+#include "common/json/result.h"
+#include "readiness/answers.h"
 
 int dump_begin(struct sysroot *root, const char *directory)
 {

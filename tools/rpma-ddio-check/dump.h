@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "tools/common/host/sysroot.h"
+#include "common/host/sysroot.h"
 
 /* Begins to copy; the directory must be new or empty. */
 int dump_begin(struct sysroot *root, const char *directory);

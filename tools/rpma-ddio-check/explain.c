@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/text_writer.h"
 #include "options.h"
-#include "tools/common/base/text_writer.h"
 
 #define COLUMN	 9
 #define TEXT_MAX 4096

@@ -10,18 +10,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/failure.h"
+#include "common/json/result.h"
 #include "device_query.h"
 #include "document.h"
 #include "dump.h"
 #include "matrix.h"
 #include "plan.h"
 #include "probe.h"
+#include "readiness/gather.h"
 #include "set_ddio.h"
 #include "short.h"
 #include "table.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
-#include "tools/readiness/gather.h"
 
 static int print(const struct options *o, const struct readiness *readiness,
 		 const struct sysroot *root, const struct timespec *started)

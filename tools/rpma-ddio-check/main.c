@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
+#include "common/base/failure.h"
 #include "explain.h"
 #include "inspect.h"
-#include "tools/common/base/failure.h"
 
 #define TOOL "rpma-ddio-check"
 

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/failure.h"
+#include "common/base/text_writer.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "document.h"
 #include "targets.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/text_writer.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
 
 #define DEVICES_MAX 64
 #define SCHEMA	    "rpma-ddio-check-matrix/1"

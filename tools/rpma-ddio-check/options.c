@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 /* Tests set it; --sysroot is for people. */
 #define SYSROOT_VARIABLE "RPMA_SYSROOT"

@@ -7,8 +7,8 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "tools/common/base/cli.h"
-#include "tools/readiness/readiness.h"
+#include "common/base/cli.h"
+#include "readiness/readiness.h"
 
 enum set_choice { SET_NOTHING, SET_OFF, SET_ON, SET_RESTORE };
 /* The words of --set. */

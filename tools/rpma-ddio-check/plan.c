@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "readiness/advice.h"
 #include "targets.h"
-#include "tools/common/base/failure.h"
-#include "tools/readiness/advice.h"
 
 static json_t *advise(const struct readiness *readiness, const struct advice_step *first)
 {

@@ -16,11 +16,11 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "common/base/cli.h"
+#include "common/base/monotonic.h"
 #include "probe_events.h"
 #include "probe_traffic.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/readiness/ddio.h"
+#include "readiness/ddio.h"
 
 #define IDLE_MS		 400 /* at least; up to twice as long */
 #define SPEEDS_RATIO_MIN 2.0

@@ -10,7 +10,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include "tools/readiness/facts.h"
+#include "readiness/facts.h"
 
 #define PROBE_PHASES 6 /* phases of traffic: three at full speed, three slow ones */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/host/sysroot.h"
+#include "common/host/sysroot.h"
 
 enum probe_kind {
 	PROBE_WRITE,	  /* bytes that memory controllers wrote */

@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <limits.h>
 
+#include "common/json/json_path.h"
 #include "probe_traffic.h"
-#include "tools/common/json/json_path.h"
 
 /* Larger than any run gives; the sum of two still fits. */
 #define BYTES_MAX (INT64_MAX / 4)

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/monotonic.h"
+#include "common/base/cli.h"
+#include "common/base/monotonic.h"
 
 #define BENCH	       "rpma-bench"
 #define RUN_TIMEOUT_MS 60000

@@ -19,8 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "set_state.h"
-#include "tools/common/base/failure.h"
 
 #define TOOL "rpma-ddio-check"
 #define STEP "set"

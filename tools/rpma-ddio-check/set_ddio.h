@@ -8,8 +8,8 @@
 #ifndef SET_DDIO_H
 #define SET_DDIO_H
 
+#include "common/host/sysroot.h"
 #include "options.h"
-#include "tools/common/host/sysroot.h"
 
 /* 0, or a failure with its message; nothing was written then, unless the message names a write. */
 int set_ddio(const struct options *options, const struct sysroot *root);

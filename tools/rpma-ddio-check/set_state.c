@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
+#include "common/base/failure.h"
+#include "common/json/result.h"
 
 #define SCHEMA "rpma-ddio-check-state/1"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/common/base/text_writer.h"
-#include "tools/common/json/json_path.h"
+#include "common/base/text_writer.h"
+#include "common/json/json_path.h"
 
 #define COLUMN	  9
 #define STEPS_MAX 3

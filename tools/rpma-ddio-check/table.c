@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "tools/common/base/text_writer.h"
-#include "tools/common/json/json_path.h"
+#include "common/base/text_writer.h"
+#include "common/json/json_path.h"
 
 #define COLUMN_LABEL 9
 #define COLUMN_TEXT  18

@@ -5,7 +5,7 @@
 #ifndef TARGETS_H
 #define TARGETS_H
 
-#include "tools/readiness/facts.h"
+#include "readiness/facts.h"
 
 #define TARGETS_MAX 32
 

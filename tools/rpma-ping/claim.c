@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define FORMAT 1
 #define STEP   "region"

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/common/rdma/region.h"
-#include "tools/readiness/readiness.h"
+#include "common/rdma/region.h"
+#include "readiness/readiness.h"
 
 /* The word for a row of the verdict's table; NULL: 0, nothing is told. */
 uint64_t claim_encode(const struct verdict_row *row);

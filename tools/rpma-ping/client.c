@@ -10,11 +10,11 @@
 #include <sys/socket.h>
 
 #include "claim.h"
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
+#include "common/base/units.h"
+#include "common/host/memlock.h"
 #include "source.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/memlock.h"
 
 static int resolve(struct client *c)
 {

@@ -7,13 +7,13 @@
 #define CLIENT_H
 
 #include "client_memory.h"
+#include "common/rdma/dial.h"
+#include "common/rdma/region.h"
 #include "diagnosis.h"
 #include "options.h"
 #include "ping.h"
 #include "stats.h"
 #include "status.h"
-#include "tools/common/rdma/dial.h"
-#include "tools/common/rdma/region.h"
 
 /* All that the screen and the document tell. */
 struct client {

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/rdma/connection.h"
 #include "pattern.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/rdma/connection.h"
 
 #define PAGE_BYTES 4096
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/common/base/units.h"
-#include "tools/common/rdma/connection.h"
+#include "common/base/units.h"
+#include "common/rdma/connection.h"
 
 const char *diagnosis_code_name(int code)
 {

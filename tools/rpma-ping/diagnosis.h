@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/device.h"
-#include "tools/common/rdma/target.h"
+#include "common/base/failure.h"
+#include "common/rdma/device.h"
+#include "common/rdma/target.h"
 
 struct diagnosis {
 	enum exit_code exit_code; /* EXIT_GOOD: there was none */

@@ -6,7 +6,7 @@
 #include "document.h"
 
 #include "claim.h"
-#include "tools/common/base/cli.h"
+#include "common/base/cli.h"
 
 static const char *const end_names[] = {
 	[PING_BACK] = "back",	  [PING_CORRUPT] = "corrupt", [PING_LATE] = "late",

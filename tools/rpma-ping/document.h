@@ -6,7 +6,7 @@
 #define DOCUMENT_H
 
 #include "client.h"
-#include "tools/common/json/result.h"
+#include "common/json/result.h"
 
 json_t *document_make(const struct client *client);
 

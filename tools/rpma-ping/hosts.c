@@ -13,11 +13,11 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 #include "document.h"
 #include "pings.h"
 #include "screen.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
 
 #define TOOL   "rpma-ping"
 #define OUTPUT "output" /* a step of no path */

@@ -2,11 +2,11 @@
 /*
  * main.c -- rpma-ping: the options, and one of two calls.
  */
+#include "common/base/failure.h"
+#include "common/host/open_files.h"
+#include "common/rdma/connection.h"
 #include "hosts.h"
 #include "server.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/rdma/connection.h"
 
 #define TOOL "rpma-ping"
 

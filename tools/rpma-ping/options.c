@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/rdma/resolve.h"
-#include "tools/common/rdma/rows.h"
-#include "tools/common/rdma/target.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/rdma/resolve.h"
+#include "common/rdma/rows.h"
+#include "common/rdma/target.h"
 
 #define SECOND 1000000000ULL
 #define HOUR   (3600 * SECOND)

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/rdma/allow.h"
+#include "common/base/cli.h"
+#include "common/rdma/allow.h"
 
 #define OPTIONS_PORT	 7205
 #define OPTIONS_SIZE_MAX (1ULL << 30)

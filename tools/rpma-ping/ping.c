@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <string.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/monotonic.h"
+#include "common/base/cli.h"
+#include "common/base/monotonic.h"
 
 /* How often a busy wait looks at the time, the connection and signals. */
 #define EMPTY_POLLS 1024

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/rdma/connection.h"
 #include "pattern.h"
 #include "step.h"
-#include "tools/common/rdma/connection.h"
 
 /* The queues a ping needs. */
 #define PING_WORK_REQUESTS 3

@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
+#include "common/base/units.h"
 #include "screen.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/common/base/units.h"
 
 /* The message tells how the connection ended: it gets when. */
 static void name_ping(uint64_t number)

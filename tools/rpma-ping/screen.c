@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "tools/common/base/monotonic.h"
-#include "tools/common/base/units.h"
+#include "common/base/monotonic.h"
+#include "common/base/units.h"
 
 #define FLUSH_EVERY_NS 20000000ULL
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include "claim.h"
+#include "common/base/units.h"
+#include "common/host/memlock.h"
 #include "diagnosis.h"
 #include "session.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/memlock.h"
 
 struct server {
 	struct service service;

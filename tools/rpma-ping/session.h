@@ -8,8 +8,8 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include "common/rdma/service.h"
 #include "slots.h"
-#include "tools/common/rdma/service.h"
 
 /* As service.serve; slots has one for each of the service's clients_max. */
 void session_serve(void *slots, struct service_client *client);

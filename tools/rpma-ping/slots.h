@@ -7,8 +7,8 @@
 #ifndef SLOTS_H
 #define SLOTS_H
 
-#include "tools/common/rdma/region.h"
-#include "tools/common/rdma/target.h"
+#include "common/rdma/region.h"
+#include "common/rdma/target.h"
 
 #define SLOTS_MAX 16
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define STEP	 "device"
 #define TEXT_MAX 64

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 int stats_init(struct stats *stats, bool one_by_one)
 {

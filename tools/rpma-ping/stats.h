@@ -6,8 +6,8 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include "common/base/histogram.h"
 #include "ping.h"
-#include "tools/common/base/histogram.h"
 
 #define STATS_RECORDS 1000
 

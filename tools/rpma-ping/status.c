@@ -11,8 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "options.h"
-#include "tools/common/base/failure.h"
 
 /* Written before the handler is installed; the descriptors stay open until exit. */
 static int fds[OPTIONS_HOSTS];

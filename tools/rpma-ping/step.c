@@ -4,7 +4,7 @@
  */
 #include "step.h"
 
-#include "tools/common/base/monotonic.h"
+#include "common/base/monotonic.h"
 
 const char *step_name(enum step step)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "common/rdma/handshake.h"
 #include "reason.h"
-#include "tools/common/rdma/handshake.h"
 
 int admission_open(struct admission *admission, uint32_t nlanes)
 {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "tools/common/base/monotonic.h"
+#include "common/base/monotonic.h"
 
 #define BUSY_WAIT_MS 8000
 

@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/host/memlock.h"
 #include "lanes.h"
 #include "method.h"
 #include "pool.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/memlock.h"
 
 #define SIGNATURE "PMEMPOOLSET"
 #define SUFFIX	  ".set"

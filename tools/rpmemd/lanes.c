@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 #include "admission.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
+#include "common/host/memlock.h"
+#include "common/host/open_files.h"
+#include "common/rdma/limits.h"
+#include "common/rdma/resolve.h"
+#include "common/rdma/service.h"
 #include "lane_serve.h"
 #include "log.h"
 #include "reason.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/host/memlock.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/rdma/limits.h"
-#include "tools/common/rdma/resolve.h"
-#include "tools/common/rdma/service.h"
 
 #define RECEIVES     (LANE_SLOTS + 1)
 #define SLOT_BYTES   8256 /* a request with its data, in whole cache lines */

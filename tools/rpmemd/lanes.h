@@ -8,10 +8,10 @@
 #ifndef RPMEMD_LANES_H
 #define RPMEMD_LANES_H
 
+#include "common/rdma/device.h"
 #include "librpmem/wire/control.h"
 #include "method.h"
 #include "pool.h"
-#include "tools/common/rdma/device.h"
 
 #define LANES_MAX 1024
 

@@ -21,14 +21,14 @@
 #include <unistd.h>
 
 #include "admission.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
+#include "common/rdma/handshake.h"
+#include "common/rdma/resolve.h"
 #include "lane_serve.h"
 #include "librpmem/wire/lane_stream.h"
 #include "log.h"
 #include "reason.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/resolve.h"
 
 #define PENDING_SPARE 64 /* connections without a greeting yet, beside all lanes at once */
 #define GREETING_MS   5000

@@ -15,16 +15,16 @@
 
 #include "busy.h"
 #include "check.h"
+#include "common/base/failure.h"
+#include "common/host/open_files.h"
+#include "common/rdma/connection.h"
+#include "common/rdma/resolve.h"
 #include "config.h"
 #include "log.h"
 #include "options.h"
 #include "pool.h"
 #include "reason.h"
 #include "session.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/resolve.h"
 
 #define TOOL	      "rpmemd"
 #define EXIT_VIOLATED 255 /* the client broke the protocol */

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
+#include "common/host/file_medium.h"
+#include "common/host/file_sync.h"
 #include "devdax.h"
 #include "reason.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/file_medium.h"
-#include "tools/common/host/file_sync.h"
 
 /* The variable of libpmem(7), for tests: 1 and 0 overrule what the file is. */
 #define FORCE "PMEM_IS_PMEM_FORCE"

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rdma/gpspm.h"
+#include "common/rdma/target.h"
 #include "pool_files.h"
-#include "tools/common/rdma/gpspm.h"
-#include "tools/common/rdma/target.h"
 
 struct mapping {
 	struct target target; /* path and kind are the file's; the memory is mapped */

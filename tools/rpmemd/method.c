@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/host/sysroot.h"
-#include "tools/readiness/checks.h"
+#include "common/base/failure.h"
+#include "common/host/sysroot.h"
+#include "readiness/checks.h"
 
 const char *method_name(enum control_method method)
 {

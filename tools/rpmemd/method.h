@@ -14,7 +14,7 @@
 
 #include "librpmem/wire/control.h"
 #include "pool.h"
-#include "tools/readiness/readiness.h"
+#include "readiness/readiness.h"
 
 struct method {
 	enum control_method method;

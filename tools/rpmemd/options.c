@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 enum group { GROUP_TASK = 1, GROUP_CONFIG };
 

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
+#include "common/base/cli.h"
 #include "log.h"
-#include "tools/common/base/cli.h"
 
 /* Where the log goes: the last of --log-file and --use-syslog counts. */
 struct options_log {

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
 #include "mapping.h"
 #include "pool_files.h"
 #include "pool_headers.h"
 #include "reason.h"
 #include "set_file.h"
-#include "tools/common/base/failure.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 

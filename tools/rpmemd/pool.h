@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/common/rdma/target.h"
+#include "common/rdma/target.h"
 
 struct pool; /* one pool, mapped */
 

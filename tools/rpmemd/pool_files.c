@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/host/file_sync.h"
 #include "devdax.h"
 #include "reason.h"
-#include "tools/common/host/file_sync.h"
 
 static int failed(const struct pool_file *file, const char *verb, int error)
 {

@@ -11,8 +11,8 @@
 #include <sys/random.h>
 #include <sys/types.h>
 
+#include "common/base/bytes.h"
 #include "reason.h"
-#include "tools/common/base/bytes.h"
 
 #define UUID_BYTES	   RPMEM_POOL_HDR_UUID_LEN
 #define FIELDS_BYTES	   144

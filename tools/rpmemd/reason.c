@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 /* Names in it come from clients: the error message is one line, on any terminal. */
 static void replace_control_characters(char *text)

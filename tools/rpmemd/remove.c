@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "pool_files.h"
 #include "pool_headers.h"
 #include "reason.h"
 #include "set_file.h"
-#include "tools/common/base/failure.h"
 
 static int remove_part(const struct pool_files *files, size_t i)
 {

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "busy.h"
+#include "common/base/failure.h"
 #include "lanes.h"
 #include "lanes_tcp.h"
 #include "log.h"
 #include "reason.h"
-#include "tools/common/base/failure.h"
 
 #define FRAME_MAX (CONTROL_HEADER_BYTES + CONTROL_BODY_MAX)
 

@@ -4,8 +4,8 @@
 # runs in a guest leaves none. The tables go to build/test-results/coverage-*.txt.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-for part in librpma librpmem soft_device tools/common tools/readiness tools/rpma-bench tools/rpma-ping \
-	tools/rpma-ddio-check tools/rpmemd fio_engine; do
+for part in librpma common readiness librpmem fio_engine soft_device tools/rpma-bench tools/rpma-ping \
+	tools/rpma-ddio-check tools/rpmemd; do
 	printf '%s\n' "-- $part"
 	# librpma_1_4.c is compiled in two ways, which gcovr cannot merge
 	gcovr --root . build/coverage --filter "$part/" --exclude '.*/librpma_1_4\.c' --print-summary \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine for each row of the tables of tools/readiness and tools/common/rdma/adapter.c that no other
+"""A machine for each row of the tables of readiness/ and common/rdma/adapter.c that no other
 file of golden machines has; test_trees.py looks that there is one for each.
 
 Names of hypervisors: systemd's src/basic/virt.c (what systemd-detect-virt looks for), virt-what(1), and

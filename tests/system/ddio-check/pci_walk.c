@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/host/pci_config.h"
+#include "common/base/failure.h"
+#include "common/host/pci_config.h"
 
 #define DEVICES "sys/bus/pci/devices"
 

@@ -14,7 +14,7 @@ from trees import build
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "doc/rpma-ddio-check.1").read_text(encoding="utf-8")
-VERDICTS = (TOP / "tools/readiness/verdict.c").read_text(encoding="utf-8")
+VERDICTS = (TOP / "readiness/verdict.c").read_text(encoding="utf-8")
 EXITS = {"GOOD": "0", "NEGATIVE": "1", "NO_DEVICE": "3"}
 
 
@@ -93,7 +93,7 @@ def test_the_facts_that_are_shown_are_taken(tmp_path: Path) -> None:
 
 def c_table(path: str) -> str:
     """The table "rows" of a source, without comments."""
-    text = re.sub(r"/\*.*?\*/", "", (TOP / "tools" / path).read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", (TOP / path).read_text(encoding="utf-8"), flags=re.DOTALL)
     return text.partition(" rows[] = {")[2].partition("\n};")[0]
 
 

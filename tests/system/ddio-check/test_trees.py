@@ -149,7 +149,7 @@ def test_every_row_of_the_verdict_is_seen() -> None:
 
 def table(file: str, name: str) -> str:
     """The rows of a table of the source, without comments."""
-    text = re.sub(r"/\*.*?\*/", "", (TOP / "tools" / file).read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", (TOP / file).read_text(encoding="utf-8"), flags=re.DOTALL)
     return text.partition(f" {name}[] = {{")[2].partition("\n};")[0].partition("\n\t};")[0]
 
 

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/gpspm.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/listen.h"
-#include "tools/common/rdma/region.h"
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
+#include "common/rdma/gpspm.h"
+#include "common/rdma/handshake.h"
+#include "common/rdma/listen.h"
+#include "common/rdma/region.h"
 
 #define DEPTH	     64
 #define SLOT_BYTES   4096

@@ -2,7 +2,7 @@
 """How many flushes the device was asked for, and of what, against fio's own log of what it did.
 
 With apm a flush is a read of at most 8 bytes, with gpspm a message of 24 bytes for each range,
-which the server answers (tools/common/rdma/gpspm.h); a client's last message is empty.
+which the server answers (common/rdma/gpspm.h); a client's last message is empty.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def made(*words: str) -> bytes:
 
 
 REPLY, BLANK = made("reply"), made("request", FIO_ROLE)
-VERSION, ANSWER, ROLE = 8, 10, 10  # tools/common/rdma/handshake.c: where things are
+VERSION, ANSWER, ROLE = 8, 10, 10  # common/rdma/handshake.c: where things are
 
 
 def hello(method: int, job: int = 0, jobs: int = 1, depth: int = 16, imm: int = 0) -> bytes:

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/listen.h"
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
+#include "common/rdma/handshake.h"
+#include "common/rdma/listen.h"
 
 #define DATA_MAX 255
 #define HOLD_MS	 60000

@@ -15,7 +15,7 @@ from pinging import LIMIT_S, Process, failed_at, pinged, server, soft
 
 HOSTILE, LAUNCHER = os.environ["PING_HOSTILE"], os.environ["RPMA_SOFT_LAUNCHER"]
 MUTANTS = 25
-# tools/common/rdma/handshake.c: where things are in a reply and in a request
+# common/rdma/handshake.c: where things are in a reply and in a request
 VERSION, ANSWER, ROLE, MR_LENGTH, PCFG_LENGTH, MR, PCFG = 8, 10, 10, 11, 12, 24, 56
 
 

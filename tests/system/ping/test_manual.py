@@ -40,7 +40,7 @@ def test_causes_are_those_of_the_schemas_and_of_the_code(schema: str) -> None:
     text = (DOC / "schema" / schema).read_text(encoding="utf-8")
     enum = re.search(r'"cause": \{\s*"enum": (\[[^\]]*\])', text)
     assert enum and json.loads(enum[1]) == [*causes, None]
-    code = (DOC.parent / "tools/common/base/failure.c").read_text(encoding="utf-8")
+    code = (DOC.parent / "common/base/failure.c").read_text(encoding="utf-8")
     assert re.findall(r'\[CAUSE_\w+\] = "(\w+)"', code) == causes
 
 

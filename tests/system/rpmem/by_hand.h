@@ -6,9 +6,9 @@
 #ifndef TESTS_SYSTEM_RPMEM_BY_HAND_H
 #define TESTS_SYSTEM_RPMEM_BY_HAND_H
 
+#include "common/rdma/dial.h"
+#include "common/rdma/region.h"
 #include "librpmem/src/lane.h"
-#include "tools/common/rdma/dial.h"
-#include "tools/common/rdma/region.h"
 
 struct by_hand {
 	struct dial dial;

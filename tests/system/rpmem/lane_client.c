@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "by_hand.h"
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "librpmem/src/lane.h"
 #include "tests/lib/random.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 
 #define HEADER 4096
 

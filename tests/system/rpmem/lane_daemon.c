@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
 #include "tools/rpmemd/lanes_tcp.h"
 #include "tools/rpmemd/log.h"
 

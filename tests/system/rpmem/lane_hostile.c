@@ -18,11 +18,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
+#include "common/rdma/dial.h"
 #include "librpmem/wire/lane_message.h"
 #include "tests/lib/random.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
-#include "tools/common/rdma/dial.h"
 
 #define LIMIT_MS      10000
 #define MESSAGE_BYTES 16384

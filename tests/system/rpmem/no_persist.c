@@ -3,7 +3,7 @@
  * no_persist.c -- an rpmemd that makes nothing durable and tells its clients otherwise, for tests
  * that must see the loss: linked with --wrap=persist_range.
  */
-#include "tools/common/rdma/gpspm.h"
+#include "common/rdma/gpspm.h"
 
 enum persist_status __wrap_persist_range(const struct persist *persist, uint64_t offset,
 					 uint64_t length);

@@ -57,7 +57,7 @@ def test_keys_are_those_of_the_daemon() -> None:
 
 
 def test_methods_name_every_verdict() -> None:
-    header = (ROOT / "tools/readiness/readiness.h").read_text(encoding="utf-8")
+    header = (ROOT / "readiness/readiness.h").read_text(encoding="utf-8")
     in_code = re.findall(r"^\tVERDICT_(\w+),", header, re.MULTILINE)
     table = section(RPMEMD_1, "METHODS").partition(".TS\n")[2].partition(".TE\n")[0]
     in_page = [line.split("\t")[3] for line in table.splitlines() if line.startswith("RDMA\tyes\tPMem")]

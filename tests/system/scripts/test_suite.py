@@ -149,7 +149,7 @@ build/asan/tests/fuzz/mutate_message: round 41 crashed the parser; again: build/
 ASAN = """\
 ==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60 at pc 0x55 bp 0x7f sp 0x7f
 READ of size 1 at 0x60 thread T0
-    #0 0x55 in parse /src/tools/common/rdma/handshake.c:77
+    #0 0x55 in parse /src/common/rdma/handshake.c:77
     #1 0x56 in LLVMFuzzerTestOneInput /src/tests/fuzz/fuzz_message.c:12
 """
 
@@ -161,7 +161,7 @@ READ of size 1 at 0x60 thread T0
     ("transcript.fio", TRANSCRIPT, ["fio.transcript:12 $ fio --enghelp", "expected 0", "lacks 'serverip'"], "TRANSCRIPT_LINE=12"),
     ("guest.host", GUEST, ["rpma-bench", "a server killed in mid-run", "status 0, expected 2"],
      "tests/vm/boot_and_test host rpma-bench"),
-    ("fuzz.message", FUZZ + ASAN, ["message", "round 41", "heap-buffer-overflow", "parse /src/tools/common/rdma/handshake.c:77"],
+    ("fuzz.message", FUZZ + ASAN, ["message", "round 41", "heap-buffer-overflow", "parse /src/common/rdma/handshake.c:77"],
      "mutate_message 42 41"),
     ("bench.loop", ASAN, ["heap-buffer-overflow", "handshake.c:77"], "ctest --test-dir build/asan"),
     ("any", "one\ntwo\n", ["one", "two"], "ctest --test-dir build/asan -V -R '^any$'"),

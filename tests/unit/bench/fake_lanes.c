@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
+#include "common/base/cli.h"
+#include "common/base/failure.h"
 #include "tools/rpma-bench/measure/loop_single.h"
 
 #define BEGIN_NS 5000000000

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "common/rdma/target.h"
 #include "made_repeat.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/rdma/target.h"
 
 struct options options;
 struct params point;

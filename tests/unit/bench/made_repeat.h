@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
+#include "common/json/json_path.h"
 #include "tests/lib/test.h"
-#include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/result/repeat.h"
 
 static inline struct histogram *made_histogram(const uint64_t *samples, size_t count)

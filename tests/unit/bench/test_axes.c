@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/axes.h"
 
 struct axis_case {

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "tests/lib/test.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/result/point.h"
 
 /*

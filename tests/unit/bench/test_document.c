@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
-#include "tools/common/rdma/target.h"
 
 static json_int_t exit_code(void)
 {

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
-#include "tools/common/rdma/target.h"
 
 static void persistence_is_not_believed(void **state)
 {

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "made_repeat.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/result/journal.h"
 
 #define POINTS 3

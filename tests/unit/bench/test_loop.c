@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/cli.h"
+#include "common/base/failure.h"
 #include "fake_lanes.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
 
 static uint64_t rising(uint32_t lane, uint64_t op)
 {

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/cli.h"
+#include "common/base/failure.h"
+#include "common/json/result.h"
 #include "fake_lanes.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
 
 #define PERIOD_NS 100000
 #define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */

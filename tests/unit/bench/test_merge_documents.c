@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "made_repeat.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
 #include "tools/rpma-bench/mpi/shape.h"
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/rdma/target.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/gpspm.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "common/rdma/target.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/client/persist_choice.h"
 
 #define VISIBILITY (1 << RPMA_FLUSH_TYPE_VISIBILITY)

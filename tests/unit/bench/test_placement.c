@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/placement.h"
 
 struct request_case {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/axes.h"
 #include "tools/rpma-bench/options/plan.h"
 #include "tools/rpma-bench/options/target_choice.h"

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/options/options.h"
 
 const char *argp_program_version = "test";

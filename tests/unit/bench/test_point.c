@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/json/result.h"
 #include "made_repeat.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/result/point.h"
 
 /* Repeats of these mean latencies, a thousand operations each. */

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/json/result.h"
 #include "made_repeat.h"
-#include "tools/common/json/result.h"
 
 static json_t *with_report(struct repeat *r, const char *report)
 {

@@ -6,8 +6,8 @@
 #include <poll.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-bench/measure/thread_pool.h"
 
 #define THREADS 4

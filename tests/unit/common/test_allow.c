@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/rdma/allow.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/allow.h"
 
 static struct sockaddr_storage address(const char *text)
 {

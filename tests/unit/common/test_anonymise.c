@@ -4,9 +4,9 @@
  */
 #include <ctype.h>
 
+#include "common/host/anonymise.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/test.h"
-#include "tools/common/host/anonymise.h"
 
 static const uint8_t key[ANONYMISE_KEY_BYTES] = {1, 2, 3};
 static const uint8_t other_key[ANONYMISE_KEY_BYTES] = {1, 2, 4};

@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 
+#include "common/host/memlock.h"
+#include "common/rdma/device_files.h"
+#include "common/rdma/link_end.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/host/memlock.h"
-#include "tools/common/rdma/device_files.h"
-#include "tools/common/rdma/link_end.h"
 
 /* --- names ------------------------------------------------------------------ */
 

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/clock.h"
 
 struct fake {
 	uint64_t raw_ns;

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/librpma_1_4.h"
+#include "common/rdma/link_end.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/librpma_1_4.h"
-#include "tools/common/rdma/link_end.h"
 
 struct librpma_1_4 __real_librpma_1_4_calls(void);
 struct librpma_1_4 __wrap_librpma_1_4_calls(void);

@@ -3,8 +3,8 @@
  * test_counters.c -- the counters of a device from a tree of files, and what
  * was counted between two looks at it.
  */
+#include "common/json/counters.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/json/counters.h"
 
 #define PORT "sys/class/infiniband/mlx5_0/ports/1/"
 

@@ -3,8 +3,8 @@
  * test_cpu_quota.c -- the quota of the groups of a tree of the test's own. The files are those of
  * cgroups(7), cgroup-v2.rst and sched-bwc.rst.
  */
+#include "common/host/cpu_quota.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/host/cpu_quota.h"
 
 static struct cpu_quota look(void)
 {

@@ -3,8 +3,8 @@
  * test_cpu_time.c -- the time of some CPUs from a /proc/stat of the test's own.
  * The columns are those of proc_stat(5); a tick is 1/sysconf(_SC_CLK_TCK) s.
  */
+#include "common/host/cpu_time.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/host/cpu_time.h"
 
 #define SECOND 1000000000ULL
 

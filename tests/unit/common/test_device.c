@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/device.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/device.h"
 
 #define IB "sys/class/infiniband/"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/dial.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/dial.h"
 
 #define LINK ((struct link *)0x40)
 

@@ -3,9 +3,9 @@
  * test_environment.c -- the environment block from a tree of files: what is
  * there is taken, what is not is null.
  */
+#include "common/json/environment.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/json/environment.h"
 
 static json_t *gather(const char *device)
 {

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/host/file_medium.h"
 #include "tests/lib/test.h"
-#include "tools/common/host/file_medium.h"
 
 static void the_type_decides(void **state)
 {

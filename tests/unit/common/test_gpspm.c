@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
+#include "common/host/file_sync.h"
+#include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/file_sync.h"
-#include "tools/common/rdma/gpspm.h"
 
 /* What msync(2) was asked for; its answer is the test's. */
 static struct {

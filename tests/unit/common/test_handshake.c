@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/handshake.h"
 
 static const struct greeting_reply sample = {
 	.version = GREETING_VERSION,

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/base/histogram.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/histogram.h"
 
 #define RANGE (1ULL << HISTOGRAM_RANGE_BITS)
 

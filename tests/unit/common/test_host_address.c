@@ -6,8 +6,8 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "common/rdma/host_address.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/host_address.h"
 
 static struct sockaddr_in four[2];
 static struct sockaddr_in6 six[3];

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/librpma_1_4.h"
+#include "common/rdma/listen.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/librpma_1_4.h"
-#include "tools/common/rdma/listen.h"
 
 #define EP  ((struct rpma_ep *)0x40)
 #define REQ ((struct rpma_conn_req *)0x80)

@@ -3,9 +3,9 @@
  * test_pci_config.c -- capabilities are found where the specification puts
  * them, and a space that is cut, broken or gone gives "unknown".
  */
+#include "common/host/pci_config.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/host/pci_config.h"
 
 #define ROOT_PORT	4
 #define SWITCH_UP	5

@@ -7,9 +7,9 @@
 #include <semaphore.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/resolve.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/resolve.h"
 
 static sem_t release;
 static int wait_first; /* for good, once set: a thread may still read it */

@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "common/base/failure.h"
+#include "common/json/result.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
 
 static size_t files(void)
 {

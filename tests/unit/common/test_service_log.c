@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/rdma/service_log.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/service_log.h"
 
 static char *written;
 static size_t length;

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/soft.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/soft.h"
 
 #define IB "sys/class/infiniband/"
 

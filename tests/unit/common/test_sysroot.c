@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/sysmacros.h>
 
+#include "common/host/sysroot.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/host/sysroot.h"
 
 static struct sysroot root;
 static struct sysroot_refusals refused;

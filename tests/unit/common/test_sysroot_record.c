@@ -3,9 +3,9 @@
  * test_sysroot_record.c -- what was read below one root reads the same below
  * the copy, and what was not read is not in it.
  */
+#include "common/base/failure.h"
+#include "common/host/sysroot.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/sysroot.h"
 
 /* Opens SCRATCH/from, which is recorded to SCRATCH/to. */
 static struct sysroot recorded(void)

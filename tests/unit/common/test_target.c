@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/target.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/target.h"
 
 static const struct target_cfg plain = {.node = -1};
 static const struct target_cfg forced = {.node = -1, .force = true};

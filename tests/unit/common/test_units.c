@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
+#include "common/base/units.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/units.h"
 
 struct parse_case {
 	const char *text;

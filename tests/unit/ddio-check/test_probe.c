@@ -8,10 +8,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "common/base/cli.h"
+#include "readiness/ddio.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/cli.h"
-#include "tools/readiness/ddio.h"
 #include "tools/rpma-ddio-check/probe.h"
 #include "tools/rpma-ddio-check/probe_events.h"
 #include "tools/rpma-ddio-check/probe_traffic.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/bytes.h"
-#include "tools/common/rdma/listen.h"
+#include "common/base/bytes.h"
+#include "common/rdma/listen.h"
 
 #define PEER ((struct rpma_peer *)0x30)
 #define LINK ((struct link *)0x40)

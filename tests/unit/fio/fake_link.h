@@ -7,9 +7,9 @@
 #ifndef FAKE_LINK_H
 #define FAKE_LINK_H
 
+#include "common/base/failure.h"
 #include "fio_engine/connection.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define LINK_REGION 65536
 #define LINK_CONN   ((struct rpma_conn *)0x10)

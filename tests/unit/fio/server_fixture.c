@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "fio_engine/memory_server_private.h"
-#include "tools/common/base/failure.h"
 
 #define LIMIT_MS 100000 /* for what has to happen */
 

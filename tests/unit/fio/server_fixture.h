@@ -9,9 +9,9 @@
 #ifndef SERVER_FIXTURE_H
 #define SERVER_FIXTURE_H
 
+#include "common/rdma/connection.h"
 #include "fio_engine/memory_server.h"
 #include "tests/lib/test.h"
-#include "tools/common/rdma/connection.h"
 
 #define FIXTURE_BYTES (1u << 20) /* the region's size */
 

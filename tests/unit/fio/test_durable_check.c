@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "fio_engine/durable_check.h"
 #include "fio_engine/durable_log.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define REGION 512U
 #define MOST   64U

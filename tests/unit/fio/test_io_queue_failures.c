@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "fake_device.h"
-#include "tools/common/base/failure.h"
 
 #define DEPTH 4
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "fake_device.h"
-#include "tools/common/base/failure.h"
 
 static void write_at(struct io_queue *io_queue, uint64_t begin, uint32_t bytes)
 {

@@ -4,9 +4,9 @@
  */
 #include <errno.h>
 
+#include "common/base/failure.h"
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define MIB (1ULL << 20)
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "fio_engine/job.h"
 #include "fio_engine/options.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define JOBS 3 /* in one section */
 

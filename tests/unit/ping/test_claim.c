@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpma-ping/claim.h"
 
 #define PERSISTENT (RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/base/cli.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/cli.h"
 #include "tools/rpma-ping/ping.h"
 
 #define SIZE   16

@@ -8,7 +8,7 @@
 #define CASES_H
 
 #include "made_facts.h"
-#include "tools/readiness/checks.h"
+#include "readiness/checks.h"
 
 struct check_case {
 	const char *id;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "readiness/facts.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/test.h"
-#include "tools/readiness/facts.h"
 
 #define EXPRESS 0x40 /* where the made functions have their PCI Express capability */
 

@@ -6,8 +6,8 @@
 #ifndef MADE_PMEM_H
 #define MADE_PMEM_H
 
+#include "readiness/gather.h"
 #include "tests/lib/scratch.h"
-#include "tools/readiness/gather.h"
 
 #define ND	"sys/bus/nd/devices"
 #define BUS	"sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0"

@@ -2,10 +2,10 @@
 /*
  * test_advice.c -- steps that lead to ready, or none.
  */
+#include "common/base/failure.h"
 #include "made_ddio.h"
 #include "made_facts.h"
-#include "tools/common/base/failure.h"
-#include "tools/readiness/advice.h"
+#include "readiness/advice.h"
 
 static struct readiness *made_readiness(void)
 {

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <sys/time.h>
 
+#include "common/base/failure.h"
+#include "readiness/answers.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/readiness/answers.h"
 
 #define SCHEMA "{\"schema\":\"rpma-ddio-check-facts/1\""
 

@@ -2,8 +2,8 @@
 /*
  * test_gather_limits.c -- limits and capabilities, as proc shows them.
  */
+#include "readiness/gather.h"
 #include "tests/lib/scratch.h"
-#include "tools/readiness/gather.h"
 
 #define LINE "Limit                     Soft Limit           Hard Limit           Units     \n"
 

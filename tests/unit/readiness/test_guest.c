@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "readiness/guest.h"
 #include "tests/lib/test.h"
-#include "tools/readiness/guest.h"
 
 #define INTEL  0x8086
 #define AMPERE 0x1def

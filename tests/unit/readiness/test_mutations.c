@@ -5,7 +5,7 @@
  * facts and rpma-ddio-check(1), and nothing of checks and verdict.
  */
 #include "made_ddio.h"
-#include "tools/readiness/advice.h"
+#include "readiness/advice.h"
 
 #define MUTATIONS 5000
 #define TEXT(field, ...)                                                                           \

@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
+#include "common/base/failure.h"
+#include "readiness/readiness.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
-#include "tools/readiness/readiness.h"
 
 /* What is shown, and in which order, is a promise to scripts. */
 static const char *const ids[] = {

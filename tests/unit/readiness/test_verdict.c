@@ -6,8 +6,8 @@
  * changed; findings are set by hand, so that rows are told apart.
  */
 #include "made_facts.h"
-#include "tools/readiness/ddio.h"
-#include "tools/readiness/readiness.h"
+#include "readiness/ddio.h"
+#include "readiness/readiness.h"
 
 /* What is changed; several together make a situation. */
 enum change {

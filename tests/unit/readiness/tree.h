@@ -6,9 +6,9 @@
 #ifndef TREE_H
 #define TREE_H
 
+#include "readiness/gather.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/scratch.h"
-#include "tools/readiness/gather.h"
 
 #define HOST_BRIDGE "sys/devices/pci0000:16/"
 #define PORT	    HOST_BRIDGE "0000:16:00.0/"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 struct lanes {
 	int end_fd;

@@ -9,9 +9,9 @@
 #include <dirent.h>
 #include <errno.h>
 
+#include "common/base/failure.h"
 #include "golden_headers.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/pool.h"
 #include "tools/rpmemd/pool_header.h"
 

@@ -8,10 +8,10 @@
 
 #include <dirent.h>
 
+#include "common/base/failure.h"
 #include "librpmem/src/session.h"
 #include "librpmem/src/ssh_target.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 
 static inline const char *test_path(const char *name)
 {

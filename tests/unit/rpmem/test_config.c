@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <pwd.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/config.h"
 
 #define HOME "/home/me"

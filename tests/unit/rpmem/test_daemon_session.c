@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "fake_pool.h"
 #include "librpmem/wire/control.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/reason.h"
 #include "tools/rpmemd/session.h"
 

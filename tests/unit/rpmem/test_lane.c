@@ -10,9 +10,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "librpmem/src/lane_private.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define BYTES	  (64UL << 20)
 #define WRITE_MAX 65536

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/thread.h"
+#include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/rdma/handshake.h"
 #include "tools/rpmemd/lane_serve.h"
 #include "tools/rpmemd/lanes_tcp.h"
 

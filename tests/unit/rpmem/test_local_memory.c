@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "librpmem/src/local_memory.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define PAGES 8
 

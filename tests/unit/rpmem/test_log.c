@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <syslog.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/scratch.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/log.h"
 
 /* What syslog(3) got last. */

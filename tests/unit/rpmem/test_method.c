@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/method.h"
 
 static struct method chosen(bool persist_apm, bool is_pmem, bool is_forced,

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "common/rdma/gpspm.h"
 #include "pool_scratch.h"
-#include "tools/common/rdma/gpspm.h"
 #include "tools/rpmemd/mapping.h"
 
 static struct {

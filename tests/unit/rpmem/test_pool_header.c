@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "golden_headers.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/pool_header.h"
 
 static struct pool_header decoded(enum golden which)

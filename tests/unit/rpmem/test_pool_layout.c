@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/pool_layout.h"
 
 #define MIB  (1024ULL * 1024)

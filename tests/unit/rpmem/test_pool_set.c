@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/pool_set.h"
 
 #define SIGNATURE "PMEMPOOLSET\n"

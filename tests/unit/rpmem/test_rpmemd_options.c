@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 #include "tools/rpmemd/options.h"
 
 #define WORDS_MAX 20

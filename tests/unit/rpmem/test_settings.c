@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
 #include "librpmem/src/report.h"
 #include "librpmem/src/settings.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 static struct settings settings;
 static char log_name[] = "/tmp/rpmem-settings-XXXXXX";

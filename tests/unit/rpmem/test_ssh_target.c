@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
 #include "librpmem/src/ssh_target.h"
 #include "tests/lib/test.h"
-#include "tools/common/base/failure.h"
 
 #define TEN "0123456789"
 

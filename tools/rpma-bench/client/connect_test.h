@@ -5,8 +5,8 @@
 #ifndef BENCH_CLIENT_CONNECT_TEST_H
 #define BENCH_CLIENT_CONNECT_TEST_H
 
+#include "common/base/clock.h"
 #include "run.h"
-#include "tools/common/base/clock.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/monotonic.h"
+#include "common/base/monotonic.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/json/result.h"
 #include "progress.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/options/plan.h"
 #include "tools/rpma-bench/result/point.h"

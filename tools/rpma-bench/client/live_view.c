@@ -12,7 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "tools/common/base/units.h"
+#include "common/base/units.h"
 
 #define LOOKS 10 /* an interval */
 

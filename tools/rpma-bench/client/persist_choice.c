@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "tools/common/rdma/target.h"
+#include "common/rdma/target.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
 static bool takes(const struct message_welcome *offer, uint32_t target, enum rpma_flush_type type)

@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/base/units.h"
 #include "control.h"
 #include "persist_choice.h"
 #include "setup.h"
-#include "tools/common/base/units.h"
 
 enum native { NATIVE_UNKNOWN, NATIVE_YES, NATIVE_NO };
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/base/cli.h"
+#include "common/base/cli.h"
 
 #define LINE_MAX_BYTES 512
 

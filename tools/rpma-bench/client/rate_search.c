@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/histogram.h"
-#include "tools/common/json/json_path.h"
+#include "common/base/histogram.h"
+#include "common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "common/base/thread.h"
+#include "common/json/counters.h"
 #include "connect_test.h"
 #include "control.h"
 #include "live_view.h"
 #include "setup.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/json/counters.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
 struct item {

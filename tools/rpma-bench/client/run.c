@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/host/open_files.h"
+#include "common/json/result.h"
 #include "control.h"
 #include "point_check.h"
 #include "progress.h"
 #include "rate_search.h"
 #include "repeat_run.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/result/point.h"
 
 /* A run that goes on keeps its name and its seed: the seed gives the order. */

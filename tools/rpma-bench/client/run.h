@@ -6,7 +6,7 @@
 #ifndef BENCH_CLIENT_RUN_H
 #define BENCH_CLIENT_RUN_H
 
-#include "tools/common/rdma/dial.h"
+#include "common/rdma/dial.h"
 #include "tools/rpma-bench/result/record.h"
 
 /* The server of a run. */

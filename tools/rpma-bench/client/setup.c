@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
+#include "common/host/open_files.h"
 #include "control.h"
 #include "persist_choice.h"
-#include "tools/common/host/open_files.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
 /* The probe is one operation; a device that never answers is a failure of its own. */

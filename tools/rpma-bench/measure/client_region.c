@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
 #include "offsets.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
 
 #define SIZE_MAX_BYTES (64ULL << 20)
 

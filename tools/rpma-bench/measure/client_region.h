@@ -6,7 +6,7 @@
 #ifndef BENCH_MEASURE_CLIENT_REGION_H
 #define BENCH_MEASURE_CLIENT_REGION_H
 
-#include "tools/common/rdma/region.h"
+#include "common/rdma/region.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 struct client_region {

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/huge_pages.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/host/huge_pages.h"
 
 /* More sink than this is not worth its cache lines: then all slots share one place. */
 #define SINK_MAX (4ULL << 20)

@@ -6,9 +6,9 @@
 #ifndef BENCH_MEASURE_LANES_H
 #define BENCH_MEASURE_LANES_H
 
+#include "common/host/topology.h"
 #include "operation.h"
 #include "qp.h"
-#include "tools/common/host/topology.h"
 #include "workers.h"
 
 struct lanes_cfg {

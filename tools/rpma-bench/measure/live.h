@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/common/base/histogram.h"
+#include "common/base/histogram.h"
 
 /* All since the last one that was handed over. */
 struct live_snapshot {

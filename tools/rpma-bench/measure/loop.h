@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/base/clock.h"
+#include "common/base/histogram.h"
 #include "live.h"
 #include "operation.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/base/histogram.h"
 
 #define MEASURE_WINDOWS	  10
 #define MEASURE_WINDOW_NS 100000000ULL

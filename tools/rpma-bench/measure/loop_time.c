@@ -5,7 +5,7 @@
  */
 #include "loop_core.h"
 
-#include "tools/common/base/cli.h"
+#include "common/base/cli.h"
 
 /* A stop is seen within this time. */
 #define TICK_NS 1000000

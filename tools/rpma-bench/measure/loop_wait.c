@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret)
 {

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/json/result.h"
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/json/result.h"
 
 /* The best ones, as many as there are threads; further ranks of one host are left to the kernel. */
 #define CORES_MAX 1024

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "tools/common/host/topology.h"
+#include "common/host/topology.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 /* How threads and memory were placed; told in the result. */

@@ -4,8 +4,8 @@
  */
 #include "qp.h"
 
+#include "common/base/failure.h"
 #include "operation.h"
-#include "tools/common/base/failure.h"
 
 struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
 			     const struct params *params)

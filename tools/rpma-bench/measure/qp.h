@@ -12,9 +12,9 @@
 #include <librpma.h>
 #include <stdint.h>
 
+#include "common/rdma/connection.h"
+#include "common/rdma/region.h"
 #include "offsets.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/region.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 struct remote_pool; /* remote_pool.h */

@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
 #include "librpmem/include/librpmem.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
 
 #define LIBRARY	  "librpmem.so.1"
 #define METADATA  4096

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/host/topology.h"
+#include "common/host/topology.h"
 
 struct remote_pool;
 

@@ -15,8 +15,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 
 struct member {
 	struct thread_pool *pool;

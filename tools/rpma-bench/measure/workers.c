@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 
 /* A warm-up that lacks operations may take this many times its time. */
 #define WARMUP_FACTOR	4

@@ -12,10 +12,10 @@
 
 #include <sys/resource.h>
 
+#include "common/host/topology.h"
 #include "loop.h"
 #include "operation.h"
 #include "thread_pool.h"
-#include "tools/common/host/topology.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 struct workers;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/thread.h"
-#include "tools/common/json/result.h"
+#include "common/base/thread.h"
+#include "common/json/result.h"
 #include "tools/rpma-bench/client/run.h"
 
 enum state { AT_WORK, WAITS, FINISHED };

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/rdma/connection.h"
 #include "rank.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/connection.h"
 #include "tools/rpma-bench/client/dry_run.h"
 #include "world.h"
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/json/json_path.h"
 #include "merge_repeats.h"
 #include "merge_warnings.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "tools/rpma-bench/result/repeat.h"
 #include "tools/rpma-bench/result/repeat_schema.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "tools/common/json/json_path.h"
+#include "common/json/json_path.h"
 #include "tools/rpma-bench/result/warning.h"
 
 struct merging {

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "clients.h"
+#include "common/base/clock.h"
+#include "common/json/result.h"
 #include "merge_documents.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/json/result.h"
 #include "tools/rpma-bench/local_server.h"
 #include "tools/rpma-bench/result/output.h"
 #include "world.h"

@@ -4,7 +4,7 @@
  */
 #include "shape.h"
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 const char *const shape_names[SHAPES] = {"client", "pairs", "all-to-all"};
 

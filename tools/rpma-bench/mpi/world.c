@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/json/result.h"
+#include "common/base/cli.h"
+#include "common/base/clock.h"
+#include "common/json/result.h"
 
 #define SECOND_NS 1000000000ULL
 /* mpirun that ends all by SIGTERM gives them a second. */

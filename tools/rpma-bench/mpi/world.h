@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define WORLD_HOST_MAX 256
 

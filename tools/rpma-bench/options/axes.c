@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cli.h"
+#include "common/base/failure.h"
 #include "shapes.h"
 #include "sizes.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
 
 const struct axis axes[AXES] = {
 	[AXIS_TEST] = {"test", "TESTS",

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/common/base/units.h"
+#include "common/base/units.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 enum axis_id {

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/json/result.h"
+#include "common/rdma/resolve.h"
 #include "plan.h"
 #include "plan_file.h"
 #include "rows.h"
 #include "slo.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/result.h"
-#include "tools/common/rdma/resolve.h"
 
 static int parse(struct options *o, const struct cli_command *command, int argc, char **argv)
 {

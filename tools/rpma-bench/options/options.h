@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "axes.h"
+#include "common/base/cli.h"
+#include "common/rdma/allow.h"
+#include "common/rdma/link_knobs.h"
 #include "settings.h"
 #include "target_choice.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/rdma/allow.h"
-#include "tools/common/rdma/link_knobs.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)

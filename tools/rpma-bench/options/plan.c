@@ -16,8 +16,8 @@
 #include <sys/random.h>
 
 #include "axes.h"
+#include "common/base/failure.h"
 #include "target_choice.h"
-#include "tools/common/base/failure.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* doubles keep 53 bits */
 

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 #define FILE_MAX   (1 << 20)
 #define SERIES_MAX 256

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/host/topology.h"
+#include "common/rdma/rows.h"
+#include "common/rdma/target.h"
 #include "list_ops.h"
 #include "options.h"
 #include "slo.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/topology.h"
-#include "tools/common/rdma/rows.h"
-#include "tools/common/rdma/target.h"
 
 #define INTERVAL_MIN_NS 100000000ULL
 #define INTERVAL_MAX_NS 3600000000000ULL

@@ -6,7 +6,7 @@
 #ifndef BENCH_OPTIONS_ROWS_H
 #define BENCH_OPTIONS_ROWS_H
 
-#include "tools/common/base/cli.h"
+#include "common/base/cli.h"
 
 struct options;
 

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cli.h"
+#include "common/base/failure.h"
 #include "options.h"
 #include "slo.h"
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
 
 #define DURATION_MIN	    1000000ULL	   /* 1 ms */
 #define DURATION	    10000000000ULL /* 10 s */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "tools/common/base/units.h"
+#include "common/base/units.h"
 
 units_parser shape_parse_arrivals, shape_parse_pattern;
 const char *shape_print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES]);

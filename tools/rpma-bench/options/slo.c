@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
+#include "common/base/cli.h"
+#include "common/base/failure.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 
 #define METRIC_MAX 64
 

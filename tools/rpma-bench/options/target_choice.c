@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/cli.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/rdma/target.h"
+#include "common/base/cli.h"
+#include "common/base/failure.h"
+#include "common/rdma/target.h"
 
 static int out_of_memory(void)
 {

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 int exchange_send(struct link *link, const struct message *message)
 {

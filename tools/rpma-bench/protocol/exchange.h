@@ -5,8 +5,8 @@
 #ifndef BENCH_PROTOCOL_EXCHANGE_H
 #define BENCH_PROTOCOL_EXCHANGE_H
 
+#include "common/rdma/connection.h"
 #include "message.h"
-#include "tools/common/rdma/connection.h"
 
 struct exchange_buffer {
 	uint8_t bytes[MESSAGE_MAX];

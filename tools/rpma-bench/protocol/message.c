@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/base/bytes.h"
-#include "tools/common/rdma/target.h"
+#include "common/base/bytes.h"
+#include "common/rdma/target.h"
 
 #define HEADER_BYTES 8
 

@@ -23,9 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rdma/handshake.h"
+#include "common/rdma/link_knobs.h"
 #include "params.h"
-#include "tools/common/rdma/handshake.h"
-#include "tools/common/rdma/link_knobs.h"
 
 #define MESSAGE_VERSION	     2
 #define MESSAGE_MAX	     4096

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/units.h"
+#include "common/base/units.h"
 
 static bool has_size(const struct size_mix *mix, uint64_t size_bytes)
 {

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
+#include "common/base/failure.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 
 enum from { RUN, POINT, REPEAT };
 

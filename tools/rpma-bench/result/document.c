@@ -8,14 +8,14 @@
  */
 #include <string.h>
 
+#include "common/json/json_path.h"
+#include "common/json/result.h"
+#include "common/rdma/target.h"
 #include "point.h"
 #include "readiness.h"
 #include "record.h"
 #include "repeat.h"
 #include "searches.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
-#include "tools/common/rdma/target.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "version.h"

@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "tools/common/host/topology.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/json_schema.h"
-#include "tools/common/json/result.h"
+#include "common/host/topology.h"
+#include "common/json/json_path.h"
+#include "common/json/json_schema.h"
+#include "common/json/result.h"
 
 void interference_begin(struct interference *seen, const struct sysroot *root)
 {

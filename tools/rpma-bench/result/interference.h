@@ -12,8 +12,8 @@
 
 #include <jansson.h>
 
-#include "tools/common/host/cpu_quota.h"
-#include "tools/common/host/cpu_time.h"
+#include "common/host/cpu_quota.h"
+#include "common/host/cpu_time.h"
 
 /* What one end read around its measurement. */
 struct interference {

@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/json/json_path.h"
 #include "journal_head.h"
 #include "journal_line.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/json/json_path.h"
 
 struct journal {
 	char *path;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 
 static json_t *points_json(const struct plan *plan, const struct choices *choices)
 {

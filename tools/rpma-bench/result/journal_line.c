@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json/json_path.h"
 #include "repeat_schema.h"
 #include "repeat_server.h"
-#include "tools/common/json/json_path.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
 static const struct schema line_fields[] = {

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "tools/common/json/json_schema.h"
+#include "common/json/json_schema.h"
 #include "tools/rpma-bench/options/plan.h"
 
 /* Its repeat can go into a result as it is; or `why` names where it differs. */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "tools/common/json/json_path.h"
+#include "common/json/json_path.h"
 
 /* What the last operations of a plan take beyond it, of its time. */
 #define DRAIN 0.005

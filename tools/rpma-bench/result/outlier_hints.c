@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/json/json_path.h"
 #include "summary.h"
-#include "tools/common/json/json_path.h"
 
 static void add_threads(json_t *counts, const json_t *repeat)
 {

@@ -15,15 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/text_writer.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "compact.h"
 #include "csv.h"
 #include "gzip.h"
 #include "searches.h"
 #include "table.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/text_writer.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
 
 int publish_check(const struct options *o)
 {

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "outlier_hints.h"
 #include "summary.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
 
 /* Repeats that count, and room for a number and a value of each. */
 struct selection {

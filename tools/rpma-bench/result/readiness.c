@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/json_schema.h"
-#include "tools/readiness/block.h"
+#include "common/json/json_path.h"
+#include "common/json/json_schema.h"
+#include "readiness/block.h"
 
 #define KEY "readiness"
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/base/clock.h"
+#include "common/base/failure.h"
+#include "common/host/topology.h"
+#include "common/json/environment.h"
+#include "common/rdma/device.h"
 #include "journal.h"
 #include "knee.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/host/topology.h"
-#include "tools/common/json/environment.h"
-#include "tools/common/rdma/device.h"
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/options/options.h"
 #include "tools/rpma-bench/options/plan.h"

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/json/result.h"
 #include "repeat_server.h"
 #include "summary.h"
-#include "tools/common/json/result.h"
 
 int repeat_make_steps(struct repeat *r, struct steps *steps, const char *const *names)
 {

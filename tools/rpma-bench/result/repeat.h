@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
+#include "common/base/histogram.h"
+#include "common/rdma/link_facts.h"
 #include "interference.h"
-#include "tools/common/base/histogram.h"
-#include "tools/common/rdma/link_facts.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"
 #include "tools/rpma-bench/measure/workers.h"

@@ -6,7 +6,7 @@
 #ifndef BENCH_RESULT_REPEAT_SCHEMA_H
 #define BENCH_RESULT_REPEAT_SCHEMA_H
 
-#include "tools/common/json/json_schema.h"
+#include "common/json/json_schema.h"
 
 /* Rates and bytes are not here: they follow from ops and elapsed_ns (repeat_put_rates). */
 extern const struct schema repeat_fields[];

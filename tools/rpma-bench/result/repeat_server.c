@@ -10,9 +10,9 @@
 
 #include <math.h>
 
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 #include "repeat_schema.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
 
 /* Unknown beyond what JSON counts. */
 static bool bytes_of(const struct params *params, uint64_t ops, uint64_t *bytes)

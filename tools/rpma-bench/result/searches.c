@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/json/json_path.h"
-#include "tools/common/json/result.h"
+#include "common/base/failure.h"
+#include "common/json/json_path.h"
+#include "common/json/result.h"
 
 static json_t *trial_json(const struct knee_trial *t)
 {

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tools/common/base/units.h"
-#include "tools/common/json/json_path.h"
+#include "common/base/units.h"
+#include "common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 
 #define CELL_MAX    40

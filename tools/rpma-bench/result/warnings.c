@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "tools/common/json/result.h"
+#include "common/json/result.h"
 #include "warning.h"
 
 static void warn_end(const struct record *record, json_t *list)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "tools/common/json/json_path.h"
+#include "common/json/json_path.h"
 #include "warning.h"
 
 #define LEAST_SHARE 0.05

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "common/json/json_path.h"
 #include "readiness.h"
-#include "tools/common/json/json_path.h"
 #include "warning.h"
 #include "warnings.h"
 

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/units.h"
+#include "common/json/json_path.h"
 #include "point.h"
-#include "tools/common/base/units.h"
-#include "tools/common/json/json_path.h"
 #include "warning.h"
 
 /* An operation of a closed loop that took this long, and this many times longer than others. */

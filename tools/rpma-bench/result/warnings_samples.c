@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "tools/common/base/histogram.h"
-#include "tools/common/json/json_path.h"
+#include "common/base/histogram.h"
+#include "common/json/json_path.h"
 #include "warning.h"
 
 /* The repeat with the fewest samples of all that lack a percentile. */

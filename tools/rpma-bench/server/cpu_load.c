@@ -16,9 +16,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/common/base/clock.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
+#include "common/base/clock.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 
 #define PERIOD_NS 10000000
 

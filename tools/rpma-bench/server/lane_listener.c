@@ -7,7 +7,7 @@
 
 #include <sys/random.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
 		       const struct offered_target *offer, const struct link_knobs *knobs)

@@ -7,8 +7,8 @@
 #ifndef BENCH_SERVER_LANE_LISTENER_H
 #define BENCH_SERVER_LANE_LISTENER_H
 
+#include "common/rdma/connection.h"
 #include "server_state.h"
-#include "tools/common/rdma/connection.h"
 
 struct lane_listener {
 	struct server_state *server;	    /* borrowed */

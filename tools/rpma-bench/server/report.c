@@ -5,9 +5,9 @@
  */
 #include "report.h"
 
-#include "tools/common/base/clock.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/json/counters.h"
+#include "common/base/clock.h"
+#include "common/base/thread.h"
+#include "common/json/counters.h"
 
 typedef void interference_step(struct interference *seen, const struct sysroot *root);
 

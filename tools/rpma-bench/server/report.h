@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 #include "tools/rpma-bench/measure/offsets.h"
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/result/interference.h"

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 #include "responder_private.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
 
 #define LINE	64
 #define CONSUME 4096 /* receives for all lanes: a write is acknowledged before it is consumed */

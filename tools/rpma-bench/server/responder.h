@@ -11,9 +11,9 @@
 
 #include <librpma.h>
 
-#include "tools/common/host/topology.h"
-#include "tools/common/rdma/connection.h"
-#include "tools/common/rdma/gpspm.h"
+#include "common/host/topology.h"
+#include "common/rdma/connection.h"
+#include "common/rdma/gpspm.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 struct responder;

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 #include "tools/rpma-bench/measure/lanes.h"
 #include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/measure/workers.h"

@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/thread.h"
+#include "common/host/open_files.h"
+#include "common/json/environment.h"
+#include "common/json/result.h"
+#include "common/rdma/host_address.h"
+#include "common/rdma/soft.h"
 #include "session.h"
-#include "tools/common/base/thread.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/json/environment.h"
-#include "tools/common/json/result.h"
-#include "tools/common/rdma/host_address.h"
-#include "tools/common/rdma/soft.h"
 #include "tools/rpma-bench/measure/placement.h"
 
 /* What listens on one address. */

@@ -5,7 +5,7 @@
 #ifndef BENCH_SERVER_SERVER_H
 #define BENCH_SERVER_SERVER_H
 
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 #include "tools/rpma-bench/options/options.h"
 
 /* What a server reports to the process that waits for it. */

@@ -12,16 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/failure.h"
+#include "common/base/units.h"
+#include "common/host/open_files.h"
+#include "common/rdma/gpspm.h"
 #include "cpu_load.h"
 #include "lane_listener.h"
 #include "report.h"
 #include "responder.h"
 #include "reverse.h"
 #include "test_register.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/units.h"
-#include "tools/common/host/open_files.h"
-#include "tools/common/rdma/gpspm.h"
 
 struct server_repeat {
 	struct server_state *server;

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
+#include "common/base/clock.h"
+#include "common/host/topology.h"
+#include "common/rdma/service.h"
 #include "target.h"
-#include "tools/common/base/clock.h"
-#include "tools/common/host/topology.h"
-#include "tools/common/rdma/service.h"
 
 #define SERVER_SESSIONS_MAX 256
 #define SERVER_LANES_MAX    2048

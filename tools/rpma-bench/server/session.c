@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "server_repeat.h"
-#include "tools/common/base/failure.h"
-#include "tools/common/base/monotonic.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define ALIVE_MS 10000

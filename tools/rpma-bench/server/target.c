@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/readiness/block.h"
+#include "readiness/block.h"
 
 enum { ODP_NO, ODP_YES, ODP_UNKNOWN };
 

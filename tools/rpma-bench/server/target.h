@@ -10,9 +10,9 @@
 #include <librpma.h>
 #include <stdbool.h>
 
-#include "tools/common/host/sysroot.h"
-#include "tools/common/rdma/region.h"
-#include "tools/common/rdma/target.h"
+#include "common/host/sysroot.h"
+#include "common/rdma/region.h"
+#include "common/rdma/target.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 struct offered_target {

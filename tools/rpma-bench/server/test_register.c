@@ -14,8 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "tools/common/base/failure.h"
-#include "tools/common/base/thread.h"
+#include "common/base/failure.h"
+#include "common/base/thread.h"
 #include "tools/rpma-bench/result/repeat.h"
 
 #define USAGE                                                                                      \

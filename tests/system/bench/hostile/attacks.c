@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/rdma/gpspm.h"
-#include "tools/common/rdma/handshake.h"
+#include "common/rdma/gpspm.h"
+#include "common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define GREETING_ROOM 56 /* private data in a request (rdma_connect(3)) */

@@ -10,7 +10,7 @@
 #include <librpma.h>
 #include <stdint.h>
 
-#include "tools/common/rdma/connection.h"
+#include "common/rdma/connection.h"
 #include "tools/rpma-bench/protocol/message.h"
 
 struct victim {

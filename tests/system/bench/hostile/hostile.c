@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "attacks.h"
-#include "tools/common/base/failure.h"
+#include "common/base/failure.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define LANES	2

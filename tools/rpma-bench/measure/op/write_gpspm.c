@@ -9,7 +9,7 @@
  */
 #include "tools/rpma-bench/measure/operation.h"
 
-#include "tools/common/rdma/gpspm.h"
+#include "common/rdma/gpspm.h"
 
 static uint8_t *note_at(const struct lane *lane, uint64_t offset)
 {

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * environment.c -- gathers the environment block of a result.
+ *
+ * Groups are functions, facts are rows {key, kind, path}: adding one is adding a
+ * row. Everything is read through a replaceable root. Nothing secret or
+ * personal is taken: no serial numbers, no user names, no IP addresses. What
+ * names the machine can be left out.
+ */
+#include "environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/rdma/soft.h"
+#include "fact.h"
+#include "result.h"
+
+#define NODES_MAX 64
+
+static json_t *field(const char *text, const char *key)
+{
+	char value[256];
+
+	return fact_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
+}
+
+static json_t *number_field(const char *text, const char *key, long long factor)
+{
+	char value[256];
+
+	return fact_field(text, key, value, sizeof(value))
+		       ? json_integer(strtoll(value, NULL, 10) * factor)
+		       : json_null();
+}
+
+static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
+{
+	static const struct fact facts[] = {
+		{"vendor", FACT_TEXT, "sys/class/dmi/id/sys_vendor"},
+		{"model", FACT_TEXT, "sys/class/dmi/id/product_name"},
+		{"bios_version", FACT_TEXT, "sys/class/dmi/id/bios_version"},
+		{"bios_date", FACT_TEXT, "sys/class/dmi/id/bios_date"},
+		{0},
+	};
+	json_t *group = json_object();
+	char name[256] = "", flags[4096];
+
+	gethostname(name, sizeof(name) - 1);
+	json_object_set_new(group, "hostname", result_text(name));
+	fact_add(root, group, "", facts);
+	json_object_set_new(group, "virtualised",
+			    fact_field(cpuinfo, "flags", flags, sizeof(flags))
+				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
+				    : json_null());
+	return group;
+}
+
+static json_t *distro(const struct sysroot *root)
+{
+	static char text[8192];
+	const char *at;
+
+	if (sysroot_read(root, text, sizeof(text), "etc/os-release") < 0 ||
+	    (at = strstr(text, "PRETTY_NAME=\"")) == NULL)
+		return json_null();
+	at += strlen("PRETTY_NAME=\"");
+	return json_stringn(at, strcspn(at, "\"\n"));
+}
+
+/* The part of the command line that bears on measurements. */
+static json_t *kernel_options(const struct sysroot *root)
+{
+	static const char *const wanted[] = {
+		"iommu=", "intel_iommu=", "amd_iommu=", "isolcpus=", "nohz_full=",
+		"idle=",  "mitigations=", "pci=",	"tsc="};
+	char text[4096];
+	json_t *list = json_array();
+	char *save = NULL;
+
+	if (sysroot_read(root, text, sizeof(text), "proc/cmdline") < 0) {
+		json_decref(list);
+		return json_null();
+	}
+	for (char *word = strtok_r(text, " \n", &save); word != NULL;
+	     word = strtok_r(NULL, " \n", &save)) {
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+			if (strncmp(word, wanted[i], strlen(wanted[i])) == 0)
+				json_array_append_new(list, result_text(word));
+		}
+	}
+	return list;
+}
+
+/* Containers say what they are in one of these ways, or not at all. */
+static json_t *container(const struct sysroot *root)
+{
+	if (sysroot_exists(root, "run/systemd/container"))
+		return fact_get(root, FACT_TEXT, "run/systemd/container");
+	if (sysroot_exists(root, "run/.containerenv"))
+		return json_string("podman");
+	return sysroot_exists(root, ".dockerenv") ? json_string("docker") : json_null();
+}
+
+static json_t *gather_os(const struct sysroot *root)
+{
+	static const struct fact facts[] = {
+		{"lockdown", FACT_TEXT, "sys/kernel/security/lockdown"},
+		{0},
+	};
+	json_t *group = json_object();
+	struct utsname name;
+
+	json_object_set_new(group, "kernel",
+			    uname(&name) == 0 ? result_text(name.release) : json_null());
+	json_object_set_new(group, "machine",
+			    uname(&name) == 0 ? result_text(name.machine) : json_null());
+	json_object_set_new(group, "distro", distro(root));
+	json_object_set_new(group, "cmdline", kernel_options(root));
+	json_object_set_new(group, "container", container(root));
+	fact_add(root, group, "", facts);
+	return group;
+}
+
+static json_t *positive(unsigned long long value)
+{
+	return value > 0 ? json_integer((json_int_t)value) : json_null();
+}
+
+/* The size of CPU 0's last-level cache. */
+static json_t *llc_ways(const struct sysroot *root)
+{
+	int last = 0;
+
+	while (sysroot_exists(root, "sys/devices/system/cpu/cpu0/cache/index%d", last + 1))
+		last++;
+	return fact_get(root, FACT_NUMBER,
+			"sys/devices/system/cpu/cpu0/cache/index%d/ways_of_associativity", last);
+}
+
+static json_t *gather_cpu(const struct sysroot *root, const struct topology *topology,
+			  const char *cpuinfo)
+{
+	json_t *group = json_object();
+	int64_t smt;
+
+	json_object_set_new(group, "model", field(cpuinfo, "model name"));
+	json_object_set_new(group, "family", field(cpuinfo, "cpu family"));
+	json_object_set_new(group, "model_id", field(cpuinfo, "model"));
+	json_object_set_new(group, "stepping", field(cpuinfo, "stepping"));
+	json_object_set_new(group, "microcode", field(cpuinfo, "microcode"));
+	json_object_set_new(group, "smt_active",
+			    sysroot_number(root, &smt, "sys/devices/system/cpu/smt/active")
+				    ? json_boolean(smt != 0)
+				    : json_null());
+	json_object_set_new(group, "llc_ways", llc_ways(root));
+	if (topology == NULL)
+		return group;
+	json_object_set_new(group, "sockets", positive(topology_sockets(topology)));
+	json_object_set_new(group, "cores", positive(topology_cores(topology)));
+	json_object_set_new(group, "numa_nodes", result_known(topology_numa_nodes(topology)));
+	json_object_set_new(group, "llc_bytes", positive(topology_llc_bytes(topology)));
+	return group;
+}
+
+static json_t *gather_noise(const struct sysroot *root)
+{
+	static const struct fact facts[] = {
+		{"thp", FACT_TEXT, "sys/kernel/mm/transparent_hugepage/enabled"},
+		{"loadavg", FACT_TEXT, "proc/loadavg"},
+		{"isolated_cpus", FACT_TEXT, "sys/devices/system/cpu/isolated"},
+		{"clocksource", FACT_TEXT,
+		 "sys/devices/system/clocksource/clocksource0/current_clocksource"},
+		{"numa_balancing", FACT_NUMBER, "proc/sys/kernel/numa_balancing"},
+		{"ksm_run", FACT_NUMBER, "sys/kernel/mm/ksm/run"},
+		{"perf_event_paranoid", FACT_NUMBER, "proc/sys/kernel/perf_event_paranoid"},
+		{0},
+	};
+	json_t *group = json_object();
+
+	fact_add(root, group, "", facts);
+	return group;
+}
+
+static json_t *gather_mitigations(const struct sysroot *root)
+{
+	DIR *directory = sysroot_directory(root, "sys/devices/system/cpu/vulnerabilities");
+	const struct dirent *entry;
+	json_t *group = json_object();
+	char line[256];
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] != '.' &&
+		    sysroot_line(root, line, sizeof(line),
+				 "sys/devices/system/cpu/vulnerabilities/%s", entry->d_name))
+			json_object_set_new(group, entry->d_name, result_text(line));
+	}
+	if (directory == NULL) {
+		json_decref(group);
+		return json_null();
+	}
+	closedir(directory);
+	return group;
+}
+
+static json_t *limit(rlim_t value)
+{
+	return value == RLIM_INFINITY ? json_string("unlimited") : json_integer((json_int_t)value);
+}
+
+/* "Node 0 MemTotal:  16384 kB" of each node. */
+static json_t *memory_nodes(const struct sysroot *root)
+{
+	char path[64], text[4096];
+	json_t *list = json_array();
+
+	for (int node = 0; node < NODES_MAX; node++) {
+		const char *total;
+
+		snprintf(path, sizeof(path), "sys/devices/system/node/node%d/meminfo", node);
+		if (sysroot_read(root, text, sizeof(text), path) < 0)
+			continue;
+		total = strstr(text, "MemTotal:");
+		json_array_append_new(
+			list, json_pack("{s:i, s:o}", "node", node, "total_bytes",
+					total != NULL ? number_field(total, "MemTotal", 1024)
+						      : json_null()));
+	}
+	return list;
+}
+
+static json_t *gather_memory(const struct sysroot *root)
+{
+	static char meminfo[16384];
+	json_t *group = json_object();
+	struct rlimit memlock;
+
+	if (sysroot_read(root, meminfo, sizeof(meminfo), "proc/meminfo") < 0)
+		meminfo[0] = '\0';
+	json_object_set_new(group, "total_bytes", number_field(meminfo, "MemTotal", 1024));
+	json_object_set_new(group, "hugepages", number_field(meminfo, "HugePages_Total", 1));
+	json_object_set_new(group, "hugepage_bytes", number_field(meminfo, "Hugepagesize", 1024));
+	json_object_set_new(group, "nodes", memory_nodes(root));
+	if (getrlimit(RLIMIT_MEMLOCK, &memlock) == 0) {
+		json_object_set_new(group, "memlock_soft_bytes", limit(memlock.rlim_cur));
+		json_object_set_new(group, "memlock_hard_bytes", limit(memlock.rlim_max));
+	}
+	return group;
+}
+
+static json_t *gather_software(void)
+{
+	json_t *group = json_object();
+
+	json_object_set_new(group, "librpma", result_text(RPMA_VERSION));
+	json_object_set_new(group, "libibverbs", environment_library("libibverbs.so"));
+	json_object_set_new(group, "librdmacm", environment_library("librdmacm.so"));
+	json_object_set_new(group, "libpmem", environment_library("libpmem.so"));
+	json_object_set_new(group, "provider", environment_provider());
+	/* its faults, and what else it was told to do to the traffic */
+	json_object_set_new(group, "soft_device",
+			    soft_active() ? result_text(getenv("RPMA_SOFT")) : json_null());
+	json_object_set_new(group, "compiler", result_text(__VERSION__));
+	return group;
+}
+
+json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
+			   const char *device)
+{
+	const size_t size = 1 << 16;
+	char *cpuinfo = calloc(1, size);
+	json_t *block = json_object();
+
+	if (cpuinfo == NULL || block == NULL) {
+		free(cpuinfo);
+		json_decref(block);
+		return json_null();
+	}
+	sysroot_read(root, cpuinfo, size, "proc/cpuinfo");
+	json_object_set_new(block, "host", gather_host(root, cpuinfo));
+	json_object_set_new(block, "os", gather_os(root));
+	json_object_set_new(block, "cpu", gather_cpu(root, topology, cpuinfo));
+	json_object_set_new(block, "power", environment_power(root));
+	json_object_set_new(block, "noise", gather_noise(root));
+	json_object_set_new(block, "mitigations", gather_mitigations(root));
+	json_object_set_new(block, "nic", environment_nic(root, device));
+	json_object_set_new(block, "memory", gather_memory(root));
+	json_object_set_new(block, "pmem", environment_pmem(root));
+	json_object_set_new(block, "software", gather_software());
+	free(cpuinfo);
+	return block;
+}
+
+void environment_anonymise(json_t *block)
+{
+	json_t *host = json_object_get(block, "host"), *nic = json_object_get(block, "nic");
+
+	json_object_set_new(host, "hostname", json_null());
+	if (json_is_object(nic))
+		json_object_set_new(nic, "node_guid", json_null());
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handshake.c -- the codec of the private data; bytes in, values out, no I/O.
+ *
+ * request: magic 8 | version 2 | role 1 | zero 1 | lane 4 | token 8
+ * reply:   magic 8 | version 2 | answer 1 | mr desc length 1 | pcfg desc length 1 | zero 3 |
+ *          word 8 | mr desc 32 | pcfg desc 8
+ */
+#include "handshake.h"
+
+#include <errno.h>
+
+#include "common/base/bytes.h"
+
+static const uint8_t magic[8] = {'r', 'p', 'm', 'a', 't', 'o', 'o', 'l'};
+
+static bool get_magic(struct bytes_reader *r)
+{
+	uint8_t got[sizeof(magic)];
+
+	bytes_get(r, got, sizeof(got));
+	return !r->bad && memcmp(got, magic, sizeof(magic)) == 0;
+}
+
+void greeting_encode_request(const struct greeting_request *request,
+			     uint8_t bytes[GREETING_REQUEST_BYTES])
+{
+	struct bytes_writer w = bytes_write_to(bytes, GREETING_REQUEST_BYTES);
+
+	bytes_put(&w, magic, sizeof(magic));
+	bytes_put_int(&w, request->version, 2);
+	bytes_put_int(&w, request->role, 1);
+	bytes_put_int(&w, 0, 1);
+	bytes_put_int(&w, request->lane, 4);
+	bytes_put_int(&w, request->token, 8);
+}
+
+int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request)
+{
+	struct bytes_reader r = {bytes, len, false};
+	struct greeting_request got = {0};
+
+	if (!get_magic(&r))
+		return -EPROTO;
+	got.version = (uint16_t)bytes_get_int(&r, 2);
+	got.role = (enum greeting_role)bytes_get_int(&r, 1);
+	bytes_get_int(&r, 1);
+	/* another version may number its roles differently, and say other things */
+	if (got.version == GREETING_VERSION) {
+		got.lane = (uint32_t)bytes_get_int(&r, 4);
+		got.token = bytes_get_int(&r, 8);
+		if (got.role < GREETING_CONTROL || got.role > GREETING_RPMEM)
+			return -EPROTO;
+	}
+	if (r.bad)
+		return -EPROTO;
+	*request = got;
+	return 0;
+}
+
+int greeting_judge_request(const void *bytes, size_t len, enum greeting_role role,
+			   struct greeting_request *request, enum greeting_answer *answer)
+{
+	int ret = greeting_decode_request(bytes, len, request);
+
+	if (ret)
+		return ret;
+	*answer = GREETING_WELCOME;
+	if (request->version != GREETING_VERSION)
+		*answer = GREETING_WRONG_VERSION;
+	else if (request->role != role)
+		*answer = GREETING_OTHER_TOOL;
+	return 0;
+}
+
+void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES])
+{
+	struct bytes_writer w = bytes_write_to(bytes, GREETING_REPLY_BYTES);
+
+	bytes_put(&w, magic, sizeof(magic));
+	bytes_put_int(&w, reply->version, 2);
+	bytes_put_int(&w, reply->answer, 1);
+	bytes_put_int(&w, reply->mr_desc_bytes, 1);
+	bytes_put_int(&w, reply->pcfg_desc_bytes, 1);
+	bytes_put_int(&w, 0, 3);
+	bytes_put_int(&w, reply->word, 8);
+	bytes_put(&w, reply->mr_desc, sizeof(reply->mr_desc));
+	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
+}
+
+const char *greeting_refusal(enum greeting_answer answer)
+{
+	switch (answer) {
+	case GREETING_WRONG_VERSION:
+		return "it speaks another version";
+	case GREETING_BUSY:
+		return "too many at once";
+	case GREETING_OTHER_TOOL:
+		return "it is of another tool";
+	default:
+		return "none";
+	}
+}
+
+static bool reply_in_range(const struct greeting_reply *reply)
+{
+	return reply->version == GREETING_VERSION && reply->mr_desc_bytes <= GREETING_MR_DESC_MAX &&
+	       reply->pcfg_desc_bytes <= GREETING_PCFG_DESC_MAX &&
+	       (reply->mr_desc_bytes == 0) == (reply->pcfg_desc_bytes == 0);
+}
+
+int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply)
+{
+	struct bytes_reader r = {bytes, len, false};
+	struct greeting_reply got = {0};
+
+	if (!get_magic(&r))
+		return -EPROTO;
+	got.version = (uint16_t)bytes_get_int(&r, 2);
+	got.answer = (enum greeting_answer)bytes_get_int(&r, 1);
+	if (r.bad || got.answer > GREETING_OTHER_TOOL)
+		return -EPROTO;
+	if (got.answer == GREETING_WELCOME) {
+		got.mr_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
+		got.pcfg_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
+		bytes_get_int(&r, 3);
+		got.word = bytes_get_int(&r, 8);
+		bytes_get(&r, got.mr_desc, sizeof(got.mr_desc));
+		bytes_get(&r, got.pcfg_desc, sizeof(got.pcfg_desc));
+		if (r.bad || !reply_in_range(&got))
+			return -EPROTO;
+	}
+	*reply = got;
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * link_text.c -- causes in words: librpma's log lines and completion states.
+ *
+ * librpma's codes are coarse ("provider error"), its log has the errno. The
+ * last warning or error of each thread is kept for the error message.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/host/memlock.h"
+#include "connection.h"
+
+static _Thread_local char last_error[256];
+static _Thread_local int last_code;
+static _Thread_local int last_errno;
+static bool echo;
+
+/* librpma logs while errno is still that of the call; a line that ends otherwise has none. */
+static bool tells(const char *text, int error)
+{
+	const char *words = strerror(error);
+	size_t len = strlen(text), tail = strlen(words);
+
+	return len >= tail && strcmp(text + len - tail, words) == 0;
+}
+
+static void keep_log(enum rpma_log_level level, const char *file_name, const int line_no,
+		     const char *function_name, const char *message_format, ...)
+{
+	char text[sizeof(last_error)];
+	int error = errno;
+	va_list args;
+
+	va_start(args, message_format);
+	vsnprintf(text, sizeof(text), message_format, args);
+	va_end(args);
+	text[strcspn(text, "\n")] = '\0';
+	if (level <= RPMA_LOG_LEVEL_ERROR && file_name != NULL) {
+		memcpy(last_error, text, sizeof(last_error));
+		last_errno = tells(text, error) ? error : 0;
+	}
+	if (echo)
+		fprintf(stderr, "librpma: %s%s%s\n", function_name != NULL ? function_name : "",
+			function_name != NULL ? ": " : "", text);
+	(void)line_no;
+}
+
+void link_log_to_failures(bool verbose)
+{
+	echo = verbose;
+	rpma_log_set_function(keep_log);
+	rpma_log_set_threshold(RPMA_LOG_THRESHOLD,
+			       verbose ? RPMA_LOG_LEVEL_INFO : RPMA_LOG_LEVEL_WARNING);
+	rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_DISABLED);
+}
+
+const char *link_cause(int rpma_code)
+{
+	static _Thread_local char cause[sizeof(last_error) + 64];
+
+	last_code = rpma_code;
+	if (last_error[0] == '\0')
+		return rpma_err_2str(rpma_code);
+	snprintf(cause, sizeof(cause), "%s%s", last_error,
+		 last_errno == EMFILE ? " (ulimit -n)" : "");
+	last_error[0] = '\0';
+	return cause;
+}
+
+int link_cause_code(void)
+{
+	return last_code;
+}
+
+void link_cause_clear(void)
+{
+	last_code = 0;
+	last_errno = 0;
+	last_error[0] = '\0';
+}
+
+/* The kernel pins for who may lock nothing with EPERM, beyond a limit with ENOMEM. */
+static enum cause cause_of_errno(int error, uint64_t memlock_bytes)
+{
+	switch (error) {
+	case EPERM:
+		return memlock_bytes == 0 ? CAUSE_MEMLOCK : CAUSE_NO_PERMISSION;
+	case EACCES:
+		return CAUSE_NO_PERMISSION;
+	case ENOMEM:
+		return memlock_bytes != UINT64_MAX ? CAUSE_MEMLOCK : CAUSE_NO_MEMORY;
+	case EMFILE:
+	case ENFILE:
+		return CAUSE_LIMIT;
+	case EADDRINUSE:
+		return CAUSE_ADDRESS_IN_USE;
+	case ECONNREFUSED:
+		return CAUSE_REFUSED;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV:
+	case ETIMEDOUT: /* resolving an address: no host answered for it */
+		return CAUSE_UNREACHABLE;
+	default:
+		return CAUSE_UNKNOWN;
+	}
+}
+
+enum cause link_cause_of(int rpma_code)
+{
+	if (rpma_code == RPMA_E_NOMEM)
+		return CAUSE_NO_MEMORY;
+	/* the other codes are librpma's own verdict, without a call that failed */
+	return rpma_code == RPMA_E_PROVIDER ? cause_of_errno(last_errno, memlock_limit())
+					    : CAUSE_UNKNOWN;
+}
+
+const char *link_wc_status_name(enum ibv_wc_status status)
+{
+	static const char *const names[] = {
+		[IBV_WC_SUCCESS] = "SUCCESS",
+		[IBV_WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
+		[IBV_WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
+		[IBV_WC_LOC_EEC_OP_ERR] = "LOC_EEC_OP_ERR",
+		[IBV_WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
+		[IBV_WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
+		[IBV_WC_MW_BIND_ERR] = "MW_BIND_ERR",
+		[IBV_WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
+		[IBV_WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
+		[IBV_WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
+		[IBV_WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
+		[IBV_WC_REM_OP_ERR] = "REM_OP_ERR",
+		[IBV_WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
+		[IBV_WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
+		[IBV_WC_LOC_RDD_VIOL_ERR] = "LOC_RDD_VIOL_ERR",
+		[IBV_WC_REM_INV_RD_REQ_ERR] = "REM_INV_RD_REQ_ERR",
+		[IBV_WC_REM_ABORT_ERR] = "REM_ABORT_ERR",
+		[IBV_WC_INV_EECN_ERR] = "INV_EECN_ERR",
+		[IBV_WC_INV_EEC_STATE_ERR] = "INV_EEC_STATE_ERR",
+		[IBV_WC_FATAL_ERR] = "FATAL_ERR",
+		[IBV_WC_RESP_TIMEOUT_ERR] = "RESP_TIMEOUT_ERR",
+		[IBV_WC_GENERAL_ERR] = "GENERAL_ERR",
+	};
+	size_t index = (size_t)status;
+
+	if (index >= sizeof(names) / sizeof(names[0]) || names[index] == NULL)
+		return "an unknown status";
+	return names[index];
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listen.h -- where a tool is on the RDMA network: the device that owns its
+ * address or has the route to its peer, and the port it listens on.
+ */
+#ifndef COMMON_RDMA_LISTEN_H
+#define COMMON_RDMA_LISTEN_H
+
+#include <librpma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/host/sysroot.h"
+#include "connection.h"
+#include "device.h"
+
+/* What the user said of the device, and how to start the tool again on the software one. */
+struct endpoint_options {
+	const char *device; /* NULL: any */
+	bool quiet;
+	char *const *argv; /* as soft_enter() takes them; NULL: it is not to start again */
+};
+
+/* The device of this host that owns the address; may start the tool again. */
+int endpoint_own(const struct sysroot *root, const struct endpoint_options *options,
+		 const char *address, struct rpma_peer **peer, char device[DEVICE_NAME_MAX]);
+
+/*
+ * The device that has the route to the address; may start the tool again. A
+ * device that is not the one wished for is still told, with the failure.
+ */
+int endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
+		   const char *address, struct rpma_peer **peer, struct device *device);
+
+/*
+ * *port is the one asked for, 0 for any, and then the one it is. Asking for
+ * requests never blocks. A librpma before 1.4 cannot tell which port it is.
+ */
+int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
+		    struct rpma_ep **ep, int *fd);
+
+/*
+ * One request, with the queues of a lane or, NULL, of messages, and the knobs or, NULL, none. *req
+ * is NULL where there is none, or its client has given up meanwhile. -ENODEV: the device was
+ * removed, and no other will come.
+ */
+int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
+		  struct rpma_conn_req **req);
+
+/* Whether that is what the code of rpma_ep_next_conn_req(3) means: 0 or -ENODEV. */
+int endpoint_lost(int rpma_code);
+
+#endif /* COMMON_RDMA_LISTEN_H */

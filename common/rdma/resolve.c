@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * resolve.c -- getaddrinfo with a limit.
+ *
+ * getaddrinfo cannot be bounded, so it runs in a thread of its own; on
+ * timeout the caller leaves, and the last of the two frees what they share.
+ */
+#include "resolve.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "common/base/failure.h"
+#include "common/base/thread.h"
+
+#define STEP "resolve"
+
+struct lookup {
+	pthread_mutex_t lock;
+	pthread_cond_t done_signal;
+	bool done;	/* under lock, like all below */
+	bool abandoned; /* the asker has left: the thread frees */
+	int gai_error;
+	struct resolved resolved;
+	int family;
+	char host[];
+};
+
+static void lookup_free(struct lookup *l)
+{
+	pthread_cond_destroy(&l->done_signal);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+static void add(struct resolved *resolved, const char *address)
+{
+	for (size_t i = 0; i < resolved->count; i++) {
+		if (strcmp(resolved->addresses[i], address) == 0)
+			return;
+	}
+	if (resolved->count < RESOLVE_ADDRESSES_MAX)
+		memcpy(resolved->addresses[resolved->count++], address, RESOLVE_ADDRESS_MAX);
+}
+
+static int look_up(const char *host, int family, int flags, struct resolved *resolved)
+{
+	struct addrinfo hints = {.ai_family = family,
+				 .ai_socktype = SOCK_STREAM,
+				 .ai_flags = flags},
+			*found = NULL;
+	int error = getaddrinfo(host, NULL, &hints, &found);
+
+	for (const struct addrinfo *i = found; error == 0 && i != NULL; i = i->ai_next) {
+		char address[RESOLVE_ADDRESS_MAX] = "";
+
+		error = getnameinfo(i->ai_addr, i->ai_addrlen, address, sizeof(address), NULL, 0,
+				    NI_NUMERICHOST);
+		if (error == 0)
+			add(resolved, address);
+	}
+	if (found != NULL)
+		freeaddrinfo(found);
+	return error;
+}
+
+static void *look_up_thread(void *arg)
+{
+	struct lookup *l = arg;
+	struct resolved resolved = {.count = 0};
+	int error = look_up(l->host, l->family, 0, &resolved);
+	bool abandoned;
+
+	pthread_mutex_lock(&l->lock);
+	l->gai_error = error;
+	l->resolved = resolved;
+	l->done = true;
+	abandoned = l->abandoned;
+	pthread_cond_signal(&l->done_signal);
+	pthread_mutex_unlock(&l->lock);
+	if (abandoned)
+		lookup_free(l);
+	return NULL;
+}
+
+/* An address of IPv6 may stand in brackets (RFC 3986, 3.2.2), which getaddrinfo does not know. */
+static size_t inside_brackets(const char **host)
+{
+	size_t length = strlen(*host);
+
+	if (**host != '[' || (*host)[length - 1] != ']' || strchr(*host, ':') == NULL)
+		return length;
+	(*host)++;
+	return length - 2;
+}
+
+static struct lookup *lookup_new(const char *host, int family)
+{
+	size_t length = inside_brackets(&host);
+	struct lookup *l = calloc(1, sizeof(*l) + length + 1);
+	pthread_condattr_t monotonic;
+
+	if (l == NULL)
+		return NULL;
+	memcpy(l->host, host, length);
+	l->family = family;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->done_signal, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return l;
+}
+
+/* Waits, takes the answer, and frees the lookup or leaves it to its thread. */
+static int take_answer(struct lookup *l, const struct timespec *deadline, int *gai_error,
+		       struct resolved *resolved)
+{
+	int error = 0;
+	bool done;
+
+	pthread_mutex_lock(&l->lock);
+	while (!l->done && error == 0)
+		error = pthread_cond_timedwait(&l->done_signal, &l->lock, deadline);
+	done = l->done;
+	l->abandoned = !done;
+	*gai_error = l->gai_error;
+	if (done)
+		*resolved = l->resolved;
+	pthread_mutex_unlock(&l->lock);
+	if (done)
+		lookup_free(l);
+	return done ? 0 : -ETIMEDOUT;
+}
+
+/* An address of IPv6 has two colons at least, and none after its brackets. */
+bool resolve_has_port(const char *host)
+{
+	const char *colon = strchr(host, ':');
+
+	return strstr(host, "]:") != NULL || (colon != NULL && strchr(colon + 1, ':') == NULL);
+}
+
+int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_MAX])
+{
+	struct resolved resolved;
+	int ret = resolve_all(host, AF_UNSPEC, timeout_ms, &resolved);
+
+	if (ret == 0)
+		memcpy(address, resolved.addresses[0], RESOLVE_ADDRESS_MAX);
+	return ret;
+}
+
+int resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
+{
+	struct lookup *l = lookup_new(host, family);
+	struct timespec deadline;
+	int gai_error = 0, ret;
+
+	resolved->count = 0;
+	if (l == NULL)
+		return failure_set(EXIT_INTERNAL, STEP, "out of memory");
+	if (look_up(l->host, family, AI_NUMERICHOST, resolved) == 0) { /* asks no server */
+		lookup_free(l);
+		return 0;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += timeout_ms / 1000;
+	deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (deadline.tv_nsec >= 1000000000) {
+		deadline.tv_nsec -= 1000000000;
+		deadline.tv_sec++;
+	}
+	ret = thread_start(NULL, look_up_thread, l);
+	if (ret != 0) {
+		lookup_free(l);
+		return failure_call(STEP, -ret, "start a thread to look up %s", host);
+	}
+	if (take_answer(l, &deadline, &gai_error, resolved) != 0)
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "cannot resolve the host name %s: no answer within %g s",
+				       host, timeout_ms / 1000.0);
+	if (gai_error != 0)
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "cannot resolve the host name %s: %s", host,
+				       gai_strerror(gai_error));
+	if (resolved->count == 0)
+		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
+				       "the host name %s has no address", host);
+	return 0;
+}

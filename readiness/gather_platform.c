@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather_platform.c -- the processor and what the kernel does with it.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/host/topology.h"
+#include "common/json/environment.h"
+#include "common/json/fact.h"
+#include "gather.h"
+
+#define IIO_LLC_WAYS 0xc8b /* a model specific register of Intel's server processors */
+#define L3	     "sys/fs/resctrl/info/L3/"
+#define IRQS_MAX     4096
+
+/* Is a word among those of a list, split at blanks? */
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)) != NULL; at += len) {
+		if ((at == text || at[-1] == ' ') && strchr(" \n", at[len]) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int field_number(const char *text, const char *key)
+{
+	char value[32], *end;
+	long number;
+
+	if (!fact_field(text, key, value, sizeof(value)))
+		return -1;
+	number = strtol(value, &end, 10);
+	return end != value && number >= 0 && number < 1 << 16 ? (int)number : -1;
+}
+
+static void gather_cpu(const struct sysroot *root, struct facts_platform *facts)
+{
+	char cpuinfo[1 << 14], flags[1 << 12];
+
+	facts->family = facts->model = facts->stepping = -1;
+	facts->guest = facts->hypervisor_flag = KNOWN_NOT;
+	facts->arm_dcpop = facts->arm_dcpodp = KNOWN_NO;
+	if (sysroot_read(root, cpuinfo, sizeof(cpuinfo), "proc/cpuinfo") < 0)
+		return;
+	if (!fact_field(cpuinfo, "vendor_id", facts->vendor, sizeof(facts->vendor)) &&
+	    fact_field(cpuinfo, "CPU implementer", flags, sizeof(flags)))
+		snprintf(facts->vendor, sizeof(facts->vendor), "Arm %.16s", flags);
+	fact_field(cpuinfo, "model name", facts->cpu_model_name, sizeof(facts->cpu_model_name));
+	facts->family = field_number(cpuinfo, "cpu family");
+	facts->model = field_number(cpuinfo, "model");
+	facts->stepping = field_number(cpuinfo, "stepping");
+	if (fact_field(cpuinfo, "Features", flags, sizeof(flags))) {
+		facts->arm_dcpop = has_word(flags, "dcpop") ? KNOWN_YES : KNOWN_NO;
+		facts->arm_dcpodp = has_word(flags, "dcpodp") ? KNOWN_YES : KNOWN_NO;
+	}
+	if (fact_field(cpuinfo, "flags", flags, sizeof(flags)))
+		facts->hypervisor_flag = has_word(flags, "hypervisor") ? KNOWN_YES : KNOWN_NO;
+}
+
+/* "pci=noaer,notph" */
+static enum known find_notph(const struct sysroot *root)
+{
+	char text[4096], *save = NULL;
+
+	if (sysroot_read(root, text, sizeof(text), "proc/cmdline") < 0)
+		return KNOWN_NOT;
+	for (char *word = strtok_r(text, " \n", &save); word != NULL;
+	     word = strtok_r(NULL, " \n", &save)) {
+		char *options = NULL;
+
+		if (strncmp(word, "pci=", 4) != 0)
+			continue;
+		for (char *option = strtok_r(word + 4, ",", &options); option != NULL;
+		     option = strtok_r(NULL, ",", &options)) {
+			if (strcmp(option, "notph") == 0)
+				return KNOWN_YES;
+		}
+	}
+	return KNOWN_NO;
+}
+
+/* As the first CPU of the NIC's node has it. */
+static void gather_ways(const struct sysroot *root, int node, struct facts_platform *facts)
+{
+	char list[256];
+	uint64_t value;
+	long cpu = 0;
+
+	facts->ddio_ways_msr = -1;
+	if (strcmp(facts->vendor, "GenuineIntel") != 0)
+		return;
+	if (node >= 0 &&
+	    sysroot_line(root, list, sizeof(list), "sys/devices/system/node/node%d/cpulist", node))
+		cpu = strtol(list, NULL, 10);
+	snprintf(facts->ddio_ways_source, sizeof(facts->ddio_ways_source), "dev/cpu/%ld/msr", cpu);
+	if (sysroot_pread(root, facts->ddio_ways_source, IIO_LLC_WAYS, &value, sizeof(value)) ==
+		    (long)sizeof(value) &&
+	    le64toh(value) <= INT32_MAX)
+		facts->ddio_ways_msr = (int64_t)le64toh(value);
+}
+
+static void gather_resctrl(const struct sysroot *root, struct facts_platform *facts)
+{
+	sysroot_line(root, facts->l3_shareable_bits, sizeof(facts->l3_shareable_bits),
+		     L3 "shareable_bits");
+	sysroot_line(root, facts->l3_cbm_mask, sizeof(facts->l3_cbm_mask), L3 "cbm_mask");
+	sysroot_line(root, facts->l3_io_alloc, sizeof(facts->l3_io_alloc), L3 "io_alloc");
+	sysroot_line(root, facts->l3_io_alloc_cbm, sizeof(facts->l3_io_alloc_cbm),
+		     L3 "io_alloc_cbm");
+}
+
+/* "performance", or all of them where CPUs differ. */
+static void join_governors(const json_t *list, char *text, size_t size)
+{
+	const json_t *governor;
+	size_t i, len = 0;
+
+	json_array_foreach(list, i, governor)
+	{
+		if (len < size)
+			len += (size_t)snprintf(text + len, size - len, "%s%s", i > 0 ? ", " : "",
+						json_string_value(governor));
+	}
+}
+
+static void gather_power(const struct sysroot *root, struct facts_platform *facts)
+{
+	json_t *power = environment_power(root);
+	const json_t *off = json_object_get(power, "no_turbo");
+	const json_t *boost = json_object_get(power, "boost");
+	const json_t *exit_us = json_object_get(power, "idle_exit_latency_us");
+
+	join_governors(json_object_get(power, "governors"), facts->governor,
+		       sizeof(facts->governor));
+	facts->turbo = KNOWN_NOT;
+	if (json_is_integer(off))
+		facts->turbo = json_integer_value(off) != 0 ? KNOWN_NO : KNOWN_YES;
+	else if (json_is_integer(boost))
+		facts->turbo = json_integer_value(boost) != 0 ? KNOWN_YES : KNOWN_NO;
+	facts->deepest_idle_ns = -1;
+	if (json_is_integer(exit_us) && json_integer_value(exit_us) >= 0 &&
+	    json_integer_value(exit_us) <= INT32_MAX)
+		facts->deepest_idle_ns = json_integer_value(exit_us) * 1000;
+	json_decref(power);
+}
+
+/* "[none] integrity confidentiality" */
+static void gather_lockdown(const struct sysroot *root, struct facts_platform *facts)
+{
+	char line[128];
+	const char *chosen;
+
+	if (!sysroot_line(root, line, sizeof(line), "sys/kernel/security/lockdown"))
+		return;
+	chosen = strchr(line, '[');
+	if (chosen != NULL)
+		snprintf(facts->lockdown, sizeof(facts->lockdown), "%.*s",
+			 (int)strcspn(chosen + 1, "]"), chosen + 1);
+}
+
+/* Where an interrupt goes. */
+static bool interrupt_cpus(const struct sysroot *root, long irq, char *list, size_t size)
+{
+	return sysroot_line(root, list, size, "proc/irq/%ld/effective_affinity_list", irq) ||
+	       sysroot_line(root, list, size, "proc/irq/%ld/smp_affinity_list", irq);
+}
+
+static void gather_interrupts(const struct sysroot *root, const char *device,
+			      struct facts_platform *facts)
+{
+	char path[FACTS_PATH_MAX], irqs[FACTS_PATH_MAX + 16], list[1024];
+	const struct dirent *entry;
+	DIR *directory;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "sys/class/infiniband/%s/device", device);
+	if (!gather_function_path(root, path, path))
+		return;
+	snprintf(irqs, sizeof(irqs), "%s/msi_irqs", path);
+	directory = sysroot_directory(root, irqs);
+	for (int i = 0; directory != NULL && ret != -ENOSPC && i < IRQS_MAX &&
+			(entry = readdir(directory)) != NULL;
+	     i++) {
+		long irq = strtol(entry->d_name, NULL, 10);
+
+		if (irq > 0 && interrupt_cpus(root, irq, list, sizeof(list)))
+			ret = topology_list_add(facts->irq_cpus, sizeof(facts->irq_cpus), list);
+	}
+	if (directory != NULL)
+		closedir(directory);
+}
+
+static void gather_usable(const struct sysroot *root, struct facts_platform *facts)
+{
+	char status[8192];
+
+	if (sysroot_read(root, status, sizeof(status), "proc/self/status") > 0)
+		fact_field(status, "Cpus_allowed_list", facts->usable_cpus,
+			   sizeof(facts->usable_cpus));
+}
+
+void gather_platform(const struct gather *g, const struct facts_device *device,
+		     struct facts_platform *facts)
+{
+	const struct sysroot *root = g->root;
+
+	memset(facts, 0, sizeof(*facts));
+	gather_cpu(root, facts);
+	facts->tph_disabled = find_notph(root);
+	gather_ways(root, device->numa_node, facts);
+	gather_resctrl(root, facts);
+	gather_power(root, facts);
+	gather_lockdown(root, facts);
+	sysroot_line(root, facts->clocksource, sizeof(facts->clocksource),
+		     "sys/devices/system/clocksource/clocksource0/current_clocksource");
+	if (!sysroot_number(root, &facts->numa_balancing, "proc/sys/kernel/numa_balancing"))
+		facts->numa_balancing = -1;
+	gather_usable(root, facts);
+	if (device->found && device->kind == DEVICE_HARDWARE)
+		gather_interrupts(root, device->name, facts);
+}
