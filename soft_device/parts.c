@@ -22,6 +22,7 @@
 #include "soft_device/verbs/unmap.h"
 
 const struct process_part *const process_parts[] = {
+	&fault_part,	 /* none; a word that it refuses ends the process before all else */
 	&cm_part,	 /* cm_lock: ids, channels and links of the CM */
 	&context_part,	 /* what the CM ids of a device share */
 	&unmap_part,	 /* a call that unmaps registered memory */
@@ -40,7 +41,6 @@ const struct process_part *const process_parts[] = {
 	&door_part,	 /* the doors */
 	&groups_part,	 /* no lock of its own */
 	&doorbell_part,	 /* own comp channels, and who knows them */
-	&fault_part,	 /* none */
 	&powerfail_part, /* none */
 	&trace_part,	 /* none */
 	&agent_part,	 /* watches, timers and calls */

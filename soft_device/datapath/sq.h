@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft_device/process/options.h"
+#include "soft_device/faults/fault.h"
 #include "soft_device/transport/peer.h"
 #include "soft_device/transport/request.h"
 

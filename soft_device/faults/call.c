@@ -1,32 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call.c -- the filter `call`: the Nth verbs or CM call fails.
+ * call.c -- the fault `call`: the Nth verbs or CM call fails.
  *
  * Asked at the top of every exported function, those of the device that call each
  * other included, as librdmacm calls libibverbs. With a name only that function counts.
  * In verbose mode it prints which call it was.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "filter.h"
+#include "ops.h"
+#include "soft_device/process/value.h"
 
-int fault_call_slow(const char *name)
+struct call {
+	char name[64]; /* "": any */
+	int error;     /* 0: ENOMEM */
+};
+
+static bool parse_name(struct fault *fault, const char *value)
 {
-	struct fault_filter *filter = NULL;
-	int error = 0;
+	const char *known = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	struct call *call = fault->own;
 
-	while ((filter = fault_next(FAULT_KIND(SOFT_CALL), filter)) != NULL) {
-		const char *wanted = filter->fault->name;
+	if ((strncmp(value, "ibv_", 4) != 0 && strncmp(value, "rdma_", 5) != 0) ||
+	    value[strspn(value, known)] != '\0' || strlen(value) >= sizeof(call->name))
+		return false;
+	memcpy(call->name, value, strlen(value) + 1);
+	return true;
+}
 
-		if (wanted[0] != '\0' && strcmp(wanted, name) != 0)
-			continue;
-		if (!fault_hits(filter) || error != 0)
-			continue;
-		error = filter->fault->error;
-		if (fault_verbose)
-			fprintf(stderr, "rpma-soft: fault %s: %s fails with %s\n",
-				filter->fault->word, name, strerrorname_np(error));
-	}
+static bool parse_errno(struct fault *fault, const char *value)
+{
+	struct call *call = fault->own;
+
+	return value_errno(value, &call->error);
+}
+
+static const struct fault_key keys[] = {
+	{"name", parse_name, "the name of a call, as ibv_reg_mr"},
+	{"errno", parse_errno, "the name of an errno, as ENOMEM"},
+	{NULL, NULL, NULL},
+};
+
+static int fail(struct fault *fault, const char *name, int error)
+{
+	const struct call *call = fault->own;
+
+	if (call->name[0] != '\0' && strcmp(call->name, name) != 0)
+		return error;
+	if (!fault_hits(fault) || error != 0)
+		return error;
+	error = call->error != 0 ? call->error : ENOMEM;
+	if (fault_verbose)
+		fprintf(stderr, "rpma-soft: fault %s: %s fails with %s\n", fault->word, name,
+			strerrorname_np(error));
 	return error;
 }
+
+const struct fault_ops call_fault = {
+	.name = "call",
+	.form = "call:at=17 or call:name=ibv_reg_mr,at=2,errno=ENOMEM",
+	.takes = FAULT_WHEN,
+	.own_bytes = sizeof(struct call),
+	.keys = keys,
+	.call = fail,
+};

@@ -1,21 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * complete.c -- the filter `complete`: an operation is not executed but
+ * complete.c -- the fault `complete`: an operation is not executed but
  * completes with an error.
  *
- * A filter counts the operations of the kinds it names only, so that `op=write,at=5` is the
- * fifth write whatever stands between. Of those that hit the first decides.
+ * It counts the operations of the kinds it names only, so that `op=write,at=5` is the
+ * fifth write whatever stands between.
  */
-#include "filter.h"
+#include "ops.h"
+#include "soft_device/process/names.h"
 
-enum ibv_wc_status fault_complete(enum soft_op op)
+struct complete {
+	enum ibv_wc_status status;
+};
+
+static bool parse_status(struct fault *fault, const char *value)
 {
-	struct fault_filter *filter = NULL;
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	struct complete *complete = fault->own;
 
-	while ((filter = fault_next(FAULT_KIND(SOFT_COMPLETE), filter)) != NULL) {
-		if ((filter->fault->ops & op) && fault_hits(filter) && status == IBV_WC_SUCCESS)
-			status = (enum ibv_wc_status)filter->fault->status;
-	}
-	return status;
+	complete->status = status_of_name(value);
+	return complete->status != IBV_WC_SUCCESS;
 }
+
+static const struct fault_key keys[] = {
+	{"status", parse_status, "the name of a failed completion's status, as REM_ACCESS_ERR"},
+	{NULL, NULL, NULL},
+};
+
+static bool is_whole(const struct fault *fault)
+{
+	const struct complete *complete = fault->own;
+
+	return complete->status != IBV_WC_SUCCESS;
+}
+
+static enum ibv_wc_status fail(struct fault *fault, enum soft_op op, enum ibv_wc_status status)
+{
+	const struct complete *complete = fault->own;
+
+	return fault_hits_op(fault, op) && status == IBV_WC_SUCCESS ? complete->status : status;
+}
+
+const struct fault_ops complete_fault = {
+	.name = "complete",
+	.form = "complete:op=write,at=5,status=REM_ACCESS_ERR",
+	.takes = FAULT_WHEN | FAULT_OP,
+	.own_bytes = sizeof(struct complete),
+	.keys = keys,
+	.is_whole = is_whole,
+	.complete = fail,
+};

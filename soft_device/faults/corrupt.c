@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * corrupt.c -- the filter `corrupt`: one byte of what an operation moves
+ * corrupt.c -- the fault `corrupt`: one byte of what an operation moves
  * arrives as its complement.
  *
  * No link of today lets that through, but memory and buses do: programs with checksums of
- * their own can show here that they are good for something. An operation that moves
- * nothing is not counted.
+ * their own can show here that they are good for something.
  */
-#include "filter.h"
+#include "ops.h"
 
-bool fault_corrupt_wanted(void)
+static void flip(struct fault *fault, enum soft_op op, unsigned char *bytes, size_t length)
 {
-	return fault_next(FAULT_KIND(SOFT_CORRUPT), NULL) != NULL;
+	if (fault_hits_op(fault, op))
+		bytes[fault_random() % length] ^= 0xff;
 }
 
-void fault_corrupt(enum soft_op op, void *bytes, size_t length)
-{
-	struct fault_filter *filter = NULL;
-
-	if (length == 0)
-		return;
-	while ((filter = fault_next(FAULT_KIND(SOFT_CORRUPT), filter)) != NULL) {
-		if ((filter->fault->ops & op) && fault_hits(filter))
-			((unsigned char *)bytes)[fault_random() % length] ^= 0xff;
-	}
-}
+const struct fault_ops corrupt_fault = {
+	.name = "corrupt",
+	.form = "corrupt:op=write,at=5",
+	.takes = FAULT_WHEN | FAULT_OP,
+	.corrupt = flip,
+};

@@ -1,57 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delay.c -- the filters `delay` and `rate`: when an operation may be executed.
+ * delay.c -- the fault `delay`: an operation may be executed this much later.
  *
- * Each filter of the two kinds takes a time and gives one that is not earlier, in the order of the
- * user: delays add up, and what a rate serialises is what the filters before it let
- * through. Operations in flight overlap in a delay, as on a wire; bytes do not in a rate.
+ * Delays add up, in the order of the user, also with a rate: what a rate serialises is what the
+ * faults before it let through. Operations in flight overlap in a delay, as on a wire.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "filter.h"
+#include "ops.h"
+#include "soft_device/process/value.h"
 
-#define NS_PER_S     1e9
-#define KINDS	     (FAULT_KIND(SOFT_DELAY) | FAULT_KIND(SOFT_RATE))
-#define DELAY_MAX_NS 3600e9 /* limit of a lognormal draw: an hour, as for a fixed delay */
+#define SIGMA_MAX 10
 
-static uint64_t delay_ns(const struct soft_fault *fault)
+struct delay {
+	uint64_t low_ns; /* fixed is low == high, uniform is low < high */
+	uint64_t high_ns;
+	uint64_t median_ns; /* lognormal, if not 0 */
+	double sigma;	    /* deviation of the logarithm */
+	bool has_time;
+	bool has_sigma;
+};
+
+static bool parse_time(struct fault *fault, const char *value)
+{
+	struct delay *delay = fault->own;
+	char copy[SOFT_WORD_MAX], *dots;
+
+	snprintf(copy, sizeof(copy), "%s", value);
+	dots = strstr(copy, "..");
+	if (dots != NULL)
+		*dots = '\0';
+	if (!value_time_ns(copy, &delay->low_ns))
+		return false;
+	delay->has_time = true;
+	delay->high_ns = delay->low_ns;
+	return dots == NULL ||
+	       (value_time_ns(dots + 2, &delay->high_ns) && delay->high_ns >= delay->low_ns);
+}
+
+static bool parse_median(struct fault *fault, const char *value)
+{
+	struct delay *delay = fault->own;
+
+	return value_time_ns(value, &delay->median_ns) && delay->median_ns > 0;
+}
+
+static bool parse_sigma(struct fault *fault, const char *value)
+{
+	struct delay *delay = fault->own;
+
+	delay->has_sigma = true;
+	return value_decimal(value, SIGMA_MAX, &delay->sigma);
+}
+
+static const struct fault_key keys[] = {
+	{"time", parse_time, "a time up to 1 hour, as 2us, or two of them, as 1us..3us"},
+	{"median", parse_median, "a time up to 1 hour, as 2us"},
+	{"sigma", parse_sigma, "a number from 0 to 10, as 0.5"},
+	{NULL, NULL, NULL},
+};
+
+static bool is_whole(const struct fault *fault)
+{
+	const struct delay *delay = fault->own;
+	const bool has_median = delay->median_ns != 0;
+
+	return delay->has_time != has_median && delay->has_sigma == has_median;
+}
+
+static uint64_t draw_ns(const struct delay *delay)
 {
 	double ns;
 
-	if (fault->median_ns != 0) {
-		ns = (double)fault->median_ns * exp(fault->sigma * fault_normal());
-		return (uint64_t)fmin(ns, DELAY_MAX_NS);
+	if (delay->median_ns != 0) {
+		ns = (double)delay->median_ns * exp(delay->sigma * fault_normal());
+		return (uint64_t)fmin(ns, VALUE_TIME_MAX_NS);
 	}
-	if (fault->low_ns == fault->high_ns)
-		return fault->low_ns;
-	return fault->low_ns + fault_random() % (fault->high_ns - fault->low_ns + 1);
+	if (delay->low_ns == delay->high_ns)
+		return delay->low_ns;
+	return delay->low_ns + fault_random() % (delay->high_ns - delay->low_ns + 1);
 }
 
-/* The end of these bytes, which begin when those before them have left. */
-static uint64_t rate_end_ns(struct fault_filter *filter, uint32_t bytes, uint64_t now_ns)
+static uint64_t due_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uint64_t due_ns)
 {
-	double ns = (double)bytes * NS_PER_S / (double)filter->fault->bytes_per_s;
-	uint64_t busy = atomic_load(&filter->busy_until_ns);
-	uint64_t end;
-
-	do {
-		end = (busy > now_ns ? busy : now_ns) + (uint64_t)(ns + 0.5);
-	} while (!atomic_compare_exchange_weak(&filter->busy_until_ns, &busy, end));
-	return end;
+	(void)bytes;
+	return fault_hits_op(fault, op) ? due_ns + draw_ns(fault->own) : due_ns;
 }
 
-uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns)
-{
-	struct fault_filter *filter = NULL;
-	uint64_t due_ns = now_ns;
-
-	while ((filter = fault_next(KINDS, filter)) != NULL) {
-		if (filter->fault->kind == SOFT_RATE) {
-			due_ns = rate_end_ns(filter, bytes, due_ns);
-			fault_count(filter, true);
-		} else if ((filter->fault->ops & op) && fault_hits(filter)) {
-			due_ns += delay_ns(filter->fault);
-		}
-	}
-	return due_ns == now_ns ? 0 : due_ns;
-}
+const struct fault_ops delay_fault = {
+	.name = "delay",
+	.form = "delay:time=2us, delay:time=1us..3us or delay:median=2us,sigma=0.5, each with "
+		"op=write+read or without, and with at=7, every=100 or neither",
+	.takes = FAULT_WHEN | FAULT_OP,
+	.own_bytes = sizeof(struct delay),
+	.keys = keys,
+	.is_whole = is_whole,
+	.due_ns = due_ns,
+};

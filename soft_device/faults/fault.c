@@ -1,91 +1,195 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.c -- the stack of filters, their counts and their random numbers.
+ * fault.c -- the faults of this process: the walk over them at each hook (fault.h), their counts
+ * and their random numbers.
  *
- * The device's hooks (fault.h) are in the filters' own files; they walk the stack with
- * fault_next(). The stack is made when the object is loaded, so that the very first
- * call of a program counts, and is never changed after: only the counters move.
+ * They are made when the object is loaded, so that the very first call of a program counts, and are
+ * never changed after: only the counters move.
  */
 #include "fault.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "filter.h"
-#include "soft_device/process/process.h"
+#include "ops.h"
 
 #define GOLDEN_GAMMA 0x9e3779b97f4a7c15u /* splitmix64's increment */
 
 bool fault_any;
 bool fault_verbose;
 
-static bool wants_report;
-static struct soft_options current;
-static struct fault_filter filters[SOFT_FAULTS_MAX];
-static size_t filters_count;
+static struct fault_list faults;
 static _Atomic uint64_t random_state;
 
-void fault_init(const struct soft_options *options)
+#define for_each_fault(fault)                                                                      \
+	for (struct fault *fault = faults.fault; fault < faults.fault + faults.count; fault++)
+
+/* The power fails in the peers, and there it is counted. */
+static bool is_met_here(const struct fault *fault)
 {
-	current = *options;
-	memset(filters, 0, sizeof(filters));
-	filters_count = 0;
-	for (size_t i = 0; i < current.faults_count; i++) {
-		if (current.faults[i].kind != SOFT_POWERFAIL) /* powerfail.c */
-			filters[filters_count++].fault = &current.faults[i];
-	}
-	atomic_store(&random_state, current.seed);
-	fault_verbose = current.verbose;
-	fault_any = filters_count > 0 || current.trace[0] != '\0';
+	return fault->ops->power == NULL;
 }
 
-/* process_get() reports what is wrong with the variable. */
-static __attribute__((constructor)) void load(void)
+int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX])
 {
-	struct soft_options options;
-	char error[SOFT_ERROR_MAX];
+	int ret;
 
-	if (soft_options_parse(getenv("RPMA_SOFT"), &options, error) == 0)
-		fault_init(&options);
+	fault_list_free(&faults);
+	ret = fault_list_parse(&faults, options, error);
+	atomic_store(&random_state, options->seed);
+	fault_verbose = options->verbose;
+	fault_any = options->trace[0] != '\0';
+	for_each_fault (fault)
+		fault_any = fault_any || is_met_here(fault);
+	return ret;
 }
 
-struct fault_filter *fault_next(unsigned int kinds, const struct fault_filter *previous)
+int fault_power(const struct soft_options *options, struct fault_power *power,
+		char error[SOFT_ERROR_MAX])
 {
-	size_t i = previous == NULL ? 0 : (size_t)(previous - filters) + 1;
+	struct fault_list list;
+	int ret = fault_list_parse(&list, options, error);
 
-	for (; i < filters_count; i++) {
-		if (kinds & FAULT_KIND(filters[i].fault->kind))
-			return &filters[i];
+	*power = (struct fault_power){.at = 0};
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.fault[i].ops->power != NULL)
+			list.fault[i].ops->power(&list.fault[i], power);
 	}
-	return NULL;
+	fault_list_free(&list);
+	return ret;
+}
+
+int fault_call_slow(const char *name)
+{
+	int error = 0;
+
+	for_each_fault (fault) {
+		if (fault->ops->call != NULL)
+			error = fault->ops->call(fault, name, error);
+	}
+	return error;
+}
+
+uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns)
+{
+	uint64_t due_ns = now_ns;
+
+	for_each_fault (fault) {
+		if (fault->ops->due_ns != NULL)
+			due_ns = fault->ops->due_ns(fault, op, bytes, due_ns);
+	}
+	return due_ns == now_ns ? 0 : due_ns;
+}
+
+uint32_t fault_rnr(void)
+{
+	uint32_t tries = 0;
+
+	for_each_fault (fault) {
+		if (fault->ops->rnr != NULL)
+			tries = fault->ops->rnr(fault, tries);
+	}
+	return tries;
 }
 
 bool fault_only_delays(void)
 {
-	return fault_next(FAULT_KIND(SOFT_DROP) | FAULT_KIND(SOFT_COMPLETE) |
-				  FAULT_KIND(SOFT_CORRUPT) | FAULT_KIND(SOFT_RNR),
-			  NULL) == NULL;
+	for_each_fault (fault) {
+		const struct fault_ops *ops = fault->ops;
+
+		if (ops->rnr != NULL || ops->drop != NULL || ops->complete != NULL ||
+		    ops->corrupt != NULL)
+			return false;
+	}
+	return true;
 }
 
-bool fault_hits(struct fault_filter *filter)
+bool fault_drop(uint64_t operations)
 {
-	uint64_t number = atomic_fetch_add(&filter->seen, 1) + 1;
-	bool hit = soft_when_hits(&filter->fault->when, number);
+	bool dropped = false;
+
+	for_each_fault (fault) {
+		if (fault->ops->drop != NULL)
+			dropped = fault->ops->drop(fault, operations, dropped);
+	}
+	return dropped;
+}
+
+enum ibv_wc_status fault_complete(enum soft_op op)
+{
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+
+	for_each_fault (fault) {
+		if (fault->ops->complete != NULL)
+			status = fault->ops->complete(fault, op, status);
+	}
+	return status;
+}
+
+bool fault_corrupt_wanted(void)
+{
+	for_each_fault (fault) {
+		if (fault->ops->corrupt != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* An operation that moves nothing is not counted. */
+void fault_corrupt(enum soft_op op, void *bytes, size_t length)
+{
+	for_each_fault (fault) {
+		if (length != 0 && fault->ops->corrupt != NULL)
+			fault->ops->corrupt(fault, op, bytes, length);
+	}
+}
+
+int fault_register(void)
+{
+	int error = 0;
+
+	for_each_fault (fault) {
+		if (fault->ops->reg_mr != NULL)
+			error = fault->ops->reg_mr(fault, error);
+	}
+	return error;
+}
+
+enum fault_connect fault_connect(void)
+{
+	enum fault_connect verdict = CONNECT_ALLOWED;
+
+	for_each_fault (fault) {
+		if (fault->ops->connect != NULL)
+			verdict = fault->ops->connect(fault, verdict);
+	}
+	return verdict;
+}
+
+void fault_count(struct fault *fault, bool hit)
+{
+	atomic_fetch_add(&fault->seen, 1);
+	if (hit)
+		atomic_fetch_add(&fault->hits, 1);
+}
+
+bool fault_hits(struct fault *fault)
+{
+	const struct fault_when *when = &fault->when;
+	uint64_t number = atomic_fetch_add(&fault->seen, 1) + 1;
+	bool hit =
+		when->at != 0 ? number == when->at : when->every == 0 || number % when->every == 0;
 
 	if (hit)
-		atomic_fetch_add(&filter->hits, 1);
+		atomic_fetch_add(&fault->hits, 1);
 	return hit;
 }
 
-void fault_count(struct fault_filter *filter, bool hit)
+bool fault_hits_op(struct fault *fault, enum soft_op op)
 {
-	atomic_fetch_add(&filter->seen, 1);
-	if (hit)
-		atomic_fetch_add(&filter->hits, 1);
+	return (fault->kinds & op) != 0 && fault_hits(fault);
 }
 
 uint64_t fault_random(void)
@@ -108,30 +212,12 @@ double fault_normal(void)
 
 void fault_report(void)
 {
-	for (size_t i = 0; i < filters_count; i++) {
-		fprintf(stderr,
-			"rpma-soft: fault %s: %" PRIu64 " of %" PRIu64 " hit (process %d)\n",
-			filters[i].fault->word, atomic_load(&filters[i].hits),
-			atomic_load(&filters[i].seen), (int)getpid());
+	for_each_fault (fault) {
+		if (is_met_here(fault))
+			fprintf(stderr,
+				"rpma-soft: fault %s: %" PRIu64 " of %" PRIu64
+				" hit (process %d)\n",
+				fault->word, atomic_load(&fault->hits), atomic_load(&fault->seen),
+				(int)getpid());
 	}
 }
-
-static int begin(struct process *process)
-{
-	wants_report = process->options.verbose;
-	return 0;
-}
-
-/* What the parent met is for the parent to tell. */
-static void forked(void)
-{
-	wants_report = false;
-}
-
-static void leave(void)
-{
-	if (wants_report)
-		fault_report();
-}
-
-const struct process_part fault_part = {.begin = begin, .forked = forked, .leave = leave};

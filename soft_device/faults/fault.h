@@ -2,7 +2,7 @@
 /*
  * fault.h -- the faults that RPMA_SOFT asks for, where the device meets them.
  *
- * Filters stack: a hook asks each filter of its kind, in the order of the user. Each
+ * Faults stack: each hook asks all faults that have it (ops.h), in the order of the user. Each
  * counts the events it is asked about and those it hits, by itself. Without faults
  * fault_any is false and a hook costs one test of it. A trace (trace.h) makes it true as
  * well, so that it costs nothing where there is none.
@@ -17,11 +17,25 @@
 
 #include "soft_device/process/options.h"
 
+/* Kinds of operations, as bits. */
+enum soft_op {
+	SOFT_OP_WRITE = 1 << 0,
+	SOFT_OP_READ = 1 << 1,
+	SOFT_OP_SEND = 1 << 2,
+	SOFT_OP_ATOMIC = 1 << 3,
+	SOFT_OP_FLUSH = 1 << 4,
+	SOFT_OP_RECV = 1 << 5,
+	SOFT_OP_ALL = (1 << 6) - 1,
+};
+
 /* Written once, when the object is loaded: before any program can call the device. */
 extern bool fault_any;
 
-/* Starts over with the faults in these options; a constructor and unit tests call it. */
-void fault_init(const struct soft_options *options);
+/*
+ * Starts over with the faults of these options: 0, or -EINVAL with one error message and none of
+ * them. For part.c, the launcher and unit tests.
+ */
+int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX]);
 
 /*
  * At the top of every exported function: 0, or the errno this call has to fail with.
@@ -57,7 +71,19 @@ int fault_register(void);
 enum fault_connect { CONNECT_ALLOWED, CONNECT_REFUSED, CONNECT_UNREACHABLE };
 enum fault_connect fault_connect(void);
 
-/* One line a filter on stderr: what it hit. At exit, with the option verbose. */
+/*
+ * The power failure among the faults of these options, for powerfail/, whose hooks run in the peers
+ * of this process. 0; or -EINVAL with one error message.
+ */
+struct fault_power {
+	uint64_t at;  /* the operation that comes in as the power fails; 0: it does not */
+	bool eadr;    /* CPU caches are in the persistence domain */
+	bool no_ddio; /* writes of the device do not end in CPU caches */
+};
+int fault_power(const struct soft_options *options, struct fault_power *power,
+		char error[SOFT_ERROR_MAX]);
+
+/* One line a fault on stderr: what it hit. At exit, with the option verbose. */
 void fault_report(void);
 
 extern const struct process_part fault_part;

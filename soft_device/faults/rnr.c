@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rnr.c -- the filter `rnr`: the receive queue of the peer seems empty.
+ * rnr.c -- the fault `rnr`: the receive queue of the peer seems empty.
  *
  * Asked once for each operation that takes a receive. The requester then goes through its
  * RNR timer and retries as if the peer had answered RNR that number of times.
  */
-#include "filter.h"
+#include "ops.h"
+#include "soft_device/process/value.h"
 
-uint32_t fault_rnr(void)
+struct rnr {
+	uint64_t times; /* tries of one operation that find no receive; 0: one */
+};
+
+static bool parse_times(struct fault *fault, const char *value)
 {
-	struct fault_filter *filter = NULL;
-	uint32_t tries = 0;
+	struct rnr *rnr = fault->own;
 
-	while ((filter = fault_next(FAULT_KIND(SOFT_RNR), filter)) != NULL) {
-		if (fault_hits(filter) &&
-		    __builtin_add_overflow(tries, filter->fault->times, &tries))
-			tries = UINT32_MAX;
-	}
-	return tries;
+	return value_number(value, 1, UINT32_MAX, &rnr->times);
 }
+
+static const struct fault_key keys[] = {
+	{"times", parse_times, "a number from 1"},
+	{NULL, NULL, NULL},
+};
+
+static uint32_t find_none(struct fault *fault, uint32_t tries)
+{
+	const struct rnr *rnr = fault->own;
+	const uint64_t times = rnr->times != 0 ? rnr->times : 1;
+
+	if (!fault_hits(fault))
+		return tries;
+	return times > UINT32_MAX - tries ? UINT32_MAX : tries + (uint32_t)times;
+}
+
+const struct fault_ops rnr_fault = {
+	.name = "rnr",
+	.form = "rnr:every=50,times=2 or rnr:at=7",
+	.takes = FAULT_WHEN,
+	.own_bytes = sizeof(struct rnr),
+	.keys = keys,
+	.rnr = find_none,
+};

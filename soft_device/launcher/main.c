@@ -25,7 +25,7 @@
 
 #include "doctor.h"
 #include "program.h"
-#include "soft_device/process/options.h"
+#include "soft_device/faults/fault.h"
 
 #define TOOL		  "rpma-soft"
 #define LIBRARY		  "librpma-soft.so"
@@ -157,7 +157,8 @@ static void parse(struct launch *launch, int argc, char **argv)
 
 	append(&launch->words, "", "", before != NULL ? before : "");
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, launch);
-	if (soft_options_parse(launch->words, &options, error) != 0)
+	if (soft_options_parse(launch->words, &options, error) != 0 ||
+	    fault_init(&options, error) != 0)
 		fail(EXIT_WRONG_USAGE, "%s", error);
 	if (launch->command == NULL && !launch->doctor)
 		fail(EXIT_WRONG_USAGE, "no COMMAND given (" TOOL " --help)");

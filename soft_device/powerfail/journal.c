@@ -17,16 +17,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "soft_device/faults/filter.h"
+#include "soft_device/faults/ops.h"
 
-void journal_init(struct journal *journal, const struct soft_options *options,
-		  const struct soft_fault *fault)
+void journal_init(struct journal *journal, uint64_t seed, const struct fault_power *power)
 {
 	shared_lock_init(&journal->lock);
-	journal->seed = options->seed;
-	journal->at = fault->when.at;
-	journal->eadr = fault->eadr;
-	journal->ddio = fault->ddio;
+	journal->seed = seed;
+	journal->at = power->at;
+	journal->eadr = power->eadr;
+	journal->ddio = !power->no_ddio;
 }
 
 static uint32_t *bucket_of(struct journal *journal, uint64_t addr)

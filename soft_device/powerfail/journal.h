@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "soft_device/faults/fault.h"
 #include "soft_device/process/lock.h"
-#include "soft_device/process/options.h"
 
 #define JOURNAL_LINE	64u	   /* bytes: a line of the CPU's caches */
 #define JOURNAL_LINES	(1u << 18) /* 16 MiB may be undurable at a time */
@@ -44,8 +44,7 @@ struct journal {
 	struct journal_line line[JOURNAL_LINES];
 };
 
-void journal_init(struct journal *journal, const struct soft_options *options,
-		  const struct soft_fault *fault);
+void journal_init(struct journal *journal, uint64_t seed, const struct fault_power *power);
 
 void journal_lock(struct journal *journal);
 void journal_unlock(struct journal *journal);

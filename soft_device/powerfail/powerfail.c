@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "kill.h"
+#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 
@@ -27,23 +28,19 @@ static struct journal *journal_of(const struct peer *peer)
 	return segment_at(peer->segment, peer->segment->powerfail);
 }
 
-/* Makes the journal, if the options ask for one. */
+/* Makes the journal, if there is the fault. */
 static int begin(struct process *process)
 {
-	const struct soft_options *options = &process->options;
-	const struct soft_fault *fault = NULL;
+	struct fault_power power;
+	char error[SOFT_ERROR_MAX];
 	uint64_t offset;
 
-	for (size_t i = 0; i < options->faults_count; i++) {
-		if (options->faults[i].kind == SOFT_POWERFAIL)
-			fault = &options->faults[i];
-	}
-	if (fault == NULL)
-		return 0;
+	if (fault_power(&process->options, &power, error) != 0 || power.at == 0)
+		return 0; /* the faults have refused a wrong word before */
 	offset = segment_alloc(sizeof(struct journal));
 	if (offset == 0)
 		return -ENOMEM;
-	journal_init(segment_at(process->segment, offset), options, fault);
+	journal_init(segment_at(process->segment, offset), process->options.seed, &power);
 	process->segment->powerfail = offset;
 	powerfail_any = true;
 	return 0;

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft_device/process/options.h"
 #include "soft_device/process/segment.h"
 #include "soft_device/transport/peer.h"
 

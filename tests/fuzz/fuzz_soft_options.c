@@ -2,14 +2,14 @@
 /*
  * fuzz_soft_options.c -- the words of RPMA_SOFT.
  *
- * What is taken must be within the ranges that the device relies on; what is
- * refused has a sentence. Each fault's own word gives the same fault again.
+ * What is refused has a message. Faults that are taken do what the device relies on, and
+ * the word of each is taken alone as well.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "soft_device/process/options.h"
+#include "soft_device/faults/fault.h"
 
 static void hold(int condition)
 {
@@ -17,34 +17,45 @@ static void hold(int condition)
 		abort();
 }
 
-static void check_fault(const struct soft_fault *fault)
+/* What the hooks make of an operation is within the ranges that the device relies on. */
+static void meet_faults(void)
 {
-	hold(strnlen(fault->word, SOFT_WORD_MAX) < SOFT_WORD_MAX);
-	hold(strnlen(fault->name, sizeof(fault->name)) < sizeof(fault->name));
-	hold(fault->when.at == 0 || fault->when.every == 0);
-	hold((fault->ops & ~(unsigned int)SOFT_OP_ALL) == 0);
-	hold(fault->low_ns <= fault->high_ns);
-	hold(fault->sigma >= 0 && fault->sigma <= 10);
-	hold(fault->kind != SOFT_RATE || fault->bytes_per_s > 0);
-	hold(fault->kind != SOFT_RNR || fault->times > 0);
-	hold(fault->kind != SOFT_COMPLETE || fault->status > 0);
-	hold(fault->kind != SOFT_POWERFAIL || fault->when.at > 0);
-	hold((fault->kind != SOFT_CALL && fault->kind != SOFT_REGISTER) || fault->error > 0);
+	const uint64_t due_ns = fault_due_ns(SOFT_OP_WRITE, 8, 1);
+	const int call_error = fault_call_slow("ibv_reg_mr"), error = fault_register();
+	unsigned char bytes[8] = {0};
+
+	hold(due_ns != 1 && due_ns <= INT64_MAX);
+	hold(call_error >= 0 && call_error < 4096 && error >= 0 && error < 4096);
+	hold((unsigned)fault_complete(SOFT_OP_WRITE) <= IBV_WC_GENERAL_ERR);
+	hold((unsigned)fault_connect() <= CONNECT_UNREACHABLE);
+	fault_rnr();
+	fault_drop(1);
+	fault_corrupt(SOFT_OP_WRITE, bytes, sizeof(bytes));
 }
 
-static int same(const struct soft_fault *a, const struct soft_fault *b)
+static void use_faults(const struct soft_options *options)
 {
-	return a->kind == b->kind && a->when.at == b->when.at && a->when.every == b->when.every &&
-	       a->ops == b->ops && a->low_ns == b->low_ns && a->high_ns == b->high_ns &&
-	       a->median_ns == b->median_ns && a->bytes_per_s == b->bytes_per_s &&
-	       a->times == b->times && a->after == b->after && a->error == b->error &&
-	       a->status == b->status && strcmp(a->name, b->name) == 0 && a->eadr == b->eadr &&
-	       a->ddio == b->ddio;
+	static struct soft_options one;
+	char error[SOFT_ERROR_MAX];
+	struct fault_power power;
+	int ret = fault_init(options, error);
+
+	hold(fault_power(options, &power, error) == ret && power.at <= INT64_MAX);
+	hold(strnlen(error, SOFT_ERROR_MAX) < SOFT_ERROR_MAX && (ret == 0) == (error[0] == '\0'));
+	if (ret == 0)
+		meet_faults();
+	else
+		hold(!fault_any || options->trace[0] != '\0');
+	for (size_t i = 0; ret == 0 && i < options->faults_count; i++) {
+		hold(strnlen(options->faults[i], SOFT_WORD_MAX) < SOFT_WORD_MAX);
+		hold(soft_options_parse(options->faults[i], &one, error) == 0);
+		hold(one.faults_count == 1 && fault_init(&one, error) == 0);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct soft_options options, again;
+	static struct soft_options options;
 	char error[SOFT_ERROR_MAX], *text = malloc(size + 1);
 	int ret;
 
@@ -57,11 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hold(strnlen(error, SOFT_ERROR_MAX) < SOFT_ERROR_MAX && (ret == 0) == (error[0] == '\0'));
 	hold(options.faults_count <= SOFT_FAULTS_MAX);
 	hold(strnlen(options.trace, SOFT_WORD_MAX) < SOFT_WORD_MAX);
-	for (size_t i = 0; ret == 0 && i < options.faults_count; i++) {
-		check_fault(&options.faults[i]);
-		hold(soft_options_parse(options.faults[i].word, &again, error) == 0);
-		hold(same(&again.faults[0], &options.faults[i]));
-	}
+	options.verbose = false; /* it prints what it hits */
+	if (ret == 0)
+		use_faults(&options);
 	return 0;
 }
 

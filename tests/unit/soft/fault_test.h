@@ -6,10 +6,12 @@
 #ifndef TESTS_UNIT_SOFT_FAULT_TEST_H
 #define TESTS_UNIT_SOFT_FAULT_TEST_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,9 +22,40 @@ static inline void use_faults(const char *words)
 	struct soft_options options;
 	char error[SOFT_ERROR_MAX];
 
-	if (soft_options_parse(words, &options, error))
+	if (soft_options_parse(words, &options, error) || fault_init(&options, error))
 		fail_msg("%s", error);
-	fault_init(&options);
 }
+
+static inline struct fault_power power_of(const char *words)
+{
+	struct soft_options options;
+	struct fault_power power;
+	char error[SOFT_ERROR_MAX];
+
+	if (soft_options_parse(words, &options, error) || fault_power(&options, &power, error))
+		fail_msg("%s", error);
+	return power;
+}
+
+/* Words of faults are refused, each with one message that begins with the word. */
+static inline void assert_refused(const char *const *words, size_t count)
+{
+	struct soft_options options;
+	char error[SOFT_ERROR_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(soft_options_parse(words[i], &options, error), 0);
+		if (fault_init(&options, error) != -EINVAL)
+			fail_msg("%s was taken", words[i]);
+		if (strncmp(error, words[i], strlen(words[i])) != 0 || strchr(error, '\n') != NULL)
+			fail_msg("%s: the message is: %s", words[i], error);
+		assert_false(fault_any);
+	}
+}
+#define ASSERT_REFUSED(...)                                                                        \
+	do {                                                                                       \
+		static const char *const words[] = {__VA_ARGS__};                                  \
+		assert_refused(words, sizeof(words) / sizeof(words[0]));                           \
+	} while (0)
 
 #endif /* TESTS_UNIT_SOFT_FAULT_TEST_H */

@@ -27,13 +27,11 @@ static int teardown(void **state)
 
 static void on_platform(const char *words)
 {
-	struct soft_options options;
-	char error[SOFT_ERROR_MAX];
+	const struct fault_power power = power_of(words);
 
-	assert_int_equal(soft_options_parse(words, &options, error), 0);
 	journal = calloc(1, sizeof(*journal));
 	assert_non_null(journal);
-	journal_init(journal, &options, &options.faults[0]);
+	journal_init(journal, 1, &power);
 }
 
 static void write_line(uint64_t addr, uint64_t mask, uint32_t qpn, int old)
@@ -239,7 +237,7 @@ static void half_of_the_lines_are_lost(void **state)
 {
 	int lost = 0, differ = 0;
 
-	on_platform("powerfail:at=1 seed:1");
+	on_platform("powerfail:at=1");
 	for (uint32_t i = 0; i < 10000; i++)
 		lost += journal_loses(journal, i);
 	assert_in_range(lost, 4750, 5250);

@@ -45,16 +45,12 @@ static void *map_shared(int fd, size_t length)
 
 static int setup(void **state)
 {
-	struct soft_options options;
-	char error[SOFT_ERROR_MAX];
-
 	world.file = tmpfile();
 	assert_non_null(world.file);
 	assert_int_equal(ftruncate(fileno(world.file), FILE_BYTES), 0);
 	world.bytes = map_shared(fileno(world.file), FILE_BYTES);
 	world.journal = map_shared(-1, sizeof(struct journal));
-	assert_int_equal(soft_options_parse("powerfail:at=1 seed:5", &options, error), 0);
-	journal_init(world.journal, &options, &options.faults[0]);
+	journal_init(world.journal, 5, &(struct fault_power){.at = 1});
 	assert_int_equal(pipe(world.ready), 0);
 	return 0;
 }

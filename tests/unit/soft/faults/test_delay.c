@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_delay.c -- delay and rate: the moments they give against the arithmetic of
- * their distributions.
+ * test_delay.c -- the fault delay: the moments it gives against the arithmetic of
+ * its distributions.
  *
  * Random ones are drawn DRAWS times from a fixed seed. A mean of n draws has the standard
  * error deviation / sqrt(n); it may be off by five of them, which a right generator exceeds
  * for one seed in 1.7 million, so a fixed seed that passes is evidence.
  */
+#include <locale.h>
 #include <math.h>
 
-#include "fault_test.h"
+#include "tests/unit/soft/fault_test.h"
 
 #define DRAWS  20000
 #define ERRORS 5
@@ -135,29 +136,32 @@ static void the_same_seed_gives_the_same_delays(void **state)
 	assert_int_not_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1), first[0]);
 }
 
-static void a_rate_sends_one_after_the_other(void **state)
+static void a_full_stop_is_the_point_in_any_locale(void **state)
 {
-	use_faults("rate:1GB"); /* a byte a nanosecond */
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 500, 1000), 1500);
-	assert_int_equal(fault_due_ns(SOFT_OP_READ, 300, 1000), 1800);
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1700), 1900);
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 5000), 5100); /* it was idle */
+	/* not every system has one with a comma: then the default locale does */
+	setlocale(LC_ALL, "de_DE.UTF-8");
+	use_faults("delay:time=1.5us");
+	setlocale(LC_ALL, "C");
+	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 2500);
 }
 
-static void a_rate_in_bits_is_an_eighth(void **state)
+static void wrong_words_are_refused(void **state)
 {
-	use_faults("rate:100Gbit"); /* 12.5 bytes a nanosecond */
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 4096, 1000), 1328);
+	ASSERT_REFUSED("delay", "delay:", "delay:2us", "delay:tme=2us", "delay:time=2us,",
+		       "delay:op=write", "delay:every=2", "delay:time=2us,time=3us",
+		       "delay:time=2us,every=2,at=1", "delay:time=2us,median=1us",
+		       "delay:median=2us", "delay:sigma=1", "delay:time=1us,sigma=1",
+		       "delay:time=1us,sigma=0");
 }
 
-static void filters_apply_in_order(void **state)
+static void wrong_values_are_refused(void **state)
 {
-	use_faults("delay:time=2us rate:1GB"); /* the wait comes before the wire */
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1000), 3100);
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 3000), 5100);
-	use_faults("rate:1GB delay:time=2us"); /* the wire is free again at 1100 */
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1000), 3100);
-	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1000), 3200);
+	ASSERT_REFUSED("delay:time=2", "delay:time=us", "delay:time=-1us", "delay:time=1e3us",
+		       "delay:time=.us", "delay:time=2us..1us", "delay:time=1us..",
+		       "delay:time=..1us", "delay:time=3601s", "delay:time=1us..2us..3us",
+		       "delay:median=0ns,sigma=1", "delay:median=1us,sigma=11",
+		       "delay:median=1us,sigma=x", "delay:median=1us,sigma=nan",
+		       "delay:op=,time=1us", "delay:op=write+,time=1us", "delay:op=wrote,time=1us");
 }
 
 int main(void)
@@ -171,9 +175,9 @@ int main(void)
 		cmocka_unit_test(a_uniform_delay_has_its_mean_and_bounds),
 		cmocka_unit_test(a_lognormal_delay_has_its_median_and_sigma),
 		cmocka_unit_test(the_same_seed_gives_the_same_delays),
-		cmocka_unit_test(a_rate_sends_one_after_the_other),
-		cmocka_unit_test(a_rate_in_bits_is_an_eighth),
-		cmocka_unit_test(filters_apply_in_order),
+		cmocka_unit_test(a_full_stop_is_the_point_in_any_locale),
+		cmocka_unit_test(wrong_words_are_refused),
+		cmocka_unit_test(wrong_values_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_drop.c -- the fault drop: after which operation of a connection it breaks.
+ */
+#include "tests/unit/soft/fault_test.h"
+
+static void it_breaks_after_the_first_operations(void **state)
+{
+	use_faults("drop:after=2");
+	assert_false(fault_drop(0));
+	assert_false(fault_drop(1));
+	assert_true(fault_drop(2));
+	use_faults("drop:after=0");
+	assert_true(fault_drop(0));
+}
+
+static void wrong_words_are_refused(void **state)
+{
+	ASSERT_REFUSED("drop", "drop:at=3", "drop:after=", "drop:after=-1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_breaks_after_the_first_operations),
+		cmocka_unit_test(wrong_words_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
