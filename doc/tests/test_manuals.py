@@ -175,3 +175,8 @@ def test_generator_refuses_an_incomplete_comment(tmp_path: Path, header: str, co
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 2 and complaint in run.stderr
     assert not (tmp_path / "man3").exists()
+
+
+def test_the_manual_of_the_device_has_the_entry_of_each_fault() -> None:
+    merge = subprocess.run([SOURCE / "doc" / "faults2man.py", "--check"], capture_output=True, text=True)
+    assert merge.returncode == 0, merge.stderr

@@ -58,6 +58,21 @@ static int fail(struct fault *fault, const char *name, int error)
 	return error;
 }
 
+/*
+ * Manual:
+ * .It Cm call Ns Op : Ns Ar WHEN , Ns Cm name Ns = Ns Ar FUNCTION , Ns Cm errno Ns = Ns Ar E
+ * A call of libibverbs or librdmacm, any or only
+ * .Ar FUNCTION ,
+ * fails with this errno
+ * .Pq Dv ENOMEM No by default
+ * and does nothing.
+ * Calls that functions of librdmacm make count as well: for example,
+ * .Fn rdma_create_qp
+ * calls
+ * .Fn ibv_create_qp .
+ * .Fl v
+ * prints each call that fails.
+ */
 const struct fault_ops call_fault = {
 	.name = "call",
 	.form = "call:at=17 or call:name=ibv_reg_mr,at=2,errno=ENOMEM",

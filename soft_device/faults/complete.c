@@ -40,6 +40,15 @@ static enum ibv_wc_status fail(struct fault *fault, enum soft_op op, enum ibv_wc
 	return fault_hits_op(fault, op) && status == IBV_WC_SUCCESS ? complete->status : status;
 }
 
+/*
+ * Manual:
+ * .It Cm complete : Ns Oo Cm op Ns = Ns Ar KIND , Oc Ns Oo Ar WHEN , Oc Ns Cm status Ns = Ns Ar S
+ * An operation is not executed, and completes with the status
+ * .Dv IBV_WC_ Ns Ar S ,
+ * such as
+ * .Li REM_ACCESS_ERR .
+ * The queue pair enters the error state.
+ */
 const struct fault_ops complete_fault = {
 	.name = "complete",
 	.form = "complete:op=write,at=5,status=REM_ACCESS_ERR",

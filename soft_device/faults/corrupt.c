@@ -14,6 +14,11 @@ static void flip(struct fault *fault, enum soft_op op, unsigned char *bytes, siz
 		bytes[fault_random() % length] ^= 0xff;
 }
 
+/*
+ * Manual:
+ * .It Cm corrupt Ns Op : Ns Cm op Ns = Ns Ar KIND , Ns Ar WHEN
+ * One byte that the operation moves arrives as its complement.
+ */
 const struct fault_ops corrupt_fault = {
 	.name = "corrupt",
 	.form = "corrupt:op=write,at=5",

@@ -89,6 +89,20 @@ static uint64_t due_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uin
 	return fault_hits_op(fault, op) ? due_ns + draw_ns(fault->own) : due_ns;
 }
 
+/*
+ * Manual:
+ * .It Cm delay : Ns Oo Cm op Ns = Ns Ar KIND , Oc Ns Oo Ar WHEN , Oc Ns Cm time Ns = Ns Ar TIME
+ * Delay an operation by this time.
+ * Operations in flight overlap, as on a wire, but those of a queue pair stay in
+ * order: a delayed operation also delays those behind it.
+ * Where a program has just polled, and then neither polls nor waits for an event
+ * of the completion queue, the delay may be up to a millisecond longer.
+ * .Cm time Ns = Ns Ar LOW.. Ns Ar HIGH
+ * is uniform between two times;
+ * .Cm median Ns = Ns Ar TIME , Ns Cm sigma Ns = Ns Ar X
+ * is lognormal.
+ * Several delays add up, so two of them make a distribution with a slow mode.
+ */
 const struct fault_ops delay_fault = {
 	.name = "delay",
 	.form = "delay:time=2us, delay:time=1us..3us or delay:median=2us,sigma=0.5, each with "

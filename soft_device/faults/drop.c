@@ -43,6 +43,14 @@ static bool breaks(struct fault *fault, uint64_t operations, bool dropped)
 	return dropped || hit;
 }
 
+/*
+ * Manual:
+ * .It Cm drop : Ns Cm after Ns = Ns Ar N
+ * Each connection breaks after its first
+ * .Ar N
+ * operations, as if the peer had vanished.
+ * Of a UC or UD queue pair all messages after those are lost.
+ */
 const struct fault_ops drop_fault = {
 	.name = "drop",
 	.form = "drop:after=1000",

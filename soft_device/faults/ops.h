@@ -2,7 +2,8 @@
 /*
  * ops.h -- a fault: its words, its state and its hooks; included by the file of each.
  *
- * faults/NAME.c defines `NAME_fault` and has a row in list.h; nothing else knows it. parse.c makes
+ * faults/NAME.c defines `NAME_fault`, has its entry of the manual in a comment, for
+ * doc/faults2man.py, and a row in list.h; nothing else knows it. parse.c makes
  * a struct fault of a word of RPMA_SOFT, by the words that the ops have. fault.c walks all of them,
  * in the order of the user, where the device meets a fault (fault.h).
  */

@@ -42,6 +42,14 @@ static void describe(const struct fault *fault, struct fault_power *power)
 	power->at = fault->when.at;
 }
 
+/*
+ * Manual:
+ * .It Cm powerfail : Ns Cm at Ns = Ns Ar N , Ns Xo
+ * .Cm domain Ns = Ns Ar adr|eadr , Ns Cm ddio Ns = Ns Ar on|off
+ * .Xc
+ * The power of this process fails at the Nth incoming operation, see
+ * .Sx POWER FAILURE .
+ */
 const struct fault_ops powerfail_fault = {
 	.name = "powerfail",
 	.form = "powerfail:at=1000,domain=adr,ddio=on",

@@ -52,6 +52,21 @@ static uint64_t end_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uin
 	return end;
 }
 
+/*
+ * Manual:
+ * .It Cm rate : Ns Ar RATE
+ * Limit the bytes of operations to this rate, one operation after the other, over
+ * all connections of the process.
+ * The unit is
+ * .Li bit , kbit , Mbit , Gbit
+ * per second or
+ * .Li B , kB , MB , GB
+ * per second, in powers of ten:
+ * .Li rate:100Gbit
+ * and
+ * .Li rate:12.5GB
+ * are equal.
+ */
 const struct fault_ops rate_fault = {
 	.name = "rate",
 	.form = "rate:100Gbit or rate:10GB",

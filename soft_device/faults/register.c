@@ -35,6 +35,12 @@ static int fail(struct fault *fault, int error)
 	return registration->error != 0 ? registration->error : ENOMEM;
 }
 
+/*
+ * Manual:
+ * .It Cm register Ns Op : Ns Ar WHEN , Ns Cm errno Ns = Ns Ar E
+ * A memory registration fails with this errno
+ * .Pq Dv ENOMEM No by default .
+ */
 const struct fault_ops register_fault = {
 	.name = "register",
 	.form = "register:at=2,errno=ENOMEM or register:every=3",

@@ -34,6 +34,17 @@ static uint32_t find_none(struct fault *fault, uint32_t tries)
 	return times > UINT32_MAX - tries ? UINT32_MAX : tries + (uint32_t)times;
 }
 
+/*
+ * Manual:
+ * .It Cm rnr : Ns Oo Ar WHEN , Oc Ns Cm times Ns = Ns Ar M
+ * An operation that needs a receive finds none
+ * .Ar M
+ * times (1 by default), as if the peer had not posted it in time.
+ * If that exceeds the queue pair's
+ * .Fa rnr_retry ,
+ * the operation fails with
+ * .Dv IBV_WC_RNR_RETRY_EXC_ERR .
+ */
 const struct fault_ops rnr_fault = {
 	.name = "rnr",
 	.form = "rnr:every=50,times=2 or rnr:at=7",
