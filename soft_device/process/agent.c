@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.c -- the one thread of the device: epoll, watches, timers, calls.
+ * agent.c -- the one thread of the device: epoll, watches, calls; its timers are in timers.c.
  *
  * Everything it serves is a watch: the kick, the wake-up for calls and the timerfd too. One
  * lock guards the lists and is never held around a callback; a removed watch or timer is marked
@@ -19,7 +19,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 #if __has_include(<valgrind/valgrind.h>)
@@ -28,30 +27,17 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
+#include "agent_private.h"
 #include "process.h"
 
 #define BATCH	 64
 #define SLICE_NS 100000 /* the shortest there is */
 #define LOOKS	 64u	/* before it sleeps, where more is about to come: 20 us or so */
 
-/* What watches and timers have in common; under the lock. */
-struct source {
-	struct source *next;
-	bool dead; /* freed when no batch of events can name it */
-	uint32_t generation;
-};
-
 struct watch {
 	struct source source; /* first */
 	int fd;
 	void (*ready)(void *arg, uint32_t events);
-	void *arg;
-};
-
-struct timer {
-	struct source source; /* first */
-	uint64_t at_ns;	      /* 0: off */
-	void (*due)(void *arg);
 	void *arg;
 };
 
@@ -70,20 +56,16 @@ static struct agent {
 	pthread_t thread;
 	_Atomic bool leaving;
 	struct source *watches;
-	struct source *timers;
 	struct call *calls; /* oldest first */
 	struct call **last_call;
-	uint64_t armed_ns; /* what the timerfd is set to; 0: off */
 	bool has_dead;
 	bool started;
 	uint32_t generation; /* raised in the child of a fork() */
 	int epoll;
 	int kick;
 	int wake;
-	int clock;
 	/* what a child inherited and must not touch; here for leak checkers */
 	struct source *old_watches;
-	struct source *old_timers;
 	struct call *old_calls;
 } agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -92,18 +74,17 @@ static struct agent {
 	.epoll = -1,
 	.kick = -1,
 	.wake = -1,
-	.clock = -1,
 };
 
 static __thread bool on_agent;
 static unsigned looks = LOOKS, looks_left; /* its thread's; fewer where they find nothing */
 
-static void take(void)
+void agent_take(void)
 {
 	pthread_mutex_lock(&agent.lock);
 }
 
-static void release(void)
+void agent_release(void)
 {
 	pthread_mutex_unlock(&agent.lock);
 }
@@ -116,7 +97,7 @@ static void ring(int fd)
 	(void)!write(fd, &one, sizeof(one));
 }
 
-static void drain(int fd)
+void agent_drain(int fd)
 {
 	uint64_t count;
 	ssize_t got = read(fd, &count, sizeof(count));
@@ -141,45 +122,43 @@ void agent_settle(void)
 
 	if (agent_is_current())
 		return;
-	take();
+	agent_take();
 	returns = agent.returns;
 	agent.waiting++;
 	while (agent.running != NULL && agent.returns == returns)
 		pthread_cond_wait(&agent.returned, &agent.lock);
 	agent.waiting--;
-	release();
+	agent_release();
 }
 
-/* Callers hold the lock, before and after a callback without it. */
-static void begin(void *what)
+void agent_begin(void *what)
 {
 	agent.running = what;
-	release();
+	agent_release();
 }
 
-static void end(void)
+void agent_end(void)
 {
-	take();
+	agent_take();
 	agent.running = NULL;
 	agent.returns++;
 	if (agent.waiting > 0)
 		pthread_cond_broadcast(&agent.returned);
 }
 
-static void enter(struct source **list, struct source *source)
+void agent_enter(struct source **list, struct source *source)
 {
 	source->generation = agent.generation;
 	source->next = *list;
 	*list = source;
 }
 
-static bool is_live(const struct source *source)
+bool agent_is_live(const struct source *source)
 {
 	return !source->dead && source->generation == agent.generation;
 }
 
-/* The caller must not hold what its callback takes. */
-static void retire(struct source *source)
+void agent_retire(struct source *source)
 {
 	source->dead = true;
 	wait_returned(source);
@@ -197,14 +176,14 @@ struct watch *agent_watch(int fd, uint32_t events, void (*ready)(void *arg, uint
 	watch->fd = fd;
 	watch->ready = ready;
 	watch->arg = arg;
-	take();
+	agent_take();
 	if (epoll_ctl(agent.epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-		release();
+		agent_release();
 		free(watch);
 		return NULL;
 	}
-	enter(&agent.watches, &watch->source);
-	release();
+	agent_enter(&agent.watches, &watch->source);
+	agent_release();
 	return watch;
 }
 
@@ -213,12 +192,12 @@ int agent_watch_change(struct watch *watch, uint32_t events)
 	struct epoll_event event = {.events = events, .data.ptr = watch};
 	int result = 0;
 
-	take();
-	if (!is_live(&watch->source))
+	agent_take();
+	if (!agent_is_live(&watch->source))
 		result = -EINVAL;
 	else if (epoll_ctl(agent.epoll, EPOLL_CTL_MOD, watch->fd, &event) != 0)
 		result = -errno;
-	release();
+	agent_release();
 	return result;
 }
 
@@ -226,61 +205,12 @@ void agent_unwatch(struct watch *watch)
 {
 	if (watch == NULL)
 		return;
-	take();
-	if (is_live(&watch->source)) {
+	agent_take();
+	if (agent_is_live(&watch->source)) {
 		epoll_ctl(agent.epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-		retire(&watch->source);
+		agent_retire(&watch->source);
 	}
-	release();
-}
-
-/* Callers hold the lock. */
-static void arm_clock(uint64_t at_ns)
-{
-	const struct itimerspec when = {
-		.it_value = {.tv_sec = (time_t)(at_ns / 1000000000),
-			     .tv_nsec = (long)(at_ns % 1000000000)},
-	};
-
-	agent.armed_ns = at_ns;
-	timerfd_settime(agent.clock, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
-struct timer *agent_timer_new(void (*due)(void *arg), void *arg)
-{
-	struct timer *timer = calloc(1, sizeof(*timer));
-
-	if (timer == NULL)
-		return NULL;
-	timer->due = due;
-	timer->arg = arg;
-	take();
-	enter(&agent.timers, &timer->source);
-	release();
-	return timer;
-}
-
-void agent_timer_set(struct timer *timer, uint64_t at_ns)
-{
-	take();
-	if (is_live(&timer->source)) {
-		timer->at_ns = at_ns;
-		if (at_ns != 0 && (agent.armed_ns == 0 || at_ns < agent.armed_ns))
-			arm_clock(at_ns);
-	}
-	release();
-}
-
-void agent_timer_delete(struct timer *timer)
-{
-	if (timer == NULL)
-		return;
-	take();
-	if (is_live(&timer->source)) {
-		timer->at_ns = 0;
-		retire(&timer->source);
-	}
-	release();
+	agent_release();
 }
 
 int agent_call(void (*run)(void *arg), void *arg)
@@ -291,11 +221,11 @@ int agent_call(void (*run)(void *arg), void *arg)
 		return -ENOMEM;
 	call->run = run;
 	call->arg = arg;
-	take();
+	agent_take();
 	*agent.last_call = call;
 	agent.last_call = &call->next;
 	ring(agent.wake);
-	release();
+	agent_release();
 	return 0;
 }
 
@@ -323,7 +253,7 @@ static void kicked(void *arg, uint32_t events)
 {
 	(void)arg;
 	(void)events;
-	drain(agent.kick);
+	agent_drain(agent.kick);
 	process_raise();
 }
 
@@ -333,12 +263,12 @@ static void woken(void *arg, uint32_t events)
 
 	(void)arg;
 	(void)events;
-	drain(agent.wake);
-	take();
+	agent_drain(agent.wake);
+	agent_take();
 	call = agent.calls;
 	agent.calls = NULL;
 	agent.last_call = &agent.calls;
-	release();
+	agent_release();
 	while (call != NULL) {
 		struct call *next = call->next;
 
@@ -348,54 +278,9 @@ static void woken(void *arg, uint32_t events)
 	}
 }
 
-/* The first timer that is due, and when the earliest of the others is. Callers hold the lock. */
-static struct timer *find_due(uint64_t now_ns, uint64_t *earliest_ns)
-{
-	*earliest_ns = 0;
-	for (struct source *at = agent.timers; at != NULL; at = at->next) {
-		struct timer *timer = (struct timer *)at;
-
-		if (timer->at_ns == 0)
-			continue;
-		if (timer->at_ns <= now_ns)
-			return timer;
-		if (*earliest_ns == 0 || timer->at_ns < *earliest_ns)
-			*earliest_ns = timer->at_ns;
-	}
-	return NULL;
-}
-
-/*
- * Runs what was due when it began: a timer that is set to the past again by its callback takes
- * its turn after the sockets.
- */
-static void clock_expired(void *arg, uint32_t events)
-{
-	const uint64_t now_ns = process_now_ns();
-	struct timer *timer;
-	uint64_t earliest_ns;
-
-	(void)arg;
-	(void)events;
-	drain(agent.clock);
-	take();
-	agent.armed_ns = 0;
-	while ((timer = find_due(now_ns, &earliest_ns)) != NULL && agent.armed_ns == 0) {
-		timer->at_ns = 0;
-		begin(timer);
-		timer->due(timer->arg);
-		end();
-	}
-	if (timer != NULL)
-		arm_clock(now_ns);
-	else if (earliest_ns != 0 && (agent.armed_ns == 0 || earliest_ns < agent.armed_ns))
-		arm_clock(earliest_ns);
-	release();
-}
-
 /* Call with the lock held, while no batch of events is being handled and no thread waits for a
  * callback. */
-static void free_dead(struct source **list)
+void agent_free_dead(struct source **list)
 {
 	while (*list != NULL) {
 		struct source *one = *list;
@@ -416,9 +301,9 @@ static void serve_one(const struct epoll_event *event)
 
 	if (watch->source.dead)
 		return;
-	begin(watch);
+	agent_begin(watch);
 	watch->ready(watch->arg, event->events);
-	end();
+	agent_end();
 }
 
 /* The clock comes last: what has come while this thread could not run is not late. */
@@ -426,11 +311,11 @@ static void serve(const struct epoll_event *events, int count)
 {
 	const struct epoll_event *clock = NULL;
 
-	take();
+	agent_take();
 	for (int i = 0; i < count; i++) {
 		const struct watch *watch = events[i].data.ptr;
 
-		if (watch->fd == agent.clock && !watch->source.dead)
+		if (watch->fd == timers_fd() && !watch->source.dead)
 			clock = &events[i];
 		else
 			serve_one(&events[i]);
@@ -438,11 +323,11 @@ static void serve(const struct epoll_event *events, int count)
 	if (clock != NULL)
 		serve_one(clock);
 	if (agent.has_dead && agent.waiting == 0) {
-		free_dead(&agent.watches);
-		free_dead(&agent.timers);
+		agent_free_dead(&agent.watches);
+		timers_free_dead();
 		agent.has_dead = false;
 	}
-	release();
+	agent_release();
 }
 
 /*
@@ -504,13 +389,11 @@ static int open_fds(void)
 	agent.epoll = epoll_create1(EPOLL_CLOEXEC);
 	agent.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	agent.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	agent.clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (agent.epoll < 0 || agent.kick < 0 || agent.wake < 0 || agent.clock < 0 ||
+	if (agent.epoll < 0 || agent.kick < 0 || agent.wake < 0 ||
 	    agent_watch(agent.kick, EPOLLIN, kicked, NULL) == NULL ||
-	    agent_watch(agent.wake, EPOLLIN, woken, NULL) == NULL ||
-	    agent_watch(agent.clock, EPOLLIN, clock_expired, NULL) == NULL)
+	    agent_watch(agent.wake, EPOLLIN, woken, NULL) == NULL)
 		return -errno;
-	return 0;
+	return timers_open();
 }
 
 static int start_thread(void)
@@ -547,11 +430,11 @@ static int start(struct process *process)
 	agent.started = false;
 	for (struct source *at = agent.watches; at != NULL; at = at->next)
 		at->dead = true;
-	free_dead(&agent.watches);
+	agent_free_dead(&agent.watches);
 	close_fd(&agent.epoll);
 	close_fd(&agent.kick);
 	close_fd(&agent.wake);
-	close_fd(&agent.clock);
+	timers_close();
 	return result;
 }
 
@@ -579,17 +462,15 @@ static void forked(void)
 			close(((struct watch *)at)->fd);
 	}
 	close_fd(&agent.epoll);
-	agent.kick = agent.wake = agent.clock = -1; /* were watched */
+	agent.kick = agent.wake = -1; /* were watched */
 	agent.old_watches = agent.watches;
-	agent.old_timers = agent.timers;
+	timers_forked();
 	agent.old_calls = agent.calls;
 	agent.watches = NULL;
-	agent.timers = NULL;
 	agent.calls = NULL;
 	agent.last_call = &agent.calls;
 	agent.running = NULL;
 	agent.waiting = 0;
-	agent.armed_ns = 0;
 	agent.has_dead = false;
 	agent.started = false;
 	agent.generation++;
