@@ -38,7 +38,7 @@ const struct process_part *const process_parts[] = {
 	&secret_part,	 /* none */
 	&peer_part,	 /* the table of peers */
 	&listen_part,	 /* this process's hello */
-	&door_part,	 /* the doors */
+	&admission_part, /* the admission sockets */
 	&groups_part,	 /* no lock of its own */
 	&doorbell_part,	 /* own comp channels, and who knows them */
 	&powerfail_part, /* none */

@@ -98,10 +98,10 @@ struct cm_link {
 	bool held;			/* its request waits for room in the backlog */
 	uint64_t deadline_ns; /* for the request to arrive, or when to dial again; 0: none */
 	unsigned redials;     /* after a refused port */
-	unsigned char
-		token[WIRE_TOKEN_BYTES]; /* the one of its request: left at the listener's door */
-	size_t length;			 /* used part of bytes */
-	unsigned char bytes[CM_MESSAGE_MAX]; /* received, not decoded; or see `connecting` */
+	unsigned char token[WIRE_TOKEN_BYTES]; /* the one of its request: left at the listener's
+						  admission socket */
+	size_t length;			       /* used part of bytes */
+	unsigned char bytes[CM_MESSAGE_MAX];   /* received, not decoded; or see `connecting` */
 };
 
 struct cm_membership;
@@ -132,7 +132,7 @@ struct cm_id {
 	int fd; /* the bound socket until it connects, the listening one; -1 */
 	/* listening */
 	struct watch *watch;
-	struct door *door;
+	struct admission *admission;
 	uint32_t backlog;
 	uint32_t requests; /* CONNECT_REQUESTs not delivered yet */
 	/* connected */
@@ -257,7 +257,7 @@ struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsig
 void cm_links_forget(void); /* in a child of fork() */
 int cm_start(void);	    /* before all others; -ENOMEM */
 /* Whose process asks: a request from an address of this host has to prove it. */
-bool cm_is_of_stranger(const struct cm_link *link, const struct cm_message *request);
+bool cm_is_unproven(const struct cm_link *link, const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
 
 /* handshake.c; lock held. 0, or -errno: the link has to end. */

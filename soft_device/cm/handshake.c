@@ -11,7 +11,7 @@
 #include "cm.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
-#include "soft_device/transport/door.h"
+#include "soft_device/transport/admission.h"
 #include "soft_device/transport/secret.h"
 
 static int say(const struct cm_link *link, const void *bytes, size_t length)
@@ -117,7 +117,7 @@ static void tell(const struct cm_link *link, int error)
 	if (link->id != NULL)
 		warn(link, handshake_describe(error));
 	else if (gid_of_socket(link->fd, &own, &remote) == 0)
-		door_stranger(STRANGER_SECRET, &remote);
+		admission_refuse(REFUSED_SECRET, &remote);
 }
 
 int cm_handshake_take(struct cm_link *link)

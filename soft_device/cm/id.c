@@ -15,7 +15,7 @@
 #include "cm.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
-#include "soft_device/transport/door.h"
+#include "soft_device/transport/admission.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
@@ -115,7 +115,7 @@ void cm_id_delete(struct cm_id *id)
 	pthread_mutex_unlock(&cm_lock);
 	cm_link_close(link);
 	agent_unwatch(watch);
-	door_close(id->door);
+	admission_close(id->admission);
 	cm_pending_close(id);
 	if (id->fd >= 0)
 		close(id->fd);

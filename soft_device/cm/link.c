@@ -20,7 +20,7 @@
 #include "cm.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
-#include "soft_device/transport/door.h"
+#include "soft_device/transport/admission.h"
 
 #define REDIALS	  20 /* after a refused port, each after: */
 #define REDIAL_NS UINT64_C(5000000)
@@ -151,7 +151,7 @@ void cm_link_say(struct cm_link *link, enum cm_kind kind)
 	cm_link_send(link, &message);
 }
 
-/* A process of this host is visited at its door first, so that it knows whose request it is. */
+/* A process of this host gets a token first, so that it knows whose request it is. */
 static int knock(const struct cm_link *link)
 {
 	const struct sockaddr *to = (const struct sockaddr *)&link->id->remote;
@@ -162,7 +162,7 @@ static int knock(const struct cm_link *link)
 	gid_from_sockaddr(&gid, to);
 	if (!gid_is_of_this_host(&gid))
 		return 0;
-	error = door_knock(&gid, cm_address_port(&link->id->remote), link->token);
+	error = admission_leave_token(&gid, cm_address_port(&link->id->remote), link->token);
 	inet_ntop(AF_INET6, gid.raw, address, sizeof(address));
 	if (error == -EACCES)
 		process_warn("%s port %u: refused, it belongs to another user", address,
@@ -378,16 +378,16 @@ static void clock_expired(void *arg)
 	pthread_mutex_unlock(&cm_lock);
 }
 
-bool cm_is_of_stranger(const struct cm_link *link, const struct cm_message *request)
+bool cm_is_unproven(const struct cm_link *link, const struct cm_message *request)
 {
 	union ibv_gid own, remote;
-	struct visitor visitor;
+	struct admitted admitted;
 
 	if (gid_of_socket(link->fd, &own, &remote) != 0)
 		return true;
-	if (!gid_is_of_this_host(&remote) || door_take(request->token, &visitor))
+	if (!gid_is_of_this_host(&remote) || admission_take(request->token, &admitted))
 		return false;
-	door_stranger(STRANGER_UNPROVEN, &remote);
+	admission_refuse(REFUSED_UNPROVEN, &remote);
 	return true;
 }
 

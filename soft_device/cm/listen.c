@@ -17,7 +17,7 @@
 #include "cm.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
-#include "soft_device/transport/door.h"
+#include "soft_device/transport/admission.h"
 
 #define REQUEST_NS	UINT64_C(5000000000)
 #define PAUSE_NS	UINT64_C(100000000)
@@ -200,7 +200,7 @@ int cm_listen_request(struct cm_link *link)
 		return -EPROTO;
 	if (listener->state != CM_LISTENING)
 		return -EPIPE;
-	if (!link->proven && cm_is_of_stranger(link, &request))
+	if (!link->proven && cm_is_unproven(link, &request))
 		return -EACCES; /* hanging up is a rejection */
 	link->proven = true;
 	if ((request.kind == CM_SIDR_REQ) != cm_is_datagram(listener)) {
@@ -230,18 +230,18 @@ void cm_listen_admit(struct cm_id *listener)
 		cm_link_end(link);
 }
 
-static struct door *open_door(const struct cm_id *id)
+static struct admission *open_admission(const struct cm_id *id)
 {
 	union ibv_gid gid;
 
 	gid_from_sockaddr(&gid, (const struct sockaddr *)&id->local);
-	return door_open(&gid, cm_address_port(&id->local));
+	return admission_open(&gid, cm_address_port(&id->local));
 }
 
-static void close_door(struct cm_id *id)
+static void close_admission(struct cm_id *id)
 {
-	door_close(id->door);
-	id->door = NULL;
+	admission_close(id->admission);
+	id->admission = NULL;
 }
 
 /* Lock held. -errno; the id is as it was. */
@@ -257,21 +257,21 @@ static int start_listening(struct cm_id *id, int backlog)
 		error = CM_REFUSE_STATE(-EINVAL, "rdma_listen", id);
 	if (error != 0)
 		return error;
-	id->door = open_door(id);
-	if (id->door == NULL)
+	id->admission = open_admission(id);
+	if (id->admission == NULL)
 		return -errno;
 	/* so that the next server gets the port while connections of this one are in time wait */
 	if (setsockopt(id->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
 	    listen(id->fd, SOMAXCONN) != 0) {
 		error = -errno;
-		close_door(id);
+		close_admission(id);
 		return error;
 	}
 	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (uint32_t)backlog : BACKLOG_MAX;
 	id->watch = agent_watch(id->fd, EPOLLIN, ready, id);
 	if (id->watch == NULL) {
 		error = -errno;
-		close_door(id);
+		close_admission(id);
 		return error;
 	}
 	id->state = CM_LISTENING;

@@ -67,8 +67,8 @@ struct cm_message {
 	uint8_t srq;		 /* 0, 1 */
 	uint32_t ece_vendor;
 	uint32_t ece_options;
-	unsigned char token[WIRE_TOKEN_BYTES]; /* REQ, SIDR REQ: left at the listener's door, if of
-						  its host */
+	unsigned char token[WIRE_TOKEN_BYTES]; /* REQ, SIDR REQ: left at the listener's admission
+						  socket, if of its host */
 	uint8_t private_data_len;
 	unsigned char private_data[CM_PRIVATE_MAX]; /* zeros after private_data_len */
 };

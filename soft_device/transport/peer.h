@@ -28,7 +28,7 @@ enum peer_transport {
 	PEER_TCP,   /* no segment here; tcp.h carries operations */
 };
 
-extern const struct process_part peer_part, listen_part, door_part, doorbell_part;
+extern const struct process_part peer_part, listen_part, admission_part, doorbell_part;
 
 /*
  * Which process: its identity, and as that is its own claim, what it does not choose: between hosts

@@ -2,7 +2,7 @@
 /*
  * peer_attempt.c -- finding out who is at an address, and how to reach it.
  *
- *	of this host: its door, where the kernel vouches for both ends
+ *	of this host: its admission socket, where the kernel vouches for both ends
  *		> a process we know already: done
  *		> its segment is mapped and its memory tried: local
  *		> otherwise connect (TCP), show the token, carry the operations: tcp
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "address.h"
-#include "door.h"
+#include "admission.h"
 #include "handshake.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
@@ -29,7 +29,7 @@
 
 #define REASON_MAX 128
 
-#define AGAIN_NS   UINT64_C(5000000) /* before the next try at a door where too many wait */
+#define AGAIN_NS   UINT64_C(5000000) /* before the next try at a socket where too many wait */
 
 struct finding {
 	struct attempt *attempt;
@@ -42,7 +42,7 @@ struct finding {
 	char reason[REASON_MAX]; /* why over TCP */
 	struct unix_link *link;
 	struct wire_hello own;	    /* as said over TCP, to a process of this host */
-	struct wire_hello other;    /* as it said, at the door or over TCP */
+	struct wire_hello other;    /* as it said, over the unix socket or TCP */
 	struct handshake handshake; /* with a process of another host */
 };
 
@@ -188,7 +188,7 @@ static void use_local(struct finding *finding)
 	finish(finding, peer, 0);
 }
 
-/* At the other end is the process that we met at the door, not one that took its port since. */
+/* At the other end is the process of the unix socket, not one that took its port since. */
 static int take_hello(struct finding *finding, const unsigned char *body, size_t length)
 {
 	const struct wire_hello *met = &finding->other;
@@ -354,7 +354,7 @@ static void connect_tcp(struct finding *finding)
 		fail(finding, result);
 }
 
-/* At the door: see unix_connect(). */
+/* The result of unix_connect(). */
 static void met(void *arg, const char *step, int error)
 {
 	struct finding *finding = arg;
@@ -379,7 +379,7 @@ static void met(void *arg, const char *step, int error)
 	connect_tcp(finding);
 }
 
-static void go_to_door(struct finding *finding)
+static void try_unix_socket(struct finding *finding)
 {
 	const struct attempt *attempt = finding->attempt;
 	const uint64_t again_ns = process_now_ns() + AGAIN_NS;
@@ -401,7 +401,7 @@ static void expired(void *arg)
 	if (process_now_ns() >= finding->deadline_ns)
 		fail(finding, -ETIMEDOUT);
 	else
-		go_to_door(finding);
+		try_unix_socket(finding);
 }
 
 void attempt_start(void *arg)
@@ -425,7 +425,7 @@ void attempt_start(void *arg)
 	finding->own.identity = peer_hello()->identity;
 	finding->local = gid_is_of_this_host(&attempt->to);
 	if (finding->local) {
-		go_to_door(finding);
+		try_unix_socket(finding);
 		return;
 	}
 	snprintf(finding->reason, sizeof(finding->reason), "other host or network namespace");

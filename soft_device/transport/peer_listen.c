@@ -7,7 +7,7 @@
  * A connection is pending until its peer has shown who it is and what the connection is for: it
  * has a slot, and room for one hello, and never reads more than it knows to be well-formed. The
  * time for that is limited, and where there are too many the oldest is closed. One from an address
- * of this host has to show a token that its process left at a door (door.h), else it gets no
+ * of this host has to show a token that its process left before (admission.h), else it gets no
  * answer; one of another host the secret, if there is one (handshake.h).
  */
 #include <errno.h>
@@ -18,19 +18,19 @@
 #include <unistd.h>
 
 #include "address.h"
-#include "door.h"
+#include "admission.h"
 #include "handshake.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
 #define PENDING_MAX 256
-#define PORT_TRIES  64			/* another user may hold the name of a door */
+#define PORT_TRIES  64			/* another user may hold the name of a unix socket */
 #define PAUSE_NS    UINT64_C(100000000) /* a listener's, when no file descriptor is left */
 
 struct listener {
 	struct listener *next;
 	int fd;
-	struct door *door;
+	struct admission *admission;
 	struct watch *watch;
 	struct timer *resume;
 	union ibv_gid gid;
@@ -107,20 +107,20 @@ static bool answer(const struct pending_peer *peer, const void *bytes, size_t le
 	return send(peer->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* A process of this host: false, a stranger, who is told nothing. */
+/* A process of this host; false: it has not proven its user, and gets no answer. */
 static bool welcome_neighbour(struct pending_peer *peer, const struct wire_hello *hello)
 {
 	struct wire_hello reply = {.identity = peer_hello()->identity};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct visitor visitor;
+	struct admitted admitted;
 
-	if (!door_take(hello->token, &visitor) || visitor.identity != hello->identity) {
-		door_stranger(STRANGER_UNPROVEN, &peer->key.remote);
+	if (!admission_take(hello->token, &admitted) || admitted.identity != hello->identity) {
+		admission_refuse(REFUSED_UNPROVEN, &peer->key.remote);
 		return false;
 	}
-	peer->key = (struct peer_key){.identity = visitor.identity, .pid = visitor.pid};
+	peer->key = (struct peer_key){.identity = admitted.identity, .pid = admitted.pid};
 	peer->admitted = true;
-	memcpy(reply.token, visitor.answer, sizeof(reply.token));
+	memcpy(reply.token, admitted.answer, sizeof(reply.token));
 	wire_put_hello(bytes, &reply);
 	return answer(peer, bytes, sizeof(bytes));
 }
@@ -135,7 +135,7 @@ static bool shake_hands(struct pending_peer *peer, size_t length)
 		handshake_take(handshake, peer->bytes + WIRE_HEADER_BYTES, length, bytes, &reply);
 
 	if (handshake_describe(result) != NULL)
-		door_stranger(STRANGER_SECRET, &peer->key.remote);
+		admission_refuse(REFUSED_SECRET, &peer->key.remote);
 	if (result > 0) {
 		peer->key.identity = handshake->hello[HANDSHAKE_CLIENT].identity;
 		peer->admitted = true;
@@ -230,7 +230,7 @@ static void pending_new(int fd)
 		return;
 	}
 	if (pending.count == PENDING_MAX) {
-		door_stranger(STRANGER_CROWD, NULL);
+		admission_refuse(REFUSED_CROWD, NULL);
 		pending_free(pending.oldest);
 	}
 	while (*at != NULL)
@@ -295,7 +295,7 @@ static int listener_bind(struct listener *listener, uint32_t scope_id)
 	return 0;
 }
 
-/* At a port whose door can be had. */
+/* At a port whose unix socket is free as well. */
 static int listener_open(struct listener *listener, uint32_t scope_id)
 {
 	int result = -EADDRINUSE;
@@ -306,8 +306,8 @@ static int listener_open(struct listener *listener, uint32_t scope_id)
 		result = listener_bind(listener, scope_id);
 		if (result != 0)
 			break;
-		listener->door = door_open(&listener->gid, listener->port);
-		if (listener->door == NULL)
+		listener->admission = admission_open(&listener->gid, listener->port);
+		if (listener->admission == NULL)
 			result = -errno;
 	}
 	return result;
@@ -338,7 +338,7 @@ static int listener_new(const union ibv_gid *gid, uint32_t scope_id, struct list
 		return 0;
 	}
 	agent_timer_delete(listener->resume);
-	door_close(listener->door);
+	admission_close(listener->admission);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	free(listener);

@@ -4,7 +4,7 @@
  *
  *	peer.c		the table of peers and who waits for one
  *	peer_attempt.c	finding out who is at an address: connect, hello, choose
- *	door.c		the unix socket beside each listener: whose process connects
+ *	admission.c		the unix socket beside each listener: whose process connects
  *	peer_unix.c	what two processes of a host say there, both ends: they share segments
  *	peer_listen.c	the listeners, and the processes that connect
  *	doorbell.c		comp channels, ours and the peers'
@@ -102,13 +102,15 @@ void attempt_start(void *arg);
 
 /* peer_unix.c */
 
-/* A process of the same user, with this pid, has come to a door. The fd is taken over. */
+/* A process of the same user, with this pid, has connected to an admission socket. The fd is taken
+ * over. */
 void unix_accepted(int fd, pid_t pid);
 
 /*
- * Goes to the door of a process, maps its segment and tries its memory. NULL with errno, as
- * door_connect(); else done() is called once. The error is 0, or -errno; with a `step`, which
- * failed, the hello has come all the same: TCP is left. -EREMOTE: `step` is the reason. Agent only.
+ * Connects to the admission socket of a process, maps its segment and tries its memory. NULL with
+ * errno, as admission_connect(); else done() is called once. The error is 0, or -errno; with a
+ * `step`, which failed, the hello has come all the same: TCP is left. -EREMOTE: `step` is the
+ * reason. Agent only.
  */
 struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 			       void (*done)(void *arg, const char *step, int error), void *arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_unix.c -- what two processes of a host say to each other at a door (door.h).
+ * peer_unix.c -- what two processes of a host say to each other at an admission socket
+ * (admission.h).
  *
  * It carries whole messages (SOCK_SEQPACKET). A process that connects sends its hello, whose token
  * it may show over TCP later, and gets ours with the segment and the kick. Once it
@@ -17,7 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "door.h"
+#include "admission.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
@@ -145,18 +146,18 @@ static int client_hello(struct client *client, const struct message *message)
 	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	struct wire_hello hello, reply = *peer_hello();
-	struct visitor visitor;
+	struct admitted admitted;
 
 	if (wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) != 0)
 		return -EPROTO;
 	if (getrandom(reply.token, sizeof(reply.token), 0) != sizeof(reply.token))
 		return -EIO;
 	client->key.identity = hello.identity;
-	visitor.identity = hello.identity;
-	visitor.pid = client->key.pid;
-	memcpy(visitor.token, hello.token, sizeof(visitor.token));
-	memcpy(visitor.answer, reply.token, sizeof(visitor.answer));
-	door_visited(&visitor);
+	admitted.identity = hello.identity;
+	admitted.pid = client->key.pid;
+	memcpy(admitted.token, hello.token, sizeof(admitted.token));
+	memcpy(admitted.answer, reply.token, sizeof(admitted.answer));
+	admission_add(&admitted);
 	wire_put_hello(bytes, &reply);
 	return message_put(client->fd, bytes, sizeof(bytes), reply.layout != 0 ? fds : NULL);
 }
@@ -362,7 +363,7 @@ struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 	link->done = done;
 	link->arg = arg;
 	if (getrandom(link->token, sizeof(link->token), 0) == sizeof(link->token))
-		result = door_connect(gid, port, &link->pid);
+		result = admission_connect(gid, port, &link->pid);
 	link->fd = result;
 	if (result >= 0) {
 		memcpy(hello.token, link->token, sizeof(hello.token));

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#include "door.h"
+#include "admission.h"
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
@@ -91,7 +91,7 @@ static struct outcome execute_request(const struct service *service, const struc
 		outcome = peer_user->execute(process_current->served, service->key.identity,
 					     &wire->gid, wire->qpn, request, &known);
 	if (!known)
-		door_stranger(STRANGER_REQUEST, &request->src_gid);
+		admission_refuse(REFUSED_REQUEST, &request->src_gid);
 	return outcome;
 }
 
@@ -433,7 +433,7 @@ int tcp_serve(int fd, const struct peer_key *key)
 	struct service *service;
 
 	if (services >= SERVICES_MAX) {
-		door_stranger(STRANGER_CROWD, &key->remote);
+		admission_refuse(REFUSED_CROWD, &key->remote);
 		return -EMFILE;
 	}
 	service = calloc(1, sizeof(*service));

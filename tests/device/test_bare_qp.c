@@ -122,7 +122,7 @@ static void number__of_no_qp_is_given_up(void **unused)
 }
 
 /* B is connected with another one: it does not answer A. */
-static void stranger__is_not_answered(void **unused)
+static void unconnected_sender__is_not_answered(void **unused)
 {
 	struct end_address of_b = end_address(&b), other = end_address(&a);
 	unsigned char before = b.memory[0];
@@ -189,7 +189,7 @@ static const struct CMUnitTest tests[] = {
 	BARE_TEST(request__before_the_peer_is_ready_is_tried_again),
 	BARE_TEST(peer__that_never_gets_ready_is_given_up),
 	BARE_TEST(number__of_no_qp_is_given_up),
-	BARE_TEST(stranger__is_not_answered),
+	BARE_TEST(unconnected_sender__is_not_answered),
 	BARE_TEST(loop__to_oneself_writes),
 	BARE_TEST(reset__ends_connect_again),
 	BARE_TEST(access__of_the_qp_is_changed_in_rts),

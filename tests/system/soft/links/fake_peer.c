@@ -46,7 +46,7 @@ bool fake_peer_receive(int fd, void *bytes, size_t length)
 }
 
 /* The abstract name of the unix socket beside the listener at this port. */
-static socklen_t door_name(uint16_t port, struct sockaddr_un *addr)
+static socklen_t unix_name(uint16_t port, struct sockaddr_un *addr)
 {
 	union ibv_gid gid = {.raw = {[10] = 0xff, [11] = 0xff}};
 	int length = sprintf(addr->sun_path + 1, "rpma-soft-");
@@ -61,10 +61,10 @@ static socklen_t door_name(uint16_t port, struct sockaddr_un *addr)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-int fake_peer_visit(uint32_t qp_num, const struct wire_hello *hello)
+int fake_peer_connect_unix(uint32_t qp_num, const struct wire_hello *hello)
 {
 	struct sockaddr_un addr;
-	const socklen_t length = door_name((uint16_t)(qp_num >> 8), &addr);
+	const socklen_t length = unix_name((uint16_t)(qp_num >> 8), &addr);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
@@ -92,11 +92,11 @@ struct fake_listener fake_peer_listen(void)
 	OK(listen(listener.tcp, 1));
 	OK(getsockname(listener.tcp, (struct sockaddr *)&at, &length));
 	listener.port = ntohs(((struct sockaddr_in *)&at)->sin_port);
-	listener.door = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	assert_true(listener.door >= 0);
-	length = door_name(listener.port, &addr);
-	OK(bind(listener.door, (struct sockaddr *)&addr, length));
-	OK(listen(listener.door, 1));
+	listener.unix_fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	assert_true(listener.unix_fd >= 0);
+	length = unix_name(listener.port, &addr);
+	OK(bind(listener.unix_fd, (struct sockaddr *)&addr, length));
+	OK(listen(listener.unix_fd, 1));
 	return listener;
 }
 
@@ -104,34 +104,34 @@ int fake_peer_accept(const struct fake_listener *listener)
 {
 	const struct wire_hello own = {.identity = FAKE_IDENTITY, .token = "answer"};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	int door, fd;
+	int unix_fd, fd;
 
-	wait_readable(listener->door, "a visit");
-	door = accept(listener->door, NULL, NULL);
-	assert_true(door >= 0 && fake_peer_receive(door, bytes, sizeof(bytes)));
+	wait_readable(listener->unix_fd, "a connection");
+	unix_fd = accept(listener->unix_fd, NULL, NULL);
+	assert_true(unix_fd >= 0 && fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
 	wire_put_hello(bytes, &own);
-	fake_peer_send(door, bytes, sizeof(bytes));
+	fake_peer_send(unix_fd, bytes, sizeof(bytes));
 	wait_readable(listener->tcp, "a connection");
 	fd = accept(listener->tcp, NULL, NULL);
 	assert_true(fd >= 0 && fake_peer_receive(fd, bytes, sizeof(bytes)));
 	wire_put_hello(bytes, &own);
 	fake_peer_send(fd, bytes, sizeof(bytes));
-	close(door);
+	close(unix_fd);
 	return fd;
 }
 
-/* At the door, then over TCP. */
+/* Over the unix socket, then over TCP. */
 struct wire_hello fake_peer_handshake(int fd, uint32_t qp_num)
 {
 	static unsigned char visits;
 	const struct wire_hello hello = {.identity = FAKE_IDENTITY, .token = {++visits, 0x54}};
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	struct wire_hello met, reply;
-	const int door = fake_peer_visit(qp_num, &hello);
+	const int unix_fd = fake_peer_connect_unix(qp_num, &hello);
 
-	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
+	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
 	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &met));
-	close(door);
+	close(unix_fd);
 	wire_put_hello(bytes, &hello);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));

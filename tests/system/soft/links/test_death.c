@@ -181,7 +181,7 @@ static struct fake_peer be_fake_peer(int fd)
 	peer.from = fake_peer_accept(&listener);
 	assert_true(fake_peer_receive(peer.from, bytes, WIRE_HEADER_BYTES)); /* its carry */
 	close(listener.tcp);
-	close(listener.door);
+	close(listener.unix_fd);
 	return peer;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_figures.c -- what the scale of the device rests on: how long a link takes, also
- * beside many sockets and in a flood of strangers; what strangers cost; how many there may be.
+ * beside many sockets and in a flood of refused processes; what these cost; how many there may be.
  *
  * They are of a host with nothing else to do. RPMA_FLOOD_S is how long the flood lasts,
  * RPMA_PEERS how many processes connect to one.
@@ -179,7 +179,7 @@ static void test_link_takes_no_longer_beside_idle_sockets(void **state)
 		close(fds[i]);
 }
 
-/* --- strangers --- */
+/* --- refused processes --- */
 
 static long status_of(pid_t pid, const char *field)
 {
@@ -264,7 +264,7 @@ static void test_flood_keeps_no_real_peer_out(void **state)
 	assert_true(longest <= REAL_LIMIT_MS);
 }
 
-static void test_strangers_cost_little_memory(void **state)
+static void test_refused_processes_cost_little_memory(void **state)
 {
 	const long before_kb = status_of(getpid(), "VmRSS:");
 	unsigned char bytes[WIRE_HELLO_MESSAGE] = {0};
@@ -276,9 +276,9 @@ static void test_strangers_cost_little_memory(void **state)
 		fds[i] = fake_peer_connect(target.qp->qp_num);
 		fake_peer_send(fds[i], bytes, sizeof(bytes) - 1); /* and no more */
 	}
-	close(fake_peer_visit(target.qp->qp_num, NULL)); /* the agent has got so far */
+	close(fake_peer_connect_unix(target.qp->qp_num, NULL)); /* the agent has got so far */
 	cost_kb = status_of(getpid(), "VmRSS:") - before_kb;
-	print_message("%d strangers cost %ld KiB\n", SILENT, cost_kb);
+	print_message("%d refused processes cost %ld KiB\n", SILENT, cost_kb);
 	assert_true(cost_kb <= SILENT * 64); /* less than 16 MiB */
 	for (int i = 0; i < SILENT; i++)
 		close(fds[i]);
@@ -307,7 +307,7 @@ static void test_long_flood_leaves_nothing(void **state)
 		      first_kb, kb);
 	assert_true(rounds > 200);
 	assert_true(kb - first_kb < 1024);
-	assert_true(open_files() <= files + 256); /* as many strangers as wait at a time */
+	assert_true(open_files() <= files + 256); /* as many as wait at a time */
 	assert_int_equal(status_of(getpid(), "Threads:"), threads);
 	kill(flood, SIGKILL);
 	waitpid(flood, NULL, 0);
@@ -362,7 +362,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_link_takes_little),
 	cmocka_unit_test(test_link_takes_no_longer_beside_idle_sockets),
 	TARGET_TEST(test_flood_keeps_no_real_peer_out),
-	TARGET_TEST(test_strangers_cost_little_memory),
+	TARGET_TEST(test_refused_processes_cost_little_memory),
 	TARGET_TEST(test_long_flood_leaves_nothing),
 	TARGET_TEST(test_many_queue_pairs_in_a_process),
 	TARGET_TEST(test_many_peers_of_one),

@@ -239,7 +239,7 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 	wire_put_header(carry, WIRE_CARRY, 0);
 	wire_put_hello(cut, &hello);
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		const int fd = fake_peer_visit(target.qp->qp_num, NULL);
+		const int fd = fake_peer_connect_unix(target.qp->qp_num, NULL);
 
 		fake_peer_send(fd, cases[i].bytes, cases[i].length);
 		expect_hang_up(fd);
@@ -250,27 +250,27 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 static uint64_t identity_at(uint32_t qp_num)
 {
 	const struct wire_hello own = {.identity = FAKE_IDENTITY};
-	const int door = fake_peer_visit(qp_num, &own);
+	const int unix_fd = fake_peer_connect_unix(qp_num, &own);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 	struct wire_hello hello;
 
-	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
+	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
 	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &hello));
-	close(door);
+	close(unix_fd);
 	return hello.identity;
 }
 
-/* It is let in at the door as one that shares memory, and hangs up. */
-static void come_and_go_at_the_door(uint64_t identity)
+/* It is admitted at the unix socket as one that shares memory, and hangs up. */
+static void come_and_go_at_the_unix_socket(uint64_t identity)
 {
 	const struct wire_hello hello = {.identity = identity, .token = {1}};
-	const int door = fake_peer_visit(w.near.qp->qp_num, &hello);
+	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &hello);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
-	assert_true(fake_peer_receive(door, bytes, sizeof(bytes)));
-	fake_peer_send_carry(door);
-	assert_true(fake_peer_receive(door, bytes, WIRE_HEADER_BYTES + WIRE_CHANNEL_BYTES));
-	close(door);
+	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
+	fake_peer_send_carry(unix_fd);
+	assert_true(fake_peer_receive(unix_fd, bytes, WIRE_HEADER_BYTES + WIRE_CHANNEL_BYTES));
+	close(unix_fd);
 }
 
 /* The same as one whose operations come over TCP: one is answered. */
@@ -278,12 +278,12 @@ static void come_and_go_over_tcp(uint64_t identity)
 {
 	const struct wire_hello hello = {.identity = identity, .token = {2}};
 	const struct request nothing = {.op = REQUEST_WRITE};
-	const int door = fake_peer_visit(w.near.qp->qp_num, &hello);
+	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &hello);
 	const int fd = fake_peer_connect(w.near.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START];
 
-	assert_true(fake_peer_receive(door, bytes, WIRE_HELLO_MESSAGE));
-	close(door);
+	assert_true(fake_peer_receive(unix_fd, bytes, WIRE_HELLO_MESSAGE));
+	close(unix_fd);
 	wire_put_hello(bytes, &hello);
 	fake_peer_send(fd, bytes, WIRE_HELLO_MESSAGE);
 	assert_true(fake_peer_receive(fd, bytes, WIRE_HELLO_MESSAGE));
@@ -326,9 +326,9 @@ static void expect_no_end(void (*come_and_go)(uint64_t identity))
 	assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
 }
 
-static void test_stolen_identity_ends_no_peer_at_the_door(void **state)
+static void test_stolen_identity_ends_no_peer_at_the_unix_socket(void **state)
 {
-	expect_no_end(come_and_go_at_the_door);
+	expect_no_end(come_and_go_at_the_unix_socket);
 }
 
 static void test_stolen_identity_ends_no_peer_over_tcp(void **state)
@@ -379,7 +379,7 @@ static const struct CMUnitTest tests[] = {
 	HOSTILE_TEST(test_crowd_that_says_nothing_keeps_nobody_out),
 	HOSTILE_TEST(test_mutated_requests_are_survived),
 	HOSTILE_TEST(test_nonsense_on_the_unix_socket_is_hung_up_on),
-	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_door),
+	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_unix_socket),
 	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_over_tcp),
 	TWO_PROCESSES_TEST(test_right_numbers_of_another_identity_change_nothing),
 };

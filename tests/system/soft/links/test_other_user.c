@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_stranger.c -- a process of another user on this host, by every way to connect: it gets no
+ * test_other_user.c -- a process of another user on this host, by every way to connect: it gets no
  * byte in answer, and changes nothing. Root makes one, a child that takes another user id.
  *
  * The child has no device; it speaks the wire protocol itself. What it would need to know (the
@@ -23,7 +23,7 @@
 static struct end target;
 static unsigned char before[64];
 
-/* All that a stranger could have learnt. */
+/* All that another user could have learnt. */
 static struct {
 	struct wire_hello used; /* by a process that was admitted */
 	uint64_t identity;	/* the target's own */
@@ -238,18 +238,18 @@ static int stolen_identity(void)
 /* The kernel lets it connect, and the device tells it nothing. */
 static int by_unix_socket(void)
 {
-	return count_bytes(fake_peer_visit(target.qp->qp_num, NULL));
+	return count_bytes(fake_peer_connect_unix(target.qp->qp_num, NULL));
 }
 
 static int by_unix_socket_then_tcp(void)
 {
-	const int door = fake_peer_visit(target.qp->qp_num, NULL);
+	const int unix_fd = fake_peer_connect_unix(target.qp->qp_num, NULL);
 	unsigned char bytes[WIRE_HELLO_MESSAGE];
 
 	wire_put_hello(bytes, &some);
-	if (send(door, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0)
+	if (send(unix_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0)
 		return write_with(connect_v4(), &some);
-	return count_bytes(door) + write_with(connect_v4(), &some);
+	return count_bytes(unix_fd) + write_with(connect_v4(), &some);
 }
 
 /* As a set-user-ID program that a user has started: the effective user alone is root. */
@@ -352,7 +352,7 @@ static void test_raced_port_learns_nothing(void **state)
 		taken = fake_peer_listen();
 		if (write(ready[1], &taken, sizeof(taken)) != sizeof(taken))
 			_exit(95);
-		fd = accept(taken.door, NULL, NULL);
+		fd = accept(taken.unix_fd, NULL, NULL);
 		_exit(count_bytes(fd));
 	}
 	assert_int_equal(read(ready[0], &taken, sizeof(taken)), sizeof(taken));
@@ -366,21 +366,21 @@ static void test_raced_port_learns_nothing(void **state)
 	close(ready[1]);
 }
 
-#define STRANGER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define OTHER_USER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
-	STRANGER_TEST(test_other_user_over_ipv4),
-	STRANGER_TEST(test_other_user_over_mapped_ipv6),
+	OTHER_USER_TEST(test_other_user_over_ipv4),
+	OTHER_USER_TEST(test_other_user_over_mapped_ipv6),
 	cmocka_unit_test_setup_teardown(test_other_user_over_ipv6, setup_v6, teardown),
-	STRANGER_TEST(test_other_user_half_closed),
-	STRANGER_TEST(test_other_user_hello_in_pieces),
-	STRANGER_TEST(test_other_user_with_a_late_hello),
-	STRANGER_TEST(test_other_user_replays_a_hello),
-	STRANGER_TEST(test_other_user_steals_an_identity),
-	STRANGER_TEST(test_other_user_at_the_unix_socket),
-	STRANGER_TEST(test_other_user_at_both),
-	STRANGER_TEST(test_child_of_a_setuid_program),
-	STRANGER_TEST(test_raced_port_learns_nothing),
+	OTHER_USER_TEST(test_other_user_half_closed),
+	OTHER_USER_TEST(test_other_user_hello_in_pieces),
+	OTHER_USER_TEST(test_other_user_with_a_late_hello),
+	OTHER_USER_TEST(test_other_user_replays_a_hello),
+	OTHER_USER_TEST(test_other_user_steals_an_identity),
+	OTHER_USER_TEST(test_other_user_at_the_unix_socket),
+	OTHER_USER_TEST(test_other_user_at_both),
+	OTHER_USER_TEST(test_child_of_a_setuid_program),
+	OTHER_USER_TEST(test_raced_port_learns_nothing),
 };
 
-DEVICE_TESTS("links_stranger", tests)
+DEVICE_TESTS("links_other_user", tests)
