@@ -37,7 +37,7 @@ const struct process_part *const process_parts[] = {
 	&sq_wait_part,	 /* the send queues that wait */
 	&secret_part,	 /* none */
 	&peer_part,	 /* the table of peers */
-	&listen_part,	 /* this process's hello */
+	&listen_part,	 /* this process's handshake message */
 	&admission_part, /* the admission sockets */
 	&groups_part,	 /* no lock of its own */
 	&doorbell_part,	 /* own comp channels, and who knows them */

@@ -53,7 +53,7 @@ static int begin(struct cm_link *link, enum handshake_side side)
 
 int cm_handshake_connected(struct cm_link *link)
 {
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	const int result = begin(link, HANDSHAKE_CLIENT);
 
 	if (result < 0)
@@ -62,7 +62,7 @@ int cm_handshake_connected(struct cm_link *link)
 		return say(link, link->bytes, link->length);
 	link->handshake->request_length = link->length;
 	memcpy(link->handshake->request, link->bytes, link->length);
-	handshake_put_hello(&link->handshake->state, bytes);
+	handshake_put_first(&link->handshake->state, bytes);
 	return say(link, bytes, sizeof(bytes));
 }
 
@@ -101,9 +101,9 @@ static int take(struct cm_link *link, size_t length)
 /* A request without a handshake: the other end has no secret, and is told that it needs one. */
 static int refuse_request(const struct cm_link *link)
 {
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	handshake_put_hello(&link->handshake->state, bytes);
+	handshake_put_first(&link->handshake->state, bytes);
 	say(link, bytes, sizeof(bytes));
 	return -ENOKEY;
 }
@@ -155,7 +155,7 @@ void cm_handshake_missing(const struct cm_link *link)
 	struct wire_header header;
 
 	if (!secret_is_set() && link->length >= WIRE_HEADER_BYTES &&
-	    wire_get_header(link->bytes, &header) == 0 && header.kind == WIRE_HELLO)
+	    wire_get_header(link->bytes, &header) == 0 && header.kind == WIRE_HANDSHAKE)
 		warn(link, handshake_describe(-ENOKEY));
 }
 
@@ -163,6 +163,6 @@ void cm_handshake_broken(const struct cm_link *link)
 {
 	if (link->handshake == NULL || link->id == NULL)
 		return;
-	/* one that has no secret hangs up on the hello */
+	/* one that has no secret hangs up on the first message */
 	warn(link, handshake_describe(link->handshake->state.met ? -EKEYREJECTED : -ENOKEY));
 }

@@ -290,8 +290,8 @@ int admission_leave_token(const union ibv_gid *gid, uint16_t port,
 			  const unsigned char token[WIRE_TOKEN_BYTES])
 {
 	static const union ibv_gid any[] = {{.raw = {[10] = 0xff, [11] = 0xff}}, {.raw = {0}}};
-	struct wire_hello hello = {.identity = process_current->segment->identity};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_handshake handshake = {.identity = process_current->segment->identity};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	pid_t pid;
 	int fd = admission_connect(gid, port, &pid), wide;
 
@@ -302,8 +302,8 @@ int admission_leave_token(const union ibv_gid *gid, uint16_t port,
 	}
 	if (fd < 0)
 		return fd;
-	memcpy(hello.token, token, WIRE_TOKEN_BYTES);
-	wire_put_hello(bytes, &hello);
+	memcpy(handshake.token, token, WIRE_TOKEN_BYTES);
+	wire_put_handshake(bytes, &handshake);
 	wide = send(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 	close(fd); /* what was sent stays there to be read */
 	return wide;

@@ -13,22 +13,22 @@ static const unsigned char no_nonce[WIRE_TOKEN_BYTES];
 int handshake_begin(struct handshake *handshake, enum handshake_side side, uint64_t identity,
 		    const union ibv_gid *own, const union ibv_gid *remote)
 {
-	struct wire_hello *hello = &handshake->hello[side];
+	struct wire_handshake *first = &handshake->first[side];
 
 	memset(handshake, 0, sizeof(*handshake));
 	handshake->side = side;
 	handshake->gid[side] = *own;
 	handshake->gid[HANDSHAKE_SERVER - side] = *remote;
-	hello->identity = identity;
+	first->identity = identity;
 	if (!secret_is_set())
 		return 0;
-	return getrandom(hello->token, sizeof(hello->token), 0) == sizeof(hello->token) ? 0 : -EIO;
+	return getrandom(first->token, sizeof(first->token), 0) == sizeof(first->token) ? 0 : -EIO;
 }
 
-void handshake_put_hello(const struct handshake *handshake,
-			 unsigned char message[WIRE_HELLO_MESSAGE])
+void handshake_put_first(const struct handshake *handshake,
+			 unsigned char message[WIRE_HANDSHAKE_MESSAGE])
 {
-	wire_put_hello(message, &handshake->hello[handshake->side]);
+	wire_put_handshake(message, &handshake->first[handshake->side]);
 }
 
 /* That the process at this side has the secret. */
@@ -38,12 +38,12 @@ static void prove(const struct handshake *handshake, enum handshake_side side,
 	struct {
 		unsigned char side;
 		unsigned char gid[HANDSHAKE_SIDES][sizeof(union ibv_gid)];
-		unsigned char hello[HANDSHAKE_SIDES][WIRE_HELLO_MESSAGE];
+		unsigned char first[HANDSHAKE_SIDES][WIRE_HANDSHAKE_MESSAGE];
 	} said = {.side = (unsigned char)side};
 
 	for (int i = 0; i < HANDSHAKE_SIDES; i++) {
 		memcpy(said.gid[i], &handshake->gid[i], sizeof(said.gid[i]));
-		wire_put_hello(said.hello[i], &handshake->hello[i]);
+		wire_put_handshake(said.first[i], &handshake->first[i]);
 	}
 	secret_prove(&said, sizeof(said), proof);
 }
@@ -57,19 +57,19 @@ static size_t put_own_proof(const struct handshake *handshake, unsigned char *me
 	return WIRE_PROOF_MESSAGE;
 }
 
-static int take_hello(struct handshake *handshake, const unsigned char *body, size_t length,
+static int take_first(struct handshake *handshake, const unsigned char *body, size_t length,
 		      unsigned char answer[HANDSHAKE_MESSAGE], size_t *bytes)
 {
-	struct wire_hello *other = &handshake->hello[HANDSHAKE_SERVER - handshake->side];
+	struct wire_handshake *other = &handshake->first[HANDSHAKE_SERVER - handshake->side];
 	bool has_secret;
 
-	if (wire_get_hello(body, length, other) != 0)
+	if (wire_get_handshake(body, length, other) != 0)
 		return -EPROTO;
 	handshake->met = true;
 	has_secret = memcmp(other->token, no_nonce, sizeof(no_nonce)) != 0;
 	if (handshake->side == HANDSHAKE_SERVER) {
-		handshake_put_hello(handshake, answer);
-		*bytes = WIRE_HELLO_MESSAGE;
+		handshake_put_first(handshake, answer);
+		*bytes = WIRE_HANDSHAKE_MESSAGE;
 	}
 	if (has_secret != secret_is_set())
 		return -ENOKEY;
@@ -98,7 +98,7 @@ int handshake_take(struct handshake *handshake, const unsigned char *body, size_
 {
 	*bytes = 0;
 	return handshake->met ? take_proof(handshake, body, length, answer, bytes)
-			      : take_hello(handshake, body, length, answer, bytes);
+			      : take_first(handshake, body, length, answer, bytes);
 }
 
 const char *handshake_describe(int error)

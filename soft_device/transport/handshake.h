@@ -3,13 +3,13 @@
  * handshake.h -- how processes of two hosts begin a connection: what each sends, no I/O.
  *
  *	the one that connects		the one that listens
- *	hello >				< hello
+ *	first message >			< first message
  *	proof >				< proof		with a secret (secret.h)
  *
- * Each hello then has a nonce, and a proof is over both hellos and both addresses: so none of
- * another conversation, or of another host, is of use. Who connects proves first, so a listener
- * tells nothing that could be tried out at leisure. What follows is neither encrypted nor
- * authenticated.
+ * The first message of each then has a nonce, and a proof is over both first messages and both
+ * addresses: so none of another conversation, or of another host, is of use. Who connects proves
+ * first, so a listener tells nothing that could be tried out at leisure. What follows is neither
+ * encrypted nor authenticated.
  */
 #ifndef SOFT_TRANSPORT_HANDSHAKE_H
 #define SOFT_TRANSPORT_HANDSHAKE_H
@@ -23,13 +23,13 @@ enum handshake_side { HANDSHAKE_CLIENT, HANDSHAKE_SERVER, HANDSHAKE_SIDES };
 
 struct handshake {
 	enum handshake_side side;
-	bool met; /* the other's hello has come */
+	bool met; /* the other's first message has come */
 	union ibv_gid gid[HANDSHAKE_SIDES];
-	struct wire_hello hello[HANDSHAKE_SIDES];
+	struct wire_handshake first[HANDSHAKE_SIDES];
 };
 
 /* The longer of the two messages. */
-#define HANDSHAKE_MESSAGE WIRE_HELLO_MESSAGE
+#define HANDSHAKE_MESSAGE WIRE_HANDSHAKE_MESSAGE
 
 /* Between these addresses. 0 or -EIO. */
 int handshake_begin(struct handshake *handshake, enum handshake_side side, uint64_t identity,
@@ -38,12 +38,12 @@ int handshake_begin(struct handshake *handshake, enum handshake_side side, uint6
 /* The kind of message that comes next. */
 static inline enum wire_kind handshake_expects(const struct handshake *handshake)
 {
-	return handshake->met ? WIRE_PROOF : WIRE_HELLO;
+	return handshake->met ? WIRE_PROOF : WIRE_HANDSHAKE;
 }
 
-/* This side's hello. */
-void handshake_put_hello(const struct handshake *handshake,
-			 unsigned char message[WIRE_HELLO_MESSAGE]);
+/* This side's first message. */
+void handshake_put_first(const struct handshake *handshake,
+			 unsigned char message[WIRE_HANDSHAKE_MESSAGE]);
 
 /*
  * Takes the body of the expected message, and makes the answer, if there is one: of

@@ -41,9 +41,9 @@ struct finding {
 	bool connected;
 	char reason[REASON_MAX]; /* why over TCP */
 	struct unix_link *link;
-	struct wire_hello own;	    /* as said over TCP, to a process of this host */
-	struct wire_hello other;    /* as it said, over the unix socket or TCP */
-	struct handshake handshake; /* with a process of another host */
+	struct wire_handshake own;   /* as said over TCP, to a process of this host */
+	struct wire_handshake other; /* as it said, over the unix socket or TCP */
+	struct handshake handshake;  /* with a process of another host */
 };
 
 /* Ends the attempt. The peer's reference is consumed. */
@@ -189,15 +189,15 @@ static void use_local(struct finding *finding)
 }
 
 /* At the other end is the process of the unix socket, not one that took its port since. */
-static int take_hello(struct finding *finding, const unsigned char *body, size_t length)
+static int take_handshake(struct finding *finding, const unsigned char *body, size_t length)
 {
-	const struct wire_hello *met = &finding->other;
-	struct wire_hello hello;
+	const struct wire_handshake *met = &finding->other;
+	struct wire_handshake handshake;
 
-	if (wire_get_hello(body, length, &hello) != 0)
+	if (wire_get_handshake(body, length, &handshake) != 0)
 		return -EPROTO;
-	if (hello.identity != met->identity ||
-	    memcmp(hello.token, met->token, sizeof(hello.token)) != 0)
+	if (handshake.identity != met->identity ||
+	    memcmp(handshake.token, met->token, sizeof(handshake.token)) != 0)
 		return -EACCES;
 	return 1;
 }
@@ -210,7 +210,7 @@ static int shake_hands(struct finding *finding, const unsigned char *body, size_
 		handshake_take(&finding->handshake, body, length, bytes, &answer.iov_len);
 
 	if (result > 0)
-		finding->other = finding->handshake.hello[HANDSHAKE_SERVER];
+		finding->other = finding->handshake.first[HANDSHAKE_SERVER];
 	if (result < 0 || answer.iov_len == 0)
 		return result;
 	return stream_send(&finding->stream, &answer, 1);
@@ -231,7 +231,7 @@ static int take_message(struct finding *finding)
 		return result;
 	if (header.kind != handshake_expects(&finding->handshake))
 		return -EPROTO;
-	return finding->local ? take_hello(finding, body, header.length)
+	return finding->local ? take_handshake(finding, body, header.length)
 			      : shake_hands(finding, body, header.length);
 }
 
@@ -259,26 +259,26 @@ static bool met_itself(int fd)
 	       own_bytes == other_bytes && memcmp(&own, &other, own_bytes) == 0;
 }
 
-static int put_hello(struct finding *finding, unsigned char bytes[WIRE_HELLO_MESSAGE])
+static int put_handshake(struct finding *finding, unsigned char bytes[WIRE_HANDSHAKE_MESSAGE])
 {
 	union ibv_gid own, remote;
 	int error = 0;
 
 	if (finding->local) {
-		wire_put_hello(bytes, &finding->own);
+		wire_put_handshake(bytes, &finding->own);
 		return 0;
 	}
 	error = gid_of_socket(finding->stream.fd, &own, &remote);
 	if (error == 0)
 		error = handshake_begin(&finding->handshake, HANDSHAKE_CLIENT,
 					finding->own.identity, &own, &remote);
-	handshake_put_hello(&finding->handshake, bytes);
+	handshake_put_first(&finding->handshake, bytes);
 	return error;
 }
 
-static int send_hello(struct finding *finding)
+static int send_handshake(struct finding *finding)
 {
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	const struct iovec part = {bytes, sizeof(bytes)};
 	socklen_t length = sizeof(int);
 	int error = 0;
@@ -290,7 +290,7 @@ static int send_hello(struct finding *finding)
 	if (met_itself(finding->stream.fd))
 		return -ECONNREFUSED;
 	finding->connected = true;
-	error = put_hello(finding, bytes);
+	error = put_handshake(finding, bytes);
 	if (error == 0)
 		error = stream_send(&finding->stream, &part, 1);
 	if (error == 0)
@@ -307,7 +307,7 @@ static void finding_ready(void *arg, uint32_t events)
 	if (finding->connected) {
 		receive(finding);
 	} else {
-		result = send_hello(finding);
+		result = send_handshake(finding);
 		if (result != 0)
 			fail(finding, result);
 	}
@@ -363,7 +363,7 @@ static void met(void *arg, const char *step, int error)
 		fail(finding, error == -EPIPE ? -ECONNRESET : error);
 		return;
 	}
-	finding->other = *unix_hello(finding->link);
+	finding->other = *unix_handshake(finding->link);
 	if (use_known(finding))
 		return;
 	if (error == 0) {
@@ -422,7 +422,7 @@ void attempt_start(void *arg)
 	}
 	finding->deadline_ns = process_now_ns() + LINK_LIMIT_NS;
 	agent_timer_set(finding->limit, finding->deadline_ns);
-	finding->own.identity = peer_hello()->identity;
+	finding->own.identity = peer_handshake()->identity;
 	finding->local = gid_is_of_this_host(&attempt->to);
 	if (finding->local) {
 		try_unix_socket(finding);

@@ -5,10 +5,10 @@
  * A listener, once made, stays until the process ends, and is used again for the next
  * block of QPs on its address: so a peer may remember for good who is at which port.
  * A connection is pending until its peer has shown who it is and what the connection is for: it
- * has a slot, and room for one hello, and never reads more than it knows to be well-formed. The
- * time for that is limited, and where there are too many the oldest is closed. One from an address
- * of this host has to show a token that its process left before (admission.h), else it gets no
- * answer; one of another host the secret, if there is one (handshake.h).
+ * has a slot, and room for one handshake message, and never reads more than it knows to be
+ * well-formed. The time for that is limited, and where there are too many the oldest is closed. One
+ * from an address of this host has to show a token that its process left before (admission.h), else
+ * it gets no answer; one of another host the secret, if there is one (handshake.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,26 +46,26 @@ struct pending_peer {
 	bool admitted;		    /* who it is is known */
 	struct handshake handshake; /* with a process of another host */
 	unsigned length;
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 };
 
 static struct listener *listeners; /* objects lock */
 /* the parent's, before a fork(); here for leak checkers */
 static struct listener *inherited;
 static struct pending_peer *inherited_pending;
-static struct wire_hello own; /* identity 0: not made; under hello_lock */
-static pthread_mutex_t hello_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct wire_handshake own; /* identity 0: not made; under handshake_lock */
+static pthread_mutex_t handshake_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pending_list { /* the agent's */
 	struct pending_peer *oldest;
 	unsigned count;
 } pending;
 
-const struct wire_hello *peer_hello(void)
+const struct wire_handshake *peer_handshake(void)
 {
-	pthread_mutex_lock(&hello_lock);
+	pthread_mutex_lock(&handshake_lock);
 	if (own.identity == 0)
-		hello_make(&own);
-	pthread_mutex_unlock(&hello_lock);
+		local_handshake_make(&own);
+	pthread_mutex_unlock(&handshake_lock);
 	return &own;
 }
 
@@ -108,20 +108,21 @@ static bool answer(const struct pending_peer *peer, const void *bytes, size_t le
 }
 
 /* A process of this host; false: it has not proven its user, and gets no answer. */
-static bool welcome_neighbour(struct pending_peer *peer, const struct wire_hello *hello)
+static bool welcome_neighbour(struct pending_peer *peer, const struct wire_handshake *handshake)
 {
-	struct wire_hello reply = {.identity = peer_hello()->identity};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_handshake reply = {.identity = peer_handshake()->identity};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	struct admitted admitted;
 
-	if (!admission_take(hello->token, &admitted) || admitted.identity != hello->identity) {
+	if (!admission_take(handshake->token, &admitted) ||
+	    admitted.identity != handshake->identity) {
 		admission_refuse(REFUSED_UNPROVEN, &peer->key.remote);
 		return false;
 	}
 	peer->key = (struct peer_key){.identity = admitted.identity, .pid = admitted.pid};
 	peer->admitted = true;
 	memcpy(reply.token, admitted.answer, sizeof(reply.token));
-	wire_put_hello(bytes, &reply);
+	wire_put_handshake(bytes, &reply);
 	return answer(peer, bytes, sizeof(bytes));
 }
 
@@ -137,23 +138,23 @@ static bool shake_hands(struct pending_peer *peer, size_t length)
 	if (handshake_describe(result) != NULL)
 		admission_refuse(REFUSED_SECRET, &peer->key.remote);
 	if (result > 0) {
-		peer->key.identity = handshake->hello[HANDSHAKE_CLIENT].identity;
+		peer->key.identity = handshake->first[HANDSHAKE_CLIENT].identity;
 		peer->admitted = true;
 	}
 	return (reply == 0 || answer(peer, bytes, reply)) && result >= 0;
 }
 
-static bool pending_hello(struct pending_peer *peer, size_t length)
+static bool pending_handshake(struct pending_peer *peer, size_t length)
 {
 	struct peer_key *key = &peer->key;
-	struct wire_hello hello;
+	struct wire_handshake handshake;
 
-	if (wire_get_hello(peer->bytes + WIRE_HEADER_BYTES, length, &hello) != 0 ||
+	if (wire_get_handshake(peer->bytes + WIRE_HEADER_BYTES, length, &handshake) != 0 ||
 	    gid_of_socket(peer->fd, &key->own, &key->remote) != 0)
 		return false;
 	if (gid_is_of_this_host(&key->remote))
-		return welcome_neighbour(peer, &hello);
-	return handshake_begin(&peer->handshake, HANDSHAKE_SERVER, peer_hello()->identity,
+		return welcome_neighbour(peer, &handshake);
+	return handshake_begin(&peer->handshake, HANDSHAKE_SERVER, peer_handshake()->identity,
 			       &key->own, &key->remote) == 0 &&
 	       shake_hands(peer, length);
 }
@@ -175,7 +176,7 @@ static bool pending_message(struct pending_peer *peer, const struct wire_header 
 	if (peer->admitted)
 		return begin_service(peer);
 	return peer->handshake.met ? shake_hands(peer, header->length)
-				   : pending_hello(peer, header->length);
+				   : pending_handshake(peer, header->length);
 }
 
 /* Bytes of the message that is to come: no more is read. -EPROTO. */
@@ -245,7 +246,7 @@ static void pending_new(int fd)
 		pending_free(peer);
 		return;
 	}
-	agent_timer_set(peer->limit, process_now_ns() + HELLO_LIMIT_NS);
+	agent_timer_set(peer->limit, process_now_ns() + HANDSHAKE_LIMIT_NS);
 }
 
 static void listener_resume(void *arg)
@@ -371,4 +372,4 @@ static void forked(void)
 	tcp_serve_forked();
 }
 
-const struct process_part listen_part = {.lock = &hello_lock, .forked = forked};
+const struct process_part listen_part = {.lock = &handshake_lock, .forked = forked};

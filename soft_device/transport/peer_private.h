@@ -3,7 +3,7 @@
  * peer_private.h -- what the files peer*.c share.
  *
  *	peer.c		the table of peers and who waits for one
- *	peer_attempt.c	finding out who is at an address: connect, hello, choose
+ *	peer_attempt.c	finding out who is at an address: connect, handshake, choose
  *	admission.c		the unix socket beside each listener: whose process connects
  *	peer_unix.c	what two processes of a host say there, both ends: they share segments
  *	peer_listen.c	the listeners, and the processes that connect
@@ -18,14 +18,14 @@
 #include <netinet/in.h>
 #include <stdint.h>
 
-#include "hello.h"
+#include "local_handshake.h"
 #include "peer.h"
 #include "soft_device/process/agent.h"
 #include "wire.h"
 
 #define LINK_LIMIT_NS UINT64_C(20000000000) /* from the start of linking to its result */
 /* From accept until the connection has its purpose. */
-#define HELLO_LIMIT_NS UINT64_C(10000000000)
+#define HANDSHAKE_LIMIT_NS UINT64_C(10000000000)
 
 struct unix_link;
 struct attempt;
@@ -109,13 +109,13 @@ void unix_accepted(int fd, pid_t pid);
 /*
  * Connects to the admission socket of a process, maps its segment and tries its memory. NULL with
  * errno, as admission_connect(); else done() is called once. The error is 0, or -errno; with a
- * `step`, which failed, the hello has come all the same: TCP is left. -EREMOTE: `step` is the
- * reason. Agent only.
+ * `step`, which failed, the handshake message has come all the same: TCP is left. -EREMOTE: `step`
+ * is the reason. Agent only.
  */
 struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 			       void (*done)(void *arg, const char *step, int error), void *arg);
-const struct wire_hello *unix_hello(const struct unix_link *link); /* the peer's */
-const unsigned char *unix_token(const struct unix_link *link);	   /* ours, to be shown over TCP */
+const struct wire_handshake *unix_handshake(const struct unix_link *link); /* the peer's */
+const unsigned char *unix_token(const struct unix_link *link); /* ours, to be shown over TCP */
 pid_t unix_pid(const struct unix_link *link);
 /*
  * Makes it the peer's: fills segment, memory and kick fd; its end is the peer's from now on. Also
@@ -127,8 +127,8 @@ void unix_close(struct unix_link *link);
 
 /* peer_listen.c */
 
-/* This process's hello, made with the first listener. */
-const struct wire_hello *peer_hello(void);
+/* This process's handshake message, made with the first listener. */
+const struct wire_handshake *peer_handshake(void);
 /* The address is of one of our own listeners. */
 bool peer_listens_at(const union ibv_gid *gid, uint16_t port);
 

@@ -3,8 +3,8 @@
  * peer_unix.c -- what two processes of a host say to each other at an admission socket
  * (admission.h).
  *
- * It carries whole messages (SOCK_SEQPACKET). A process that connects sends its hello, whose token
- * it may show over TCP later, and gets ours with the segment and the kick. Once it
+ * It carries whole messages (SOCK_SEQPACKET). A process that connects sends its handshake message,
+ * whose token it may show over TCP later, and gets ours with the segment and the kick. Once it
  * confirms that it uses them it is a client: it gets our comp channels, and its end of the
  * socket shows that it is alive, as ours does to it. The kernel vouches for the user and the
  * pid of both ends (SO_PEERCRED).
@@ -22,7 +22,7 @@
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
-#define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
+#define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HANDSHAKE_BYTES)
 #define FDS_MAX	    2
 
 /* One message as it came; fds not taken are closed by message_drop(). */
@@ -38,7 +38,7 @@ struct client {
 	int fd;
 	struct watch *watch;
 	struct timer *limit; /* until the peer uses our segment */
-	struct peer_key key; /* identity 0: has not said hello */
+	struct peer_key key; /* identity 0: no handshake message has come */
 	struct subscriber *subscriber;
 };
 
@@ -47,7 +47,7 @@ struct unix_link {
 	int fd;
 	struct watch *watch;
 	unsigned char token[WIRE_TOKEN_BYTES]; /* that it may expect of us over TCP */
-	struct wire_hello other;
+	struct wire_handshake other;
 	pid_t pid;
 	struct segment *segment; /* until adopted */
 	int kick_fd;		 /* until adopted */
@@ -141,31 +141,32 @@ static void client_late(void *arg)
 	client_free(arg);
 }
 
-static int client_hello(struct client *client, const struct message *message)
+static int client_handshake(struct client *client, const struct message *message)
 {
 	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello hello, reply = *peer_hello();
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	struct wire_handshake handshake, reply = *peer_handshake();
 	struct admitted admitted;
 
-	if (wire_get_hello(message->bytes + WIRE_HEADER_BYTES, message->header.length, &hello) != 0)
+	if (wire_get_handshake(message->bytes + WIRE_HEADER_BYTES, message->header.length,
+			       &handshake) != 0)
 		return -EPROTO;
 	if (getrandom(reply.token, sizeof(reply.token), 0) != sizeof(reply.token))
 		return -EIO;
-	client->key.identity = hello.identity;
-	admitted.identity = hello.identity;
+	client->key.identity = handshake.identity;
+	admitted.identity = handshake.identity;
 	admitted.pid = client->key.pid;
-	memcpy(admitted.token, hello.token, sizeof(admitted.token));
+	memcpy(admitted.token, handshake.token, sizeof(admitted.token));
 	memcpy(admitted.answer, reply.token, sizeof(admitted.answer));
 	admission_add(&admitted);
-	wire_put_hello(bytes, &reply);
+	wire_put_handshake(bytes, &reply);
 	return message_put(client->fd, bytes, sizeof(bytes), reply.layout != 0 ? fds : NULL);
 }
 
 static int client_handle(struct client *client, const struct message *message)
 {
-	if (client->key.identity == 0 && message->header.kind == WIRE_HELLO)
-		return client_hello(client, message);
+	if (client->key.identity == 0 && message->header.kind == WIRE_HANDSHAKE)
+		return client_handshake(client, message);
 	if (client->key.identity == 0 || client->subscriber != NULL ||
 	    message->header.kind != WIRE_CARRY)
 		return -EPROTO;
@@ -259,7 +260,7 @@ static int try_memory(const struct unix_link *link, const char **step)
 /* Its segment, if it shows one and we may reach its memory. -EREMOTE: *step is the whole reason. */
 static int share(struct unix_link *link, struct message *message, const char **step)
 {
-	const char *distance = hello_distance(peer_hello(), &link->other);
+	const char *distance = local_handshake_distance(peer_handshake(), &link->other);
 	int result;
 
 	if (distance != NULL) {
@@ -280,8 +281,8 @@ static int share(struct unix_link *link, struct message *message, const char **s
 	return try_memory(link, step);
 }
 
-/* Before the link is adopted: the one message is the hello. */
-static void link_hello(struct unix_link *link)
+/* Before the link is adopted: the one message is that of the handshake. */
+static void link_handshake(struct unix_link *link)
 {
 	const char *step = NULL;
 	struct message message;
@@ -290,9 +291,9 @@ static void link_hello(struct unix_link *link)
 	if (result == 0)
 		return;
 	if (result > 0) {
-		if (message.header.kind == WIRE_HELLO &&
-		    wire_get_hello(message.bytes + WIRE_HEADER_BYTES, message.header.length,
-				   &link->other) == 0)
+		if (message.header.kind == WIRE_HANDSHAKE &&
+		    wire_get_handshake(message.bytes + WIRE_HEADER_BYTES, message.header.length,
+				       &link->other) == 0)
 			result = share(link, &message, &step);
 		else
 			result = -EPROTO;
@@ -333,7 +334,7 @@ static void link_ready(void *arg, uint32_t events)
 
 	(void)events;
 	if (link->peer == NULL) {
-		link_hello(link);
+		link_handshake(link);
 		return;
 	}
 	while (result > 0) {
@@ -353,8 +354,8 @@ struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 			       void (*done)(void *arg, const char *step, int error), void *arg)
 {
 	struct unix_link *link = calloc(1, sizeof(*link));
-	struct wire_hello hello = *peer_hello();
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_handshake handshake = *peer_handshake();
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	int result = -EIO;
 
 	if (link == NULL)
@@ -366,8 +367,8 @@ struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 		result = admission_connect(gid, port, &link->pid);
 	link->fd = result;
 	if (result >= 0) {
-		memcpy(hello.token, link->token, sizeof(hello.token));
-		wire_put_hello(bytes, &hello);
+		memcpy(handshake.token, link->token, sizeof(handshake.token));
+		wire_put_handshake(bytes, &handshake);
 		result = message_put(link->fd, bytes, sizeof(bytes), NULL);
 	}
 	if (result == 0)
@@ -383,7 +384,7 @@ struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 	return NULL;
 }
 
-const struct wire_hello *unix_hello(const struct unix_link *link)
+const struct wire_handshake *unix_handshake(const struct unix_link *link)
 {
 	return &link->other;
 }

@@ -68,8 +68,8 @@ static void get_bytes(const unsigned char **at, void *bytes, size_t length)
 static bool length_fits(uint16_t kind, uint32_t length)
 {
 	switch (kind) {
-	case WIRE_HELLO:
-		return length == WIRE_HELLO_BYTES;
+	case WIRE_HANDSHAKE:
+		return length == WIRE_HANDSHAKE_BYTES;
 	case WIRE_CARRY:
 		return length == 0;
 	case WIRE_REQUEST:
@@ -112,30 +112,31 @@ void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind
 	put_32(at, length);
 }
 
-void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_hello *hello)
+void wire_put_handshake(unsigned char bytes[WIRE_HANDSHAKE_MESSAGE],
+			const struct wire_handshake *handshake)
 {
 	unsigned char *at = bytes + WIRE_HEADER_BYTES;
 
-	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
-	at = put_32(at, hello->layout);
-	at = put_64(at, hello->identity);
-	at = put_64(at, hello->probe);
-	at = put_64(at, hello->pid_namespace);
-	put_bytes(at, hello->token, sizeof(hello->token));
+	wire_put_header(bytes, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
+	at = put_32(at, handshake->layout);
+	at = put_64(at, handshake->identity);
+	at = put_64(at, handshake->probe);
+	at = put_64(at, handshake->pid_namespace);
+	put_bytes(at, handshake->token, sizeof(handshake->token));
 }
 
-int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello)
+int wire_get_handshake(const unsigned char *body, size_t length, struct wire_handshake *handshake)
 {
 	const unsigned char *at = body;
 
-	if (length != WIRE_HELLO_BYTES)
+	if (length != WIRE_HANDSHAKE_BYTES)
 		return -EPROTO;
-	hello->layout = get_32(&at);
-	hello->identity = get_64(&at);
-	hello->probe = get_64(&at);
-	hello->pid_namespace = get_64(&at);
-	get_bytes(&at, hello->token, sizeof(hello->token));
-	return hello->identity != 0 ? 0 : -EPROTO;
+	handshake->layout = get_32(&at);
+	handshake->identity = get_64(&at);
+	handshake->probe = get_64(&at);
+	handshake->pid_namespace = get_64(&at);
+	get_bytes(&at, handshake->token, sizeof(handshake->token));
+	return handshake->identity != 0 ? 0 : -EPROTO;
 }
 
 void wire_put_proof(unsigned char bytes[WIRE_PROOF_MESSAGE],

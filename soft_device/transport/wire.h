@@ -22,13 +22,13 @@
 #define WIRE_BODY_MAX	  (SOFT_MAX_MESSAGE + 256)
 
 enum wire_kind {
-	WIRE_HELLO = 1,	    /* both ways, first */
+	WIRE_HANDSHAKE = 1, /* both ways, first */
 	WIRE_CARRY,	    /* from who connected: this connection carries the operations */
 	WIRE_REQUEST,	    /* an operation */
 	WIRE_ANSWER,	    /* what became of it */
 	WIRE_CHANNEL_NEW,   /* unix socket: a comp channel; its eventfd comes along */
 	WIRE_CHANNEL_GONE,  /* unix socket */
-	WIRE_PROOF,	    /* both ways, after the hellos: handshake.h */
+	WIRE_PROOF,	    /* both ways, after these: handshake.h */
 	WIRE_CM_FIRST = 32, /* from here on cm/wire.h */
 	WIRE_CM_LAST = 47,
 };
@@ -44,13 +44,13 @@ struct wire_header {
 int wire_get_header(const unsigned char bytes[WIRE_HEADER_BYTES], struct wire_header *header);
 void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind, uint32_t length);
 
-#define WIRE_HELLO_BYTES   44 /* bodies */
-#define WIRE_REQUEST_BYTES 89 /* without payload */
-#define WIRE_ANSWER_BYTES  16 /* without data */
-#define WIRE_CHANNEL_BYTES 8
-#define WIRE_PROOF_BYTES   32
+#define WIRE_HANDSHAKE_BYTES 44 /* bodies */
+#define WIRE_REQUEST_BYTES   89 /* without payload */
+#define WIRE_ANSWER_BYTES    16 /* without data */
+#define WIRE_CHANNEL_BYTES   8
+#define WIRE_PROOF_BYTES     32
 
-#define WIRE_TOKEN_BYTES   16
+#define WIRE_TOKEN_BYTES     16
 
 /*
  * The handshake of two processes. Over the unix socket the kernel tells whose process it is, and
@@ -58,7 +58,7 @@ void wire_put_header(unsigned char bytes[WIRE_HEADER_BYTES], enum wire_kind kind
  * Over TCP between hosts all but the identity is 0, with a secret also but the token, which is the
  * nonce of handshake.h then.
  */
-struct wire_hello {
+struct wire_handshake {
 	uint32_t layout;	/* SEGMENT_LAYOUT; 0: it shares no memory */
 	uint64_t identity;	/* segment.identity */
 	uint64_t probe;		/* where segment.probe is in its memory */
@@ -66,9 +66,10 @@ struct wire_hello {
 	unsigned char token[WIRE_TOKEN_BYTES];
 };
 
-#define WIRE_HELLO_MESSAGE (WIRE_HEADER_BYTES + WIRE_HELLO_BYTES)
-void wire_put_hello(unsigned char bytes[WIRE_HELLO_MESSAGE], const struct wire_hello *hello);
-int wire_get_hello(const unsigned char *body, size_t length, struct wire_hello *hello);
+#define WIRE_HANDSHAKE_MESSAGE (WIRE_HEADER_BYTES + WIRE_HANDSHAKE_BYTES)
+void wire_put_handshake(unsigned char bytes[WIRE_HANDSHAKE_MESSAGE],
+			const struct wire_handshake *handshake);
+int wire_get_handshake(const unsigned char *body, size_t length, struct wire_handshake *handshake);
 
 #define WIRE_PROOF_MESSAGE (WIRE_HEADER_BYTES + WIRE_PROOF_BYTES)
 void wire_put_proof(unsigned char bytes[WIRE_PROOF_MESSAGE],

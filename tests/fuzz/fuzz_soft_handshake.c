@@ -4,8 +4,8 @@
  * and what comes then: messages of the link or of the CM.
  *
  * One end is talked to by a good peer, whose messages the input may change, repeat or replace. With
- * a secret it must not admit anybody whose hello or proof is not the good peer's; whatever comes
- * after that must be in its ranges.
+ * a secret it must not admit anybody whose first message or proof is not the good peer's; whatever
+ * comes after that must be in its ranges.
  */
 #include <infiniband/verbs.h>
 #include <stdlib.h>
@@ -155,12 +155,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hold(handshake_begin(&end, side, 1, &here, &there) == 0);
 	hold(handshake_begin(&good, HANDSHAKE_SERVER - side, 2, &there, &here) == 0);
 	if (side == HANDSHAKE_CLIENT) {
-		answer.length = WIRE_HELLO_MESSAGE;
-		handshake_put_hello(&end, answer.bytes);
+		answer.length = WIRE_HANDSHAKE_MESSAGE;
+		handshake_put_first(&end, answer.bytes);
 		give(&good, &answer, &message);
 	} else {
-		message.length = WIRE_HELLO_MESSAGE;
-		handshake_put_hello(&good, message.bytes);
+		message.length = WIRE_HANDSHAKE_MESSAGE;
+		handshake_put_first(&good, message.bytes);
 	}
 	for (int i = 0; i < ENOUGH && result == 0; i++) {
 		const struct message said = message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_soft_link.c -- what processes on the software device say to each other: hello, requests,
+ * fuzz_soft_link.c -- what processes on the software device say to each other: handshake, requests,
  * answers and channels, as they come out of a stream.
  *
  * What decodes must be within its ranges, and come back from being encoded.
@@ -18,16 +18,17 @@ static void hold(int condition)
 		abort();
 }
 
-static void try_hello(const uint8_t *body, size_t length)
+static void try_handshake(const uint8_t *body, size_t length)
 {
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello hello;
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	struct wire_handshake handshake;
 
-	if (wire_get_hello(body, length, &hello) != 0)
+	if (wire_get_handshake(body, length, &handshake) != 0)
 		return;
-	hold(hello.identity != 0);
-	wire_put_hello(bytes, &hello);
-	hold(length == WIRE_HELLO_BYTES && memcmp(bytes + WIRE_HEADER_BYTES, body, length) == 0);
+	hold(handshake.identity != 0);
+	wire_put_handshake(bytes, &handshake);
+	hold(length == WIRE_HANDSHAKE_BYTES &&
+	     memcmp(bytes + WIRE_HEADER_BYTES, body, length) == 0);
 }
 
 static void try_request(const uint8_t *body, size_t length)
@@ -72,8 +73,8 @@ static void try_channel(enum wire_kind kind, const uint8_t *body, size_t length)
 static void try_body(enum wire_kind kind, const uint8_t *body, size_t length)
 {
 	switch (kind) {
-	case WIRE_HELLO:
-		try_hello(body, length);
+	case WIRE_HANDSHAKE:
+		try_handshake(body, length);
 		break;
 	case WIRE_REQUEST:
 		try_request(body, length);
@@ -105,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= header.length;
 	}
 	/* and whatever it is, as a body */
-	for (int kind = WIRE_HELLO; kind <= WIRE_CHANNEL_GONE; kind++) {
+	for (int kind = WIRE_HANDSHAKE; kind <= WIRE_CHANNEL_GONE; kind++) {
 		if (kind != WIRE_CARRY)
 			try_body((enum wire_kind)kind, data, size);
 	}
@@ -134,16 +135,16 @@ static size_t answer_seed(uint32_t bytes, uint8_t input[FUZZ_INPUT_MAX])
 
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	const struct wire_hello hello = {.identity = 1, .token = "token"};
+	const struct wire_handshake handshake = {.identity = 1, .token = "token"};
 	const struct wire_channel channel = {1, 2};
 
 	if (index >= REQUEST_WRITE && index < REQUEST_OPS)
 		return request_seed((enum request_op)index, input);
 	switch (index) {
 	case 0:
-		wire_put_hello(input, &hello);
-		wire_put_header(input + WIRE_HELLO_MESSAGE, WIRE_CARRY, 0);
-		return WIRE_HELLO_MESSAGE + WIRE_HEADER_BYTES;
+		wire_put_handshake(input, &handshake);
+		wire_put_header(input + WIRE_HANDSHAKE_MESSAGE, WIRE_CARRY, 0);
+		return WIRE_HANDSHAKE_MESSAGE + WIRE_HEADER_BYTES;
 	case REQUEST_OPS:
 		return answer_seed(0, input);
 	case REQUEST_OPS + 1:

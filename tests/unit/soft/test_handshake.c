@@ -72,11 +72,11 @@ struct message {
 	size_t length;
 };
 
-static struct message hello_of(const struct side *side)
+static struct message first_of(const struct side *side)
 {
-	struct message message = {.length = WIRE_HELLO_MESSAGE};
+	struct message message = {.length = WIRE_HANDSHAKE_MESSAGE};
 
-	handshake_put_hello(&side->state, message.bytes);
+	handshake_put_first(&side->state, message.bytes);
 	return message;
 }
 
@@ -96,21 +96,21 @@ static int give(struct side *side, const struct message *message, struct message
 static void no_secret__takes_one_message_each(void **state)
 {
 	struct side near = client(NONE), far = server(NONE);
-	struct message hello = hello_of(&near), answer, none;
+	struct message first = first_of(&near), answer, none;
 
-	assert_int_equal(give(&far, &hello, &answer), 1);
+	assert_int_equal(give(&far, &first, &answer), 1);
 	assert_int_equal(give(&near, &answer, &none), 1);
 	assert_int_equal(none.length, 0);
-	assert_int_equal(near.state.hello[HANDSHAKE_SERVER].identity, 2);
-	assert_int_equal(far.state.hello[HANDSHAKE_CLIENT].identity, 1);
+	assert_int_equal(near.state.first[HANDSHAKE_SERVER].identity, 2);
+	assert_int_equal(far.state.first[HANDSHAKE_CLIENT].identity, 1);
 }
 
 static void same_secret__lets_both_in(void **state)
 {
 	struct side near = client(OURS), far = server(OURS);
-	struct message hello = hello_of(&near), reply, proof, last, none;
+	struct message first = first_of(&near), reply, proof, last, none;
 
-	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&far, &first, &reply), 0);
 	assert_int_equal(give(&near, &reply, &proof), 0);
 	assert_int_equal(proof.length, WIRE_PROOF_MESSAGE);
 	assert_int_equal(give(&far, &proof, &last), 1);
@@ -123,9 +123,9 @@ static void same_secret__lets_both_in(void **state)
 static void other_secret__is_refused(void **state)
 {
 	struct side near = client(OTHER), far = server(OURS);
-	struct message hello = hello_of(&near), reply, proof, none;
+	struct message first = first_of(&near), reply, proof, none;
 
-	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&far, &first, &reply), 0);
 	assert_int_equal(give(&near, &reply, &proof), 0);
 	assert_int_equal(give(&far, &proof, &none), -EKEYREJECTED);
 	assert_int_equal(none.length, 0);
@@ -139,10 +139,10 @@ static void one_without__is_refused_by_both(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		struct side near = client(secrets[i][0]), far = server(secrets[i][1]);
-		struct message hello = hello_of(&near), reply, none;
+		struct message first = first_of(&near), reply, none;
 
-		assert_int_equal(give(&far, &hello, &reply), -ENOKEY);
-		assert_int_equal(reply.length, WIRE_HELLO_MESSAGE);
+		assert_int_equal(give(&far, &first, &reply), -ENOKEY);
+		assert_int_equal(reply.length, WIRE_HANDSHAKE_MESSAGE);
 		assert_int_equal(give(&near, &reply, &none), -ENOKEY);
 		assert_int_equal(none.length, 0);
 	}
@@ -154,7 +154,7 @@ static void record(struct message said[2])
 	struct side near = client(OURS), far = server(OURS);
 	struct message reply;
 
-	said[0] = hello_of(&near);
+	said[0] = first_of(&near);
 	assert_int_equal(give(&far, &said[0], &reply), 0);
 	assert_int_equal(give(&near, &reply, &said[1]), 0);
 	assert_int_equal(give(&far, &said[1], &reply), 1);
@@ -176,10 +176,10 @@ static void replayed__conversation_is_refused(void **state)
 static void relayed__conversation_is_refused(void **state)
 {
 	struct side near = client(OURS), far = server(OURS);
-	struct message hello = hello_of(&near), reply, proof, none;
+	struct message first = first_of(&near), reply, proof, none;
 
 	far.state.gid[HANDSHAKE_CLIENT] = elsewhere;
-	assert_int_equal(give(&far, &hello, &reply), 0);
+	assert_int_equal(give(&far, &first, &reply), 0);
 	assert_int_equal(give(&near, &reply, &proof), 0);
 	assert_int_equal(give(&far, &proof, &none), -EKEYREJECTED);
 }
@@ -188,13 +188,13 @@ static void relayed__conversation_is_refused(void **state)
 static void reflected__messages_are_refused(void **state)
 {
 	struct side near = client(OURS);
-	struct message hello = hello_of(&near), proof, none;
+	struct message first = first_of(&near), proof, none;
 
-	assert_int_equal(give(&near, &hello, &proof), 0);
+	assert_int_equal(give(&near, &first, &proof), 0);
 	assert_int_equal(give(&near, &proof, &none), -EKEYREJECTED);
 }
 
-static void order__is_hello_then_proof(void **state)
+static void order__is_first_message_then_proof(void **state)
 {
 	struct message said[2], answer;
 	struct side far;
@@ -234,7 +234,7 @@ int main(void)
 		cmocka_unit_test(replayed__conversation_is_refused),
 		cmocka_unit_test(relayed__conversation_is_refused),
 		cmocka_unit_test(reflected__messages_are_refused),
-		cmocka_unit_test(order__is_hello_then_proof),
+		cmocka_unit_test(order__is_first_message_then_proof),
 		cmocka_unit_test(proof__is_hmac_sha256),
 	};
 

@@ -23,7 +23,7 @@ static void test_header_is_big_endian(void **state)
 								  0,   1,   0,	 0,   0, 44};
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
-	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
+	wire_put_header(bytes, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
 	assert_memory_equal(bytes, expected, sizeof(bytes));
 }
 
@@ -34,8 +34,8 @@ static void test_header_has_the_length_of_its_kind(void **state)
 		uint32_t length;
 		int result;
 	} cases[] = {
-		{WIRE_HELLO, WIRE_HELLO_BYTES, 0},
-		{WIRE_HELLO, WIRE_HELLO_BYTES - 1, -EPROTO},
+		{WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES, 0},
+		{WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES - 1, -EPROTO},
 		{WIRE_CARRY, 0, 0},
 		{WIRE_CARRY, 1, -EPROTO},
 		{WIRE_REQUEST, WIRE_REQUEST_BYTES, 0},
@@ -80,42 +80,44 @@ static void test_header_of_another_is_refused(void **state)
 	}
 }
 
-static struct wire_hello some_hello(void)
+static struct wire_handshake some_handshake(void)
 {
-	struct wire_hello hello = {.layout = 7,
-				   .identity = UINT64_C(0x0123456789abcdef),
-				   .probe = UINT64_C(0x7fff00001000),
-				   .pid_namespace = 4026531836};
+	struct wire_handshake handshake = {.layout = 7,
+					   .identity = UINT64_C(0x0123456789abcdef),
+					   .probe = UINT64_C(0x7fff00001000),
+					   .pid_namespace = 4026531836};
 
-	memset(hello.token, 0xb0, sizeof(hello.token));
-	return hello;
+	memset(handshake.token, 0xb0, sizeof(handshake.token));
+	return handshake;
 }
 
-static void test_hello_comes_back(void **state)
+static void test_handshake_comes_back(void **state)
 {
-	const struct wire_hello hello = some_hello();
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello back;
+	const struct wire_handshake handshake = some_handshake();
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	struct wire_handshake back;
 
 	memset(&back, 0, sizeof(back));
-	wire_put_hello(bytes, &hello);
-	assert_int_equal(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &back), 0);
-	assert_int_equal(back.layout, hello.layout);
-	assert_int_equal(back.identity, hello.identity);
-	assert_int_equal(back.probe, hello.probe);
-	assert_int_equal(back.pid_namespace, hello.pid_namespace);
-	assert_memory_equal(back.token, hello.token, sizeof(hello.token));
+	wire_put_handshake(bytes, &handshake);
+	assert_int_equal(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &back),
+			 0);
+	assert_int_equal(back.layout, handshake.layout);
+	assert_int_equal(back.identity, handshake.identity);
+	assert_int_equal(back.probe, handshake.probe);
+	assert_int_equal(back.pid_namespace, handshake.pid_namespace);
+	assert_memory_equal(back.token, handshake.token, sizeof(handshake.token));
 }
 
-static void test_hello_without_identity_is_refused(void **state)
+static void test_handshake_without_identity_is_refused(void **state)
 {
-	struct wire_hello hello = some_hello();
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	struct wire_handshake handshake = some_handshake();
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	hello.identity = 0;
-	wire_put_hello(bytes, &hello);
-	assert_int_equal(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &hello),
-			 -EPROTO);
+	handshake.identity = 0;
+	wire_put_handshake(bytes, &handshake);
+	assert_int_equal(
+		wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &handshake),
+		-EPROTO);
 }
 
 static struct request some_request(enum request_op op, uint32_t length)
@@ -309,8 +311,8 @@ int main(void)
 		cmocka_unit_test(test_header_is_big_endian),
 		cmocka_unit_test(test_header_has_the_length_of_its_kind),
 		cmocka_unit_test(test_header_of_another_is_refused),
-		cmocka_unit_test(test_hello_comes_back),
-		cmocka_unit_test(test_hello_without_identity_is_refused),
+		cmocka_unit_test(test_handshake_comes_back),
+		cmocka_unit_test(test_handshake_without_identity_is_refused),
 		cmocka_unit_test(test_request_comes_back),
 		cmocka_unit_test(test_unsound_requests_are_refused),
 		cmocka_unit_test(test_answer_comes_back),

@@ -61,17 +61,17 @@ static socklen_t unix_name(uint16_t port, struct sockaddr_un *addr)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-int fake_peer_connect_unix(uint32_t qp_num, const struct wire_hello *hello)
+int fake_peer_connect_unix(uint32_t qp_num, const struct wire_handshake *handshake)
 {
 	struct sockaddr_un addr;
 	const socklen_t length = unix_name((uint16_t)(qp_num >> 8), &addr);
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
 	assert_true(fd >= 0);
 	OK(connect(fd, (struct sockaddr *)&addr, length));
-	if (hello != NULL) {
-		wire_put_hello(bytes, hello);
+	if (handshake != NULL) {
+		wire_put_handshake(bytes, handshake);
 		fake_peer_send(fd, bytes, sizeof(bytes));
 	}
 	return fd;
@@ -102,40 +102,41 @@ struct fake_listener fake_peer_listen(void)
 
 int fake_peer_accept(const struct fake_listener *listener)
 {
-	const struct wire_hello own = {.identity = FAKE_IDENTITY, .token = "answer"};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	const struct wire_handshake own = {.identity = FAKE_IDENTITY, .token = "answer"};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	int unix_fd, fd;
 
 	wait_readable(listener->unix_fd, "a connection");
 	unix_fd = accept(listener->unix_fd, NULL, NULL);
 	assert_true(unix_fd >= 0 && fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
-	wire_put_hello(bytes, &own);
+	wire_put_handshake(bytes, &own);
 	fake_peer_send(unix_fd, bytes, sizeof(bytes));
 	wait_readable(listener->tcp, "a connection");
 	fd = accept(listener->tcp, NULL, NULL);
 	assert_true(fd >= 0 && fake_peer_receive(fd, bytes, sizeof(bytes)));
-	wire_put_hello(bytes, &own);
+	wire_put_handshake(bytes, &own);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	close(unix_fd);
 	return fd;
 }
 
 /* Over the unix socket, then over TCP. */
-struct wire_hello fake_peer_handshake(int fd, uint32_t qp_num)
+struct wire_handshake fake_peer_handshake(int fd, uint32_t qp_num)
 {
 	static unsigned char visits;
-	const struct wire_hello hello = {.identity = FAKE_IDENTITY, .token = {++visits, 0x54}};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello met, reply;
-	const int unix_fd = fake_peer_connect_unix(qp_num, &hello);
+	const struct wire_handshake handshake = {.identity = FAKE_IDENTITY,
+						 .token = {++visits, 0x54}};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	struct wire_handshake met, reply;
+	const int unix_fd = fake_peer_connect_unix(qp_num, &handshake);
 
 	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
-	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &met));
+	OK(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &met));
 	close(unix_fd);
-	wire_put_hello(bytes, &hello);
+	wire_put_handshake(bytes, &handshake);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));
-	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &reply));
+	OK(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &reply));
 	assert_memory_equal(reply.token, met.token, sizeof(met.token));
 	return reply;
 }

@@ -16,10 +16,11 @@ void fake_peer_send(int fd, const void *bytes, size_t length);
 bool fake_peer_receive(int fd, void *bytes, size_t length);
 #define FAKE_IDENTITY 0x5417
 
-/* A connection to the unix socket beside its listener, with a hello if there is one. */
-int fake_peer_connect_unix(uint32_t qp_num, const struct wire_hello *hello);
-/* Hellos in both directions, there and over TCP: how the other side describes itself. */
-struct wire_hello fake_peer_handshake(int fd, uint32_t qp_num);
+/* A connection to the unix socket beside its listener, with a handshake message if there is one. */
+int fake_peer_connect_unix(uint32_t qp_num, const struct wire_handshake *handshake);
+/* Handshake messages in both directions, there and over TCP: how the other side describes itself.
+ */
+struct wire_handshake fake_peer_handshake(int fd, uint32_t qp_num);
 /* A process that others find at this port, and one that has found it; it shares no memory. */
 struct fake_listener {
 	int tcp;

@@ -223,18 +223,18 @@ static int teardown_target(void **state)
 	return 0;
 }
 
-/* A process that sends one hello after the other, without proof: until it is killed. */
+/* A process that sends one handshake message after the other, without proof: until it is killed. */
 static pid_t start_flood(uint32_t qp_num, int count)
 {
-	const struct wire_hello hello = {.identity = 0x666};
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	const struct wire_handshake handshake = {.identity = 0x666};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	wire_put_hello(bytes, &hello);
+	wire_put_handshake(bytes, &handshake);
 	for (int i = 0; count < 0 || i < count; i++) {
 		const int fd = fake_peer_connect(qp_num);
 
@@ -260,18 +260,18 @@ static void test_flood_keeps_no_real_peer_out(void **state)
 	}
 	kill(flood, SIGKILL);
 	waitpid(flood, NULL, 0);
-	print_message("a real peer in a flood of %d hellos: %.1f ms\n", FLOOD, longest);
+	print_message("a real peer in a flood of %d handshakes: %.1f ms\n", FLOOD, longest);
 	assert_true(longest <= REAL_LIMIT_MS);
 }
 
 static void test_refused_processes_cost_little_memory(void **state)
 {
 	const long before_kb = status_of(getpid(), "VmRSS:");
-	unsigned char bytes[WIRE_HELLO_MESSAGE] = {0};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE] = {0};
 	int fds[SILENT];
 	long cost_kb;
 
-	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
+	wire_put_header(bytes, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
 	for (int i = 0; i < SILENT; i++) {
 		fds[i] = fake_peer_connect(target.qp->qp_num);
 		fake_peer_send(fds[i], bytes, sizeof(bytes) - 1); /* and no more */

@@ -84,13 +84,13 @@ static void test_other_version_is_hung_up_on(void **state)
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HEADER_BYTES];
 
-	wire_put_header(bytes, WIRE_HELLO, WIRE_HELLO_BYTES);
+	wire_put_header(bytes, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
 	bytes[5]++;
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
 
-static void test_request_before_hello_is_hung_up_on(void **state)
+static void test_request_before_handshake_is_hung_up_on(void **state)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -109,14 +109,14 @@ static void test_request_before_carry_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_second_hello_is_hung_up_on(void **state)
+static void test_second_handshake_is_hung_up_on(void **state)
 {
-	const struct wire_hello hello = {.identity = 1};
+	const struct wire_handshake handshake = {.identity = 1};
 	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
 	fake_peer_handshake(fd, target.qp->qp_num);
-	wire_put_hello(bytes, &hello);
+	wire_put_handshake(bytes, &handshake);
 	fake_peer_send(fd, bytes, sizeof(bytes));
 	expect_hang_up(fd);
 }
@@ -228,8 +228,8 @@ static void test_mutated_requests_are_survived(void **state)
 
 static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 {
-	const struct wire_hello hello = {.identity = 0x5417};
-	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HELLO_MESSAGE];
+	const struct wire_handshake handshake = {.identity = 0x5417};
+	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HANDSHAKE_MESSAGE];
 	unsigned char large[8192] = {0};
 	const struct {
 		const void *bytes;
@@ -237,7 +237,7 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 	} cases[] = {{"x", 1}, {carry, sizeof(carry)}, {cut, sizeof(cut) - 1}, {large, 8192}};
 
 	wire_put_header(carry, WIRE_CARRY, 0);
-	wire_put_hello(cut, &hello);
+	wire_put_handshake(cut, &handshake);
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		const int fd = fake_peer_connect_unix(target.qp->qp_num, NULL);
 
@@ -249,23 +249,23 @@ static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
 /* What the process that has this queue pair tells of itself. */
 static uint64_t identity_at(uint32_t qp_num)
 {
-	const struct wire_hello own = {.identity = FAKE_IDENTITY};
+	const struct wire_handshake own = {.identity = FAKE_IDENTITY};
 	const int unix_fd = fake_peer_connect_unix(qp_num, &own);
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
-	struct wire_hello hello;
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	struct wire_handshake handshake;
 
 	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
-	OK(wire_get_hello(bytes + WIRE_HEADER_BYTES, WIRE_HELLO_BYTES, &hello));
+	OK(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &handshake));
 	close(unix_fd);
-	return hello.identity;
+	return handshake.identity;
 }
 
 /* It is admitted at the unix socket as one that shares memory, and hangs up. */
 static void come_and_go_at_the_unix_socket(uint64_t identity)
 {
-	const struct wire_hello hello = {.identity = identity, .token = {1}};
-	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &hello);
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	const struct wire_handshake handshake = {.identity = identity, .token = {1}};
+	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &handshake);
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
 	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
 	fake_peer_send_carry(unix_fd);
@@ -276,17 +276,17 @@ static void come_and_go_at_the_unix_socket(uint64_t identity)
 /* The same as one whose operations come over TCP: one is answered. */
 static void come_and_go_over_tcp(uint64_t identity)
 {
-	const struct wire_hello hello = {.identity = identity, .token = {2}};
+	const struct wire_handshake handshake = {.identity = identity, .token = {2}};
 	const struct request nothing = {.op = REQUEST_WRITE};
-	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &hello);
+	const int unix_fd = fake_peer_connect_unix(w.near.qp->qp_num, &handshake);
 	const int fd = fake_peer_connect(w.near.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START];
 
-	assert_true(fake_peer_receive(unix_fd, bytes, WIRE_HELLO_MESSAGE));
+	assert_true(fake_peer_receive(unix_fd, bytes, WIRE_HANDSHAKE_MESSAGE));
 	close(unix_fd);
-	wire_put_hello(bytes, &hello);
-	fake_peer_send(fd, bytes, WIRE_HELLO_MESSAGE);
-	assert_true(fake_peer_receive(fd, bytes, WIRE_HELLO_MESSAGE));
+	wire_put_handshake(bytes, &handshake);
+	fake_peer_send(fd, bytes, WIRE_HANDSHAKE_MESSAGE);
+	assert_true(fake_peer_receive(fd, bytes, WIRE_HANDSHAKE_MESSAGE));
 	fake_peer_send_carry(fd);
 	wire_put_request(bytes, 0, 0, &w.near.gid, 0, &nothing);
 	fake_peer_send(fd, bytes, sizeof(bytes));
@@ -368,9 +368,9 @@ static void test_right_numbers_of_another_identity_change_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	HOSTILE_TEST(test_foreign_protocol_is_hung_up_on),
 	HOSTILE_TEST(test_other_version_is_hung_up_on),
-	HOSTILE_TEST(test_request_before_hello_is_hung_up_on),
+	HOSTILE_TEST(test_request_before_handshake_is_hung_up_on),
 	HOSTILE_TEST(test_request_before_carry_is_hung_up_on),
-	HOSTILE_TEST(test_second_hello_is_hung_up_on),
+	HOSTILE_TEST(test_second_handshake_is_hung_up_on),
 	HOSTILE_TEST(test_unsound_request_is_hung_up_on),
 	HOSTILE_TEST(test_answer_to_nothing_is_hung_up_on),
 	HOSTILE_TEST(test_request_for_nobody_is_absent),

@@ -25,8 +25,8 @@ static unsigned char before[64];
 
 /* All that another user could have learnt. */
 static struct {
-	struct wire_hello used; /* by a process that was admitted */
-	uint64_t identity;	/* the target's own */
+	struct wire_handshake used; /* by a process that was admitted */
+	uint64_t identity;	    /* the target's own */
 } known;
 
 static void open_target(void)
@@ -45,7 +45,7 @@ static int setup(void **state)
 	open_target();
 	fd = fake_peer_connect(target.qp->qp_num);
 	known.identity = fake_peer_handshake(fd, target.qp->qp_num).identity;
-	known.used = (struct wire_hello){.identity = FAKE_IDENTITY, .token = {1, 0x54}};
+	known.used = (struct wire_handshake){.identity = FAKE_IDENTITY, .token = {1, 0x54}};
 	close(fd);
 	return setup_nothing(state);
 }
@@ -154,8 +154,8 @@ static void say(int fd, const void *bytes, size_t length)
 		_exit(97);
 }
 
-/* A hello, then what an admitted process would do: a write to the target's memory. */
-static int write_with(int fd, const struct wire_hello *hello)
+/* A handshake message, then what an admitted process would do: a write to the target's memory. */
+static int write_with(int fd, const struct wire_handshake *handshake)
 {
 	const struct request request = {.op = REQUEST_WRITE,
 					.rkey = target.mr->rkey,
@@ -163,11 +163,12 @@ static int write_with(int fd, const struct wire_hello *hello)
 					.remote_addr = (uintptr_t)target.memory,
 					.src_qpn = 0x123456,
 					.src_gid = target.gid};
-	unsigned char bytes[WIRE_HELLO_MESSAGE + WIRE_HEADER_BYTES + WIRE_REQUEST_START + 8] = {0};
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE + WIRE_HEADER_BYTES + WIRE_REQUEST_START + 8] = {
+		0};
 	unsigned char *at = bytes;
 
-	wire_put_hello(at, hello);
-	at += WIRE_HELLO_MESSAGE;
+	wire_put_handshake(at, handshake);
+	at += WIRE_HANDSHAKE_MESSAGE;
 	wire_put_header(at, WIRE_CARRY, 0);
 	at += WIRE_HEADER_BYTES;
 	wire_put_request(at, 0, 0, &target.gid, target.qp->qp_num, &request);
@@ -175,7 +176,7 @@ static int write_with(int fd, const struct wire_hello *hello)
 	return count_bytes(fd);
 }
 
-static const struct wire_hello some = {.identity = 0x666, .token = "anything"};
+static const struct wire_handshake some = {.identity = 0x666, .token = "anything"};
 
 static int by_v4(void)
 {
@@ -195,27 +196,27 @@ static int by_v6(void)
 static int half_closed(void)
 {
 	const int fd = connect_v4();
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	wire_put_hello(bytes, &some);
+	wire_put_handshake(bytes, &some);
 	say(fd, bytes, sizeof(bytes));
 	shutdown(fd, SHUT_WR);
 	return count_bytes(fd);
 }
 
-static int hello_in_pieces(void)
+static int handshake_in_pieces(void)
 {
 	const int fd = connect_v4();
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	wire_put_hello(bytes, &some);
+	wire_put_handshake(bytes, &some);
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		say(fd, bytes + i, 1);
 	return count_bytes(fd);
 }
 
 /* Another one came and was refused since. */
-static int late_hello(void)
+static int late_handshake(void)
 {
 	const int fd = connect_v4();
 	const int other = write_with(connect_v4(), &some);
@@ -230,9 +231,9 @@ static int replayed(void)
 
 static int stolen_identity(void)
 {
-	const struct wire_hello hello = {.identity = known.identity};
+	const struct wire_handshake handshake = {.identity = known.identity};
 
-	return write_with(connect_v4(), &hello);
+	return write_with(connect_v4(), &handshake);
 }
 
 /* The kernel lets it connect, and the device tells it nothing. */
@@ -244,9 +245,9 @@ static int by_unix_socket(void)
 static int by_unix_socket_then_tcp(void)
 {
 	const int unix_fd = fake_peer_connect_unix(target.qp->qp_num, NULL);
-	unsigned char bytes[WIRE_HELLO_MESSAGE];
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	wire_put_hello(bytes, &some);
+	wire_put_handshake(bytes, &some);
 	if (send(unix_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0)
 		return write_with(connect_v4(), &some);
 	return count_bytes(unix_fd) + write_with(connect_v4(), &some);
@@ -287,17 +288,17 @@ static void test_other_user_half_closed(void **state)
 	expect_nothing(half_closed);
 }
 
-static void test_other_user_hello_in_pieces(void **state)
+static void test_other_user_handshake_in_pieces(void **state)
 {
-	expect_nothing(hello_in_pieces);
+	expect_nothing(handshake_in_pieces);
 }
 
-static void test_other_user_with_a_late_hello(void **state)
+static void test_other_user_with_a_late_handshake(void **state)
 {
-	expect_nothing(late_hello);
+	expect_nothing(late_handshake);
 }
 
-static void test_other_user_replays_a_hello(void **state)
+static void test_other_user_replays_a_handshake(void **state)
 {
 	expect_nothing(replayed);
 }
@@ -373,9 +374,9 @@ static const struct CMUnitTest tests[] = {
 	OTHER_USER_TEST(test_other_user_over_mapped_ipv6),
 	cmocka_unit_test_setup_teardown(test_other_user_over_ipv6, setup_v6, teardown),
 	OTHER_USER_TEST(test_other_user_half_closed),
-	OTHER_USER_TEST(test_other_user_hello_in_pieces),
-	OTHER_USER_TEST(test_other_user_with_a_late_hello),
-	OTHER_USER_TEST(test_other_user_replays_a_hello),
+	OTHER_USER_TEST(test_other_user_handshake_in_pieces),
+	OTHER_USER_TEST(test_other_user_with_a_late_handshake),
+	OTHER_USER_TEST(test_other_user_replays_a_handshake),
 	OTHER_USER_TEST(test_other_user_steals_an_identity),
 	OTHER_USER_TEST(test_other_user_at_the_unix_socket),
 	OTHER_USER_TEST(test_other_user_at_both),

@@ -13,9 +13,9 @@ import socket
 import struct
 import sys
 
-HELLO, PROOF = 1, 7
+FIRST, PROOF = 1, 7
 HEADER = struct.Struct("!IHHI")
-HELLO_BODY = struct.Struct("!IQQQ16s")
+FIRST_BODY = struct.Struct("!IQQQ16s")
 LIMIT_S = 100
 
 
@@ -41,35 +41,35 @@ def receive(connection: socket.socket, length: int) -> bytes:
     return got
 
 
-def proof_of(side: int, secret: bytes, connection: socket.socket, hellos: list[bytes]) -> bytes:
+def proof_of(side: int, secret: bytes, connection: socket.socket, firsts: list[bytes]) -> bytes:
     client, server = connection.getsockname()[0], connection.getpeername()[0]
-    said = bytes([side]) + gid(client) + gid(server) + b"".join(hellos)
+    said = bytes([side]) + gid(client) + gid(server) + b"".join(firsts)
     return hmac.new(secret, said, "sha256").digest()
 
 
-def begin(address: str, port: int, hello: bytes) -> tuple[socket.socket, bytes]:
+def begin(address: str, port: int, first: bytes) -> tuple[socket.socket, bytes]:
     connection = socket.create_connection((address, port), timeout=LIMIT_S)
-    connection.sendall(hello)
-    return connection, receive(connection, len(hello))
+    connection.sendall(first)
+    return connection, receive(connection, len(first))
 
 
 def talk(address: str, port: int, secret: bytes) -> tuple[str, bytes, bytes]:
     """What became of it; and what was said."""
-    hello = message(HELLO, HELLO_BODY.pack(0, 0x5417, 0, 0, os.urandom(16)))
-    connection, reply = begin(address, port, hello)
-    if len(reply) < len(hello):
-        return f"hung up after {len(reply)} bytes", hello, b""
-    proof = message(PROOF, proof_of(0, secret, connection, [hello, reply]))
+    first = message(FIRST, FIRST_BODY.pack(0, 0x5417, 0, 0, os.urandom(16)))
+    connection, reply = begin(address, port, first)
+    if len(reply) < len(first):
+        return f"hung up after {len(reply)} bytes", first, b""
+    proof = message(PROOF, proof_of(0, secret, connection, [first, reply]))
     connection.sendall(proof)
     answer = receive(connection, HEADER.size + 32)
     if not answer:
-        return "hung up on the proof", hello, proof
-    expected = message(PROOF, proof_of(1, secret, connection, [hello, reply]))
-    return "admitted" if answer == expected else "another proof", hello, proof
+        return "hung up on the proof", first, proof
+    expected = message(PROOF, proof_of(1, secret, connection, [first, reply]))
+    return "admitted" if answer == expected else "another proof", first, proof
 
 
-def replay(address: str, port: int, hello: bytes, proof: bytes) -> str:
-    connection, _ = begin(address, port, hello)
+def replay(address: str, port: int, first: bytes, proof: bytes) -> str:
+    connection, _ = begin(address, port, first)
     connection.sendall(proof)
     return f"replay: {len(receive(connection, 1))} bytes"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hello.c -- what a process tells of itself, what two hellos reveal about the way between two
- * processes, and which addresses are this host's.
+ * test_local_handshake.c -- what a process tells of itself, what two handshake messages reveal
+ * about the way between two processes, and which addresses are this host's.
  */
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -14,51 +14,52 @@
 
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
-#include "soft_device/transport/hello.h"
+#include "soft_device/transport/local_handshake.h"
 
 struct process *process_current;
 
-static struct wire_hello neighbour(void)
+static struct wire_handshake neighbour(void)
 {
-	return (struct wire_hello){.layout = SEGMENT_LAYOUT, .identity = 1, .pid_namespace = 10};
+	return (struct wire_handshake){
+		.layout = SEGMENT_LAYOUT, .identity = 1, .pid_namespace = 10};
 }
 
 static void test_neighbours_may_share_memory(void **state)
 {
-	const struct wire_hello own = neighbour(), other = neighbour();
+	const struct wire_handshake own = neighbour(), other = neighbour();
 
-	assert_null(hello_distance(&own, &other));
+	assert_null(local_handshake_distance(&own, &other));
 }
 
 static void test_distance_is_named(void **state)
 {
-	struct wire_hello own = neighbour(), other = neighbour();
+	struct wire_handshake own = neighbour(), other = neighbour();
 
 	other.pid_namespace++;
-	assert_string_equal(hello_distance(&own, &other), "other pid namespace");
+	assert_string_equal(local_handshake_distance(&own, &other), "other pid namespace");
 	other.layout++;
-	assert_string_equal(hello_distance(&own, &other), "other version");
+	assert_string_equal(local_handshake_distance(&own, &other), "other version");
 	other.layout = 0;
-	assert_string_equal(hello_distance(&own, &other), "asked for by the peer");
+	assert_string_equal(local_handshake_distance(&own, &other), "asked for by the peer");
 	own.layout = 0;
-	assert_string_equal(hello_distance(&own, &other), "asked for");
+	assert_string_equal(local_handshake_distance(&own, &other), "asked for");
 }
 
-static void test_hello_is_of_this_process(void **state)
+static void test_handshake_is_of_this_process(void **state)
 {
 	static struct segment segment = {.identity = 99};
 	struct process process = {.segment = &segment};
-	struct wire_hello hello;
+	struct wire_handshake handshake;
 
 	process_current = &process;
-	hello_make(&hello);
-	assert_int_equal(hello.layout, SEGMENT_LAYOUT);
-	assert_int_equal(hello.identity, 99);
-	assert_int_equal(hello.probe, (uintptr_t)&segment.probe);
-	assert_int_not_equal(hello.pid_namespace, 0);
+	local_handshake_make(&handshake);
+	assert_int_equal(handshake.layout, SEGMENT_LAYOUT);
+	assert_int_equal(handshake.identity, 99);
+	assert_int_equal(handshake.probe, (uintptr_t)&segment.probe);
+	assert_int_not_equal(handshake.pid_namespace, 0);
 	process.options.transport = SOFT_TRANSPORT_TCP;
-	hello_make(&hello);
-	assert_int_equal(hello.layout, 0);
+	local_handshake_make(&handshake);
+	assert_int_equal(handshake.layout, 0);
 	process_current = NULL;
 }
 
@@ -86,7 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_neighbours_may_share_memory),
 		cmocka_unit_test(test_distance_is_named),
-		cmocka_unit_test(test_hello_is_of_this_process),
+		cmocka_unit_test(test_handshake_is_of_this_process),
 		cmocka_unit_test(test_addresses_of_this_host_are_known),
 	};
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hello.c -- the facts about this process that its peers decide by, and the decision.
+ * local_handshake.c -- the facts about this process that its peers decide by, and the decision.
  *
  * Two processes that met at a unix socket are of one host and one user. Segments are shared within
  * one pid namespace: process_vm_* takes pids, and so do the locks in them.
  */
-#include "hello.h"
+#include "local_handshake.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -19,19 +19,20 @@ static uint64_t inode_of(const char *path)
 	return stat(path, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-void hello_make(struct wire_hello *hello)
+void local_handshake_make(struct wire_handshake *handshake)
 {
 	const struct segment *segment = process_current->segment;
 
-	memset(hello, 0, sizeof(*hello));
+	memset(handshake, 0, sizeof(*handshake));
 	if (process_current->options.transport != SOFT_TRANSPORT_TCP)
-		hello->layout = SEGMENT_LAYOUT;
-	hello->identity = segment->identity;
-	hello->probe = (uint64_t)(uintptr_t)&segment->probe;
-	hello->pid_namespace = inode_of("/proc/self/ns/pid");
+		handshake->layout = SEGMENT_LAYOUT;
+	handshake->identity = segment->identity;
+	handshake->probe = (uint64_t)(uintptr_t)&segment->probe;
+	handshake->pid_namespace = inode_of("/proc/self/ns/pid");
 }
 
-const char *hello_distance(const struct wire_hello *own, const struct wire_hello *other)
+const char *local_handshake_distance(const struct wire_handshake *own,
+				     const struct wire_handshake *other)
 {
 	if (own->layout == 0)
 		return "asked for";
