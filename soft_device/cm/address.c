@@ -51,7 +51,7 @@ static bool is_any(const struct sockaddr_storage *addr)
 	return IN6_IS_ADDR_UNSPECIFIED(&of.in6.sin6_addr);
 }
 
-/* Network order; it is at the same place in both families. */
+/* Network order; it is at the same offset in both families. */
 static in_port_t port_of(const struct sockaddr_storage *addr)
 {
 	const union address of = {.storage = *addr};

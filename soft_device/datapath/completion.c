@@ -4,9 +4,9 @@
  *
  * The ring is in the segment because the owner, its threads and peers all push
  * completions of receives. A peer may be stopped or killed at any instruction, so pushing takes no
- * lock: a thread moves `head` to have the place before it, writes there, and then makes the place
- * count by one exchange. A poll that has waited long for a place to count leaves it, by an exchange
- * of the same word: the late writer sees that, and pushes again elsewhere. Until then the place is
+ * lock: a thread moves `head` to have the slot before it, writes there, and then makes the slot
+ * count by one exchange. A poll that has waited long for a slot to count leaves it, by an exchange
+ * of the same word: the late writer sees that, and pushes again elsewhere. Until then the slot is
  * not used. So no completion is lost and none is overwritten, and there is no need to know whether
  * a writer is dead, stopped or slow.
  *
@@ -22,28 +22,28 @@
 /* What the owner of the CQ is told after a completion. */
 enum notice { NOTICE_NONE, NOTICE_EVENT, NOTICE_HELD };
 
-static uint64_t place_of(uint32_t position, enum shared_use use)
+static uint64_t word_of(uint32_t position, enum shared_use use)
 {
 	return (uint64_t)position << 32 | use;
 }
 
-static inline enum shared_use use_of(uint64_t place)
+static inline enum shared_use use_of(uint64_t word)
 {
-	return (enum shared_use)(place & PLACE_USE);
+	return (enum shared_use)(word & SLOT_USE);
 }
 
 /* Left by a poll, or passed over since: whose writer it was that is late. */
-static uint64_t late_place(uint32_t position, enum shared_use use, uint32_t writer)
+static uint64_t late_word(uint32_t position, enum shared_use use, uint32_t writer)
 {
-	return place_of(position, use) | (uint32_t)(writer << PLACE_WRITER_SHIFT);
+	return word_of(position, use) | (uint32_t)(writer << SLOT_WRITER_SHIFT);
 }
 
-static uint32_t writer_of(uint64_t place)
+static uint32_t writer_of(uint64_t word)
 {
-	return (uint32_t)place >> PLACE_WRITER_SHIFT;
+	return (uint32_t)word >> SLOT_WRITER_SHIFT;
 }
 
-static inline bool exchange(struct shared_place *slot, uint64_t from, uint64_t to)
+static inline bool exchange(struct shared_slot *slot, uint64_t from, uint64_t to)
 {
 	return atomic_compare_exchange_strong(&slot->use, &from, to);
 }
@@ -88,7 +88,7 @@ bool completion_end_hold(struct shared_cq *shared)
 
 /* --- pushing --- */
 
-/* A place that takes no completion is none of the CQ's entries: there is room for as many more, as
+/* A slot that takes no completion is none of the CQ's entries: there is room for as many more, as
  * far as it goes. It is counted from when it is passed over until it is used again. */
 static void count_left(struct shared_cq *shared, int change)
 {
@@ -101,38 +101,38 @@ static void count_left(struct shared_cq *shared, int change)
 }
 
 /*
- * A place that was used in an unusual way. True: it is passed over at this position, as a late
+ * A slot that was used in an unusual way. True: it is passed over at this position, as a late
  * writer may still be there, or as the poll has passed already. False: it may be used.
  */
-static __attribute__((noinline)) bool pass_over(struct shared_place *slot, uint32_t position,
-						uint64_t *place)
+static __attribute__((noinline)) bool pass_over(struct shared_slot *slot, uint32_t position,
+						uint64_t *word)
 {
-	for (;; *place = atomic_load(&slot->use)) {
-		const enum shared_use use = use_of(*place);
-		const bool here = (uint32_t)(*place >> 32) == position;
-		const uint32_t writer = writer_of(*place);
+	for (;; *word = atomic_load(&slot->use)) {
+		const enum shared_use use = use_of(*word);
+		const bool here = (uint32_t)(*word >> 32) == position;
+		const uint32_t writer = writer_of(*word);
 		/* left before we got to it: there is no other writer */
-		const bool own = writer == writer_of(late_place(0, PLACE_LEFT, position));
+		const bool own = writer == writer_of(late_word(0, SLOT_LEFT, position));
 
-		if (use == PLACE_EMPTY)
+		if (use == SLOT_EMPTY)
 			return here;
-		if (use <= PLACE_FULL)
+		if (use <= SLOT_FULL)
 			return false;
 		if (!own && here)
 			return true;
-		if (!exchange(slot, *place,
-			      own ? (*place & ~UINT64_C(0xffffffff)) | PLACE_EMPTY
-				  : late_place(position, PLACE_PASSED, writer)))
+		if (!exchange(slot, *word,
+			      own ? (*word & ~UINT64_C(0xffffffff)) | SLOT_EMPTY
+				  : late_word(position, SLOT_PASSED, writer)))
 			continue;
 		return true;
 	}
 }
 
-/* A place of one's own; NULL: the ring is full. */
-static inline struct shared_place *reserve(struct segment *segment, struct shared_cq *shared,
-					   uint32_t *position, uint64_t *place)
+/* A slot of one's own; NULL: the ring is full. */
+static inline struct shared_slot *reserve(struct segment *segment, struct shared_cq *shared,
+					  uint32_t *position, uint64_t *word)
 {
-	struct shared_place *slot;
+	struct shared_slot *slot;
 	uint32_t head = atomic_load_explicit(&shared->head, memory_order_acquire), used;
 
 	for (;;) {
@@ -150,21 +150,20 @@ static inline struct shared_place *reserve(struct segment *segment, struct share
 			continue;
 		slot = &completion_ring(segment, shared)[head & (shared->slots - 1)];
 		*position = head;
-		*place = atomic_load_explicit(&slot->use, memory_order_relaxed);
-		if (__builtin_expect(use_of(*place) <= PLACE_FULL, 1) ||
-		    !pass_over(slot, head, place))
+		*word = atomic_load_explicit(&slot->use, memory_order_relaxed);
+		if (__builtin_expect(use_of(*word) <= SLOT_FULL, 1) || !pass_over(slot, head, word))
 			return slot;
 		head++;
 	}
 }
 
-/* A poll has left the place: it is free now, at whatever position it was passed over last. */
-static __attribute__((noinline)) void give_back(struct shared_place *slot)
+/* A poll has left the slot: it is free now, at whatever position it was passed over last. */
+static __attribute__((noinline)) void give_back(struct shared_slot *slot)
 {
-	uint64_t place = atomic_load(&slot->use);
+	uint64_t word = atomic_load(&slot->use);
 
-	while (!atomic_compare_exchange_weak(&slot->use, &place,
-					     (place & ~UINT64_C(0xffffffff)) | PLACE_EMPTY))
+	while (!atomic_compare_exchange_weak(&slot->use, &word,
+					     (word & ~UINT64_C(0xffffffff)) | SLOT_EMPTY))
 		;
 }
 
@@ -173,16 +172,16 @@ static __attribute__((noinline)) void give_back(struct shared_place *slot)
 static inline __attribute__((always_inline)) bool
 put(struct segment *segment, struct shared_cq *shared, const struct shared_cqe *cqe, bool stamped)
 {
-	struct shared_place *slot;
+	struct shared_slot *slot;
 	uint32_t position;
-	uint64_t place;
+	uint64_t word;
 
-	while ((slot = reserve(segment, shared, &position, &place)) != NULL) {
+	while ((slot = reserve(segment, shared, &position, &word)) != NULL) {
 		slot->cqe = *cqe;
 		if (stamped)
 			slot->stamp_ns = process_now_ns();
-		if (__builtin_expect(exchange(slot, place, place_of(position, PLACE_FULL)), 1)) {
-			if (__builtin_expect(use_of(place) > PLACE_FULL, 0))
+		if (__builtin_expect(exchange(slot, word, word_of(position, SLOT_FULL)), 1)) {
+			if (__builtin_expect(use_of(word) > SLOT_FULL, 0))
 				count_left(shared, -1);
 			return true;
 		}
@@ -286,13 +285,13 @@ static inline void fill_source(struct ibv_wc *wc, const struct shared_cqe *cqe)
 	wc->sl = (uint8_t)(cqe->src_qp >> 24);
 }
 
-/* The place at the tail does not count yet: true when it is left for good. The lock is held. */
-static __attribute__((noinline)) bool
-leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, uint64_t place)
+/* The slot at the tail does not count yet: true when it is left for good. The lock is held. */
+static __attribute__((noinline)) bool leave_slot(struct shared_cq *shared, struct shared_slot *slot,
+						 uint32_t tail, uint64_t word)
 {
 	const uint64_t now_ns = process_now_ns();
-	const bool counted = use_of(place) > PLACE_FULL;
-	const bool passed = counted && use_of(place) != PLACE_EMPTY;
+	const bool counted = use_of(word) > SLOT_FULL;
+	const bool passed = counted && use_of(word) != SLOT_EMPTY;
 
 	if (shared->waits_since_ns == 0 || shared->waits_at != tail) {
 		shared->waits_at = tail;
@@ -304,37 +303,37 @@ leave_place(struct shared_cq *shared, struct shared_place *slot, uint32_t tail, 
 	shared->waits_since_ns = 0;
 	if (!counted)
 		count_left(shared, 1);
-	if (exchange(slot, place,
-		     passed ? late_place(tail, PLACE_PASSED, writer_of(place))
-			    : late_place(tail, PLACE_LEFT, tail)))
+	if (exchange(slot, word,
+		     passed ? late_word(tail, SLOT_PASSED, writer_of(word))
+			    : late_word(tail, SLOT_LEFT, tail)))
 		return true;
 	if (!counted)
 		count_left(shared, -1); /* its completion counts now */
 	return false;
 }
 
-static inline bool counts(const struct shared_place *slot, uint32_t tail)
+static inline bool counts(const struct shared_slot *slot, uint32_t tail)
 {
 	return __builtin_expect(atomic_load_explicit(&slot->use, memory_order_acquire) ==
-					place_of(tail, PLACE_FULL),
+					word_of(tail, SLOT_FULL),
 				1);
 }
 
-/* The place at the tail does not count: true when it is passed over. */
-static __attribute__((noinline)) bool pass(struct shared_cq *shared, struct shared_place *slot,
+/* The slot at the tail does not count: true when it is passed over. */
+static __attribute__((noinline)) bool pass(struct shared_cq *shared, struct shared_slot *slot,
 					   uint32_t tail)
 {
-	const uint64_t place = atomic_load(&slot->use);
+	const uint64_t word = atomic_load(&slot->use);
 
-	if ((uint32_t)(place >> 32) == tail && use_of(place) > PLACE_FULL)
+	if ((uint32_t)(word >> 32) == tail && use_of(word) > SLOT_FULL)
 		return true;
-	return place != place_of(tail, PLACE_FULL) && leave_place(shared, slot, tail, place);
+	return word != word_of(tail, SLOT_FULL) && leave_slot(shared, slot, tail, word);
 }
 
-/* Takes what counts, and returns at a place that does not. The lock is held. */
+/* Takes what counts, and returns at a slot that does not. The lock is held. */
 static inline int take_plain(struct shared_cq *shared, int taken, int count, struct ibv_wc *wc)
 {
-	const struct shared_place *ring = completion_ring(process_current->segment, shared), *slot;
+	const struct shared_slot *ring = completion_ring(process_current->segment, shared), *slot;
 	const uint32_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
 
@@ -353,7 +352,7 @@ static inline int take_plain(struct shared_cq *shared, int taken, int count, str
 	return taken;
 }
 
-/* Passes over the place at the tail, and goes on. A function of its own: it costs the other none.
+/* Passes over the slot at the tail, and goes on. A function of its own: it costs the other none.
  */
 static __attribute__((noinline)) int take_rest(struct shared_cq *shared, int taken, int count,
 					       struct ibv_wc *wc)
@@ -384,10 +383,10 @@ int completion_take(struct shared_cq *shared, int count, struct ibv_wc *wc)
 	return taken;
 }
 
-/* The stamp is read before the place is free for the next completion. */
+/* The stamp is read before the slot is free for the next completion. */
 bool completion_take_one(struct shared_cq *shared, struct ibv_wc *wc, uint64_t *stamp_ns)
 {
-	struct shared_place *ring, *slot;
+	struct shared_slot *ring, *slot;
 	bool taken = false;
 	uint32_t tail;
 
@@ -412,7 +411,7 @@ bool completion_take_one(struct shared_cq *shared, struct ibv_wc *wc, uint64_t *
 enum completion_front completion_front(struct shared_cq *shared)
 {
 	enum completion_front front = COMPLETION_NONE;
-	struct shared_place *ring, *slot;
+	struct shared_slot *ring, *slot;
 	uint32_t tail;
 
 	shared_lock_take(&shared->lock);
@@ -437,17 +436,17 @@ bool completion_ring_late(struct shared_cq *shared)
 	return disarm(shared, atomic_load(&shared->armed));
 }
 
-uint32_t completion_skip(struct shared_place *slot, uint32_t position)
+uint32_t completion_skip(struct shared_slot *slot, uint32_t position)
 {
 	if (counts(slot, position))
 		return 0;
-	atomic_store(&slot->use, place_of(position, PLACE_EMPTY));
+	atomic_store(&slot->use, word_of(position, SLOT_EMPTY));
 	return 1;
 }
 
 void completion_purge(struct shared_cq *shared, uint32_t qpn)
 {
-	struct shared_place *ring;
+	struct shared_slot *ring;
 	uint32_t head, tail, kept;
 
 	shared_lock_take(&shared->lock);
@@ -455,16 +454,16 @@ void completion_purge(struct shared_cq *shared, uint32_t qpn)
 	head = atomic_load(&shared->head);
 	tail = atomic_load(&shared->tail);
 	for (uint32_t at = tail; at != head; at++) {
-		struct shared_place *slot = &ring[at & (shared->slots - 1)];
+		struct shared_slot *slot = &ring[at & (shared->slots - 1)];
 
 		if (counts(slot, at) && slot->cqe.qp_num == qpn) {
 			count_left(shared, 1);
-			atomic_store(&slot->use, place_of(at, PLACE_EMPTY));
+			atomic_store(&slot->use, word_of(at, SLOT_EMPTY));
 		}
 	}
 	kept = tail;
 	while (kept != head &&
-	       atomic_load(&ring[kept & (shared->slots - 1)].use) == place_of(kept, PLACE_EMPTY))
+	       atomic_load(&ring[kept & (shared->slots - 1)].use) == word_of(kept, SLOT_EMPTY))
 		kept++;
 	atomic_store_explicit(&shared->tail, kept, memory_order_release);
 	shared_lock_release(&shared->lock);

@@ -13,8 +13,8 @@
 #include "soft_device/transport/peer.h"
 
 /* The entries of the ring. */
-static inline struct shared_place *completion_ring(struct segment *segment,
-						   const struct shared_cq *shared)
+static inline struct shared_slot *completion_ring(struct segment *segment,
+						  const struct shared_cq *shared)
 {
 	return segment_at(segment, shared->offset);
 }
@@ -55,8 +55,8 @@ enum completion_front completion_front(struct shared_cq *shared);
  * be rung. */
 bool completion_ring_late(struct shared_cq *shared);
 
-/* A place that is copied to another ring: 1, and it is passed over there, if it does not count. */
-uint32_t completion_skip(struct shared_place *slot, uint32_t position);
+/* A slot that is copied to another ring: 1, and it is passed over there, if it does not count. */
+uint32_t completion_skip(struct shared_slot *slot, uint32_t position);
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void completion_purge(struct shared_cq *shared, uint32_t qpn);
 

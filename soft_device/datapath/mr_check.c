@@ -110,7 +110,8 @@ bool mr_invalidate_window(struct segment *segment, const struct shared_qp *qp, u
 	return true;
 }
 
-/* Generations of a place go from 1 to 255 and begin again: those up to the last one were in use. */
+/* Generations of an entry go from 1 to 255 and begin again: those up to the last one were in use.
+ */
 static bool was_in_use(const struct shared_mr *mr, uint32_t key)
 {
 	const uint8_t generation = (uint8_t)key;

@@ -21,7 +21,7 @@
 #include "soft_device/process/target_memory.h"
 
 /* Memory of the target, and the region that holds it. */
-struct place {
+struct range {
 	const struct shared_mr *mr;
 	uint64_t memory;
 };
@@ -78,7 +78,7 @@ static void target_to_error(struct peer *peer, struct shared_qp *target, uint32_
 
 /*
  * The state alone to ERR, without the lock: the owner may destroy the QP, change its state or make
- * another one in its place meanwhile. False: it did, or there was nothing to change.
+ * another one in its entry meanwhile. False: it did, or there was nothing to change.
  */
 static bool state_to_error(struct shared_qp *qp, uint16_t generation)
 {
@@ -94,7 +94,7 @@ static bool state_to_error(struct shared_qp *qp, uint16_t generation)
 	return true;
 }
 
-/* For the owner of this QP, not of one that has its place since. */
+/* For the owner of this QP, not of one that has its entry since. */
 static void raise_for(struct peer *peer, struct shared_qp *qp, uint16_t generation, uint32_t bits)
 {
 	uint32_t raise = atomic_load(&qp->raise);
@@ -198,22 +198,22 @@ static struct outcome moved(const struct execution *x, int error)
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, VENDOR_UNMAPPED, RAISE_QP_ACCESS);
 }
 
-/* The place that the request names, if its key allows `access` there. */
-static bool find_place(const struct execution *x, uint64_t length, uint32_t access,
-		       struct place *place)
+/* The range that the request names, if its key allows `access` there. */
+static bool find_range(const struct execution *x, uint64_t length, uint32_t access,
+		       struct range *range)
 {
 	const struct request *request = x->request;
 
-	place->mr = mr_check(x->peer->segment, request->rkey, x->target->pd, request->remote_addr,
-			     length, access, &place->memory);
-	if (__builtin_expect(place->mr == NULL, 0))
-		place->mr = mr_check_window(x->peer->segment, x->target, request->rkey,
-					    request->remote_addr, length, access, &place->memory);
-	return place->mr != NULL;
+	range->mr = mr_check(x->peer->segment, request->rkey, x->target->pd, request->remote_addr,
+			     length, access, &range->memory);
+	if (__builtin_expect(range->mr == NULL, 0))
+		range->mr = mr_check_window(x->peer->segment, x->target, request->rkey,
+					    request->remote_addr, length, access, &range->memory);
+	return range->mr != NULL;
 }
 
-/* The same for what find_place() did not find. */
-static __attribute__((cold, noinline)) struct outcome refuse_place(const struct execution *x,
+/* The same for what find_range() did not find. */
+static __attribute__((cold, noinline)) struct outcome refuse_range(const struct execution *x,
 								   uint64_t length, uint32_t access)
 {
 	const struct request *request = x->request;
@@ -225,48 +225,49 @@ static __attribute__((cold, noinline)) struct outcome refuse_place(const struct 
 }
 
 /* The whole region of the key. */
-static bool find_region(const struct execution *x, uint32_t access, struct place *place)
+static bool find_region(const struct execution *x, uint32_t access, struct range *range)
 {
 	const struct segment *segment = x->peer->segment;
 	uint32_t key = x->request->rkey, index = key >> 8;
 
 	if (index >= SEGMENT_MRS)
 		return false;
-	place->mr = mr_check(segment, key, x->target->pd, segment->mr[index].iova, 0, access,
-			     &place->memory);
-	return place->mr != NULL;
+	range->mr = mr_check(segment, key, x->target->pd, segment->mr[index].iova, 0, access,
+			     &range->memory);
+	return range->mr != NULL;
 }
 
 static inline __attribute__((always_inline)) struct outcome write_bytes(const struct execution *x)
 {
 	const struct request *request = x->request;
-	struct place place;
+	struct range range;
 
 	if (request->length == 0)
 		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
-	if (!find_place(x, request->length, IBV_ACCESS_REMOTE_WRITE, &place))
-		return refuse_place(x, request->length, IBV_ACCESS_REMOTE_WRITE);
-	if (request->place != NULL)
-		return moved(x, request->place(request->place_arg, place.memory, request->length));
-	powerfail_before_write(x->peer, place.mr, place.memory, request->length, x->qpn);
+	if (!find_range(x, request->length, IBV_ACCESS_REMOTE_WRITE, &range))
+		return refuse_range(x, request->length, IBV_ACCESS_REMOTE_WRITE);
+	if (request->receive != NULL)
+		return moved(x,
+			     request->receive(request->receive_arg, range.memory, request->length));
+	powerfail_before_write(x->peer, range.mr, range.memory, request->length, x->qpn);
 	return moved(x, target_memory_write_ordered(x->peer->memory, request->local,
-						    request->local_count, place.memory,
+						    request->local_count, range.memory,
 						    request->length));
 }
 
 static struct outcome execute_read(const struct execution *x)
 {
 	const struct request *request = x->request;
-	struct place place = {NULL, 0};
+	struct range range = {NULL, 0};
 
 	if (x->target->max_dest_rd_atomic == 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
-	if (request->length != 0 && !find_place(x, request->length, IBV_ACCESS_REMOTE_READ, &place))
-		return refuse_place(x, request->length, IBV_ACCESS_REMOTE_READ);
+	if (request->length != 0 && !find_range(x, request->length, IBV_ACCESS_REMOTE_READ, &range))
+		return refuse_range(x, request->length, IBV_ACCESS_REMOTE_READ);
 	powerfail_pushed(x->peer, x->qpn);
 	if (request->length == 0)
 		return done(IBV_WC_SUCCESS);
-	struct iovec remote = {(void *)(uintptr_t)place.memory, request->length};
+	struct iovec remote = {(void *)(uintptr_t)range.memory, request->length};
 
 	return moved(x, target_memory_read(x->peer->memory, request->local, request->local_count,
 					   &remote, 1));
@@ -276,25 +277,25 @@ static struct outcome execute_atomic(const struct execution *x)
 {
 	const struct request *request = x->request;
 	struct outcome outcome = done(IBV_WC_SUCCESS);
-	struct place place;
+	struct range range;
 	int error;
 
 	if (x->target->max_dest_rd_atomic == 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
-	if (!find_place(x, 8, IBV_ACCESS_REMOTE_ATOMIC, &place))
-		return refuse_place(x, 8, IBV_ACCESS_REMOTE_ATOMIC);
-	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
+	if (!find_range(x, 8, IBV_ACCESS_REMOTE_ATOMIC, &range))
+		return refuse_range(x, 8, IBV_ACCESS_REMOTE_ATOMIC);
+	if (request->remote_addr % 8 != 0 || range.memory % 8 != 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_ALIGNMENT, RAISE_QP_REQUEST);
 	powerfail_pushed(x->peer, x->qpn);
-	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
+	powerfail_before_write(x->peer, range.mr, range.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
 		return busy;
 	if (request->op == REQUEST_COMPARE_SWAP)
-		error = target_memory_compare_swap_8(x->peer->memory, place.memory,
+		error = target_memory_compare_swap_8(x->peer->memory, range.memory,
 						     request->compare_add, request->swap,
 						     &outcome.before);
 	else
-		error = target_memory_fetch_add_8(x->peer->memory, place.memory,
+		error = target_memory_fetch_add_8(x->peer->memory, range.memory,
 						  request->compare_add, &outcome.before);
 	shared_lock_release(&x->peer->segment->atomics);
 	return error == 0 ? outcome : moved(x, error);
@@ -303,19 +304,19 @@ static struct outcome execute_atomic(const struct execution *x)
 static struct outcome execute_atomic_write(const struct execution *x)
 {
 	const struct request *request = x->request;
-	struct place place;
+	struct range range;
 	int error;
 
 	if (x->target->max_dest_rd_atomic == 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
-	if (!find_place(x, 8, IBV_ACCESS_REMOTE_WRITE, &place))
-		return refuse_place(x, 8, IBV_ACCESS_REMOTE_WRITE);
-	if (request->remote_addr % 8 != 0 || place.memory % 8 != 0)
+	if (!find_range(x, 8, IBV_ACCESS_REMOTE_WRITE, &range))
+		return refuse_range(x, 8, IBV_ACCESS_REMOTE_WRITE);
+	if (request->remote_addr % 8 != 0 || range.memory % 8 != 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_ALIGNMENT, RAISE_QP_REQUEST);
-	powerfail_before_write(x->peer, place.mr, place.memory, 8, x->qpn);
+	powerfail_before_write(x->peer, range.mr, range.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
 		return busy;
-	error = target_memory_store_8(x->peer->memory, place.memory, request->swap);
+	error = target_memory_store_8(x->peer->memory, range.memory, request->swap);
 	shared_lock_release(&x->peer->segment->atomics);
 	return moved(x, error);
 }
@@ -336,14 +337,14 @@ static struct outcome execute_flush(const struct execution *x)
 	const struct request *request = x->request;
 	bool whole = request->flush_level == SOFT_FLUSH_MR;
 	uint32_t access = flush_access(request);
-	struct place place;
+	struct range range;
 
 	if (x->target->max_dest_rd_atomic == 0)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_NO_READS, RAISE_QP_REQUEST);
-	if (!(whole ? find_region(x, access, &place)
-		    : find_place(x, request->length, access, &place)))
-		return refuse_place(x, whole ? 0 : request->length, access);
-	powerfail_flush(x->peer, place.memory, whole ? place.mr->length : request->length, x->qpn,
+	if (!(whole ? find_region(x, access, &range)
+		    : find_range(x, request->length, access, &range)))
+		return refuse_range(x, whole ? 0 : request->length, access);
+	powerfail_flush(x->peer, range.memory, whole ? range.mr->length : request->length, x->qpn,
 			request->flush_type & SOFT_FLUSH_PERSISTENT);
 	return done(IBV_WC_SUCCESS);
 }

@@ -41,7 +41,7 @@ static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint3
 /*
  * Moves the QP of this generation in the peer's segment to ERR: state, receives flushed with
  * WR_FLUSH_ERR, `raise` bits and RAISE_QP_FLUSH raised. Where its lock cannot be had the receives
- * are left to the owner's agent (RAISE_QP_RECEIVES). Another QP that has its place since is left
+ * are left to the owner's agent (RAISE_QP_RECEIVES). Another QP that has its entry since is left
  * alone.
  */
 void responder_fail(struct peer *peer, struct shared_qp *qp, uint16_t generation, uint32_t raise);

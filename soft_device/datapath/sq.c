@@ -375,7 +375,7 @@ static void submit(struct send_queue *sq, const struct send_work *work)
 	REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: wr_id %#llx: " format, (sq)->qpn,              \
 		  (unsigned long long)(wr)->wr_id, __VA_ARGS__)
 
-/* Those of the requests for memory windows that name no place of the target. */
+/* Those of the requests for memory windows that name no memory of the target. */
 static __attribute__((noinline)) const char *take_window(const struct ibv_send_wr *wr,
 							 struct send_work *work)
 {

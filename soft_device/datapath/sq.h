@@ -276,7 +276,7 @@ const struct ibv_sge *sq_bad_part(const struct send_queue *sq, const struct send
 				  enum vendor_err *why) __attribute__((cold));
 /*
  * An atomic whose own memory is wrong is executed all the same: the target changes, and the old
- * value cannot be placed. Then the request is whole, but for `local`.
+ * value cannot be stored. Then the request is whole, but for `local`.
  */
 static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status status)
 {
@@ -284,7 +284,7 @@ static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status 
 	       (status == IBV_WC_LOC_PROT_ERR && sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC);
 }
 /*
- * An atomic was executed: places the old value, or fails with what is wrong with the memory for
+ * An atomic was executed: stores the old value, or fails with what is wrong with the memory for
  * it, `own`.
  */
 void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,

@@ -131,7 +131,7 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 	    sq->path.max_rd_atomic == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
 	request->op = opcode->op;
-	request->place = NULL;
+	request->receive = NULL;
 	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
 	request->framing = sq->path.framing;
 	request->imm_data = work->imm_data;

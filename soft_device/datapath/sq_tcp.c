@@ -84,7 +84,7 @@ static void fail(struct outcome *outcome, enum ibv_wc_status status, enum vendor
 }
 
 /* Puts what came back where the request wants it: as many bytes as it asked for, see tcp.c. */
-static void place(struct send_queue *sq, const struct send_work *work, struct outcome *outcome,
+static void store(struct send_queue *sq, const struct send_work *work, struct outcome *outcome,
 		  const void *data, size_t bytes)
 {
 	struct request request;
@@ -113,7 +113,7 @@ void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *o
 		return;
 	if (result.kind == OUTCOME_DONE && result.status == IBV_WC_SUCCESS) {
 		sq->established = true;
-		place(sq, &slot->work, &result, data, bytes);
+		store(sq, &slot->work, &result, data, bytes);
 	}
 	sq_settle(sq, slot, &result);
 	sq_run_locked(sq);

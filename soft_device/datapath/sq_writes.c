@@ -21,8 +21,8 @@ static bool is_small_write(const struct send_slot *slot, uint64_t now_ns)
 	       work->sge->length <= SQ_SMALL_BYTES && slot->due_ns <= now_ns;
 }
 
-/* Its two places, if the keys are good; the target's lock is held. */
-static bool find_places(const struct send_queue *sq, const struct send_work *work,
+/* Its two ranges, if the keys are good; the target's lock is held. */
+static bool find_ranges(const struct send_queue *sq, const struct send_work *work,
 			struct target_write *write)
 {
 	const struct ibv_sge *sge = work->sge;
@@ -47,7 +47,7 @@ static unsigned find_writes(const struct send_queue *sq, struct target_write *wr
 	while (count < waiting && count < TARGET_WRITES_MAX) {
 		const struct send_slot *slot = sq_slot(sq, sq->next + count);
 
-		if (!is_small_write(slot, now_ns) || !find_places(sq, &slot->work, &writes[count]))
+		if (!is_small_write(slot, now_ns) || !find_ranges(sq, &slot->work, &writes[count]))
 			break;
 		count++;
 	}

@@ -71,14 +71,14 @@ void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /*
  * A call that the device refuses. With `verbose` one line on stderr names it, its object and the
- *reason:
+ * reason:
  *
  *	REFUSE(EINVAL, "ibv_create_cq", "0 entries")
  *		rpma-soft: ibv_create_cq: 0 entries (EINVAL)
  *	REFUSE_OF(EBUSY, "ibv_dealloc_pd", "PD %u: %u regions use it", 3, 1)
  *		rpma-soft: ibv_dealloc_pd of PD 3: 1 regions use it (EBUSY)
  *
- * A place in the code prints REFUSALS_MOST lines, and none twice in a row. The value is `error`, an
+ * A line of code prints REFUSALS_MOST lines, and none twice in a row. The value is `error`, an
  * errno of either sign, which errno has after it as well. Nothing is formatted where it is not
  * printed, and nothing happens where nothing is refused.
  */

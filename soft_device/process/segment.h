@@ -136,7 +136,7 @@ struct shared_qp {
 	struct shared_lock lock;
 	_Atomic uint32_t qpn; /* 0: free */
 	/*
-	 * enum ibv_qp_state, and above QP_LOW_BITS the generation: each QP that takes this place
+	 * enum ibv_qp_state, and above QP_LOW_BITS the generation: each QP that takes this entry
 	 * has its own. Changed under the lock. Where that cannot be had: to ERR from RTR to SQE, by
 	 * compare and exchange, and to RESET by the owner that destroys the QP.
 	 */
@@ -202,17 +202,17 @@ struct shared_srq {
 	struct shared_ring rq;
 };
 
-/* How a place in the ring of a CQ was used last; see completion.c. */
+/* How a slot in the ring of a CQ was used last; see completion.c. */
 enum shared_use {
-	PLACE_NEW,    /* never */
-	PLACE_FULL,   /* holds the completion of this position */
-	PLACE_LEFT,   /* a poll passed over it: its writer may still write */
-	PLACE_PASSED, /* the same, at a later position, which has no writer */
-	PLACE_EMPTY,  /* passed over as well, but no thread writes there */
+	SLOT_NEW,    /* never */
+	SLOT_FULL,   /* holds the completion of this position */
+	SLOT_LEFT,   /* a poll passed over it: its writer may still write */
+	SLOT_PASSED, /* the same, at a later position, which has no writer */
+	SLOT_EMPTY,  /* passed over as well, but no thread writes there */
 };
 
-#define PLACE_USE	   7u /* the bits of enum shared_use */
-#define PLACE_WRITER_SHIFT 3
+#define SLOT_USE	  7u /* the bits of enum shared_use */
+#define SLOT_WRITER_SHIFT 3
 
 /* A completion. `send` completions are pushed by the owner of the CQ alone. */
 struct shared_cqe {
@@ -232,14 +232,14 @@ struct shared_cqe {
 	uint32_t is_send;
 };
 
-/* A place in the ring of a CQ. */
-struct shared_place {
-	_Atomic uint64_t use; /* position << 32 | late writer's << PLACE_WRITER_SHIFT | use */
+/* A slot in the ring of a CQ. */
+struct shared_slot {
+	_Atomic uint64_t use; /* position << 32 | late writer's << SLOT_WRITER_SHIFT | use */
 	struct shared_cqe cqe;
 	uint64_t stamp_ns; /* when it was pushed, process_now_ns(); with shared_cq.stamped */
 };
 
-_Static_assert(sizeof(struct shared_place) == 64, "a cache line");
+_Static_assert(sizeof(struct shared_slot) == 64, "a cache line");
 
 enum shared_arm { ARM_NONE, ARM_SOLICITED, ARM_ANY };
 
@@ -255,13 +255,13 @@ struct shared_cq {
 	uint16_t may_overrun;	 /* not 0: what finds no room is lost without an error */
 	_Atomic uint32_t room;	 /* with those that are left; 0: it overflowed, or is not live */
 	_Atomic uint32_t armed;	 /* enum shared_arm */
-	uint64_t offset;	 /* where the ring of struct shared_place is */
+	uint64_t offset;	 /* where the ring of struct shared_slot is */
 	uint32_t channel_slot;
 	uint32_t channel_id;	 /* 0: no channel; never used twice */
-	_Atomic uint32_t head;	 /* next to push; who moves it has the place before it */
+	_Atomic uint32_t head;	 /* next to push; who moves it has the slot before it */
 	_Atomic uint32_t tail;	 /* next to poll; under the lock */
-	_Atomic uint32_t left;	 /* places that took no completion when they were used last */
-	uint32_t waits_at;	 /* the place that a poll waits for, under the lock, ... */
+	_Atomic uint32_t left;	 /* slots that took no completion when they were used last */
+	uint32_t waits_at;	 /* the slot that a poll waits for, under the lock, ... */
 	uint64_t waits_since_ns; /* ... since then; 0: for none */
 	_Atomic uint32_t events; /* notified and not read from the channel yet */
 	_Atomic uint32_t raise;
@@ -308,7 +308,7 @@ struct segment {
 	_Alignas(4096) unsigned char heap[]; /* rings; allocated by the owner */
 };
 
-/* What tells a QP from those that had its place before. */
+/* What tells a QP from those that had its entry before. */
 static inline uint32_t shared_qp_name(const struct segment *segment, const struct shared_qp *qp)
 {
 	return (uint32_t)(qp - segment->qp) << QP_LOW_BITS | shared_qp_generation(qp);

@@ -17,7 +17,7 @@
 #include "mapping.h"
 #include "segment.h"
 
-/* A place in a list of parts. */
+/* A position in a list of parts. */
 struct cursor {
 	const struct iovec *part;
 	size_t offset;

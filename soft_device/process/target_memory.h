@@ -35,7 +35,7 @@ int target_memory_write(target_process process, const struct iovec *local, unsig
 int target_memory_read(target_process process, const struct iovec *local, unsigned local_count,
 		       const struct iovec *remote, unsigned remote_count);
 
-/* As target_memory_write() to one place; the last byte arrives last. */
+/* As target_memory_write() to one range; the last byte arrives last. */
 static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
 					      unsigned local_count, uint64_t addr, uint64_t length);
 

@@ -291,7 +291,7 @@ static int listener_bind(struct listener *listener, uint32_t scope_id)
 	    listen(listener->fd, SOMAXCONN) != 0 ||
 	    getsockname(listener->fd, (struct sockaddr *)&addr, &bytes) != 0)
 		return -errno;
-	/* both families have the port at the same place */
+	/* both families have the port at the same offset */
 	listener->port = ntohs(((struct sockaddr_in *)&addr)->sin_port);
 	return 0;
 }

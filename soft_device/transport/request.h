@@ -87,12 +87,12 @@ struct request {
 	struct iovec local[SOFT_MAX_SGE];
 	unsigned local_count;
 	/*
-	 * Not NULL: of a REQUEST_WRITE whose payload is not in memory. Puts what there is of it to
+	 * Not NULL: of a REQUEST_WRITE whose payload is not in memory. Receives it into
 	 * this memory of the own process, which takes `length` bytes. 0, or -EFAULT: that is not
 	 * mapped.
 	 */
-	int (*place)(void *arg, uint64_t memory, uint64_t length);
-	void *place_arg;
+	int (*receive)(void *arg, uint64_t memory, uint64_t length);
+	void *receive_arg;
 };
 
 enum outcome_kind {

@@ -160,22 +160,22 @@ int stream_receive(struct stream *stream)
 	return 0;
 }
 
-int stream_receive_into(struct stream *stream, const struct iovec *places, unsigned count,
-			size_t ahead, size_t *placed)
+int stream_receive_into(struct stream *stream, const struct iovec *into, unsigned count,
+			size_t ahead, size_t *stored)
 {
-	struct iovec parts[STREAM_PLACES_MAX + 1];
+	struct iovec parts[STREAM_INTO_MAX + 1];
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = count + 1};
 	size_t room = 0;
 	ssize_t got;
 
-	*placed = 0;
+	*stored = 0;
 	settle_empty(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end);
 	if (make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end, ahead) !=
 	    0)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
-		parts[i] = places[i];
-		room += places[i].iov_len;
+		parts[i] = into[i];
+		room += into[i].iov_len;
 	}
 	parts[count] = (struct iovec){stream->in + stream->in_end, ahead};
 	do
@@ -185,8 +185,8 @@ int stream_receive_into(struct stream *stream, const struct iovec *places, unsig
 		return -EPIPE;
 	if (got < 0)
 		return errno == EAGAIN ? 0 : -errno;
-	*placed = (size_t)got < room ? (size_t)got : room;
-	stream->in_end += (size_t)got - *placed;
+	*stored = (size_t)got < room ? (size_t)got : room;
+	stream->in_end += (size_t)got - *stored;
 	return 0;
 }
 

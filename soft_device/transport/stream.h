@@ -48,13 +48,13 @@ static inline size_t stream_queued(const struct stream *stream)
 int stream_receive(struct stream *stream);
 
 /*
- * Reads once what is there: into these places first, STREAM_PLACES_MAX at most, and `ahead` bytes
- * more to be taken as below. Nothing is at hand before. *placed: bytes of the places. 0, also for
- * nothing; -EFAULT, a place is not mapped; else as above.
+ * Reads once what is there: into these parts first, STREAM_INTO_MAX at most, and `ahead` bytes
+ * more to be taken as below. Nothing is at hand before. *stored: bytes of the parts. 0, also for
+ * nothing; -EFAULT, a part is not mapped; else as above.
  */
-#define STREAM_PLACES_MAX 2
-int stream_receive_into(struct stream *stream, const struct iovec *places, unsigned count,
-			size_t ahead, size_t *placed);
+#define STREAM_INTO_MAX 2
+int stream_receive_into(struct stream *stream, const struct iovec *into, unsigned count,
+			size_t ahead, size_t *stored);
 
 /*
  * Takes the next message: 1, with its body, which is valid until more is received; 0, it

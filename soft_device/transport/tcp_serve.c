@@ -6,7 +6,7 @@
  *
  * The payload of a large write is received where it belongs, piece by piece: each piece is a
  * request of its own for what is left, checked as any, so that a region or QP that goes meanwhile
- * is not written to. What cannot be placed is dropped, and the answer tells why.
+ * is not written to. What cannot be stored is dropped, and the answer tells why.
  *
  * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
  * process.
@@ -25,7 +25,7 @@
 #define AGAIN_NS     UINT64_C(1000000) /* before a request that waits for a link is looked at */
 #define SERVICES_MAX 4096	       /* processes that reach us over TCP */
 #define LARGE_BYTES  (32 * 1024)       /* a payload whose copy costs more than another call */
-#define TURN_BYTES   (256 * 1024)      /* placed before the answers leave, and others have a turn */
+#define TURN_BYTES   (256 * 1024)      /* stored before the answers leave, and others have a turn */
 
 enum stage {
 	STAGE_NONE, /* no request has begun to come */
@@ -43,7 +43,7 @@ struct service {
 	uint64_t held_until_ns; /* 0: not for a link */
 	struct timer *again;
 	struct wire_request request;
-	bool is_placed;		/* its payload goes to its place as it comes */
+	bool is_piecemeal;	/* its payload is stored as it comes */
 	uint32_t left;		/* bytes of that to come */
 	uint32_t taken;		/* bytes received so in this turn */
 	int error;		/* the connection ends with it */
@@ -142,7 +142,7 @@ static int execute_whole(struct service *service)
 /* --- large writes --- */
 
 /* What powerfail keeps of a write is of all its bytes. */
-static bool may_be_placed(const struct request *request)
+static bool may_come_in_pieces(const struct request *request)
 {
 	return request->op == REQUEST_WRITE && request->length >= LARGE_BYTES &&
 	       process_current->segment->powerfail == 0;
@@ -150,7 +150,7 @@ static bool may_be_placed(const struct request *request)
 
 /* See struct request; `length` is all that is left. The last cache line is a part of its own, see
  * target_memory.h. */
-static int place(void *arg, uint64_t memory, uint64_t length)
+static int receive_into(void *arg, uint64_t memory, uint64_t length)
 {
 	struct service *service = arg;
 	const size_t at_hand = stream_at_hand(&service->stream);
@@ -160,7 +160,7 @@ static int place(void *arg, uint64_t memory, uint64_t length)
 				{(void *)(uintptr_t)(memory + (length - tail)), tail}};
 	struct iovec part = {NULL, at_hand < length ? at_hand : length};
 	const unsigned char *bytes;
-	size_t placed;
+	size_t stored;
 
 	if (at_hand > 0) {
 		stream_take(&service->stream, part.iov_len, &bytes);
@@ -172,9 +172,9 @@ static int place(void *arg, uint64_t memory, uint64_t length)
 	if (service->taken >= TURN_BYTES)
 		return 0;
 	service->error =
-		stream_receive_into(&service->stream, parts, 2, WIRE_REQUEST_START, &placed);
-	service->left -= (uint32_t)placed;
-	service->taken += (uint32_t)placed;
+		stream_receive_into(&service->stream, parts, 2, WIRE_REQUEST_START, &stored);
+	service->left -= (uint32_t)stored;
+	service->taken += (uint32_t)stored;
 	if (service->error != -EFAULT)
 		return 0;
 	service->error = 0;
@@ -188,8 +188,8 @@ static struct outcome execute_rest(struct service *service)
 	rest.remote_addr += rest.length - service->left;
 	rest.length = service->left;
 	rest.local_count = 0;
-	rest.place = place;
-	rest.place_arg = service;
+	rest.receive = receive_into;
+	rest.receive_arg = service;
 	return execute_request(service, &rest);
 }
 
@@ -222,10 +222,10 @@ static int execute_in_pieces(struct service *service)
 	return 1;
 }
 
-/* Nothing is to be received before it: the rest goes to its place. */
-static bool is_placing(const struct service *service)
+/* Nothing is to be received before it: the rest is stored as it comes. */
+static bool is_receiving_payload(const struct service *service)
 {
-	return service->stage == STAGE_TURN && service->is_placed &&
+	return service->stage == STAGE_TURN && service->is_piecemeal &&
 	       has_succeeded(&service->outcome) && stream_at_hand(&service->stream) == 0;
 }
 
@@ -310,8 +310,8 @@ static int begin(struct service *service)
 	/* before its effects show: see wire_request.after */
 	atomic_fetch_add(&service->exchange->begun, 1);
 	service->stage = STAGE_TURN;
-	service->is_placed = may_be_placed(request);
-	service->was_large = service->is_placed;
+	service->is_piecemeal = may_come_in_pieces(request);
+	service->was_large = service->is_piecemeal;
 	service->left = wire_payload(request);
 	service->outcome = (struct outcome){.kind = OUTCOME_DONE};
 	return 1;
@@ -325,7 +325,8 @@ static int work_once(struct service *service)
 	if (result == 1)
 		result = begin(service);
 	if (result == 1)
-		result = service->is_placed ? execute_in_pieces(service) : execute_whole(service);
+		result =
+			service->is_piecemeal ? execute_in_pieces(service) : execute_whole(service);
 	if (result != 1)
 		return result;
 	service->stage = STAGE_NONE;
@@ -380,13 +381,13 @@ static void service_end(struct service *service)
 
 static int receive(struct service *service)
 {
-	size_t placed;
+	size_t stored;
 
-	if (is_placing(service))
+	if (is_receiving_payload(service))
 		return 0;
 	if (service->was_large && service->stage == STAGE_NONE &&
 	    stream_at_hand(&service->stream) == 0)
-		return stream_receive_into(&service->stream, NULL, 0, WIRE_REQUEST_START, &placed);
+		return stream_receive_into(&service->stream, NULL, 0, WIRE_REQUEST_START, &stored);
 	return stream_receive(&service->stream);
 }
 

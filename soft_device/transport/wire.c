@@ -244,7 +244,7 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 	}
 	one->swap = get_64(&at);
 	one->local_count = 0;
-	one->place = NULL;
+	one->receive = NULL;
 	if (solicited > 1 || !request_is_sound(one, length - WIRE_REQUEST_BYTES))
 		return -EPROTO;
 	return 0;

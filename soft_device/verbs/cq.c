@@ -22,7 +22,7 @@
 
 #define YIELD_EVERY 1024u /* empty polls; 5 us or so */
 #define LOOK_COST   64u	  /* a look at a socket takes as long as so many of them */
-#define SPARE	    8u	  /* places of a ring beyond its entries */
+#define SPARE	    8u	  /* slots of a ring beyond its entries */
 
 /* All under the objects lock. */
 static struct cq *cqs;
@@ -158,7 +158,7 @@ static void look_later(void)
 
 /*
  * A completion was being written when a CQ was armed, and those behind it had their events before:
- * a thread that sleeps gets one now, once the place is passed over or counts.
+ * a thread that sleeps gets one now, once the slot is passed over or counts.
  */
 static void look_again(void *unused)
 {
@@ -204,7 +204,7 @@ static void raise_all(void)
 	}
 }
 
-/* Those of the parent: their places are in its segment. */
+/* Those of the parent: their entries are in its segment. */
 static void forget(void)
 {
 	cqs = NULL;
@@ -225,7 +225,7 @@ static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
 	return NULL;
 }
 
-/* A few places may be left by late writers. */
+/* A few slots may be left by late writers. */
 static uint32_t slots_for(uint32_t cqe)
 {
 	return power_of_two(cqe + SPARE);
@@ -242,7 +242,7 @@ static int join_segment(struct cq *cq, bool stamped, bool may_overrun)
 
 	if (shared == NULL)
 		return ENOMEM;
-	offset = segment_alloc(slots * sizeof(struct shared_place));
+	offset = segment_alloc(slots * sizeof(struct shared_slot));
 	if (offset == 0)
 		return ENOMEM;
 	memset(shared, 0, sizeof(*shared));
@@ -266,7 +266,7 @@ static void free_slot(uint32_t index)
 {
 	struct shared_cq *shared = &process_current->segment->cq[index];
 
-	segment_free(shared->offset, shared->slots * sizeof(struct shared_place));
+	segment_free(shared->offset, shared->slots * sizeof(struct shared_slot));
 	atomic_store(&shared->live, CQ_FREE);
 }
 
@@ -384,8 +384,8 @@ static bool copy_ring(struct shared_cq *shared, uint64_t made, uint32_t slots, u
 		      uint32_t *left)
 {
 	struct segment *segment = process_current->segment;
-	const struct shared_place *from = completion_ring(segment, shared);
-	struct shared_place *to = segment_at(segment, made);
+	const struct shared_slot *from = completion_ring(segment, shared);
+	struct shared_slot *to = segment_at(segment, made);
 	const uint32_t head = atomic_load(&shared->head), tail = atomic_load(&shared->tail);
 
 	*left = 0;
@@ -405,7 +405,7 @@ static int resize(struct cq *cq, uint32_t cqe)
 {
 	struct shared_cq *shared = cq->shared;
 	const uint32_t slots = slots_for(cqe), old_slots = shared->slots;
-	const uint64_t made = segment_alloc(slots * sizeof(struct shared_place));
+	const uint64_t made = segment_alloc(slots * sizeof(struct shared_slot));
 	const uint64_t old = shared->offset;
 	uint32_t left;
 	bool fits;
@@ -414,7 +414,7 @@ static int resize(struct cq *cq, uint32_t cqe)
 		return REFUSE_OF(ENOMEM, resize_cq, "CQ %u: no memory for %u entries", cq->index,
 				 cqe);
 	if (held_uses_cq(cq->index) || !qp_stop_pushes(cq)) {
-		segment_free(made, slots * sizeof(struct shared_place));
+		segment_free(made, slots * sizeof(struct shared_slot));
 		return REFUSE_OF(EBUSY, resize_cq,
 				 "CQ %u: a process that is stopped may push there", cq->index);
 	}
@@ -430,7 +430,7 @@ static int resize(struct cq *cq, uint32_t cqe)
 	}
 	shared_lock_release(&shared->lock);
 	qp_resume_pushes(cq);
-	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_place));
+	segment_free(fits ? old : made, (fits ? old_slots : slots) * sizeof(struct shared_slot));
 	return fits ? 0
 		    : REFUSE_OF(EINVAL, resize_cq, "CQ %u: more than %u completions are in it",
 				cq->index, cqe);

@@ -3,7 +3,7 @@
  * held.h -- QPs that were destroyed, and regions that were taken back, while a process held a lock
  * and was stopped: a debugger, Ctrl-Z, a frozen cgroup.
  *
- * They take no requests any more; their places in the tables, and the rings that the
+ * They take no requests any more; their entries in the tables, and the rings that the
  * stopped thread may still write to, are kept until it lets go or dies. All under the objects lock.
  */
 #ifndef SOFT_VERBS_HELD_H

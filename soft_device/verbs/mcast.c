@@ -11,7 +11,7 @@
 #include "soft_device/faults/call.h"
 #include "soft_device/transport/groups.h"
 
-/* The place of the QP in the group, or, for a QP number of 0, a free one. NULL: there is none. */
+/* The entry of the QP in the group, or, for a QP number of 0, a free one. NULL: there is none. */
 static struct shared_member *find(uint32_t qpn, const union ibv_gid *group)
 {
 	struct shared_member *members = process_current->segment->member;

@@ -84,7 +84,7 @@ static int check_range(const char *call, const struct shared_mr *memory)
 		return REFUSE_MEMORY(-EINVAL, call, memory, "%s", "no bytes");
 	if (memory->addr % page != memory->iova % page)
 		return REFUSE_MEMORY(-EINVAL, call, memory,
-				     "iova %#llx is at another place of a page",
+				     "iova %#llx has another offset in a page",
 				     (unsigned long long)memory->iova);
 	if (__builtin_add_overflow(memory->addr, memory->length, &end) ||
 	    __builtin_add_overflow(memory->iova, memory->length, &end))
@@ -202,7 +202,7 @@ void mr_let_go(struct mr *mr)
 }
 
 /*
- * Takes the key out and waits, without any lock, until no operation uses it. The place is not used
+ * Takes the key out and waits, without any lock, until no operation uses it. The entry is not used
  * again meanwhile. False: an operation of a process that is stopped may still be under way.
  */
 static bool withdraw(struct mr *mr)

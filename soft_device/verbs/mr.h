@@ -59,7 +59,7 @@ bool mw_is_bound_to(uint32_t region_key);
 
 /* No operation that saw its key is under way any more, by `deadline_ns`; no lock needed. */
 bool mr_settle(struct mr *mr, uint64_t deadline_ns);
-/* Its place is free; frees it. Objects lock held. */
+/* Its entry is free; frees it. Objects lock held. */
 void mr_let_go(struct mr *mr);
 
 static inline struct pd *pd_of(struct ibv_pd *ibv)

@@ -2,9 +2,9 @@
 /*
  * qp.c -- queue pairs: making, finding and destroying them, and posting to them.
  *
- * A QP's place in the segment's table gives its number: 256 places share a link listener,
- * whose port the number begins with. Places are used in turn, so that a number comes back
- * late. A thread that finds a QP by its place or its peer holds the objects lock all the while,
+ * A QP's entry in the segment's table gives its number: 256 entries share a link listener,
+ * whose port the number begins with. Entries are used in turn, so that a number comes back
+ * late. A thread that finds a QP by its entry or its peer holds the objects lock all the while,
  * as destroying takes it out of the tables first.
  */
 #include "qp.h"
@@ -27,9 +27,9 @@
 #define BLOCK 256u
 
 static struct qp *table[SEGMENT_QPS];	/* objects lock */
-static bool kept[SEGMENT_QPS];		/* a place of a destroyed QP that is not free yet */
-static unsigned table_end;		/* no QP has a place from here on */
-static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free place */
+static bool kept[SEGMENT_QPS];		/* the entry of a destroyed QP that is not free yet */
+static unsigned table_end;		/* no QP has an entry from here on */
+static unsigned cursor[SEGMENT_BLOCKS]; /* where to look for a free entry */
 
 /* The tables belong to the parent's segment. */
 static void forget(void)
@@ -55,48 +55,48 @@ void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg)
 			run(table[i], arg);
 }
 
-/* --- places --- */
+/* --- entries --- */
 
-/* A free place of the block, with its lock, or -1. A peer may be looking for what was there. */
-static int place_in_block(unsigned block)
+/* A free entry of the block, with its lock, or -1. A peer may be looking for what was there. */
+static int entry_in_block(unsigned block)
 {
 	for (unsigned i = 0; i < BLOCK; i++) {
-		unsigned at = (cursor[block] + i) % BLOCK, place = block * BLOCK + at;
+		unsigned at = (cursor[block] + i) % BLOCK, entry = block * BLOCK + at;
 
-		if (table[place] == NULL && !kept[place] &&
-		    shared_lock_take_soon(&process_current->segment->qp[place].lock)) {
+		if (table[entry] == NULL && !kept[entry] &&
+		    shared_lock_take_soon(&process_current->segment->qp[entry].lock)) {
 			cursor[block] = at + 1;
-			return (int)place;
+			return (int)entry;
 		}
 	}
 	return -1;
 }
 
-/* A free place for a QP of this device, or -errno. */
-static int place_find(const struct device *device)
+/* A free entry for a QP of this device, or -errno. */
+static int entry_find(const struct device *device)
 {
 	struct segment *segment = process_current->segment;
-	int place, error;
+	int entry, error;
 
 	for (unsigned block = 0; block < SEGMENT_BLOCKS; block++) {
 		if (atomic_load(&segment->block[block].port) == 0 ||
 		    memcmp(&segment->block[block].gid, &device->gid, sizeof(device->gid)) != 0)
 			continue;
-		place = place_in_block(block);
-		if (place >= 0)
-			return place;
+		entry = entry_in_block(block);
+		if (entry >= 0)
+			return entry;
 	}
 	for (unsigned block = 0; block < SEGMENT_BLOCKS; block++) {
 		if (atomic_load(&segment->block[block].port) != 0)
 			continue;
 		error = peer_listen(&device->gid, device->scope_id, block);
-		return error != 0 ? error : place_in_block(block);
+		return error != 0 ? error : entry_in_block(block);
 	}
 	return -ENOMEM;
 }
 
 /* Releases its lock. */
-static void place_fill(struct qp *qp)
+static void entry_fill(struct qp *qp)
 {
 	struct segment *segment = process_current->segment;
 	struct shared_qp *shared = &segment->qp[qp->index];
@@ -208,17 +208,17 @@ static int enter(struct qp *qp)
 {
 	struct process *process = process_current;
 	struct shared_ring ring;
-	int place, error;
+	int entry, error;
 
 	pthread_mutex_lock(&process_objects);
 	error = recv_ring_make(&ring, qp->init.cap.max_recv_wr, qp->init.cap.max_recv_sge);
-	place = error != 0 ? error : place_find(qp->context->device);
-	if (place >= 0) {
-		qp->index = (uint32_t)place;
-		process->segment->qp[place].rq = ring;
-		place_fill(qp);
+	entry = error != 0 ? error : entry_find(qp->context->device);
+	if (entry >= 0) {
+		qp->index = (uint32_t)entry;
+		process->segment->qp[entry].rq = ring;
+		entry_fill(qp);
 		own_queue(qp);
-		table[place] = qp;
+		table[entry] = qp;
 		if (qp->index >= table_end)
 			table_end = qp->index + 1;
 		atomic_fetch_add(&qp->pd->users, 1);
@@ -230,7 +230,7 @@ static int enter(struct qp *qp)
 		recv_ring_free(&ring);
 	}
 	pthread_mutex_unlock(&process_objects);
-	return place < 0 ? place : 0;
+	return entry < 0 ? entry : 0;
 }
 
 /* Its send queue, also before the rest of a QP that a peer holds: the program's memory is in it. */
@@ -277,7 +277,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 		end_queue(qp);
 		qp_delete(qp);
 		return call_failed_null(REFUSE(-error, create_qp,
-					       "no memory, port or place among %d QPs for it",
+					       "no memory, port or free entry among %d QPs for it",
 					       SEGMENT_QPS));
 	}
 	init->cap = qp->init.cap;
@@ -410,7 +410,7 @@ int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 
 /* --- destroying --- */
 
-/* False: a peer holds the QP. It is dead, but its place and rings are kept. */
+/* False: a peer holds the QP. It is dead, but its entry and rings are kept. */
 static bool leave_tables(struct qp *qp)
 {
 	struct shared_qp *shared = qp->shared;

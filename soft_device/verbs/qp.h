@@ -82,7 +82,7 @@ struct qp *qp_find(const union ibv_gid *gid, uint32_t qpn);
 /* For each QP of the process; callers hold the objects lock. */
 void qp_each(void (*run)(struct qp *qp, const void *arg), const void *arg);
 
-/* Frees a destroyed QP and its place. Objects lock and the shared one held, which is released. */
+/* Frees a destroyed QP and its entry. Objects lock and the shared one held, which is released. */
 void qp_let_go(struct qp *qp);
 /* No completion is pushed to the CQ until it goes on. False: a peer may. Objects lock held. */
 bool qp_stop_pushes(const struct cq *cq);

@@ -26,7 +26,7 @@ static struct srq *srq_of(struct ibv_srq *ibv)
 	return (struct srq *)ibv;
 }
 
-static int place_find(void)
+static int entry_find(void)
 {
 	for (int i = 0; i < SEGMENT_SRQS; i++)
 		if (table[i] == NULL && !held_uses_srq((uint32_t)i))
@@ -34,7 +34,7 @@ static int place_find(void)
 	return -ENOMEM;
 }
 
-static void place_fill(struct srq *srq)
+static void entry_fill(struct srq *srq)
 {
 	struct shared_srq *shared = srq->shared;
 
@@ -47,19 +47,19 @@ static void place_fill(struct srq *srq)
 static int enter(struct srq *srq, const struct ibv_srq_attr *attr)
 {
 	struct process *process = process_current;
-	int error, place;
+	int error, entry;
 
 	pthread_mutex_lock(&process_objects);
-	place = place_find();
-	error = place < 0 ? place : 0;
+	entry = entry_find();
+	error = entry < 0 ? entry : 0;
 	if (error == 0) {
-		srq->index = (uint32_t)place;
-		srq->shared = &process->segment->srq[place];
+		srq->index = (uint32_t)entry;
+		srq->shared = &process->segment->srq[entry];
 		error = recv_ring_make(&srq->shared->rq, attr->max_wr, attr->max_sge);
 	}
 	if (error == 0) {
-		place_fill(srq);
-		table[place] = srq;
+		entry_fill(srq);
+		table[entry] = srq;
 		srq->ibv.handle = srq->index;
 		atomic_fetch_add(&srq->pd->users, 1);
 	}

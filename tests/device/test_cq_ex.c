@@ -175,7 +175,7 @@ static void poll__of_a_batch_leaves_the_rest(void **unused)
 	ibv_end_poll(cq);
 }
 
-/* The places in the send queue come back as with ibv_poll_cq(). */
+/* The slots of the send queue come back as with ibv_poll_cq(). */
 static void poll__makes_room_in_the_send_queue(void **unused)
 {
 	for (uint64_t id = 1; id <= 100; id++) {

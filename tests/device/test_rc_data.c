@@ -186,7 +186,7 @@ static void large__messages_arrive(void **unused)
 	}
 }
 
-/* Under way together, with small ones and another operation between them, at odd places. */
+/* Under way together, with small ones and another operation between them, at odd offsets. */
 static void large__writes_follow_each_other(void **unused)
 {
 	static const size_t bytes[] = {65536, 65536, 13, 32767, 300001, 8, 32768, 131072 + 63};

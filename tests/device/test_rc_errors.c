@@ -462,7 +462,7 @@ static void message__longer_than_the_port_takes_fails(void **unused)
 }
 
 /* The whole length is checked before the first byte is placed. */
-static void large__write_beyond_the_region_places_nothing(void **unused)
+static void large__write_beyond_the_region_stores_nothing(void **unused)
 {
 	const size_t region = 256 * 1024;
 	struct end_options options = end_defaults();
@@ -484,7 +484,7 @@ static void large__write_beyond_the_region_places_nothing(void **unused)
 }
 
 /* Whatever the write has placed by then, and however it ends. */
-static void large__write_places_nothing_after_the_region_is_gone(void **unused)
+static void large__write_stores_nothing_after_the_region_is_gone(void **unused)
 {
 	const size_t bytes = 8 * 1024 * 1024;
 	struct end_options options = end_defaults();
@@ -540,8 +540,8 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(waiting__send_is_flushed_by_the_error_state),
 	PAIR_TEST(waiting__send_goes_with_its_qp),
 	PAIR_TEST(waiting__send_holds_what_is_behind_it),
-	OWN_PAIR_TEST(large__write_beyond_the_region_places_nothing),
-	OWN_PAIR_TEST(large__write_places_nothing_after_the_region_is_gone),
+	OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing),
+	OWN_PAIR_TEST(large__write_stores_nothing_after_the_region_is_gone),
 	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
 };
 

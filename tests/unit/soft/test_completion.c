@@ -25,7 +25,7 @@
 #include "soft_device/process/process.h"
 
 #define CQE   4u  /* entries */
-#define SLOTS 16u /* places, with some to spare for late writers */
+#define SLOTS 16u /* with some to spare for late writers */
 #define OURS  100u
 #define HERS  1u
 
@@ -38,7 +38,7 @@ static struct segment *segment;
 static uint64_t next, expected; /* what this process pushes */
 static unsigned hers;		/* completions of the child that came */
 
-/* Each look is a second later: no poll waits for a place longer than for its second look. */
+/* Each look is a second later: no poll waits for a slot longer than for its second look. */
 uint64_t process_now_ns(void)
 {
 	static uint64_t now_ns;
@@ -62,7 +62,7 @@ void peer_raise(struct peer *peer, _Atomic uint32_t *raise, uint32_t bits)
 
 static int setup(void **state)
 {
-	const size_t bytes = sizeof(*segment) + SLOTS * sizeof(struct shared_place);
+	const size_t bytes = sizeof(*segment) + SLOTS * sizeof(struct shared_slot);
 
 	(void)state;
 	segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -86,7 +86,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return munmap(segment, sizeof(*segment) + SLOTS * sizeof(struct shared_place));
+	return munmap(segment, sizeof(*segment) + SLOTS * sizeof(struct shared_slot));
 }
 
 static bool push(uint64_t wr_id)
@@ -96,7 +96,7 @@ static bool push(uint64_t wr_id)
 	return completion_push(&self, 0, &cqe);
 }
 
-/* All that is there, also behind a place that does not count yet. */
+/* All that is there, also behind a slot that does not count yet. */
 static void take_all(void)
 {
 	struct ibv_wc wc[2];
@@ -180,7 +180,7 @@ static void stop_at_each_instruction(unsigned times, unsigned more)
 		take_all();
 		push_and_take(1);
 		assert_int_equal(hers, 1);
-		/* no place is lost: each is used again when its turn comes */
+		/* no slot is lost: each is used again when its turn comes */
 		push_and_take(SLOTS);
 		assert_int_equal(atomic_load(&segment->cq[0].room), CQE);
 		assert_int_equal(atomic_load(&segment->cq[0].raise), 0);
@@ -199,7 +199,7 @@ static void a_push_stopped_anywhere_is_late_by_rounds(void **state)
 	stop_at_each_instruction(2 * SLOTS + 1, 0);
 }
 
-/* Places that are passed over take none of the queue's room. */
+/* Slots that are passed over take none of the queue's room. */
 static void a_late_push_finds_the_room_that_is_there(void **state)
 {
 	(void)state;
@@ -207,7 +207,7 @@ static void a_late_push_finds_the_room_that_is_there(void **state)
 		stop_at_each_instruction(times, CQE - 1);
 }
 
-/* Each has a queue of its own: places that the dead had are not used again. */
+/* Each has a queue of its own: slots that the dead had are not used again. */
 static void a_push_killed_anywhere_harms_no_other(void **state)
 {
 	bool whole = false;

@@ -229,7 +229,7 @@ static void window__of_type_2_is_for_its_queue_pair(void **unused)
 	assert_true(window_opens(qp, WINDOW_AT, 8));
 	assert_false(window_opens(other, WINDOW_AT, 8));
 	assert_false(mr_invalidate_window(segment, other, WINDOW));
-	atomic_store(&qp->life, shared_qp_word(6, IBV_QPS_RTS)); /* another one in its place */
+	atomic_store(&qp->life, shared_qp_word(6, IBV_QPS_RTS)); /* another one in its entry */
 	assert_false(window_opens(qp, WINDOW_AT, 8));
 	assert_false(mr_invalidate_window(segment, qp, WINDOW));
 }
@@ -248,8 +248,8 @@ static void window__of_type_2_is_invalidated_by_its_key(void **unused)
 	assert_false(mr_invalidate_window(segment, qp, WINDOW));
 }
 
-/* Zeros for reads, another place for writes, whatever the address. */
-static void null_region__has_two_places(void **unused)
+/* Zeros for reads, another address for writes, whatever the address. */
+static void null_region__has_two_addresses(void **unused)
 {
 	struct shared_mr *mr = &segment->mr[INDEX];
 	uint64_t memory = 0;
@@ -314,7 +314,7 @@ int main(void)
 		REGION_TEST(window__shows_no_page_that_is_unmapped),
 		REGION_TEST(window__of_type_2_is_for_its_queue_pair),
 		REGION_TEST(window__of_type_2_is_invalidated_by_its_key),
-		REGION_TEST(null_region__has_two_places),
+		REGION_TEST(null_region__has_two_addresses),
 		REGION_TEST(page__that_is_unmapped_is_refused),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_responder.c -- what is answered as the power of the target fails, and what becomes of a
- * queue pair that fails while its lock cannot be had, or while another one takes its place.
+ * queue pair that fails while its lock cannot be had, or while another one takes its entry.
  *
  * The rest of the device is a segment without an owner: the target is this process.
  */
@@ -289,7 +289,7 @@ static void go_on_to_end(pid_t pid)
 
 /*
  * Stopped after that many instructions; then the owner, if it gets the lock, makes another queue
- * pair in the place. The number of those that were left alone, or -1: it ends before.
+ * pair in the entry. The number of those that were left alone, or -1: it ends before.
  */
 static int replace_after(int steps, bool held)
 {
@@ -321,7 +321,7 @@ static int replace_after(int steps, bool held)
 	return 1;
 }
 
-static void another_in_its_place__is_left_alone_wherever_the_thread_was_stopped(void **state)
+static void another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped(void **state)
 {
 	for (int held = 0; held < 2; held++) {
 		int left_alone = 0, steps = 0, one;
@@ -350,7 +350,7 @@ int main(void)
 						setup, teardown),
 #ifdef CAN_BE_STEPPED
 		cmocka_unit_test_setup_teardown(
-			another_in_its_place__is_left_alone_wherever_the_thread_was_stopped, setup,
+			another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped, setup,
 			teardown),
 #endif
 	};

@@ -138,28 +138,27 @@ static void test_largest_messages_arrive(void **state)
 	assert_int_equal(stream_queued(&pair->near), 0);
 }
 
-/* The beginning by itself, the rest to two places, and of what follows the beginning. */
-static void test_body_goes_to_places(void **state)
+/* The beginning by itself, the rest to two parts, and of what follows the beginning. */
+static void test_body_goes_to_its_parts(void **state)
 {
 	struct pair *pair = *state;
 	unsigned char *one = make_write(300, 7), *two = make_write(20, 8), first[200], second[100];
 	const struct iovec parts[2] = {{one, WIRE_REQUEST_START + 300},
 				       {two, WIRE_REQUEST_START + 20}};
-	const struct iovec places[2] = {{first, sizeof(first)}, {second, sizeof(second)}};
+	const struct iovec into[2] = {{first, sizeof(first)}, {second, sizeof(second)}};
 	const unsigned char *body;
 	struct wire_header header;
-	size_t placed;
+	size_t stored;
 
 	assert_int_equal(stream_send(&pair->near, parts, 2), 0);
-	assert_int_equal(stream_receive_into(&pair->far, NULL, 0, WIRE_REQUEST_START, &placed), 0);
-	assert_int_equal(placed, 0);
+	assert_int_equal(stream_receive_into(&pair->far, NULL, 0, WIRE_REQUEST_START, &stored), 0);
+	assert_int_equal(stored, 0);
 	assert_int_equal(stream_next_start(&pair->far, WIRE_REQUEST_BYTES, &header, &body), 1);
 	assert_int_equal(header.length, WIRE_REQUEST_BYTES + 300);
 	assert_memory_equal(body, one + WIRE_HEADER_BYTES, WIRE_REQUEST_BYTES);
 	assert_int_equal(stream_at_hand(&pair->far), 0);
-	assert_int_equal(stream_receive_into(&pair->far, places, 2, WIRE_REQUEST_START, &placed),
-			 0);
-	assert_int_equal(placed, 300);
+	assert_int_equal(stream_receive_into(&pair->far, into, 2, WIRE_REQUEST_START, &stored), 0);
+	assert_int_equal(stored, 300);
 	assert_memory_equal(first, one + WIRE_REQUEST_START, sizeof(first));
 	assert_memory_equal(second, one + WIRE_REQUEST_START, sizeof(second));
 	assert_int_equal(stream_next_start(&pair->far, WIRE_REQUEST_BYTES, &header, &body), 1);
@@ -171,16 +170,16 @@ static void test_body_goes_to_places(void **state)
 	free(two);
 }
 
-static void test_place_that_is_not_mapped_is_told(void **state)
+static void test_part_that_is_not_mapped_is_told(void **state)
 {
 	struct pair *pair = *state;
-	const struct iovec place = {(void *)(uintptr_t)8, 16};
-	size_t placed;
+	const struct iovec part = {(void *)(uintptr_t)8, 16};
+	size_t stored;
 	char byte;
 
 	assert_int_equal(write(pair->near.fd, "0123456789", 10), 10);
-	assert_int_equal(stream_receive_into(&pair->far, &place, 1, 10, &placed), -EFAULT);
-	assert_int_equal(placed, 0);
+	assert_int_equal(stream_receive_into(&pair->far, &part, 1, 10, &stored), -EFAULT);
+	assert_int_equal(stored, 0);
 	stream_close(&pair->near);
 	assert_int_equal(read(pair->far.fd, &byte, 1), 1); /* it was not taken */
 	assert_int_equal(byte, '0');
@@ -230,8 +229,9 @@ int main(void)
 						close_pair),
 		cmocka_unit_test_setup_teardown(test_largest_messages_arrive, connect_pair,
 						close_pair),
-		cmocka_unit_test_setup_teardown(test_body_goes_to_places, connect_pair, close_pair),
-		cmocka_unit_test_setup_teardown(test_place_that_is_not_mapped_is_told, connect_pair,
+		cmocka_unit_test_setup_teardown(test_body_goes_to_its_parts, connect_pair,
+						close_pair),
+		cmocka_unit_test_setup_teardown(test_part_that_is_not_mapped_is_told, connect_pair,
 						close_pair),
 		cmocka_unit_test_setup_teardown(test_receive_never_blocks, connect_pair,
 						close_pair),

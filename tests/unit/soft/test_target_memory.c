@@ -36,7 +36,7 @@ static struct iovec part(unsigned char *memory, size_t offset, size_t bytes)
 	return (struct iovec){memory + offset, bytes};
 }
 
-/* Lists of the same sum, cut at different places, one with an empty part. */
+/* Lists of the same sum, cut at different offsets, one with an empty part. */
 static void check_lists(target_process process)
 {
 	struct iovec local[] = {part(from, 0, 10), part(from, 10, 0), part(from, 100, 200)};
@@ -62,7 +62,7 @@ static void lists__of_different_parts_match_by_calls(void **unused)
 	check_lists(getpid());
 }
 
-/* Each length and place around a line of 64 bytes, from a source in one part or two. */
+/* Each length and offset around a line of 64 bytes, from a source in one part or two. */
 static void check_ordered(target_process process)
 {
 	static const size_t lengths[] = {1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 400};
