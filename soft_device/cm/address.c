@@ -32,7 +32,7 @@ socklen_t cm_address_bytes(const struct sockaddr *addr)
 	return addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
 }
 
-/* As ipv4_is_loopback() and ipv6_addr_loopback() of the kernel. */
+/* Like ipv4_is_loopback() and ipv6_addr_loopback() of the kernel. */
 static bool is_loopback(const struct sockaddr_storage *addr)
 {
 	const union address of = {.storage = *addr};
@@ -191,7 +191,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 		if (id->device == NULL)
 			return -ENODEV;
 	}
-	/* As the kernel: cma_any_addr() in drivers/infiniband/core/cma.c covers loopback, too. */
+	/* Like the kernel: cma_any_addr() in drivers/infiniband/core/cma.c covers loopback, too. */
 	if (is_loopback(&id->local))
 		id->device = NULL;
 	error = reserve(id);

@@ -77,7 +77,7 @@ struct cm_channel {
 	uint32_t generation;
 };
 
-/* With a process of another host, before all messages, where there is a secret: handshake.c. */
+/* The handshake with a process of another host, if there is a secret: handshake.c. */
 struct cm_handshake {
 	struct handshake state;
 	size_t request_length; /* the request that goes out after it; of a listener: 0 */
@@ -107,8 +107,8 @@ struct cm_link {
 struct cm_membership;
 
 /*
- * What the rsockets of librdmacm (rsocket.c) read behind the public members of an id: the begin of
- * struct cma_id_private in rdma-core's librdmacm/cma.c, the same in all releases that have
+ * Fields that the rsockets of librdmacm (rsocket.c) read behind the public members of an id: the
+ * begin of struct cma_id_private in rdma-core's librdmacm/cma.c, the same in all releases that have
  * rsockets.
  */
 struct rdma_core_id {
@@ -180,7 +180,7 @@ static inline bool cm_is_datagram(const struct cm_id *id)
 	return id->pub.qp_type == IBV_QPT_UD;
 }
 
-/* What a call of the program may do with this id: 0, or the errno to fail with. */
+/* Checks a call of the program for this id: 0, or the errno to fail with. */
 int cm_id_usable(const struct rdma_cm_id *id);
 
 /*

@@ -35,7 +35,7 @@ static int check_depths(const char *call, struct cm_id *id, const struct rdma_co
 	return 0;
 }
 
-/* What librdmacm refuses before the kernel gets to see it; 0 or an errno. */
+/* Parameters that librdmacm refuses before the kernel gets to see them; 0 or an errno. */
 static int check_param(const char *call, struct cm_id *id, const struct rdma_conn_param *param,
 		       size_t private_max)
 {
@@ -79,7 +79,7 @@ static void take_param(struct cm_id *id, const struct rdma_conn_param *param,
 		memcpy(message->private_data, param->private_data, param->private_data_len);
 }
 
-/* What rdma_create_ep() was given goes before the private data of the call. */
+/* Private data given to rdma_create_ep() goes before that of the call. */
 static int put_ep_private(const struct cm_id *id, struct cm_message *message)
 {
 	const size_t length = (size_t)id->ep_private_len + message->private_data_len;
@@ -260,7 +260,7 @@ static int send_reject(struct cm_id *id, enum cm_reason reason, const void *data
 	return 0;
 }
 
-/* What the peer asked for stands where the program does not say otherwise. Lock held. */
+/* Fills what the program left open from the peer's request. Lock held. */
 static void settle_depths(struct cm_id *id, const struct rdma_conn_param *param)
 {
 	if (param != NULL && param->initiator_depth != RDMA_MAX_INIT_DEPTH)

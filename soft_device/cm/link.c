@@ -409,7 +409,7 @@ void cm_deadline(uint64_t at_ns)
 	agent_timer_set(clock_timer, at_ns);
 }
 
-/* What a child of fork() has of its parent's links: nothing. The agent closed them. */
+/* A child of fork() has none of its parent's links: the agent closed them. */
 void cm_links_forget(void)
 {
 	LIST_INIT(&links);

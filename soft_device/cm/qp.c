@@ -2,7 +2,7 @@
 /*
  * qp.c -- the QP of an id: made, and taken through its states as a program would do it.
  *
- * What attributes a state takes is said by rdma_init_qp_attr(), for programs that drive their
+ * rdma_init_qp_attr() names the attributes of each state, for programs that drive their
  * QPs themselves and for rdma_accept() and rdma_get_cm_event(), which drive the id's own. Sources
  * of the values: cm_init_qp_init_attr() and its two neighbours in the kernel's cm.c.
  */
@@ -217,7 +217,7 @@ static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_comp_chann
 	return *cq == NULL ? -1 : 0;
 }
 
-/* What is wrong, or NULL. */
+/* The reason to refuse it, or NULL. */
 static const char *wrong_attr(const struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *attr)
 {
 	if (id->qp != NULL)

@@ -19,7 +19,7 @@
 
 #define POISON 0x5a5a5a5a /* in what the manual leaves undefined after an error */
 
-/* What the owner of the CQ is told after a completion. */
+/* The notice to the owner of the CQ after a completion. */
 enum notice { NOTICE_NONE, NOTICE_EVENT, NOTICE_HELD };
 
 static uint64_t word_of(uint32_t position, enum shared_use use)

@@ -20,7 +20,7 @@ static inline struct shared_slot *completion_ring(struct segment *segment,
 }
 
 /*
- * Whether a poll may find something; the lock settles it. Who arms looks at `head` after `armed`,
+ * True if a poll may find something; the lock settles it. Who arms looks at `head` after `armed`,
  * who pushes at `armed` after `head`, sequentially consistent: one of them sees the other.
  */
 static inline bool completion_none(const struct shared_cq *shared)
@@ -48,7 +48,7 @@ bool completion_take_one(struct shared_cq *shared, struct ibv_wc *wc, uint64_t *
 /* Gives the event that is held back, if one is: true, and it is to be rung. */
 bool completion_end_hold(struct shared_cq *shared);
 
-/* What the next poll would find: nothing, a completion, or one that is still being written. */
+/* The next poll finds nothing, a completion, or one that is still being written. */
 enum completion_front { COMPLETION_NONE, COMPLETION_READY, COMPLETION_HOLE };
 enum completion_front completion_front(struct shared_cq *shared);
 /* Gives the event of a completion that is there since before the CQ was armed: true, and it is to

@@ -3,7 +3,7 @@
  * explain.h -- with the option `verbose`, a line on stderr about each request or receive that
  * fails.
  *
- * What is flushed behind it is not named.
+ * Requests that are flushed behind it are not named.
  */
 #ifndef SOFT_DATAPATH_EXPLAIN_H
 #define SOFT_DATAPATH_EXPLAIN_H

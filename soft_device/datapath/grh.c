@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define IPV4_AT (GRH_BYTES - sizeof(struct iphdr))
-/* What comes around the payload in a packet: BTH, DETH, and the ICRC. */
+/* Bytes around the payload in a packet: BTH, DETH, and the ICRC. */
 #define AROUND	      (12u + 8u + 4u)
 #define UDP_BYTES     8u
 #define DONT_FRAGMENT 0x4000

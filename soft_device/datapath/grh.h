@@ -23,7 +23,7 @@ struct grh {
 	uint8_t hop_limit;
 };
 
-/* As mlx5 numbers them. */
+/* The numbers are those of mlx5. */
 enum grh_kind { GRH_IPV6 = 1, GRH_IPV4 = 2 };
 enum grh_kind grh_kind(const union ibv_gid *from, const union ibv_gid *to);
 

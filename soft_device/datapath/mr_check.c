@@ -66,7 +66,7 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 	return is_unmapped(segment, key, *memory, length) ? NULL : mr;
 }
 
-/* Whether the requests that come to this QP may use the window at this index. */
+/* True if the requests that come to this QP may use the window at this index. */
 static bool is_for(const struct segment *segment, uint32_t index, const struct shared_qp *qp)
 {
 	const uint8_t type = segment->mr[index].window;

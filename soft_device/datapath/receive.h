@@ -16,7 +16,7 @@
 #include "soft_device/transport/request.h"
 #include "soft_device/transport/vendor_err.h"
 
-/* What executing a request is about: the target, its owner, and what is asked of it. */
+/* A request that is being executed: the target, its owner, and what is asked of it. */
 struct execution {
 	struct peer *peer;
 	struct shared_qp *target;
@@ -48,7 +48,7 @@ enum receive_found receive_next(const struct execution *x, uint64_t least,
 				struct received *received);
 
 /*
- * Whether one that is not there may come soon. Where no answer tells the sender, a message is tried
+ * True if one that is not there may come soon. Where no answer tells the sender, a message is tried
  * again only then: a QP that never had a receive is not about to post the next.
  */
 static inline bool receive_may_come(const struct execution *x)

@@ -2,7 +2,7 @@
 /*
  * responder.c -- executing one request on the queue pair it targets.
  *
- * What a NIC does on the far side, done by the process that has the target's segment mapped: the
+ * The work of a NIC on the far side, done by the process that has the target's segment mapped: the
  * initiator itself, or the target's agent for what came over TCP. The target's
  * shared_qp.lock is held from the first check to the last byte, so that its owner can
  * wait for all executors by taking it. Checks come in the order of IBA 9.7.4 and of rxe_resp.c.
@@ -431,7 +431,7 @@ static struct outcome execute_write_imm(const struct execution *x)
 	return outcome.status == IBV_WC_SUCCESS ? deliver(x, &received) : outcome;
 }
 
-/* What qp_access_flags have to allow for each operation. */
+/* The qp_access_flags that each operation needs. */
 static uint32_t needed_access(const struct request *request)
 {
 	switch (request->op) {
@@ -511,7 +511,7 @@ static bool is_same_roce(const struct execution *x)
 	return ((own ^ x->request->framing) & FRAMING_ROCE_V1) == 0;
 }
 
-/* Whether the target takes requests, and of this sender. */
+/* True if the target takes requests, and of this sender. */
 static bool accepts(const struct execution *x)
 {
 	const enum ibv_qp_state state = shared_qp_state(x->target, memory_order_relaxed);

@@ -28,7 +28,7 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
 				    const struct request *request);
 
-/* Whether `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
+/* True if `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
 static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
 				   const union ibv_gid *src_gid)
 {

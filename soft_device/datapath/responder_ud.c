@@ -36,7 +36,7 @@ static enum vendor_err why_not(const struct execution *x)
 	return target->qkey == x->request->qkey ? VENDOR_NONE : VENDOR_QKEY;
 }
 
-/* As set_qkey_viol_cntr(): ibv_query_port() tells it. */
+/* Like set_qkey_viol_cntr(): ibv_query_port() tells it. */
 static void count_violation(const struct execution *x)
 {
 	struct segment *segment = x->peer->segment;

@@ -104,8 +104,8 @@ void sq_fail(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err w
 /* --- executing --- */
 
 /*
- * Where the requests go; NULL when there is no such QP. One with another framing is not kept: the
- * short ways do not compare it.
+ * The target of the requests; NULL when there is no such QP. One with another framing is not kept:
+ * the short ways do not compare it.
  */
 static struct shared_qp *target_of(struct send_queue *sq)
 {
@@ -346,7 +346,7 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 	return slot;
 }
 
-/* Whether a request posted now may be executed now. */
+/* True if a request posted now may be executed now. */
 static inline __attribute__((always_inline)) bool may_execute(const struct send_queue *sq)
 {
 	return sq->next == sq->posted && sq->peer != NULL && sq->peer->transport != PEER_TCP &&
@@ -388,7 +388,7 @@ static __attribute__((noinline)) const char *take_window(const struct ibv_send_w
 	return NULL;
 }
 
-/* What the request is about at its target. NULL, or what is wrong. */
+/* Fills in the target of the request. NULL, or the reason to refuse it. */
 static inline const char *take_target(const struct send_queue *sq, const struct ibv_send_wr *wr,
 				      struct send_work *work)
 {

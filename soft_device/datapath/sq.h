@@ -29,14 +29,14 @@ struct send_queue;
 
 extern const struct process_part sq_wait_part;
 
-/* Where a datagram goes. */
+/* The destination of a datagram. */
 struct send_to {
 	union ibv_gid gid;
 	uint32_t qpn;
 	uint32_t qkey;
 };
 
-/* What a memory window is bound to; its new key is send_work.rkey. */
+/* The range that a memory window is bound to; its new key is send_work.rkey. */
 struct send_bind {
 	uint64_t addr;
 	uint64_t length;
@@ -87,7 +87,8 @@ struct send_slot {
 	struct ibv_sge sge[]; /* sge_room of them, then bytes of data */
 };
 
-/* Where its requests go and how patiently: what ibv_modify_qp() said last. Under the lock. */
+/* The target of its requests, retries and timers, as last set by ibv_modify_qp(). Under the lock.
+ */
 struct send_path {
 	uint32_t qpn;
 	union ibv_gid gid;
@@ -185,7 +186,7 @@ void sq_peer_gone(struct send_queue *sq);
 void sq_run(struct send_queue *sq);
 void sq_run_locked(struct send_queue *sq);
 
-/* As ibv_post_send(). */
+/* Like ibv_post_send(). */
 int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /*
@@ -217,7 +218,7 @@ static inline void sq_release(uint32_t slots_before)
 			      memory_order_release);
 }
 
-/* What sq.c, sq_tcp.c and qp_ex.c share. */
+/* Shared by sq.c, sq_tcp.c and qp_ex.c. */
 static inline struct send_slot *sq_slot(const struct send_queue *sq, uint32_t number)
 {
 	return (struct send_slot *)(void *)(sq->slots + (number & (sq->count - 1)) * sq->stride);
@@ -228,7 +229,7 @@ static inline unsigned char *sq_slot_data(const struct send_queue *sq, struct se
 	return (unsigned char *)(slot->sge + sq->sge_room);
 }
 
-/* Whether `more` slots are free after those posted. */
+/* True if `more` slots are free after those posted. */
 static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
 {
 	uint32_t released = atomic_load_explicit(sq->released, memory_order_relaxed);
@@ -241,7 +242,7 @@ void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
 
 /* The sum of the bytes it moves. */
 uint64_t sq_length(const struct send_work *work);
-/* What there is to know of each opcode, by its number; one without op is not ours. */
+/* The properties of each opcode, by its number; one without op is not ours. */
 struct send_opcode {
 	enum request_op op;
 	enum ibv_wc_opcode wc;

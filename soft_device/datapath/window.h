@@ -28,7 +28,7 @@ const char *window_take(struct send_work *work, const struct ibv_mw *mw, uint32_
 /* Executes a request that is for this queue alone, sq_is_local(). Callers hold sq.lock. */
 struct outcome window_execute(const struct send_queue *sq, const struct send_work *work);
 
-/* Whether the window gives access to this region; callers hold window_binding. */
+/* True if the window gives access to this region; callers hold window_binding. */
 bool window_is_bound(const struct shared_mr *window, uint32_t region_key);
 
 #endif /* SOFT_DATAPATH_WINDOW_H */

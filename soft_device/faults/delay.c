@@ -95,7 +95,7 @@ static uint64_t due_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uin
  * Delay an operation by this time.
  * Operations in flight overlap, as on a wire, but those of a queue pair stay in
  * order: a delayed operation also delays those behind it.
- * Where a program has just polled, and then neither polls nor waits for an event
+ * If a program has just polled, and then neither polls nor waits for an event
  * of the completion queue, the delay may be up to a millisecond longer.
  * .Cm time Ns = Ns Ar LOW.. Ns Ar HIGH
  * is uniform between two times;

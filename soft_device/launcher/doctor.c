@@ -42,7 +42,7 @@ static struct {
 	int (*destroy_qp)(struct ibv_qp *qp);
 } verbs;
 
-/* Whether the library has them all; dlerror() has what is missing. */
+/* True if the library has them all; dlerror() has what is missing. */
 static bool load(const char *library)
 {
 	const struct {
@@ -175,7 +175,7 @@ static bool print_devices(void)
 
 /* --- the program --- */
 
-/* Whether what dlopen() finds by its name is the device: the launcher has put it there. */
+/* True if what dlopen() finds by its name is the device: the launcher has put it there. */
 static bool names_are_preloaded(void)
 {
 	const char *preload = getenv("LD_PRELOAD");

@@ -43,7 +43,7 @@ static bool header(const struct view *view, const ElfW(Ehdr) * file, unsigned in
 	return true;
 }
 
-/* Where the bytes that are loaded at an address stand in the file. */
+/* The offset in the file of the bytes that are loaded at an address. */
 static bool offset_of(const struct view *view, const ElfW(Ehdr) * file, uint64_t address,
 		      uint64_t *offset)
 {

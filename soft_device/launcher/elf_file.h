@@ -21,7 +21,7 @@ struct elf_file {
  * further than their header. */
 int elf_file_read(const char *path, struct elf_file *file);
 
-/* Whether a library is a sanitizer's runtime that insists on coming first. */
+/* True if a library is a sanitizer's runtime that insists on coming first. */
 bool elf_file_is_runtime(const char *library);
 
 #endif /* ELF_FILE_H */

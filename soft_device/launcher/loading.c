@@ -27,7 +27,7 @@ static bool names_one(const char *line)
 	return does;
 }
 
-/* What the child writes. */
+/* The message of the child. */
 static void read_list(int from, bool preloaded, struct loading *loading)
 {
 	FILE *file = fdopen(from, "re");

@@ -307,7 +307,7 @@ static void raise_file_limit(void)
 	}
 }
 
-/* What a command would be started with, and how far that gets it. */
+/* The environment that a command would get, and how far it gets with it. */
 static int examine(const struct launch *launch, const struct elf_file *device, const char *library)
 {
 	char reason[PROGRAM_REASON_BYTES];

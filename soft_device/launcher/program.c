@@ -43,7 +43,7 @@ static int executable(const char *path)
 	return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* As execvp: the first that may be executed; EACCES if one only was there. */
+/* Like execvp(): the first that may be executed; EACCES if one only was there. */
 static int search(const char *word, char path[PATH_MAX])
 {
 	const char *list = getenv("PATH");
@@ -72,7 +72,7 @@ static int search(const char *word, char path[PATH_MAX])
 	return result;
 }
 
-/* Puts the interpreter of a script in its place; false: it is no script. */
+/* Puts the interpreter of a script in its place; false: it is not a script. */
 static bool interpreter(char path[PATH_MAX])
 {
 	char line[256], *start = line + 2;
@@ -94,7 +94,7 @@ static bool interpreter(char path[PATH_MAX])
 	return true;
 }
 
-/* Whether the kernel makes the program forget LD_PRELOAD (AT_SECURE). */
+/* True if the kernel makes the program forget LD_PRELOAD (AT_SECURE). */
 static bool secured(const char *path)
 {
 	struct stat st;

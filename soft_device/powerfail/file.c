@@ -16,7 +16,7 @@
 
 /*
  * A line of proc_pid_maps(5): "start-end rights offset device inode  path". False when it
- * is no shared mapping of a file.
+ * is not a shared mapping of a file.
  */
 static bool parse_mapping(char *text, struct file_mapping *mapping)
 {

@@ -56,7 +56,7 @@ void journal_unlock(struct journal *journal);
 bool journal_note(struct journal *journal, uint64_t addr, uint64_t mask, uint32_t qpn,
 		  const unsigned char old[JOURNAL_LINE]);
 
-/* What this QP changed has left the NIC. */
+/* The changes of this QP have left the NIC. */
 void journal_push(struct journal *journal, uint32_t qpn);
 
 /* A native flush: of the changes of this QP, and of these bytes only. */
@@ -67,7 +67,7 @@ void journal_flush(struct journal *journal, uint64_t addr, uint64_t length, uint
 void journal_cpu_flush(struct journal *journal, uint64_t addr, uint64_t length, int32_t thread);
 void journal_cpu_drain(struct journal *journal, int32_t thread);
 
-/* Whether the line at this index is rolled back: a coin of the seed. */
+/* True if the line at this index is rolled back: a coin of the seed. */
 bool journal_loses(const struct journal *journal, uint32_t index);
 
 #endif /* SOFT_POWERFAIL_JOURNAL_H */

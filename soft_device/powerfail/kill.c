@@ -28,7 +28,7 @@
 
 #define STOP_NS UINT64_C(1000000000) /* beyond this a thread sleeps in the kernel */
 
-/* What getdents64(2) fills. */
+/* An entry of getdents64(2). */
 struct entry {
 	uint64_t inode;
 	int64_t offset;

@@ -10,7 +10,7 @@
 
 #include "journal.h"
 
-/* With the journal's lock held. It does not return when `target` is this very process. */
+/* Callers hold the journal's lock. It does not return when `target` is this very process. */
 void powerfail_now(struct journal *journal, pid_t target);
 
 #endif /* SOFT_POWERFAIL_KILL_H */

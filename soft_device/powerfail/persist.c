@@ -22,7 +22,7 @@
 #include "powerfail.h"
 #include "soft_device/process/process.h"
 
-/* As in libpmem.h, which is not needed to build the device. */
+/* Declared by libpmem.h, which is not needed to build the device. */
 void pmem_flush(const void *addr, size_t length);
 void pmem_drain(void);
 void pmem_persist(const void *addr, size_t length);

@@ -53,7 +53,7 @@ static pid_t target_of(const struct peer *peer)
 	return peer->memory > 0 ? peer->memory : getpid();
 }
 
-/* What is not journalled is not modelled: the target stops here, and it is said why. */
+/* The journal is full, so nothing more is modelled: kills the target, and prints why. */
 static void overflow(const struct peer *peer, struct journal *journal)
 {
 	process_warn("powerfail: more than %u lines of process %d are not durable, and the journal "

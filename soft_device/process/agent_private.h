@@ -35,7 +35,7 @@ void agent_drain(int fd);
 int timers_open(void);
 int timers_fd(void);
 void timers_close(void);
-/* With the lock held: as agent_free_dead(); in a child, where the fd is closed already. */
+/* Callers hold the lock. The other is for a child, where the fd is closed already. */
 void timers_free_dead(void);
 void timers_forked(void);
 

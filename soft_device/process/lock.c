@@ -2,7 +2,7 @@
 /*
  * lock.c -- waiting for a lock, and finding out that its holder is dead.
  *
- * What is locked is short but for the bytes of a large message, so a waiter spins, then
+ * Locks are held shortly but for the bytes of a large message, so a waiter spins, then
  * sleeps a little at a time. A holder is named by its thread id and by when it started, as ids are
  * used again; a zombie is dead, too.
  */

@@ -125,7 +125,7 @@ static bool parse(char *line, struct map_line *map)
 	return true;
 }
 
-/* Whether get_user_pages() would take what the mapping has up to `to`. */
+/* True if get_user_pages() would take what the mapping has up to `to`. */
 static bool is_usable(const struct map_line *map, uint64_t to, bool write)
 {
 	if (!(write ? map->may_write : map->may_read))

@@ -17,12 +17,12 @@
 int mapping_populate(uint64_t addr, size_t length, bool write);
 
 /*
- * What mapping_populate() would find, without touching a page that no thread touched, but for the
+ * The result of mapping_populate(), without touching a page that no thread touched, but for the
  * last one of each file: where a file has become shorter its pages are missing from there on.
  */
 int mapping_check(uint64_t addr, size_t length, bool write);
 
-/* Whether all of the range is shared mappings; and of files: memory without a name is none. */
+/* True if all of the range is shared mappings; and of files: memory without a name is none. */
 bool mapping_is_shared(uint64_t addr, size_t length);
 bool mapping_is_file(uint64_t addr, size_t length);
 

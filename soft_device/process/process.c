@@ -257,7 +257,7 @@ static void forked(void)
 const struct process_part making_part = {.lock = &making, .forked = forked};
 const struct process_part objects_part = {.lock = &process_objects};
 
-/* What is wrong with the variable is reported by read_options(). */
+/* read_options() reports what is wrong with the variable. */
 __attribute__((constructor)) static void process_load(void)
 {
 	struct soft_options options;

@@ -81,7 +81,7 @@ static struct segment *map(int fd)
 	return mapped;
 }
 
-/* What goes beyond the limit of file sizes would not fail, but kill the process with SIGXFSZ. */
+/* Growing beyond the limit of file sizes would not fail, but kill the process with SIGXFSZ. */
 static bool may_be_so_large(void)
 {
 	struct rlimit limit;

@@ -60,7 +60,7 @@ struct shared_mr {
 	uint64_t iova; /* what addr is called in work requests */
 };
 
-/* What a memory window has beside it, at the same index: the quick check of a key needs none. */
+/* More of a memory window, at the same index: the quick check of a key needs none of it. */
 struct shared_window {
 	uint32_t region; /* the key of its region; 0: not bound */
 	uint32_t qp;	 /* whose requests may use it, if it has type 2: shared_qp_name() */
@@ -106,7 +106,7 @@ struct shared_ring {
 		tail; /* next to take; under the QP's lock, of an SRQ by the thread that moves it */
 };
 
-/* What the owner has to raise as async events: bits of shared_qp/srq/cq.raise. */
+/* Async events that the owner has to raise: bits of shared_qp/srq/cq.raise. */
 enum shared_raise {
 	RAISE_QP_ACCESS = 1 << 0,    /* IBV_EVENT_QP_ACCESS_ERR */
 	RAISE_QP_REQUEST = 1 << 1,   /* IBV_EVENT_QP_REQ_ERR */
@@ -160,12 +160,12 @@ struct shared_qp {
 	struct shared_ring rq;
 };
 
-/* What the packets of a connected QP look like: enum ibv_mtu, 0 before RTR, and the RoCE version.
+/* The form of the packets of a connected QP: enum ibv_mtu, 0 before RTR, and the RoCE version.
  */
 #define FRAMING_MTU	7u
 #define FRAMING_ROCE_V1 8u
 
-/* What one packet may carry. */
+/* Bytes that one packet may carry. */
 static inline uint32_t framing_bytes(uint32_t framing)
 {
 	return 128u << (framing & FRAMING_MTU);
@@ -308,7 +308,7 @@ struct segment {
 	_Alignas(4096) unsigned char heap[]; /* rings; allocated by the owner */
 };
 
-/* What tells a QP from those that had its entry before. */
+/* Tells a QP from those that had its entry before. */
 static inline uint32_t shared_qp_name(const struct segment *segment, const struct shared_qp *qp)
 {
 	return (uint32_t)(qp - segment->qp) << QP_LOW_BITS | shared_qp_generation(qp);

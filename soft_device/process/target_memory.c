@@ -2,7 +2,7 @@
 /*
  * target_memory.c -- see target_memory.h.
  *
- * Where a part of either list ends, the kernel begins a new string operation; the stores of two
+ * At the end of a part of either list the kernel begins a new string operation; the stores of two
  * of them are seen in order on x86-64. So the ordered write cuts its source in two: the bytes up
  * to the last 64-byte line of the target, and those in it. (Cutting the source costs 4 % of a 4 KiB
  * write; cutting the target, whose pages are looked up again for each part, 30 %.)

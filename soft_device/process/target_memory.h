@@ -22,7 +22,7 @@
 
 /* 0 is this process, by plain copies. Its own pid is this process by process_vm_*. */
 typedef pid_t target_process;
-/* As 0; `local` is the device's own memory, so it is there, and is not looked at before. */
+/* Like 0; `local` is the device's own memory, so it is there, and is not looked at before. */
 #define TARGET_OF_DEVICE INT_MIN /* no process id, and to kill(2) neither a group nor all */
 
 /*
@@ -35,12 +35,12 @@ int target_memory_write(target_process process, const struct iovec *local, unsig
 int target_memory_read(target_process process, const struct iovec *local, unsigned local_count,
 		       const struct iovec *remote, unsigned remote_count);
 
-/* As target_memory_write() to one range; the last byte arrives last. */
+/* Like target_memory_write() to one range; the last byte arrives last. */
 static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
 					      unsigned local_count, uint64_t addr, uint64_t length);
 
 /*
- * As target_memory_write_ordered(), of each in turn, by one call where that goes: how many were
+ * Like target_memory_write_ordered(), of each in turn, by one call where that goes: how many were
  * done, up to the first that was not. There is one at least.
  */
 #define TARGET_WRITES_MAX 16
@@ -59,7 +59,7 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add,
 			      uint64_t *before);
 
-/* Whether all of these parts of this process's memory can be read, or written. */
+/* True if all of these parts of this process's memory can be read, or written. */
 bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool write);
 
 /* --- the rest is private; inline, as the write is what is to be fast --- */

@@ -18,7 +18,7 @@
 #define FOLDER_LINK "/memfd:" FOLDER_NAME
 #define DELETED	    " (deleted)" /* the kernel writes it behind the name */
 
-/* Whether any was opened: until then no descriptor has to be looked at. */
+/* True once any was opened: until then no descriptor has to be looked at. */
 static atomic_bool folder_was_opened;
 
 int call_fail(int error)
@@ -68,7 +68,7 @@ bool call_is_folder(int fd, struct tree_node *node)
 	return is;
 }
 
-/* Whether the call is one of a libibverbs that was loaded by its path, or is within the program. */
+/* True if the call is one of a libibverbs that was loaded by its path, or is within the program. */
 static bool is_real_library(const void *caller)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;

@@ -39,8 +39,8 @@ _Static_assert(sizeof(off_t) == 8, "a machine with 32-bit offsets");
 #define LIBC_ALIAS(type, name, of, ...)                                                            \
 	SOFT_EXPORT type sysfs_##name(__VA_ARGS__) __asm__(#name) __attribute__((alias(#of)))
 
-/* What a path names, below the folder `at`. For a caller that is a real libibverbs, which this
- * device is not beneath: TREE_OTHER, and it is said. */
+/* The node that a path names, below the folder `at`. For a caller that is a real libibverbs, which
+ * this device is not beneath: TREE_OTHER, and it is said. */
 struct tree_node call_find(int at, const char *path, bool follow, const void *caller);
 #define FIND(at, path, follow) call_find(at, path, follow, __builtin_return_address(0))
 

@@ -2,7 +2,7 @@
 /*
  * folders.c -- opendir(), readdir() and their kin, scandir() and glob(), for folders of the device.
  *
- * What opendir() gives for one is a struct folder; those that are open are in a list, by which the
+ * opendir() of one returns a struct folder; those that are open are in a list, by which the
  * other calls tell them from libc's.
  */
 #include <dirent.h>

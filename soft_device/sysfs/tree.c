@@ -182,7 +182,7 @@ static bool simplify(const char *path, char *simple)
 	return true;
 }
 
-/* Whether a path is this folder or in it. */
+/* True if a path is this folder or in it. */
 static bool is_in(const char *path, const char *folder)
 {
 	const size_t bytes = strlen(folder);

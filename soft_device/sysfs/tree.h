@@ -32,13 +32,13 @@ struct tree_node {
 	unsigned entry;	 /* and of the GID table */
 };
 
-/* Whether tree_find() can know a path; cheap, for calls that are made for each file. */
+/* True if tree_find() can know a path; cheap, for calls that are made for each file. */
 bool tree_may_know(const char *path);
 
 /* An absolute path. A link that it ends in is followed, or is the answer. */
 struct tree_node tree_find(const char *path, bool follow);
 
-/* What a file contains or a link points to: its length. */
+/* The content of a file or the target of a link; returns its length. */
 size_t tree_text(const struct tree_node *node, char text[TREE_TEXT_MAX]);
 
 /* The n-th entry of a folder; false beyond the last. */

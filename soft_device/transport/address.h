@@ -21,7 +21,7 @@ socklen_t gid_to_sockaddr(const union ibv_gid *gid, uint16_t port, uint32_t scop
 int gid_of_socket(int fd, union ibv_gid *own, union ibv_gid *remote);
 
 /*
- * Whether the address is one of this network namespace's own: only processes in it can connect
+ * True if the address is one of this network namespace's own: only processes in it can connect
  * from there, and their user is known to the kernel. One query of the routing table; true as
  * well when it cannot be asked, so that proof is wanted then.
  */

@@ -59,7 +59,7 @@ static socklen_t make_name(const union ibv_gid *gid, uint16_t port, struct socka
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-/* Whether the four numbers of the line are this one: real, effective, saved and file system's. */
+/* True if the four numbers of the line are this one: real, effective, saved and file system's. */
 static bool are_all(const char *ids, uid_t uid)
 {
 	char *end;

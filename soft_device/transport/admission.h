@@ -21,7 +21,7 @@
 /* For the listener at this address (all 0: any of its family) and port; NULL with errno. */
 struct admission;
 struct admission *admission_open(const union ibv_gid *gid, uint16_t port);
-/* As agent_unwatch(): callers hold no lock that the agent's callbacks take. NULL is fine. */
+/* Like agent_unwatch(): callers hold no lock that the agent's callbacks take. NULL is fine. */
 void admission_close(struct admission *admission);
 
 /*
@@ -35,7 +35,7 @@ int admission_connect(const union ibv_gid *gid, uint16_t port, pid_t *pid);
 int admission_leave_token(const union ibv_gid *gid, uint16_t port,
 			  const unsigned char token[WIRE_TOKEN_BYTES]);
 
-/* What a process of the same user has left; the agent's. */
+/* A process of the same user that has left a token; the agent's. */
 struct admitted {
 	unsigned char token[WIRE_TOKEN_BYTES];
 	unsigned char answer[WIRE_TOKEN_BYTES]; /* what we show it in return */

@@ -218,7 +218,8 @@ static int send_announcement(const struct subscriber *subscriber,
 	return 0;
 }
 
-/* What cannot be sent for good is dropped: our agent rings then. Callers hold the lock. */
+/* Announcements that cannot be sent for good are dropped: our agent rings then. Callers hold the
+ * lock. */
 static void flush(struct subscriber *subscriber)
 {
 	bool full = false;

@@ -106,7 +106,7 @@ void peer_channel_new(uint32_t channel_slot, uint32_t channel_id, int fd);
 void peer_channel_delete(uint32_t channel_slot, uint32_t channel_id);
 
 /*
- * What the transport has its user, who begins before it, do: the queue pairs. All on the agent's
+ * Calls of the transport to its user, the queue pairs, who begin before it. All on the agent's
  * thread, no lock held but for answered(): see tcp_poll().
  */
 struct peer_user {

@@ -61,7 +61,7 @@ void peer_lost(struct peer *peer);
 void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error);
 
 /*
- * What the two connections with a process, ours to it and its to us, know of each other: an
+ * Shared by the two connections with a process, ours to it and its to us: an
  * answer must not be overtaken by what its reader does next, see wire_request.after.
  */
 struct service;

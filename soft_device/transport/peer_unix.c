@@ -106,7 +106,8 @@ static int message_get(int fd, struct message *message)
 	return -EPROTO;
 }
 
-/* With FDS_MAX fds, or NULL. The socket is fresh: there is room for it. 0 or -errno. */
+/* Sends FDS_MAX fds with it, or none if NULL. The socket is fresh: there is room for it. 0 or
+ * -errno. */
 static int message_put(int fd, const void *bytes, size_t length, const int *fds)
 {
 	union {

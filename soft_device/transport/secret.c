@@ -62,7 +62,7 @@ static int take(const char *where, const char *bytes, size_t length)
 	return 0;
 }
 
-/* What is wrong with it: no other user may read it, or have written it. NULL: nothing. */
+/* The reason to refuse it: no other user may read it, or have written it. NULL: none. */
 static const char *fault_of(const struct stat *file)
 {
 	if (S_ISDIR(file->st_mode))

@@ -22,7 +22,7 @@ bool secret_is_set(void);
 
 /* HMAC-SHA256 (RFC 2104) of the bytes, with the secret as key. */
 void secret_prove(const void *bytes, size_t length, unsigned char proof[WIRE_PROOF_BYTES]);
-/* Whether two proofs are equal, in a time that does not tell where they differ. */
+/* True if two proofs are equal, in a time that does not tell where they differ. */
 bool secret_proofs_equal(const unsigned char a[WIRE_PROOF_BYTES],
 			 const unsigned char b[WIRE_PROOF_BYTES]);
 

@@ -2,7 +2,7 @@
 /*
  * stream.h -- whole messages over a nonblocking stream socket.
  *
- * What the socket does not take waits in `out`; what is not a whole message yet waits in
+ * Bytes that the socket does not take wait in `out`; those that are not a whole message yet wait in
  * `in`. The two halves are independent: reading is the agent's, sending belongs to the
  * holder of the caller's lock.
  */

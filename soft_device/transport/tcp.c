@@ -102,7 +102,7 @@ static int grow_pending(struct tcp *tcp)
 	return 0;
 }
 
-/* What the agent watches for. Callers hold the lock. */
+/* Sets the events that the agent watches for. Callers hold the lock. */
 static void expect(struct tcp *tcp, bool writing, bool left)
 {
 	if (writing == tcp->writing && left == tcp->left)
@@ -442,7 +442,7 @@ void tcp_free(struct tcp *tcp)
 	free(tcp);
 }
 
-/* What the parent asked is not answered to its child. */
+/* The child gets no answers to requests of its parent. */
 static void forked(void)
 {
 	connections = NULL;

@@ -141,7 +141,7 @@ static int execute_whole(struct service *service)
 
 /* --- large writes --- */
 
-/* What powerfail keeps of a write is of all its bytes. */
+/* The journal of a power failure takes a write as a whole. */
 static bool may_come_in_pieces(const struct request *request)
 {
 	return request->op == REQUEST_WRITE && request->length >= LARGE_BYTES &&
@@ -203,7 +203,7 @@ static void drop_at_hand(struct service *service)
 	service->left -= dropped;
 }
 
-/* As execute_whole(). */
+/* Like execute_whole(). */
 static int execute_in_pieces(struct service *service)
 {
 	while (service->left > 0) {

@@ -64,7 +64,7 @@ static void get_bytes(const unsigned char **at, void *bytes, size_t length)
 	*at += length;
 }
 
-/* What a body of this kind may have, its least and its most. */
+/* The least and the most bytes of a body of this kind. */
 static bool length_fits(uint16_t kind, uint32_t length)
 {
 	switch (kind) {

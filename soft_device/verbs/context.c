@@ -15,7 +15,7 @@
 
 static struct context *contexts; /* objects lock */
 
-/* What the CM ids of a device share. */
+/* Shared by the CM ids of a device. */
 static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	struct context *context;
@@ -160,7 +160,7 @@ static struct context *context_open(struct device *device)
 	return context;
 }
 
-/* As the kernel does, one that has objects left goes on to serve them. */
+/* Like in the kernel, one that has objects left goes on to serve them. */
 static void context_close(struct context *context)
 {
 	struct context **at = &contexts;

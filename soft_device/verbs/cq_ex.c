@@ -111,7 +111,7 @@ static void end_poll(struct ibv_cq_ex *ex)
 
 /* --- making --- */
 
-/* What was not asked for may not be read: as with a NIC, the pointer stays NULL. */
+/* A field that was not asked for may not be read: as with a NIC, the pointer stays NULL. */
 static void fill(struct ibv_cq_ex *ex, uint64_t wc_flags)
 {
 	ex->start_poll = start_poll;

@@ -2,7 +2,7 @@
 /*
  * mr.c -- memory regions: registering, changing and taking back.
  *
- * What may be registered is what the kernel's core and rxe accept. A region is in force while
+ * The kernel's core and rxe decide what may be registered. A region is in force while
  * its key is in the table; taking the key out then waits for all that may have seen it:
  * operations on memory hold the lock of the queue pair they came to.
  */
@@ -316,7 +316,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return call_failed_null(REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported"));
 }
 
-/* What the region is to be, but for its domain; 0, or -errno. */
+/* Fills in the region, but for its domain; 0, or -errno. */
 static int plan(const struct mr *mr, int flags, const struct shared_mr *changes,
 		struct shared_mr *wanted)
 {

@@ -100,7 +100,7 @@ int mr_advise(struct ibv_pd *ibv, enum ibv_advise_mr_advice advice, uint32_t fla
 
 /* --- null regions --- */
 
-/* What they all use, made once: see MR_NULL. Objects lock. */
+/* The region behind all of them, made once: see MR_NULL. Objects lock. */
 static void *nowhere;
 
 static void *make_nowhere(void)

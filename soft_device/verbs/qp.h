@@ -2,7 +2,7 @@
 /*
  * qp.h -- queue pairs and shared receive queues, as their owner holds them.
  *
- * What a peer needs of a QP is in the segment (shared_qp); the rest, the send queue above
+ * The part that a peer needs of a QP is in the segment (shared_qp); the rest, the send queue above
  * all, is private: only the owner executes its send work requests.
  */
 #ifndef SOFT_VERBS_QP_H
@@ -67,7 +67,7 @@ static inline enum ibv_qp_state qp_state(const struct qp *qp)
 	return sq_state(&qp->sq);
 }
 
-/* What context.c puts into the ops of a context; the data path, without FAULT_CALL(). */
+/* Operations of a context, set by context.c; the data path, without FAULT_CALL(). */
 int qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int qp_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int srq_post_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

@@ -48,7 +48,7 @@ static int check_mask(const struct qp *qp, enum ibv_qp_state from, enum ibv_qp_s
 	return 0;
 }
 
-/* What rxe_qp_chk_attr() and the kernel's modify_qp() refuse, and what no field of a packet holds.
+/* Values that rxe_qp_chk_attr() or the kernel's modify_qp() refuses, or no field of a packet holds.
  */
 static int check_values(const struct qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -140,7 +140,7 @@ static uint8_t framing_of(const struct ibv_qp_attr *attr)
 	return (uint8_t)(attr->path_mtu | (is_v1 ? FRAMING_ROCE_V1 : 0));
 }
 
-/* What the send queue and peers see of it; sq.lock and shared_qp.lock are held. */
+/* Sets what the send queue and peers see of it; sq.lock and shared_qp.lock are held. */
 static void publish(struct qp *qp, enum ibv_qp_state to)
 {
 	const struct ibv_qp_attr *attr = &qp->attr;
@@ -217,7 +217,7 @@ static void purge(struct qp *qp)
 		completion_purge(qp->recv_cq->shared, qp->ibv.qp_num);
 }
 
-/* What else a change of state brings; sq.lock is held, and the objects lock. */
+/* Other effects of a change of state; sq.lock is held, and the objects lock. */
 static void arrive(struct qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	qp->ibv.state = to;

@@ -296,7 +296,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&sq->build);
 }
 
-/* What can be said of a request once its data are known. */
+/* Checks a request once its data are known. */
 static int check_lengths(const struct send_queue *sq)
 {
 	for (uint32_t i = 0; i < sq->building; i++) {

@@ -131,7 +131,7 @@ const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
 	return word(words, COUNT(words), (int)opcode);
 }
 
-/* IBTA 9.11.1: rates of lanes; mult counts 2.5 Gbit/s, 0 where it is no multiple. */
+/* IBTA 9.11.1: rates of lanes; mult counts 2.5 Gbit/s, 0 where it is not a multiple. */
 static const struct {
 	enum ibv_rate rate;
 	int mult;

@@ -46,7 +46,7 @@ static struct {
 static uint64_t page_bytes;
 static pthread_mutex_t unmapping = PTHREAD_MUTEX_INITIALIZER; /* from note() to settle() */
 
-/* What was ever registered, so that most calls need no look at the table. */
+/* The range of all that was ever registered, so that most calls need no look at the table. */
 static _Atomic uint64_t lowest = UINT64_MAX, highest;
 #define WORDS (SEGMENT_MRS / 64u)
 static _Atomic uint64_t live[WORDS];	    /* a bit for each entry of the table in use */
