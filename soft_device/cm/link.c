@@ -168,8 +168,9 @@ static int knock(const struct cm_link *link)
 		process_warn("%s port %u: refused, it belongs to another user", address,
 			     cm_address_port(&link->id->remote));
 	else if (error == -EMFILE || error == -ENFILE)
-		process_warn("%s port %u: no link: %s; raise the limit of open files (ulimit -n)",
-			     address, cm_address_port(&link->id->remote), strerror(-error));
+		process_warn(
+			"%s port %u: no connection: %s; raise the limit of open files (ulimit -n)",
+			address, cm_address_port(&link->id->remote), strerror(-error));
 	return error;
 }
 

@@ -296,7 +296,7 @@ static void set_preload(const char *runtime, const char *library)
 	free(folder);
 }
 
-/* A link takes descriptors: as many as the system lets us have. */
+/* A connection takes descriptors: as many as the system lets us have. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;

@@ -8,7 +8,7 @@
  *
  *	WORDS	words separated by blanks; of settings the last counts, faults add up
  *
- *	verbose			print the transport of each link, and the faults at exit
+ *	verbose			print the transport of each connection, and the faults at exit
  *	transport:T		auto (default), local or tcp
  *	forced-remote		treat this very process as another's
  *	seed:N			of everything random (1)

@@ -89,10 +89,10 @@ static void fail(struct finding *finding, int error)
 	else if (error == -EACCES)
 		process_warn("%s: refused, it belongs to another user", describe(finding, who));
 	else if (error == -EMFILE || error == -ENFILE)
-		process_warn("%s: no link: %s; raise the limit of open files (ulimit -n)",
+		process_warn("%s: no connection: %s; raise the limit of open files (ulimit -n)",
 			     describe(finding, who), strerror(-error));
 	else
-		process_verbose("%s: no link: %s", describe(finding, who), strerror(-error));
+		process_verbose("%s: no connection: %s", describe(finding, who), strerror(-error));
 	finish(finding, NULL, error);
 }
 
