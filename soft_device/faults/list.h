@@ -9,6 +9,7 @@
 
 #define FAULT_LIST(ROW)                                                                            \
 	ROW(delay)                                                                                 \
+	ROW(pause)                                                                                 \
 	ROW(rate)                                                                                  \
 	ROW(rnr)                                                                                   \
 	ROW(drop)                                                                                  \
