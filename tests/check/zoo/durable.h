@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * durable.h -- memory of `far` that is a file, and the mark by which a program tells the software
+ * device that it takes bytes for durable. No other device has the mark, and it does nothing there.
+ */
+#ifndef DURABLE_H
+#define DURABLE_H
+
+#include "zoo.h"
+
+#define DURABLE_BYTES (4 * PAGE)
+
+extern unsigned char *durable_memory;
+extern uint64_t durable_addr; /* the same, for requests */
+extern struct ibv_mr *durable_mr;
+
+void rpma_soft_durable(const void *addr, size_t length) __attribute__((weak));
+
+/* In the program's own line: that is what a finding names. */
+#define DURABLE(addr, length)                                                                      \
+	do {                                                                                       \
+		if (rpma_soft_durable != NULL)                                                     \
+			rpma_soft_durable(addr, length);                                           \
+	} while (0)
+
+void durable_map(void);
+void durable_unmap(void);
+
+#endif /* DURABLE_H */

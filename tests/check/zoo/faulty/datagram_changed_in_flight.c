@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: source-changed; at main; QP */
+/* SHOWS: nothing|not so */
+/* A novice believed that a datagram, which is not acknowledged, has left when the call returns. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options options = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	options.type = IBV_QPT_UD;
+	pair_open(&options);
+	names("%#x", near.qp->qp_num);
+	receive(&far, 0, GRH + 512);
+	fill(near.memory, 512, 1);
+	sge = piece(&near, 0, 512);
+	wr = datagram(&sge, end_ah(&near, &far), far.qp->qp_num);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	fill(near.memory, 512, 2);		 /* HERE */
+	await(near.cq);
+	await(far.cq);
+	CHECK(is_filled(far.memory + GRH, 512, 1));
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: memory-freed; at main; region */
+/* SHOWS: nothing|remote access error */
+/* A novice believed that free() of a large block ends what a peer may do to it. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_mr *mr;
+	char *block;
+
+	pair_open(NULL);
+	block = HAVE(malloc(1 << 20)); /* large: malloc() maps it */
+	mr = HAVE(ibv_reg_mr(far.pd, block, 1 << 20, ACCESS));
+	there.memory = (uintptr_t)block;
+	names("%#x", mr->rkey);
+	free(block); /* HERE */
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 8 * PAGE, mr->rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	await(near.cq);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: gid-version; at main; QP */
+/* SHOWS: transport retry counter exceeded|not so: end->context != NULL */
+/* A novice took GID index 0 at one end, and believed that an address is an address. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options first = defaults(), second = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	first.gid_type = IBV_GID_TYPE_ROCE_V1; /* a device that has none shows nothing here */
+	pair_open_with(&first, &second);       /* HERE */
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
+	await(near.cq);
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: lkey-for-rkey; at main; key */
+/* SHOWS: nothing|remote access error */
+/* A novice believed that a region has one key, as both of its keys were equal on one adapter. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	uint32_t key;
+
+	if (!processes_open(NULL)) {
+		tell(&near.mr->lkey, sizeof(near.mr->lkey));
+		meet();
+		return 0;
+	}
+	hear(&key, sizeof(key));
+	names("%#x", key);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, key);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	meet();
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: early-read; at main; QP */
+/* SHOWS: nothing|not so */
+/* A novice believed that the sender's completion lets the receiver look. */
+#include "zoo.h"
+
+int main(void)
+{
+	volatile unsigned char *message;
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	pair_open(NULL);
+	names("%#x", far.qp->qp_num);
+	receive(&far, 0, 64); /* HERE */
+	message = far.memory;
+	fill(near.memory, 64, 1);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	CHECK(message[7] == near.memory[7]); /* HERE */
+	await(near.cq);
+	await(far.cq);
+	return 0;
+}

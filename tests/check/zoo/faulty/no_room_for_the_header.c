@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: receive-too-small; at main; QP */
+/* SHOWS: no message */
+/* A novice believed that a receive for 64 bytes of data needs 64 bytes, with datagrams too. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options options = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	options.type = IBV_QPT_UD;
+	pair_open(&options);
+	names("64");
+	names("40");
+	receive(&far, 0, 64);
+	sge = piece(&near, 0, 64);
+	wr = datagram(&sge, end_ah(&near, &far), far.qp->qp_num);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	if (!next_within(far.cq, &wc, 300))
+		show("no message");
+	return 1;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: range-beyond; at main; region */
+/* SHOWS: remote access error */
+/* A novice believed that remote addresses count from the beginning of the region. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	if (!processes_open(NULL)) {
+		meet();
+		return 0;
+	}
+	names("%#x", there.rkey);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, 128, there.rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: right-missing; at main; QP */
+/* SHOWS: remote invalid request error|remote access error */
+/* A novice believed that the rights of the region are all that a peer needs. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options with = defaults(), without = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	without.qp_access = 0;
+	pair_open_with(&with, &without);
+	names("%#x", far.qp->qp_num);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: rkey-other-pd; at main; region */
+/* SHOWS: remote access error */
+/* A novice made a domain for each client, and believed that one region serves them all. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_mr *shared;
+	struct ibv_pd *first;
+	struct ibv_sge sge;
+
+	pair_open(NULL);
+	first = HAVE(ibv_alloc_pd(far.context));
+	shared = HAVE(ibv_reg_mr(first, far.memory, SIZE, ACCESS));
+	names("%#x", shared->rkey);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, shared->rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

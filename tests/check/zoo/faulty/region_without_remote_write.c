@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: right-missing; at main; REMOTE_WRITE */
+/* SHOWS: remote access error */
+/* A novice believed that memory which the owner may write to is open to writes of its peers. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+
+	pair_open(NULL);
+	mr = HAVE(ibv_reg_mr(far.pd, far.memory, SIZE,
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));
+	names("%#x", mr->rkey);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, mr->rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: rnr; at main; QP */
+/* SHOWS: RNR retry counter exceeded */
+/* A novice set rnr_retry_count where the server accepts, and believed that it is for its sends. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct rdma_conn_param client = cm_param(), server = cm_param();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	client.rnr_retry_count = 0; /* which is that of the server's sends */
+	server.rnr_retry_count = 7;
+	cm_open(NULL, &client, &server);
+	names("%#x", far.qp->qp_num);
+	names("rnr_retry");
+	names("rdma_connect");
+	sge = piece(&far, 0, 64);
+	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	MUST(ibv_post_send(far.qp, &wr, &bad)); /* HERE */
+	await(far.cq);
+	return 0;
+}

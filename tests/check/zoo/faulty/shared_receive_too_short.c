@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: receive-too-small; at main; SRQ */
+/* SHOWS: remote invalid request error */
+/* A novice believed that a shared queue finds a receive that is long enough. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options sender = defaults(), receiver = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	receiver.srq_wr = 4;
+	pair_open_with(&sender, &receiver);
+	receive(&far, 0, 128);
+	receive(&far, PAGE, 4000);
+	names("1000");
+	names("128");
+	sge = piece(&near, 0, 1000);
+	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

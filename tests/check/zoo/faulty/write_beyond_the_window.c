@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: range-beyond; at main; window */
+/* SHOWS: nothing|remote access error */
+/* A novice believed that the bounds of a window are those of the region behind it. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options options = defaults();
+	struct ibv_mw_bind bind = {.wr_id = 3, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr wr, *bad;
+	struct ibv_mw *mw;
+	struct ibv_sge sge;
+
+	options.mr_access |= IBV_ACCESS_MW_BIND;
+	pair_open(&options);
+	mw = HAVE(ibv_alloc_mw(far.pd, IBV_MW_TYPE_1));
+	bind.bind_info = (struct ibv_mw_bind_info){
+		.mr = far.mr,
+		.addr = there.memory,
+		.length = 1024,
+		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	MUST(ibv_bind_mw(far.qp, mw, &bind));
+	await(far.cq);
+	names("%#x", mw->rkey);
+	names("1024");
+	sge = piece(&near, 0, 1000);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 100, mw->rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	return 0;
+}

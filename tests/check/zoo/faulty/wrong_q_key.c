@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: qkey; at main; QP */
+/* SHOWS: no message */
+/* A novice believed that the Q_Key of a datagram is the sender's own. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options options = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	options.type = IBV_QPT_UD;
+	pair_open(&options);
+	names("0x5678");
+	names("%#x", QKEY);
+	receive(&far, 0, GRH + 64);
+	sge = piece(&near, 0, 64);
+	wr = datagram(&sge, end_ah(&near, &far), far.qp->qp_num);
+	wr.wr.ud.remote_qkey = 0x5678;
+	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	await(near.cq);
+	if (!next_within(far.cq, &wc, 300))
+		show("no message");
+	return 1;
+}

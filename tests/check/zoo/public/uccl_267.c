@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: inline-too-long + sq-full; at notify; QP */
+/* SHOWS: Invalid argument|Cannot allocate memory */
+/*
+ * As in a library for collectives (uccl-project/uccl issue 267): control messages go inline, some
+ * are longer than the queue pair was granted and are lost, and completions are never polled.
+ */
+#include "zoo.h"
+
+static bool notify(uint32_t length)
+{
+	struct ibv_sge sge = piece(&near, 0, length);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, 0, 0), *bad;
+	int error;
+
+	wr.send_flags |= IBV_SEND_INLINE;
+	error = ibv_post_send(near.qp, &wr, &bad); /* HERE */
+	if (error != 0)
+		show("%s", strerror(error));
+	return error == 0;
+}
+
+int main(void)
+{
+	struct options options = defaults();
+
+	options.cap.max_inline_data = 64;
+	options.recv_cqe = 64;
+	pair_open(&options);
+	names("%#x", near.qp->qp_num);
+	for (int i = 0; i < 24; i++) {
+		receive(&far, 1024, 1024);
+		if (notify(i == 3 ? 600 : 48))
+			await(far.recv_cq);
+	}
+	return 1;
+}

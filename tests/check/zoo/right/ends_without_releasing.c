@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program may end with everything open: the kernel takes it back. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	pair_open(NULL);
+	receive(&far, 0, 64);
+	fill(near.memory, 64, 1);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	await(near.cq);
+	return is_filled(far.memory, 64, 1) ? 0 : 1;
+}

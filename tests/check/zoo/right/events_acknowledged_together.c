@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events are counted and acknowledged by one call before the queue is destroyed. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct options options = defaults();
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_cq *cq;
+	void *context;
+
+	options.has_channel = true;
+	pair_open(&options);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	for (unsigned i = 0; i < 10; i++) {
+		fill(near.memory, 64, i);
+		MUST(ibv_req_notify_cq(near.cq, 0));
+		MUST(ibv_post_send(near.qp, &wr, &bad));
+		MUST(ibv_get_cq_event(near.channel, &cq, &context));
+		CHECK(cq == near.cq && context == &near);
+		await(cq);
+		CHECK(is_filled(far.memory, 64, i));
+	}
+	ibv_ack_cq_events(near.cq, 10);
+	pair_close();
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* With rnr_retry 7 a message waits for its receive, however long that takes. */
+#include "zoo.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	pair_open(NULL);
+	fill(near.memory, 64, 1);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	CHECK(!next_within(near.cq, &wc, 50));
+	receive(&far, 0, 64);
+	await(near.cq);
+	await(far.cq);
+	CHECK(is_filled(far.memory, 64, 1));
+	pair_close();
+	return 0;
+}
