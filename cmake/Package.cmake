@@ -101,7 +101,8 @@ package(rpma-bench-mpi utils "measure remote memory over RDMA from many hosts"
   RECOMMENDS "rpma-tools, openmpi-bin")
 package(rpma-soft utils "software RDMA device in user space"
   "Runs unmodified programs of libibverbs and librdmacm without an RDMA NIC and\n\
-without root, and injects faults such as lost connections.")
+without root, and injects faults such as lost connections."
+  RECOMMENDS "libdw1 | libdw1t64") # the lines of --check
 package(rpma-report utils "charts and comparisons of remote memory measurements"
   "Makes one HTML page from results of rpma-bench, rpma-ping, rpma-ddio-check and\n\
 fio, compares them, and runs studies."

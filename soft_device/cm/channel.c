@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cm.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/process/process.h"
 
 static struct cm_channel *channel_of(struct rdma_event_channel *channel)
@@ -275,7 +276,7 @@ void cm_event_ack(struct cm_event *event)
 			pthread_cond_broadcast(&cm_acked);
 		pthread_mutex_unlock(&cm_lock);
 	}
-	free(event);
+	objects_free(event);
 }
 
 SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
@@ -309,6 +310,7 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdm
 	if (cm_event_get(channel_of(channel), &next) != 0)
 		return -1;
 	*event = &next->pub;
+	objects_made(OBJECT_CM_EVENT, *event, (uint32_t)(*event)->event);
 	return 0;
 }
 
@@ -318,6 +320,9 @@ SOFT_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 
 	if (event == NULL)
 		return call_failed(REFUSE(EINVAL, __func__, "event is NULL"));
+	if (OBJECT_IS_GONE(OBJECT_CM_EVENT, event))
+		return call_failed(EINVAL);
+	objects_gone(OBJECT_CM_EVENT, event);
 	/* told to fail it does its work all the same: without it its id could never be destroyed */
 	cm_event_ack((struct cm_event *)event);
 	return error != 0 ? call_failed(error) : 0;

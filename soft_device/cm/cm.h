@@ -204,9 +204,12 @@ const char *cm_state_name(enum cm_state state);
 #define CM_ENTER(id)                                                                               \
 	do {                                                                                       \
 		int enter_error = FAULT_CALL();                                                    \
-		if (enter_error == 0 && cm_id_usable(id) != 0)                                     \
+		if (enter_error == 0 && cm_id_usable(id) != 0) {                                   \
 			enter_error = REFUSE(cm_id_usable(id), __func__,                           \
 					     (id) == NULL ? "id is NULL" : "id: " CALL_OF_PARENT); \
+			if ((id) != NULL)                                                          \
+				check_foreign(__func__, 0);                                        \
+		}                                                                                  \
 		if (enter_error != 0)                                                              \
 			return call_failed(enter_error);                                           \
 	} while (0)

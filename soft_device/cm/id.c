@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cm.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/admission.h"
@@ -45,6 +46,7 @@ struct cm_id *cm_id_new(struct cm_channel *channel, void *context)
 		id->psn = (uint32_t)process_now_ns();
 	id->psn &= 0xffffff;
 	LIST_INSERT_HEAD(&cm_ids, id, entry);
+	objects_made(OBJECT_CM_ID, &id->pub, 0);
 	return id;
 }
 
@@ -72,6 +74,7 @@ static void delete_withdrawn(struct event *queued)
 /* Waits until the program has acknowledged what it got of this id; drops what it did not get. */
 static void settle_events(struct cm_id *id)
 {
+	struct check_wait wait = {"rdma_destroy_id", &id->pub, 0};
 	struct event *withdrawn;
 
 	pthread_mutex_lock(&cm_lock);
@@ -83,8 +86,9 @@ static void settle_events(struct cm_id *id)
 		cm_event_ack((struct cm_event *)id->pub.event);
 	pthread_mutex_lock(&cm_lock);
 	while (id->unacked > 0)
-		pthread_cond_wait(&cm_acked, &cm_lock);
+		check_wait(&wait, &cm_acked, &cm_lock, id->unacked);
 	pthread_mutex_unlock(&cm_lock);
+	check_wait_end(&wait);
 }
 
 /* The peer is told what the end of a connection does not say by itself. Lock held. */
@@ -124,7 +128,8 @@ void cm_id_delete(struct cm_id *id)
 	if (id->core.sync)
 		cm_channel_delete(id->channel);
 	free(id->ep_qp);
-	free(id);
+	objects_gone(OBJECT_CM_ID, &id->pub);
+	objects_free(id);
 }
 
 int cm_id_migrate(struct cm_id *id, struct cm_channel *channel)
@@ -247,6 +252,8 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 
 SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
 {
+	if (OBJECT_IS_GONE(OBJECT_CM_ID, id))
+		return call_failed(EINVAL);
 	CM_ENTER(id);
 	cm_id_delete(cm_id_of(id));
 	return 0;

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "soft_device/check/check.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
+#include "sq_check.h"
 
 #define DETAIL_BYTES 640
 
@@ -121,6 +123,8 @@ void explain_request(const struct send_queue *sq, const struct send_work *work,
 {
 	char reason[NAMES_BYTES], detail[DETAIL_BYTES] = "";
 
+	if (check_any)
+		sq_check_failed(sq, work, status, why);
 	if (!process_is_verbose)
 		return;
 	if (sq_is_local(work))
@@ -143,6 +147,8 @@ void explain_loss(const struct send_queue *sq, const struct send_work *work, enu
 	const uint32_t qpn = sq->ud != NULL ? work->to.qpn : sq->path.qpn;
 	unsigned before;
 
+	if (check_any)
+		sq_check_lost(sq, work, why);
 	if (!process_is_verbose || why == VENDOR_NONE)
 		return;
 	before = atomic_fetch_add(&count, 1);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "soft_device/check/check.h"
 #include "soft_device/process/process.h"
 
 static size_t ring_bytes(const struct shared_ring *ring)
@@ -60,8 +61,10 @@ static int post(struct shared_ring *ring, const struct ibv_recv_wr *wr)
 
 	recv->wr_id = wr->wr_id;
 	recv->num_sge = (uint32_t)wr->num_sge;
-	for (int i = 0; i < wr->num_sge; i++)
+	for (int i = 0; i < wr->num_sge; i++) {
 		recv->sge[i] = wr->sg_list[i];
+		recv->sge[i].lkey = check_lkey_taken(wr->sg_list[i].lkey);
+	}
 	atomic_store(&ring->head, head + 1);
 	return 0;
 }

@@ -157,6 +157,12 @@ extern _Atomic uint32_t sq_waiting;
 
 /* Runs all waiting queues that are due, for a thread that polls; no lock held. */
 void sq_progress(void);
+/*
+ * With checks, which have a say in what waits: runs all, due or not, or for a poll of this CQ the
+ * one that waits longest, of those that complete there if any does.
+ */
+#define SQ_ALL_CQS UINT32_MAX
+void sq_progress_of(uint32_t cq);
 /* A CQ was armed: a thread may go to sleep. */
 void sq_wait_armed(void);
 

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 
 #include "responder.h"
+#include "soft_device/check/check.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
 #include "sq.h"
+#include "sq_check.h"
 
 void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 {
@@ -35,6 +37,8 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 	slot->due_ns = due_ns;
 	if (opcode->takes_receive)
 		slot->rnr_faults = fault_rnr();
+	if (check_any)
+		sq_check_posted(sq, slot);
 }
 
 /* The connection breaks: for the target as well, where it can be reached. */
@@ -66,6 +70,8 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 
 	if (sq_is_local(&slot->work))
 		return true; /* it goes nowhere */
+	if (check_any && !sq_check_passes(sq, slot))
+		return false;
 	if (!slot->asked)
 		ask(sq, slot);
 	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0 && !slot->lost)

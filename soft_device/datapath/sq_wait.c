@@ -14,6 +14,7 @@
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 #include "sq.h"
+#include "sq_check.h"
 
 /*
  * A thread that polled so recently will do so again, and the agent comes so much later. Where that
@@ -42,9 +43,17 @@ static void forget(void)
 	timer = NULL;
 	timer_ns = 0;
 	atomic_store(&sq_waiting, 0);
+	sq_check_forget();
 }
 
-const struct process_part sq_wait_part = {.lock = &lock, .forked = forget};
+/* What checks have put off goes out, as it would from a NIC. */
+static void leave(void)
+{
+	if (check_any && process_current != NULL)
+		sq_check_progress(SQ_ALL_CQS);
+}
+
+const struct process_part sq_wait_part = {.lock = &lock, .forked = forget, .leave = leave};
 
 static void timer_due(void *unused);
 
@@ -143,6 +152,18 @@ static struct send_queue *first_due(uint64_t now_ns, bool by_agent)
 	return sq;
 }
 
+/* Lets the lock go meanwhile. */
+static void run_one(struct send_queue *sq)
+{
+	take_out(sq);
+	sq->runners++;
+	pthread_mutex_unlock(&lock);
+	sq_run(sq);
+	pthread_mutex_lock(&lock);
+	if (--sq->runners == 0)
+		pthread_cond_broadcast(&ran);
+}
+
 static void run_due(uint64_t now_ns, bool by_agent)
 {
 	struct send_queue *sq;
@@ -153,14 +174,34 @@ static void run_due(uint64_t now_ns, bool by_agent)
 	while ((sq = first_due(now_ns, by_agent)) != NULL) {
 		if (by_agent && now_ns >= sq->wake_ns + LATER_NS)
 			distrusted_until = now_ns + DISTRUST_NS;
-		take_out(sq);
-		sq->runners++;
-		pthread_mutex_unlock(&lock);
-		sq_run(sq);
-		pthread_mutex_lock(&lock);
-		if (--sq->runners == 0)
-			pthread_cond_broadcast(&ran);
+		run_one(sq);
 	}
+	update_earliest();
+	pthread_mutex_unlock(&lock);
+}
+
+/* The one that waits longest: those that have to wait again come to the front. */
+static struct send_queue *last_of(uint32_t cq)
+{
+	struct send_queue *last = NULL, *of_cq = NULL;
+
+	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting) {
+		last = sq;
+		if (sq->cq == cq)
+			of_cq = sq;
+	}
+	return of_cq != NULL ? of_cq : last;
+}
+
+void sq_progress_of(uint32_t cq)
+{
+	uint32_t left = cq == SQ_ALL_CQS ? atomic_load(&sq_waiting) : 1;
+	struct send_queue *sq;
+
+	atomic_store_explicit(&polled, process_now_ns(), memory_order_relaxed);
+	pthread_mutex_lock(&lock);
+	for (; left > 0 && (sq = last_of(cq)) != NULL; left--)
+		run_one(sq);
 	update_earliest();
 	pthread_mutex_unlock(&lock);
 }

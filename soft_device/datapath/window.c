@@ -49,7 +49,7 @@ const char *window_take(struct send_work *work, const struct ibv_mw *mw, uint32_
 	work->rkey = rkey;
 	work->bind = (struct send_bind){.addr = info->addr,
 					.length = info->length,
-					.lkey = info->mr == NULL ? 0 : info->mr->lkey,
+					.lkey = info->mr == NULL ? 0 : info->mr->rkey,
 					.access = info->mw_access_flags};
 	return NULL;
 }

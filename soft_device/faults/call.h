@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "fault.h"
+#include "soft_device/check/check.h"
 #include "soft_device/process/process.h"
 
 /* For calls that return the error: the manual has the value, the kernel's set errno as well. */
@@ -38,8 +39,10 @@ static inline void *call_failed_null(int error)
 #define ENTER_WITH(name, generation, failure)                                                      \
 	do {                                                                                       \
 		int enter_error = FAULT_CALL_AS(name);                                             \
-		if (enter_error == 0 && process_is_foreign(generation))                            \
+		if (enter_error == 0 && process_is_foreign(generation)) {                          \
 			enter_error = REFUSE(EIO, name, CALL_OF_PARENT);                           \
+			check_foreign(name, 0);                                                    \
+		}                                                                                  \
 		if (enter_error != 0)                                                              \
 			return failure(enter_error);                                               \
 	} while (0)

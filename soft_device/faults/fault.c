@@ -20,6 +20,7 @@
 bool fault_any;
 bool fault_verbose;
 
+static bool has_checks;
 static struct fault_list faults;
 static _Atomic uint64_t random_state;
 
@@ -40,7 +41,8 @@ int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX])
 	ret = fault_list_parse(&faults, options, error);
 	atomic_store(&random_state, options->seed);
 	fault_verbose = options->verbose;
-	fault_any = options->trace[0] != '\0';
+	has_checks = options->checks;
+	fault_any = options->trace[0] != '\0' || has_checks;
 	for_each_fault (fault)
 		fault_any = fault_any || is_met_here(fault);
 	return ret;
@@ -103,7 +105,7 @@ bool fault_only_delays(void)
 		    ops->corrupt != NULL)
 			return false;
 	}
-	return true;
+	return !has_checks;
 }
 
 bool fault_drop(uint64_t operations)

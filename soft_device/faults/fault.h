@@ -4,8 +4,8 @@
  *
  * Faults stack: each hook asks all faults that have it (ops.h), in the order of the user. Each
  * counts the events it is asked about and those it hits, by itself. Without faults
- * fault_any is false and a hook costs one test of it. A trace (trace.h) makes it true as
- * well, so that it costs nothing where there is none.
+ * fault_any is false and a hook costs one test of it. A trace (trace.h) and checks (check/check.h)
+ * make it true as well, so that they cost nothing where there are none.
  */
 #ifndef SOFT_FAULTS_FAULT_H
 #define SOFT_FAULTS_FAULT_H

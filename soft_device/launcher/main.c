@@ -25,6 +25,7 @@
 
 #include "doctor.h"
 #include "program.h"
+#include "soft_device/check/words.h"
 #include "soft_device/faults/fault.h"
 
 #define TOOL		  "rpma-soft"
@@ -37,12 +38,15 @@ enum key {
 	KEY_TRANSPORT = 0x100,
 	KEY_SEED,
 	KEY_DOCTOR,
+	KEY_CHECK,
+	KEY_EXPLAIN,
 };
 
 struct launch {
 	char *words;	/* value of RPMA_SOFT, malloced */
 	char **command; /* NULL-terminated, in argv; NULL: none, with --doctor */
 	bool doctor;
+	bool checks;
 };
 
 static __attribute__((noreturn, format(printf, 2, 3))) void fail(int status, const char *format,
@@ -75,6 +79,13 @@ static const struct argp_option rows[] = {
 	{"transport", KEY_TRANSPORT, "auto|local|tcp", 0, "How bytes reach other processes (auto)",
 	 1},
 	{"seed", KEY_SEED, "N", 0, "Seed of everything random (1)", 1},
+	{"check", KEY_CHECK, "WORDS", OPTION_ARG_OPTIONAL,
+	 "Report mistakes of the program on the device, and end with status 99 if there are any; "
+	 "WORDS, joined by commas: kinds of findings, strict, notes, halt, exit=N, "
+	 "suppressions=FILE, json=FILE",
+	 2},
+	{"explain", KEY_EXPLAIN, "ID", 0,
+	 "Explain this kind of finding, or list all kinds; start nothing", 2},
 	{"verbose", 'v', NULL, 0, "Print what the device does", 2},
 	{"doctor", KEY_DOCTOR, NULL, 0,
 	 "Print what the device offers, whether COMMAND gets it and which processes it reaches; "
@@ -109,6 +120,41 @@ static __attribute__((noreturn)) void answer(int key)
 	exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_LAUNCH_FAILS);
 }
 
+/* Each is a word of its own, as those have a limit. */
+static void append_checks(char **words, char *list)
+{
+	char *word;
+
+	if (list == NULL)
+		append(words, " ", "", "check");
+	while (list != NULL && (word = strsep(&list, ",")) != NULL)
+		append(words, " ", "check:", word);
+}
+
+static void explain_one(const struct check_kind_text *kind)
+{
+	printf("%s (%s)\n  %s\n\nWhat is demanded\n  %s\nWhat hardware does\n  %s\nHow to mend "
+	       "it\n  %s\n",
+	       kind->id, check_level_name(kind->level), kind->what, kind->demands, kind->hardware,
+	       kind->mend);
+}
+
+static __attribute__((noreturn)) void explain(const char *id)
+{
+	const enum check_kind kind = check_kind_find(id);
+
+	if (strcmp(id, "list") == 0) {
+		for (unsigned i = 0; i < CHECK_KINDS; i++)
+			printf("%-25s %-8s %s\n", check_kinds[i].id,
+			       check_level_name(check_kinds[i].level), check_kinds[i].what);
+	} else if (kind != CHECK_KINDS) {
+		explain_one(&check_kinds[kind]);
+	} else {
+		fail(EXIT_WRONG_USAGE, "%s: no such kind of finding: --explain list has all", id);
+	}
+	exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_LAUNCH_FAILS);
+}
+
 /* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
 static error_t parse_row(int key, char *arg, struct argp_state *state)
 {
@@ -127,6 +173,11 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case 'v':
 		append(&launch->words, " ", "", "verbose");
 		break;
+	case KEY_CHECK:
+		append_checks(&launch->words, arg);
+		break;
+	case KEY_EXPLAIN:
+		explain(arg);
 	case KEY_DOCTOR:
 		launch->doctor = true;
 		break;
@@ -141,7 +192,7 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ERROR:
 		fail(EXIT_WRONG_USAGE,
 		     "%s: unknown option, or its value is missing: expected --fault, --transport, "
-		     "--seed, --verbose, --doctor, --help or --version",
+		     "--seed, --check, --explain, --verbose, --doctor, --help or --version",
 		     state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -154,11 +205,15 @@ static void parse(struct launch *launch, int argc, char **argv)
 	const char *before = getenv("RPMA_SOFT");
 	char error[SOFT_ERROR_MAX];
 	struct soft_options options;
+	struct check_words words;
 
 	append(&launch->words, "", "", before != NULL ? before : "");
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, launch);
 	if (soft_options_parse(launch->words, &options, error) != 0 ||
 	    fault_init(&options, error) != 0)
+		fail(EXIT_WRONG_USAGE, "%s", error);
+	launch->checks = options.checks;
+	if (check_words_parse(options.check, &words, error) != 0)
 		fail(EXIT_WRONG_USAGE, "%s", error);
 	if (launch->command == NULL && !launch->doctor)
 		fail(EXIT_WRONG_USAGE, "no COMMAND given (" TOOL " --help)");
@@ -206,7 +261,9 @@ static const char *choose_runtime(const struct elf_file *device, const char *lib
 	return device->runtime;
 }
 
-static const char *const names[] = {"libibverbs.so.1", "librdmacm.so.1"};
+/* The last one is for --check. */
+static const char *const names[] = {"libibverbs.so.1", "librdmacm.so.1", "librpma-soft-heap.so"};
+#define NAMES_ALWAYS 2
 
 /*
  * The loader splits LD_PRELOAD at blanks and colons and knows no quoting: of a path with a blank
@@ -252,12 +309,13 @@ static bool is_device(const char *library)
 	return is;
 }
 
-static void append_device(char **list, const char *folder, const char *library)
+static void append_device(char **list, const char *folder, const char *library, bool checks)
 {
+	const size_t count = checks ? sizeof(names) / sizeof(names[0]) : NAMES_ALWAYS;
 	char path[PATH_MAX + 64];
 
 	append(list, ":", "", loadable(library));
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		if (access(path, R_OK) != 0)
 			fail(EXIT_LAUNCH_FAILS, "%s: %s", path, strerror(errno));
@@ -266,7 +324,7 @@ static void append_device(char **list, const char *folder, const char *library)
 }
 
 /* Runtimes first, then the device, then what was to be preloaded before. */
-static void set_preload(const char *runtime, const char *library)
+static void set_preload(const char *runtime, const char *library, bool checks)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *first = NULL, *last = NULL, *copy = NULL, *save = NULL, *folder = NULL;
@@ -285,7 +343,7 @@ static void set_preload(const char *runtime, const char *library)
 			append(&last, ":", "", word);
 	}
 	set_library_path(folder, library);
-	append_device(&first, folder, library);
+	append_device(&first, folder, library, checks && runtime[0] == '\0');
 	if (last != NULL)
 		append(&first, ":", "", last);
 	if (setenv("LD_PRELOAD", first, 1) != 0)
@@ -320,14 +378,14 @@ static int examine(const struct launch *launch, const struct elf_file *device, c
 		return doctor(library, NULL, NULL, NULL);
 	if (program_find(&program, launch->command[0], reason) != 0)
 		return doctor(library, launch->command[0], NULL, reason);
-	set_preload(choose_runtime(device, library, &program), library);
+	set_preload(choose_runtime(device, library, &program), library, launch->checks);
 	return doctor(library, launch->command[0], &program, NULL);
 }
 
 int main(int argc, char **argv)
 {
 	char reason[PROGRAM_REASON_BYTES], library[PATH_MAX];
-	struct launch launch = {NULL, NULL, false};
+	struct launch launch = {NULL, NULL, false, false};
 	struct elf_file device;
 	struct program program;
 	int status, ret;
@@ -345,7 +403,7 @@ int main(int argc, char **argv)
 	status = program_find(&program, launch.command[0], reason);
 	if (status != 0)
 		fail(status, "%s", reason);
-	set_preload(choose_runtime(&device, library, &program), library);
+	set_preload(choose_runtime(&device, library, &program), library, launch.checks);
 	if (setenv("RPMA_SOFT", launch.words, 1) != 0)
 		fail(EXIT_LAUNCH_FAILS, "out of memory");
 	raise_file_limit();

@@ -70,6 +70,21 @@ static bool take_trace(struct soft_options *options, const char *value)
 	return true;
 }
 
+/* What the words mean is for check/words.c. */
+static bool take_check(struct soft_options *options, const char *value)
+{
+	const size_t used = strlen(options->check);
+	const size_t more = value == NULL ? 0 : strlen(value) + 1;
+
+	options->checks = true;
+	if (used + more >= sizeof(options->check))
+		return false;
+	if (value != NULL)
+		snprintf(options->check + used, sizeof(options->check) - used, "%s%s",
+			 used > 0 ? "," : "", value);
+	return true;
+}
+
 static bool take_secret(struct soft_options *options, const char *value)
 {
 	if (value == NULL || value[0] == '\0')
@@ -91,6 +106,7 @@ static const struct setting {
 	{"trace", take_trace,
 	 "expected trace:FILE with one %p, which becomes the process id, as "
 	 "trace:/tmp/operations.%p"},
+	{"check", take_check, "too many words for check"},
 	{"secret", take_secret, "expected secret:FILE, a file of mode 0600"},
 };
 

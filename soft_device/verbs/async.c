@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "objects.h"
+#include "soft_device/check/check.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/event_queue.h"
 
@@ -86,13 +87,15 @@ static struct event **find_got(struct async_events *events, const void *element)
 
 void async_settle(struct context *context, void *element)
 {
+	struct check_wait wait = {"destroying", element, 0};
 	pthread_mutex_t *objects = &process_objects;
 
 	pthread_mutex_lock(objects);
 	delete_all(event_queue_withdraw(&context->events->queue, element));
 	while (*find_got(context->events, element) != NULL)
-		pthread_cond_wait(&context->events->acked, objects);
+		check_wait(&wait, &context->events->acked, objects, 1);
 	pthread_mutex_unlock(objects);
+	check_wait_end(&wait);
 }
 
 SOFT_EXPORT int ibv_get_async_event(struct ibv_context *ibv, struct ibv_async_event *event)
@@ -132,6 +135,19 @@ static struct context *context_of_event(const struct ibv_async_event *event)
 	}
 }
 
+/* It was not got, or is acknowledged already. */
+static void check_acknowledged(const struct ibv_async_event *event)
+{
+	const uint32_t stack = stack_here();
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_EVENT_ACKNOWLEDGED_TWICE, stack,
+		   "ibv_ack_async_event of \"%s\", which waits for no acknowledgement",
+		   ibv_event_type_str(event->event_type));
+	check_place(&finding, "acknowledged at", stack);
+	check_report(&finding);
+}
+
 SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	struct context *context = context_of_event(event);
@@ -148,4 +164,6 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 		pthread_cond_broadcast(&context->events->acked);
 	}
 	pthread_mutex_unlock(&process_objects);
+	if (acked == NULL && check_any)
+		check_acknowledged(event);
 }

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "cq.h"
+#include "cq_check.h"
 #include "objects.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/event_queue.h"
 
@@ -75,6 +77,7 @@ static struct channel *channel_new(struct context *context)
 		return NULL;
 	}
 	join(channel);
+	objects_made(OBJECT_CHANNEL, &channel->ibv, channel->id);
 	atomic_fetch_add(&context->users, 1);
 	return channel;
 }
@@ -94,6 +97,8 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	struct channel *channel = (struct channel *)ibv;
 	int error;
 
+	if (OBJECT_IS_GONE(OBJECT_CHANNEL, ibv))
+		return call_error(EINVAL);
 	ENTER(channel->generation);
 	pthread_mutex_lock(&process_objects);
 	error = ibv->refcnt > 0 ? EBUSY : 0;
@@ -104,7 +109,8 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	leave(channel);
 	close(ibv->fd);
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
-	free(channel);
+	objects_gone(OBJECT_CHANNEL, ibv);
+	objects_free(channel);
 	return 0;
 }
 
@@ -182,6 +188,8 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **c
 	struct channel *channel = (struct channel *)ibv;
 
 	ENTER_MINUS(channel->generation);
+	if (check_any)
+		cq_check_wait(channel);
 	return get_event(channel, cq, cq_context);
 }
 
@@ -189,6 +197,8 @@ SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 {
 	pthread_mutex_lock(&cq->mutex);
 	cq->comp_events_completed += nevents;
+	if (check_any)
+		cq_check_acknowledged(cq_of(cq));
 	pthread_cond_broadcast(&cq->cond);
 	pthread_mutex_unlock(&cq->mutex);
 }

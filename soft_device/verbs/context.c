@@ -11,6 +11,8 @@
 
 #include "objects.h"
 #include "qp.h"
+#include "qp_check.h"
+#include "soft_device/datapath/sq_check.h"
 #include "soft_device/faults/call.h"
 
 static struct context *contexts; /* objects lock */
@@ -24,43 +26,66 @@ static struct {
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	int fault = FAULT_CALL_AS("ibv_post_send");
+	int error = FAULT_CALL_AS("ibv_post_send");
 
-	if (fault == 0)
+	if (error != 0) {
+		*bad_wr = wr;
+		return call_error(error);
+	}
+	if (!check_any)
 		return qp_post_send(qp, wr, bad_wr);
-	*bad_wr = wr;
-	return call_error(fault);
+	sq_check_enter(STACK_ENTRY());
+	sq_check_list(&qp_of(qp)->sq, wr);
+	error = qp_post_send(qp, wr, bad_wr);
+	if (error != 0)
+		sq_check_refused(&qp_of(qp)->sq, wr, *bad_wr, error);
+	sq_check_leave();
+	return error;
 }
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	int fault = FAULT_CALL_AS("ibv_post_recv");
+	int error = FAULT_CALL_AS("ibv_post_recv");
 
-	if (fault == 0)
-		return qp_post_recv(qp, wr, bad_wr);
-	*bad_wr = wr;
-	return call_error(fault);
+	if (error != 0) {
+		*bad_wr = wr;
+		return call_error(error);
+	}
+	if (check_any)
+		qp_check_receives(qp_of(qp), wr, stack_at(STACK_ENTRY()));
+	error = qp_post_recv(qp, wr, bad_wr);
+	if (check_any)
+		qp_check_receive(qp_of(qp), error == 0 ? NULL : *bad_wr, error);
+	return error;
 }
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	int fault = FAULT_CALL_AS("ibv_post_srq_recv");
+	int error = FAULT_CALL_AS("ibv_post_srq_recv");
 
-	if (fault == 0)
-		return srq_post_recv(srq, wr, bad_wr);
-	*bad_wr = wr;
-	return call_error(fault);
+	if (error != 0) {
+		*bad_wr = wr;
+		return call_error(error);
+	}
+	if (check_any)
+		qp_check_srq_receives((struct srq *)srq, wr, stack_at(STACK_ENTRY()));
+	error = srq_post_recv(srq, wr, bad_wr);
+	if (check_any)
+		qp_check_srq_receive((struct srq *)srq, error == 0 ? NULL : *bad_wr, error);
+	return error;
 }
 
 static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	*bad_wr = wr;
+	check_foreign("ibv_post_send", qp->qp_num);
 	return REFUSE_OF(EIO, "ibv_post_send", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
 }
 
 static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	*bad_wr = wr;
+	check_foreign("ibv_post_recv", qp->qp_num);
 	return REFUSE_OF(EIO, "ibv_post_recv", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
 }
 
@@ -68,6 +93,7 @@ static int refuse_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 				struct ibv_recv_wr **bad_wr)
 {
 	*bad_wr = wr;
+	check_foreign("ibv_post_srq_recv", 0);
 	return REFUSE_OF(EIO, "ibv_post_srq_recv", "SRQ %u: " CALL_OF_PARENT, srq->handle);
 }
 
@@ -75,6 +101,7 @@ static int refuse_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
 	(void)count;
 	(void)wc;
+	check_foreign("ibv_poll_cq", 0);
 	return call_failed(REFUSE_OF(EIO, "ibv_poll_cq", "CQ %u: " CALL_OF_PARENT, cq->handle));
 }
 

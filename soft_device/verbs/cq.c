@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "cq_check.h"
 #include "held.h"
 #include "objects.h"
 #include "qp.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq.h"
 #include "soft_device/faults/call.h"
@@ -89,14 +91,20 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 
 	if (fault != 0)
 		return call_failed(fault);
+	if (check_any)
+		cq_check_poll(cq_of(ibv));
 	polled = cq_poll(ibv, count, wc);
 	trace_polled(wc, polled);
 	fail_receives(wc, polled);
+	if (check_any)
+		cq_check_polled(cq_of(ibv), wc, polled);
 	return polled;
 }
 
 bool cq_poll_one(struct cq *cq)
 {
+	if (check_any)
+		cq_check_poll(cq);
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();
 	if (completion_none(cq->shared) && !look_further(cq))
@@ -109,6 +117,8 @@ bool cq_poll_one(struct cq *cq)
 		trace_polled(&cq->current, 1);
 		fail_receives(&cq->current, 1);
 	}
+	if (check_any)
+		cq_check_polled(cq, &cq->current, 1);
 	return true;
 }
 
@@ -133,6 +143,8 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 
 	if (fault != 0)
 		return call_error(fault);
+	if (check_any)
+		cq_check_armed(cq_of(ibv));
 	arm(shared, wanted);
 	if (shared->channel_id != 0 && !completion_none(shared) &&
 	    completion_front(shared) == COMPLETION_HOLE) {
@@ -193,6 +205,8 @@ static void raise_all(void)
 			process_verbose("CQ %u overflows: more than %d completions wait to be "
 					"polled",
 					cq->index, cq->ibv.cqe);
+			if (check_any)
+				cq_check_overrun(cq);
 			async_raise(context_of(cq->ibv.context), IBV_EVENT_CQ_ERR, cq);
 		}
 		if ((bits & RAISE_CQ_NOTIFY) != 0 && cq->channel != NULL)
@@ -212,7 +226,19 @@ static void forget(void)
 	looking = NULL;
 }
 
-const struct process_part cq_part = {.raise = raise_all, .forked = forget};
+/* What a peer has raised and the agent has not seen yet is seen now, too. */
+static void leave(void)
+{
+	if (!check_any || process_current == NULL)
+		return;
+	process_raise();
+	pthread_mutex_lock(&process_objects);
+	for (struct cq *cq = cqs; cq != NULL; cq = cq->next)
+		cq_check_end(cq);
+	pthread_mutex_unlock(&process_objects);
+}
+
+const struct process_part cq_part = {.raise = raise_all, .forked = forget, .leave = leave};
 
 static struct shared_cq *claim_slot(struct segment *segment, uint32_t *index)
 {
@@ -307,7 +333,7 @@ static void cq_delete(struct cq *cq)
 	pthread_mutex_destroy(&cq->polling);
 	pthread_mutex_destroy(&cq->ibv.mutex);
 	pthread_cond_destroy(&cq->ibv.cond);
-	free(cq);
+	objects_free(cq);
 }
 
 static void fill(struct cq *cq, struct context *context, const struct ibv_cq_init_attr_ex *attr)
@@ -356,6 +382,7 @@ struct cq *cq_make(const char *call, struct context *context,
 					       attr->cqe, SEGMENT_CQS));
 	}
 	cq->ibv.handle = cq->index;
+	objects_made(OBJECT_CQ, &cq->ibv, cq->index);
 	atomic_fetch_add(&context->users, 1);
 	return cq;
 }
@@ -467,20 +494,28 @@ static void leave_lists(struct cq *cq)
 /* Every event that the program took from the channel is to be acknowledged. */
 static void wait_acknowledged(struct cq *cq)
 {
+	struct check_wait wait = {"ibv_destroy_cq", &cq->ibv, 0};
+
 	pthread_mutex_lock(&cq->ibv.mutex);
 	while (cq->ibv.comp_events_completed != cq->events_got)
-		pthread_cond_wait(&cq->ibv.cond, &cq->ibv.mutex);
+		check_wait(&wait, &cq->ibv.cond, &cq->ibv.mutex,
+			   cq->events_got - cq->ibv.comp_events_completed);
 	pthread_mutex_unlock(&cq->ibv.mutex);
+	check_wait_end(&wait);
 }
 
 SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 {
 	struct cq *cq = cq_of(ibv);
 
+	if (OBJECT_IS_GONE(OBJECT_CQ, ibv))
+		return call_error(EINVAL);
 	ENTER(cq->generation);
 	if (atomic_load(&cq->users) != 0)
 		return REFUSE_OF(EBUSY, "ibv_destroy_cq", "CQ %u: QPs use it", cq->index);
 	cq_moderation_end(cq);
+	if (check_any)
+		cq_check_end(cq);
 	pthread_mutex_lock(&process_objects);
 	leave_lists(cq);
 	leave_segment(cq);
@@ -490,6 +525,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv)
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
 	if (cq->parent_domain != NULL)
 		atomic_fetch_sub(&cq->parent_domain->users, 1);
+	objects_gone(OBJECT_CQ, ibv);
 	cq_delete(cq);
 	return 0;
 }

@@ -37,6 +37,11 @@ struct cq {
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
 	uint32_t generation;
+	_Atomic uint32_t polls;		 /* with checks; ... */
+	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */
+	_Atomic uint32_t armed_at;	 /* ... here */
+	_Atomic uint32_t empty_polls;	 /* since the last completion; ... */
+	_Atomic uint64_t empty_since_ns; /* ... and since when */
 	struct timer *timer;	  /* ends what moderation holds back; NULL: none; objects lock */
 	struct pd *parent_domain; /* that it was made with; NULL: none */
 	/* cq_ex.c: the completion that ibv_start_poll() or ibv_next_poll() has come to */

@@ -19,6 +19,8 @@
 
 #include "held.h"
 #include "objects.h"
+#include "qp_check.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/settle.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/powerfail/powerfail.h"
@@ -194,11 +196,11 @@ bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 
 void mr_let_go(struct mr *mr)
 {
-	unmap_forget(mr->ibv.lkey);
+	unmap_forget(mr->ibv.rkey);
 	if (mr->memory_users != NULL)
 		atomic_fetch_sub(mr->memory_users, 1);
 	withdrawn[mr->shared - process_current->segment->mr] = false;
-	free(mr);
+	objects_free(mr);
 }
 
 /*
@@ -237,9 +239,11 @@ struct mr *mr_new(const char *call, struct pd *pd, const struct shared_mr *wante
 	mr->ibv.addr = (void *)(uintptr_t)wanted->addr;
 	mr->ibv.length = wanted->length;
 	mr->ibv.handle = key >> 8;
-	mr->ibv.lkey = key;
+	mr->ibv.lkey = check_lkey_given(key);
 	mr->ibv.rkey = key;
 	atomic_fetch_add(&pd->users, 1);
+	if (check_any)
+		qp_check_region(mr);
 	return mr;
 }
 
@@ -332,9 +336,9 @@ static int plan(const struct mr *mr, int flags, const struct shared_mr *changes,
 		return REFUSE_OF(-EINVAL, rereg_mr,
 				 "key %#x: a null region, and one of device memory, stay as they "
 				 "are",
-				 mr->ibv.lkey);
-	if (mw_is_bound_to(mr->ibv.lkey))
-		return REFUSE_OF(-EINVAL, rereg_mr, BOUND, mr->ibv.lkey);
+				 mr->ibv.rkey);
+	if (mw_is_bound_to(mr->ibv.rkey))
+		return REFUSE_OF(-EINVAL, rereg_mr, BOUND, mr->ibv.rkey);
 	if (has_access)
 		error = check_access(rereg_mr, wanted, wanted->access);
 	if (error == 0 && moves)
@@ -361,20 +365,20 @@ static void change(struct mr *mr, int flags, struct pd *new_pd, const struct sha
 	pthread_mutex_lock(&process_objects);
 	withdrawn[shared - process_current->segment->mr] = false;
 	if (moves)
-		unmap_forget(mr->ibv.lkey);
+		unmap_forget(mr->ibv.rkey);
 	shared->pd = pd->number | (moves ? 0 : shared->pd & MR_UNMAPPED);
 	shared->access = wanted->access;
 	shared->file = wanted->file;
 	shared->addr = wanted->addr;
 	shared->length = wanted->length;
 	shared->iova = wanted->iova;
-	watch(shared, mr->ibv.lkey);
+	watch(shared, mr->ibv.rkey);
 	mr->ibv.addr = (void *)(uintptr_t)wanted->addr;
 	mr->ibv.length = wanted->length;
 	mr->ibv.pd = &pd->ibv;
 	atomic_fetch_sub(&old->users, 1);
 	atomic_fetch_add(&pd->users, 1);
-	atomic_store_explicit(&shared->key, mr->ibv.lkey, memory_order_release);
+	atomic_store_explicit(&shared->key, mr->ibv.rkey, memory_order_release);
 	pthread_mutex_unlock(&process_objects);
 }
 
@@ -389,13 +393,15 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, const struct shared_mr
 		return error;
 	if (!withdraw(mr)) {
 		pthread_mutex_lock(objects);
-		atomic_store(&shared->key, mr->ibv.lkey); /* as it was */
+		atomic_store(&shared->key, mr->ibv.rkey); /* as it was */
 		withdrawn[shared - process_current->segment->mr] = false;
 		pthread_mutex_unlock(objects);
 		return REFUSE_OF(-EBUSY, rereg_mr, "key %#x: a process that is stopped may use it",
-				 mr->ibv.lkey);
+				 mr->ibv.rkey);
 	}
 	change(mr, flags, pd, &wanted);
+	if (check_any)
+		qp_check_region(mr);
 	if ((wanted.access & IBV_ACCESS_LOCAL_WRITE) != 0)
 		VALGRIND_MAKE_MEM_DEFINED(mr->ibv.addr, mr->ibv.length);
 	return 0;
@@ -418,12 +424,12 @@ SOFT_EXPORT int ibv_rereg_mr(struct ibv_mr *ibv, int flags, struct ibv_pd *pd, v
 	    ((flags & IBV_REREG_MR_CHANGE_PD) != 0 && pd == NULL) ||
 	    (access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0)) {
 		REFUSE_OF(EINVAL, rereg_mr,
-			  "key %#x: flags %#x and the arguments do not go together", ibv->lkey,
+			  "key %#x: flags %#x and the arguments do not go together", ibv->rkey,
 			  (unsigned)flags);
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	error = process_is_foreign(mr->generation)
-			? REFUSE_OF(-EIO, rereg_mr, "key %#x: " CALL_OF_PARENT, ibv->lkey)
+			? REFUSE_OF(-EIO, rereg_mr, "key %#x: " CALL_OF_PARENT, ibv->rkey)
 			: rereg(mr, flags, pd_of(pd), &changes);
 	if (error == 0)
 		return 0;
@@ -436,9 +442,14 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 	struct mr *mr = (struct mr *)ibv;
 	bool settled;
 
+	if (OBJECT_IS_GONE(OBJECT_MR, ibv))
+		return call_error(EINVAL);
 	ENTER(mr->generation);
-	if (mw_is_bound_to(ibv->lkey))
-		return REFUSE_OF(EINVAL, __func__, BOUND, ibv->lkey);
+	if (mw_is_bound_to(ibv->rkey))
+		return REFUSE_OF(EINVAL, __func__, BOUND, ibv->rkey);
+	if (check_any)
+		qp_check_in_flight(ibv->rkey);
+	objects_gone(OBJECT_MR, ibv);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
 	settled = withdraw(mr);
 	pthread_mutex_lock(&process_objects);

@@ -44,25 +44,25 @@ static int error_of(enum vendor_err why)
 static int check_part(const struct pd *pd, const struct ibv_sge *sge, bool write)
 {
 	const struct segment *segment = process_current->segment;
-	const enum vendor_err why =
-		mr_reason(segment, sge->lkey, pd->number, sge->addr, sge->length,
-			  write ? (uint32_t)IBV_ACCESS_LOCAL_WRITE : 0);
+	const uint32_t key = check_lkey_taken(sge->lkey);
+	const enum vendor_err why = mr_reason(segment, key, pd->number, sge->addr, sge->length,
+					      write ? (uint32_t)IBV_ACCESS_LOCAL_WRITE : 0);
 
 	if (why != VENDOR_NONE)
-		return REFUSE_OF(error_of(why), advise_mr, "key %#x: %u bytes at %#llx: %s",
-				 sge->lkey, sge->length, (unsigned long long)sge->addr,
-				 vendor_err_text(why));
-	if ((segment->mr[sge->lkey >> 8].access & IBV_ACCESS_ON_DEMAND) == 0)
+		return REFUSE_OF(error_of(why), advise_mr, "key %#x: %u bytes at %#llx: %s", key,
+				 sge->length, (unsigned long long)sge->addr, vendor_err_text(why));
+	if ((segment->mr[key >> 8].access & IBV_ACCESS_ON_DEMAND) == 0)
 		return REFUSE_OF(ENOENT, advise_mr,
-				 "key %#x: registered without IBV_ACCESS_ON_DEMAND", sge->lkey);
+				 "key %#x: registered without IBV_ACCESS_ON_DEMAND", key);
 	return 0;
 }
 
 static int prefetch(const struct pd *pd, const struct ibv_sge *sge, bool write)
 {
+	const uint32_t key = check_lkey_taken(sge->lkey);
 	uint64_t memory;
 
-	if (sge->length == 0 || mr_check(process_current->segment, sge->lkey, pd->number, sge->addr,
+	if (sge->length == 0 || mr_check(process_current->segment, key, pd->number, sge->addr,
 					 sge->length, 0, &memory) == NULL)
 		return 0;
 	return -mapping_populate(memory, sge->length, write);

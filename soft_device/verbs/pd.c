@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "objects.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
@@ -27,6 +28,7 @@ struct pd *pd_make(struct context *context)
 	pd->generation = context->generation;
 	pd->ibv.context = &context->verbs.context;
 	pd->ibv.handle = pd->number;
+	objects_made(OBJECT_PD, &pd->ibv, pd->number);
 	atomic_fetch_add(&context->users, 1);
 	return pd;
 }
@@ -45,6 +47,8 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 {
 	struct pd *pd = pd_of(ibv);
 
+	if (OBJECT_IS_GONE(OBJECT_PD, ibv))
+		return call_error(EINVAL);
 	ENTER(pd->generation);
 	if (atomic_load(&pd->users) != 0)
 		return REFUSE_OF(EBUSY, "ibv_dealloc_pd",
@@ -56,6 +60,7 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv)
 	}
 	atomic_fetch_sub(&context_of(ibv->context)->users, 1);
 	atomic_fetch_sub(&process_current->pds, 1);
-	free(pd);
+	objects_gone(OBJECT_PD, ibv);
+	objects_free(pd);
 	return 0;
 }

@@ -15,10 +15,13 @@
 
 #include "held.h"
 #include "objects.h"
+#include "qp_check.h"
 #include "qp_states.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_check.h"
 #include "soft_device/datapath/sq_ud.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
@@ -247,7 +250,7 @@ static void qp_delete(struct qp *qp)
 	pthread_mutex_destroy(&qp->post_recv);
 	pthread_mutex_destroy(&qp->ibv.mutex);
 	pthread_cond_destroy(&qp->ibv.cond);
-	free(qp);
+	objects_free(qp);
 }
 
 static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, uint64_t send_ops)
@@ -281,6 +284,9 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 					       SEGMENT_QPS));
 	}
 	init->cap = qp->init.cap;
+	objects_made(OBJECT_QP, &qp->ibv, qp->ibv.qp_num);
+	if (check_any)
+		qp_check_room(qp);
 	return &qp->ibv;
 }
 
@@ -453,12 +459,16 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 	struct qp *qp = qp_of(ibv);
 	bool gone, in_group;
 
+	if (OBJECT_IS_GONE(OBJECT_QP, ibv))
+		return call_error(EINVAL);
 	ENTER(qp->generation);
 	pthread_mutex_lock(&process_objects);
 	in_group = mcast_has(qp);
 	pthread_mutex_unlock(&process_objects);
 	if (in_group)
 		return REFUSE(EBUSY, __func__, "QP 0x%x is in a multicast group", ibv->qp_num);
+	if (check_any)
+		qp_check_before_end(qp);
 	if (qp->sq.ud != NULL)
 		sq_ud_drain(&qp->sq);
 	qp_unlink(qp);
@@ -469,6 +479,9 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 	if (qp->recv_cq != qp->send_cq)
 		completion_purge(qp->recv_cq->shared, ibv->qp_num);
 	async_settle(qp->context, ibv);
+	if (check_any)
+		qp_check_end(qp);
+	objects_gone(OBJECT_QP, ibv);
 	end_queue(qp);
 	pthread_mutex_lock(&process_objects);
 	if (!gone)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "qp.h"
+#include "soft_device/datapath/sq_check.h"
 #include "soft_device/datapath/sq_ud.h"
 #include "soft_device/datapath/window.h"
 #include "soft_device/faults/call.h"
@@ -195,6 +196,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 	if (!sq_opcodes[slot->work.opcode].takes_inline)
 		REFUSE_BUILD(&qp->sq, EINVAL, "opcode %u has no inline data", slot->work.opcode);
 	for (size_t i = 0; i < count && qp->sq.build_error == 0; i++) {
+		if (check_any && bufs[i].length > room)
+			sq_check_build(&qp->sq, CHECK_INLINE_TOO_LONG,
+				       qp->sq.max_inline - room + bufs[i].length,
+				       qp->sq.max_inline);
 		if (bufs[i].length > room)
 			REFUSE_BUILD(&qp->sq, EINVAL,
 				     "wr_id %#llx: more inline data than max_inline_data, %u bytes",
@@ -220,6 +225,8 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv
 	if (slot == NULL)
 		return;
 	if (count > qp->sq.max_sge) {
+		if (check_any)
+			sq_check_build(&qp->sq, CHECK_TOO_MANY_SGES, count, qp->sq.max_sge);
 		REFUSE_BUILD(&qp->sq, EINVAL, "wr_id %#llx: %zu parts, max_send_sge is %u",
 			     (unsigned long long)slot->work.wr_id, count, qp->sq.max_sge);
 		return;
@@ -313,7 +320,7 @@ static int check_lengths(const struct send_queue *sq)
 	return 0;
 }
 
-static int wr_complete(struct ibv_qp_ex *ex)
+static int complete(struct ibv_qp_ex *ex)
 {
 	struct qp *qp = qp_of_ex(ex);
 	struct send_queue *sq = &qp->sq;
@@ -338,6 +345,21 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	shared_lock_release(&sq->lock);
 	pthread_mutex_unlock(&sq->build);
 	return error == 0 ? 0 : call_error(error);
+}
+
+static int wr_complete(struct ibv_qp_ex *ex)
+{
+	struct send_queue *sq = &qp_of_ex(ex)->sq;
+	int error;
+
+	if (!check_any)
+		return complete(ex);
+	sq_check_enter(STACK_ENTRY());
+	error = complete(ex);
+	if (error == ENOMEM || (error != 0 && sq_state(sq) < IBV_QPS_RTS))
+		sq_check_refused(sq, NULL, NULL, error);
+	sq_check_leave();
+	return error;
 }
 
 /* --- making --- */

@@ -13,6 +13,7 @@
 #include "qp.h"
 #include "soft_device/datapath/explain.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_check.h"
 #include "soft_device/datapath/sq_ud.h"
 #include "soft_device/process/process.h"
 
@@ -218,6 +219,8 @@ static void explain(struct qp *qp)
 	refusal = qp->shared->refusal;
 	qp->shared->refusal.why = VENDOR_NONE;
 	shared_lock_release(&qp->shared->lock);
+	if (check_any)
+		sq_check_refusal(qp->shared, &refusal);
 	explain_refusal(qp->ibv.qp_num, &refusal);
 }
 
@@ -229,7 +232,7 @@ static void raise_one(struct qp *qp, const void *unused)
 	if ((uint16_t)atomic_load_explicit(&qp->shared->raise, memory_order_relaxed) == 0)
 		return;
 	bits = (uint16_t)atomic_exchange(&qp->shared->raise, shared_qp_word(qp->sq.generation, 0));
-	if (process_is_verbose && (bits & RAISE_QP_FLUSH))
+	if ((process_is_verbose || check_any) && (bits & RAISE_QP_FLUSH))
 		explain(qp);
 	raise_events(qp, bits);
 	if (bits & RAISE_QP_FLUSH)

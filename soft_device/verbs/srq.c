@@ -10,7 +10,10 @@
 #include "held.h"
 #include "objects.h"
 #include "qp.h"
+#include "qp_check.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/recv_ring.h"
+#include "soft_device/datapath/sq_check.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/process.h"
 
@@ -84,7 +87,7 @@ static void srq_delete(struct srq *srq)
 	pthread_mutex_destroy(&srq->post);
 	pthread_mutex_destroy(&srq->ibv.mutex);
 	pthread_cond_destroy(&srq->ibv.cond);
-	free(srq);
+	objects_free(srq);
 }
 
 SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *ibv, struct ibv_srq_init_attr *init)
@@ -107,6 +110,7 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *ibv, struct ibv_srq_in
 		srq_delete(srq);
 		return call_failed_null(-error);
 	}
+	objects_made(OBJECT_SRQ, &srq->ibv, srq->index);
 	return &srq->ibv;
 }
 
@@ -144,6 +148,8 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 {
 	struct srq *srq = srq_of(ibv);
 
+	if (OBJECT_IS_GONE(OBJECT_SRQ, ibv))
+		return call_error(EINVAL);
 	ENTER(srq->generation);
 	if (atomic_load(&srq->users) != 0)
 		return REFUSE_OF(EBUSY, "ibv_destroy_srq", "SRQ %u: %u QPs use it", srq->index,
@@ -156,6 +162,11 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv)
 	pthread_mutex_unlock(&process_objects);
 	async_settle(context_of(ibv->context), ibv);
 	atomic_fetch_sub(&srq->pd->users, 1);
+	if (check_any) {
+		sq_check_ring_end(&srq->shared->rq);
+		check_release(srq);
+	}
+	objects_gone(OBJECT_SRQ, ibv);
 	srq_delete(srq);
 	return 0;
 }

@@ -14,12 +14,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "mr.h"
+#include "qp_check.h"
+#include "soft_device/check/check.h"
 #include "soft_device/datapath/settle.h"
 #include "soft_device/process/mapping.h"
 
@@ -54,6 +57,7 @@ static _Atomic uint64_t filled[WORDS / 64]; /* a bit for each word of it that ha
 static _Atomic pid_t owner; /* without it a child by clone(2) would look at a segment it lacks */
 
 static bool pending[SEGMENT_UNMAPPED]; /* noted by the call that is under way */
+static bool is_freeing;		       /* ... which is free(); under `unmapping` */
 
 const struct process_part unmap_part = {.lock = &unmapping};
 
@@ -125,6 +129,52 @@ static uint32_t next_live(uint32_t index)
 	return next_bit(live, next_bit(filled, index / 64 + 1, WORDS) * 64, SEGMENT_MRS);
 }
 
+/* --- blocks of the heap that were freed with a region in them: heap.c --- */
+
+#define KEPT_BYTES (UINT64_C(64) << 20)
+
+struct block {
+	struct block *next;
+	void *start;
+	struct range range;
+	void (*release)(void *start);
+};
+
+static struct block *blocks; /* objects lock */
+static uint64_t kept_bytes;
+
+/* Not one that covers more than the block, or follows the mapping. */
+static bool is_inside(const struct shared_mr *mr, struct range range)
+{
+	return atomic_load(&mr->key) != 0 && (mr->access & IBV_ACCESS_ON_DEMAND) == 0 &&
+	       mr->addr >= range.from && mr->addr + mr->length <= range.to;
+}
+
+static bool has_region(struct range range)
+{
+	for (uint32_t i = next_live(0); i < SEGMENT_MRS; i = next_live(i + 1))
+		if (is_inside(&process_current->segment->mr[i], range))
+			return true;
+	return false;
+}
+
+/* Those without a region are given back. Objects lock held. */
+static void release_blocks(void)
+{
+	struct block **at = &blocks, *block;
+
+	while ((block = *at) != NULL) {
+		if (has_region(block->range)) {
+			at = &block->next;
+			continue;
+		}
+		*at = block->next;
+		kept_bytes -= block->range.to - block->range.from;
+		block->release(block->start);
+		free(block);
+	}
+}
+
 void unmap_forget(uint32_t key)
 {
 	struct segment *segment = process_current->segment;
@@ -133,6 +183,8 @@ void unmap_forget(uint32_t key)
 	atomic_fetch_and(&live[index / 64], ~(UINT64_C(1) << index % 64));
 	if (atomic_load(&live[index / 64]) == 0)
 		atomic_fetch_and(&filled[index / 64 / 64], ~(UINT64_C(1) << index / 64 % 64));
+	if (check_any)
+		release_blocks();
 	if ((segment->mr[index].pd & MR_UNMAPPED) == 0)
 		return;
 	for (uint32_t i = 0; i < used; i++)
@@ -178,6 +230,8 @@ static int note_for(struct segment *segment, struct shared_mr *mr, uint32_t key,
 	atomic_store(&segment->unmapped[i].key, key);
 	if (i >= atomic_load(&segment->unmapped_used))
 		atomic_store(&segment->unmapped_used, i + 1);
+	if (check_any)
+		qp_check_unmapped(key, is_freeing);
 	__atomic_fetch_or(&mr->pd, MR_UNMAPPED, __ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -241,6 +295,58 @@ static int note(struct range range)
 		process_warn(
 			"a process that is stopped may still write to memory that was unmapped");
 	return error;
+}
+
+SOFT_EXPORT bool rpma_soft_block_is_registered(const void *start, size_t bytes)
+{
+	const struct range range = {(uintptr_t)start, (uintptr_t)start + bytes};
+
+	return check_any && process_current != NULL && range.from < atomic_load(&highest) &&
+	       range.to > atomic_load(&lowest) && atomic_load(&owner) == getpid() &&
+	       has_region(range);
+}
+
+/* Objects lock held; false: too many bytes are kept, or notes. */
+static bool keep_block(const struct block *wanted)
+{
+	struct segment *segment = process_current->segment;
+	struct block *made;
+	bool is_noted = true;
+
+	if (kept_bytes + (wanted->range.to - wanted->range.from) > KEPT_BYTES ||
+	    (made = malloc(sizeof(*made))) == NULL)
+		return false;
+	for (uint32_t i = next_live(0); i < SEGMENT_MRS && is_noted; i = next_live(i + 1))
+		if (is_inside(&segment->mr[i], wanted->range))
+			is_noted = note_for(segment, &segment->mr[i],
+					    atomic_load(&segment->mr[i].key), wanted->range) == 0;
+	*made = *wanted;
+	made->next = blocks;
+	blocks = made;
+	kept_bytes += wanted->range.to - wanted->range.from;
+	return true;
+}
+
+/*
+ * The block is freed, with a region in it: true, and it is kept until that is deregistered; what
+ * uses it meanwhile fails. `caller` is in the object that watches free().
+ */
+SOFT_EXPORT bool rpma_soft_block_freed(void *start, size_t bytes, void (*release)(void *start),
+				       const void *caller)
+{
+	const struct range range = {(uintptr_t)start, (uintptr_t)start + bytes};
+	bool is_kept;
+
+	stack_leave_out(caller);
+	pthread_mutex_lock(&unmapping);
+	is_freeing = true;
+	pthread_mutex_lock(&process_objects);
+	is_kept = keep_block(&(struct block){.start = start, .range = range, .release = release});
+	pthread_mutex_unlock(&process_objects);
+	settle(true);
+	is_freeing = false;
+	pthread_mutex_unlock(&unmapping);
+	return is_kept;
 }
 
 /* A call that takes pages away: what begin() has done for it, and end() has to. */

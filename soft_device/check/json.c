@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json.c -- findings as lines of JSON, appended to a file that processes may share: one write(2)
+ * for each line.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "symbol.h"
+
+static int file = -1;
+
+static FILE *begin(char **text, size_t *bytes)
+{
+	if (check_words.json[0] == '\0')
+		return NULL;
+	if (file < 0)
+		file = open(check_words.json, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	return file < 0 ? NULL : open_memstream(text, bytes);
+}
+
+static void end(FILE *out, char **text, size_t *bytes)
+{
+	fputc('\n', out);
+	if (fclose(out) == 0 && *text != NULL && write(file, *text, *bytes) < 0)
+		process_warn("check: json=%s: cannot be written", check_words.json);
+	free(*text);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		const unsigned char byte = (unsigned char)*text;
+
+		if (byte == '"' || byte == '\\')
+			fprintf(out, "\\%c", byte);
+		else if (byte < 0x20)
+			fprintf(out, "\\u%04x", byte);
+		else
+			fputc(byte, out);
+	}
+	fputc('"', out);
+}
+
+static void put_frame(FILE *out, const struct symbol *symbol)
+{
+	fputs("{\"function\":", out);
+	put_text(out, symbol->function);
+	fputs(",\"file\":", out);
+	put_text(out, symbol->file);
+	if (symbol->line > 0)
+		fprintf(out, ",\"line\":%d", symbol->line);
+	fputc('}', out);
+}
+
+static void put_stack(FILE *out, const struct stack *stack)
+{
+	bool is_first = true;
+
+	fputc('[', out);
+	for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
+		const struct symbol *symbol = symbol_of(stack->pc[i]);
+
+		for (; symbol != NULL; symbol = symbol->outer) {
+			if (symbol->is_wrapper)
+				continue;
+			if (!is_first)
+				fputc(',', out);
+			is_first = false;
+			put_frame(out, symbol);
+		}
+	}
+	fputc(']', out);
+}
+
+void json_finding(const struct check_finding *finding)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = begin(&text, &bytes);
+
+	if (out == NULL)
+		return;
+	fprintf(out, "{\"finding\":\"%s\",\"level\":\"%s\",\"pid\":%d,\"sentence\":",
+		check_kinds[finding->kind].id, check_level_name(finding->level), (int)getpid());
+	put_text(out, finding->sentence);
+	fputs(",\"stack\":", out);
+	put_stack(out, stack_get(finding->stack));
+	fputs(",\"details\":{", out);
+	for (unsigned i = 0; i < finding->lines; i++) {
+		if (i > 0)
+			fputc(',', out);
+		put_text(out, finding->line[i].name);
+		fputc(':', out);
+		if (finding->line[i].stack != 0)
+			put_stack(out, stack_get(finding->line[i].stack));
+		else
+			put_text(out, finding->line[i].text);
+	}
+	fputs("}}", out);
+	end(out, &text, &bytes);
+}
+
+void json_end(void)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = begin(&text, &bytes);
+
+	if (out == NULL)
+		return;
+	fprintf(out,
+		"{\"pid\":%d,\"errors\":%u,\"warnings\":%u,\"suppressed\":%u,\"requests\":%llu}",
+		(int)getpid(), atomic_load(&check_counts.errors),
+		atomic_load(&check_counts.warnings), atomic_load(&check_counts.suppressed),
+		(unsigned long long)atomic_load(&check_requests));
+	end(out, &text, &bytes);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * symbol.h -- the names of places in the program: function, file and line.
+ *
+ * By libdw, which is loaded at the first finding, where the program has debug information; else
+ * function and offset by dladdr(3). Calls of inline functions of verbs.h count as their callers'.
+ */
+#ifndef SOFT_CHECK_SYMBOL_H
+#define SOFT_CHECK_SYMBOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct symbol {
+	char function[128];   /* "??": unknown */
+	char file[128];	      /* the last part of its path; of the object where there is no line */
+	int line;	      /* 0: unknown */
+	bool is_wrapper;      /* a function of verbs.h or rdma_verbs.h that was not inlined */
+	struct symbol *outer; /* the function that this one was inlined into; NULL: it was not */
+};
+
+/*
+ * What a return address belongs to, by the call before it: the innermost function first. Callers
+ * exclude each other; it stays as it is.
+ */
+const struct symbol *symbol_of(uintptr_t pc);
+
+#endif /* SOFT_CHECK_SYMBOL_H */

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_check.c -- see sq_check.h: what is known of each request that is posted, and what is wrong
+ * with posting it.
+ *
+ * A program may use the memory of a request again once its completion was polled. To see that it
+ * waits, a request is executed when the program polls, or after HOLD_NS, whatever comes first, and
+ * its bytes are compared with those at the post by a sum of them.
+ */
+#include "sq_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft_device/check/objects.h"
+#include "soft_device/process/names.h"
+#include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
+
+#define HOLD_NS	 1000000u
+#define OTHER_NS 50000u
+#define WHOLE	 4096u /* bytes of a piece that are looked at: summing up more costs too much */
+#define LINE	 64u
+#define FAILED	 1024u
+
+struct post {
+	uint32_t stack;
+	bool has_sum;
+	uint64_t sum;	  /* over the bytes that it sends */
+	uint64_t hold_ns; /* not executed before, but by a thread that polls */
+};
+
+/* What is known of a send queue; under its lock. */
+struct watch {
+	struct post *posts;		/* as many as there are slots */
+	uint64_t number;		/* how many requests, in all */
+	const struct ibv_send_wr *list; /* posted in part; NULL: none was, or it went on */
+	const struct ibv_send_wr *rest; /* what was not */
+};
+
+static struct watch *watches[SEGMENT_QPS];
+static _Atomic uint32_t failed[FAILED]; /* numbers of QPs of which a failed completion was polled */
+static _Atomic uint32_t last_post;	/* its stack */
+static _Thread_local struct stack_entry entry;
+static _Thread_local bool is_polling;
+static _Thread_local uint32_t polled_cq;
+
+void sq_check_enter(struct stack_entry at)
+{
+	entry = at;
+}
+
+void sq_check_leave(void)
+{
+	entry = (struct stack_entry){0, 0};
+}
+
+static uint32_t where(void)
+{
+	return entry.pc != 0 ? stack_at(entry) : stack_here();
+}
+
+static struct watch *watch_of(const struct send_queue *sq)
+{
+	struct watch *watch = watches[sq->index];
+
+	if (watch != NULL)
+		return watch;
+	watch = calloc(1, sizeof(*watch));
+	if (watch == NULL)
+		return NULL;
+	watch->posts = calloc(sq->count, sizeof(*watch->posts));
+	if (watch->posts == NULL) {
+		free(watch);
+		return NULL;
+	}
+	watches[sq->index] = watch;
+	return watch;
+}
+
+static struct post *post_at(const struct send_queue *sq, uint32_t number)
+{
+	struct watch *watch = watch_of(sq);
+
+	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
+}
+
+uint32_t sq_check_stack(const struct send_queue *sq, uint32_t number)
+{
+	const struct post *post = post_at(sq, number);
+
+	return post == NULL ? 0 : post->stack;
+}
+
+uint32_t sq_check_last(void)
+{
+	return atomic_load(&last_post);
+}
+
+static void watch_delete(struct watch *watch)
+{
+	if (watch == NULL)
+		return;
+	free(watch->posts);
+	free(watch);
+}
+
+void sq_check_end(struct send_queue *sq)
+{
+	watch_delete(watches[sq->index]);
+	watches[sq->index] = NULL;
+	check_release(sq);
+}
+
+void sq_check_forget(void)
+{
+	memset(watches, 0, sizeof(watches)); /* threads of the parent may have had their locks */
+	sq_check_forget_receives();
+}
+
+/* --- the bytes of a request --- */
+
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * UINT64_C(0x9fb21c651e98df25);
+	return sum ^ sum >> 32;
+}
+
+static uint64_t sum_line(uint64_t sum, const unsigned char *from, size_t bytes)
+{
+	uint64_t words[LINE / 8] = {0};
+
+	memcpy(words, from, bytes);
+	return mix(mix(sum, (words[0] + words[1] * 3) ^ (words[2] * 5 + words[3] * 7)),
+		   (words[4] * 9 + words[5] * 11) ^ (words[6] * 13 + words[7] * 15));
+}
+
+/* The program may change them at this moment: that is what is to be found. */
+static __attribute__((no_sanitize("thread", "address"))) uint64_t
+sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
+{
+	const size_t last = (bytes - 1) / LINE * LINE;
+
+	for (size_t at = 0; at < last; at += LINE)
+		sum = sum_line(sum, from + at, LINE);
+	return sum_line(sum, from + last, bytes - last);
+}
+
+/* Operations that send bytes of the program's memory, not copied by the post. */
+static bool sends_memory(const struct send_work *work)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+
+	return opcode->op != REQUEST_FLUSH && opcode->local_access == 0 && !sq_is_local(work) &&
+	       (work->flags & IBV_SEND_INLINE) == 0 && work->num_sge > 0;
+}
+
+/* The parts of a piece that are looked at: of a long one its ends. How many, 1 or 2. */
+static unsigned ends_of(const struct iovec *piece, struct iovec *parts)
+{
+	parts[0] = *piece;
+	if (piece->iov_len <= WHOLE)
+		return 1;
+	parts[0].iov_len = WHOLE / 2;
+	parts[1] = (struct iovec){(unsigned char *)piece->iov_base + piece->iov_len - WHOLE / 2,
+				  WHOLE / 2};
+	return 2;
+}
+
+/* False: some of it cannot be read, or is nothing. */
+static bool sum_of(const struct send_queue *sq, const struct send_work *work, uint64_t *sum)
+{
+	struct iovec parts[2 * SOFT_MAX_SGE];
+	struct request request;
+	unsigned count = 0;
+
+	*sum = 0;
+	if (sq_make_request(sq, work, &request) != IBV_WC_SUCCESS)
+		return false;
+	for (unsigned i = 0; i < request.local_count; i++)
+		count += ends_of(&request.local[i], parts + count);
+	if (count == 0 || !target_memory_is_usable(parts, count, false))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		*sum = sum_part(*sum, parts[i].iov_base, parts[i].iov_len);
+	return true;
+}
+
+static bool overlap(const struct send_work *one, const struct send_work *other)
+{
+	for (uint32_t i = 0; i < one->num_sge; i++)
+		for (uint32_t j = 0; j < other->num_sge; j++)
+			if (one->sge[i].addr < other->sge[j].addr + other->sge[j].length &&
+			    other->sge[j].addr < one->sge[i].addr + one->sge[i].length)
+				return true;
+	return false;
+}
+
+/* A read or an atomic before it in the queue brings the bytes that it sends: not the program. */
+static bool is_brought(const struct send_queue *sq, const struct send_work *work)
+{
+	for (uint32_t number = sq->completed; number != sq->posted; number++) {
+		const struct send_work *before = &sq_slot(sq, number)->work;
+
+		if (sq_opcodes[before->opcode].local_access != 0 && overlap(before, work))
+			return true;
+	}
+	return false;
+}
+
+/* --- posting --- */
+
+/* The queue pair has failed, the program knows, and goes on. */
+static void tell_after_error(struct send_queue *sq, struct watch *watch, uint32_t stack)
+{
+	struct check_finding finding;
+
+	if (sq_state(sq) != IBV_QPS_ERR || atomic_load(&failed[sq->qpn % FAILED]) != sq->qpn)
+		return;
+	check_find(&finding, CHECK_POST_AFTER_ERROR, stack,
+		   "request %llu is posted to QP %#x, which is in ERR since a completion of it "
+		   "failed, and that was polled",
+		   (unsigned long long)watch->number, sq->qpn);
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}
+
+void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
+{
+	struct watch *watch = watch_of(sq);
+	struct post *post = post_at(sq, sq->posted);
+
+	atomic_fetch_add_explicit(&check_requests, 1, memory_order_relaxed);
+	if ((slot->work.flags & IBV_SEND_INLINE) == 0)
+		for (uint32_t i = 0; i < slot->work.num_sge; i++)
+			slot->sge[i].lkey = check_lkey_taken(slot->sge[i].lkey);
+	if (post == NULL)
+		return;
+	watch->number++;
+	*post = (struct post){.stack = where(), .hold_ns = process_now_ns() + HOLD_NS};
+	atomic_store_explicit(&last_post, post->stack, memory_order_relaxed);
+	if (sends_memory(&slot->work) && check_wants(CHECK_SOURCE_CHANGED) &&
+	    !is_brought(sq, &slot->work))
+		post->has_sum = sum_of(sq, &slot->work, &post->sum);
+	tell_after_error(sq, watch, post->stack);
+	if (atomic_load_explicit(&check_held, memory_order_relaxed) > 0) {
+		check_drop(sq, CHECK_SQ_FULL, 0);
+		check_drop(sq, CHECK_BAD_WR_IGNORED, slot->work.wr_id);
+	}
+}
+
+static void tell_changed(struct send_queue *sq, const struct send_work *work,
+			 const struct post *post)
+{
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_SOURCE_CHANGED, post->stack,
+		   "the %llu bytes of a request were changed between its post and its execution",
+		   (unsigned long long)sq_length(work));
+	check_line(&finding, "source", "%#llx .. %#llx   lkey %#x, wr_id %#llx, QP %#x",
+		   (unsigned long long)work->sge[0].addr,
+		   (unsigned long long)(work->sge[0].addr + work->sge[0].length),
+		   work->sge[0].lkey | CHECK_LKEY, (unsigned long long)work->wr_id, sq->qpn);
+	check_place(&finding, "posted at", post->stack);
+	check_report(&finding);
+}
+
+/* A poll ends the hold, one of another CQ a little later. */
+static bool is_over(const struct send_queue *sq, const struct post *post)
+{
+	const uint64_t hold_ns = is_polling ? post->hold_ns - HOLD_NS + OTHER_NS : post->hold_ns;
+
+	return (is_polling && (polled_cq == sq->cq || polled_cq == SQ_ALL_CQS)) ||
+	       process_now_ns() >= hold_ns;
+}
+
+bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot)
+{
+	struct post *post = post_at(sq, sq->next);
+	uint64_t sum;
+
+	if (post == NULL)
+		return true;
+	if (!is_over(sq, post)) {
+		sq_wait_until(sq, post->hold_ns);
+		return false;
+	}
+	if (!post->has_sum)
+		return true;
+	post->has_sum = false; /* it may be tried again */
+	if (sum_of(sq, &slot->work, &sum) && sum != post->sum)
+		tell_changed(sq, &slot->work, post);
+	return true;
+}
+
+void sq_check_progress(uint32_t cq)
+{
+	is_polling = true;
+	polled_cq = cq;
+	sq_progress_of(cq);
+	is_polling = false;
+}
+
+void sq_check_run(struct send_queue *sq)
+{
+	is_polling = true;
+	polled_cq = SQ_ALL_CQS;
+	sq_run(sq);
+	is_polling = false;
+}
+
+static void tell_status(int status);
+
+static _Atomic uint32_t failures_polled, failure_polled_at, failure_qpn; /* the first one's */
+
+void sq_check_polled(const struct ibv_wc *wc)
+{
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	atomic_store(&failed[wc->qp_num % FAILED], wc->qp_num);
+	if (atomic_fetch_add(&failures_polled, 1) == 0) {
+		atomic_store(&failure_polled_at, stack_here());
+		atomic_store(&failure_qpn, wc->qp_num);
+		check_at_end(tell_status);
+	}
+}
+
+/* The process ends with success. */
+static void tell_status(int status)
+{
+	const uint32_t stack = atomic_load(&failure_polled_at);
+	struct check_finding finding;
+
+	if (status != 0)
+		return;
+	check_find(&finding, CHECK_STATUS_UNREAD, stack,
+		   "%u completions failed, the first of QP %#x, and the program ends with status 0",
+		   atomic_load(&failures_polled), atomic_load(&failure_qpn));
+	check_place(&finding, "polled at", stack);
+	check_report(&finding);
+}
+
+/* --- what is refused --- */
+
+/* How many of the newest requests that take a place have no completion of their own. */
+static uint32_t unsignaled(const struct send_queue *sq, uint32_t *first)
+{
+	const uint32_t released = atomic_load(sq->released);
+	uint32_t number = sq->posted;
+
+	while (number != released) {
+		const struct send_work *work = &sq_slot(sq, number - 1)->work;
+
+		if (sq->sig_all || (work->flags & IBV_SEND_SIGNALED) != 0)
+			break;
+		number--;
+	}
+	*first = number;
+	return sq->posted - number;
+}
+
+/* True: it will never have room again. `is_part`: requests before it in a list were posted. */
+static bool tell_full(struct send_queue *sq, bool is_part)
+{
+	const uint32_t taken = sq->posted - atomic_load(sq->released), stack = where();
+	struct check_finding finding;
+	uint32_t first;
+	const uint32_t silent = unsignaled(sq, &first);
+	const bool is_stuck = silent == taken;
+
+	check_find(&finding, CHECK_SQ_FULL, stack,
+		   "the send queue of QP %#x is full: %u of %u places are taken", sq->qpn, taken,
+		   sq->max_wr);
+	if (is_stuck)
+		check_line(&finding, "why",
+			   "none of these requests is signaled, so no place will "
+			   "ever be free");
+	else
+		check_line(&finding, "why",
+			   "their completions, or those of later requests, were not polled");
+	check_line(&finding, "unsignaled", "%u since the last signaled one", silent);
+	check_place(&finding, "posted at", stack);
+	check_place(&finding, "oldest at", sq_check_stack(sq, atomic_load(sq->released)));
+	if (silent > 0)
+		check_place(&finding, "unsignaled from", sq_check_stack(sq, first));
+	if (is_stuck)
+		check_report(&finding);
+	else if (!is_part)
+		check_hold(sq, 0, &finding); /* polling and posting again mends it */
+	return is_stuck;
+}
+
+enum sq_check_feed sq_check_feeds(struct send_queue *sq)
+{
+	enum sq_check_feed feed = FEED_EMPTY;
+	uint32_t first;
+
+	shared_lock_take(&sq->lock);
+	if (sq->completed != sq->posted)
+		feed = FEED_COMPLETION; /* or an error */
+	else if (sq->posted != atomic_load(sq->released))
+		feed = unsignaled(sq, &first) == sq->posted - atomic_load(sq->released)
+			       ? FEED_NOTHING
+			       : FEED_COMPLETION;
+	shared_lock_release(&sq->lock);
+	return feed;
+}
+
+static void tell_state(struct send_queue *sq)
+{
+	const uint32_t stack = where();
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_POST_IN_STATE, stack,
+		   "a request is posted to QP %#x, which is in %s, not in RTS", sq->qpn,
+		   name_of_state(sq_state(sq)));
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}
+
+void sq_check_build(struct send_queue *sq, enum check_kind kind, uint64_t asked, uint64_t granted)
+{
+	const bool is_inline = kind == CHECK_INLINE_TOO_LONG;
+	const uint32_t stack = where();
+	struct check_finding finding;
+
+	check_find(&finding, kind, stack, "a request has %llu %s, and QP %#x was granted %llu",
+		   (unsigned long long)asked, is_inline ? "bytes of inline data" : "pieces",
+		   sq->qpn, (unsigned long long)granted);
+	check_line(&finding, "granted", "%s %llu", is_inline ? "max_inline_data" : "max_send_sge",
+		   (unsigned long long)granted);
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}
+
+static uint64_t length_of(const struct ibv_send_wr *wr)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		bytes += wr->sg_list[i].length;
+	return bytes;
+}
+
+static void find_rest(struct check_finding *finding, const struct send_queue *sq, uint32_t stack,
+		      const char *what)
+{
+	check_find(finding, CHECK_BAD_WR_IGNORED, stack,
+		   "a list of requests was posted in part to QP %#x, and the rest %s", sq->qpn,
+		   what);
+	check_place(finding, "posted at", stack);
+}
+
+void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
+{
+	struct check_finding finding;
+	struct watch *watch = watches[sq->index];
+	bool is_again;
+
+	if (watch == NULL || watch->list == NULL) /* mostly; who posts in parts is one thread */
+		return;
+	shared_lock_take(&sq->lock);
+	watch = watch_of(sq);
+	is_again = watch != NULL && watch->list == list && list != NULL && watch->rest != list;
+	if (watch != NULL)
+		watch->list = watch->rest = NULL;
+	shared_lock_release(&sq->lock);
+	if (!is_again)
+		return;
+	find_rest(&finding, sq, where(), "is posted again together with what was posted before");
+	check_report(&finding);
+}
+
+/* The first of a list was posted, and the rest, from `bad` on, was not. */
+static void hold_rest(struct send_queue *sq, const struct ibv_send_wr *list,
+		      const struct ibv_send_wr *bad)
+{
+	const uint32_t stack = where();
+	struct check_finding finding;
+	unsigned posted = 0, left = 0;
+
+	for (const struct ibv_send_wr *wr = list; wr != bad; wr = wr->next)
+		posted++;
+	for (const struct ibv_send_wr *wr = bad; wr != NULL; wr = wr->next)
+		left++;
+	find_rest(&finding, sq, stack, "was not posted again");
+	check_line(&finding, "list", "%u requests were posted, %u from wr_id %#llx on were not",
+		   posted, left, (unsigned long long)bad->wr_id);
+	check_hold(sq, bad->wr_id, &finding);
+}
+
+void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
+		      const struct ibv_send_wr *bad, int error)
+{
+	const bool is_part = bad != list;
+	struct watch *watch;
+	bool is_stuck = false;
+
+	shared_lock_take(&sq->lock);
+	watch = watch_of(sq);
+	if (watch != NULL && is_part) {
+		watch->list = list;
+		watch->rest = bad;
+	}
+	if (error == ENOMEM)
+		is_stuck = tell_full(sq, is_part);
+	else if (sq_state(sq) < IBV_QPS_RTS)
+		tell_state(sq);
+	else if (bad != NULL && bad->num_sge > 0 && (uint32_t)bad->num_sge > sq->max_sge)
+		sq_check_build(sq, CHECK_TOO_MANY_SGES, (uint64_t)bad->num_sge, sq->max_sge);
+	else if (bad != NULL && bad->num_sge >= 0 && (bad->send_flags & IBV_SEND_INLINE) != 0 &&
+		 length_of(bad) > sq->max_inline)
+		sq_check_build(sq, CHECK_INLINE_TOO_LONG, length_of(bad), sq->max_inline);
+	shared_lock_release(&sq->lock);
+	if (is_part && !is_stuck)
+		hold_rest(sq, list, bad);
+}
+
+const char *sq_check_rights(uint32_t access, char names[NAMES_BYTES])
+{
+	static const char prefix[] = "IBV_ACCESS_";
+	char *to = names;
+
+	names_of_access(access, names);
+	for (const char *from = names; *from != '\0';) {
+		if (strncmp(from, prefix, sizeof(prefix) - 1) == 0)
+			from += sizeof(prefix) - 1;
+		else if (*from == ',' || *from == '|')
+			from++;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+	return names;
+}
+
+/* --- what is in flight --- */
+
+static void tell_in_flight(const struct send_queue *sq, const struct send_work *work,
+			   uint32_t number, uint32_t key)
+{
+	const uint32_t stack = stack_here();
+	struct check_finding finding;
+	struct object region;
+
+	check_find(&finding, CHECK_DEREG_IN_FLIGHT, stack,
+		   "the region of lkey %#x is deregistered, and a request of QP %#x that was "
+		   "posted uses it",
+		   key | CHECK_LKEY, sq->qpn);
+	check_line(&finding, "request", "wr_id %#llx, %llu bytes", (unsigned long long)work->wr_id,
+		   (unsigned long long)sq_length(work));
+	check_place(&finding, "posted at", sq_check_stack(sq, number));
+	check_place(&finding, "deregistered at", stack);
+	if (objects_find(OBJECT_MR, key, &region))
+		check_place(&finding, "registered at", region.made_at);
+	check_report(&finding);
+}
+
+static bool names_key(const struct send_work *work, uint32_t key)
+{
+	if (work->flags & IBV_SEND_INLINE)
+		return false;
+	for (uint32_t i = 0; i < work->num_sge; i++)
+		if (work->sge[i].length > 0 && work->sge[i].lkey == key)
+			return true;
+	return false;
+}
+
+bool sq_check_uses(struct send_queue *sq, uint32_t key)
+{
+	bool uses = false;
+
+	shared_lock_take(&sq->lock);
+	for (uint32_t number = atomic_load(sq->released); number != sq->posted && !uses; number++) {
+		const struct send_work *work = &sq_slot(sq, number)->work;
+		/* a read without a completion: nothing else tells that the bytes have come */
+		const bool is_under_way = (int32_t)(number - sq->completed) >= 0 ||
+					  sq_opcodes[work->opcode].local_access != 0;
+
+		uses = is_under_way && names_key(work, key) && sq_state(sq) == IBV_QPS_RTS;
+		if (uses)
+			tell_in_flight(sq, work, number, key);
+	}
+	shared_lock_release(&sq->lock);
+	return uses;
+}

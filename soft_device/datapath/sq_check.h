@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_check.h -- what `rpma-soft --check` does with send queues; called only with check_any.
+ *
+ * All requests are kept in slots then, and are executed by a thread that polls, or after a while:
+ * what a program does to the memory of a request too early is seen so.
+ */
+#ifndef SOFT_DATAPATH_SQ_CHECK_H
+#define SOFT_DATAPATH_SQ_CHECK_H
+
+#include "soft_device/check/check.h"
+#include "soft_device/process/names.h"
+#include "soft_device/transport/vendor_err.h"
+#include "sq.h"
+
+/* Where the calling thread entered the device, for the requests that it posts until it leaves. */
+void sq_check_enter(struct stack_entry entry);
+void sq_check_leave(void);
+
+/* A request was put in a slot. Callers hold sq.lock, as those of the next three. */
+void sq_check_posted(struct send_queue *sq, struct send_slot *slot);
+/* The next request is about to be executed; false: not yet. */
+bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot);
+/* The oldest request fails. */
+void sq_check_failed(const struct send_queue *sq, const struct send_work *work,
+		     enum ibv_wc_status status, enum vendor_err why) __attribute__((cold));
+/* A message of a UC or UD queue pair was lost. */
+void sq_check_lost(const struct send_queue *sq, const struct send_work *work, enum vendor_err why)
+	__attribute__((cold));
+
+/* A list is about to be posted; no lock held. */
+void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list);
+/* A post was refused; no lock held. The list is as it was posted, from its first request on. */
+void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
+		      const struct ibv_send_wr *bad, int error) __attribute__((cold));
+/* Requests that are built: more pieces, or more inline data, than there may be. */
+void sq_check_build(struct send_queue *sq, enum check_kind kind, uint64_t asked, uint64_t granted)
+	__attribute__((cold));
+
+/* Where the request of this number was posted; 0: unknown. sq.lock is held. */
+uint32_t sq_check_stack(const struct send_queue *sq, uint32_t number);
+
+/* Where the newest request of the process was posted. */
+uint32_t sq_check_last(void);
+
+/* The rights as words: "LOCAL_WRITE REMOTE_READ". */
+const char *sq_check_rights(uint32_t access, char names[NAMES_BYTES]);
+
+/*
+ * Executes what has been put off, of all queues, of one, or what a poll of this CQ may: then queues
+ * do not seem to be in step. No lock held.
+ */
+void sq_check_progress(uint32_t cq);
+void sq_check_run(struct send_queue *sq);
+
+/* A failed completion was polled, of the queue pair with this number. */
+void sq_check_polled(const struct ibv_wc *wc);
+
+/* What comes of the requests that have places in the queue. Takes sq.lock. */
+enum sq_check_feed { FEED_EMPTY, FEED_NOTHING, FEED_COMPLETION };
+enum sq_check_feed sq_check_feeds(struct send_queue *sq);
+
+/* Whether a request that is posted, and not executed, uses the region: reports it. No lock. */
+bool sq_check_uses(struct send_queue *sq, uint32_t key);
+
+/* The queue is reset, or ends; in a child of fork() all of them. */
+void sq_check_end(struct send_queue *sq);
+void sq_check_forget(void);
+void sq_check_forget_receives(void);
+
+/* Receives are about to be posted, from `list` on, at the head of this ring. */
+void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
+		       uint32_t stack);
+/* Where the receive at this position was posted; 0: unknown. */
+uint32_t sq_check_receive_stack(const struct shared_ring *ring, uint32_t position);
+/* The ring goes. */
+void sq_check_ring_end(const struct shared_ring *ring);
+
+/* A queue pair of ours has refused a request of its peer's: explain_refusal(). */
+void sq_check_refusal(const struct shared_qp *qp, const struct shared_refusal *refusal)
+	__attribute__((cold));
+
+#endif /* SOFT_DATAPATH_SQ_CHECK_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_check_receives.c -- where receives were posted, for `rpma-soft --check`: a stack for each
+ * place of a ring.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sq_check.h"
+
+#define RINGS 256u
+
+/* Where each receive of a ring was posted. */
+struct receives {
+	struct receives *next;
+	const struct shared_ring *ring;
+	uint32_t slots;
+	uint32_t stacks[];
+};
+
+static pthread_mutex_t receives_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct receives *rings[RINGS];
+static struct receives **ring_bucket(const struct shared_ring *ring)
+{
+	return &rings[(uintptr_t)ring / sizeof(*ring) % RINGS];
+}
+
+/* The lock is held; NULL: none. */
+static struct receives *find_ring(const struct shared_ring *ring)
+{
+	struct receives *at = *ring_bucket(ring);
+
+	while (at != NULL && at->ring != ring)
+		at = at->next;
+	return at;
+}
+
+static struct receives *make_ring(const struct shared_ring *ring)
+{
+	struct receives *made = calloc(1, sizeof(*made) + ring->slots * sizeof(made->stacks[0]));
+
+	if (made == NULL)
+		return NULL;
+	made->ring = ring;
+	made->slots = ring->slots;
+	made->next = *ring_bucket(ring);
+	*ring_bucket(ring) = made;
+	return made;
+}
+
+void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
+		       uint32_t stack)
+{
+	uint32_t at = atomic_load(&ring->head), count = 0;
+	struct receives *receives;
+
+	pthread_mutex_lock(&receives_lock);
+	receives = find_ring(ring);
+	if (receives == NULL)
+		receives = make_ring(ring);
+	for (; list != NULL && count < ring->slots; list = list->next, count++)
+		if (receives != NULL)
+			receives->stacks[(at + count) & (receives->slots - 1)] = stack;
+	pthread_mutex_unlock(&receives_lock);
+	atomic_fetch_add_explicit(&check_requests, count, memory_order_relaxed);
+}
+
+uint32_t sq_check_receive_stack(const struct shared_ring *ring, uint32_t position)
+{
+	const struct receives *receives;
+	uint32_t stack = 0;
+
+	pthread_mutex_lock(&receives_lock);
+	receives = find_ring(ring);
+	if (receives != NULL)
+		stack = receives->stacks[position & (receives->slots - 1)];
+	pthread_mutex_unlock(&receives_lock);
+	return stack;
+}
+
+void sq_check_ring_end(const struct shared_ring *ring)
+{
+	struct receives **at = ring_bucket(ring), *found;
+
+	pthread_mutex_lock(&receives_lock);
+	while (*at != NULL && (*at)->ring != ring)
+		at = &(*at)->next;
+	found = *at;
+	if (found != NULL)
+		*at = found->next;
+	pthread_mutex_unlock(&receives_lock);
+	free(found);
+}
+
+void sq_check_forget_receives(void)
+{
+	memset(rings, 0, sizeof(rings));
+	pthread_mutex_init(&receives_lock, NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq_check.c -- see cq_check.h.
+ */
+#include "cq_check.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include "qp_check.h"
+#include "soft_device/check/objects.h"
+#include "soft_device/datapath/completion.h"
+#include "soft_device/datapath/sq_check.h"
+
+#define LEFT_LEAST 4u /* completions left that make it a matter of habit */
+#define LATE_NS	   UINT64_C(500000000)
+#define EMPTY_EACH 4096u
+#define EMPTY_NS   UINT64_C(1000000000)
+#define WAIT_MS	   1000
+
+/* A thread has slept since the CQ was armed, while completions were there. */
+static void tell_late(const struct cq *cq, uint32_t stack, const char *place)
+{
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_LOST_WAKEUP, stack,
+		   "completions were in CQ %u when it was armed, it was not polled after that, and "
+		   "an event is waited for",
+		   cq->index);
+	check_place(&finding, place, stack);
+	check_report(&finding);
+}
+
+void cq_check_poll(struct cq *cq)
+{
+	const uint64_t armed_ns = atomic_exchange(&cq->armed_late_ns, 0);
+
+	atomic_fetch_add_explicit(&cq->polls, 1, memory_order_relaxed);
+	if (__builtin_expect(armed_ns != 0, 0) && cq->channel != NULL &&
+	    process_now_ns() - armed_ns > LATE_NS)
+		tell_late(cq, atomic_load(&cq->armed_at), "armed at");
+	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_check_progress(cq->index);
+}
+
+/* The queue was empty for long: now and then it is asked whether anything can come. */
+static void look_at_empty(struct cq *cq)
+{
+	const uint32_t polls = atomic_fetch_add(&cq->empty_polls, 1) + 1;
+	const uint64_t since_ns = atomic_load(&cq->empty_since_ns);
+	struct check_finding finding;
+	uint32_t stack;
+
+	if (polls % EMPTY_EACH != 0)
+		return;
+	if (since_ns == 0)
+		atomic_store(&cq->empty_since_ns, process_now_ns());
+	if (since_ns == 0 || process_now_ns() - since_ns < EMPTY_NS || !qp_check_feeds_nothing(cq))
+		return;
+	atomic_store(&cq->empty_since_ns, 0);
+	stack = stack_here();
+	check_find(&finding, CHECK_WAIT_FOR_NOTHING, stack,
+		   "CQ %u is polled, and nothing can come: no receive is posted, and no request "
+		   "that was posted is signaled",
+		   cq->index);
+	check_place(&finding, "polled at", stack);
+	check_report(&finding);
+}
+
+void cq_check_polled(struct cq *cq, const struct ibv_wc *wc, int count)
+{
+	if (count == 0)
+		look_at_empty(cq);
+	else
+		atomic_store_explicit(&cq->empty_since_ns, 0, memory_order_relaxed);
+	for (int i = 0; i < count; i++)
+		if (wc[i].status != IBV_WC_SUCCESS)
+			sq_check_polled(&wc[i]);
+}
+
+/* Completions that are there give no event. */
+void cq_check_armed(struct cq *cq)
+{
+	if (completion_none(cq->shared)) {
+		atomic_store(&cq->armed_late_ns, 0);
+		return;
+	}
+	atomic_store(&cq->armed_at, stack_here());
+	atomic_store(&cq->armed_late_ns, process_now_ns());
+}
+
+void cq_check_overrun(const struct cq *cq)
+{
+	const uint32_t made_at = objects_made_at(OBJECT_CQ, &cq->ibv);
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_CQ_OVERRUN, made_at,
+		   "CQ %u overflowed: it has %d places, and the queues that complete into it %llu",
+		   cq->index, cq->ibv.cqe, (unsigned long long)qp_check_sum(cq));
+	check_line(&finding, "polls", "%u so far", atomic_load(&cq->polls));
+	check_place(&finding, "last post at", sq_check_last());
+	check_place(&finding, "created at", made_at);
+	check_report(&finding);
+}
+
+/* Successful completions in the ring. */
+static uint32_t count_left(struct shared_cq *shared)
+{
+	const struct shared_slot *ring;
+	uint32_t left = 0;
+
+	if (!shared_lock_take_soon(&shared->lock))
+		return 0;
+	ring = completion_ring(process_current->segment, shared);
+	for (uint32_t at = atomic_load(&shared->tail); at != atomic_load(&shared->head); at++) {
+		const struct shared_slot *place = &ring[at & (shared->slots - 1)];
+		const uint64_t full = (uint64_t)at << 32 | SLOT_FULL;
+
+		if (atomic_load(&place->use) == full && place->cqe.status == IBV_WC_SUCCESS)
+			left++;
+	}
+	shared_lock_release(&shared->lock);
+	return left;
+}
+
+void cq_check_end(struct cq *cq)
+{
+	const uint32_t made_at = objects_made_at(OBJECT_CQ, &cq->ibv);
+	const bool may_be = atomic_load(&cq->polls) == 0 && !check_has_errors();
+	const uint32_t left = may_be ? count_left(cq->shared) : 0;
+	struct check_finding finding;
+
+	if (left < LEFT_LEAST)
+		return;
+	check_find(&finding, CHECK_CQ_NEVER_POLLED, made_at,
+		   "%u completions came to CQ %u, which was never polled", left, cq->index);
+	check_place(&finding, "created at", made_at);
+	check_report(&finding);
+}
+
+/* No event is there; and one of the queues has completions, or none is armed. */
+static const struct cq *find_late(const struct channel *channel)
+{
+	const struct cq *late = NULL;
+
+	for (const struct cq *cq = channel->cqs; cq != NULL; cq = cq->next_on_channel) {
+		if (atomic_load(&cq->shared->events) != 0)
+			return NULL;
+		if (!completion_none(cq->shared) && (atomic_load(&cq->armed_late_ns) != 0 ||
+						     atomic_load(&cq->shared->armed) == ARM_NONE))
+			late = cq;
+	}
+	return late;
+}
+
+/* A second is long for a thread that is about to be woken. */
+void cq_check_wait(struct channel *channel)
+{
+	struct pollfd event = {channel->ibv.fd, POLLIN, 0};
+	const struct cq *late;
+
+	if (atomic_load(&sq_waiting) != 0)
+		sq_check_progress(SQ_ALL_CQS);
+	if ((fcntl(channel->ibv.fd, F_GETFL) & O_NONBLOCK) != 0 || poll(&event, 1, WAIT_MS) != 0)
+		return;
+	pthread_mutex_lock(&process_objects);
+	late = find_late(channel);
+	if (late != NULL)
+		tell_late(late, stack_here(), "waits at");
+	pthread_mutex_unlock(&process_objects);
+}
+
+void cq_check_acknowledged(struct cq *cq)
+{
+	struct check_finding finding;
+	uint32_t stack;
+
+	if (cq->ibv.comp_events_completed <= cq->events_got)
+		return;
+	stack = stack_here();
+	check_find(&finding, CHECK_EVENT_ACKNOWLEDGED_TWICE, stack,
+		   "%u events of CQ %u are acknowledged, and %u were got",
+		   cq->ibv.comp_events_completed, cq->index, cq->events_got);
+	check_place(&finding, "acknowledged at", stack);
+	check_place(&finding, "created at", objects_made_at(OBJECT_CQ, &cq->ibv));
+	check_report(&finding);
+	cq->ibv.comp_events_completed = cq->events_got; /* or its destruction would never end */
+}

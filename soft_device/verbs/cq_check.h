@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cq_check.h -- what `rpma-soft --check` looks at in completion queues and channels; called only
+ * with check_any.
+ */
+#ifndef SOFT_VERBS_CQ_CHECK_H
+#define SOFT_VERBS_CQ_CHECK_H
+
+#include "cq.h"
+
+/* A poll begins, and has taken completions. */
+void cq_check_poll(struct cq *cq);
+void cq_check_polled(struct cq *cq, const struct ibv_wc *wc, int count);
+/* It is about to be armed. */
+void cq_check_armed(struct cq *cq);
+/* It overflowed; objects lock held. */
+void cq_check_overrun(const struct cq *cq);
+/* It is destroyed, or the process ends. */
+void cq_check_end(struct cq *cq);
+
+/* A thread is about to wait for an event of the channel; no lock held. */
+void cq_check_wait(struct channel *channel);
+/* Events were acknowledged; the mutex of the CQ is held. */
+void cq_check_acknowledged(struct cq *cq);
+
+#endif /* SOFT_VERBS_CQ_CHECK_H */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mistake.c -- posts to a queue pair in RESET, at one place or at many, and ends in one of the ways
+ * in which a process may end.
+ *
+ * Usage: rpma-soft --check mistake none|once|often|many|asleep ENDING
+ */
+#include <infiniband/verbs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ibv_comp_channel *channel;
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+
+static void need(int is_so, const char *what)
+{
+	if (is_so)
+		return;
+	fprintf(stderr, "%s\n", what);
+	exit(70);
+}
+
+static void open_all(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
+					.cap = {.max_send_wr = 4, .max_send_sge = 1}};
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	need(list != NULL && list[0] != NULL, "no device");
+	context = ibv_open_device(list[0]);
+	ibv_free_device_list(list);
+	need(context != NULL, "no context");
+	pd = ibv_alloc_pd(context);
+	channel = ibv_create_comp_channel(context);
+	cq = ibv_create_cq(context, 16, NULL, channel, 0);
+	need(pd != NULL && cq != NULL, "no CQ");
+	init.send_cq = init.recv_cq = cq;
+	qp = ibv_create_qp(pd, &init);
+	need(qp != NULL, "no QP");
+}
+
+static int post(void)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+
+	return ibv_post_send(qp, &wr, &bad); /* HERE */
+}
+
+static __attribute__((noinline)) int left(unsigned path, unsigned depth);
+
+/* 32 ways of calls to the same post. */
+static __attribute__((noinline)) int right(unsigned path, unsigned depth)
+{
+	int ret;
+
+	if (depth == 0)
+		ret = post();
+	else
+		ret = path & 1 ? left(path >> 1, depth - 1) : right(path >> 1, depth - 1);
+	__asm__ volatile("# right"); /* no tail call, and not the same function as the other */
+	return ret;
+}
+
+static int left(unsigned path, unsigned depth)
+{
+	int ret = depth == 0 ? post()
+		  : path & 1 ? left(path >> 1, depth - 1)
+			     : right(path >> 1, depth - 1);
+
+	__asm__ volatile("# left");
+	return ret;
+}
+
+/* A warning: the completion is there before the queue is armed, and it is not polled after that. */
+static void sleep_on(void)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_wc wc;
+
+	need(ibv_modify_qp(qp, &attr,
+			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
+		     0,
+	     "not in INIT");
+	attr.qp_state = IBV_QPS_ERR;
+	need(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0, "not in ERR");
+	need(post() == 0, "not posted");
+	need(ibv_req_notify_cq(cq, 0) == 0, "not armed");
+	usleep(700000);
+	need(ibv_poll_cq(cq, 1, &wc) == 1, "no completion");
+}
+
+static void make_mistakes(const char *which)
+{
+	if (strcmp(which, "once") == 0)
+		post();
+	for (int i = 0; i < 5 && strcmp(which, "often") == 0; i++)
+		post();
+	for (unsigned path = 0; path < 32 && strcmp(which, "many") == 0; path++)
+		right(path, 5);
+	if (strcmp(which, "asleep") == 0)
+		sleep_on();
+}
+
+int main(int argc, char **argv)
+{
+	const char *ending = argc == 3 ? argv[2] : "";
+
+	if (argc != 3)
+		return 64;
+	open_all();
+	printf("unflushed ");
+	make_mistakes(argv[1]);
+	if (strcmp(ending, "exit") == 0)
+		exit(3);
+	if (strcmp(ending, "_exit") == 0)
+		_exit(3);
+	if (strcmp(ending, "abort") == 0)
+		abort();
+	if (strcmp(ending, "segv") == 0)
+		raise(SIGSEGV);
+	if (strcmp(ending, "term") == 0)
+		raise(SIGTERM);
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_check_words.c -- the words of `check`, and that the kinds of findings are told apart.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "soft_device/check/words.h"
+
+static struct check_words words;
+static char error[SOFT_ERROR_MAX];
+
+static void parse(const char *text)
+{
+	if (check_words_parse(text, &words, error) != 0)
+		fail_msg("%s: %s", text, error);
+}
+
+static void without_words_all_kinds_are_reported(void **state)
+{
+	parse("");
+	assert_true(words.kinds == UINT64_MAX);
+	assert_int_equal(words.exit_status, 99);
+	assert_false(words.strict || words.notes || words.halt);
+	assert_string_equal(words.json, "");
+	assert_string_equal(words.suppressions, "");
+}
+
+static void kinds_add_up(void **state)
+{
+	parse("rnr,strict,sq-full,exit=1");
+	assert_true(words.kinds == (UINT64_C(1) << CHECK_RNR | UINT64_C(1) << CHECK_SQ_FULL));
+	assert_true(words.strict);
+	assert_int_equal(words.exit_status, 1);
+}
+
+static void files_have_names(void **state)
+{
+	parse("json=/tmp/a=b,suppressions=s");
+	assert_string_equal(words.json, "/tmp/a=b");
+	assert_string_equal(words.suppressions, "s");
+}
+
+static void what_means_nothing_is_refused_by_name(void **state)
+{
+	static const char *const wrong[] = {"rn",    "exit=0", "exit=256",	   "exit=1x",
+					    "json=", "rnr=1",  "exit=999999999999"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(check_words_parse(wrong[i], &words, error), -EINVAL);
+		assert_non_null(strstr(error, strchr(wrong[i], '=') != NULL
+						      ? strchr(wrong[i], '=') + 1
+						      : wrong[i]));
+	}
+}
+
+static void words_of_the_variable_add_up(void **state)
+{
+	struct soft_options options;
+
+	assert_int_equal(soft_options_parse("check verbose check:rnr check:halt", &options, error),
+			 0);
+	assert_true(options.checks);
+	assert_string_equal(options.check, "rnr,halt");
+	assert_int_equal(soft_options_parse("verbose", &options, error), 0);
+	assert_false(options.checks);
+}
+
+static void each_kind_has_an_id_and_texts(void **state)
+{
+	for (unsigned i = 0; i < CHECK_KINDS; i++) {
+		const struct check_kind_text *kind = &check_kinds[i];
+
+		assert_int_equal(check_kind_find(kind->id), i);
+		assert_true(strlen(kind->what) > 10 && strlen(kind->demands) > 10 &&
+			    strlen(kind->hardware) > 8 && strlen(kind->mend) > 10);
+	}
+	assert_int_equal(check_kind_find("nothing"), CHECK_KINDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_words_all_kinds_are_reported),
+		cmocka_unit_test(kinds_add_up),
+		cmocka_unit_test(files_have_names),
+		cmocka_unit_test(what_means_nothing_is_refused_by_name),
+		cmocka_unit_test(words_of_the_variable_add_up),
+		cmocka_unit_test(each_kind_has_an_id_and_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
