@@ -228,6 +228,23 @@ void journal_cpu_drain(struct journal *journal, int32_t thread)
 	sweep(journal);
 }
 
+uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
+			     struct journal_line *first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < journal->count; i++) {
+		const struct journal_line *line = &journal->line[i];
+
+		if ((line->mask & mask_in_range(line->addr, addr, length)) == 0)
+			continue;
+		if (count == 0 || line->addr < first->addr)
+			*first = *line;
+		count++;
+	}
+	return count;
+}
+
 bool journal_loses(const struct journal *journal, uint32_t index)
 {
 	/* the seed is mixed first: of neighbouring seeds none is another's shifted by a line */

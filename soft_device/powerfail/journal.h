@@ -67,6 +67,10 @@ void journal_flush(struct journal *journal, uint64_t addr, uint64_t length, uint
 void journal_cpu_flush(struct journal *journal, uint64_t addr, uint64_t length, int32_t thread);
 void journal_cpu_drain(struct journal *journal, int32_t thread);
 
+/* How many lines have bytes of the range that are not durable, and the first of them. */
+uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
+			     struct journal_line *first);
+
 /* True if the line at this index is rolled back: a coin of the seed. */
 bool journal_loses(const struct journal *journal, uint32_t index);
 

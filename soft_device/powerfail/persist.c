@@ -55,7 +55,7 @@ static __attribute__((constructor)) void load(void)
 }
 
 /* NULL in a child of fork() as well: it has no device yet. */
-static struct journal *own_journal(void)
+struct journal *powerfail_own_journal(void)
 {
 	if (!powerfail_any || process_current == NULL || process_current->segment == NULL ||
 	    process_current->segment->pid != getpid())
@@ -65,7 +65,7 @@ static struct journal *own_journal(void)
 
 static void flushed(const void *addr, size_t length)
 {
-	struct journal *journal = own_journal();
+	struct journal *journal = powerfail_own_journal();
 
 	if (journal == NULL)
 		return;
@@ -76,7 +76,7 @@ static void flushed(const void *addr, size_t length)
 
 static void drained(void)
 {
-	struct journal *journal = own_journal();
+	struct journal *journal = powerfail_own_journal();
 
 	if (journal == NULL)
 		return;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "kill.h"
+#include "soft_device/check/check.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
@@ -28,6 +29,9 @@ static struct journal *journal_of(const struct peer *peer)
 	return segment_at(peer->segment, peer->segment->powerfail);
 }
 
+/* With checks, for a program that has the mark of durable.c: a journal, and no failure. */
+#define WATCHED UINT64_MAX
+
 /* Makes the journal, if there is the fault. */
 static int begin(struct process *process)
 {
@@ -35,8 +39,12 @@ static int begin(struct process *process)
 	char error[SOFT_ERROR_MAX];
 	uint64_t offset;
 
-	if (fault_power(&process->options, &power, error) != 0 || power.at == 0)
+	if (fault_power(&process->options, &power, error) != 0)
 		return 0; /* the faults have refused a wrong word before */
+	if (power.at == 0 && check_durable)
+		power.at = WATCHED;
+	if (power.at == 0)
+		return 0;
 	offset = segment_alloc(sizeof(struct journal));
 	if (offset == 0)
 		return -ENOMEM;
@@ -56,6 +64,15 @@ static pid_t target_of(const struct peer *peer)
 /* The journal is full, so nothing more is modelled: kills the target, and prints why. */
 static void overflow(const struct peer *peer, struct journal *journal)
 {
+	static _Atomic bool told;
+
+	if (journal->at == WATCHED) {
+		if (!atomic_exchange(&told, true))
+			process_warn("check: more than %u lines are not durable: more of them are "
+				     "not watched",
+				     JOURNAL_LINES);
+		return;
+	}
 	process_warn("powerfail: more than %u lines of process %d are not durable, and the journal "
 		     "holds no more: the process is killed, nothing of it is rolled back",
 		     JOURNAL_LINES, (int)target_of(peer));

@@ -23,6 +23,10 @@ extern bool powerfail_any;
 
 extern const struct process_part powerfail_part;
 
+/* The journal of this process; NULL: it has none. */
+struct journal;
+struct journal *powerfail_own_journal(void);
+
 /* For shared_mr.file: 1 when any of the range is a shared mapping of a file, else 0. */
 uint32_t powerfail_file(const void *addr, size_t length);
 
