@@ -3,7 +3,7 @@
  * json_path.h -- one figure of a result, by where it stands.
  *
  * "latency/percentiles/p=0.99/ns": keys of objects, and KEY=VALUE for the
- * element of an array that has it. Table, CSV and gates are lists of these.
+ * element of an array that has it. Table, CSV and SLOs are lists of these.
  */
 #ifndef COMMON_JSON_JSON_PATH_H
 #define COMMON_JSON_JSON_PATH_H

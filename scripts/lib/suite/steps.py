@@ -21,7 +21,7 @@ INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
                      r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.addresses"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
-                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|gates|load|quota)")
+                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)")
 # Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
 NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions"
 # A program's mistakes that the device is to name, some of which are races of the program.

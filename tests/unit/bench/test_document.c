@@ -101,15 +101,15 @@ static void points_without_repeats_are_not_there(void **state)
 static void a_missed_gate_is_a_negative_verdict(void **state)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
-	options.gates_count = 1;
-	options.gates[0] = "lat.max_ns<1001";
+	options.slos_count = 1;
+	options.slos[0] = "lat.max_ns<1001";
 	assert_int_equal(exit_code(), 0);
-	options.gates[0] = "lat.max_ns<1000";
+	options.slos[0] = "lat.max_ns<1000";
 	assert_int_equal(exit_code(), 1);
-	options.gates[0] = "lat.p99.9999_ns<1000000";
+	options.slos[0] = "lat.p99.9999_ns<1000000";
 	assert_int_equal(exit_code(), 3);
-	options.gates_count = 2;
-	options.gates[1] = "lat.max_ns<1000";
+	options.slos_count = 2;
+	options.slos[1] = "lat.max_ns<1000";
 	assert_int_equal(exit_code(), 1);
 	/* that it was stopped, or failed, matters more */
 	run.status = RUN_INTERRUPTED;

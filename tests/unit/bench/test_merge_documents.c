@@ -53,9 +53,9 @@ static json_t *handed_in(json_t *first, json_t *second)
 	return handed;
 }
 
-static json_t *merged_with(json_t *handed, const char *gate)
+static json_t *merged_with(json_t *handed, const char *slo)
 {
-	json_t *document = ranks_merge(handed, &gate, gate != NULL);
+	json_t *document = ranks_merge(handed, &slo, slo != NULL);
 
 	assert_non_null(document);
 	json_decref(handed);

@@ -95,15 +95,15 @@ static void a_result_merged_with_itself_has_every_key(void **state)
 
 	point.test = BENCH_RATE;
 	point.rate_per_s = 1000;
-	options.gates_count = 1;
-	options.gates[0] = "ops_per_s>1";
+	options.slos_count = 1;
+	options.slos[0] = "ops_per_s>1";
 	for (int i = 0; i < 3; i++)
 		add_whole_repeat();
 	document = document_make(&run);
 	handed = json_pack("[{s:i, s:s, s:[{s:O, s:[]}, {s:O, s:[]}]}]", "rank", 0, "host_name",
 			   "here", "measured", "document", document, "starts", "document", document,
 			   "starts");
-	merged = ranks_merge(handed, options.gates, 1);
+	merged = ranks_merge(handed, options.slos, 1);
 	json_decref(handed);
 	expect_keys(document, merged, "");
 	assert_int_equal(whole_at(merged, "points/id=p0000/warmup/windows_used"), 10);

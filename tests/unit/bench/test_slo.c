@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_slo.c -- what is a gate, and which points keep it.
+ * test_slo.c -- what is an SLO, and which points keep it.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,20 +26,20 @@ static const char complete[] =
 	"\"percentiles\": [{\"p\": 0.5, \"ns\": 200}, {\"p\": 0.999, \"ns\": 4999},"
 	"{\"p\": 0.9999, \"ns\": null}]}}}]";
 
-static enum gate_verdict verdict_by(const char *points_text, const char *gate)
+static enum slo_verdict verdict_by(const char *points_text, const char *slo)
 {
 	json_t *points = json_loads(points_text, 0, NULL), *list;
 	const json_t *missed;
-	enum gate_verdict verdict;
+	enum slo_verdict verdict;
 
 	assert_non_null(points);
-	if (gate_check(gate) != 0)
+	if (slo_check(slo) != 0)
 		fail_msg("%s", failure_get()->text);
-	list = gates_judge(&gate, 1, points, &verdict);
+	list = slos_judge(&slo, 1, points, &verdict);
 	assert_int_equal(json_array_size(list), 1);
 	missed = json_object_get(json_array_get(list, 0), "missed");
-	assert_int_equal(json_is_true(missed), verdict == GATE_MISSED);
-	assert_int_equal(json_is_null(missed), verdict == GATE_UNKNOWN);
+	assert_int_equal(json_is_true(missed), verdict == SLO_MISSED);
+	assert_int_equal(json_is_null(missed), verdict == SLO_UNKNOWN);
 	json_decref(list);
 	json_decref(points);
 	return verdict;
@@ -48,7 +48,7 @@ static enum gate_verdict verdict_by(const char *points_text, const char *gate)
 static void gates_are_kept_or_missed(void **state)
 {
 	static const struct {
-		const char *gate;
+		const char *slo;
 		bool missed;
 	} cases[] = {
 		{"lat.p99.9_ns<5000", false},	 {"lat.p99.9_ns<4999", true},
@@ -67,33 +67,32 @@ static void gates_are_kept_or_missed(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (verdict_by(complete, cases[i].gate) !=
-		    (cases[i].missed ? GATE_MISSED : GATE_KEPT))
-			fail_msg("%s", cases[i].gate);
+		if (verdict_by(complete, cases[i].slo) != (cases[i].missed ? SLO_MISSED : SLO_KEPT))
+			fail_msg("%s", cases[i].slo);
 	}
 }
 
 static void what_is_not_known_is_neither_kept_nor_missed(void **state)
 {
-	static const char *const gates[] = {
+	static const char *const slos[] = {
 		"lat.p99.99_ns<1e9", "lat.p99.99_ns>1e9",   "lat.p99.999_ns<1e9", "bytes_per_s>=0",
 		"read.p50_ns<1e9",   "response.p50_ns<1e9", "read.max<1s",
 	};
 
-	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++) {
-		if (verdict_by(complete, gates[i]) != GATE_UNKNOWN)
-			fail_msg("%s", gates[i]);
+	for (size_t i = 0; i < sizeof(slos) / sizeof(slos[0]); i++) {
+		if (verdict_by(complete, slos[i]) != SLO_UNKNOWN)
+			fail_msg("%s", slos[i]);
 	}
 	/* verify.mismatches of a run without --verify */
-	assert_int_equal(verdict_by(complete, "verify.mismatches<=0"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(complete, "verify.mismatches<=0"), SLO_UNKNOWN);
 }
 
 /* A quantile is not below a lower one. */
 static void a_lower_quantile_can_miss_for_one_that_is_not_known(void **state)
 {
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<4999"), GATE_MISSED);
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<=4999"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns>4998"), GATE_KEPT);
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<4999"), SLO_MISSED);
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<=4999"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by(complete, "lat.p99.99_ns>4998"), SLO_KEPT);
 }
 
 /* Two repeats of a plan that the path could not keep: its p50 is known, its p99 is not. */
@@ -108,46 +107,46 @@ static const char overloaded[] =
 	"\"max_ns\": null, \"mean_ns\": null, \"percentiles\": [{\"p\": 0.5, \"ns\": 7500}, "
 	"{\"p\": 0.99, \"ns\": null}]}}}]";
 
-static void what_was_never_begun_keeps_no_gate(void **state)
+static void what_was_never_begun_keeps_no_slo(void **state)
 {
 	static const struct {
-		const char *gate;
-		enum gate_verdict verdict;
+		const char *slo;
+		enum slo_verdict verdict;
 	} cases[] = {
-		{"response.p99<95ms", GATE_UNKNOWN},
-		{"response.p99<7us", GATE_MISSED},
-		{"response.p50<8us", GATE_KEPT},
-		{"response.p50<7us", GATE_MISSED},
-		{"response.mean<1s", GATE_UNKNOWN},
-		{"response.max<1s", GATE_UNKNOWN},
+		{"response.p99<95ms", SLO_UNKNOWN},
+		{"response.p99<7us", SLO_MISSED},
+		{"response.p50<8us", SLO_KEPT},
+		{"response.p50<7us", SLO_MISSED},
+		{"response.mean<1s", SLO_UNKNOWN},
+		{"response.max<1s", SLO_UNKNOWN},
 		/* in a plan of 50 us, what was never begun waited for as long at least */
-		{"response.p99<50us", GATE_MISSED},
-		{"response.p99<=50us", GATE_UNKNOWN},
-		{"response.p99>40us", GATE_KEPT},
-		{"response.mean<7us", GATE_UNKNOWN},
-		{"response.max<40us", GATE_MISSED},
-		{"response.max<7us", GATE_MISSED},
-		{"lat.p50<1s", GATE_UNKNOWN},
-		{"lat.p50<1ns", GATE_UNKNOWN},
-		{"lat.mean<1s", GATE_UNKNOWN},
-		{"lat.max<1s", GATE_UNKNOWN},
-		{"late_ops<1000", GATE_UNKNOWN},
-		{"late_ops<90", GATE_MISSED},
-		{"max_lag<1s", GATE_UNKNOWN},
-		{"max_lag<1us", GATE_MISSED},
-		{"unbegun_ops<=0", GATE_MISSED},
-		{"unbegun_ops<=100", GATE_KEPT},
-		{"ops_per_s>400", GATE_KEPT},
-		{"ops_per_s>600", GATE_MISSED},
+		{"response.p99<50us", SLO_MISSED},
+		{"response.p99<=50us", SLO_UNKNOWN},
+		{"response.p99>40us", SLO_KEPT},
+		{"response.mean<7us", SLO_UNKNOWN},
+		{"response.max<40us", SLO_MISSED},
+		{"response.max<7us", SLO_MISSED},
+		{"lat.p50<1s", SLO_UNKNOWN},
+		{"lat.p50<1ns", SLO_UNKNOWN},
+		{"lat.mean<1s", SLO_UNKNOWN},
+		{"lat.max<1s", SLO_UNKNOWN},
+		{"late_ops<1000", SLO_UNKNOWN},
+		{"late_ops<90", SLO_MISSED},
+		{"max_lag<1s", SLO_UNKNOWN},
+		{"max_lag<1us", SLO_MISSED},
+		{"unbegun_ops<=0", SLO_MISSED},
+		{"unbegun_ops<=100", SLO_KEPT},
+		{"ops_per_s>400", SLO_KEPT},
+		{"ops_per_s>600", SLO_MISSED},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (verdict_by(overloaded, cases[i].gate) != cases[i].verdict)
-			fail_msg("%s", cases[i].gate);
+		if (verdict_by(overloaded, cases[i].slo) != cases[i].verdict)
+			fail_msg("%s", cases[i].slo);
 	}
 }
 
-/* The summary is of those repeats that have a figure; a gate wants it of all. */
+/* The summary is of those repeats that have a figure; an SLO wants it of all. */
 static void a_figure_of_some_repeats_is_not_of_the_point(void **state)
 {
 	static const char half[] =
@@ -157,40 +156,40 @@ static void a_figure_of_some_repeats_is_not_of_the_point(void **state)
 		"\"reverse\": {\"ops_per_s\": {\"mean\": 9}}, "
 		"\"latency\": {\"min_ns\": 1, \"max_ns\": 5, \"mean_ns\": {\"mean\": 3}}}}]";
 
-	assert_int_equal(verdict_by(half, "ops_per_s>1"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by(half, "reverse.ops_per_s>1"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by(half, "lat.max<1s"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by(half, "lat.mean<1s"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(half, "ops_per_s>1"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by(half, "reverse.ops_per_s>1"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by(half, "lat.max<1s"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by(half, "lat.mean<1s"), SLO_UNKNOWN);
 	/* what the others say can only add to what is wrong */
-	assert_int_equal(verdict_by(half, "verify.mismatches<=3"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by(half, "verify.mismatches<=2"), GATE_MISSED);
+	assert_int_equal(verdict_by(half, "verify.mismatches<=3"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by(half, "verify.mismatches<=2"), SLO_MISSED);
 }
 
 /* Repeats that were stopped early prove nothing; neither does a run without points. */
-static void only_complete_repeats_keep_a_gate(void **state)
+static void only_complete_repeats_keep_an_slo(void **state)
 {
 	const char *at = strstr(complete, "true");
 	char text[2 * sizeof(complete)];
 
 	snprintf(text, sizeof(text), "%.*snull%s", (int)(at - complete), complete,
 		 at + strlen("true"));
-	assert_int_equal(verdict_by(text, "ops_per_s>0"), GATE_UNKNOWN);
-	assert_int_equal(verdict_by("[]", "ops_per_s>0"), GATE_UNKNOWN);
+	assert_int_equal(verdict_by(text, "ops_per_s>0"), SLO_UNKNOWN);
+	assert_int_equal(verdict_by("[]", "ops_per_s>0"), SLO_UNKNOWN);
 }
 
 static void a_gate_of_one_point_may_be_unknown(void **state)
 {
 	static const struct {
-		const char *gate;
-		enum gate_verdict verdict;
+		const char *slo;
+		enum slo_verdict verdict;
 		double quantile;
 	} cases[] = {
-		{"lat.p99.9<5us", GATE_KEPT, 0.999},
-		{"lat.p99.9_ns<4999", GATE_MISSED, 0.999},
-		{"lat.p99.99<5us", GATE_UNKNOWN, 0.9999},
-		{"read.p50<5us", GATE_UNKNOWN, 0.5},
-		{"lat.max<1s", GATE_KEPT, 0},
-		{"late_ops<1", GATE_KEPT, 0},
+		{"lat.p99.9<5us", SLO_KEPT, 0.999},
+		{"lat.p99.9_ns<4999", SLO_MISSED, 0.999},
+		{"lat.p99.99<5us", SLO_UNKNOWN, 0.9999},
+		{"read.p50<5us", SLO_UNKNOWN, 0.5},
+		{"lat.max<1s", SLO_KEPT, 0},
+		{"late_ops<1", SLO_KEPT, 0},
 	};
 	json_t *points = json_loads(complete, 0, NULL);
 
@@ -198,30 +197,30 @@ static void a_gate_of_one_point_may_be_unknown(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double value = 0;
 
-		assert_int_equal(gate_of_point(cases[i].gate, json_array_get(points, 0), &value),
+		assert_int_equal(slo_of_point(cases[i].slo, json_array_get(points, 0), &value),
 				 cases[i].verdict);
-		assert_int_equal(value != value, cases[i].verdict == GATE_UNKNOWN);
-		assert_true(gate_quantile(cases[i].gate) == cases[i].quantile);
+		assert_int_equal(value != value, cases[i].verdict == SLO_UNKNOWN);
+		assert_true(slo_quantile(cases[i].slo) == cases[i].quantile);
 	}
 	json_decref(points);
 }
 
 static void each_point_is_judged(void **state)
 {
-	const char *gate = "ops_per_s>5";
+	const char *slo = "ops_per_s>5";
 	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [" REPEAT "],"
 				    "\"summary\": {\"ops_per_s\": {\"mean\": 10}}},"
 				    "{\"id\": \"p0001\", \"repeats\": [" REPEAT "],"
 				    "\"summary\": {\"ops_per_s\": {\"mean\": 3}}}]",
 				    0, NULL);
 	json_t *list, *expected;
-	enum gate_verdict verdict;
+	enum slo_verdict verdict;
 
-	list = gates_judge(&gate, 1, points, &verdict);
-	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", gate,
+	list = slos_judge(&slo, 1, points, &verdict);
+	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", slo,
 			     "missed", 1, "points", "id", "p0000", "value", 10.0, "missed", 0, "id",
 			     "p0001", "value", 3.0, "missed", 1);
-	assert_int_equal(verdict, GATE_MISSED);
+	assert_int_equal(verdict, SLO_MISSED);
 	assert_true(json_equal(list, expected));
 	json_decref(list);
 	json_decref(expected);
@@ -231,7 +230,7 @@ static void each_point_is_judged(void **state)
 /* All points are listed, as older readers want it; those of another test are not missed. */
 static void a_limit_of_a_test_leaves_the_others_alone(void **state)
 {
-	const char *gates[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
+	const char *slos[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
 	json_t *points =
 		json_loads("[{\"id\": \"p0000\", \"params\": {\"test\": \"lat\"}, \"repeats\": "
 			   "[" REPEAT "], \"summary\": {\"ops_per_s\": {\"mean\": 1}}},"
@@ -239,28 +238,28 @@ static void a_limit_of_a_test_leaves_the_others_alone(void **state)
 			   "[" REPEAT "], \"summary\": {\"ops_per_s\": {\"mean\": 9}}}]",
 			   0, NULL);
 	json_t *list, *expected;
-	enum gate_verdict verdict;
+	enum slo_verdict verdict;
 
-	list = gates_judge(gates, 1, points, &verdict);
+	list = slos_judge(slos, 1, points, &verdict);
 	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "gate",
-			     gates[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
+			     slos[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
 			     "applies", 0, "id", "p0001", "value", 9.0, "missed", 0);
-	assert_int_equal(verdict, GATE_KEPT);
+	assert_int_equal(verdict, SLO_KEPT);
 	assert_true(json_equal(list, expected));
 	json_decref(list);
 	json_decref(expected);
-	json_decref(gates_judge(gates, 2, points, &verdict));
-	assert_int_equal(verdict, GATE_MISSED);
+	json_decref(slos_judge(slos, 2, points, &verdict));
+	assert_int_equal(verdict, SLO_MISSED);
 	json_decref(points);
 }
 
 static void a_limit_knows_its_test(void **state)
 {
-	assert_true(gate_applies("ops_per_s>5", BENCH_BW));
-	assert_true(gate_applies("bw:ops_per_s>5", BENCH_BW));
-	assert_false(gate_applies("bw:ops_per_s>5", BENCH_LAT));
-	assert_int_equal(gate_check("register:ops_per_s>5"), 0);
-	assert_int_equal(gate_check("bww:ops_per_s>5"), -EINVAL);
+	assert_true(slo_applies("ops_per_s>5", BENCH_BW));
+	assert_true(slo_applies("bw:ops_per_s>5", BENCH_BW));
+	assert_false(slo_applies("bw:ops_per_s>5", BENCH_LAT));
+	assert_int_equal(slo_check("register:ops_per_s>5"), 0);
+	assert_int_equal(slo_check("bww:ops_per_s>5"), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "no test bww"));
 	assert_non_null(strstr(failure_get()->text, "did you mean bw?"));
 }
@@ -268,10 +267,10 @@ static void a_limit_knows_its_test(void **state)
 static void without_gates_none_is_missed(void **state)
 {
 	json_t *points = json_array(), *list;
-	enum gate_verdict verdict = GATE_MISSED;
+	enum slo_verdict verdict = SLO_MISSED;
 
-	list = gates_judge(NULL, 0, points, &verdict);
-	assert_int_equal(verdict, GATE_KEPT);
+	list = slos_judge(NULL, 0, points, &verdict);
+	assert_int_equal(verdict, SLO_KEPT);
 	assert_int_equal(json_array_size(list), 0);
 	json_decref(list);
 	json_decref(points);
@@ -322,8 +321,8 @@ static void what_is_no_gate_is_refused(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (gate_check(texts[i]) == 0)
-			fail_msg("\"%s\" was taken for a gate", texts[i]);
+		if (slo_check(texts[i]) == 0)
+			fail_msg("\"%s\" was taken for an SLO", texts[i]);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 		assert_non_null(strstr(failure_get()->text, texts[i]));
 	}
@@ -339,17 +338,17 @@ static void every_metric_that_is_named_is_known(void **state)
 	static const char *const figures[] = {
 		".min_ns", ".mean_ns",	".max_ns",    ".p50_ns",     ".p90_ns",	    ".p95_ns",
 		".p99_ns", ".p99.9_ns", ".p99.99_ns", ".p99.999_ns", ".p99.9999_ns"};
-	char gate[80];
+	char slo[80];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_non_null(strstr(gate_metrics, names[i]));
-		snprintf(gate, sizeof(gate), "%s<1", names[i]);
-		assert_int_equal(gate_check(gate), 0);
+		assert_non_null(strstr(slo_metrics, names[i]));
+		snprintf(slo, sizeof(slo), "%s<1", names[i]);
+		assert_int_equal(slo_check(slo), 0);
 	}
 	for (size_t i = 0; i < 4 * 11; i++) {
-		assert_non_null(strstr(gate_metrics, figures[i % 11]));
-		snprintf(gate, sizeof(gate), "%s%s<1", latencies[i / 11], figures[i % 11]);
-		assert_int_equal(gate_check(gate), 0);
+		assert_non_null(strstr(slo_metrics, figures[i % 11]));
+		snprintf(slo, sizeof(slo), "%s%s<1", latencies[i / 11], figures[i % 11]);
+		assert_int_equal(slo_check(slo), 0);
 	}
 }
 
@@ -359,9 +358,9 @@ int main(void)
 		cmocka_unit_test(gates_are_kept_or_missed),
 		cmocka_unit_test(what_is_not_known_is_neither_kept_nor_missed),
 		cmocka_unit_test(a_lower_quantile_can_miss_for_one_that_is_not_known),
-		cmocka_unit_test(what_was_never_begun_keeps_no_gate),
+		cmocka_unit_test(what_was_never_begun_keeps_no_slo),
 		cmocka_unit_test(a_figure_of_some_repeats_is_not_of_the_point),
-		cmocka_unit_test(only_complete_repeats_keep_a_gate),
+		cmocka_unit_test(only_complete_repeats_keep_an_slo),
 		cmocka_unit_test(a_gate_of_one_point_may_be_unknown),
 		cmocka_unit_test(each_point_is_judged),
 		cmocka_unit_test(a_limit_of_a_test_leaves_the_others_alone),
@@ -371,5 +370,5 @@ int main(void)
 		cmocka_unit_test(every_metric_that_is_named_is_known),
 	};
 
-	return cmocka_run_group_tests_name("bench.gate", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("bench.slo", tests, NULL, NULL);
 }

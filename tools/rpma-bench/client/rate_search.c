@@ -88,18 +88,18 @@ static int judge(const struct record *r, const struct knee *knee, struct knee_tr
 	json_t *repeats = r->repeats[trial->point];
 	json_t *point =
 		json_pack("{s:O, s:o}", "repeats", repeats, "summary", point_summary(repeats));
-	enum gate_verdict verdict;
+	enum slo_verdict verdict;
 
 	if (point == NULL)
 		return out_of_memory();
-	verdict = gate_of_point(knee->limit, point, &trial->value);
+	verdict = slo_of_point(knee->limit, point, &trial->value);
 	json_decref(point);
 	trial->achieved =
 		knee_achieved(repeats, r->options->duration_ns, &r->plan.points[trial->point]);
-	if (!trial->achieved || verdict == GATE_MISSED)
+	if (!trial->achieved || verdict == SLO_MISSED)
 		trial->verdict = KNEE_MISSED;
 	else
-		trial->verdict = verdict == GATE_KEPT ? KNEE_KEPT : KNEE_UNKNOWN;
+		trial->verdict = verdict == SLO_KEPT ? KNEE_KEPT : KNEE_UNKNOWN;
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int search(struct run *run, struct knee *knee, const struct params *base)
 
 static int prepare(struct record *r, struct knee *knee, const struct plan *bases, size_t point)
 {
-	double p = gate_quantile(r->options->find_rate);
+	double p = slo_quantile(r->options->find_rate);
 	char text[PLAN_DESCRIPTION_MAX];
 
 	*knee = (struct knee){

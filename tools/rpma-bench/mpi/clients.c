@@ -116,11 +116,11 @@ static void prepare(struct client *c, const struct options *options,
 	c->server_rank = server->rank;
 	c->options.host = server->host;
 	c->options.port = server->port;
-	/* files, gates and words are a matter of all clients together */
+	/* files, SLOs and words are a matter of all clients together */
 	c->options.output = NULL;
 	c->options.csv = NULL;
 	c->options.json = false;
-	c->options.gates_count = 0;
+	c->options.slos_count = 0;
 	c->barrier = (struct barrier){.wait = wait_for_all, .arg = c};
 }
 

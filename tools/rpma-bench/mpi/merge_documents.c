@@ -227,11 +227,11 @@ static json_t *merge_warnings(const struct clients *clients, const json_t *point
 }
 
 /* A run that went well: a miss is more than what is not known, that more than all else. */
-static json_int_t worst_code(const struct clients *clients, enum gate_verdict limits)
+static json_int_t worst_code(const struct clients *clients, enum slo_verdict limits)
 {
-	json_int_t worst = limits == GATE_MISSED    ? EXIT_NEGATIVE
-			   : limits == GATE_UNKNOWN ? EXIT_NO_DEVICE
-						    : EXIT_GOOD;
+	json_int_t worst = limits == SLO_MISSED	   ? EXIT_NEGATIVE
+			   : limits == SLO_UNKNOWN ? EXIT_NO_DEVICE
+						   : EXIT_GOOD;
 
 	for (size_t i = 0; i < clients->count; i++) {
 		json_int_t one = path_whole(clients->all[i].document, "run/exit_code");
@@ -243,15 +243,15 @@ static json_int_t worst_code(const struct clients *clients, enum gate_verdict li
 }
 
 static json_t *merge_run(const struct clients *clients, const json_t *points,
-			 const json_t *differing, const char *const *gates, size_t gates_count)
+			 const json_t *differing, const char *const *slos, size_t slos_count)
 {
 	const json_t *first = json_object_get(clients->all[0].document, "run");
 	json_t *run = json_deep_copy(first);
-	enum gate_verdict limits;
+	enum slo_verdict limits;
 
-	json_object_set_new(run, "gates", gates_judge(gates, gates_count, points, &limits));
-	if (gates_count > 0 && json_array_size(differing) > 0 && limits == GATE_KEPT)
-		limits = GATE_UNKNOWN;
+	json_object_set_new(run, "gates", slos_judge(slos, slos_count, points, &limits));
+	if (slos_count > 0 && json_array_size(differing) > 0 && limits == SLO_KEPT)
+		limits = SLO_UNKNOWN;
 	if (path_is(run, "status", "complete"))
 		json_object_set_new(run, "exit_code", json_integer(worst_code(clients, limits)));
 	json_object_set_new(run, "warnings", merge_warnings(clients, points, differing));
@@ -354,7 +354,7 @@ static json_t *merge_readiness(const struct clients *clients)
 	return json_is_object(least) ? json_copy((json_t *)(uintptr_t)least) : json_null();
 }
 
-json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates_count)
+json_t *ranks_merge(const json_t *handed, const char *const *slos, size_t slos_count)
 {
 	struct clients clients = {0};
 	json_t *document = NULL, *points, *differing = json_array();
@@ -365,7 +365,7 @@ json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates
 	document = json_copy((json_t *)clients.all[0].document);
 	points = merge_points(&clients, differing);
 	bad |= json_object_set_new(document, "run",
-				   merge_run(&clients, points, differing, gates, gates_count));
+				   merge_run(&clients, points, differing, slos, slos_count));
 	bad |= json_object_set_new(document, "points", points);
 	bad |= json_object_set_new(document, "ranks", ranks_json(&clients, handed));
 	bad |= json_object_set_new(document, "readiness", merge_readiness(&clients));

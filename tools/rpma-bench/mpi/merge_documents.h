@@ -14,11 +14,11 @@
  *    "starts": [{"begin_unix_ns", "start_lag_ns"}, ...]}, ...]}
  * A document is a result of one client, of which rank 0 has at least one;
  * starts are those of its repeats, by the order of these. Gives the first
- * document, with points of all clients together, judged by the gates, with the
+ * document, with points of all clients together, judged by the SLOs, with the
  * warnings of all, and with "ranks": what each measured alone. Repeats that
  * not all clients have are left out. NULL: no memory.
  */
-json_t *ranks_merge(const json_t *handed, const char *const *gates, size_t gates_count);
+json_t *ranks_merge(const json_t *handed, const char *const *slos, size_t slos_count);
 
 /* How many repeats the points of a document have. */
 size_t ranks_count_repeats(const json_t *document);

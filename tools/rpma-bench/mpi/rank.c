@@ -236,7 +236,7 @@ static int publish_all(struct rank *r, const json_t *handed)
 
 	json_object_set_new(mpi, "shape", json_string(shape_names[r->shape]));
 	if (handed != NULL && first != NULL)
-		document = ranks_merge(handed, o->gates, o->gates_count);
+		document = ranks_merge(handed, o->slos, o->slos_count);
 	if (document == NULL) {
 		json_decref(mpi);
 		return report(r);

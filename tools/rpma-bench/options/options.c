@@ -126,18 +126,18 @@ static int check_rpmem(const struct options *o, const struct plan *plan)
 }
 
 /* A limit of a test that no point is of would always be kept. */
-static int check_gates(const struct options *o, const struct plan *plan)
+static int check_slos(const struct options *o, const struct plan *plan)
 {
-	for (size_t g = 0; g < o->gates_count; g++) {
+	for (size_t g = 0; g < o->slos_count; g++) {
 		size_t i = 0;
 
-		while (i < plan->points_count && !gate_applies(o->gates[g], plan->points[i].test))
+		while (i < plan->points_count && !slo_applies(o->slos[g], plan->points[i].test))
 			i++;
 		if (i == plan->points_count)
 			return failure_set(EXIT_WRONG_USAGE, "options",
 					   "--slo %s: this run has no point of that test, see "
 					   "--test: its points are of test %s%s",
-					   o->gates[g], params_tests[plan->points[0].test],
+					   o->slos[g], params_tests[plan->points[0].test],
 					   (plan->varying & 1U << AXIS_TEST) != 0 ? " and others"
 										  : "");
 	}
@@ -176,14 +176,14 @@ static int choose_stdout(struct options *o)
 
 static int search_conflict(const struct options *o)
 {
-	const char *with = o->ops > 0		? "--ops"
-			   : o->ci > 0		? "--ci"
-			   : o->gates_count > 0 ? "--slo"
-			   : o->endless		? "--duration inf"
-			   : o->resume		? "--resume"
-						: NULL;
+	const char *with = o->ops > 0	       ? "--ops"
+			   : o->ci > 0	       ? "--ci"
+			   : o->slos_count > 0 ? "--slo"
+			   : o->endless	       ? "--duration inf"
+			   : o->resume	       ? "--resume"
+					       : NULL;
 
-	if (!gate_fits(o->find_rate, BENCH_RATE))
+	if (!slo_fits(o->find_rate, BENCH_RATE))
 		return failure_set(EXIT_WRONG_USAGE, "options",
 				   "--find-rate %s: test rate has no reads and no other direction: "
 				   "expected another metric, as response.p99.9",
@@ -257,7 +257,7 @@ static int complete(struct options *o)
 	if (ret == 0)
 		ret = check_rpmem(o, &plan);
 	if (ret == 0)
-		ret = check_gates(o, &plan);
+		ret = check_slos(o, &plan);
 	o->cores_taken = (uint32_t)plan_most(&plan, AXIS_THREADS);
 	plan_free(&plan);
 	return ret;

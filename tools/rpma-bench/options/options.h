@@ -19,7 +19,7 @@
 
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
 #define OPTIONS_REPEATS_MAX  1000
-#define OPTIONS_GATES_MAX    64
+#define OPTIONS_SLOS_MAX     64
 
 struct options {
 	struct cli cli;
@@ -71,8 +71,8 @@ struct options {
 	bool csv_to_stdout; /* or as CSV; else the table */
 	bool resume;	    /* the run whose result is to be output */
 	bool dry_run;
-	const char *gates[OPTIONS_GATES_MAX]; /* each --slo */
-	size_t gates_count;
+	const char *slos[OPTIONS_SLOS_MAX]; /* each --slo */
+	size_t slos_count;
 	int argc; /* the whole command line, for the result */
 	char **argv;
 };

@@ -86,15 +86,15 @@ static error_t parse_interval(const char *option, const char *arg, void *to)
 	return 0;
 }
 
-static error_t parse_gate(const char *option, const char *text, void *options)
+static error_t parse_slo(const char *option, const char *text, void *options)
 {
 	struct options *o = options;
 
-	if (o->gates_count == OPTIONS_GATES_MAX)
-		return cli_wrong_value(option, text, "64 gates at most");
-	if (gate_check(text) != 0)
+	if (o->slos_count == OPTIONS_SLOS_MAX)
+		return cli_wrong_value(option, text, "at most 64 SLOs");
+	if (slo_check(text) != 0)
 		return EINVAL;
-	o->gates[o->gates_count++] = text;
+	o->slos[o->slos_count++] = text;
 	return 0;
 }
 
@@ -279,10 +279,10 @@ const struct cli_row run_rows[] = {
 	 GROUP_OUTPUT, parse_interval, TO(interval_ns), 0},
 	{"csv", 0, "FILE", "Write a table, one line a repeat, to FILE; - is standard output",
 	 GROUP_OUTPUT, cli_text, TO(csv), 0},
-	{"slo", 0, "[TEST:]GATE",
+	{"slo", 0, "[TEST:]SLO",
 	 "Exit with 1 where a point misses it, as 'lat.p99.9<5us' or, of one test, "
 	 "'bw:bytes_per_s>1G'; may be repeated",
-	 GROUP_OUTPUT, parse_gate, 0, 0},
+	 GROUP_OUTPUT, parse_slo, 0, 0},
 	{0},
 };
 

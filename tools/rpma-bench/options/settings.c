@@ -113,7 +113,7 @@ static int set_find_rate(struct options *o, const char *text)
 {
 	char *copy;
 
-	if (gate_check(text) != 0 || strchr(text, '<') == NULL || !gate_applies(text, BENCH_RATE))
+	if (slo_check(text) != 0 || strchr(text, '<') == NULL || !slo_applies(text, BENCH_RATE))
 		return -EINVAL;
 	copy = strdup(text);
 	if (copy == NULL)

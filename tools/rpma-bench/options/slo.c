@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slo.c -- parses the gates of --slo and holds points against them.
+ * slo.c -- parses the SLOs of --slo and holds points against them.
  *
  * A metric is a row: its name, and where its figure is in the summary of a
  * point. Latencies have several figures each, so theirs are in two parts.
@@ -20,13 +20,13 @@
 
 #define METRIC_MAX 64
 
-const char gate_metrics[] =
+const char slo_metrics[] =
 	"ops_per_s, bytes_per_s, late_ops, unbegun_ops, max_lag_ns, reverse.ops_per_s, "
 	"reverse.bytes_per_s, verify.mismatches, or lat, read, response or reverse with .min_ns, "
 	".mean_ns, .max_ns, "
 	".p50_ns, .p90_ns, .p95_ns, .p99_ns, .p99.9_ns, .p99.99_ns, .p99.999_ns or .p99.9999_ns";
 
-struct gate {
+struct slo {
 	char metric[METRIC_MAX];
 	int test; /* an enum bench_test; -1: it limits all points */
 	bool greater;
@@ -34,13 +34,13 @@ struct gate {
 	double limit;
 };
 
-struct place {
+struct metric {
 	const char *name;
 	const char *path;      /* in the summary of a point, or in a latency of it */
 	const char *of_repeat; /* where each repeat has its own */
 };
 
-static const struct place figures[] = {
+static const struct metric figures[] = {
 	{"ops_per_s", "ops_per_s/mean", "ops_per_s"},
 	{"bytes_per_s", "bytes_per_s/mean", "bytes_per_s"},
 	{"late_ops", "late_ops", "late_ops"},
@@ -51,14 +51,14 @@ static const struct place figures[] = {
 	{"verify.mismatches", "verify/mismatches", "verify/mismatches"},
 };
 
-static const struct place latencies[] = {
+static const struct metric latencies[] = {
 	{"lat.", "latency", "latency/count"},
 	{"read.", "read_latency", "read_latency/count"},
 	{"response.", "response_latency", "response_latency/count"},
 	{"reverse.", "reverse/latency", "reverse/latency/count"},
 };
 
-static const struct place of_latency[] = {
+static const struct metric of_latency[] = {
 	{"min_ns", "min_ns", NULL},
 	{"mean_ns", "mean_ns/mean", NULL},
 	{"max_ns", "max_ns", NULL},
@@ -66,7 +66,7 @@ static const struct place of_latency[] = {
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-static const struct place *find(const struct place *rows, size_t count, const char *name)
+static const struct metric *find(const struct metric *rows, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rows[i].name, name) == 0)
@@ -76,7 +76,7 @@ static const struct place *find(const struct place *rows, size_t count, const ch
 }
 
 /* The latency a metric starts with; *rest is what follows. */
-static const struct place *find_latency(const char *metric, const char **rest)
+static const struct metric *find_latency(const char *metric, const char **rest)
 {
 	for (size_t i = 0; i < COUNT(latencies); i++) {
 		size_t len = strlen(latencies[i].name);
@@ -150,44 +150,44 @@ static double factor_of(const char *text, const struct unit *units)
 }
 
 /* The limit of a metric whose name has no unit: "20us" for lat.p99.9, which is lat.p99.9_ns. */
-static bool parse_with_unit(const char *text, size_t len, struct gate *gate)
+static bool parse_with_unit(const char *text, size_t len, struct slo *slo)
 {
-	const bool is_time = !known_metric(gate->metric);
+	const bool is_time = !known_metric(slo->metric);
 	const double factor = factor_of(text + len, is_time ? times : counts);
 	char number[METRIC_MAX];
 
 	if (factor == 0 || len >= sizeof(number) ||
-	    (!is_time && strstr(gate->metric, "_ns") != NULL))
+	    (!is_time && strstr(slo->metric, "_ns") != NULL))
 		return false;
 	if (is_time)
-		strncat(gate->metric, "_ns", sizeof(gate->metric) - strlen(gate->metric) - 1);
+		strncat(slo->metric, "_ns", sizeof(slo->metric) - strlen(slo->metric) - 1);
 	snprintf(number, sizeof(number), "%.*s", (int)len, text);
-	if (!parse_number(number, &gate->limit))
+	if (!parse_number(number, &slo->limit))
 		return false;
-	gate->limit *= factor;
-	return isfinite(gate->limit);
+	slo->limit *= factor;
+	return isfinite(slo->limit);
 }
 
 /* "bw:" before the metric; an unknown test is -2. Gives what follows. */
-static const char *parse_test(const char *text, struct gate *gate)
+static const char *parse_test(const char *text, struct slo *slo)
 {
 	size_t len = strcspn(text, ":<>");
 
-	gate->test = -1;
+	slo->test = -1;
 	if (text[len] != ':')
 		return text;
-	gate->test = -2;
+	slo->test = -2;
 	for (int test = 0; params_tests[test] != NULL; test++) {
 		if (strlen(params_tests[test]) == len &&
 		    strncmp(params_tests[test], text, len) == 0)
-			gate->test = test;
+			slo->test = test;
 	}
 	return text + len + 1;
 }
 
-static bool parse(const char *whole, struct gate *gate)
+static bool parse(const char *whole, struct slo *slo)
 {
-	const char *text = parse_test(skip_blanks(whole), gate);
+	const char *text = parse_test(skip_blanks(whole), slo);
 	size_t len = strcspn(text, "<>");
 	const char *at = text + len;
 
@@ -195,14 +195,14 @@ static bool parse(const char *whole, struct gate *gate)
 	len = (size_t)(at - text);
 	while (len > 0 && strchr(" \t", text[len - 1]) != NULL)
 		len--;
-	if (*at == '\0' || len >= sizeof(gate->metric))
+	if (*at == '\0' || len >= sizeof(slo->metric))
 		return false;
-	snprintf(gate->metric, sizeof(gate->metric), "%.*s", (int)len, text);
-	gate->greater = *at++ == '>';
-	gate->equal = *at == '=';
-	at += gate->equal;
+	snprintf(slo->metric, sizeof(slo->metric), "%.*s", (int)len, text);
+	slo->greater = *at++ == '>';
+	slo->equal = *at == '=';
+	at += slo->equal;
 	len = strcspn(at, "kMGnums"); /* what a unit begins with */
-	return at[len] == '\0' ? parse_number(at, &gate->limit) : parse_with_unit(at, len, gate);
+	return at[len] == '\0' ? parse_number(at, &slo->limit) : parse_with_unit(at, len, slo);
 }
 
 static int unknown_test(const char *text)
@@ -235,22 +235,22 @@ static int unknown_metric(const char *text, const char *metric)
 				   "figure (did you mean %.*slat.%s?)",
 				   text, (int)(after - text), text, skip_blanks(after));
 	return failure_set(EXIT_WRONG_USAGE, "options", "--slo %s: no metric %s: expected %s", text,
-			   metric, gate_metrics);
+			   metric, slo_metrics);
 }
 
-bool gate_is_time(const char *text)
+bool slo_is_time(const char *text)
 {
-	struct gate gate;
+	struct slo slo;
 
-	return parse(text, &gate) && strstr(gate.metric, "_ns") != NULL;
+	return parse(text, &slo) && strstr(slo.metric, "_ns") != NULL;
 }
 
-int gate_check(const char *text)
+int slo_check(const char *text)
 {
-	struct gate gate;
-	bool good = parse(text, &gate);
+	struct slo slo;
+	bool good = parse(text, &slo);
 
-	if (gate.test == -2)
+	if (slo.test == -2)
 		return unknown_test(text);
 	if (!good)
 		return failure_set(EXIT_WRONG_USAGE, "options",
@@ -258,36 +258,36 @@ int gate_check(const char *text)
 				   "lat.p99.9<5us, ops_per_s>=100k or, for the points of a test, "
 				   "bw:bytes_per_s>1G",
 				   text);
-	if (!known_metric(gate.metric))
-		return unknown_metric(text, gate.metric);
+	if (!known_metric(slo.metric))
+		return unknown_metric(text, slo.metric);
 	return 0;
 }
 
 /* Not a number for what the summary does not know. */
 static double figure_of(const json_t *summary, const char *metric)
 {
-	const struct place *place = find(figures, COUNT(figures), metric);
+	const struct metric *row = find(figures, COUNT(figures), metric);
 	const char *rest = "";
 	const json_t *value;
 	char path[METRIC_MAX];
 
-	if (place != NULL) {
-		value = path_get(summary, place->path);
+	if (row != NULL) {
+		value = path_get(summary, row->path);
 	} else {
 		value = path_get(summary, find_latency(metric, &rest)->path);
-		place = find(of_latency, COUNT(of_latency), rest);
+		row = find(of_latency, COUNT(of_latency), rest);
 		snprintf(path, sizeof(path), "percentiles/p=%.15g/ns", quantile(rest));
-		value = path_get(value, place != NULL ? place->path : path);
+		value = path_get(value, row != NULL ? row->path : path);
 	}
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* Does the value keep the limit? */
-static bool holds(const struct gate *gate, double value)
+static bool holds(const struct slo *slo, double value)
 {
-	if (value == gate->limit)
-		return gate->equal;
-	return gate->greater ? value > gate->limit : value < gate->limit;
+	if (value == slo->limit)
+		return slo->equal;
+	return slo->greater ? value > slo->limit : value < slo->limit;
 }
 
 static bool is_complete(const json_t *repeat)
@@ -329,21 +329,21 @@ enum cover {
 	PART,	  /* what it leaves out can be anything */
 };
 
-static enum cover cover_of(const struct gate *gate, const json_t *point)
+static enum cover cover_of(const struct slo *slo, const json_t *point)
 {
 	bool unbegun = path_whole(point, "summary/unbegun_ops") > 0;
-	const struct place *figure = find(figures, COUNT(figures), gate->metric);
+	const struct metric *figure = find(figures, COUNT(figures), slo->metric);
 	const char *rest = "";
 
 	if (figure == NULL) {
-		const struct place *latency = find_latency(gate->metric, &rest);
+		const struct metric *latency = find_latency(slo->metric, &rest);
 		/* the response latency counts them itself */
 		bool blind = unbegun && strcmp(latency->name, "response.") != 0;
 
 		return blind || !all_have(point, latency->of_repeat) ? PART : WHOLE;
 	}
 	if (!all_have(point, figure->of_repeat))
-		return strcmp(gate->metric, "verify.mismatches") == 0 ? AT_LEAST : PART;
+		return strcmp(slo->metric, "verify.mismatches") == 0 ? AT_LEAST : PART;
 	if (unbegun &&
 	    (strcmp(figure->name, "late_ops") == 0 || strcmp(figure->name, "max_lag_ns") == 0))
 		return AT_LEAST;
@@ -357,10 +357,9 @@ static enum cover cover_of(const struct gate *gate, const json_t *point)
 static double least_of(const json_t *point, const char *metric)
 {
 	const char *rest = "";
-	const struct place *place = find_latency(metric, &rest);
-	const json_t *latency = place != NULL
-					? path_get(json_object_get(point, "summary"), place->path)
-					: NULL,
+	const struct metric *row = find_latency(metric, &rest);
+	const json_t *latency = row != NULL ? path_get(json_object_get(point, "summary"), row->path)
+					    : NULL,
 		     *one;
 	const json_t *plan_ns = path_get(point, "stop/duration_ns");
 	double p = strcmp(rest, "max_ns") == 0 ? 1 : quantile(rest);
@@ -379,123 +378,123 @@ static double least_of(const json_t *point, const char *metric)
 	return least;
 }
 
-static enum gate_verdict judge(const struct gate *gate, const json_t *point, double *value)
+static enum slo_verdict judge(const struct slo *slo, const json_t *point, double *value)
 {
 	const json_t *summary = json_object_get(point, "summary");
-	enum cover cover = cover_of(gate, point);
+	enum cover cover = cover_of(slo, point);
 	double known;
 
-	*value = has_complete(point) ? figure_of(summary, gate->metric) : NAN;
+	*value = has_complete(point) ? figure_of(summary, slo->metric) : NAN;
 	known = *value;
 	if (isnan(known) && has_complete(point)) {
-		known = least_of(point, gate->metric);
+		known = least_of(point, slo->metric);
 		cover = cover == WHOLE ? AT_LEAST : cover;
 	}
 	if (isnan(known) || cover == PART)
-		return GATE_UNKNOWN;
-	if (cover == AT_LEAST && holds(gate, known) != gate->greater)
-		return GATE_UNKNOWN;
-	return holds(gate, known) ? GATE_KEPT : GATE_MISSED;
+		return SLO_UNKNOWN;
+	if (cover == AT_LEAST && holds(slo, known) != slo->greater)
+		return SLO_UNKNOWN;
+	return holds(slo, known) ? SLO_KEPT : SLO_MISSED;
 }
 
-enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value)
+enum slo_verdict slo_of_point(const char *text, const json_t *point, double *value)
 {
-	struct gate gate;
+	struct slo slo;
 
 	*value = NAN;
-	return parse(text, &gate) ? judge(&gate, point, value) : GATE_UNKNOWN;
+	return parse(text, &slo) ? judge(&slo, point, value) : SLO_UNKNOWN;
 }
 
-double gate_quantile(const char *text)
+double slo_quantile(const char *text)
 {
 	const char *rest = "";
-	struct gate gate;
+	struct slo slo;
 
-	if (!parse(text, &gate) || find_latency(gate.metric, &rest) == NULL)
+	if (!parse(text, &slo) || find_latency(slo.metric, &rest) == NULL)
 		return 0;
 	return quantile(rest);
 }
 
-bool gate_applies(const char *text, enum bench_test test)
+bool slo_applies(const char *text, enum bench_test test)
 {
-	struct gate gate;
+	struct slo slo;
 
-	return parse(text, &gate) && (gate.test < 0 || gate.test == (int)test);
+	return parse(text, &slo) && (slo.test < 0 || slo.test == (int)test);
 }
 
-bool gate_fits(const char *text, enum bench_test test)
+bool slo_fits(const char *text, enum bench_test test)
 {
-	struct gate gate;
+	struct slo slo;
 
-	if (!parse(text, &gate))
+	if (!parse(text, &slo))
 		return false;
-	if (strncmp(gate.metric, "read.", 5) == 0)
+	if (strncmp(slo.metric, "read.", 5) == 0)
 		return test == BENCH_MIX;
-	if (strncmp(gate.metric, "reverse.", 8) == 0)
+	if (strncmp(slo.metric, "reverse.", 8) == 0)
 		return test == BENCH_LAT || test == BENCH_BW;
 	return true;
 }
 
-static json_t *missed_json(enum gate_verdict verdict)
+static json_t *missed_json(enum slo_verdict verdict)
 {
-	return verdict == GATE_UNKNOWN ? json_null() : json_boolean(verdict == GATE_MISSED);
+	return verdict == SLO_UNKNOWN ? json_null() : json_boolean(verdict == SLO_MISSED);
 }
 
 /* One that is missed is more than one that is not known, that more than one that is kept. */
-static enum gate_verdict worse(enum gate_verdict a, enum gate_verdict b)
+static enum slo_verdict worse(enum slo_verdict a, enum slo_verdict b)
 {
-	return a == GATE_MISSED || b == GATE_KEPT ? a : b;
+	return a == SLO_MISSED || b == SLO_KEPT ? a : b;
 }
 
 /*
  * A point of another test is not missed, so that older readers, which ask for all points and
  * what follows from them, read the file.
  */
-static json_t *judge_point(const struct gate *gate, const json_t *point, enum gate_verdict *verdict)
+static json_t *judge_point(const struct slo *slo, const json_t *point, enum slo_verdict *verdict)
 {
 	double value;
 
-	if (gate->test >= 0 && !path_is(point, "params/test", params_tests[gate->test])) {
-		*verdict = GATE_KEPT;
+	if (slo->test >= 0 && !path_is(point, "params/test", params_tests[slo->test])) {
+		*verdict = SLO_KEPT;
 		return json_pack("{s:O, s:n, s:b, s:b}", "id", json_object_get(point, "id"),
 				 "value", "missed", false, "applies", false);
 	}
-	*verdict = judge(gate, point, &value);
+	*verdict = judge(slo, point, &value);
 	return json_pack("{s:O, s:o, s:o}", "id", json_object_get(point, "id"), "value",
 			 result_real(value), "missed", missed_json(*verdict));
 }
 
 /* Over all points that it limits; without any it is not known. */
-static json_t *judge_points(const char *text, const json_t *points, enum gate_verdict *all)
+static json_t *judge_points(const char *text, const json_t *points, enum slo_verdict *all)
 {
 	json_t *list = json_array(), *judged;
-	struct gate gate;
-	bool parsed = parse(text, &gate); /* gate_check() was asked before */
-	enum gate_verdict one;
+	struct slo slo;
+	bool parsed = parse(text, &slo); /* slo_check() was asked before */
+	enum slo_verdict one;
 	const json_t *point;
 	size_t index, applies = 0;
 
-	*all = GATE_KEPT;
+	*all = SLO_KEPT;
 	json_array_foreach(points, index, point)
 	{
 		if (!parsed)
 			break;
-		judged = judge_point(&gate, point, &one);
+		judged = judge_point(&slo, point, &one);
 		applies += json_object_get(judged, "applies") == NULL;
 		json_array_append_new(list, judged);
 		*all = worse(*all, one);
 	}
-	*all = applies > 0 ? *all : GATE_UNKNOWN;
+	*all = applies > 0 ? *all : SLO_UNKNOWN;
 	return list;
 }
 
-json_t *gates_judge(const char *const *texts, size_t count, const json_t *points,
-		    enum gate_verdict *verdict)
+json_t *slos_judge(const char *const *texts, size_t count, const json_t *points,
+		   enum slo_verdict *verdict)
 {
 	json_t *list = json_array(), *judged;
-	enum gate_verdict one;
+	enum slo_verdict one;
 
-	*verdict = GATE_KEPT;
+	*verdict = SLO_KEPT;
 	for (size_t i = 0; i < count; i++) {
 		judged = judge_points(texts[i], points, &one);
 		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "gate", texts[i], "missed",

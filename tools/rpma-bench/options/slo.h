@@ -7,7 +7,7 @@
  * metric leaves its _ns out. It is held against what the complete repeats of a point say together
  * (the point's "summary"). A figure is known only if every repeat has it and it covers what was
  * planned: an operation that was never begun is in no service latency, so that of the others
- * keeps no gate.
+ * keeps no SLO.
  */
 #ifndef BENCH_OPTIONS_SLO_H
 #define BENCH_OPTIONS_SLO_H
@@ -18,38 +18,38 @@
 
 #include "tools/rpma-bench/protocol/params.h"
 
-/* Is it a gate? -EINVAL with the error message set. */
-int gate_check(const char *text);
+/* Is it an SLO? -EINVAL with the error message set. */
+int slo_check(const char *text);
 
-enum gate_verdict { GATE_KEPT, GATE_MISSED, GATE_UNKNOWN };
+enum slo_verdict { SLO_KEPT, SLO_MISSED, SLO_UNKNOWN };
 
 /*
- * One gate that gate_check() took, of one point; *value is the figure of the summary, not a number
- * if that has none. What is at least a known figure misses a gate that this one misses.
+ * One SLO that slo_check() took, of one point; *value is the figure of the summary, not a number
+ * if that has none. What is at least a known figure misses an SLO that this one misses.
  */
-enum gate_verdict gate_of_point(const char *text, const json_t *point, double *value);
+enum slo_verdict slo_of_point(const char *text, const json_t *point, double *value);
 
-/* The quantile a gate limits, as 0.999; 0: none. */
-double gate_quantile(const char *text);
+/* The quantile an SLO limits, as 0.999; 0: none. */
+double slo_quantile(const char *text);
 
 /* Does it limit the points of this test? */
-bool gate_applies(const char *text, enum bench_test test);
+bool slo_applies(const char *text, enum bench_test test);
 
 /* Do points of this test ever have its metric? */
-bool gate_fits(const char *text, enum bench_test test);
+bool slo_fits(const char *text, enum bench_test test);
 
 /* Is its metric a time? Values of it are nanoseconds. */
-bool gate_is_time(const char *text);
+bool slo_is_time(const char *text);
 
 /* What may stand before the comparison, for --help and for error messages. */
-extern const char gate_metrics[];
+extern const char slo_metrics[];
 
 /*
  * [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; missed
- * is null where it is not known, and points that a gate does not limit have "applies": false.
+ * is null where it is not known, and points that an SLO does not limit have "applies": false.
  * *verdict: missed if one is, else unknown if one is.
  */
-json_t *gates_judge(const char *const *texts, size_t count, const json_t *points,
-		    enum gate_verdict *verdict);
+json_t *slos_judge(const char *const *texts, size_t count, const json_t *points,
+		   enum slo_verdict *verdict);
 
 #endif /* BENCH_OPTIONS_SLO_H */

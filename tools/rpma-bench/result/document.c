@@ -68,8 +68,8 @@ static bool any_limit_unsupported(const struct record *record)
 	for (size_t i = 0; record->unsupported != NULL && i < record->plan.points_count; i++) {
 		if (record->unsupported[i] != NULL && o->find_rate != NULL)
 			return true;
-		for (size_t g = 0; record->unsupported[i] != NULL && g < o->gates_count; g++) {
-			if (gate_applies(o->gates[g], record->plan.points[i].test))
+		for (size_t g = 0; record->unsupported[i] != NULL && g < o->slos_count; g++) {
+			if (slo_applies(o->slos[g], record->plan.points[i].test))
 				return true;
 		}
 	}
@@ -107,13 +107,13 @@ static bool any_with_code(const json_t *warnings, const char *code)
 
 /* What a run that went well found: what is not known is less than good. */
 static int find_exit_code(const struct record *record, const json_t *points, const json_t *warnings,
-			  enum gate_verdict limits)
+			  enum slo_verdict limits)
 {
 	int searches = searches_exit_code(record->searches, record->searches_count);
 
-	if (limits == GATE_MISSED || any_mismatch(points) || searches == EXIT_NEGATIVE)
+	if (limits == SLO_MISSED || any_mismatch(points) || searches == EXIT_NEGATIVE)
 		return EXIT_NEGATIVE;
-	if (limits == GATE_UNKNOWN || any_limit_unsupported(record) ||
+	if (limits == SLO_UNKNOWN || any_limit_unsupported(record) ||
 	    any_with_code(warnings, "VERIFY_MISSING"))
 		return EXIT_NO_DEVICE;
 	return searches;
@@ -123,8 +123,8 @@ static json_t *make_run(const struct record *record, const json_t *points)
 {
 	static const char *const statuses[] = {"complete", "interrupted", "failed"};
 	const struct options *o = record->options;
-	enum gate_verdict limits;
-	json_t *gates = gates_judge(o->gates, o->gates_count, points, &limits);
+	enum slo_verdict limits;
+	json_t *slos = slos_judge(o->slos, o->slos_count, points, &limits);
 	json_t *warnings = warnings_make(record, points), *value;
 	int code = record->exit_code;
 
@@ -135,7 +135,7 @@ static json_t *make_run(const struct record *record, const json_t *points)
 			  result_time(&record->started), "ended", result_time(&record->ended),
 			  "argv", make_argv(o), "seed", result_integer(record->seed), "status",
 			  statuses[record->status], "exit_code", code, "resumed_repeats",
-			  result_integer(record->repeats_resumed), "gates", gates);
+			  result_integer(record->repeats_resumed), "gates", slos);
 	json_object_set_new(value, "failure",
 			    record->status == RUN_FAILED
 				    ? json_pack("{s:s, s:o, s:o}", "step", record->failure.step,

@@ -79,7 +79,7 @@ static int print_for_people(const struct options *o, const json_t *document)
 
 	if (!o->cli.quiet)
 		table_print(to, document);
-	table_print_gates(o->cli.quiet ? stderr : to, document, o->cli.quiet);
+	table_print_slos(o->cli.quiet ? stderr : to, document, o->cli.quiet);
 	searches_print(to, path_get(document, "run/searches"));
 	if (to == stderr || (fflush(to) == 0 && !ferror(to)))
 		return 0;

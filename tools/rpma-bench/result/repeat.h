@@ -3,7 +3,7 @@
  * repeat.h -- what one repeat of one point gave, until it is JSON.
  *
  * The client fills one and turns it into the JSON of the result at once:
- * from there on, journal, summary, table, CSV and gates know the JSON alone.
+ * from there on, journal, summary, table, CSV and SLOs know the JSON alone.
  * The server fills one for what it measures itself.
  */
 #ifndef BENCH_RESULT_REPEAT_H

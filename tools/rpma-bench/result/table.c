@@ -327,9 +327,9 @@ static void print_heading(FILE *to, const struct group *group)
 }
 
 /* A run that ended before the first point of the limit's test has none. */
-static bool judges_none(const json_t *gate)
+static bool judges_none(const json_t *slo)
 {
-	const json_t *points = json_object_get(gate, "points"), *point;
+	const json_t *points = json_object_get(slo, "points"), *point;
 	size_t index;
 
 	json_array_foreach(points, index, point)
@@ -341,7 +341,7 @@ static bool judges_none(const json_t *gate)
 }
 
 /* A point that does not keep it: the figure, and why that is not enough. */
-static void print_judged(FILE *to, const json_t *gate, const json_t *judged, const json_t *point)
+static void print_judged(FILE *to, const json_t *slo, const json_t *judged, const json_t *point)
 {
 	const json_t *value = json_object_get(judged, "value");
 	json_int_t unbegun = path_whole(point, "summary/unbegun_ops");
@@ -350,7 +350,7 @@ static void print_judged(FILE *to, const json_t *gate, const json_t *judged, con
 	fprintf(to, "  %s: ", path_text(judged, "id"));
 	if (known && json_is_number(value))
 		fprintf(to, "%.15g%s", json_number_value(value),
-			gate_is_time(path_text(gate, "gate")) ? " ns" : "");
+			slo_is_time(path_text(slo, "gate")) ? " ns" : "");
 	else
 		fputs(known ? "above the limit, by how much is not known" : "not known", to);
 	if (!known && unbegun > 0)
@@ -358,21 +358,21 @@ static void print_judged(FILE *to, const json_t *gate, const json_t *judged, con
 	fputc('\n', to);
 }
 
-/* points: of the document, in the order of those of the gate. */
-static void print_gate(FILE *to, const json_t *gate, const json_t *points)
+/* points: of the document, in the order of those of the SLO. */
+static void print_slo(FILE *to, const json_t *slo, const json_t *points)
 {
-	const json_t *missed = json_object_get(gate, "missed"), *judged;
+	const json_t *missed = json_object_get(slo, "missed"), *judged;
 	size_t index;
 
-	fprintf(to, "%s: %s\n", path_text(gate, "gate"),
+	fprintf(to, "%s: %s\n", path_text(slo, "gate"),
 		json_is_true(missed)	? "missed"
 		: json_is_false(missed) ? "kept"
-		: judges_none(gate)	? "not known: no point of it was measured"
+		: judges_none(slo)	? "not known: no point of it was measured"
 					: "not known");
-	json_array_foreach(json_object_get(gate, "points"), index, judged)
+	json_array_foreach(json_object_get(slo, "points"), index, judged)
 	{
 		if (!json_is_false(json_object_get(judged, "missed")))
-			print_judged(to, gate, judged, json_array_get(points, index));
+			print_judged(to, slo, judged, json_array_get(points, index));
 	}
 }
 
@@ -417,14 +417,14 @@ void table_print(FILE *to, const json_t *document)
 	print_scope(to, group.points);
 }
 
-void table_print_gates(FILE *to, const json_t *document, bool missed_only)
+void table_print_slos(FILE *to, const json_t *document, bool missed_only)
 {
-	const json_t *gate;
+	const json_t *slo;
 	size_t index;
 
-	json_array_foreach(path_get(document, "run/gates"), index, gate)
+	json_array_foreach(path_get(document, "run/gates"), index, slo)
 	{
-		if (!missed_only || !json_is_false(json_object_get(gate, "missed")))
-			print_gate(to, gate, json_object_get(document, "points"));
+		if (!missed_only || !json_is_false(json_object_get(slo, "missed")))
+			print_slo(to, slo, json_object_get(document, "points"));
 	}
 }

@@ -12,7 +12,7 @@
 /* A table of each test and operation the document has, and what it means. */
 void table_print(FILE *to, const json_t *document);
 
-/* The gates, and which points missed them. */
-void table_print_gates(FILE *to, const json_t *document, bool missed_only);
+/* The SLOs, and which points missed them. */
+void table_print_slos(FILE *to, const json_t *document, bool missed_only);
 
 #endif /* BENCH_RESULT_TABLE_H */
