@@ -37,7 +37,7 @@ static void check_plan(const struct options *o)
 
 	if (plan_make(&plan, o->series, o->series_count, 1, 1) != 0)
 		check_sentence();
-	hold(plan.points_count <= PLAN_POINTS_MAX && plan.items_count == plan.points_count);
+	hold(plan.points_count <= PLAN_POINTS_MAX && plan.trials_count == plan.points_count);
 	for (size_t i = 0; i < plan.points_count; i++) {
 		hold(params_conflict(&plan.points[i]) == NULL);
 		hold(plan.points[i].target < o->choices.count);

@@ -27,7 +27,7 @@ int document_setup(void **state)
 	repeats[0] = NULL;
 	run = (struct record){
 		.options = &options,
-		.plan = {.points_count = 1, .points = &point, .items_count = 1},
+		.plan = {.points_count = 1, .points = &point, .trials_count = 1},
 		.repeats = repeats,
 		.repeats_done = 1,
 		.emulated_cpu = -1,

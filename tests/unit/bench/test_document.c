@@ -425,7 +425,7 @@ static void an_interrupted_run_says_how_far_it_got(void **state)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	run.status = RUN_INTERRUPTED;
-	run.plan.items_count = 40;
+	run.plan.trials_count = 40;
 	document_expect_warning("INTERRUPTED", "1 of 40 repeats");
 	run.repeats_cut = 1;
 	document_expect_warning("INTERRUPTED", "measured, the last one in part");
@@ -453,7 +453,7 @@ static void points_not_measured_are_told_by_reason(void **state)
 	struct params points[5] = {point, point, point, point, point};
 	json_t *none[5] = {NULL}, *document;
 
-	run.plan = (struct plan){.points_count = 5, .points = points, .items_count = 5};
+	run.plan = (struct plan){.points_count = 5, .points = points, .trials_count = 5};
 	run.repeats = none;
 	run.unsupported = unsupported;
 	document = document_make(&run);

@@ -161,7 +161,7 @@ static void a_point_of_two_series_is_there_once(void **state)
 
 	assert_int_equal(plan_make(&plan, series, 2, 3, 1), 0);
 	assert_int_equal(plan.points_count, 5);
-	assert_int_equal(plan.items_count, 15);
+	assert_int_equal(plan.trials_count, 15);
 	/* where the first series has it */
 	assert_int_equal(plan.points[1].size_bytes, 4096);
 	assert_int_equal(plan.points[2].size_bytes, 8192);
@@ -175,7 +175,7 @@ static void a_run_has_a_limit(void **state)
 {
 	static const struct setting points[] = {
 		{AXIS_SIZE, "1:4096:+1"}, {AXIS_DEPTH, "1:25:+1"}, {0, NULL}};
-	static const struct setting items[] = {{AXIS_SIZE, "1:1001:+1"}, {0, NULL}};
+	static const struct setting trials[] = {{AXIS_SIZE, "1:1001:+1"}, {0, NULL}};
 	static const struct setting huge[] = {{AXIS_SIZE, "1:4096:+1"},
 					      {AXIS_DEPTH, "1:4096:+1"},
 					      {AXIS_SIGNAL_EVERY, "1:4096:+1"},
@@ -183,7 +183,7 @@ static void a_run_has_a_limit(void **state)
 					      {AXIS_READ_FRACTION, "0:0.004095:+0.000001"},
 					      {AXIS_SERVER_LOAD, "0:0.004095:+0.000001"},
 					      {0, NULL}};
-	struct series series[] = {make_series(points), make_series(items), make_series(huge)};
+	struct series series[] = {make_series(points), make_series(trials), make_series(huge)};
 	struct plan plan;
 
 	assert_int_equal(plan_make(&plan, &series[0], 1, 1, 1), -EINVAL);
@@ -199,9 +199,9 @@ static void each_repeat_comes_once(void **state)
 	struct plan plan;
 
 	make_plan(&plan, six, 5, 42);
-	assert_int_equal(plan.items_count, 30);
+	assert_int_equal(plan.trials_count, 30);
 	for (size_t i = 0; i < 30; i++)
-		seen[plan.items[i].point][plan.items[i].repeat]++;
+		seen[plan.trials[i].point][plan.trials[i].repeat]++;
 	for (size_t point = 0; point < 6; point++) {
 		for (size_t repeat = 0; repeat < 5; repeat++)
 			assert_int_equal(seen[point][repeat], 1);
@@ -216,7 +216,7 @@ static void a_round_has_every_point_once(void **state)
 
 	make_plan(&plan, six, 5, 42);
 	for (size_t i = 0; i < 30; i++)
-		assert_int_equal(plan.items[i].repeat, i / 6);
+		assert_int_equal(plan.trials[i].repeat, i / 6);
 	plan_free(&plan);
 }
 
@@ -227,9 +227,9 @@ static void the_seed_decides_the_order(void **state)
 	make_plan(&a, six, 5, 42);
 	make_plan(&b, six, 5, 42);
 	make_plan(&c, six, 5, 43);
-	assert_memory_equal(a.items, b.items, a.items_count * sizeof(*a.items));
+	assert_memory_equal(a.trials, b.trials, a.trials_count * sizeof(*a.trials));
 	/* 6!^5 orders: the same one twice would be a wonder */
-	assert_memory_not_equal(a.items, c.items, a.items_count * sizeof(*a.items));
+	assert_memory_not_equal(a.trials, c.trials, a.trials_count * sizeof(*a.trials));
 	plan_free(&a);
 	plan_free(&b);
 	plan_free(&c);
@@ -246,7 +246,7 @@ static void the_order_is_the_same_everywhere(void **state)
 
 	make_plan(&plan, six, 2, 42);
 	for (size_t i = 0; i < 12; i++)
-		assert_int_equal(plan.items[i].point, expected[i]);
+		assert_int_equal(plan.trials[i].point, expected[i]);
 	plan_free(&plan);
 }
 
@@ -260,7 +260,7 @@ static void the_shuffle_is_even(void **state)
 
 		make_plan(&plan, six, 1, seed);
 		for (size_t place = 0; place < 6; place++)
-			seen[plan.items[place].point][place]++;
+			seen[plan.trials[place].point][place]++;
 		plan_free(&plan);
 	}
 	for (int point = 0; point < 6; point++) {

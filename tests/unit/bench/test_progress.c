@@ -44,9 +44,9 @@ static void what_is_unknown_is_not_guessed(void **state)
 
 static void the_longest_run_fits(void **state)
 {
-	const struct progress p = {.left = PLAN_ITEMS_MAX, .repeat_ns = 2 * OPTIONS_DURATION_MAX};
+	const struct progress p = {.left = PLAN_TRIALS_MAX, .repeat_ns = 2 * OPTIONS_DURATION_MAX};
 
-	assert_int_equal(progress_left_s(&p, 0), PLAN_ITEMS_MAX * 2ULL * 24 * 3600);
+	assert_int_equal(progress_left_s(&p, 0), PLAN_TRIALS_MAX * 2ULL * 24 * 3600);
 }
 
 int main(void)

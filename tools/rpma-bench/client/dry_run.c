@@ -59,7 +59,7 @@ static int look(struct outlook *o, const struct options *options)
 	o->device = find_device(o);
 	request.near = (struct topology_near){o->device, -1};
 	request.threads = (uint32_t)plan_most(&o->plan, AXIS_THREADS);
-	progress.left = o->plan.items_count;
+	progress.left = o->plan.trials_count;
 	o->estimate_s = options->find_rate != NULL ? UINT64_MAX : progress_left_s(&progress, 0);
 	return placement_choose(&o->placement, o->topology, &request);
 }
@@ -85,11 +85,11 @@ static json_t *order_json(const struct outlook *o)
 {
 	json_t *order = json_array();
 
-	for (size_t i = 0; i < o->plan.items_count; i++)
+	for (size_t i = 0; i < o->plan.trials_count; i++)
 		json_array_append_new(order,
 				      json_pack("{s:o, s:i}", "point",
-						json_sprintf("p%04zu", o->plan.items[i].point),
-						"repeat", (int)o->plan.items[i].repeat));
+						json_sprintf("p%04zu", o->plan.trials[i].point),
+						"repeat", (int)o->plan.trials[i].repeat));
 	return order;
 }
 
@@ -117,7 +117,7 @@ static void print_time(const struct outlook *o)
 	char text[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES];
 
 	printf("%zu points, %u repeats each, %zu in all; seed %" PRIu64 "\n", o->plan.points_count,
-	       options->repeats, o->plan.items_count, o->seed);
+	       options->repeats, o->plan.trials_count, o->seed);
 	if (options->find_rate != NULL)
 		printf("time: unknown, as the search decides how many rates each point is "
 		       "measured at\n");
@@ -159,12 +159,12 @@ static void print_placement(const struct outlook *o)
 /* Each round has every point once; a line a round. */
 static void print_order(const struct outlook *o)
 {
-	for (size_t i = 0; i < o->plan.items_count; i++) {
-		const struct plan_item *item = &o->plan.items[i];
+	for (size_t i = 0; i < o->plan.trials_count; i++) {
+		const struct plan_trial *trial = &o->plan.trials[i];
 
-		if (i == 0 || item->repeat != item[-1].repeat)
-			printf("%sround %u:", i > 0 ? "\n" : "", item->repeat + 1);
-		printf(" p%04zu", item->point);
+		if (i == 0 || trial->repeat != trial[-1].repeat)
+			printf("%sround %u:", i > 0 ? "\n" : "", trial->repeat + 1);
+		printf(" p%04zu", trial->point);
 	}
 	printf("\n");
 }

@@ -78,13 +78,13 @@ static void on_timer(void *arg)
 static void print_title(const struct run *run, size_t order)
 {
 	const struct record *r = &run->record;
-	const struct plan_item *item = &r->plan.items[order];
+	const struct plan_trial *trial = &r->plan.trials[order];
 	char text[PLAN_DESCRIPTION_MAX];
 
 	cli_progress(&r->options->cli, NULL);
-	if (r->plan.items_count > 1)
-		fprintf(stderr, "p%04zu, repeat %u: %s\n", item->point, item->repeat + 1,
-			plan_describe(&r->plan, item->point, &r->options->choices, text));
+	if (r->plan.trials_count > 1)
+		fprintf(stderr, "p%04zu, repeat %u: %s\n", trial->point, trial->repeat + 1,
+			plan_describe(&r->plan, trial->point, &r->options->choices, text));
 }
 
 void live_view_open(struct live_view *view, const struct run *run, size_t order,
@@ -92,7 +92,7 @@ void live_view_open(struct live_view *view, const struct run *run, size_t order,
 {
 	uint64_t interval_ns = run->record.options->interval_ns;
 	const struct itimerspec timer = {span(interval_ns / LOOKS), span(interval_ns / LOOKS)};
-	const struct params *p = &run->record.plan.points[run->record.plan.items[order].point];
+	const struct params *p = &run->record.plan.points[run->record.plan.trials[order].point];
 
 	*view = (struct live_view){
 		.watch = {-1, on_timer, view},

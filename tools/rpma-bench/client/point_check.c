@@ -97,7 +97,7 @@ static int ask_native(struct asking *asking, struct repeat_setup *setup)
  */
 static int ask(struct asking *asking, size_t point)
 {
-	const struct plan_item first = {.point = point};
+	const struct plan_trial first = {.point = point};
 	struct repeat_setup setup;
 	int ret;
 

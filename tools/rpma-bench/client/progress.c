@@ -32,14 +32,14 @@ uint64_t progress_left_s(const struct progress *progress, uint64_t now_ns)
 void progress_show(const struct progress *progress, const struct options *options,
 		   const struct plan *plan, size_t order, uint64_t now_ns)
 {
-	const struct plan_item *item = &plan->items[order];
+	const struct plan_trial *trial = &plan->trials[order];
 	uint64_t left_s = progress_left_s(progress, now_ns);
 	char line[LINE_MAX_BYTES], point[PLAN_DESCRIPTION_MAX], span[UNITS_TEXT_BYTES];
 
 	/* the time first: a narrow terminal cuts the end */
 	snprintf(line, sizeof(line), "%zu/%zu, %s left: %s, repeat %u", order + 1,
-		 plan->items_count,
+		 plan->trials_count,
 		 left_s == UINT64_MAX ? "unknown time" : units_print_span(left_s, span),
-		 plan_describe(plan, item->point, &options->choices, point), item->repeat + 1);
+		 plan_describe(plan, trial->point, &options->choices, point), trial->repeat + 1);
 	cli_progress(&options->cli, line);
 }

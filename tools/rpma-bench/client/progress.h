@@ -27,7 +27,7 @@ uint64_t progress_repeat_ns(const struct options *options);
 /* From what the repeats so far took, else from what they should; UINT64_MAX: unknown. */
 uint64_t progress_left_s(const struct progress *progress, uint64_t now_ns);
 
-/* Shows the line of the item that begins now, where there is a terminal. */
+/* Shows the line of the trial that begins now, where there is a terminal. */
 void progress_show(const struct progress *progress, const struct options *options,
 		   const struct plan *plan, size_t order, uint64_t now_ns);
 

@@ -53,11 +53,11 @@ static int add_point(struct record *r, const struct params *params, size_t *poin
 static int measure_point(struct run *run, size_t point, uint32_t repeats)
 {
 	struct record *r = &run->record;
-	size_t order = r->plan.items_count;
-	int ret = plan_add_items(&r->plan, point, repeats);
+	size_t order = r->plan.trials_count;
+	int ret = plan_add_trials(&r->plan, point, repeats);
 
-	for (; order < r->plan.items_count && ret == 0; order++) {
-		ret = cli_signal != 0 ? -ECANCELED : run_measure_item(run, order);
+	for (; order < r->plan.trials_count && ret == 0; order++) {
+		ret = cli_signal != 0 ? -ECANCELED : run_measure_trial(run, order);
 		if (ret == 0 && r->unsupported[point] != NULL)
 			return -ENOTSUP;
 		if (ret == 0 && !link_alive(run->remote.control, 0))

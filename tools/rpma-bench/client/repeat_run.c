@@ -18,71 +18,72 @@
 #include "setup.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
-struct item {
+struct trial {
 	struct repeat_setup setup;
 	struct repeat repeat;
 };
 
 /* Another seed for each repeat of each point, the same ones for the same seed of the run. */
-static uint64_t seed_of(const struct run *run, const struct plan_item *item)
+static uint64_t seed_of(const struct run *run, const struct plan_trial *trial)
 {
 	uint64_t x = run->record.seed +
-		     0x9e3779b97f4a7c15ULL * (item->point * PLAN_ITEMS_MAX + item->repeat + 1);
+		     0x9e3779b97f4a7c15ULL * (trial->point * PLAN_TRIALS_MAX + trial->repeat + 1);
 
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
 	return x ^ x >> 31;
 }
 
-static void init(struct item *it, struct run *run, size_t order)
+static void init(struct trial *trial, struct run *run, size_t order)
 {
-	const struct plan_item *place = &run->record.plan.items[order];
+	const struct plan_trial *planned = &run->record.plan.trials[order];
 
-	memset(it, 0, sizeof(*it));
-	repeat_setup_init(&it->setup, run, place, seed_of(run, place));
-	it->repeat.index = place->repeat;
-	it->repeat.order = order;
+	memset(trial, 0, sizeof(*trial));
+	repeat_setup_init(&trial->setup, run, planned, seed_of(run, planned));
+	trial->repeat.index = planned->repeat;
+	trial->repeat.order = order;
 }
 
 /* Sleeps while the threads are at it; a signal, or a server that left, ends them too. */
-static int await_workers(struct item *it, const struct connection_watch *watch)
+static int await_workers(struct trial *trial, const struct connection_watch *watch)
 {
-	int ret = connection_wait(it->setup.remote, workers_done_fd(it->setup.workers), watch);
+	int ret =
+		connection_wait(trial->setup.remote, workers_done_fd(trial->setup.workers), watch);
 	struct failure why = *failure_get();
 
 	if (ret == 0)
-		return workers_end(it->setup.workers);
-	workers_stop(it->setup.workers);
+		return workers_end(trial->setup.workers);
+	workers_stop(trial->setup.workers);
 	/* their errors only repeat ours */
-	workers_end(it->setup.workers);
+	workers_end(trial->setup.workers);
 	*failure_get() = why;
 	return ret;
 }
 
 /* All who measure together begin a phase at the same time. */
-static int start(struct item *it, enum message_phase phase)
+static int start(struct trial *trial, enum message_phase phase)
 {
-	const struct barrier *barrier = it->setup.run->barrier;
+	const struct barrier *barrier = trial->setup.run->barrier;
 	int ret = barrier != NULL ? barrier->wait(barrier->arg, phase) : 0;
 
 	if (ret == 0 && phase == PHASE_MEASURE)
-		interference_begin(&it->repeat.interference, &it->setup.run->record.sysroot);
-	return ret ? ret : connection_start(it->setup.remote, phase);
+		interference_begin(&trial->repeat.interference, &trial->setup.run->record.sysroot);
+	return ret ? ret : connection_start(trial->setup.remote, phase);
 }
 
 static const struct connection_watch nothing_else = {.fd = -1};
 
-static int warm_up(struct item *it)
+static int warm_up(struct trial *trial)
 {
 	int ret;
 
-	if (it->setup.begin.warmup_ns == 0)
+	if (trial->setup.begin.warmup_ns == 0)
 		return 0;
-	ret = start(it, PHASE_WARMUP);
+	ret = start(trial, PHASE_WARMUP);
 	if (ret)
 		return ret;
-	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_WARMUP);
-	ret = await_workers(it, &nothing_else);
+	workers_begin(trial->setup.workers, trial->setup.lanes.all, PHASE_WARMUP);
+	ret = await_workers(trial, &nothing_else);
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
 
@@ -93,162 +94,163 @@ struct usage_snapshot {
 	json_t *counters;
 };
 
-static void look_before(const struct item *it, struct usage_snapshot *usage)
+static void look_before(const struct trial *trial, struct usage_snapshot *usage)
 {
-	usage->counters =
-		counters_read(&it->setup.run->record.sysroot, it->setup.run->record.device.name);
+	usage->counters = counters_read(&trial->setup.run->record.sysroot,
+					trial->setup.run->record.device.name);
 	usage->begin_ns = clock_raw_ns();
 	getrusage(RUSAGE_SELF, &usage->before);
 }
 
-static void look_after(struct item *it, const struct usage_snapshot *usage)
+static void look_after(struct trial *trial, const struct usage_snapshot *usage)
 {
 	struct rusage now;
 
 	getrusage(RUSAGE_SELF, &now);
-	it->repeat.process_wall_ns = clock_raw_ns() - usage->begin_ns;
-	it->repeat.process_user_ns =
+	trial->repeat.process_wall_ns = clock_raw_ns() - usage->begin_ns;
+	trial->repeat.process_user_ns =
 		thread_time_ns(now.ru_utime) - thread_time_ns(usage->before.ru_utime);
-	it->repeat.process_sys_ns =
+	trial->repeat.process_sys_ns =
 		thread_time_ns(now.ru_stime) - thread_time_ns(usage->before.ru_stime);
-	counters_settle(&it->setup.run->record.sysroot, it->setup.run->record.device.name);
-	it->repeat.counters =
-		counters_between(usage->counters, counters_read(&it->setup.run->record.sysroot,
-								it->setup.run->record.device.name));
+	counters_settle(&trial->setup.run->record.sysroot, trial->setup.run->record.device.name);
+	trial->repeat.counters = counters_between(
+		usage->counters, counters_read(&trial->setup.run->record.sysroot,
+					       trial->setup.run->record.device.name));
 }
 
 /* -ECANCELED with figures in the repeat: what there was up to the signal. */
-static int measure_lanes(struct item *it)
+static int measure_lanes(struct trial *trial)
 {
 	struct usage_snapshot usage;
 	struct live_view view;
-	int ret = warm_up(it);
+	int ret = warm_up(trial);
 
 	if (ret == 0)
-		ret = start(it, PHASE_MEASURE);
+		ret = start(trial, PHASE_MEASURE);
 	if (ret)
 		return ret;
-	look_before(it, &usage);
-	workers_begin(it->setup.workers, it->setup.lanes.all, PHASE_MEASURE);
-	live_view_open(&view, it->setup.run, it->repeat.order, it->setup.workers);
-	ret = await_workers(it, &view.watch);
+	look_before(trial, &usage);
+	workers_begin(trial->setup.workers, trial->setup.lanes.all, PHASE_MEASURE);
+	live_view_open(&view, trial->setup.run, trial->repeat.order, trial->setup.workers);
+	ret = await_workers(trial, &view.watch);
 	live_view_close(&view);
-	look_after(it, &usage);
+	look_after(trial, &usage);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
-	if (repeat_collect(&it->repeat, it->setup.workers, &it->setup.begin) != 0)
+	if (repeat_collect(&trial->repeat, trial->setup.workers, &trial->setup.begin) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	if (ret == 0 && !it->repeat.complete)
+	if (ret == 0 && !trial->repeat.complete)
 		ret = -ECANCELED;
 	return ret;
 }
 
-static int measure_connects(struct item *it)
+static int measure_connects(struct trial *trial)
 {
 	struct connect_test test = {
-		.remote = it->setup.remote,
-		.clock = &it->setup.run->record.clock,
-		.ready = it->setup.ready,
-		.workers = it->setup.workers,
-		.begin = &it->setup.begin,
-		.repeat = &it->repeat,
+		.remote = trial->setup.remote,
+		.clock = &trial->setup.run->record.clock,
+		.ready = trial->setup.ready,
+		.workers = trial->setup.workers,
+		.begin = &trial->setup.begin,
+		.repeat = &trial->repeat,
 	};
 	struct usage_snapshot usage;
-	int ret = start(it, PHASE_MEASURE);
+	int ret = start(trial, PHASE_MEASURE);
 
 	if (ret)
 		return ret;
-	look_before(it, &usage);
-	workers_begin_job(it->setup.workers, connect_test_run, &test);
-	ret = await_workers(it, &nothing_else);
-	look_after(it, &usage);
-	if (ret == 0 && !it->repeat.complete)
+	look_before(trial, &usage);
+	workers_begin_job(trial->setup.workers, connect_test_run, &test);
+	ret = await_workers(trial, &nothing_else);
+	look_after(trial, &usage);
+	if (ret == 0 && !trial->repeat.complete)
 		ret = -ECANCELED;
 	return ret;
 }
 
 /* The server measures; all figures are in its report. */
-static int measure_registrations(struct item *it)
+static int measure_registrations(struct trial *trial)
 {
-	it->repeat.complete = true;
-	return start(it, PHASE_MEASURE);
+	trial->repeat.complete = true;
+	return start(trial, PHASE_MEASURE);
 }
 
-static void describe(struct item *it)
+static void describe(struct trial *trial)
 {
-	const struct operation *o = it->setup.operation;
-	struct repeat *r = &it->repeat;
+	const struct operation *o = trial->setup.operation;
+	struct repeat *r = &trial->repeat;
 
-	r->params = it->setup.params;
+	r->params = trial->setup.params;
 	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
-		r->flush = it->setup.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
+		r->flush = trial->setup.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
 				   ? "persistent"
 				   : "visibility";
-	r->rpmem = it->setup.pool != NULL;
+	r->rpmem = trial->setup.pool != NULL;
 	if (r->rpmem)
-		r->rpmem_facts = remote_pool_facts(it->setup.pool);
-	if (repeat_setup_has_lanes(&it->setup))
-		link_facts_take(&r->connection, it->setup.lanes.all[0].link);
+		r->rpmem_facts = remote_pool_facts(trial->setup.pool);
+	if (repeat_setup_has_lanes(&trial->setup))
+		link_facts_take(&r->connection, trial->setup.lanes.all[0].link);
 	/* it names this host */
-	if (it->setup.run->record.options->anonymous)
+	if (trial->setup.run->record.options->anonymous)
 		r->connection.gid[0] = '\0';
-	r->huge_buffers = it->setup.run->record.options->huge_buffers;
+	r->huge_buffers = trial->setup.run->record.options->huge_buffers;
 	r->atomic_writes = operation_is_atomic(o);
 	if (o->up_to_atomic_write != NULL)
-		r->native_atomic_write = it->setup.native_atomic_write;
+		r->native_atomic_write = trial->setup.native_atomic_write;
 }
 
 /* The server measures until its client ends the repeat; registrations it ends by itself. */
-static int finish(struct item *it, uint32_t lanes)
+static int finish(struct trial *trial, uint32_t lanes)
 {
-	struct interference *seen = &it->repeat.interference;
-	const struct sysroot *root = &it->setup.run->record.sysroot;
-	bool waits = it->setup.params.test == BENCH_REGISTER;
+	struct interference *seen = &trial->repeat.interference;
+	const struct sysroot *root = &trial->setup.run->record.sysroot;
+	bool waits = trial->setup.params.test == BENCH_REGISTER;
 	int ret;
 
 	if (!waits)
 		interference_end(seen, root);
-	ret = connection_end(it->setup.remote, it->setup.lanes.all, lanes, &it->repeat.server);
+	ret = connection_end(trial->setup.remote, trial->setup.lanes.all, lanes,
+			     &trial->repeat.server);
 	if (waits)
 		interference_end(seen, root);
 	return ret;
 }
 
-static int measure(struct item *it)
+static int measure(struct trial *trial)
 {
 	uint32_t lanes =
-		it->setup.params.test != BENCH_REGISTER ? params_lanes(&it->setup.params) : 0;
+		trial->setup.params.test != BENCH_REGISTER ? params_lanes(&trial->setup.params) : 0;
 	int ret;
 
-	if (it->setup.params.test == BENCH_CONNECT)
-		ret = measure_connects(it);
-	else if (it->setup.params.test == BENCH_REGISTER)
-		ret = measure_registrations(it);
+	if (trial->setup.params.test == BENCH_CONNECT)
+		ret = measure_connects(trial);
+	else if (trial->setup.params.test == BENCH_REGISTER)
+		ret = measure_registrations(trial);
 	else
-		ret = measure_lanes(it);
+		ret = measure_lanes(trial);
 	/* a lane that failed as the signal came did not see it */
 	if (ret != 0)
-		it->repeat.complete = false;
-	describe(it);
-	return ret == 0 ? finish(it, lanes) : ret;
+		trial->repeat.complete = false;
+	describe(trial);
+	return ret == 0 ? finish(trial, lanes) : ret;
 }
 
-int item_measure(struct run *run, size_t order, json_t **repeat)
+int trial_measure(struct run *run, size_t order, json_t **repeat)
 {
-	struct item it;
+	struct trial trial;
 	int ret;
 
-	init(&it, run, order);
-	ret = repeat_setup_open(&it.setup);
+	init(&trial, run, order);
+	ret = repeat_setup_open(&trial.setup);
 	if (ret == 0)
-		ret = measure(&it);
-	if (ret == 0 || (ret == -ECANCELED && it.repeat.ops > 0)) {
-		*repeat = repeat_json(&it.repeat);
+		ret = measure(&trial);
+	if (ret == 0 || (ret == -ECANCELED && trial.repeat.ops > 0)) {
+		*repeat = repeat_json(&trial.repeat);
 		if (*repeat == NULL)
 			ret = failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	}
-	repeat_setup_close(&it.setup);
-	repeat_clear(&it.repeat);
+	repeat_setup_close(&trial.setup);
+	repeat_clear(&trial.repeat);
 	return ret;
 }

@@ -10,10 +10,10 @@
 #include "run.h"
 
 /*
- * Measures the item of the plan and gives its JSON, the caller's to decref.
+ * Measures the trial of the plan and gives its JSON, the caller's to decref.
  * -ECANCELED: a signal ended it; *repeat then is what it had measured, or NULL.
  * -ENOTSUP with the error message set: the server refused it, and is ready for another.
  */
-int item_measure(struct run *run, size_t order, json_t **repeat);
+int trial_measure(struct run *run, size_t order, json_t **repeat);
 
 #endif /* BENCH_CLIENT_REPEAT_RUN_H */

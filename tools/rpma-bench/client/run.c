@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run.c -- the course of a run: set up, one control connection, the items in
+ * run.c -- the course of a run: set up, one control connection, the trials in
  * their shuffled order, tear down.
  */
 #include "run.h"
@@ -169,34 +169,34 @@ static int prepare(struct run *run)
 }
 
 /* A point that was there before, or whose mean is known well enough, needs no more. */
-static bool is_done(const struct record *record, const struct plan_item *item)
+static bool is_done(const struct record *record, const struct plan_trial *trial)
 {
-	const json_t *repeats = record->repeats[item->point], *repeat;
+	const json_t *repeats = record->repeats[trial->point], *repeat;
 	double ci = record->options->ci;
 	size_t i;
 
-	if (record->unsupported[item->point] != NULL)
+	if (record->unsupported[trial->point] != NULL)
 		return true;
 	json_array_foreach(repeats, i, repeat)
 	{
-		if (json_integer_value(json_object_get(repeat, "index")) == item->repeat)
+		if (json_integer_value(json_object_get(repeat, "index")) == trial->repeat)
 			return true;
 	}
-	return ci > 0 && point_is_narrow(repeats, record->plan.points[item->point].test, ci);
+	return ci > 0 && point_is_narrow(repeats, record->plan.points[trial->point].test, ci);
 }
 
-int run_measure_item(struct run *run, size_t order)
+int run_measure_trial(struct run *run, size_t order)
 {
-	const struct plan_item *item = &run->record.plan.items[order];
+	const struct plan_trial *trial = &run->record.plan.trials[order];
 	json_t *repeat = NULL;
-	int ret = item_measure(run, order, &repeat), kept;
+	int ret = trial_measure(run, order, &repeat), kept;
 
 	if (ret == -ENOTSUP)
-		return point_set_unsupported(run, item->point);
+		return point_set_unsupported(run, trial->point);
 	if (repeat == NULL)
 		return ret;
-	kept = journal_add(run->record.journal, item->point, repeat);
-	if (json_array_append_new(run->record.repeats[item->point], repeat) != 0)
+	kept = journal_add(run->record.journal, trial->point, repeat);
+	if (json_array_append_new(run->record.repeats[trial->point], repeat) != 0)
 		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
 	run->record.repeats_done++;
 	run->record.repeats_cut += !json_is_true(json_object_get(repeat, "complete"));
@@ -207,12 +207,12 @@ static size_t count_left(const struct record *record)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < record->plan.items_count; i++)
-		left += !is_done(record, &record->plan.items[i]);
+	for (size_t i = 0; i < record->plan.trials_count; i++)
+		left += !is_done(record, &record->plan.trials[i]);
 	return left;
 }
 
-static int measure_items(struct run *run)
+static int measure_trials(struct run *run)
 {
 	struct progress progress = {
 		.left = count_left(&run->record),
@@ -221,12 +221,12 @@ static int measure_items(struct run *run)
 	};
 	int ret = 0;
 
-	for (size_t order = 0; order < run->record.plan.items_count && ret == 0; order++) {
-		if (is_done(&run->record, &run->record.plan.items[order]))
+	for (size_t order = 0; order < run->record.plan.trials_count && ret == 0; order++) {
+		if (is_done(&run->record, &run->record.plan.trials[order]))
 			continue;
 		progress_show(&progress, run->record.options, &run->record.plan, order,
 			      clock_raw_ns());
-		ret = cli_signal != 0 ? -ECANCELED : run_measure_item(run, order);
+		ret = cli_signal != 0 ? -ECANCELED : run_measure_trial(run, order);
 		if (ret == 0 && !link_alive(run->remote.control, 0))
 			ret = -EIO;
 		progress.left--;
@@ -242,7 +242,7 @@ int run_measure(struct run *run)
 
 	if (ret == 0)
 		ret = run->record.options->find_rate != NULL ? rate_search_run(run)
-							     : measure_items(run);
+							     : measure_trials(run);
 	connection_close(&run->remote, ret == 0);
 	if (run->record.clock_started)
 		run->record.clock_drifted = !clock_finish(&run->record.clock);

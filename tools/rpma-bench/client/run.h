@@ -31,13 +31,13 @@ struct run {
 };
 
 /* The next repeat of the plan, into the record and the journal; 0 too if it is not supported. */
-int run_measure_item(struct run *run, size_t order);
+int run_measure_trial(struct run *run, size_t order);
 
 /* Sets up what needs no server: plan, topology. */
 int run_open(struct run *run, const struct options *options);
 void run_close(struct run *run);
 
-/* Connects, measures every item that is not done, and disconnects. -ECANCELED: a signal. */
+/* Connects, measures every trial that is not done, and disconnects. -ECANCELED: a signal. */
 int run_measure(struct run *run);
 
 /* What it came to, from what run_open or run_measure gave. */

@@ -110,16 +110,16 @@ static int start_workers(struct repeat_setup *setup)
 	return workers_new(&setup->workers, &cfg);
 }
 
-void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_item *item,
+void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_trial *trial,
 		       uint64_t seed)
 {
 	const struct options *o = run->record.options;
 
 	*setup = (struct repeat_setup){.run = run, .remote = &run->remote};
-	setup->params = run->record.plan.points[item->point];
+	setup->params = run->record.plan.points[trial->point];
 	setup->params.target = run->record.targets[setup->params.target];
 	setup->begin = (struct message_begin){
-		.repeat = item->repeat,
+		.repeat = trial->repeat,
 		.seed = seed,
 		.warmup_ns = o->warmup_ns,
 		.duration_ns = o->duration_ns,

@@ -28,14 +28,14 @@ struct repeat_setup {
 	struct remote_pool *pool; /* librpmem's; NULL: nothing is persisted by it */
 };
 
-/* What an item of the plan asks for. */
-void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_item *item,
+/* What a trial of the plan asks for. */
+void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_trial *trial,
 		       uint64_t seed);
 
 /*
  * Makes both sides ready to begin; auto is decided. When it fails repeat_setup_close is still to
  * be called. -ENOTSUP with the error message set: the server refused, or persist is native
- * and flushes are reads; the server is ready for another item.
+ * and flushes are reads; the server is ready for another trial.
  */
 int repeat_setup_open(struct repeat_setup *setup);
 /* Ends what repeat_setup_open began on both sides, with nothing measured. */

@@ -204,35 +204,35 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Fisher-Yates; the bias of a modulo is far below what an order could show. */
-static void shuffle(struct plan_item *items, size_t count, uint64_t *state)
+static void shuffle(struct plan_trial *trials, size_t count, uint64_t *state)
 {
 	for (size_t i = count; i > 1; i--) {
 		size_t k = (size_t)(next_random(state) % i);
-		struct plan_item item = items[i - 1];
+		struct plan_trial trial = trials[i - 1];
 
-		items[i - 1] = items[k];
-		items[k] = item;
+		trials[i - 1] = trials[k];
+		trials[k] = trial;
 	}
 }
 
-static int make_items(struct plan *plan, uint32_t repeats, uint64_t seed)
+static int make_trials(struct plan *plan, uint32_t repeats, uint64_t seed)
 {
 	size_t n = plan->points_count;
 
-	plan->items_count = n * repeats;
-	if (plan->items_count > PLAN_ITEMS_MAX)
+	plan->trials_count = n * repeats;
+	if (plan->trials_count > PLAN_TRIALS_MAX)
 		return failure_set(
 			EXIT_WRONG_USAGE, "options",
 			"%zu points with %u repeats each: at most %d repeats in all were "
 			"expected",
-			n, repeats, PLAN_ITEMS_MAX);
-	plan->items = calloc(plan->items_count + 1, sizeof(*plan->items)); /* never nothing */
-	if (plan->items == NULL)
+			n, repeats, PLAN_TRIALS_MAX);
+	plan->trials = calloc(plan->trials_count + 1, sizeof(*plan->trials)); /* never nothing */
+	if (plan->trials == NULL)
 		return out_of_memory();
 	for (uint32_t round = 0; round < repeats; round++) {
 		for (size_t i = 0; i < n; i++)
-			plan->items[round * n + i] = (struct plan_item){i, round};
-		shuffle(&plan->items[round * n], n, &seed);
+			plan->trials[round * n + i] = (struct plan_trial){i, round};
+		shuffle(&plan->trials[round * n], n, &seed);
 	}
 	return 0;
 }
@@ -252,7 +252,7 @@ int plan_make(struct plan *plan, const struct series *series, size_t series_coun
 	int ret = make_points(&b, series, series_count);
 
 	if (ret == 0)
-		ret = make_items(&b.plan, repeats, seed);
+		ret = make_trials(&b.plan, repeats, seed);
 	if (ret) {
 		plan_free(&b.plan);
 		return ret;
@@ -273,26 +273,26 @@ int plan_add_point(struct plan *plan, const struct params *params)
 	return 0;
 }
 
-int plan_add_items(struct plan *plan, size_t point, uint32_t repeats)
+int plan_add_trials(struct plan *plan, size_t point, uint32_t repeats)
 {
-	struct plan_item *items =
-		realloc(plan->items, (plan->items_count + repeats) * sizeof(*items));
+	struct plan_trial *trials =
+		realloc(plan->trials, (plan->trials_count + repeats) * sizeof(*trials));
 	uint32_t first = 0;
 
-	if (items == NULL)
+	if (trials == NULL)
 		return out_of_memory();
-	plan->items = items;
-	for (size_t i = 0; i < plan->items_count; i++)
-		first += items[i].point == point;
+	plan->trials = trials;
+	for (size_t i = 0; i < plan->trials_count; i++)
+		first += trials[i].point == point;
 	for (uint32_t i = 0; i < repeats; i++)
-		items[plan->items_count++] = (struct plan_item){point, first + i};
+		trials[plan->trials_count++] = (struct plan_trial){point, first + i};
 	return 0;
 }
 
 void plan_free(struct plan *plan)
 {
 	free(plan->points);
-	free(plan->items);
+	free(plan->trials);
 	memset(plan, 0, sizeof(*plan));
 }
 

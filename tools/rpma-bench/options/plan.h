@@ -15,12 +15,12 @@
 #include "tools/rpma-bench/protocol/params.h"
 
 #define PLAN_POINTS_MAX 100000
-#define PLAN_ITEMS_MAX	1000000
+#define PLAN_TRIALS_MAX 1000000
 
 struct series;	/* axes.h */
 struct choices; /* target_choice.h */
 
-struct plan_item {
+struct plan_trial {
 	size_t point;
 	uint32_t repeat;
 };
@@ -29,8 +29,8 @@ struct plan {
 	size_t points_count;
 	struct params *points; /* in the order of the series; of one, sizes vary fastest */
 	unsigned varying;      /* bits 1 << axis: not all points have the same value there */
-	size_t items_count;
-	struct plan_item *items; /* every repeat of every point, shuffled round by round */
+	size_t trials_count;
+	struct plan_trial *trials; /* every repeat of every point, shuffled round by round */
 };
 
 /* A random one, that every reader of JSON keeps exactly; -EIO with the error message set. */
@@ -45,7 +45,7 @@ int plan_make(struct plan *plan, const struct series *series, size_t series_coun
 	      uint64_t seed);
 /* Adds a point, and repeats of a point behind those it has; -EIO: no memory. */
 int plan_add_point(struct plan *plan, const struct params *params);
-int plan_add_items(struct plan *plan, size_t point, uint32_t repeats);
+int plan_add_trials(struct plan *plan, size_t point, uint32_t repeats);
 void plan_free(struct plan *plan);
 
 /* The largest value a point has on an axis (axes.h). */

@@ -79,15 +79,15 @@ static bool check_reverse(const json_t *repeat, const struct params *params,
 	return check_rates(side, params, place);
 }
 
-/* Is it of an item of the plan, and in its place? */
-static bool check_item(const json_t *line, const struct plan *plan, struct schema_place *place)
+/* Is it of a trial of the plan, and in its place? */
+static bool check_trial(const json_t *line, const struct plan *plan, struct schema_place *place)
 {
 	const json_t *repeat = json_object_get(line, "repeat");
 	size_t order = (size_t)path_whole(repeat, "order");
 
-	if (order >= plan->items_count ||
-	    (json_int_t)plan->items[order].point != path_whole(line, "point") ||
-	    (json_int_t)plan->items[order].repeat != path_whole(repeat, "index"))
+	if (order >= plan->trials_count ||
+	    (json_int_t)plan->trials[order].point != path_whole(line, "point") ||
+	    (json_int_t)plan->trials[order].repeat != path_whole(repeat, "index"))
 		return schema_wrong(place, "point, index and order of the plan");
 	return true;
 }
@@ -126,7 +126,7 @@ bool journal_line_good(const json_t *line, const struct plan *plan, char why[SCH
 	if (!schema_check(line, line_fields, &place))
 		return false;
 	snprintf(place.path, sizeof(place.path), "repeat");
-	if (!check_item(line, plan, &place))
+	if (!check_trial(line, plan, &place))
 		return false;
 	params = &plan->points[path_whole(line, "point")];
 	return check_rates(repeat, params, &place) && check_samples(repeat, params, &place) &&

@@ -108,7 +108,7 @@ static void say_how_it_ended(const struct record *record, const char *path)
 	fprintf(stderr, "%s: %s", program_invocation_short_name, reason);
 	if (record->repeats_done > 0 || record->status == RUN_INTERRUPTED)
 		fprintf(stderr, " (%zu of %zu repeats were measured%s%s%s)", record->repeats_done,
-			record->plan.items_count,
+			record->plan.trials_count,
 			record->repeats_cut > 0 ? ", the last one in part," : "",
 			path ? " and are in " : "", path ? path : "");
 	if (journal != NULL && record->repeats_done > 0)

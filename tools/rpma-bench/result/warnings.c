@@ -18,7 +18,7 @@ static void warn_end(const struct record *record, json_t *list)
 		warning_add(list, "INTERRUPTED", "warn", "client",
 			    json_sprintf("the run was stopped by a signal: %zu of %zu repeats were "
 					 "measured%s",
-					 record->repeats_done, record->plan.items_count,
+					 record->repeats_done, record->plan.trials_count,
 					 record->repeats_cut > 0 ? ", the last one in part" : ""));
 }
 
