@@ -18,7 +18,7 @@
 
 enum native { NATIVE_UNKNOWN, NATIVE_YES, NATIVE_NO };
 
-struct asking {
+struct point_probe {
 	struct run *run;
 	enum native native[PARAMS_TARGETS_MAX]; /* by target of the server */
 };
@@ -73,9 +73,9 @@ static int begin_and_end(struct repeat_setup *setup)
 }
 
 /* One flush tells of all to this target. */
-static int ask_native(struct asking *asking, struct repeat_setup *setup)
+static int probe_native(struct point_probe *probe, struct repeat_setup *setup)
 {
-	enum native *native = &asking->native[setup->params.target];
+	enum native *native = &probe->native[setup->params.target];
 	int ret;
 
 	if (*native == NATIVE_NO)
@@ -93,32 +93,32 @@ static int ask_native(struct asking *asking, struct repeat_setup *setup)
 
 /*
  * -ENOTSUP with the error message set: the server cannot serve the point. What needs the memory
- * of this side is asked when it is measured, and what --persist auto becomes is decided then.
+ * of this side is checked when it is measured, and what --persist auto becomes is decided then.
  */
-static int ask(struct asking *asking, size_t point)
+static int probe_point(struct point_probe *probe, size_t point)
 {
 	const struct plan_trial first = {.point = point};
 	struct repeat_setup setup;
 	int ret;
 
-	repeat_setup_init(&setup, asking->run, &first, 0);
-	ret = check_size(asking->run, &setup.params);
+	repeat_setup_init(&setup, probe->run, &first, 0);
+	ret = check_size(probe->run, &setup.params);
 	if (ret || setup.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&asking->run->record.server.offer, &setup.params,
+	ret = persisting_check(&probe->run->record.server.offer, &setup.params,
 			       setup.remote->dial.name);
 	if (ret || setup.params.bidirectional || setup.params.test == BENCH_REGISTER)
 		return ret;
-	return setup.params.persist == BENCH_NATIVE ? ask_native(asking, &setup)
+	return setup.params.persist == BENCH_NATIVE ? probe_native(probe, &setup)
 						    : begin_and_end(&setup);
 }
 
 int points_check(struct run *run)
 {
-	struct asking asking = {.run = run};
+	struct point_probe probe = {.run = run};
 
 	for (size_t i = 0; i < run->record.plan.points_count; i++) {
-		int ret = cli_signal != 0 ? -ECANCELED : ask(&asking, i);
+		int ret = cli_signal != 0 ? -ECANCELED : probe_point(&probe, i);
 
 		if (ret == -ENOTSUP)
 			ret = point_set_unsupported(run, i);
