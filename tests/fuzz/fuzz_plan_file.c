@@ -40,7 +40,7 @@ static void check_plan(const struct options *o)
 	hold(plan.points_count <= PLAN_POINTS_MAX && plan.trials_count == plan.points_count);
 	for (size_t i = 0; i < plan.points_count; i++) {
 		hold(params_conflict(&plan.points[i]) == NULL);
-		hold(plan.points[i].target < o->choices.count);
+		hold(plan.points[i].target < o->selector.count);
 	}
 	plan_free(&plan);
 }
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct options o = {0};
 
-	if (choices_init(&o.choices) != 0)
+	if (target_selector_init(&o.selector) != 0)
 		abort();
 	failure_get()->text[0] = '\0';
 	if (plan_file_parse(&o, "plan", (const char *)data, size) == 0)
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(o.series);
 	free(o.label);
 	free(o.find_rate);
-	choices_clear(&o.choices);
+	target_selector_clear(&o.selector);
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static struct fixture f;
 static int setup(void **state)
 {
 	memset(&f, 0, sizeof(f));
-	if (scratch_setup(state) != 0 || choices_init(&f.options.choices) != 0)
+	if (scratch_setup(state) != 0 || target_selector_init(&f.options.selector) != 0)
 		return -1;
 	scratch_path("result.json", f.output);
 	f.options.output = f.output;
@@ -62,7 +62,7 @@ static int teardown(void **state)
 	forget();
 	plan_free(&f.plan);
 	series_clear(&f.series);
-	choices_clear(&f.options.choices);
+	target_selector_clear(&f.options.selector);
 	return scratch_teardown(state);
 }
 

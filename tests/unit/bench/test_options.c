@@ -50,7 +50,7 @@ static void a_client_has_defaults(void **state)
 	assert_string_equal(o.mem_node, "auto");
 	assert_null(o.output);
 	assert_int_equal(o.series_count, 1);
-	assert_int_equal(o.choices.count, 1);
+	assert_int_equal(o.selector.count, 1);
 	options_free(&o);
 }
 
@@ -168,9 +168,9 @@ static void targets_are_chosen_by_word(void **state)
 	struct options o;
 
 	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,0,dram"), 0);
-	assert_int_equal(o.choices.count, 3);
-	assert_string_equal(o.choices.words[1], "devdax");
-	assert_string_equal(o.choices.words[2], "dram");
+	assert_int_equal(o.selector.count, 3);
+	assert_string_equal(o.selector.words[1], "devdax");
+	assert_string_equal(o.selector.words[2], "dram");
 	assert_int_equal(o.series->values[AXIS_TARGET].count, 3);
 	assert_int_equal(o.series->values[AXIS_TARGET].values[0], 1);
 	assert_int_equal(o.series->values[AXIS_TARGET].values[1], 0);
@@ -178,7 +178,7 @@ static void targets_are_chosen_by_word(void **state)
 	options_free(&o);
 	assert_int_equal(parse(options_parse_local, &o, "--target dram:1M,dram:2M"), 0);
 	assert_int_equal(o.series->values[AXIS_TARGET].count, 2);
-	assert_string_equal(o.choices.words[1], "1");
+	assert_string_equal(o.selector.words[1], "1");
 	options_free(&o);
 }
 
@@ -191,7 +191,7 @@ static void words_are_resolved_by_what_is_offered(void **state)
 	struct options o;
 
 	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,dram,2"), 0);
-	assert_int_equal(choices_resolve(&o.choices, &offer, "server", resolved), 0);
+	assert_int_equal(target_selector_resolve(&o.selector, &offer, "server", resolved), 0);
 	assert_int_equal(resolved[1], 1);
 	assert_int_equal(resolved[2], 0);
 	assert_int_equal(resolved[3], 2);
@@ -208,7 +208,7 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 		struct options o;
 
 		assert_int_equal(parse(options_parse_client, &o, cases[i]), 0);
-		if (choices_resolve(&o.choices, &offer, "server", resolved) != -EINVAL)
+		if (target_selector_resolve(&o.selector, &offer, "server", resolved) != -EINVAL)
 			fail_msg("resolved: %s", cases[i]);
 		options_free(&o);
 	}

@@ -10,7 +10,7 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"
 #include "tools/rpma-bench/options/plan.h"
-#include "tools/rpma-bench/options/target_choice.h"
+#include "tools/rpma-bench/options/target_selector.h"
 
 /* Pairs of an axis and its text; NULL ends. */
 struct setting {
@@ -272,15 +272,15 @@ static void the_shuffle_is_even(void **state)
 
 static void points_are_described_by_what_differs(void **state)
 {
-	struct choices choices;
+	struct target_selector selector;
 	char text[PLAN_DESCRIPTION_MAX];
 	struct plan plan;
 
-	assert_int_equal(choices_init(&choices), 0);
+	assert_int_equal(target_selector_init(&selector), 0);
 	make_plan(&plan, six, 1, 1);
-	assert_string_equal(plan_describe(&plan, 4, &choices, text), "size 4 KiB, depth 8");
+	assert_string_equal(plan_describe(&plan, 4, &selector, text), "size 4 KiB, depth 8");
 	plan_free(&plan);
-	choices_clear(&choices);
+	target_selector_clear(&selector);
 }
 
 int main(void)

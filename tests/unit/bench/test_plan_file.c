@@ -48,8 +48,8 @@ static void a_plan_has_series_and_settings(void **state)
 	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[0], 500000);
 	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[1], 900000);
 	assert_int_equal(o.series[1].values[AXIS_DEPTH].count, 4);
-	assert_string_equal(o.choices.words[1], "dram");
-	assert_string_equal(o.choices.words[2], "1");
+	assert_string_equal(o.selector.words[1], "dram");
+	assert_string_equal(o.selector.words[2], "1");
 	assert_int_equal(o.duration_ns, 2000000000);
 	assert_int_equal(o.warmup_ns, 1000000000);
 	assert_int_equal(o.repeats, 3);

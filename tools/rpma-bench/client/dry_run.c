@@ -69,7 +69,7 @@ static json_t *points_json(const struct outlook *o)
 	json_t *points = json_array();
 
 	for (size_t i = 0; i < o->plan.points_count; i++) {
-		json_t *params = plan_point_json(&o->plan, i, &o->options->choices);
+		json_t *params = plan_point_json(&o->plan, i, &o->options->selector);
 
 		/* not known before the search */
 		if (o->options->find_rate != NULL)
@@ -176,7 +176,7 @@ static int print_text(const struct outlook *o)
 	print_time(o);
 	print_placement(o);
 	for (size_t i = 0; i < o->plan.points_count; i++)
-		printf("p%04zu %s\n", i, plan_describe(&o->plan, i, &o->options->choices, text));
+		printf("p%04zu %s\n", i, plan_describe(&o->plan, i, &o->options->selector, text));
 	print_order(o);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;

@@ -84,7 +84,7 @@ static void print_title(const struct run *run, size_t order)
 	cli_progress(&r->options->cli, NULL);
 	if (r->plan.trials_count > 1)
 		fprintf(stderr, "p%04zu, repeat %u: %s\n", trial->point, trial->repeat + 1,
-			plan_describe(&r->plan, trial->point, &r->options->choices, text));
+			plan_describe(&r->plan, trial->point, &r->options->selector, text));
 }
 
 void live_view_open(struct live_view *view, const struct run *run, size_t order,

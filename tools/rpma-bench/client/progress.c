@@ -40,6 +40,6 @@ void progress_show(const struct progress *progress, const struct options *option
 	snprintf(line, sizeof(line), "%zu/%zu, %s left: %s, repeat %u", order + 1,
 		 plan->trials_count,
 		 left_s == UINT64_MAX ? "unknown time" : units_print_span(left_s, span),
-		 plan_describe(plan, trial->point, &options->choices, point), trial->repeat + 1);
+		 plan_describe(plan, trial->point, &options->selector, point), trial->repeat + 1);
 	cli_progress(&options->cli, line);
 }

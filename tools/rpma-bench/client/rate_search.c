@@ -175,7 +175,7 @@ static int prepare(struct record *r, struct knee *knee, const struct plan *bases
 
 	*knee = (struct knee){
 		.limit = r->options->find_rate,
-		.name = strdup(plan_describe(bases, point, &r->options->choices, text)),
+		.name = strdup(plan_describe(bases, point, &r->options->selector, text)),
 		.low = r->options->rate_low,
 		.high = r->options->rate_high,
 		.needed = p > 0 ? (uint64_t)ceil(HISTOGRAM_SAMPLES_BEYOND / (1 - p) - 1e-6) : 0,

@@ -163,8 +163,8 @@ static int prepare(struct run *run)
 		ret = place(run);
 	}
 	if (ret == 0)
-		ret = choices_resolve(&o->choices, &run->record.server.offer, run->remote.dial.name,
-				      run->record.targets);
+		ret = target_selector_resolve(&o->selector, &run->record.server.offer,
+					      run->remote.dial.name, run->record.targets);
 	return ret ? ret : points_check(run);
 }
 

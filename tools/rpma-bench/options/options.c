@@ -31,7 +31,7 @@ static int parse(struct options *o, const struct cli_command *command, int argc,
 	};
 	link_knobs_init(&o->knobs);
 	option_rows_make();
-	if (choices_init(&o->choices) != 0)
+	if (target_selector_init(&o->selector) != 0)
 		return -EIO;
 	o->series = calloc(1, sizeof(*o->series));
 	if (o->series == NULL)
@@ -75,7 +75,7 @@ static int choose_targets(struct options *o)
 		end += sprintf(end, ",%zu", i);
 	for (size_t i = 0; i < o->series_count; i++) {
 		if (o->series[i].values[AXIS_TARGET].count == 0 &&
-		    choices_set(&o->choices, &o->series[i], words) != 0)
+		    target_selector_set(&o->selector, &o->series[i], words) != 0)
 			return -EIO;
 	}
 	return 0;
@@ -379,7 +379,7 @@ int options_parse_all_to_all(struct options *options, int argc, char **argv)
 void options_free(struct options *options)
 {
 	clear_series(options);
-	choices_clear(&options->choices);
+	target_selector_clear(&options->selector);
 	for (size_t i = 0; i < options->targets_count; i++)
 		free(options->targets[i]);
 	free(options->label);

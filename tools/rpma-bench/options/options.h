@@ -14,7 +14,7 @@
 #include "common/rdma/allow.h"
 #include "common/rdma/link_knobs.h"
 #include "settings.h"
-#include "target_choice.h"
+#include "target_selector.h"
 #include "tools/rpma-bench/protocol/params.h"
 
 #define OPTIONS_DURATION_MAX (24 * 3600 * 1000000000ULL)
@@ -30,7 +30,7 @@ struct options {
 	const char *device;		   /* NULL: auto */
 	char *targets[PARAMS_TARGETS_MAX]; /* server and local: memory to offer; owned */
 	size_t targets_count;
-	struct choices choices; /* client and local: what the target axis counts */
+	struct target_selector selector; /* client and local: what the target axis counts */
 	bool force;
 	bool direct_write_to_pmem;
 	bool once;

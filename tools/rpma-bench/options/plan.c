@@ -17,7 +17,7 @@
 
 #include "axes.h"
 #include "common/base/failure.h"
-#include "target_choice.h"
+#include "target_selector.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* doubles keep 53 bits */
 
@@ -308,8 +308,8 @@ uint64_t plan_most(const struct plan *plan, int axis)
 	return most;
 }
 
-const char *plan_describe(const struct plan *plan, size_t point, const struct choices *choices,
-			  char text[PLAN_DESCRIPTION_MAX])
+const char *plan_describe(const struct plan *plan, size_t point,
+			  const struct target_selector *selector, char text[PLAN_DESCRIPTION_MAX])
 {
 	const struct params *params = &plan->points[point];
 	char value[UNITS_TEXT_BYTES];
@@ -323,13 +323,14 @@ const char *plan_describe(const struct plan *plan, size_t point, const struct ch
 		used += (size_t)snprintf(text + used, PLAN_DESCRIPTION_MAX - used, "%s%s %s",
 					 used > 0 ? ", " : "", axes[axis].name,
 					 axis == AXIS_TARGET
-						 ? choices->words[params->target]
+						 ? selector->words[params->target]
 						 : axis_print(params, (enum axis_id)axis, value));
 	}
 	return text;
 }
 
-json_t *plan_point_json(const struct plan *plan, size_t point, const struct choices *choices)
+json_t *plan_point_json(const struct plan *plan, size_t point,
+			const struct target_selector *selector)
 {
 	const struct params *params = &plan->points[point];
 	json_t *object = json_object();
@@ -337,7 +338,7 @@ json_t *plan_point_json(const struct plan *plan, size_t point, const struct choi
 	for (int axis = 0; axis < AXES; axis++)
 		json_object_set_new(object, axes[axis].name,
 				    axis == AXIS_TARGET
-					    ? json_string(choices->words[params->target])
+					    ? json_string(selector->words[params->target])
 					    : axis_json(params, (enum axis_id)axis));
 	return object;
 }

@@ -17,8 +17,8 @@
 #define PLAN_POINTS_MAX 100000
 #define PLAN_TRIALS_MAX 1000000
 
-struct series;	/* axes.h */
-struct choices; /* target_choice.h */
+struct series;		/* axes.h */
+struct target_selector; /* target_selector.h */
 
 struct plan_trial {
 	size_t point;
@@ -53,10 +53,11 @@ uint64_t plan_most(const struct plan *plan, int axis);
 
 #define PLAN_DESCRIPTION_MAX 256
 /* "size 4 KiB, depth 8": a point by what tells it from the others of the plan. */
-const char *plan_describe(const struct plan *plan, size_t point, const struct choices *choices,
-			  char text[PLAN_DESCRIPTION_MAX]);
+const char *plan_describe(const struct plan *plan, size_t point,
+			  const struct target_selector *selector, char text[PLAN_DESCRIPTION_MAX]);
 
 /* All axes of a point by their names, for machines; NULL: no memory. */
-json_t *plan_point_json(const struct plan *plan, size_t point, const struct choices *choices);
+json_t *plan_point_json(const struct plan *plan, size_t point,
+			const struct target_selector *selector);
 
 #endif /* BENCH_OPTIONS_PLAN_H */

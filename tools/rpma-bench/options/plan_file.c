@@ -174,7 +174,7 @@ static int set_axis(struct options *o, struct series *series, const char *path, 
 			 "%s: expected a string, a number, true, false or a list of these", key);
 		return wrong(path, place, what);
 	}
-	ret = axis == AXIS_TARGET ? choices_set(&o->choices, series, text)
+	ret = axis == AXIS_TARGET ? target_selector_set(&o->selector, series, text)
 				  : series_set(series, (enum axis_id)axis, text);
 	return ret ? wrong_value(path, place) : 0;
 }

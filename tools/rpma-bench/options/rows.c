@@ -134,7 +134,7 @@ static error_t parse_choice(const char *option, const char *arg, void *options)
 	struct options *o = options;
 
 	(void)option;
-	return -choices_set(&o->choices, o->series, arg);
+	return -target_selector_set(&o->selector, o->series, arg);
 }
 
 static error_t parse_setting(const char *option, const char *arg, void *options)

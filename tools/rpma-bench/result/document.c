@@ -86,7 +86,7 @@ static json_t *make_unsupported(const struct record *record)
 				list, json_pack("{s:o, s:o, s:o}", "id", json_sprintf("p%04zu", i),
 						"params",
 						plan_point_json(&record->plan, i,
-								&record->options->choices),
+								&record->options->selector),
 						"reason", result_text(record->unsupported[i])));
 	}
 	return list;

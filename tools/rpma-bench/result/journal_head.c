@@ -15,12 +15,12 @@
 #include "common/json/json_path.h"
 #include "common/json/result.h"
 
-static json_t *points_json(const struct plan *plan, const struct choices *choices)
+static json_t *points_json(const struct plan *plan, const struct target_selector *selector)
 {
 	json_t *points = json_array();
 
 	for (size_t i = 0; i < plan->points_count; i++)
-		json_array_append_new(points, plan_point_json(plan, i, choices));
+		json_array_append_new(points, plan_point_json(plan, i, selector));
 	return points;
 }
 
@@ -67,7 +67,7 @@ json_t *journal_head_make(const struct options *o, const struct journal_run *run
 	json_object_set_new(head, "mem_node", json_string(o->mem_node));
 	json_object_set_new(head, "verify", json_boolean(o->verify));
 	put_knobs(head, o);
-	json_object_set_new(head, "points", points_json(plan, &o->choices));
+	json_object_set_new(head, "points", points_json(plan, &o->selector));
 	return head;
 }
 

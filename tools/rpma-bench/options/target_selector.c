@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target_choice.c -- target words into numbers: of words first, of targets later.
+ * target_selector.c -- target words into numbers: of words first, of targets later.
  */
-#include "target_choice.h"
+#include "target_selector.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,18 +18,18 @@ static int out_of_memory(void)
 	return failure_set(EXIT_INTERNAL, "options", "out of memory");
 }
 
-int choices_init(struct choices *choices)
+int target_selector_init(struct target_selector *selector)
 {
-	*choices = (struct choices){.words = {strdup("0")}};
-	choices->count = choices->words[0] != NULL;
-	return choices->count == 1 ? 0 : out_of_memory();
+	*selector = (struct target_selector){.words = {strdup("0")}};
+	selector->count = selector->words[0] != NULL;
+	return selector->count == 1 ? 0 : out_of_memory();
 }
 
-void choices_clear(struct choices *choices)
+void target_selector_clear(struct target_selector *selector)
 {
-	for (size_t i = 0; i < choices->count; i++)
-		free(choices->words[i]);
-	choices->count = 0;
+	for (size_t i = 0; i < selector->count; i++)
+		free(selector->words[i]);
+	selector->count = 0;
 }
 
 static bool is_number(const char *word)
@@ -49,45 +49,45 @@ static bool is_kind(const char *word)
 }
 
 /* The index of the word, which is added if it is new. */
-static int find(struct choices *choices, const char *word, uint64_t *index)
+static int find(struct target_selector *selector, const char *word, uint64_t *index)
 {
-	for (size_t i = 0; i < choices->count; i++) {
-		if (strcmp(word, choices->words[i]) == 0) {
+	for (size_t i = 0; i < selector->count; i++) {
+		if (strcmp(word, selector->words[i]) == 0) {
 			*index = i;
 			return 0;
 		}
 	}
-	if (choices->count == PARAMS_TARGETS_MAX || !(is_number(word) || is_kind(word)))
+	if (selector->count == PARAMS_TARGETS_MAX || !(is_number(word) || is_kind(word)))
 		return -EINVAL;
-	choices->words[choices->count] = strdup(word);
-	if (choices->words[choices->count] == NULL)
+	selector->words[selector->count] = strdup(word);
+	if (selector->words[selector->count] == NULL)
 		return -ENOMEM;
-	*index = choices->count++;
+	*index = selector->count++;
 	return 0;
 }
 
-static int add(struct choices *choices, const char *word, struct units_list *list)
+static int add(struct target_selector *selector, const char *word, struct units_list *list)
 {
 	uint64_t index;
-	int ret = find(choices, word, &index);
+	int ret = find(selector, word, &index);
 
 	for (size_t i = 0; ret == 0 && i < list->count; i++)
 		ret = list->values[i] == index ? -EINVAL : 0;
 	if (ret == 0) {
 		list->values[list->count++] = index; /* each once: they fit */
-		choices->zero |= index == 0;
+		selector->zero |= index == 0;
 	}
 	return ret;
 }
 
-int choices_set(struct choices *choices, struct series *series, const char *text)
+int target_selector_set(struct target_selector *selector, struct series *series, const char *text)
 {
 	struct units_list list = {0, calloc(PARAMS_TARGETS_MAX, sizeof(uint64_t))};
 	char *copy = strdup(text), *rest = copy;
 	int ret = copy == NULL || list.values == NULL ? -ENOMEM : 0;
 
 	while (ret == 0 && rest != NULL)
-		ret = add(choices, strsep(&rest, ","), &list);
+		ret = add(selector, strsep(&rest, ","), &list);
 	free(copy);
 	if (ret == 0) {
 		units_list_free(&series->values[AXIS_TARGET]);
@@ -122,26 +122,27 @@ static size_t look_up(const char *word, const struct message_welcome *offer)
 	return i;
 }
 
-int choices_resolve(const struct choices *choices, const struct message_welcome *offer,
-		    const char *who, uint32_t resolved[PARAMS_TARGETS_MAX])
+int target_selector_resolve(const struct target_selector *selector,
+			    const struct message_welcome *offer, const char *who,
+			    uint32_t resolved[PARAMS_TARGETS_MAX])
 {
-	for (size_t i = 0; i < choices->count; i++) {
-		size_t found = look_up(choices->words[i], offer);
+	for (size_t i = 0; i < selector->count; i++) {
+		size_t found = look_up(selector->words[i], offer);
 
 		if (found >= offer->targets_count)
 			return failure_set(EXIT_WRONG_USAGE, "hello",
 					   "--target %s: %s offers %d target%s, and this is not "
 					   "among them",
-					   choices->words[i], who, offer->targets_count,
+					   selector->words[i], who, offer->targets_count,
 					   offer->targets_count == 1 ? "" : "s");
 		resolved[i] = (uint32_t)found;
 	}
-	for (size_t i = 1; i < choices->count; i++) {
-		for (size_t k = choices->zero ? 0 : 1; k < i; k++) {
+	for (size_t i = 1; i < selector->count; i++) {
+		for (size_t k = selector->zero ? 0 : 1; k < i; k++) {
 			if (resolved[i] == resolved[k])
 				return failure_set(EXIT_WRONG_USAGE, "hello",
 						   "--target %s and %s are the same target of %s",
-						   choices->words[k], choices->words[i], who);
+						   selector->words[k], selector->words[i], who);
 		}
 	}
 	return 0;
