@@ -170,11 +170,11 @@ static int connect_once(struct connection *c, int64_t limit)
 		.batch = batch_size(c),
 	};
 	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 
-	hello_encode(&c->cfg.hello, greeting);
+	hello_encode(&c->cfg.hello, handshake);
 	link_cause_clear();
-	return dial_connect(&c->link, &c->dial, greeting, &cfg);
+	return dial_connect(&c->link, &c->dial, handshake, &cfg);
 }
 
 static void take_breath(void)

@@ -41,12 +41,12 @@ static int refused(const struct connection *c)
 static int nonsense(const struct connection *c)
 {
 	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "%s answered with a malformed greeting: it is not a server of "
+			   "%s answered with a malformed handshake: it is not a server of "
 			   "this engine",
 			   c->server);
 }
 
-static int check_offer(struct connection *c, const struct greeting_reply *reply)
+static int check_offer(struct connection *c, const struct handshake_reply *reply)
 {
 	const struct hello *hello = &c->cfg.hello;
 
@@ -63,14 +63,14 @@ static int check_offer(struct connection *c, const struct greeting_reply *reply)
 /* --- the region ------------------------------------------------------------------ */
 
 /* So that apm reads even where both devices know a flush, native is told of all. */
-static size_t descriptor_bytes(const struct connection *c, const struct greeting_reply *reply)
+static size_t descriptor_bytes(const struct connection *c, const struct handshake_reply *reply)
 {
 	if (c->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
 		return reply->mr_desc_bytes;
 	return APM_BYTES;
 }
 
-static int take_region(struct connection *c, const struct greeting_reply *reply, int *types,
+static int take_region(struct connection *c, const struct handshake_reply *reply, int *types,
 		       bool *direct)
 {
 	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(c, reply),
@@ -183,10 +183,10 @@ static int settle_flush(struct connection *c, int types, bool direct)
 
 int connection_take_reply(struct connection *connection)
 {
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	bool direct = false;
 	int types = 0;
-	int ret = dial_answer(&connection->dial, connection->link, GREETING_FIO, &reply);
+	int ret = dial_answer(&connection->dial, connection->link, HANDSHAKE_FIO, &reply);
 
 	if (ret == 0)
 		ret = check_offer(connection, &reply);

@@ -21,18 +21,18 @@ const char *method_name(enum method method)
 	return names[method];
 }
 
-void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTES])
+void hello_encode(const struct hello *hello, uint8_t bytes[HANDSHAKE_REQUEST_BYTES])
 {
-	const struct greeting_request request = {
-		.version = GREETING_VERSION,
-		.role = GREETING_FIO,
+	const struct handshake_request request = {
+		.version = HANDSHAKE_VERSION,
+		.role = HANDSHAKE_FIO,
 		.lane = (uint32_t)hello->jobs << 16 | hello->job,
 		.token = (uint64_t)hello->tag << 56 | (uint64_t)hello->again << 55 |
 			 (uint64_t)hello->method << 48 | (uint64_t)hello->depth << 32 |
 			 hello->imm_bytes,
 	};
 
-	greeting_encode_request(&request, bytes);
+	handshake_encode_request(&request, bytes);
 }
 
 static int check_hello(const struct hello *h)
@@ -44,13 +44,13 @@ static int check_hello(const struct hello *h)
 	return h->imm_bytes != 0 && h->method != METHOD_GPSPM ? -EPROTO : 0;
 }
 
-int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeting_answer *answer)
+int hello_decode(const void *bytes, size_t len, struct hello *hello, enum handshake_answer *answer)
 {
-	struct greeting_request request;
+	struct handshake_request request;
 	struct hello got;
-	int ret = greeting_judge_request(bytes, len, GREETING_FIO, &request, answer);
+	int ret = handshake_judge_request(bytes, len, HANDSHAKE_FIO, &request, answer);
 
-	if (ret || *answer != GREETING_WELCOME)
+	if (ret || *answer != HANDSHAKE_WELCOME)
 		return ret;
 	got = (struct hello){
 		.method = (enum method)(request.token >> 48 & 0x7f),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hello.h -- what a client of the engine asks of a server, and what it is told,
- * within the greeting that all tools begin with.
+ * within the handshake that all tools begin with.
  *
  * The request's lane and token hold the hello, the reply's word holds the
  * offer: a refusal of the engine's own is a welcome whose offer has it, and no
@@ -60,12 +60,12 @@ struct offer {
 /* "apm", "gpspm", "native"; "any". */
 const char *method_name(enum method method);
 
-void hello_encode(const struct hello *hello, uint8_t bytes[GREETING_REQUEST_BYTES]);
+void hello_encode(const struct hello *hello, uint8_t bytes[HANDSHAKE_REQUEST_BYTES]);
 /*
- * *answer is what a greeting deserves: GREETING_WELCOME with *hello, or why it
- * is refused. -EPROTO if it is not a greeting, or not one that a client can send.
+ * *answer is what a handshake deserves: HANDSHAKE_WELCOME with *hello, or why it
+ * is refused. -EPROTO if it is not a handshake, or not one that a client can send.
  */
-int hello_decode(const void *bytes, size_t len, struct hello *hello, enum greeting_answer *answer);
+int hello_decode(const void *bytes, size_t len, struct hello *hello, enum handshake_answer *answer);
 
 uint64_t offer_encode(const struct offer *offer);
 /* -EPROTO for what no server of this engine sends. */

@@ -94,7 +94,7 @@ static int set_up(struct memory_server *m)
 	int ret;
 
 	m->service = (struct service){
-		.role = GREETING_FIO,
+		.role = HANDSHAKE_FIO,
 		.listen = s->address,
 		.port = s->port,
 		.allow = &s->allow,

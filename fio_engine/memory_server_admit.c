@@ -16,7 +16,7 @@ struct applicant {
 	struct rpma_conn_req *req;
 	char from[SERVICE_CLIENT_MAX]; /* "client 10.0.0.2" */
 	char name[SESSION_NAME_MAX];
-	enum greeting_answer answer;
+	enum handshake_answer answer;
 	enum refusal refusal;
 	bool welcome;
 	struct hello hello;
@@ -52,8 +52,8 @@ static enum refusal judge(struct memory_server *m, struct applicant *a)
 
 static void say_refusal(const struct memory_server *m, const struct applicant *a)
 {
-	if (a->answer != GREETING_WELCOME)
-		session_say("refused %s: %s", a->from, greeting_refusal(a->answer));
+	if (a->answer != HANDSHAKE_WELCOME)
+		session_say("refused %s: %s", a->from, handshake_refusal(a->answer));
 	else if (a->refusal == REFUSAL_METHOD)
 		session_say("refused %s: it has mode=%s, this server mode=%s", a->name,
 			    method_name(a->hello.method), method_name(m->cfg.settings->method));
@@ -67,7 +67,7 @@ static void say_refusal(const struct memory_server *m, const struct applicant *a
 }
 
 static void make_reply(const struct memory_server *m, const struct applicant *a,
-		       uint8_t bytes[GREETING_REPLY_BYTES])
+		       uint8_t bytes[HANDSHAKE_REPLY_BYTES])
 {
 	const struct offer offer = {
 		.refusal = a->refusal,
@@ -94,15 +94,15 @@ static void count(struct memory_server *m, const struct applicant *a)
 static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 {
 	struct session *none = NULL, **place = a->before;
-	uint8_t reply[GREETING_REPLY_BYTES];
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	struct session *s = NULL;
 
-	a->welcome = a->answer == GREETING_WELCOME && a->refusal == REFUSAL_NONE;
+	a->welcome = a->answer == HANDSHAKE_WELCOME && a->refusal == REFUSAL_NONE;
 	make_reply(m, a, reply);
 	if (!a->welcome)
 		say_refusal(m, a);
 	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->hello : NULL,
-			 a->answer == GREETING_WELCOME ? a->name : a->from, reply,
+			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply,
 			 place != NULL ? place : &none, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
 		return;
@@ -121,10 +121,10 @@ static void reject(struct applicant *a, const char *why)
 }
 
 /* -EACCES, or -EPROTO for what no client of the engine sends. */
-static int read_greeting(const struct memory_server *m, struct applicant *a)
+static int read_handshake(const struct memory_server *m, struct applicant *a)
 {
 	struct rpma_conn_private_data pdata;
-	int ret = service_greeting(m->service.allow, a->req, &pdata);
+	int ret = service_handshake(m->service.allow, a->req, &pdata);
 
 	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
 }
@@ -143,7 +143,7 @@ int memory_server_admit(struct memory_server *m, int64_t now_ms)
 		return 0;
 	}
 	service_client_name(a.req, a.from);
-	ret = read_greeting(m, &a);
+	ret = read_handshake(m, &a);
 	if (ret == -EACCES) {
 		reject(&a, "its address is not in allow=");
 	} else if (ret != 0) {
@@ -153,7 +153,7 @@ int memory_server_admit(struct memory_server *m, int64_t now_ms)
 	} else {
 		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,
 			 a.hello.jobs);
-		if (a.answer == GREETING_WELCOME)
+		if (a.answer == HANDSHAKE_WELCOME)
 			a.refusal = judge(m, &a);
 		answer(m, &a, now_ms);
 	}

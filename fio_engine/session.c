@@ -70,10 +70,10 @@ static int make_messages(struct session *s, struct rpma_conn_req *req)
 }
 
 static int establish(struct session *s, struct rpma_conn_req **req,
-		     const uint8_t reply[GREETING_REPLY_BYTES])
+		     const uint8_t reply[HANDSHAKE_REPLY_BYTES])
 {
 	const struct rpma_conn_private_data pdata = {(void *)(uintptr_t)reply,
-						     GREETING_REPLY_BYTES};
+						     HANDSHAKE_REPLY_BYTES};
 	int ret = rpma_conn_req_connect(req, &pdata, &s->conn);
 
 	if (ret == 0 && (ret = rpma_conn_get_cq(s->conn, &s->cq)) == 0 &&
@@ -97,7 +97,8 @@ static void close_connection(struct session *s)
 
 int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
-		 const uint8_t reply[GREETING_REPLY_BYTES], struct session **before, int64_t now_ms)
+		 const uint8_t reply[HANDSHAKE_REPLY_BYTES], struct session **before,
+		 int64_t now_ms)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret = 0;

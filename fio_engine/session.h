@@ -70,7 +70,7 @@ struct session {
  */
 int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
-		 const uint8_t reply[GREETING_REPLY_BYTES], struct session **before,
+		 const uint8_t reply[HANDSHAKE_REPLY_BYTES], struct session **before,
 		 int64_t now_ms);
 void session_close(struct session **session);
 

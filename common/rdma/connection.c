@@ -238,9 +238,9 @@ static int wait_established(struct link *l)
 
 /* Connects or accepts; the request is gone in any case. */
 static int establish(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
-		     const struct link_cfg *cfg, const void *greeting, size_t len)
+		     const struct link_cfg *cfg, const void *handshake, size_t len)
 {
-	struct rpma_conn_private_data pdata = {(void *)(uintptr_t)greeting, (uint8_t)len};
+	struct rpma_conn_private_data pdata = {(void *)(uintptr_t)handshake, (uint8_t)len};
 	struct link *l = link_new(cfg);
 	int ret = l == NULL ? -EIO : make_ready(l, peer, cfg, *req);
 
@@ -264,7 +264,7 @@ static int establish(struct link **link, struct rpma_peer *peer, struct rpma_con
 }
 
 int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
-		 const struct link_cfg *cfg, const void *greeting, size_t greeting_len)
+		 const struct link_cfg *cfg, const void *handshake, size_t handshake_len)
 {
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	struct rpma_conn_req *req = NULL;
@@ -284,7 +284,7 @@ int link_connect(struct link **link, struct rpma_peer *peer, const char *address
 				       link_cause(ret));
 	if (cfg->requested != NULL)
 		clock_gettime(CLOCK_MONOTONIC, cfg->requested);
-	return establish(link, peer, &req, cfg, greeting, greeting_len);
+	return establish(link, peer, &req, cfg, handshake, handshake_len);
 }
 
 int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
@@ -293,14 +293,14 @@ int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req
 	return establish(link, peer, req, cfg, reply, reply_len);
 }
 
-int link_greeting(const struct link *link, const void **bytes, size_t *len)
+int link_handshake(const struct link *link, const void **bytes, size_t *len)
 {
 	struct rpma_conn_private_data pdata = {NULL, 0};
 
 	if (rpma_conn_get_private_data(link->conn, &pdata) != 0 || pdata.ptr == NULL)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered without a greeting: it is not a server of this "
-				       "tool",
+				       "%s answered without a handshake: it is not a server of "
+				       "this tool",
 				       link->peer_name);
 	*bytes = pdata.ptr;
 	*len = pdata.len;

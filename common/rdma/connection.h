@@ -64,9 +64,9 @@ enum cause link_cause_of(int rpma_code);
 int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
 		     struct rpma_peer **peer, char device[64]);
 
-/* Connects, with a greeting as private data. */
+/* Connects, with a handshake as private data. */
 int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
-		 const struct link_cfg *cfg, const void *greeting, size_t greeting_len);
+		 const struct link_cfg *cfg, const void *handshake, size_t handshake_len);
 
 /*
  * Takes the request in any case. The request's queues come from its endpoint:
@@ -79,7 +79,7 @@ int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req
 int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out);
 
 /* What the peer sent as private data; borrowed, and may be padded with zeros. */
-int link_greeting(const struct link *link, const void **bytes, size_t *len);
+int link_handshake(const struct link *link, const void **bytes, size_t *len);
 
 /* Not of a lane. */
 int link_send(struct link *link, const void *message, size_t len);

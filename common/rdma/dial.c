@@ -190,7 +190,7 @@ static int route_again(struct dial *dial)
 }
 
 static int connect_to(struct link **link, const struct dial *dial,
-		      const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg,
+		      const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg,
 		      int timeout_ms)
 {
 	struct link_cfg own = *cfg;
@@ -198,8 +198,8 @@ static int connect_to(struct link **link, const struct dial *dial,
 	own.peer_name = dial->name;
 	own.device = dial->device.name;
 	own.timeout_ms = timeout_ms;
-	return link_connect(link, dial->peer, dial->address, dial->port, &own, greeting,
-			    GREETING_REQUEST_BYTES);
+	return link_connect(link, dial->peer, dial->address, dial->port, &own, handshake,
+			    HANDSHAKE_REQUEST_BYTES);
 }
 
 /* Each of those that are left has the same share of the time that is left. */
@@ -214,7 +214,7 @@ static int share_ms(int64_t limit_ms, int timeout_ms, size_t left)
 }
 
 int dial_connect(struct link **link, struct dial *dial,
-		 const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg)
+		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg)
 {
 	const size_t first = dial->at, count = dial->resolved.count;
 	const int timeout_ms = cfg->timeout_ms > 0 ? cfg->timeout_ms : LINK_TIMEOUT_MS;
@@ -226,7 +226,7 @@ int dial_connect(struct link **link, struct dial *dial,
 		change_to(dial, (first + i) % count);
 		ret = route_again(dial);
 		if (ret == 0)
-			ret = connect_to(link, dial, greeting, cfg,
+			ret = connect_to(link, dial, handshake, cfg,
 					 share_ms(limit, timeout_ms, count - i));
 		if (ret == 0) {
 			memmove(dial->resolved.addresses[0], dial->address, sizeof(dial->address));
@@ -244,29 +244,29 @@ int dial_connect(struct link **link, struct dial *dial,
 	return ret;
 }
 
-static int refused(const struct dial *dial, enum greeting_role role,
-		   const struct greeting_reply *reply)
+static int refused(const struct dial *dial, enum handshake_role role,
+		   const struct handshake_reply *reply)
 {
 	static const struct {
 		const char *tool;
 		const char *server; /* how to start it */
 		const char *other;  /* tool whose servers are met in its place */
 	} tools[] = {
-		[GREETING_CONTROL] = {"rpma-bench", "rpma-bench server", "rpma-ping"},
-		[GREETING_MEASURE] = {"rpma-bench", "rpma-bench server", "rpma-ping"},
-		[GREETING_PING] = {"rpma-ping", "rpma-ping --server", "rpma-bench"},
-		[GREETING_FIO] = {"fio engine", "a job with role=server", "rpma-bench"},
-		[GREETING_RPMEM] = {"librpmem", "rpmemd", "rpma-bench"},
+		[HANDSHAKE_CONTROL] = {"rpma-bench", "rpma-bench server", "rpma-ping"},
+		[HANDSHAKE_MEASURE] = {"rpma-bench", "rpma-bench server", "rpma-ping"},
+		[HANDSHAKE_PING] = {"rpma-ping", "rpma-ping --server", "rpma-bench"},
+		[HANDSHAKE_FIO] = {"fio engine", "a job with role=server", "rpma-bench"},
+		[HANDSHAKE_RPMEM] = {"librpmem", "rpmemd", "rpma-bench"},
 	};
 
 	switch (reply->answer) {
-	case GREETING_WRONG_VERSION:
+	case HANDSHAKE_WRONG_VERSION:
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
 				       "%s speaks version %u of the protocol, this %s version %d: "
 				       "use the same release on both hosts",
 				       dial->name, reply->version, tools[role].tool,
-				       GREETING_VERSION);
-	case GREETING_OTHER_TOOL:
+				       HANDSHAKE_VERSION);
+	case HANDSHAKE_OTHER_TOOL:
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
 				       "%s is a server of another tool, as %s: start %s there, on "
 				       "a port of its own",
@@ -279,19 +279,19 @@ static int refused(const struct dial *dial, enum greeting_role role,
 	}
 }
 
-int dial_answer(const struct dial *dial, const struct link *link, enum greeting_role role,
-		struct greeting_reply *reply)
+int dial_answer(const struct dial *dial, const struct link *link, enum handshake_role role,
+		struct handshake_reply *reply)
 {
 	const void *bytes;
 	size_t len;
-	int ret = link_greeting(link, &bytes, &len);
+	int ret = link_handshake(link, &bytes, &len);
 
 	if (ret)
 		return ret;
-	if (greeting_decode_reply(bytes, len, reply) != 0)
+	if (handshake_decode_reply(bytes, len, reply) != 0)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
-				       "%s answered with a malformed greeting: it is not a "
+				       "%s answered with a malformed handshake: it is not a "
 				       "server of this tool",
 				       dial->name);
-	return reply->answer == GREETING_WELCOME ? 0 : refused(dial, role, reply);
+	return reply->answer == HANDSHAKE_WELCOME ? 0 : refused(dial, role, reply);
 }

@@ -51,12 +51,12 @@ int dial_route(struct dial *dial, const struct endpoint_options *options);
  * device and peer. peer_name and device of cfg are not used.
  */
 int dial_connect(struct link **link, struct dial *dial,
-		 const uint8_t greeting[GREETING_REQUEST_BYTES], const struct link_cfg *cfg);
+		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg);
 /*
  * Reads what the server answered to a client of this role. Fails, too, if it
  * refused: it is busy, or of another version or tool.
  */
-int dial_answer(const struct dial *dial, const struct link *link, enum greeting_role role,
-		struct greeting_reply *reply);
+int dial_answer(const struct dial *dial, const struct link *link, enum handshake_role role,
+		struct handshake_reply *reply);
 
 #endif /* COMMON_RDMA_DIAL_H */

@@ -22,10 +22,10 @@ static bool get_magic(struct bytes_reader *r)
 	return !r->bad && memcmp(got, magic, sizeof(magic)) == 0;
 }
 
-void greeting_encode_request(const struct greeting_request *request,
-			     uint8_t bytes[GREETING_REQUEST_BYTES])
+void handshake_encode_request(const struct handshake_request *request,
+			      uint8_t bytes[HANDSHAKE_REQUEST_BYTES])
 {
-	struct bytes_writer w = bytes_write_to(bytes, GREETING_REQUEST_BYTES);
+	struct bytes_writer w = bytes_write_to(bytes, HANDSHAKE_REQUEST_BYTES);
 
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, request->version, 2);
@@ -35,21 +35,21 @@ void greeting_encode_request(const struct greeting_request *request,
 	bytes_put_int(&w, request->token, 8);
 }
 
-int greeting_decode_request(const void *bytes, size_t len, struct greeting_request *request)
+int handshake_decode_request(const void *bytes, size_t len, struct handshake_request *request)
 {
 	struct bytes_reader r = {bytes, len, false};
-	struct greeting_request got = {0};
+	struct handshake_request got = {0};
 
 	if (!get_magic(&r))
 		return -EPROTO;
 	got.version = (uint16_t)bytes_get_int(&r, 2);
-	got.role = (enum greeting_role)bytes_get_int(&r, 1);
+	got.role = (enum handshake_role)bytes_get_int(&r, 1);
 	bytes_get_int(&r, 1);
 	/* another version may number its roles differently, and say other things */
-	if (got.version == GREETING_VERSION) {
+	if (got.version == HANDSHAKE_VERSION) {
 		got.lane = (uint32_t)bytes_get_int(&r, 4);
 		got.token = bytes_get_int(&r, 8);
-		if (got.role < GREETING_CONTROL || got.role > GREETING_RPMEM)
+		if (got.role < HANDSHAKE_CONTROL || got.role > HANDSHAKE_RPMEM)
 			return -EPROTO;
 	}
 	if (r.bad)
@@ -58,24 +58,25 @@ int greeting_decode_request(const void *bytes, size_t len, struct greeting_reque
 	return 0;
 }
 
-int greeting_judge_request(const void *bytes, size_t len, enum greeting_role role,
-			   struct greeting_request *request, enum greeting_answer *answer)
+int handshake_judge_request(const void *bytes, size_t len, enum handshake_role role,
+			    struct handshake_request *request, enum handshake_answer *answer)
 {
-	int ret = greeting_decode_request(bytes, len, request);
+	int ret = handshake_decode_request(bytes, len, request);
 
 	if (ret)
 		return ret;
-	*answer = GREETING_WELCOME;
-	if (request->version != GREETING_VERSION)
-		*answer = GREETING_WRONG_VERSION;
+	*answer = HANDSHAKE_WELCOME;
+	if (request->version != HANDSHAKE_VERSION)
+		*answer = HANDSHAKE_WRONG_VERSION;
 	else if (request->role != role)
-		*answer = GREETING_OTHER_TOOL;
+		*answer = HANDSHAKE_OTHER_TOOL;
 	return 0;
 }
 
-void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GREETING_REPLY_BYTES])
+void handshake_encode_reply(const struct handshake_reply *reply,
+			    uint8_t bytes[HANDSHAKE_REPLY_BYTES])
 {
-	struct bytes_writer w = bytes_write_to(bytes, GREETING_REPLY_BYTES);
+	struct bytes_writer w = bytes_write_to(bytes, HANDSHAKE_REPLY_BYTES);
 
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, reply->version, 2);
@@ -88,39 +89,40 @@ void greeting_encode_reply(const struct greeting_reply *reply, uint8_t bytes[GRE
 	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
 }
 
-const char *greeting_refusal(enum greeting_answer answer)
+const char *handshake_refusal(enum handshake_answer answer)
 {
 	switch (answer) {
-	case GREETING_WRONG_VERSION:
+	case HANDSHAKE_WRONG_VERSION:
 		return "it speaks another version";
-	case GREETING_BUSY:
+	case HANDSHAKE_BUSY:
 		return "too many at once";
-	case GREETING_OTHER_TOOL:
+	case HANDSHAKE_OTHER_TOOL:
 		return "it is of another tool";
 	default:
 		return "none";
 	}
 }
 
-static bool reply_in_range(const struct greeting_reply *reply)
+static bool reply_in_range(const struct handshake_reply *reply)
 {
-	return reply->version == GREETING_VERSION && reply->mr_desc_bytes <= GREETING_MR_DESC_MAX &&
-	       reply->pcfg_desc_bytes <= GREETING_PCFG_DESC_MAX &&
+	return reply->version == HANDSHAKE_VERSION &&
+	       reply->mr_desc_bytes <= HANDSHAKE_MR_DESC_MAX &&
+	       reply->pcfg_desc_bytes <= HANDSHAKE_PCFG_DESC_MAX &&
 	       (reply->mr_desc_bytes == 0) == (reply->pcfg_desc_bytes == 0);
 }
 
-int greeting_decode_reply(const void *bytes, size_t len, struct greeting_reply *reply)
+int handshake_decode_reply(const void *bytes, size_t len, struct handshake_reply *reply)
 {
 	struct bytes_reader r = {bytes, len, false};
-	struct greeting_reply got = {0};
+	struct handshake_reply got = {0};
 
 	if (!get_magic(&r))
 		return -EPROTO;
 	got.version = (uint16_t)bytes_get_int(&r, 2);
-	got.answer = (enum greeting_answer)bytes_get_int(&r, 1);
-	if (r.bad || got.answer > GREETING_OTHER_TOOL)
+	got.answer = (enum handshake_answer)bytes_get_int(&r, 1);
+	if (r.bad || got.answer > HANDSHAKE_OTHER_TOOL)
 		return -EPROTO;
-	if (got.answer == GREETING_WELCOME) {
+	if (got.answer == HANDSHAKE_WELCOME) {
 		got.mr_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
 		got.pcfg_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
 		bytes_get_int(&r, 3);

@@ -68,7 +68,7 @@ static int describe(struct region *region)
 				      link_cause(ret));
 }
 
-int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_DESC_MAX],
+int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
 			 uint8_t *desc_bytes)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
@@ -78,7 +78,7 @@ int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_D
 	if ((ret = rpma_peer_cfg_new(&pcfg)) == 0 &&
 	    (ret = rpma_peer_cfg_set_direct_write_to_pmem(pcfg, direct_write_to_pmem)) == 0)
 		ret = rpma_peer_cfg_get_descriptor_size(pcfg, &bytes);
-	if (ret == 0 && bytes > GREETING_PCFG_DESC_MAX)
+	if (ret == 0 && bytes > HANDSHAKE_PCFG_DESC_MAX)
 		ret = RPMA_E_INVAL;
 	if (ret == 0)
 		ret = rpma_peer_cfg_get_descriptor(pcfg, desc);
@@ -111,10 +111,11 @@ void region_close(struct region *region)
 	rpma_mr_dereg(&region->mr);
 }
 
-void region_encode_reply(const struct region *region, enum greeting_answer answer, uint64_t word,
-			 uint8_t bytes[GREETING_REPLY_BYTES])
+void region_encode_reply(const struct region *region, enum handshake_answer answer, uint64_t word,
+			 uint8_t bytes[HANDSHAKE_REPLY_BYTES])
 {
-	struct greeting_reply reply = {.version = GREETING_VERSION, .answer = answer, .word = word};
+	struct handshake_reply reply = {
+		.version = HANDSHAKE_VERSION, .answer = answer, .word = word};
 
 	if (region != NULL) {
 		reply.mr_desc_bytes = region->desc_bytes;
@@ -122,7 +123,7 @@ void region_encode_reply(const struct region *region, enum greeting_answer answe
 		reply.pcfg_desc_bytes = region->pcfg_desc_bytes;
 		memcpy(reply.pcfg_desc, region->pcfg_desc, sizeof(reply.pcfg_desc));
 	}
-	greeting_encode_reply(&reply, bytes);
+	handshake_encode_reply(&reply, bytes);
 }
 
 int region_take(struct region_remote *remote, const struct region_desc *desc,

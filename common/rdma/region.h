@@ -18,10 +18,10 @@ struct region {
 	struct rpma_mr_local *mr;
 	uint8_t flush_types; /* a bit for each enum rpma_flush_type */
 	uint8_t desc_bytes;
-	uint8_t desc[GREETING_MR_DESC_MAX];
+	uint8_t desc[HANDSHAKE_MR_DESC_MAX];
 	/* the host's as a peer */
 	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[GREETING_PCFG_DESC_MAX];
+	uint8_t pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
 };
 
 /* For remote read, write and flush. `of` names in the failure what it is a part of. */
@@ -38,12 +38,12 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 void region_close(struct region *region);
 
 /* This host's description of itself as a peer. */
-int region_describe_host(bool direct_write_to_pmem, uint8_t desc[GREETING_PCFG_DESC_MAX],
+int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
 			 uint8_t *desc_bytes);
 
 /* The reply that welcomes a client to the region; NULL: to none, or it refuses. */
-void region_encode_reply(const struct region *region, enum greeting_answer answer, uint64_t word,
-			 uint8_t bytes[GREETING_REPLY_BYTES]);
+void region_encode_reply(const struct region *region, enum handshake_answer answer, uint64_t word,
+			 uint8_t bytes[HANDSHAKE_REPLY_BYTES]);
 
 /* What the other host has sent. */
 struct region_desc {

@@ -128,13 +128,13 @@ void service_client_name(const struct rpma_conn_req *req, char name[SERVICE_CLIE
 		snprintf(name, SERVICE_CLIENT_MAX, "client %s", text);
 }
 
-int service_greeting(const struct allow *allow, const struct rpma_conn_req *req,
-		     struct rpma_conn_private_data *greeting)
+int service_handshake(const struct allow *allow, const struct rpma_conn_req *req,
+		      struct rpma_conn_private_data *handshake)
 {
-	*greeting = (struct rpma_conn_private_data){NULL, 0};
+	*handshake = (struct rpma_conn_private_data){NULL, 0};
 	if (!allow_request(allow, req))
 		return -EACCES;
-	return rpma_conn_req_get_private_data(req, greeting) == 0 && greeting->ptr != NULL
+	return rpma_conn_req_get_private_data(req, handshake) == 0 && handshake->ptr != NULL
 		       ? 0
 		       : -EPROTO;
 }
@@ -143,28 +143,28 @@ int service_greeting(const struct allow *allow, const struct rpma_conn_req *req,
 
 static unsigned *count_of(const struct service_client *c)
 {
-	return c->answer == GREETING_WELCOME ? &c->service->clients : &c->service->refused;
+	return c->answer == HANDSHAKE_WELCOME ? &c->service->clients : &c->service->refused;
 }
 
 /* Why the client is rejected; NULL: it is not, and has been counted. */
 static const char *judge(struct service_client *c)
 {
 	struct service *s = c->service;
-	struct rpma_conn_private_data greeting;
-	struct greeting_request request;
-	int ret = service_greeting(s->allow, c->req, &greeting);
+	struct rpma_conn_private_data handshake;
+	struct handshake_request request;
+	int ret = service_handshake(s->allow, c->req, &handshake);
 	bool flooded;
 
 	if (ret == 0)
-		ret = greeting_judge_request(greeting.ptr, greeting.len, s->role, &request,
-					     &c->answer);
+		ret = handshake_judge_request(handshake.ptr, handshake.len, s->role, &request,
+					      &c->answer);
 	if (ret)
 		return ret == -EACCES ? "its address is not in --allow"
 				      : "it is not a client of this tool";
 	pthread_mutex_lock(&s->lock);
-	if (c->answer == GREETING_WELCOME && s->clients >= s->clients_max)
-		c->answer = GREETING_BUSY;
-	flooded = c->answer != GREETING_WELCOME && s->refused >= SERVICE_REFUSED_MAX;
+	if (c->answer == HANDSHAKE_WELCOME && s->clients >= s->clients_max)
+		c->answer = HANDSHAKE_BUSY;
+	flooded = c->answer != HANDSHAKE_WELCOME && s->refused >= SERVICE_REFUSED_MAX;
 	if (!flooded)
 		++*count_of(c);
 	pthread_mutex_unlock(&s->lock);
@@ -176,11 +176,11 @@ int service_accept(struct service_client *client, const struct region *region)
 	struct service *s = client->service;
 	const struct link_cfg cfg = {
 		.peer_name = client->name, .stop_fd = s->stop_fd, .lane = s->lane};
-	uint8_t reply[GREETING_REPLY_BYTES];
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret;
 
 	region_encode_reply(region, client->answer,
-			    client->answer == GREETING_WELCOME ? s->word : 0, reply);
+			    client->answer == HANDSHAKE_WELCOME ? s->word : 0, reply);
 	ret = link_accept(&client->link, s->peer, &client->req, &cfg, reply, sizeof(reply));
 	if (ret != 0 && ret != -ECANCELED)
 		service_say(s, "%s", failure_get()->text);
@@ -190,7 +190,7 @@ int service_accept(struct service_client *client, const struct region *region)
 /* The refusal travels in the reply: the client has time to read it. */
 static void refuse(struct service_client *c)
 {
-	service_say(c->service, "refused %s: %s", c->name, greeting_refusal(c->answer));
+	service_say(c->service, "refused %s: %s", c->name, handshake_refusal(c->answer));
 	if (service_accept(c, NULL) == 0)
 		link_alive(c->link, LINK_TIMEOUT_MS);
 }
@@ -213,7 +213,7 @@ static void *client_thread(void *arg)
 {
 	struct service_client *c = arg;
 
-	if (c->answer == GREETING_WELCOME)
+	if (c->answer == HANDSHAKE_WELCOME)
 		c->service->serve(c->service->server, c);
 	else
 		refuse(c);

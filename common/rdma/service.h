@@ -29,15 +29,15 @@ struct service_client {
 	struct rpma_conn_req *req; /* until service_accept() */
 	struct link *link;	   /* from then on; serve() may close it */
 	char name[SERVICE_CLIENT_MAX];
-	enum greeting_answer answer;
+	enum handshake_answer answer;
 };
 
 struct service {
 	/* set by its owner before service_open(); pointers are borrowed */
-	const char *name;	 /* "rpma-ping server" */
-	enum greeting_role role; /* that of the clients it is for */
-	const char *listen;	 /* host or address */
-	uint16_t port;		 /* 0: any free one, which it has once it listens */
+	const char *name;	  /* "rpma-ping server" */
+	enum handshake_role role; /* that of the clients it is for */
+	const char *listen;	  /* host or address */
+	uint16_t port;		  /* 0: any free one, which it has once it listens */
 	const struct allow *allow;
 	const char *allow_option; /* its name, for the error message */
 	struct endpoint_options endpoint;
@@ -89,8 +89,8 @@ void service_say(struct service *service, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The private data of a request. -EACCES: its address is not allowed; -EPROTO: none. */
-int service_greeting(const struct allow *allow, const struct rpma_conn_req *req,
-		     struct rpma_conn_private_data *greeting);
+int service_handshake(const struct allow *allow, const struct rpma_conn_req *req,
+		      struct rpma_conn_private_data *handshake);
 /* "client 192.0.2.1", or "a client" where librpma, before 1.4, cannot tell. */
 void service_client_name(const struct rpma_conn_req *req, char name[SERVICE_CLIENT_MAX]);
 

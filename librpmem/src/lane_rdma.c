@@ -75,20 +75,20 @@ static int dial_daemon(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_connection *c = l->connection;
-	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, l->index,
-						 l->lanes->daemon.token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, l->index,
+						  l->lanes->daemon.token};
 	struct link_lane queues = d->queues;
 	struct dial dial = d->dial;
 	const struct link_cfg cfg = {
 		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .lane = &queues};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 
 	queues.post = post_receives;
 	queues.arg = c;
 	dial.move = stay;
-	greeting_encode_request(&request, greeting);
-	ret = dial_connect(&c->link, &dial, greeting, &cfg);
+	handshake_encode_request(&request, handshake);
+	ret = dial_connect(&c->link, &dial, handshake, &cfg);
 	if (ret)
 		return ret;
 	c->conn = link_conn(c->link);
@@ -112,7 +112,7 @@ static int flags_before_flush(const struct rdma_connection *c)
 	return RPMA_F_MORE;
 }
 
-static int take_region(struct lane *l, const struct greeting_reply *reply)
+static int take_region(struct lane *l, const struct handshake_reply *reply)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_connection *c = l->connection;
@@ -164,7 +164,7 @@ static int rdma_connect(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_connection *c = calloc(1, sizeof(*c));
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	int ret;
 
 	if (c == NULL)
@@ -173,7 +173,7 @@ static int rdma_connect(struct lane *l)
 	l->connection = c;
 	c->spins = RDMA_SPINS_MAX;
 	if ((ret = make_messages(l)) || (ret = dial_daemon(l)) ||
-	    (ret = dial_answer(&d->dial, c->link, GREETING_RPMEM, &reply)) ||
+	    (ret = dial_answer(&d->dial, c->link, HANDSHAKE_RPMEM, &reply)) ||
 	    (ret = take_region(l, &reply)))
 		return ret;
 	if (l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 && (ret = check_native(l)))

@@ -170,24 +170,24 @@ static int dial(struct lane *l, const char *address)
 	return ret;
 }
 
-static int exchange_greetings(struct lane *l)
+static int exchange_handshakes(struct lane *l)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, l->index,
-						 l->lanes->daemon.token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, l->index,
+						  l->lanes->daemon.token};
 	struct connection *c = l->connection;
-	uint8_t sent[GREETING_REQUEST_BYTES], got[GREETING_REPLY_BYTES];
+	uint8_t sent[HANDSHAKE_REQUEST_BYTES], got[HANDSHAKE_REPLY_BYTES];
 	struct iovec part = {sent, sizeof(sent)};
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	int ret;
 
-	greeting_encode_request(&request, sent);
+	handshake_encode_request(&request, sent);
 	ret = lane_stream_send(&c->stream, &part, 1);
 	if (ret == 0)
 		ret = lane_stream_receive(&c->stream, got, sizeof(got), LANE_CONNECT_MS);
 	if (ret)
 		return ret;
-	return greeting_decode_reply(got, sizeof(got), &reply) == 0 &&
-			       reply.answer == GREETING_WELCOME
+	return handshake_decode_reply(got, sizeof(got), &reply) == 0 &&
+			       reply.answer == HANDSHAKE_WELCOME
 		       ? 0
 		       : -EPROTO;
 }
@@ -210,7 +210,7 @@ static int tcp_connect(struct lane *l)
 	if (ret == 0)
 		ret = lane_stream_open(&c->stream, c->fd, l->lanes->stop_fd);
 	if (ret == 0)
-		ret = exchange_greetings(l);
+		ret = exchange_handshakes(l);
 	if (ret != 0 && ret != -ECANCELED)
 		failure_set(EXIT_RUN_FAILED, "connect", "cannot connect lane %u to %s: %s",
 			    l->index, n->name, strerror(-ret));

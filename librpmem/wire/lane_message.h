@@ -53,7 +53,7 @@ struct lane_answer {
 
 /* A client leaves at most this many requests of a lane unanswered; they are answered in order. */
 #define LANE_SLOTS 8
-/* A bit of greeting_reply.word: data are durable only after a native flush of the device. */
+/* A bit of handshake_reply.word: data are durable only after a native flush of the device. */
 #define LANE_WORD_NATIVE 1U
 
 void lane_encode_request(const struct lane_request *request, uint8_t bytes[LANE_REQUEST_BYTES]);

@@ -18,21 +18,21 @@ static void hold(int condition)
 
 static void try_hello(const uint8_t *data, size_t size)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
-	enum greeting_answer answer;
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
+	enum handshake_answer answer;
 	struct hello hello;
 
 	if (hello_decode(data, size, &hello, &answer) != 0)
 		return;
-	if (answer != GREETING_WELCOME) {
-		hold(answer == GREETING_WRONG_VERSION || answer == GREETING_OTHER_TOOL);
+	if (answer != HANDSHAKE_WELCOME) {
+		hold(answer == HANDSHAKE_WRONG_VERSION || answer == HANDSHAKE_OTHER_TOOL);
 		return;
 	}
 	hold(hello.method > METHOD_ANY && hello.method < METHODS);
 	hold(hello.job < hello.jobs);
 	hold(hello.imm_bytes == 0 || (hello.method == METHOD_GPSPM && hello.depth > 0));
 	hello_encode(&hello, bytes);
-	/* the one byte of the greeting that is not read */
+	/* the one byte of the handshake that is not read */
 	hold(size >= sizeof(bytes) && memcmp(bytes, data, 11) == 0 &&
 	     memcmp(bytes + 12, data + 12, sizeof(bytes) - 12) == 0);
 }
@@ -68,7 +68,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	switch (index) {
 	case 0:
 		hello_encode(&hello, input);
-		return GREETING_REQUEST_BYTES;
+		return HANDSHAKE_REQUEST_BYTES;
 	case 1:
 		memcpy(input, &word, sizeof(word));
 		return sizeof(word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_message.c -- the control messages and the greetings of rpma-bench.
+ * fuzz_message.c -- the control messages and the handshakes of rpma-bench.
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
@@ -74,30 +74,30 @@ static void try_message(const uint8_t *data, size_t size)
 	hold(message_encode(&again, second) == len && memcmp(first, second, len) == 0);
 }
 
-static void try_greetings(const uint8_t *data, size_t size)
+static void try_handshakes(const uint8_t *data, size_t size)
 {
-	uint8_t bytes[GREETING_REPLY_BYTES];
-	struct greeting_request request;
-	struct greeting_reply reply, again;
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
+	struct handshake_request request;
+	struct handshake_reply reply, again;
 
-	if (greeting_decode_request(data, size, &request) == 0 &&
-	    request.version == GREETING_VERSION)
-		hold(request.role == GREETING_CONTROL || request.role == GREETING_MEASURE ||
-		     request.role == GREETING_PING || request.role == GREETING_FIO ||
-		     request.role == GREETING_RPMEM);
-	if (greeting_decode_reply(data, size, &reply) != 0)
+	if (handshake_decode_request(data, size, &request) == 0 &&
+	    request.version == HANDSHAKE_VERSION)
+		hold(request.role == HANDSHAKE_CONTROL || request.role == HANDSHAKE_MEASURE ||
+		     request.role == HANDSHAKE_PING || request.role == HANDSHAKE_FIO ||
+		     request.role == HANDSHAKE_RPMEM);
+	if (handshake_decode_reply(data, size, &reply) != 0)
 		return;
 	hold(reply.mr_desc_bytes <= sizeof(reply.mr_desc) &&
 	     reply.pcfg_desc_bytes <= sizeof(reply.pcfg_desc));
-	greeting_encode_reply(&reply, bytes);
-	hold(greeting_decode_reply(bytes, sizeof(bytes), &again) == 0);
+	handshake_encode_reply(&reply, bytes);
+	hold(handshake_decode_reply(bytes, sizeof(bytes), &again) == 0);
 	hold(again.answer == reply.answer && again.mr_desc_bytes == reply.mr_desc_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	try_message(data, size);
-	try_greetings(data, size);
+	try_handshakes(data, size);
 	return 0;
 }
 
@@ -144,19 +144,19 @@ static size_t message_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 1, 2};
-	const struct greeting_reply reply = {
-		.version = GREETING_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, 1, 2};
+	const struct handshake_reply reply = {
+		.version = HANDSHAKE_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
 
 	if (index < MESSAGE_ALIVE)
 		return message_seed(index, input);
 	switch (index - MESSAGE_ALIVE) {
 	case 0:
-		greeting_encode_request(&request, input);
-		return GREETING_REQUEST_BYTES;
+		handshake_encode_request(&request, input);
+		return HANDSHAKE_REQUEST_BYTES;
 	case 1:
-		greeting_encode_reply(&reply, input);
-		return GREETING_REPLY_BYTES;
+		handshake_encode_reply(&reply, input);
+		return HANDSHAKE_REPLY_BYTES;
 	default:
 		return 0;
 	}

@@ -55,20 +55,20 @@ static int find_device(struct client *c)
 /* Two steps in one call: the stamp between them shows which of the two failed. */
 static int connect_server(struct client *c)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_PING, 0,
-						 c->options->size_bytes};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_PING, 0,
+						  c->options->size_bytes};
 	/* a queue of no receives is no queue to some devices */
 	const struct link_lane queues = {
 		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
 	struct timespec requested = {0};
 	const struct link_cfg cfg = {
 		.stop_fd = cli_stop_fd(), .lane = &queues, .requested = &requested};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	uint64_t at;
 	int ret;
 
-	greeting_encode_request(&request, greeting);
-	ret = dial_connect(&c->link, &c->dial, greeting, &cfg);
+	handshake_encode_request(&request, handshake);
+	ret = dial_connect(&c->link, &c->dial, handshake, &cfg);
 	at = (uint64_t)requested.tv_sec * 1000000000ULL + (uint64_t)requested.tv_nsec;
 	if (at != 0) {
 		c->steps.ns[STEP_REQUEST] = (int64_t)(at - c->steps.begun_ns);
@@ -80,7 +80,7 @@ static int connect_server(struct client *c)
 
 static int hello(struct client *c)
 {
-	int ret = dial_answer(&c->dial, c->link, GREETING_PING, &c->reply);
+	int ret = dial_answer(&c->dial, c->link, HANDSHAKE_PING, &c->reply);
 
 	if (ret == 0 && c->reply.mr_desc_bytes == 0)
 		ret = failure_because(
@@ -93,7 +93,7 @@ static int hello(struct client *c)
 
 static int take_region(struct client *c)
 {
-	const struct greeting_reply *r = &c->reply;
+	const struct handshake_reply *r = &c->reply;
 	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
 					 r->pcfg_desc_bytes};
 	int ret = region_take(&c->region, &desc, link_conn(c->link));

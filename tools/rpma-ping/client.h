@@ -23,7 +23,7 @@ struct client {
 	struct steps steps;
 	struct dial dial;
 	struct link *link;
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	struct client_memory memory;
 	struct region_remote region; /* the server's; its size is 0: not known */
 	bool native_only;	     /* --expect-persistent holds for native flushes only */

@@ -33,7 +33,7 @@ static int set_up(struct server *s, const struct options *o)
 
 	s->service = (struct service){
 		.name = "rpma-ping server",
-		.role = GREETING_PING,
+		.role = HANDSHAKE_PING,
 		.listen = o->listen,
 		.port = o->port,
 		.allow = &o->allow,

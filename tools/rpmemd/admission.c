@@ -34,14 +34,14 @@ void admission_close(struct admission *admission)
 	pthread_mutex_destroy(&admission->lock);
 }
 
-int admission_enter(struct admission *admission, const void *greeting, size_t len, uint32_t *lane)
+int admission_enter(struct admission *admission, const void *handshake, size_t len, uint32_t *lane)
 {
-	struct greeting_request request;
-	enum greeting_answer answer;
+	struct handshake_request request;
+	enum handshake_answer answer;
 	bool busy;
 
-	if (greeting_judge_request(greeting, len, GREETING_RPMEM, &request, &answer) != 0 ||
-	    answer != GREETING_WELCOME)
+	if (handshake_judge_request(handshake, len, HANDSHAKE_RPMEM, &request, &answer) != 0 ||
+	    answer != HANDSHAKE_WELCOME)
 		return -EPROTO;
 	if (request.token != admission->token)
 		return -EACCES;

@@ -26,10 +26,10 @@ int admission_open(struct admission *admission, uint32_t nlanes);
 void admission_close(struct admission *admission);
 
 /*
- * Takes the lane that a greeting asks for. -EPROTO: these bytes are not a greeting of this
+ * Takes the lane that a handshake asks for. -EPROTO: these bytes are not a handshake of this
  * version for rpmemd; -EACCES: wrong token; -EBUSY: no such lane, or it is connected.
  */
-int admission_enter(struct admission *admission, const void *greeting, size_t len, uint32_t *lane);
+int admission_enter(struct admission *admission, const void *handshake, size_t len, uint32_t *lane);
 void admission_leave(struct admission *admission, uint32_t lane);
 /* Why, for the log. */
 const char *admission_refusal(int error);

@@ -207,7 +207,7 @@ static int accept_lane(struct server_lane *l)
 	const struct service *service = &l->lanes->service;
 	const struct link_cfg cfg = {
 		.peer_name = l->client->name, .stop_fd = service->stop_fd, .lane = &l->queues};
-	uint8_t reply[GREETING_REPLY_BYTES];
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret = make_messages(l);
 
 	if (ret)
@@ -215,7 +215,7 @@ static int accept_lane(struct server_lane *l)
 	l->queues = *service->lane;
 	l->queues.post = post_receives;
 	l->queues.arg = l;
-	region_encode_reply(&l->lanes->region, GREETING_WELCOME, l->lanes->word, reply);
+	region_encode_reply(&l->lanes->region, HANDSHAKE_WELCOME, l->lanes->word, reply);
 	ret = link_accept(&l->client->link, service->peer, &l->client->req, &cfg, reply,
 			  sizeof(reply));
 	if (ret)
@@ -249,11 +249,11 @@ static void serve(void *server, struct service_client *client)
 {
 	struct lanes *lanes = server;
 	struct server_lane l = {.lanes = lanes, .client = client, .spins = SPINS_MAX};
-	struct rpma_conn_private_data greeting;
-	int ret = service_greeting(lanes->service.allow, client->req, &greeting);
+	struct rpma_conn_private_data handshake;
+	int ret = service_handshake(lanes->service.allow, client->req, &handshake);
 
 	if (ret == 0)
-		ret = admission_enter(&lanes->admission, greeting.ptr, greeting.len, &l.index);
+		ret = admission_enter(&lanes->admission, handshake.ptr, handshake.len, &l.index);
 	if (ret) {
 		log_line(LEVEL_WARN, "rejected %s: %s", client->name, admission_refusal(ret));
 		return;
@@ -313,7 +313,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 	l->pool = cfg->pool;
 	l->service = (struct service){
 		.name = "rpmemd",
-		.role = GREETING_RPMEM,
+		.role = HANDSHAKE_RPMEM,
 		.listen = cfg->address,
 		.allow = &any_host,
 		.allow_option = "",

@@ -30,8 +30,8 @@
 #include "log.h"
 #include "reason.h"
 
-#define PENDING_SPARE 64 /* connections without a greeting yet, beside all lanes at once */
-#define GREETING_MS   5000
+#define PENDING_SPARE 64 /* connections without a handshake yet, beside all lanes at once */
+#define HANDSHAKE_MS  5000
 #define CHUNK_BYTES   65536
 #define READ_BYTES    ((uint64_t)1 << 20) /* sent at once: a session that ends waits for no more */
 #define CUT	      64		  /* chunks end at multiples of this, so no word is torn */
@@ -50,7 +50,7 @@ struct lanes_tcp {
 	pthread_cond_t changed;
 	/* under lock */
 	uint32_t connections;
-	TAILQ_HEAD(pending, tcp_lane) pending; /* no greeting yet; from the oldest on */
+	TAILQ_HEAD(pending, tcp_lane) pending; /* no handshake yet; from the oldest on */
 	uint32_t pending_count;
 };
 
@@ -177,32 +177,32 @@ static void settle(struct tcp_lane *l)
 }
 
 /* From now on it is not dropped for another one: its token decides. */
-static void has_greeted(struct tcp_lane *l)
+static void handshake_arrived(struct tcp_lane *l)
 {
 	pthread_mutex_lock(&l->lanes->lock);
 	settle(l);
 	pthread_mutex_unlock(&l->lanes->lock);
 }
 
-static int greet(struct tcp_lane *l)
+static int take_handshake(struct tcp_lane *l)
 {
-	const struct greeting_reply reply = {.version = GREETING_VERSION,
-					     .answer = GREETING_WELCOME};
-	uint8_t got[GREETING_REQUEST_BYTES], sent[GREETING_REPLY_BYTES];
+	const struct handshake_reply reply = {.version = HANDSHAKE_VERSION,
+					      .answer = HANDSHAKE_WELCOME};
+	uint8_t got[HANDSHAKE_REQUEST_BYTES], sent[HANDSHAKE_REPLY_BYTES];
 	struct iovec part = {sent, sizeof(sent)};
 	int ret = lane_stream_open(&l->stream, l->fd, l->lanes->stop_fd);
 
 	if (ret == 0)
-		ret = lane_stream_receive(&l->stream, got, sizeof(got), GREETING_MS);
+		ret = lane_stream_receive(&l->stream, got, sizeof(got), HANDSHAKE_MS);
 	if (ret)
 		return ret;
-	has_greeted(l);
+	handshake_arrived(l);
 	ret = admission_enter(&l->lanes->admission, got, sizeof(got), &l->index);
 	if (ret) {
 		log_line(LEVEL_WARN, "rejected a connection: %s", admission_refusal(ret));
 		return ret;
 	}
-	greeting_encode_reply(&reply, sent);
+	handshake_encode_reply(&reply, sent);
 	ret = lane_stream_send(&l->stream, &part, 1);
 	if (ret)
 		admission_leave(&l->lanes->admission, l->index);
@@ -227,7 +227,7 @@ static void *run_lane(void *lane)
 {
 	struct tcp_lane *l = lane;
 
-	if (greet(l) == 0) {
+	if (take_handshake(l) == 0) {
 		serve_requests(l);
 		admission_leave(&l->lanes->admission, l->index);
 	}
@@ -236,8 +236,8 @@ static void *run_lane(void *lane)
 }
 
 /*
- * Under lock. The oldest one without a greeting goes, so that however many are silent, a client has
- * time to show its token. False: there is none.
+ * Under lock. The oldest one without a handshake goes, so that however many are silent, a client
+ * has time to show its token. False: there is none.
  */
 static bool drop_pending(struct lanes_tcp *l)
 {

@@ -2,8 +2,8 @@
 /*
  * hostile.c -- the other end of a connection of the fio engine, when it is not one.
  *
- *	fio_hostile attack ADDRESS PORT GREETING SEED COUNT
- *		connects with this greeting, in hex, which is welcome, posts so many things that
+ *	fio_hostile attack ADDRESS PORT HANDSHAKE SEED COUNT
+ *		connects with this handshake, in hex, which is welcome, posts so many things that
  *		no client does, and prints how many were posted
  *	fio_hostile liar ADDRESS WORD HOW
  *		prints its port; to one client it offers 1 MiB with this word in its reply, and
@@ -146,23 +146,23 @@ static int attack(char **words)
 		.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	static struct end e;
 	struct rpma_mr_remote *region = NULL;
-	struct greeting_reply reply;
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct handshake_reply reply;
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	unsigned long count = strtoul(words[4], NULL, 10), posted = 0;
 	unsigned value;
 	const void *got;
 	size_t got_len;
 
-	for (size_t i = 0; i < sizeof(greeting) && sscanf(words[2] + 2 * i, "%2x", &value) == 1;
+	for (size_t i = 0; i < sizeof(handshake) && sscanf(words[2] + 2 * i, "%2x", &value) == 1;
 	     i++)
-		greeting[i] = (uint8_t)value;
+		handshake[i] = (uint8_t)value;
 	e.random = strtoul(words[3], NULL, 10);
 	if (!open_end(&e, words[0], RPMA_UTIL_IBV_CONTEXT_REMOTE))
 		return fail("no device");
 	if (link_connect(&e.link, e.peer, words[0], (uint16_t)strtoul(words[1], NULL, 10), &cfg,
-			 greeting, sizeof(greeting)) != 0 ||
-	    link_greeting(e.link, &got, &got_len) != 0 ||
-	    greeting_decode_reply(got, got_len, &reply) != 0 ||
+			 handshake, sizeof(handshake)) != 0 ||
+	    link_handshake(e.link, &got, &got_len) != 0 ||
+	    handshake_decode_reply(got, got_len, &reply) != 0 ||
 	    rpma_mr_remote_from_descriptor(reply.mr_desc, reply.mr_desc_bytes, &region) != 0)
 		return fail("not welcome");
 	e.conn = link_conn(e.link);
@@ -245,12 +245,12 @@ static void serve(struct end *e, enum lie lie)
 }
 
 static bool describe(struct end *e, const char *word, struct region *region,
-		     uint8_t bytes[GREETING_REPLY_BYTES])
+		     uint8_t bytes[HANDSHAKE_REPLY_BYTES])
 {
 	static uint8_t memory[REGION_BYTES];
 	const struct region_memory what = {
 		.bytes = memory, .size = sizeof(memory), .kind = TARGET_DRAM, .of = "the liar"};
-	struct greeting_reply reply = {.version = GREETING_VERSION};
+	struct handshake_reply reply = {.version = HANDSHAKE_VERSION};
 
 	if (region_open(region, e->peer, "soft", &what) != 0 ||
 	    region_describe_host(false, reply.pcfg_desc, &reply.pcfg_desc_bytes) != 0)
@@ -258,7 +258,7 @@ static bool describe(struct end *e, const char *word, struct region *region,
 	reply.word = strtoull(word, NULL, 0);
 	reply.mr_desc_bytes = region->desc_bytes;
 	memcpy(reply.mr_desc, region->desc, region->desc_bytes);
-	greeting_encode_reply(&reply, bytes);
+	handshake_encode_reply(&reply, bytes);
 	return true;
 }
 
@@ -282,7 +282,7 @@ static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_
 	for (struct pollfd ready = {fd, POLLIN, 0}; req == NULL && poll(&ready, 1, HOLD_MS) > 0;)
 		endpoint_next(ep, &lane, NULL, &req);
 	if (req != NULL &&
-	    link_accept(&e->link, e->peer, &req, &cfg, reply, GREETING_REPLY_BYTES) == 0) {
+	    link_accept(&e->link, e->peer, &req, &cfg, reply, HANDSHAKE_REPLY_BYTES) == 0) {
 		e->conn = link_conn(e->link);
 		serve(e, lie);
 	}
@@ -294,7 +294,7 @@ static int liar(char **words)
 {
 	static struct end e;
 	struct region region;
-	uint8_t reply[GREETING_REPLY_BYTES];
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	unsigned lie = 0;
 	int ret;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ends of a connection that are not ours: greetings, messages and answers that no engine sends. They are
+"""Ends of a connection that are not ours: handshakes, messages and answers that no engine sends. They are
 refused in a sentence or dropped, nothing crashes, and others are served as before."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ADDRESS = "127.0.0.1"
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
 MUTANTS, ATTACKS = (300, 60) if LONG else (9, 8)
 ANY, APM, GPSPM, NATIVE = range(4)  # enum method
-FIO_ROLE = "4"  # enum greeting_role
+FIO_ROLE = "4"  # enum handshake_role
 KIND_DRAM, PERSIST_MSYNC = 0, 1
 
 
@@ -103,7 +103,7 @@ def still_serves(victim: Run, folder: Path) -> None:
         (b"\0", "refused"),
     ],
 )
-def test_a_greeting_gets_what_it_deserves(victim: Run, data: bytes, answer: str) -> None:
+def test_a_handshake_gets_what_it_deserves(victim: Run, data: bytes, answer: str) -> None:
     done = soft(PING_HOSTILE, "client", ADDRESS, victim.port, data.hex())
     assert (done.returncode, done.stdout.strip()) == (0, answer), done.stderr
 
@@ -120,9 +120,9 @@ def test_mutants_leave_the_server_as_it_was(victim: Run, tmp_path: Path) -> None
 
 
 def test_messages_that_no_client_sends(victim: Run, tmp_path: Path) -> None:
-    greetings = [hello(APM, depth=16), hello(GPSPM, depth=16), hello(GPSPM, depth=2), hello(GPSPM, depth=8, imm=4096)]
+    handshakes = [hello(APM, depth=16), hello(GPSPM, depth=16), hello(GPSPM, depth=2), hello(GPSPM, depth=8, imm=4096)]
     for number in range(ATTACKS):
-        data = greetings[number % len(greetings)]
+        data = handshakes[number % len(handshakes)]
         done = soft(HOSTILE, "attack", ADDRESS, victim.port, data.hex(), str(number), "40")
         assert done.returncode == 0, done.stderr
     still_serves(victim, tmp_path)

@@ -94,7 +94,7 @@ static int serve(const char *address, const char *hex)
 static int call(const char *address, const char *port, const char *hex)
 {
 	struct rpma_peer *peer = peer_of(address, RPMA_UTIL_IBV_CONTEXT_REMOTE);
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	struct link *link = NULL;
 	uint8_t bytes[DATA_MAX];
 	size_t len = parse_hex(hex, bytes), got_len;
@@ -105,8 +105,8 @@ static int call(const char *address, const char *port, const char *hex)
 	if (link_connect(&link, peer, address, (uint16_t)strtoul(port, NULL, 10), &cfg, bytes,
 			 len) != 0)
 		puts("refused");
-	else if (link_greeting(link, &got, &got_len) != 0 ||
-		 greeting_decode_reply(got, got_len, &reply) != 0)
+	else if (link_handshake(link, &got, &got_len) != 0 ||
+		 handshake_decode_reply(got, got_len, &reply) != 0)
 		puts("junk");
 	else
 		printf("answer %d\n", (int)reply.answer);
@@ -117,21 +117,21 @@ static int call(const char *address, const char *port, const char *hex)
 
 static int print_reply(void)
 {
-	const struct greeting_reply reply = {.version = GREETING_VERSION};
-	uint8_t bytes[GREETING_REPLY_BYTES];
+	const struct handshake_reply reply = {.version = HANDSHAKE_VERSION};
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
-	greeting_encode_reply(&reply, bytes);
+	handshake_encode_reply(&reply, bytes);
 	print_hex(bytes, sizeof(bytes));
 	return 0;
 }
 
 static int print_request(const char *role)
 {
-	const struct greeting_request request = {
-		GREETING_VERSION, (enum greeting_role)strtoul(role, NULL, 10), 0, 64};
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	const struct handshake_request request = {
+		HANDSHAKE_VERSION, (enum handshake_role)strtoul(role, NULL, 10), 0, 64};
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	greeting_encode_request(&request, bytes);
+	handshake_encode_request(&request, bytes);
 	print_hex(bytes, sizeof(bytes));
 	return 0;
 }

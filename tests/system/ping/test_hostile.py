@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Greetings that no end of ours sends: refused with a sentence, and nothing crashes."""
+"""Handshakes that no end of ours sends: refused with a sentence, and nothing crashes."""
 
 from __future__ import annotations
 

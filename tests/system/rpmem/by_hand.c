@@ -8,17 +8,17 @@
 
 static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t lane)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, lane,
-						 cfg->daemon->token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, lane,
+						  cfg->daemon->token};
 	const struct link_lane queues = {.sq_size = 4, .cq_size = 4, .rq_size = 1};
 	const struct link_cfg link = {.stop_fd = -1, .lane = &queues};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
-	struct greeting_reply reply;
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
+	struct handshake_reply reply;
 	int ret;
 
-	greeting_encode_request(&request, greeting);
-	if ((ret = dial_connect(&b->link, &b->dial, greeting, &link)) ||
-	    (ret = dial_answer(&b->dial, b->link, GREETING_RPMEM, &reply)))
+	handshake_encode_request(&request, handshake);
+	if ((ret = dial_connect(&b->link, &b->dial, handshake, &link)) ||
+	    (ret = dial_answer(&b->dial, b->link, HANDSHAKE_RPMEM, &reply)))
 		return ret;
 	return region_take(&b->remote,
 			   &(struct region_desc){reply.mr_desc, reply.mr_desc_bytes,

@@ -2,9 +2,9 @@
 /*
  * lane_hostile.c -- a client that breaks every rule of a lane.
  *
- * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE greet|fuzz|flood [ROUNDS [SEED]]
+ * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE handshake|fuzz|flood [ROUNDS [SEED]]
  *
- * greet: greetings that must not be admitted; fuzz: requests that no client sends, on
+ * handshake: handshakes that must not be admitted; fuzz: requests that no client sends, on
  * a lane that is admitted; flood: as much work as a lane can ask for, until it ends. Prints
  * how many were refused, and how many were answered by which status; flood prints "working"
  * with its first answer. What became of the daemon is for the test to see.
@@ -66,17 +66,17 @@ static int receive_all(int fd, void *bytes, size_t len)
 	return 0;
 }
 
-static int greet_tcp(struct hostile *h, const uint8_t *greeting, size_t len)
+static int connect_tcp(struct hostile *h, const uint8_t *handshake, size_t len)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(h->port)};
-	uint8_t reply[GREETING_REPLY_BYTES];
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 
 	inet_pton(AF_INET, h->address, &to.sin_addr);
 	h->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(h->fd, (struct sockaddr *)(void *)&to, sizeof(to)) != 0)
 		return -errno;
-	send(h->fd, greeting, len, MSG_NOSIGNAL);
-	if (len < GREETING_REQUEST_BYTES) /* there is no more to wait for */
+	send(h->fd, handshake, len, MSG_NOSIGNAL);
+	if (len < HANDSHAKE_REQUEST_BYTES) /* there is no more to wait for */
 		shutdown(h->fd, SHUT_WR);
 	return receive_all(h->fd, reply, sizeof(reply));
 }
@@ -91,21 +91,21 @@ static int post(struct rpma_conn_req *req, void *hostile)
 	return ret;
 }
 
-static int greet_rdma(struct hostile *h, const uint8_t *greeting, size_t len)
+static int connect_rdma(struct hostile *h, const uint8_t *handshake, size_t len)
 {
 	struct link_lane queues = {
 		.sq_size = 16, .rq_size = ANSWERS, .cq_size = 64, .post = post, .arg = h};
 	const struct link_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .lane = &queues};
-	struct greeting_reply reply;
-	int ret = link_connect(&h->link, h->dial.peer, h->address, h->port, &cfg, greeting, len);
+	struct handshake_reply reply;
+	int ret = link_connect(&h->link, h->dial.peer, h->address, h->port, &cfg, handshake, len);
 
 	/* one of another version or tool is told so */
-	return ret ? ret : dial_answer(&h->dial, h->link, GREETING_RPMEM, &reply);
+	return ret ? ret : dial_answer(&h->dial, h->link, HANDSHAKE_RPMEM, &reply);
 }
 
-static int greet(struct hostile *h, const uint8_t *greeting, size_t len)
+static int connect_with(struct hostile *h, const uint8_t *handshake, size_t len)
 {
-	return h->tcp ? greet_tcp(h, greeting, len) : greet_rdma(h, greeting, len);
+	return h->tcp ? connect_tcp(h, handshake, len) : connect_rdma(h, handshake, len);
 }
 
 static void hang_up(struct hostile *h)
@@ -118,40 +118,40 @@ static void hang_up(struct hostile *h)
 
 static int admit(struct hostile *h)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_RPMEM, h->lane,
-						 h->token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, h->lane,
+						  h->token};
 	const int64_t deadline = monotonic_ms() + LIMIT_MS;
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 
-	greeting_encode_request(&request, greeting);
+	handshake_encode_request(&request, handshake);
 	/* the daemon may not have noticed yet that the lane before it ended */
 	do {
 		hang_up(h);
-		ret = greet(h, greeting, sizeof(greeting));
+		ret = connect_with(h, handshake, sizeof(handshake));
 	} while (ret != 0 && monotonic_ms() < deadline);
 	return ret;
 }
 
-/* --- greetings ------------------------------------------------------------ */
+/* --- handshakes ------------------------------------------------------------ */
 
-static void try_greeting(struct hostile *h, const uint8_t *greeting, size_t len)
+static void try_handshake(struct hostile *h, const uint8_t *handshake, size_t len)
 {
-	if (greet(h, greeting, len) != 0)
+	if (connect_with(h, handshake, len) != 0)
 		h->refused++;
 	else
-		fprintf(stderr, "lane_hostile: a greeting of %zu bytes was admitted\n", len);
+		fprintf(stderr, "lane_hostile: a handshake of %zu bytes was admitted\n", len);
 	hang_up(h);
 }
 
-static int test_greetings(struct hostile *h, unsigned rounds)
+static int test_handshakes(struct hostile *h, unsigned rounds)
 {
-	struct greeting_request good = {GREETING_VERSION, GREETING_RPMEM, h->lane, h->token};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	struct handshake_request good = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, h->lane, h->token};
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 
 	for (unsigned i = 0; i < rounds; i++) {
-		struct greeting_request bad = good;
-		size_t len = sizeof(greeting);
+		struct handshake_request bad = good;
+		size_t len = sizeof(handshake);
 
 		switch (i % 6) {
 		case 0:
@@ -167,13 +167,13 @@ static int test_greetings(struct hostile *h, unsigned rounds)
 			bad.version++;
 			break;
 		case 4:
-			bad.role = (enum greeting_role)(1 + test_random(&h->random) % 4);
+			bad.role = (enum handshake_role)(1 + test_random(&h->random) % 4);
 			break;
 		default:
 			len = 1 + test_random(&h->random) % (len - 2);
 		}
-		greeting_encode_request(&bad, greeting);
-		try_greeting(h, greeting, len);
+		handshake_encode_request(&bad, handshake);
+		try_handshake(h, handshake, len);
 	}
 	printf("refused %u of %u\n", h->refused, rounds);
 	return h->refused != rounds;
@@ -395,7 +395,8 @@ static int run(struct hostile *h, const char *test, unsigned rounds)
 {
 	if (strcmp(test, "flood") == 0)
 		return flood(h);
-	return strcmp(test, "greet") == 0 ? test_greetings(h, rounds) : test_requests(h, rounds);
+	return strcmp(test, "handshake") == 0 ? test_handshakes(h, rounds)
+					      : test_requests(h, rounds);
 }
 
 /* --- main ----------------------------------------------------------------- */

@@ -18,9 +18,9 @@ PENDING_SPARE = 64  # as in lanes_tcp.c
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
-def test_greetings_that_are_not_admitted(transport: str) -> None:
+def test_handshakes_that_are_not_admitted(transport: str) -> None:
     with daemon(transport, "gpspm") as d:
-        assert d.hostile("greet", 60) == "refused 60 of 60\n"
+        assert d.hostile("handshake", 60) == "refused 60 of 60\n"
         d.good("calls")
 
 

@@ -175,8 +175,8 @@ static void client_memory_is_described_exactly_where_it_is_used(void **state)
 	bad[0].begin.client_bytes = 1;
 	bad[1].begin.client_bytes = 0;
 	bad[2].begin.client_mr_desc_bytes = 0;
-	bad[3].begin.client_mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
-	bad[4].begin.client_pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
+	bad[3].begin.client_mr_desc_bytes = HANDSHAKE_MR_DESC_MAX + 1;
+	bad[4].begin.client_pcfg_desc_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
 	bad[5].begin.params.bidirectional = false;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refused(&bad[i]);

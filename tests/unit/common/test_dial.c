@@ -66,16 +66,16 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 }
 
 int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *greeting,
-			size_t greeting_len);
+			uint16_t port, const struct link_cfg *cfg, const void *handshake,
+			size_t handshake_len);
 int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *greeting,
-			size_t greeting_len)
+			uint16_t port, const struct link_cfg *cfg, const void *handshake,
+			size_t handshake_len)
 {
 	const struct server *server = servers;
 
-	(void)greeting;
-	(void)greeting_len;
+	(void)handshake;
+	(void)handshake_len;
 	assert_non_null(peer);
 	assert_int_equal(port, 7204);
 	snprintf(seen.addresses[seen.tried], RESOLVE_ADDRESS_MAX, "%s", address);
@@ -109,13 +109,13 @@ static struct dial dial_of(const struct server *list)
 
 static int reach(struct dial *dial, int timeout_ms)
 {
-	static const uint8_t greeting[GREETING_REQUEST_BYTES];
+	static const uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = timeout_ms};
 	struct link *link = NULL;
 	int ret = dial_route(dial, &(struct endpoint_options){.quiet = true});
 
 	if (ret == 0)
-		ret = dial_connect(&link, dial, greeting, &cfg);
+		ret = dial_connect(&link, dial, handshake, &cfg);
 	assert_true((ret == 0) == (link == LINK));
 	return ret;
 }

@@ -8,9 +8,9 @@
 #include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
 
-static const struct greeting_reply sample = {
-	.version = GREETING_VERSION,
-	.answer = GREETING_WELCOME,
+static const struct handshake_reply sample = {
+	.version = HANDSHAKE_VERSION,
+	.answer = HANDSHAKE_WELCOME,
 	.mr_desc_bytes = 22,
 	.pcfg_desc_bytes = 1,
 	.word = 0xfedcba9876543210ULL,
@@ -20,14 +20,14 @@ static const struct greeting_reply sample = {
 
 static void a_request_comes_back(void **state)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 255,
-						 0xfedcba9876543210ULL};
-	struct greeting_request got = {0};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, 255,
+						  0xfedcba9876543210ULL};
+	struct handshake_request got = {0};
 	uint8_t bytes[56] = {0};
 
 	/* InfiniBand pads with zeros */
-	greeting_encode_request(&request, bytes);
-	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), 0);
+	handshake_encode_request(&request, bytes);
+	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), 0);
 	assert_int_equal(got.version, request.version);
 	assert_int_equal(got.role, request.role);
 	assert_int_equal(got.lane, request.lane);
@@ -36,45 +36,46 @@ static void a_request_comes_back(void **state)
 
 static void foreign_requests_are_refused(void **state)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
-	struct greeting_request got;
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
+	struct handshake_request got;
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	greeting_encode_request(&request, bytes);
+	handshake_encode_request(&request, bytes);
 	for (size_t len = 0; len < sizeof(bytes); len++)
-		assert_int_equal(greeting_decode_request(bytes, len, &got), -EPROTO);
+		assert_int_equal(handshake_decode_request(bytes, len, &got), -EPROTO);
 	bytes[0] ^= 1;
-	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	bytes[0] ^= 1;
-	bytes[10] = GREETING_RPMEM + 1;
-	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+	bytes[10] = HANDSHAKE_RPMEM + 1;
+	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	memset(bytes, 0, sizeof(bytes));
-	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 }
 
 /* All that versions share is their beginning: the first one had 12 bytes. */
 static void another_version_is_for_the_caller_to_refuse(void **state)
 {
 	const uint8_t first[12] = {'r', 'p', 'm', 'a', 't', 'o', 'o', 'l', 1, 0, 2, 0};
-	const struct greeting_request later = {GREETING_VERSION + 1, (enum greeting_role)9, 7, 8};
-	struct greeting_request got = {0};
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	const struct handshake_request later = {HANDSHAKE_VERSION + 1, (enum handshake_role)9, 7,
+						8};
+	struct handshake_request got = {0};
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	assert_int_equal(greeting_decode_request(first, sizeof(first), &got), 0);
+	assert_int_equal(handshake_decode_request(first, sizeof(first), &got), 0);
 	assert_int_equal(got.version, 1);
 	assert_int_equal(got.token, 0);
-	greeting_encode_request(&later, bytes);
-	assert_int_equal(greeting_decode_request(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.version, GREETING_VERSION + 1);
+	handshake_encode_request(&later, bytes);
+	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), 0);
+	assert_int_equal(got.version, HANDSHAKE_VERSION + 1);
 }
 
 static void a_reply_comes_back(void **state)
 {
-	struct greeting_reply got;
+	struct handshake_reply got;
 	uint8_t bytes[196] = {0};
 
-	greeting_encode_reply(&sample, bytes);
-	assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), 0);
+	handshake_encode_reply(&sample, bytes);
+	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
 	assert_int_equal(got.version, sample.version);
 	assert_int_equal(got.answer, sample.answer);
 	assert_int_equal(got.mr_desc_bytes, 22);
@@ -86,35 +87,35 @@ static void a_reply_comes_back(void **state)
 
 static void replies_out_of_range_are_refused(void **state)
 {
-	struct greeting_reply bad[6], got;
-	uint8_t bytes[GREETING_REPLY_BYTES];
+	struct handshake_reply bad[6], got;
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
 	for (size_t i = 0; i < 6; i++)
 		bad[i] = sample;
-	bad[0].answer = (enum greeting_answer)(GREETING_OTHER_TOOL + 1);
-	bad[1].mr_desc_bytes = GREETING_MR_DESC_MAX + 1;
-	bad[2].pcfg_desc_bytes = GREETING_PCFG_DESC_MAX + 1;
+	bad[0].answer = (enum handshake_answer)(HANDSHAKE_OTHER_TOOL + 1);
+	bad[1].mr_desc_bytes = HANDSHAKE_MR_DESC_MAX + 1;
+	bad[2].pcfg_desc_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
 	bad[3].mr_desc_bytes = 0;
 	bad[4].pcfg_desc_bytes = 0;
 	/* who welcomes speaks this version */
-	bad[5].version = GREETING_VERSION + 1;
+	bad[5].version = HANDSHAKE_VERSION + 1;
 	for (size_t i = 0; i < 6; i++) {
-		greeting_encode_reply(&bad[i], bytes);
-		assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), -EPROTO);
+		handshake_encode_reply(&bad[i], bytes);
+		assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), -EPROTO);
 	}
-	greeting_encode_reply(&sample, bytes);
+	handshake_encode_reply(&sample, bytes);
 	for (size_t len = 0; len < sizeof(bytes); len++)
-		assert_int_equal(greeting_decode_reply(bytes, len, &got), -EPROTO);
+		assert_int_equal(handshake_decode_reply(bytes, len, &got), -EPROTO);
 }
 
 static void a_control_connection_describes_no_target(void **state)
 {
-	const struct greeting_reply welcome = {.version = GREETING_VERSION};
-	struct greeting_reply got = {.mr_desc_bytes = 1};
-	uint8_t bytes[GREETING_REPLY_BYTES];
+	const struct handshake_reply welcome = {.version = HANDSHAKE_VERSION};
+	struct handshake_reply got = {.mr_desc_bytes = 1};
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
-	greeting_encode_reply(&welcome, bytes);
-	assert_int_equal(greeting_decode_reply(bytes, sizeof(bytes), &got), 0);
+	handshake_encode_reply(&welcome, bytes);
+	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
 	assert_int_equal(got.mr_desc_bytes, 0);
 	assert_int_equal(got.pcfg_desc_bytes, 0);
 }
@@ -122,14 +123,14 @@ static void a_control_connection_describes_no_target(void **state)
 /* Who refuses describes nothing, and may speak any version. */
 static void a_refusal_needs_no_target(void **state)
 {
-	const struct greeting_reply refusal = {.version = 9, .answer = GREETING_WRONG_VERSION};
-	struct greeting_reply got;
-	uint8_t bytes[GREETING_REPLY_BYTES];
+	const struct handshake_reply refusal = {.version = 9, .answer = HANDSHAKE_WRONG_VERSION};
+	struct handshake_reply got;
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
-	greeting_encode_reply(&refusal, bytes);
+	handshake_encode_reply(&refusal, bytes);
 	for (size_t len = 11; len <= sizeof(bytes); len++) {
-		assert_int_equal(greeting_decode_reply(bytes, len, &got), 0);
-		assert_int_equal(got.answer, GREETING_WRONG_VERSION);
+		assert_int_equal(handshake_decode_reply(bytes, len, &got), 0);
+		assert_int_equal(got.answer, HANDSHAKE_WRONG_VERSION);
 		assert_int_equal(got.version, 9);
 	}
 }
@@ -146,5 +147,5 @@ int main(void)
 		cmocka_unit_test(a_refusal_needs_no_target),
 	};
 
-	return cmocka_run_group_tests_name("common.greeting", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("common.handshake", tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr)
 
 static void make_reply(void)
 {
-	struct greeting_reply *r = &fake.reply;
+	struct handshake_reply *r = &fake.reply;
 	struct bytes_writer w = bytes_write_to(r->mr_desc, sizeof(r->mr_desc));
 
 	bytes_put_int(&w, 0x10000, 8);
@@ -96,25 +96,25 @@ static void make_reply(void)
 	if (fake.tries >= fake.full_until && fake.full_until != 0)
 		fake.offer.refusal = REFUSAL_NONE;
 	r->word = offer_encode(&fake.offer);
-	greeting_encode_reply(r, fake.sent);
+	handshake_encode_reply(r, fake.sent);
 	if (fake.forge != NULL)
 		fake.forge(fake.sent);
 }
 
 int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *greeting,
-			size_t greeting_len);
+			uint16_t port, const struct link_cfg *cfg, const void *handshake,
+			size_t handshake_len);
 int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *greeting,
-			size_t greeting_len)
+			uint16_t port, const struct link_cfg *cfg, const void *handshake,
+			size_t handshake_len)
 {
 	int ret = 0;
 
 	fake.tries++;
 	assert_int_equal(port, 7204);
-	assert_int_equal(greeting_len, GREETING_REQUEST_BYTES);
+	assert_int_equal(handshake_len, HANDSHAKE_REQUEST_BYTES);
 	assert_string_equal(cfg->peer_name, "server 127.0.0.1:7204");
-	memcpy(fake.greeting, greeting, greeting_len);
+	memcpy(fake.handshake, handshake, handshake_len);
 	fake.lane = *cfg->lane;
 	if (fake.failures >= fake.tries)
 		return failure_because(fake.here ? CAUSE_UNKNOWN : CAUSE_REFUSED, fake.failure,
@@ -145,11 +145,11 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 	return 0;
 }
 
-int __wrap_link_greeting(const struct link *link, const void **bytes, size_t *len);
-int __wrap_link_greeting(const struct link *link, const void **bytes, size_t *len)
+int __wrap_link_handshake(const struct link *link, const void **bytes, size_t *len);
+int __wrap_link_handshake(const struct link *link, const void **bytes, size_t *len)
 {
 	if (fake.no_reply)
-		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a greeting");
+		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a handshake");
 	*bytes = fake.sent;
 	*len = sizeof(fake.sent);
 	return 0;
@@ -268,8 +268,8 @@ void link_begin(enum method method)
 	fake.region_bytes = LINK_REGION;
 	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
 			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
-	fake.reply = (struct greeting_reply){
-		.version = GREETING_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
+	fake.reply = (struct handshake_reply){
+		.version = HANDSHAKE_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
 	fake.failure = EXIT_RUN_FAILED;
 }
 

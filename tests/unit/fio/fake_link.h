@@ -23,7 +23,7 @@ struct fake {
 	uint64_t region_bytes;
 	uint8_t usage_bits; /* in the descriptor */
 	bool direct;	    /* in the peer's configuration */
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	void (*forge)(uint8_t *reply); /* the bytes it sends */
 	bool no_reply;
 	/* what is to happen */
@@ -36,8 +36,8 @@ struct fake {
 	/* what did happen */
 	unsigned tries, receives, goodbyes;
 	struct link_lane lane;
-	uint8_t greeting[GREETING_REQUEST_BYTES];
-	uint8_t sent[GREETING_REPLY_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
+	uint8_t sent[HANDSHAKE_REPLY_BYTES];
 	size_t descriptor_bytes;
 	int usage;
 	bool goodbye_seen;

@@ -259,9 +259,9 @@ static void take_reply(struct test_client *g)
 	const void *bytes;
 	size_t len;
 
-	assert_int_equal(link_greeting(g->link, &bytes, &len), 0);
-	assert_int_equal(greeting_decode_reply(bytes, len, &g->reply), 0);
-	if (g->reply.answer != GREETING_WELCOME)
+	assert_int_equal(link_handshake(g->link, &bytes, &len), 0);
+	assert_int_equal(handshake_decode_reply(bytes, len, &g->reply), 0);
+	if (g->reply.answer != HANDSHAKE_WELCOME)
 		return;
 	assert_int_equal(offer_decode(g->reply.word, &g->offer), 0);
 	if (g->reply.mr_desc_bytes > 0)
@@ -283,7 +283,7 @@ static struct rpma_peer *guests_peer(void)
 
 void client_request_only(const struct hello *hello, struct rpma_conn **conn)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	const struct rpma_conn_private_data pdata = {bytes, sizeof(bytes)};
 	struct rpma_conn_req *req = NULL;
 	char service[8];
@@ -318,7 +318,7 @@ struct test_client *client_connect(const void *bytes, size_t len)
 
 struct test_client *client_open(const struct hello *hello)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
 	hello_encode(hello, bytes);
 	return client_connect(bytes, sizeof(bytes));

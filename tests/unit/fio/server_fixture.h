@@ -54,7 +54,7 @@ int fixture_clear(void **state);
 
 struct test_client {
 	struct link *link; /* NULL: it was rejected */
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	struct offer offer;
 	struct rpma_mr_local *mr;
 	struct rpma_mr_remote *remote;

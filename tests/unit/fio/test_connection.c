@@ -14,15 +14,15 @@
 static void a_client_says_hello_and_takes_the_region(void **state)
 {
 	struct hello hello;
-	enum greeting_answer answer;
+	enum handshake_answer answer;
 	struct connection connection;
 
 	link_begin(METHOD_APM);
 	fake.cfg.hello.job = 1;
 	fake.cfg.hello.jobs = 3;
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
-	assert_int_equal(answer, GREETING_WELCOME);
+	assert_int_equal(hello_decode(fake.handshake, sizeof(fake.handshake), &hello, &answer), 0);
+	assert_int_equal(answer, HANDSHAKE_WELCOME);
 	assert_int_equal(hello.method, METHOD_APM);
 	assert_int_equal(hello.job, 1);
 	assert_int_equal(hello.jobs, 3);
@@ -233,14 +233,14 @@ static void a_refusal_is_not_tried_again(void **state)
 
 static void a_client_that_comes_again_says_so(void **state)
 {
-	enum greeting_answer answer;
+	enum handshake_answer answer;
 	struct hello hello;
 	struct connection connection;
 
 	link_begin(METHOD_GPSPM);
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(connection_reconnect(&connection), 0);
-	assert_int_equal(hello_decode(fake.greeting, sizeof(fake.greeting), &hello, &answer), 0);
+	assert_int_equal(hello_decode(fake.handshake, sizeof(fake.handshake), &hello, &answer), 0);
 	assert_true(hello.again);
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);

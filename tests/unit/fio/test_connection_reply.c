@@ -160,12 +160,12 @@ static void a_refusal_says_what_to_do(void **state)
 static void other_servers_are_told_apart(void **state)
 {
 	static const struct {
-		enum greeting_answer answer;
+		enum handshake_answer answer;
 		uint16_t version;
 		const char *sentence;
-	} cases[] = {{GREETING_WRONG_VERSION, 9, "speaks version 9 of the protocol"},
-		     {GREETING_OTHER_TOOL, GREETING_VERSION, "a server of another tool"},
-		     {GREETING_BUSY, GREETING_VERSION, "all its places taken"}};
+	} cases[] = {{HANDSHAKE_WRONG_VERSION, 9, "speaks version 9 of the protocol"},
+		     {HANDSHAKE_OTHER_TOOL, HANDSHAKE_VERSION, "a server of another tool"},
+		     {HANDSHAKE_BUSY, HANDSHAKE_VERSION, "all its places taken"}};
 
 	for (size_t i = 0; i < 3; i++) {
 		link_begin(METHOD_APM);
@@ -175,7 +175,7 @@ static void other_servers_are_told_apart(void **state)
 	}
 	link_begin(METHOD_APM);
 	fake.no_reply = true;
-	refused_with("without a greeting");
+	refused_with("without a handshake");
 }
 
 /* --- nonsense --------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hello.c -- hello and offer within the greeting, against good and foreign
- * numbers. Where the bytes lie is the greeting's layout, which other versions of
+ * test_hello.c -- hello and offer within the handshake, against good and foreign
+ * numbers. Where the bytes lie is the handshake's layout, which other versions of
  * the engine read too: they are written down here.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@ static const struct hello sample = {.method = METHOD_GPSPM,
 				    .again = true,
 				    .depth = 0x506,
 				    .imm_bytes = 0x708090a};
-static const uint8_t sample_bytes[GREETING_REQUEST_BYTES] = {
+static const uint8_t sample_bytes[HANDSHAKE_REQUEST_BYTES] = {
 	'r', 'p', 'm', 'a', 't', 'o', 'o',  'l', 2, 0, 4, 0, /* magic, version, role */
 	2,   1,	  4,   3,				     /* lane */
 	0xa, 9,	  8,   7,   6,	 5,   0x82, 0xb,	     /* token */
@@ -35,14 +35,14 @@ static const struct offer sample_offer = {
 static void a_hello_comes_back(void **state)
 {
 	uint8_t bytes[56] = {0};
-	enum greeting_answer answer;
+	enum handshake_answer answer;
 	struct hello got;
 
 	hello_encode(&sample, bytes);
 	assert_memory_equal(bytes, sample_bytes, sizeof(sample_bytes));
 	/* InfiniBand pads with zeros */
 	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, GREETING_WELCOME);
+	assert_int_equal(answer, HANDSHAKE_WELCOME);
 	assert_int_equal(got.method, sample.method);
 	assert_int_equal(got.job, sample.job);
 	assert_int_equal(got.jobs, sample.jobs);
@@ -54,18 +54,18 @@ static void a_hello_comes_back(void **state)
 
 static void bytes_of_another_are_told_apart(void **state)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
-	enum greeting_answer answer;
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
+	enum handshake_answer answer;
 	struct hello got;
 
 	memcpy(bytes, sample_bytes, sizeof(bytes));
-	bytes[8] = GREETING_VERSION + 1;
+	bytes[8] = HANDSHAKE_VERSION + 1;
 	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, GREETING_WRONG_VERSION);
-	bytes[8] = GREETING_VERSION;
-	bytes[10] = GREETING_PING;
+	assert_int_equal(answer, HANDSHAKE_WRONG_VERSION);
+	bytes[8] = HANDSHAKE_VERSION;
+	bytes[10] = HANDSHAKE_PING;
 	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, GREETING_OTHER_TOOL);
+	assert_int_equal(answer, HANDSHAKE_OTHER_TOOL);
 	bytes[0] = 'R';
 	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
 	for (size_t len = 0; len < sizeof(sample_bytes); len++)
@@ -82,8 +82,8 @@ static void what_no_client_means_is_no_hello(void **state)
 		{.method = METHOD_GPSPM, .jobs = 1, .depth = 0},
 		{.method = METHOD_APM, .jobs = 1, .depth = 8, .imm_bytes = 4096},
 	};
-	uint8_t bytes[GREETING_REQUEST_BYTES];
-	enum greeting_answer answer;
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
+	enum handshake_answer answer;
 	struct hello got;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

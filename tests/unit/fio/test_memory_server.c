@@ -78,7 +78,7 @@ static void the_region_is_told_of(void **state)
 
 	fixture_begin(&any_method);
 	g = client_open(&apm);
-	assert_int_equal(g->reply.answer, GREETING_WELCOME);
+	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
 	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
 	assert_int_equal(g->offer.method, METHOD_ANY);
 	assert_int_equal(g->offer.kind, TARGET_DRAM);

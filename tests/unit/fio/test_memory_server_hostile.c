@@ -30,7 +30,7 @@ static void is_refused(const struct hello *hello, enum refusal refusal)
 {
 	struct test_client *g = client_open(hello);
 
-	assert_int_equal(g->reply.answer, GREETING_WELCOME);
+	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
 	assert_int_equal(g->offer.refusal, refusal);
 	assert_int_equal(g->reply.mr_desc_bytes, 0);
 	client_close(g);
@@ -70,12 +70,12 @@ static void more_clients_than_were_to_come_are_refused(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void is_answered(const struct greeting_request *request, enum greeting_answer answer)
+static void is_answered(const struct handshake_request *request, enum handshake_answer answer)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	struct test_client *g;
 
-	greeting_encode_request(request, bytes);
+	handshake_encode_request(request, bytes);
 	g = client_connect(bytes, sizeof(bytes));
 	assert_non_null(g->link);
 	assert_int_equal(g->reply.answer, answer);
@@ -84,13 +84,13 @@ static void is_answered(const struct greeting_request *request, enum greeting_an
 
 static void another_version_and_another_tool_are_told(void **state)
 {
-	const struct greeting_request later = {GREETING_VERSION + 1, GREETING_FIO, 0, 0};
-	const struct greeting_request ping = {GREETING_VERSION, GREETING_PING, 0, 64};
+	const struct handshake_request later = {HANDSHAKE_VERSION + 1, HANDSHAKE_FIO, 0, 0};
+	const struct handshake_request ping = {HANDSHAKE_VERSION, HANDSHAKE_PING, 0, 64};
 
 	fixture_begin(&any_method);
-	is_answered(&later, GREETING_WRONG_VERSION);
+	is_answered(&later, HANDSHAKE_WRONG_VERSION);
 	fixture_said("refused client 127.0.0.1: it speaks another version");
-	is_answered(&ping, GREETING_OTHER_TOOL);
+	is_answered(&ping, HANDSHAKE_OTHER_TOOL);
 	fixture_said("refused client 127.0.0.1: it is of another tool");
 	all_is_well();
 }

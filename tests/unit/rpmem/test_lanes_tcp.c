@@ -66,12 +66,12 @@ static int connect_to(const struct lanes_offer *offer)
 
 static int admitted(const struct lanes_offer *offer)
 {
-	const struct greeting_request greeting = {GREETING_VERSION, GREETING_RPMEM, 0,
-						  offer->token};
-	uint8_t request[GREETING_REQUEST_BYTES], reply[GREETING_REPLY_BYTES];
+	const struct handshake_request handshake = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, 0,
+						    offer->token};
+	uint8_t request[HANDSHAKE_REQUEST_BYTES], reply[HANDSHAKE_REPLY_BYTES];
 	int fd = connect_to(offer);
 
-	greeting_encode_request(&greeting, request);
+	handshake_encode_request(&handshake, request);
 	assert_int_equal(send(fd, request, sizeof(request), 0), sizeof(request));
 	assert_int_equal(recv(fd, reply, sizeof(reply), MSG_WAITALL), sizeof(reply));
 	return fd;

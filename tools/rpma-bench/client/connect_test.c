@@ -70,13 +70,13 @@ static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 static int establish(const struct connect_test *t, struct rpma_conn_req **req,
 		     struct rpma_conn **conn)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, 0,
-						 t->ready.token};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
-	const struct rpma_conn_private_data pdata = {greeting, sizeof(greeting)};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, 0,
+						  t->ready.token};
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
+	const struct rpma_conn_private_data pdata = {handshake, sizeof(handshake)};
 	int ret;
 
-	greeting_encode_request(&request, greeting);
+	handshake_encode_request(&request, handshake);
 	ret = rpma_conn_req_connect(req, &pdata, conn);
 	if (ret)
 		return failed(t, STEP_ESTABLISH, link_cause(ret));

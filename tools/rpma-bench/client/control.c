@@ -144,16 +144,16 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 }
 
 /* Connects and is welcome; else *link stays NULL. */
-static int connect_to(struct link **link, struct dial *dial, const struct greeting_request *request,
-		      const struct link_lane *queues, const struct link_knobs *knobs,
-		      struct greeting_reply *reply)
+static int connect_to(struct link **link, struct dial *dial,
+		      const struct handshake_request *request, const struct link_lane *queues,
+		      const struct link_knobs *knobs, struct handshake_reply *reply)
 {
 	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
-	uint8_t greeting[GREETING_REQUEST_BYTES];
+	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 
-	greeting_encode_request(request, greeting);
-	ret = dial_connect(link, dial, greeting, &cfg);
+	handshake_encode_request(request, handshake);
+	ret = dial_connect(link, dial, handshake, &cfg);
 	if (ret == 0)
 		ret = dial_answer(dial, *link, request->role, reply);
 	if (ret)
@@ -163,8 +163,8 @@ static int connect_to(struct link **link, struct dial *dial, const struct greeti
 
 int connection_open(struct remote *remote, const uint8_t run_id[16], struct server_info *server)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
-	struct greeting_reply reply;
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
+	struct handshake_reply reply;
 	int ret = connect_to(&remote->control, &remote->dial, &request, NULL, NULL, &reply);
 
 	return ret ? ret : say_hello(remote, run_id, server);
@@ -225,10 +225,10 @@ int connection_lane(const struct remote *remote, const struct message_ready *rea
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
 	const struct link_lane queues = lane_queues(operation, operation_of_reads(params), params);
-	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane->index,
-						 ready->token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane->index,
+						  ready->token};
 	struct dial dial = remote->dial;
-	struct greeting_reply reply;
+	struct handshake_reply reply;
 	struct region_desc target;
 	struct link *link = NULL;
 	int ret;

@@ -208,8 +208,8 @@ static bool client_memory_in_range(const struct message_begin *m)
 		return m->client_bytes == 0 && m->client_mr_desc_bytes == 0 &&
 		       m->client_pcfg_desc_bytes == 0;
 	return m->client_bytes > 0 && m->client_bytes <= INT64_MAX && m->client_mr_desc_bytes > 0 &&
-	       m->client_mr_desc_bytes <= GREETING_MR_DESC_MAX && m->client_pcfg_desc_bytes > 0 &&
-	       m->client_pcfg_desc_bytes <= GREETING_PCFG_DESC_MAX;
+	       m->client_mr_desc_bytes <= HANDSHAKE_MR_DESC_MAX && m->client_pcfg_desc_bytes > 0 &&
+	       m->client_pcfg_desc_bytes <= HANDSHAKE_PCFG_DESC_MAX;
 }
 
 static bool begin_in_range(const struct message_begin *m)

@@ -90,9 +90,9 @@ struct message_begin {
 	/* the client's memory, where bidirectional */
 	uint64_t client_bytes;
 	uint8_t client_mr_desc_bytes;
-	uint8_t client_mr_desc[GREETING_MR_DESC_MAX];
+	uint8_t client_mr_desc[HANDSHAKE_MR_DESC_MAX];
 	uint8_t client_pcfg_desc_bytes;
-	uint8_t client_pcfg_desc[GREETING_PCFG_DESC_MAX];
+	uint8_t client_pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
 	struct link_knobs knobs; /* the mirrored ones; the others are LINK_KNOB_UNSET */
 };
 

@@ -29,22 +29,22 @@ void lane_listener_close(struct lane_listener *listener)
 
 static bool expected(const struct lane_listener *r, const struct rpma_conn_req *req, uint32_t index)
 {
-	struct rpma_conn_private_data greeting;
-	struct greeting_request request;
-	enum greeting_answer answer;
+	struct rpma_conn_private_data handshake;
+	struct handshake_request request;
+	enum handshake_answer answer;
 
-	return service_greeting(r->server->service.allow, req, &greeting) == 0 &&
-	       greeting_judge_request(greeting.ptr, greeting.len, GREETING_MEASURE, &request,
-				      &answer) == 0 &&
-	       answer == GREETING_WELCOME && request.token == r->token && request.lane == index;
+	return service_handshake(r->server->service.allow, req, &handshake) == 0 &&
+	       handshake_judge_request(handshake.ptr, handshake.len, HANDSHAKE_MEASURE, &request,
+				       &answer) == 0 &&
+	       answer == HANDSHAKE_WELCOME && request.token == r->token && request.lane == index;
 }
 
 static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
 		       const struct link_cfg *cfg, struct link **link)
 {
-	uint8_t bytes[GREETING_REPLY_BYTES];
+	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
-	region_encode_reply(&r->offer->region, GREETING_WELCOME, 0, bytes);
+	region_encode_reply(&r->offer->region, HANDSHAKE_WELCOME, 0, bytes);
 	return link_accept(link, r->server->service.peer, req, cfg, bytes, sizeof(bytes));
 }
 

@@ -163,7 +163,7 @@ static void init(struct server *s, struct servers *all, const char *address)
 	s->options = o;
 	s->state = (struct server_state){
 		.service = {.name = "rpma-bench server",
-			    .role = GREETING_CONTROL,
+			    .role = HANDSHAKE_CONTROL,
 			    .listen = address,
 			    .port = o->port,
 			    .allow = &o->allow,

@@ -5,7 +5,7 @@
  *
  * Its session drives it: polls the repeat's descriptors beside its own, and
  * passes on the client's messages. Lanes have an endpoint of their own because
- * the queues of a connection are made before its greeting can be read.
+ * the queues of a connection are made before its handshake can be read.
  */
 #ifndef BENCH_SERVER_SERVER_REPEAT_H
 #define BENCH_SERVER_SERVER_REPEAT_H

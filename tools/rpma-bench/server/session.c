@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.c -- greets a client, then does what its messages say until it
+ * session.c -- welcomes a client, then does what its messages say until it
  * leaves.
  *
  * A client may be wrong, hostile or dead. What it sends is checked before it
@@ -32,7 +32,7 @@ struct session {
 	struct exchange_buffer buffer;
 };
 
-/* --- greeting --------------------------------------------------------------- */
+/* --- handshake --------------------------------------------------------------- */
 
 static int send_text(struct session *s, const char *text)
 {
@@ -55,7 +55,7 @@ static int send_text(struct session *s, const char *text)
 	return ret;
 }
 
-static int greet(struct session *s)
+static int exchange_hello(struct session *s)
 {
 	const struct server_state *server = s->server;
 	struct message m, welcome = {.type = MESSAGE_WELCOME};
@@ -257,7 +257,7 @@ void session_serve(void *server, struct service_client *client)
 	if (ret)
 		return;
 	s.link = client->link;
-	ret = greet(&s);
+	ret = exchange_hello(&s);
 	if (ret == 0)
 		ret = serve(&s);
 	say_end(&s, client, ret, monotonic_ms() - begin_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * session.h -- the server's side of one client: its control connection, from the
- * greeting to the end of the run.
+ * handshake to the end of the run.
  */
 #ifndef BENCH_SERVER_SESSION_H
 #define BENCH_SERVER_SESSION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attacks.c -- junk and near misses at each step that a client has with a
- * server: greeting, hello, begin, lanes, requests, end.
+ * server: handshake, hello, begin, lanes, requests, end.
  */
 #include "attacks.h"
 
@@ -12,8 +12,8 @@
 #include "common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
-#define GREETING_ROOM 56 /* private data in a request (rdma_connect(3)) */
-#define ANSWER_MS     5000
+#define HANDSHAKE_ROOM 56 /* private data in a request (rdma_connect(3)) */
+#define ANSWER_MS      5000
 
 /* splitmix64 */
 uint64_t attack_random(struct victim *victim, uint64_t below)
@@ -39,29 +39,30 @@ static size_t mutate(struct victim *v, uint8_t *bytes, size_t len)
 	return attack_random(v, 4) == 0 ? (size_t)attack_random(v, len) + 1 : len;
 }
 
-struct link *attack_connect(struct victim *victim, uint16_t port, const void *greeting, size_t len)
+struct link *attack_connect(struct victim *victim, uint16_t port, const void *handshake, size_t len)
 {
 	const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
 	struct link *link = NULL;
 
-	if (link_connect(&link, victim->peer, victim->address, port, &cfg, greeting, len) != 0)
+	if (link_connect(&link, victim->peer, victim->address, port, &cfg, handshake, len) != 0)
 		return NULL;
 	return link;
 }
 
-static struct link *greeted(struct victim *v, const struct greeting_request *request, uint16_t port)
+static struct link *shake_hands(struct victim *v, const struct handshake_request *request,
+				uint16_t port)
 {
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	greeting_encode_request(request, bytes);
+	handshake_encode_request(request, bytes);
 	return attack_connect(v, port, bytes, sizeof(bytes));
 }
 
 static struct link *control(struct victim *v)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_CONTROL, 0, 0};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
 
-	return greeted(v, &request, v->port);
+	return shake_hands(v, &request, v->port);
 }
 
 static int take_text(struct link *link)
@@ -127,16 +128,17 @@ int attack_begin(struct link *link, const struct message_begin *begin, struct me
 struct link *attack_lane(struct victim *victim, const struct message_ready *ready, uint32_t lane,
 			 uint64_t token)
 {
-	const struct greeting_request request = {GREETING_VERSION, GREETING_MEASURE, lane, token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane,
+						  token};
 
-	return greeted(victim, &request, ready->port);
+	return shake_hands(victim, &request, ready->port);
 }
 
 /* --- the attacks ------------------------------------------------------------ */
 
-static void junk_greeting(struct victim *v)
+static void junk_handshake(struct victim *v)
 {
-	uint8_t bytes[GREETING_ROOM];
+	uint8_t bytes[HANDSHAKE_ROOM];
 	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
 	struct link *link;
 
@@ -146,17 +148,17 @@ static void junk_greeting(struct victim *v)
 }
 
 /* Another version, a lane at the wrong door, or nearly right. */
-static void wrong_greeting(struct victim *v)
+static void wrong_handshake(struct victim *v)
 {
-	const struct greeting_request request = {
-		.version = (uint16_t)(GREETING_VERSION + attack_random(v, 2)),
-		.role = attack_random(v, 2) == 0 ? GREETING_MEASURE : GREETING_CONTROL,
+	const struct handshake_request request = {
+		.version = (uint16_t)(HANDSHAKE_VERSION + attack_random(v, 2)),
+		.role = attack_random(v, 2) == 0 ? HANDSHAKE_MEASURE : HANDSHAKE_CONTROL,
 	};
-	uint8_t bytes[GREETING_REQUEST_BYTES];
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	struct link *link;
 	size_t len;
 
-	greeting_encode_request(&request, bytes);
+	handshake_encode_request(&request, bytes);
 	len = mutate(v, bytes, sizeof(bytes));
 	link = attack_connect(v, v->port, bytes, len);
 	link_close(&link);
@@ -285,8 +287,8 @@ static void wrong_requests(struct victim *v)
 void attack_any(struct victim *victim)
 {
 	static void (*const attacks[])(struct victim *) = {
-		junk_greeting, wrong_greeting, junk_hello, mutated_hello,
-		mutated_begin, out_of_turn,    greedy,	   wrong_requests,
+		junk_handshake, wrong_handshake, junk_hello, mutated_hello,
+		mutated_begin,	out_of_turn,	 greedy,     wrong_requests,
 	};
 
 	attacks[attack_random(victim, sizeof(attacks) / sizeof(attacks[0]))](victim);
