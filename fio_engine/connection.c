@@ -67,7 +67,7 @@ int connection_make_zeros(struct connection *connection, size_t bytes)
 
 static int make_messages(struct connection *c)
 {
-	uint32_t depth = c->cfg.hello.depth;
+	uint32_t depth = c->cfg.job_request.depth;
 	size_t bytes = connection_answer_offset(c, depth);
 
 	if (connection_receives(c) == 0)
@@ -172,7 +172,7 @@ static int connect_once(struct connection *c, int64_t limit)
 	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 
-	hello_encode(&c->cfg.hello, handshake);
+	job_request_encode(&c->cfg.job_request, handshake);
 	link_cause_clear();
 	return dial_connect(&c->link, &c->dial, handshake, &cfg);
 }
@@ -195,7 +195,7 @@ static bool may_pass(const struct connection *c, bool again)
 	const struct failure *failure = failure_get();
 
 	if (c->link != NULL)
-		return again && c->offer.refusal == REFUSAL_FULL;
+		return again && c->job_reply.refusal == REFUSAL_FULL;
 	if (failure->code != EXIT_RUN_FAILED)
 		return false;
 	switch (failure->cause) {
@@ -268,9 +268,9 @@ int connection_open(struct connection *connection, const struct connection_cfg *
 	connection->server = connection->dial.name;
 	connection->device = connection->dial.device.name;
 	/* which of several runs on this host it is; without it all are 0 */
-	if (getrandom(&connection->cfg.hello.tag, sizeof(connection->cfg.hello.tag),
+	if (getrandom(&connection->cfg.job_request.tag, sizeof(connection->cfg.job_request.tag),
 		      GRND_NONBLOCK) < 0)
-		connection->cfg.hello.tag = 0;
+		connection->cfg.job_request.tag = 0;
 	link_log_to_failures(false);
 	connection->dial.move = move_messages;
 	connection->dial.arg = connection;
@@ -292,7 +292,7 @@ int connection_reconnect(struct connection *connection)
 	int ret;
 
 	disconnect(connection);
-	connection->cfg.hello.again = true;
+	connection->cfg.job_request.again = true;
 	ret = attach(connection, true);
 	if (ret == 0 && connection->remote_bytes != bytes) {
 		connection_goodbye(connection);

@@ -3,7 +3,7 @@
  * connection.h -- the connection of one client job: from an address to a region that
  * can be read, written and flushed.
  *
- * It finds the device, connects, sends a hello, checks what is offered, and
+ * It finds the device, connects, sends the request of its job, checks the reply, and
  * registers memory. Every failure sets one error message; every wait has a limit
  * and ends when the job is told to.
  */
@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 #include "common/rdma/dial.h"
-#include "hello.h"
+#include "job_handshake.h"
 #include "options.h"
 
 struct connection_cfg {
 	const struct settings *settings;
-	struct hello hello;
+	struct job_request job_request;
 	uint32_t sq_size;
 	uint32_t cq_size;
 	bool (*stopped)(void *arg); /* asked while waiting */
@@ -41,10 +41,10 @@ struct connection {
 	/* until connection_close() */
 	size_t remote_bytes;
 	enum rpma_flush_type flush_type;
-	struct offer offer;
+	struct job_reply job_reply;
 	struct rpma_mr_local *buffers;	/* the job's */
 	const char *buffer_memory;	/* borrowed */
-	struct rpma_mr_local *messages; /* hello.depth requests, and as many answers */
+	struct rpma_mr_local *messages; /* job_request.depth requests, and as many answers */
 	uint8_t *message_memory;
 	struct rpma_mr_local *zeros; /* what a trim writes; NULL: the job has none */
 	void *zero_memory;
@@ -52,7 +52,7 @@ struct connection {
 
 /*
  * For writes with immediate data that are not answered: the server reports when
- * it has received half of hello.depth again, so that no more are sent than it
+ * it has received half of job_request.depth again, so that no more are sent than it
  * has receives for. The device would try again, but only after a long time.
  */
 #define CONNECTION_CREDITS 4 /* receives of such messages */
@@ -82,9 +82,9 @@ void connection_goodbye(struct connection *connection);
 /* Receives that are posted as long as the connection stands. */
 static inline uint32_t connection_receives(const struct connection *connection)
 {
-	if (connection->cfg.hello.method == METHOD_GPSPM)
-		return connection->cfg.hello.depth;
-	return connection->cfg.hello.depth > 0 ? CONNECTION_CREDITS : 0;
+	if (connection->cfg.job_request.method == METHOD_GPSPM)
+		return connection->cfg.job_request.depth;
+	return connection->cfg.job_request.depth > 0 ? CONNECTION_CREDITS : 0;
 }
 
 /* Where in the messages a request, and an answer, has its place. */
@@ -95,7 +95,7 @@ static inline size_t connection_request_offset(uint32_t number)
 
 static inline size_t connection_answer_offset(const struct connection *connection, uint32_t number)
 {
-	return (size_t)connection->cfg.hello.depth * PERSIST_REQUEST_BYTES +
+	return (size_t)connection->cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 	       (size_t)number * PERSIST_ANSWER_BYTES;
 }
 

@@ -17,19 +17,20 @@
 
 static int refused(const struct connection *c)
 {
-	switch (c->offer.refusal) {
+	switch (c->job_reply.refusal) {
 	case REFUSAL_METHOD:
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s is for mode=%s, and this job is for mode=%s: give both the "
 				   "same mode, or the server none",
-				   c->server, method_name(c->offer.method),
-				   method_name(c->cfg.hello.method));
+				   c->server, method_name(c->job_reply.method),
+				   method_name(c->cfg.job_request.method));
 	case REFUSAL_DEPTH:
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
 			"%s has room for %u messages of a client at once, and this job needs "
 			"%u: give the server iodepth=%u",
-			c->server, c->offer.depth, c->cfg.hello.depth, c->cfg.hello.depth);
+			c->server, c->job_reply.depth, c->cfg.job_request.depth,
+			c->cfg.job_request.depth);
 	default:
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s already served all expected clients: their number is "
@@ -46,16 +47,16 @@ static int nonsense(const struct connection *c)
 			   c->server);
 }
 
-static int check_offer(struct connection *c, const struct handshake_reply *reply)
+static int check_reply(struct connection *c, const struct handshake_reply *reply)
 {
-	const struct hello *hello = &c->cfg.hello;
+	const struct job_request *job_request = &c->cfg.job_request;
 
-	if (offer_decode(reply->word, &c->offer) != 0)
+	if (job_reply_decode(reply->word, &c->job_reply) != 0)
 		return nonsense(c);
-	if (c->offer.refusal != REFUSAL_NONE)
+	if (c->job_reply.refusal != REFUSAL_NONE)
 		return refused(c);
-	if (reply->mr_desc_bytes == 0 || c->offer.depth < hello->depth ||
-	    (c->offer.method != METHOD_ANY && c->offer.method != hello->method))
+	if (reply->mr_desc_bytes == 0 || c->job_reply.depth < job_request->depth ||
+	    (c->job_reply.method != METHOD_ANY && c->job_reply.method != job_request->method))
 		return nonsense(c);
 	return 0;
 }
@@ -65,7 +66,7 @@ static int check_offer(struct connection *c, const struct handshake_reply *reply
 /* So that apm reads even where both devices know a flush, native is told of all. */
 static size_t descriptor_bytes(const struct connection *c, const struct handshake_reply *reply)
 {
-	if (c->cfg.hello.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
+	if (c->cfg.job_request.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
 		return reply->mr_desc_bytes;
 	return APM_BYTES;
 }
@@ -88,7 +89,7 @@ static int take_region(struct connection *c, const struct handshake_reply *reply
 	*direct = remote.direct_write_to_pmem;
 	if (c->remote_bytes < REGION_MIN)
 		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s offers a region of %zu bytes, and %d are the least",
+				   "%s exports a region of %zu bytes, and %d are the least",
 				   c->server, c->remote_bytes, REGION_MIN);
 	return 0;
 }
@@ -105,14 +106,14 @@ const char *connection_region_words(const struct connection *connection)
 		[TARGET_OTHERFILE] = "a file on an unknown kind of file system",
 	};
 
-	return words[connection->offer.kind];
+	return words[connection->job_reply.kind];
 }
 
 /* --- the flush ------------------------------------------------------------------- */
 
 static int no_survival(const struct connection *c)
 {
-	if (c->offer.kind == TARGET_OTHERFILE)
+	if (c->job_reply.kind == TARGET_OTHERFILE)
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
 			"flush_type=persistent: the region of %s is a file of which it "
@@ -129,14 +130,14 @@ static int no_survival(const struct connection *c)
 
 static int not_stated(const struct connection *c)
 {
-	if (target_is_cached(c->offer.kind))
+	if (target_is_cached(c->job_reply.kind))
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "flush_type=persistent: the region of %s is %s, and mode=%s "
 				   "leaves what it writes in the page cache: give this job "
 				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
 				   "the server vouches for a file that is persistent memory)",
 				   c->server, connection_region_words(c),
-				   method_name(c->cfg.hello.method));
+				   method_name(c->cfg.job_request.method));
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s has persistent memory and does not say that direct writes "
 			   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
@@ -148,7 +149,7 @@ static int not_stated(const struct connection *c)
 /* The server itself makes it durable, as far as its memory can be. */
 static int settle_messages(struct connection *c)
 {
-	bool durable = persist_is_durable(c->offer.persist, c->offer.kind);
+	bool durable = persist_is_durable(c->job_reply.persist, c->job_reply.kind);
 
 	c->flush_type = durable ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	return !durable && c->cfg.settings->flush_type == FLUSH_TYPE_PERSISTENT ? no_survival(c)
@@ -163,13 +164,13 @@ static int settle_flush(struct connection *c, int types, bool direct)
 	c->flush_type = RPMA_FLUSH_TYPE_VISIBILITY;
 	if (s->flush == FLUSH_NONE)
 		return 0;
-	if (target_is_memory(c->offer.kind)) /* whatever the server states */
+	if (target_is_memory(c->job_reply.kind)) /* whatever the server states */
 		persistent = false;
 	if (s->flush_type == FLUSH_TYPE_PERSISTENT && !persistent)
 		return no_survival(c);
 	/* writes into a page cache are never durable, and are not expected to be */
 	if (s->flush_type == FLUSH_TYPE_VISIBILITY ||
-	    (s->flush_type == FLUSH_TYPE_AUTO && target_is_cached(c->offer.kind) && !direct))
+	    (s->flush_type == FLUSH_TYPE_AUTO && target_is_cached(c->job_reply.kind) && !direct))
 		persistent = false;
 	if (persistent && !direct)
 		return not_stated(c);
@@ -189,12 +190,12 @@ int connection_take_reply(struct connection *connection)
 	int ret = dial_answer(&connection->dial, connection->link, HANDSHAKE_FIO, &reply);
 
 	if (ret == 0)
-		ret = check_offer(connection, &reply);
+		ret = check_reply(connection, &reply);
 	if (ret == 0)
 		ret = take_region(connection, &reply, &types, &direct);
 	if (ret)
 		return ret;
-	return connection->cfg.hello.method == METHOD_GPSPM
+	return connection->cfg.job_request.method == METHOD_GPSPM
 		       ? settle_messages(connection)
 		       : settle_flush(connection, types, direct);
 }

@@ -7,7 +7,7 @@
 
 #include "connection.h"
 
-/* The connection stands: takes offer and region, or refuses them with the error message set. */
+/* The connection stands: takes reply and region, or refuses them with the error message set. */
 int connection_take_reply(struct connection *connection);
 
 #endif /* FIO_CONNECTION_REPLY_H */

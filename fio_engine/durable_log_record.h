@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "flush_policy.h"
-#include "hello.h"
+#include "job_handshake.h"
 
 #define LOG_LINE	 64U /* bytes */
 #define LOG_HEADER_BYTES 32U

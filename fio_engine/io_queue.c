@@ -20,27 +20,29 @@ static uint64_t reciprocal(uint32_t block_bytes)
 static int check(const struct io_queue_cfg *cfg)
 {
 	const struct connection_cfg *p = &cfg->connection->cfg;
-	bool messages = p->hello.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
+	bool messages = p->job_request.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
 
 	if (cfg->depth == 0 || cfg->depth >= CONTEXT_NUMBER)
 		return failure_set(EXIT_WRONG_USAGE, "memory", "iodepth=%u: 1 to %llu are possible",
 				   cfg->depth, CONTEXT_NUMBER - 1);
 	if (p->sq_size < IO_QUEUE_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
-	    p->cq_size - p->sq_size < (p->hello.method == METHOD_GPSPM ? p->hello.depth : 0) ||
-	    (messages && p->hello.depth < cfg->depth) ||
-	    (messages && p->hello.method != METHOD_GPSPM && p->hello.depth / 2 < cfg->depth))
+	    p->cq_size - p->sq_size <
+		    (p->job_request.method == METHOD_GPSPM ? p->job_request.depth : 0) ||
+	    (messages && p->job_request.depth < cfg->depth) ||
+	    (messages && p->job_request.method != METHOD_GPSPM &&
+	     p->job_request.depth / 2 < cfg->depth))
 		return failure_set(EXIT_INTERNAL, "memory",
 				   "queues of %u and %u and %u messages are too small for a depth "
 				   "of %u",
-				   p->sq_size, p->cq_size, p->hello.depth, cfg->depth);
-	if (p->hello.imm_bytes == 1 ||
-	    (p->hello.imm_bytes != 0 &&
-	     cfg->connection->remote_bytes / p->hello.imm_bytes > UINT32_MAX))
+				   p->sq_size, p->cq_size, p->job_request.depth, cfg->depth);
+	if (p->job_request.imm_bytes == 1 ||
+	    (p->job_request.imm_bytes != 0 &&
+	     cfg->connection->remote_bytes / p->job_request.imm_bytes > UINT32_MAX))
 		return failure_set(
 			EXIT_WRONG_USAGE, "memory",
 			"write_op=imm numbers blocks with 32 bits: bs=%u is too small for "
 			"a region of %zu bytes",
-			p->hello.imm_bytes, cfg->connection->remote_bytes);
+			p->job_request.imm_bytes, cfg->connection->remote_bytes);
 	return 0;
 }
 
@@ -63,7 +65,7 @@ static int make(struct io_queue *q, const struct io_queue_cfg *cfg)
 
 int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 {
-	const struct hello *hello = &cfg->connection->cfg.hello;
+	const struct job_request *job_request = &cfg->connection->cfg.job_request;
 	struct io_queue *q;
 	int ret = check(cfg);
 
@@ -73,19 +75,20 @@ int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 	if (q != NULL) {
 		*q = (struct io_queue){
 			.connection = cfg->connection,
-			.method = hello->method,
+			.method = job_request->method,
 			.policy = cfg->policy,
 			.write_op = cfg->write_op,
-			.answered_imm = cfg->write_op == WRITE_IMM && hello->imm_bytes != 0,
-			.credited = cfg->write_op == WRITE_IMM && hello->method != METHOD_GPSPM,
-			.credits = hello->depth,
-			.imm_reciprocal = reciprocal(hello->imm_bytes),
-			.flush_context = hello->method == METHOD_NATIVE
+			.answered_imm = cfg->write_op == WRITE_IMM && job_request->imm_bytes != 0,
+			.credited =
+				cfg->write_op == WRITE_IMM && job_request->method != METHOD_GPSPM,
+			.credits = job_request->depth,
+			.imm_reciprocal = reciprocal(job_request->imm_bytes),
+			.flush_context = job_request->method == METHOD_NATIVE
 						 ? CONTEXT_FLUSH | CONTEXT_UNPROVEN
 						 : CONTEXT_FLUSH,
 			.depth = cfg->depth,
 			.extents_size = cfg->connection->cfg.sq_size,
-			.messages_size = hello->depth,
+			.messages_size = job_request->depth,
 		};
 		ret = make(q, cfg);
 	}

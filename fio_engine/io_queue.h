@@ -58,7 +58,7 @@ struct io_queue;
 /*
  * The send queue of the connection has room for two work requests of each operation,
  * one of a sync and the goodbye; its completion queue for all those and for the
- * answers. With gpspm hello.depth is not below depth; with immediate data and another
+ * answers. With gpspm job_request.depth is not below depth; with immediate data and another
  * method not below twice of it.
  */
 #define IO_QUEUE_SQ_SIZE(depth) (2 * (depth) + 2)

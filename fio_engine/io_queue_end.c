@@ -83,7 +83,7 @@ void io_queue_abandon(struct io_queue *io_queue, int error)
 	q->message_first = 0;
 	q->message_next = 0;
 	q->messages_due = 0;
-	q->credits = q->connection->cfg.hello.depth;
+	q->credits = q->connection->cfg.job_request.depth;
 	q->lost = io_queue_dirty(q);
 	if (q->lost) /* what the next connection writes is dirty again */
 		dirty_clear(&q->dirty);
@@ -238,7 +238,7 @@ static bool receive_again(struct io_queue *q, const struct ibv_wc *wc)
 
 static void take_credit(struct io_queue *q, const struct ibv_wc *wc)
 {
-	uint32_t depth = q->connection->cfg.hello.depth, more = depth / 2;
+	uint32_t depth = q->connection->cfg.job_request.depth, more = depth / 2;
 
 	if (wc->opcode != IBV_WC_RECV || wc->byte_len != 0)
 		hostile(q, "with a malformed message");

@@ -124,7 +124,7 @@ static int place_files(struct client *client)
 		return ret;
 	for_each_file (td, file, i)
 		file->real_file_size = client->layout.sizes[i];
-	client->block = client->connection.cfg.hello.imm_bytes;
+	client->block = client->connection.cfg.job_request.imm_bytes;
 	if (client->settings.write_op == WRITE_ATOMIC)
 		client->block = 8;
 	return client->block ? check_blocks(client) : 0;
@@ -162,14 +162,14 @@ static uint32_t message_depth(const struct client *client)
 		return depth;
 	if (client->settings.write_op != WRITE_IMM)
 		return 0;
-	return 2 * depth > HELLO_DEPTH_MIN / 2 ? 2 * depth : HELLO_DEPTH_MIN / 2;
+	return 2 * depth > JOB_DEPTH_MIN / 2 ? 2 * depth : JOB_DEPTH_MIN / 2;
 }
 
 static int check_limits(const struct client *client)
 {
 	struct thread_data *td = client->td;
 	bool gpspm = client->settings.method == METHOD_GPSPM;
-	uint32_t most = gpspm ? HELLO_DEPTH_MAX : HELLO_DEPTH_MAX / 2;
+	uint32_t most = gpspm ? JOB_DEPTH_MAX : JOB_DEPTH_MAX / 2;
 
 	if (td_max_bs(td) > BLOCK_MAX)
 		return failure_set(EXIT_WRONG_USAGE, "options", "bs=%llu: expected at most %llu",
@@ -182,11 +182,11 @@ static int check_limits(const struct client *client)
 	return 0;
 }
 
-static struct hello what_to_say(const struct client *client)
+static struct job_request job_request_of(const struct client *client)
 {
 	const struct settings *settings = &client->settings;
 	const struct thread_data *td = client->td;
-	struct hello hello = {
+	struct job_request job_request = {
 		.method = settings->method,
 		.job = (uint16_t)settings->job,
 		.jobs = (uint16_t)settings->jobs,
@@ -194,21 +194,21 @@ static struct hello what_to_say(const struct client *client)
 	};
 
 	if (settings->method == METHOD_GPSPM && settings->write_op == WRITE_IMM)
-		hello.imm_bytes = (uint32_t)td->o.max_bs[DDIR_WRITE];
-	return hello;
+		job_request.imm_bytes = (uint32_t)td->o.max_bs[DDIR_WRITE];
+	return job_request;
 }
 
 static int connect_client(struct client *client)
 {
 	struct connection_cfg cfg = {
 		.settings = &client->settings,
-		.hello = what_to_say(client),
+		.job_request = job_request_of(client),
 		.sq_size = IO_QUEUE_SQ_SIZE(client->td->o.iodepth),
 		.stopped = job_stopped,
 		.arg = client->td,
 	};
 
-	cfg.cq_size = cfg.sq_size + cfg.hello.depth;
+	cfg.cq_size = cfg.sq_size + cfg.job_request.depth;
 	return connection_open(&client->connection, &cfg);
 }
 
@@ -241,7 +241,7 @@ static void set_facts(const struct client *client, bool ended)
 	snprintf(text, sizeof(text), "mode=%s flush=%s flush_type=%s target=%s device=%s%s%s",
 		 method_name(client->settings.method), flush_policy_name(account.policy),
 		 ended ? reached_name(account_reached(&account)) : "unproven",
-		 target_kind_name(connection->offer.kind), connection->device, counts, run);
+		 target_kind_name(connection->job_reply.kind), connection->device, counts, run);
 	facts_set(client->td, text);
 }
 
@@ -293,7 +293,7 @@ static int open_log(struct client *client)
 	const struct log_header header = {
 		.method = settings->method,
 		.policy = settings->flush,
-		.kind = connection->offer.kind,
+		.kind = connection->job_reply.kind,
 		.region_bytes = connection->remote_bytes,
 	};
 	char path[PATH_MAX];

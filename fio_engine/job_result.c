@@ -104,12 +104,12 @@ static json_t *commits_object(const struct client *client)
 
 static json_t *target_object(const struct connection *connection)
 {
-	const struct offer *offer = &connection->offer;
+	const struct job_reply *job_reply = &connection->job_reply;
 
-	return json_pack("{s:s, s:o, s:b, s:s}", "kind", target_kind_name(offer->kind),
+	return json_pack("{s:s, s:o, s:b, s:s}", "kind", target_kind_name(job_reply->kind),
 			 "size_bytes", result_integer(connection->remote_bytes),
-			 "direct_write_to_pmem", offer->direct_write_to_pmem, "server_persists_by",
-			 persist_method_name(offer->persist));
+			 "direct_write_to_pmem", job_reply->direct_write_to_pmem,
+			 "server_persists_by", persist_method_name(job_reply->persist));
 }
 
 static json_t *device_object(const struct device *device)

@@ -259,7 +259,7 @@ static int open_server(struct server *server)
 		.settings = &server->settings,
 		.offset = offset(td),
 		.bytes = bytes_given(td),
-		.depth = (uint16_t)min(td->o.iodepth, (unsigned)HELLO_DEPTH_MAX),
+		.depth = (uint16_t)min(td->o.iodepth, (unsigned)JOB_DEPTH_MAX),
 		.stopped = stopped,
 		.arg = server,
 	};

@@ -56,10 +56,10 @@ static int set_queues(struct memory_server *m)
 	int ret = rpma_conn_cfg_new(&m->queues);
 
 	m->depth = m->cfg.depth;
-	if (m->depth < HELLO_DEPTH_MIN)
-		m->depth = HELLO_DEPTH_MIN;
-	else if (m->depth > HELLO_DEPTH_MAX)
-		m->depth = HELLO_DEPTH_MAX;
+	if (m->depth < JOB_DEPTH_MIN)
+		m->depth = JOB_DEPTH_MIN;
+	else if (m->depth > JOB_DEPTH_MAX)
+		m->depth = JOB_DEPTH_MAX;
 	size = m->depth + 1U; /* answers and a question; requests and a goodbye */
 	if (ret == 0 && (ret = rpma_conn_cfg_set_sq_size(m->queues, size)) == 0 &&
 	    (ret = rpma_conn_cfg_set_cq_size(m->queues, size)) == 0 &&

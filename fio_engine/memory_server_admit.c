@@ -19,25 +19,25 @@ struct applicant {
 	enum handshake_answer answer;
 	enum refusal refusal;
 	bool welcome;
-	struct hello hello;
+	struct job_request job_request;
 	struct session **before; /* this client's earlier connections, which it replaces */
 };
 
 /* That its connection is broken may not have been seen here yet. */
 static bool is_again(const struct session *s, const struct applicant *a)
 {
-	return a->hello.again && s->welcome && s->hello.tag == a->hello.tag &&
-	       s->hello.job == a->hello.job && s->hello.jobs == a->hello.jobs &&
-	       strcmp(s->name, a->name) == 0;
+	return a->job_request.again && s->welcome && s->job_request.tag == a->job_request.tag &&
+	       s->job_request.job == a->job_request.job &&
+	       s->job_request.jobs == a->job_request.jobs && strcmp(s->name, a->name) == 0;
 }
 
 static enum refusal judge(struct memory_server *m, struct applicant *a)
 {
 	const enum method method = m->cfg.settings->method;
 
-	if (method != METHOD_ANY && a->hello.method != method)
+	if (method != METHOD_ANY && a->job_request.method != method)
 		return REFUSAL_METHOD;
-	if (a->hello.depth > m->depth)
+	if (a->job_request.depth > m->depth)
 		return REFUSAL_DEPTH;
 	for (unsigned i = 0; i < m->count && a->before == NULL; i++) {
 		if (is_again(m->sessions[i], a))
@@ -56,11 +56,12 @@ static void say_refusal(const struct memory_server *m, const struct applicant *a
 		session_say("refused %s: %s", a->from, handshake_refusal(a->answer));
 	else if (a->refusal == REFUSAL_METHOD)
 		session_say("refused %s: it has mode=%s, this server mode=%s", a->name,
-			    method_name(a->hello.method), method_name(m->cfg.settings->method));
+			    method_name(a->job_request.method),
+			    method_name(m->cfg.settings->method));
 	else if (a->refusal == REFUSAL_DEPTH)
 		session_say("refused %s: it sends %u messages at once, there is room for %u "
 			    "(iodepth= of the server, %u at most)",
-			    a->name, a->hello.depth, m->depth, HELLO_DEPTH_MAX);
+			    a->name, a->job_request.depth, m->depth, JOB_DEPTH_MAX);
 	else
 		session_say("refused %s: already served all %u expected clients (clients=)",
 			    a->name, m->come);
@@ -69,7 +70,7 @@ static void say_refusal(const struct memory_server *m, const struct applicant *a
 static void make_reply(const struct memory_server *m, const struct applicant *a,
 		       uint8_t bytes[HANDSHAKE_REPLY_BYTES])
 {
-	const struct offer offer = {
+	const struct job_reply job_reply = {
 		.refusal = a->refusal,
 		.method = m->cfg.settings->method,
 		.kind = m->target.kind,
@@ -78,7 +79,8 @@ static void make_reply(const struct memory_server *m, const struct applicant *a,
 		.depth = m->depth,
 	};
 
-	region_encode_reply(a->welcome ? &m->region : NULL, a->answer, offer_encode(&offer), bytes);
+	region_encode_reply(a->welcome ? &m->region : NULL, a->answer, job_reply_encode(&job_reply),
+			    bytes);
 }
 
 /* A client of a run of several tells how many will come. */
@@ -87,7 +89,7 @@ static void count(struct memory_server *m, const struct applicant *a)
 	if (a->before != NULL)
 		return;
 	if (m->expected == 0)
-		m->expected = a->hello.jobs;
+		m->expected = a->job_request.jobs;
 	m->come++;
 }
 
@@ -101,7 +103,7 @@ static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 	make_reply(m, a, reply);
 	if (!a->welcome)
 		say_refusal(m, a);
-	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->hello : NULL,
+	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->job_request : NULL,
 			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply,
 			 place != NULL ? place : &none, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
@@ -126,7 +128,7 @@ static int read_handshake(const struct memory_server *m, struct applicant *a)
 	struct rpma_conn_private_data pdata;
 	int ret = service_handshake(m->service.allow, a->req, &pdata);
 
-	return ret ? ret : hello_decode(pdata.ptr, pdata.len, &a->hello, &a->answer);
+	return ret ? ret : job_request_decode(pdata.ptr, pdata.len, &a->job_request, &a->answer);
 }
 
 int memory_server_admit(struct memory_server *m, int64_t now_ms)
@@ -151,8 +153,8 @@ int memory_server_admit(struct memory_server *m, int64_t now_ms)
 	} else if (m->count >= SERVER_SESSIONS_MAX) {
 		reject(&a, "too many at once");
 	} else {
-		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.hello.job + 1U,
-			 a.hello.jobs);
+		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.job_request.job + 1U,
+			 a.job_request.jobs);
 		if (a.answer == HANDSHAKE_WELCOME)
 			a.refusal = judge(m, &a);
 		answer(m, &a, now_ms);

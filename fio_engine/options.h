@@ -14,7 +14,7 @@
 
 #include "common/rdma/allow.h"
 #include "flush_policy.h"
-#include "hello.h"
+#include "job_handshake.h"
 
 struct thread_data;
 

@@ -53,8 +53,8 @@ static int make_messages(struct session *s, struct rpma_conn_req *req)
 {
 	int ret;
 
-	s->receives = s->hello.depth > 0 ? s->cfg->depth + 1U : 1;
-	s->answers = s->hello.method == METHOD_GPSPM ? s->hello.depth : 0;
+	s->receives = s->job_request.depth > 0 ? s->cfg->depth + 1U : 1;
+	s->answers = s->job_request.method == METHOD_GPSPM ? s->job_request.depth : 0;
 	s->memory = calloc(1, answer_at(s, s->answers));
 	if (s->memory == NULL)
 		return failure_set(EXIT_INTERNAL, "connect", "out of memory");
@@ -96,9 +96,9 @@ static void close_connection(struct session *s)
 }
 
 int session_open(struct session **session, const struct session_cfg *cfg,
-		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
-		 const uint8_t reply[HANDSHAKE_REPLY_BYTES], struct session **before,
-		 int64_t now_ms)
+		 struct rpma_conn_req **req, const struct job_request *job_request,
+		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES],
+		 struct session **before, int64_t now_ms)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret = 0;
@@ -110,9 +110,9 @@ int session_open(struct session **session, const struct session_cfg *cfg,
 	*s = (struct session){.cfg = cfg, .event_fd = -1, .messages_fd = -1};
 	s->deadline_ms = now_ms + OPENING_MS;
 	snprintf(s->name, sizeof(s->name), "%s", name);
-	if (hello != NULL) {
+	if (job_request != NULL) {
 		s->welcome = true;
-		s->hello = *hello;
+		s->job_request = *job_request;
 		ret = make_messages(s, *req);
 	}
 	if (ret == 0)
@@ -203,7 +203,7 @@ static int post_again(struct session *s, uintptr_t index)
 /* An empty message: half of the depth was consumed. */
 static int give_back(struct session *s)
 {
-	if (++s->consumed * 2 < s->hello.depth || s->state != SESSION_SERVED)
+	if (++s->consumed * 2 < s->job_request.depth || s->state != SESSION_SERVED)
 		return 0;
 	s->consumed = 0;
 	s->answers_out++;
@@ -220,10 +220,10 @@ static int take_number(struct session *s, const struct ibv_wc *wc)
 		return ret;
 	if (s->answers == 0)
 		return give_back(s);
-	if (s->hello.imm_bytes == 0)
+	if (s->job_request.imm_bytes == 0)
 		return 0;
-	return persist_and_answer(s, number, (uint64_t)number * s->hello.imm_bytes,
-				  s->hello.imm_bytes);
+	return persist_and_answer(s, number, (uint64_t)number * s->job_request.imm_bytes,
+				  s->job_request.imm_bytes);
 }
 
 static int take_request(struct session *s, const struct ibv_wc *wc, bool *foreign)
@@ -281,7 +281,7 @@ static bool reap(struct session *s)
 
 bool session_active(const struct session *s)
 {
-	return s->state == SESSION_SERVED && s->hello.depth > 0 && !s->goodbye;
+	return s->state == SESSION_SERVED && s->job_request.depth > 0 && !s->goodbye;
 }
 
 bool session_look(struct session *s, int64_t now_ms)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hello.h"
+#include "job_handshake.h"
 
 #define SESSION_AGAIN_MS 5000 /* how long a client is waited for */
 #define SESSION_NAME_MAX 128
@@ -37,8 +37,8 @@ enum session_state {
 struct session {
 	const struct session_cfg *cfg;
 	enum session_state state;
-	struct hello hello;	     /* set when it is welcome */
-	char name[SESSION_NAME_MAX]; /* "client 10.0.0.2, job 1 of 4" */
+	struct job_request job_request; /* set when it is welcome */
+	char name[SESSION_NAME_MAX];	/* "client 10.0.0.2, job 1 of 4" */
 	bool welcome;
 	bool came;	     /* it was connected, now or the last time */
 	bool goodbye;	     /* it has said that it is done */
@@ -64,14 +64,14 @@ struct session {
 };
 
 /*
- * Takes the request in any case, and accepts it with the reply. hello NULL: the
+ * Takes the request in any case, and accepts it with the reply. job_request NULL: the
  * reply refuses. before: the session of this client whose place it takes, or
  * NULL; closed.
  */
 int session_open(struct session **session, const struct session_cfg *cfg,
-		 struct rpma_conn_req **req, const struct hello *hello, const char *name,
-		 const uint8_t reply[HANDSHAKE_REPLY_BYTES], struct session **before,
-		 int64_t now_ms);
+		 struct rpma_conn_req **req, const struct job_request *job_request,
+		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES],
+		 struct session **before, int64_t now_ms);
 void session_close(struct session **session);
 
 /* Whether messages of it are to be looked for. */

@@ -33,7 +33,7 @@ static int open_job(struct job *job, const struct settings *settings)
 {
 	const struct connection_cfg connection = {
 		.settings = settings,
-		.hello = {.method = settings->method, .jobs = 1},
+		.job_request = {.method = settings->method, .jobs = 1},
 		.sq_size = IO_QUEUE_SQ_SIZE(job->depth),
 		.cq_size = IO_QUEUE_SQ_SIZE(job->depth),
 	};

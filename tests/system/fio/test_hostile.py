@@ -34,14 +34,14 @@ REPLY, BLANK = made("reply"), made("request", FIO_ROLE)
 VERSION, ANSWER, ROLE = 8, 10, 10  # common/rdma/handshake.c: where things are
 
 
-def hello(method: int, job: int = 0, jobs: int = 1, depth: int = 16, imm: int = 0) -> bytes:
-    """fio_engine/hello.c: what lane and token hold."""
+def job_request(method: int, job: int = 0, jobs: int = 1, depth: int = 16, imm: int = 0) -> bytes:
+    """fio_engine/job_handshake.c: what lane and token hold."""
     lane, token = jobs << 16 | job, method << 48 | depth << 32 | imm
     return BLANK[:12] + lane.to_bytes(4, "little") + token.to_bytes(8, "little")
 
 
-def offer(method: int = ANY, depth: int = 512, refusal: int = 0, kind: int = KIND_DRAM, persist: int = 0,
-          direct: int = 0, mark: int = 0xF1) -> int:  # fmt: skip
+def job_reply(method: int = ANY, depth: int = 512, refusal: int = 0, kind: int = KIND_DRAM, persist: int = 0,
+              direct: int = 0, mark: int = 0xF1) -> int:  # fmt: skip
     return mark << 56 | direct << 48 | persist << 40 | kind << 32 | method << 24 | refusal << 16 | depth
 
 
@@ -80,25 +80,25 @@ def still_serves(victim: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "answer"),
     [
-        (hello(APM), "answer 0"),
-        (hello(GPSPM), "answer 0"),
-        (hello(GPSPM, imm=4096), "answer 0"),
-        (changed(hello(APM), version=1), "answer 1"),
-        (changed(hello(APM), version=9), "answer 1"),
-        (changed(hello(APM), role=1), "answer 3"),
-        (changed(hello(APM), role=2), "answer 3"),
-        (changed(hello(APM), role=3), "answer 3"),
-        (changed(hello(APM), role=0), "refused"),
-        (changed(hello(APM), role=200), "refused"),
-        (hello(ANY), "refused"),
-        (hello(4), "refused"),
-        (hello(200), "refused"),
-        (hello(APM, job=1, jobs=1), "refused"),
-        (hello(APM, jobs=0), "refused"),
-        (hello(GPSPM, depth=0), "refused"),
-        (hello(APM, imm=4096), "refused"),
-        (hello(APM)[:10], "refused"),
-        (b"x" + hello(APM)[1:], "refused"),
+        (job_request(APM), "answer 0"),
+        (job_request(GPSPM), "answer 0"),
+        (job_request(GPSPM, imm=4096), "answer 0"),
+        (changed(job_request(APM), version=1), "answer 1"),
+        (changed(job_request(APM), version=9), "answer 1"),
+        (changed(job_request(APM), role=1), "answer 3"),
+        (changed(job_request(APM), role=2), "answer 3"),
+        (changed(job_request(APM), role=3), "answer 3"),
+        (changed(job_request(APM), role=0), "refused"),
+        (changed(job_request(APM), role=200), "refused"),
+        (job_request(ANY), "refused"),
+        (job_request(4), "refused"),
+        (job_request(200), "refused"),
+        (job_request(APM, job=1, jobs=1), "refused"),
+        (job_request(APM, jobs=0), "refused"),
+        (job_request(GPSPM, depth=0), "refused"),
+        (job_request(APM, imm=4096), "refused"),
+        (job_request(APM)[:10], "refused"),
+        (b"x" + job_request(APM)[1:], "refused"),
         (b"\xff" * 56, "refused"),
         (b"\0", "refused"),
     ],
@@ -111,7 +111,7 @@ def test_a_handshake_gets_what_it_deserves(victim: Run, data: bytes, answer: str
 def test_mutants_leave_the_server_as_it_was(victim: Run, tmp_path: Path) -> None:
     chance = random.Random(1)
     for _ in range(MUTANTS):
-        data = bytearray(hello(chance.randrange(5), chance.randrange(3), chance.randrange(4), chance.randrange(600)))
+        data = bytearray(job_request(chance.randrange(5), chance.randrange(3), chance.randrange(4), chance.randrange(600)))
         for _ in range(chance.randint(0, 3)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         done = soft(PING_HOSTILE, "client", ADDRESS, victim.port, bytes(data).hex())
@@ -120,7 +120,8 @@ def test_mutants_leave_the_server_as_it_was(victim: Run, tmp_path: Path) -> None
 
 
 def test_messages_that_no_client_sends(victim: Run, tmp_path: Path) -> None:
-    handshakes = [hello(APM, depth=16), hello(GPSPM, depth=16), hello(GPSPM, depth=2), hello(GPSPM, depth=8, imm=4096)]
+    handshakes = [job_request(APM, depth=16), job_request(GPSPM, depth=16), job_request(GPSPM, depth=2),
+                  job_request(GPSPM, depth=8, imm=4096)]  # fmt: skip
     for number in range(ATTACKS):
         data = handshakes[number % len(handshakes)]
         done = soft(HOSTILE, "attack", ADDRESS, victim.port, data.hex(), str(number), "40")
@@ -180,20 +181,20 @@ REPLIES = {
     "version 1": changed(REPLY, version=1, answer=1),
     "busy": changed(REPLY, answer=2),
     "another tool": changed(REPLY, answer=3),
-    "no offer": REPLY,
-    "an offer without memory": welcome(offer()),
-    "a method that does not exist": welcome(offer(method=7), 29, 1, 1),
-    "a refusal that does not exist": welcome(offer(refusal=77)),
-    "a kind that does not exist": welcome(offer(kind=99), 29, 1, 1),
-    "another mark": welcome(offer(mark=0), 29, 1, 1),
-    "no depth": welcome(offer(depth=0), 29, 1, 1),
-    "a descriptor of zeros": welcome(offer(), 29, 0, 1),
-    "a descriptor of one byte": welcome(offer(), 1, 1, 1),
-    "a descriptor longer than its room": welcome(offer(), 33, 1, 1),
-    "a peer configuration of 255 bytes": welcome(offer(), 29, 1, 255),
-    "a region of 1 byte": welcome(offer(), 29, 0, 1),
+    "no reply of a job": REPLY,
+    "a reply without memory": welcome(job_reply()),
+    "a method that does not exist": welcome(job_reply(method=7), 29, 1, 1),
+    "a refusal that does not exist": welcome(job_reply(refusal=77)),
+    "a kind that does not exist": welcome(job_reply(kind=99), 29, 1, 1),
+    "another mark": welcome(job_reply(mark=0), 29, 1, 1),
+    "no depth": welcome(job_reply(depth=0), 29, 1, 1),
+    "a descriptor of zeros": welcome(job_reply(), 29, 0, 1),
+    "a descriptor of one byte": welcome(job_reply(), 1, 1, 1),
+    "a descriptor longer than its room": welcome(job_reply(), 33, 1, 1),
+    "a peer configuration of 255 bytes": welcome(job_reply(), 29, 1, 255),
+    "a region of 1 byte": welcome(job_reply(), 29, 0, 1),
 }
-EVERY_DAY = ["junk", "version 1", "another tool", "no offer", "a kind that does not exist", "no depth",
+EVERY_DAY = ["junk", "version 1", "another tool", "no reply of a job", "a kind that does not exist", "no depth",
              "a descriptor of zeros", "a descriptor longer than its room"]  # fmt: skip
 
 
@@ -205,7 +206,7 @@ def test_a_reply_that_is_none_ends_the_client(tmp_path: Path, name: str) -> None
 def test_mutants_of_a_reply_end_the_client(tmp_path: Path) -> None:
     chance = random.Random(2)
     for _ in range(MUTANTS // 3):
-        data = bytearray(welcome(offer(), chance.choice([21, 22, 29]), chance.randrange(256), 1))
+        data = bytearray(welcome(job_reply(), chance.choice([21, 22, 29]), chance.randrange(256), 1))
         for _ in range(chance.randint(1, 6)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, bytes(data).hex()]
@@ -225,7 +226,7 @@ def test_mutants_of_a_reply_end_the_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("lie", "depth"), [("twice", 8), *((lie, depth) for depth in ((1, 8) if LONG else (8,)) for lie
                                            in ("slot", "short", "status", "long", "unasked", "leave"))])  # fmt: skip
 def test_an_answer_that_is_none_ends_the_client(tmp_path: Path, lie: str, depth: int) -> None:
-    command = [LAUNCHER, "--", HOSTILE, "liar", ADDRESS, str(offer(persist=PERSIST_MSYNC)), lie]
+    command = [LAUNCHER, "--", HOSTILE, "liar", ADDRESS, str(job_reply(persist=PERSIST_MSYNC)), lie]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
         try:
             assert other.stdout is not None

@@ -113,7 +113,7 @@ int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
 {
 	assert_int_equal(type, fake.connection.flush_type);
-	assert_int_not_equal(fake.connection.cfg.hello.method, METHOD_GPSPM);
+	assert_int_not_equal(fake.connection.cfg.job_request.method, METHOD_GPSPM);
 	return post(access_to('f', dst_offset, len, 0), flags, op_context);
 }
 
@@ -175,7 +175,7 @@ static void flush_range(uint64_t begin, uint64_t end)
 
 static void ask(uint32_t slot)
 {
-	assert_true(fake.asked - fake.answered < fake.connection.cfg.hello.depth);
+	assert_true(fake.asked - fake.answered < fake.connection.cfg.job_request.depth);
 	fake.answers[fake.asked++ % FAKE_DEPTH] = (struct persist_answer){slot, PERSIST_DONE};
 }
 
@@ -186,7 +186,7 @@ static void request(const struct fake_work *work)
 	/* what is in the memory now, not what was when it was posted */
 	assert_int_equal(
 		persist_decode_request(fake.messages + work->local, PERSIST_REQUEST_BYTES, &r), 0);
-	assert_true(r.slot < fake.connection.cfg.hello.depth);
+	assert_true(r.slot < fake.connection.cfg.job_request.depth);
 	if (!fake.vast)
 		flush_range(r.offset, r.offset + r.length);
 	ask(r.slot);
@@ -201,22 +201,22 @@ static void written(const struct fake_work *work, const void *from)
 
 static uint64_t half(void)
 {
-	return fake.connection.cfg.hello.depth / 2;
+	return fake.connection.cfg.job_request.depth / 2;
 }
 
 /* There has to be a receive for it. */
 static void take_number(void)
 {
-	if (fake.connection.cfg.hello.method == METHOD_GPSPM)
+	if (fake.connection.cfg.job_request.method == METHOD_GPSPM)
 		return;
-	assert_true(fake.numbers - fake.credits * half() < fake.connection.cfg.hello.depth);
+	assert_true(fake.numbers - fake.credits * half() < fake.connection.cfg.job_request.depth);
 	fake.numbers++;
 }
 
 static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 {
 	static const uint8_t zeros[FAKE_REGION];
-	uint32_t block = fake.connection.cfg.hello.imm_bytes;
+	uint32_t block = fake.connection.cfg.job_request.imm_bytes;
 
 	switch (work->letter) {
 	case 'r':
@@ -224,7 +224,7 @@ static enum ibv_wc_opcode carry_out(const struct fake_work *work)
 		       work->end - work->begin);
 		return IBV_WC_RDMA_READ;
 	case 'f':
-		if (fake.connection.cfg.hello.method == METHOD_NATIVE) {
+		if (fake.connection.cfg.job_request.method == METHOD_NATIVE) {
 			flush_range(work->begin, work->end);
 		} else {
 			memset(fake.unflushed, 0, sizeof(fake.unflushed));
@@ -445,7 +445,7 @@ void fake_begin(enum method method, uint32_t depth)
 	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
 	fake.connection = (struct connection){
 		.cfg = {.settings = &fake.settings,
-			.hello = {.method = method, .depth = (uint16_t)messages},
+			.job_request = {.method = method, .depth = (uint16_t)messages},
 			.sq_size = IO_QUEUE_SQ_SIZE(depth),
 			.cq_size = IO_QUEUE_SQ_SIZE(depth) + messages},
 		.server = "server 10.0.0.1:7204",

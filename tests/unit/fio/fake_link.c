@@ -94,8 +94,8 @@ static void make_reply(void)
 	bytes_put_int(&w, 1, 1);
 	r->pcfg_desc[0] = fake.direct;
 	if (fake.tries >= fake.full_until && fake.full_until != 0)
-		fake.offer.refusal = REFUSAL_NONE;
-	r->word = offer_encode(&fake.offer);
+		fake.job_reply.refusal = REFUSAL_NONE;
+	r->word = job_reply_encode(&fake.job_reply);
 	handshake_encode_reply(r, fake.sent);
 	if (fake.forge != NULL)
 		fake.forge(fake.sent);
@@ -139,7 +139,7 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 		return RPMA_E_PROVIDER;
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
 	assert_int_equal((uintptr_t)op_context, PATH_ANSWER | fake.receives % 4);
-	assert_int_equal(offset, fake.cfg.hello.depth * PERSIST_REQUEST_BYTES +
+	assert_int_equal(offset, fake.cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 					 fake.receives % 4 * PERSIST_ANSWER_BYTES);
 	fake.receives++;
 	return 0;
@@ -259,12 +259,13 @@ void link_begin(enum method method)
 					  .flush_type = FLUSH_TYPE_AUTO,
 					  .write_op = WRITE_PLAIN,
 					  .connect_timeout_s = 10};
-	fake.cfg = (struct connection_cfg){
-		.settings = &fake.settings,
-		.hello = {.method = method, .jobs = 1, .depth = method == METHOD_GPSPM ? 4 : 0},
-		.sq_size = 10,
-		.cq_size = 14};
-	fake.offer = (struct offer){.kind = TARGET_DRAM, .depth = 512};
+	fake.cfg = (struct connection_cfg){.settings = &fake.settings,
+					   .job_request = {.method = method,
+							   .jobs = 1,
+							   .depth = method == METHOD_GPSPM ? 4 : 0},
+					   .sq_size = 10,
+					   .cq_size = 14};
+	fake.job_reply = (struct job_reply){.kind = TARGET_DRAM, .depth = 512};
 	fake.region_bytes = LINK_REGION;
 	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
 			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;

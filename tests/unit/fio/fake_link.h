@@ -19,7 +19,7 @@ struct fake {
 	struct settings settings;
 	struct connection_cfg cfg;
 	/* what the server sends */
-	struct offer offer;
+	struct job_reply job_reply;
 	uint64_t region_bytes;
 	uint8_t usage_bits; /* in the descriptor */
 	bool direct;	    /* in the peer's configuration */

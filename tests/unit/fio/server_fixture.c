@@ -263,7 +263,7 @@ static void take_reply(struct test_client *g)
 	assert_int_equal(handshake_decode_reply(bytes, len, &g->reply), 0);
 	if (g->reply.answer != HANDSHAKE_WELCOME)
 		return;
-	assert_int_equal(offer_decode(g->reply.word, &g->offer), 0);
+	assert_int_equal(job_reply_decode(g->reply.word, &g->job_reply), 0);
 	if (g->reply.mr_desc_bytes > 0)
 		assert_int_equal(rpma_mr_remote_from_descriptor(g->reply.mr_desc,
 								g->reply.mr_desc_bytes, &g->remote),
@@ -281,14 +281,14 @@ static struct rpma_peer *guests_peer(void)
 	return fixture.peer;
 }
 
-void client_request_only(const struct hello *hello, struct rpma_conn **conn)
+void client_request_only(const struct job_request *job_request, struct rpma_conn **conn)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	const struct rpma_conn_private_data pdata = {bytes, sizeof(bytes)};
 	struct rpma_conn_req *req = NULL;
 	char service[8];
 
-	hello_encode(hello, bytes);
+	job_request_encode(job_request, bytes);
 	snprintf(service, sizeof(service), "%u", fixture.server->port);
 	assert_int_equal(rpma_conn_req_new(guests_peer(), "127.0.0.1", service, NULL, &req), 0);
 	assert_int_equal(rpma_conn_req_connect(&req, &pdata, conn), 0);
@@ -316,11 +316,11 @@ struct test_client *client_connect(const void *bytes, size_t len)
 	return g;
 }
 
-struct test_client *client_open(const struct hello *hello)
+struct test_client *client_open(const struct job_request *job_request)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	hello_encode(hello, bytes);
+	job_request_encode(job_request, bytes);
 	return client_connect(bytes, sizeof(bytes));
 }
 

@@ -55,7 +55,7 @@ int fixture_clear(void **state);
 struct test_client {
 	struct link *link; /* NULL: it was rejected */
 	struct handshake_reply reply;
-	struct offer offer;
+	struct job_reply job_reply;
 	struct rpma_mr_local *mr;
 	struct rpma_mr_remote *remote;
 	unsigned char memory[4096]; /* CLIENT_DEPTH answers, then what it sends */
@@ -63,9 +63,9 @@ struct test_client {
 
 /* Connects with these bytes; NULL if it was rejected. client_close() in any case. */
 struct test_client *client_connect(const void *bytes, size_t len);
-struct test_client *client_open(const struct hello *hello);
+struct test_client *client_open(const struct job_request *job_request);
 /* Requests a connection, and does not complete it when the server accepts. */
-void client_request_only(const struct hello *hello, struct rpma_conn **conn);
+void client_request_only(const struct job_request *job_request, struct rpma_conn **conn);
 /* With the goodbye, or without. */
 void client_leave(struct test_client *client);
 void client_close(struct test_client *client);

@@ -2,7 +2,7 @@
 /*
  * test_connection.c -- connecting, leaving and coming back, over a link that is made
  * up: what is asked for, how often, and that nothing is left behind. What a
- * server may say is in test_connection_offer.c.
+ * server may say is in test_connection_reply.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,22 +11,24 @@
 
 #define MS 1000000ULL
 
-static void a_client_says_hello_and_takes_the_region(void **state)
+static void a_client_sends_its_request_and_takes_the_region(void **state)
 {
-	struct hello hello;
+	struct job_request job_request;
 	enum handshake_answer answer;
 	struct connection connection;
 
 	link_begin(METHOD_APM);
-	fake.cfg.hello.job = 1;
-	fake.cfg.hello.jobs = 3;
+	fake.cfg.job_request.job = 1;
+	fake.cfg.job_request.jobs = 3;
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(hello_decode(fake.handshake, sizeof(fake.handshake), &hello, &answer), 0);
+	assert_int_equal(
+		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
+		0);
 	assert_int_equal(answer, HANDSHAKE_WELCOME);
-	assert_int_equal(hello.method, METHOD_APM);
-	assert_int_equal(hello.job, 1);
-	assert_int_equal(hello.jobs, 3);
-	assert_false(hello.again);
+	assert_int_equal(job_request.method, METHOD_APM);
+	assert_int_equal(job_request.job, 1);
+	assert_int_equal(job_request.jobs, 3);
+	assert_false(job_request.again);
 	assert_string_equal(connection.server, "server 127.0.0.1:7204");
 	assert_string_equal(connection.device, "fake0");
 	assert_int_equal(connection.remote_bytes, LINK_REGION);
@@ -59,7 +61,7 @@ static void immediate_data_has_a_few(void **state)
 	struct connection connection;
 
 	link_begin(METHOD_APM);
-	fake.cfg.hello.depth = 256;
+	fake.cfg.job_request.depth = 256;
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.lane.rq_size, CONNECTION_CREDITS);
 	assert_int_equal(fake.receives, CONNECTION_CREDITS);
@@ -223,7 +225,7 @@ static void a_refusal_is_not_tried_again(void **state)
 	struct connection connection;
 
 	link_begin(METHOD_APM);
-	fake.offer.refusal = REFUSAL_FULL;
+	fake.job_reply.refusal = REFUSAL_FULL;
 	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	link_end();
@@ -234,14 +236,16 @@ static void a_refusal_is_not_tried_again(void **state)
 static void a_client_that_comes_again_says_so(void **state)
 {
 	enum handshake_answer answer;
-	struct hello hello;
+	struct job_request job_request;
 	struct connection connection;
 
 	link_begin(METHOD_GPSPM);
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(connection_reconnect(&connection), 0);
-	assert_int_equal(hello_decode(fake.handshake, sizeof(fake.handshake), &hello, &answer), 0);
-	assert_true(hello.again);
+	assert_int_equal(
+		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
+		0);
+	assert_true(job_request.again);
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);
 	connection_close(&connection);
@@ -255,7 +259,7 @@ static void a_server_that_is_full_is_asked_again_then(void **state)
 
 	link_begin(METHOD_APM);
 	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	fake.offer.refusal = REFUSAL_FULL;
+	fake.job_reply.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
 	assert_int_equal(connection_reconnect(&connection), 0);
 	assert_int_equal(fake.tries, 5);
@@ -341,7 +345,7 @@ static void closing_keeps_the_sentence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_client_says_hello_and_takes_the_region),
+		cmocka_unit_test(a_client_sends_its_request_and_takes_the_region),
 		cmocka_unit_test(gpspm_has_a_receive_for_each_message),
 		cmocka_unit_test(immediate_data_has_a_few),
 		cmocka_unit_test(a_receive_that_cannot_be_posted_is_told),

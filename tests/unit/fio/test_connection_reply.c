@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_connection_offer.c -- what a server may say when it is connected to: which
+ * test_connection_reply.c -- what a server may say when it is connected to: which
  * flush follows from it, what is refused, and that nonsense is not believed.
  */
 #include <errno.h>
@@ -118,10 +118,10 @@ static void the_flush_is_the_best_there_is(void **state)
 		struct connection connection;
 
 		link_begin(c->method);
-		fake.offer.kind = c->kind;
+		fake.job_reply.kind = c->kind;
 		fake.settings.flush_type = c->type;
 		fake.settings.flush = c->policy;
-		fake.offer.persist = c->persist;
+		fake.job_reply.persist = c->persist;
 		fake.usage_bits = (uint8_t)(ACCESS | c->types);
 		fake.direct = c->direct;
 		if (c->sentence != NULL) {
@@ -140,7 +140,7 @@ static void the_flush_is_the_best_there_is(void **state)
 static void a_refusal_says_what_to_do(void **state)
 {
 	static const struct {
-		struct offer offer;
+		struct job_reply job_reply;
 		const char *sentence;
 	} cases[] = {
 		{{.refusal = REFUSAL_METHOD, .method = METHOD_NATIVE}, "is for mode=native"},
@@ -150,7 +150,7 @@ static void a_refusal_says_what_to_do(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		link_begin(METHOD_GPSPM);
-		fake.offer = cases[i].offer;
+		fake.job_reply = cases[i].job_reply;
 		fake.reply.mr_desc_bytes = 0;
 		fake.reply.pcfg_desc_bytes = 0;
 		refused_with(cases[i].sentence);
@@ -195,7 +195,7 @@ static void long_descriptor(uint8_t *reply)
 	reply[11] = 200;
 }
 
-static void no_offer(uint8_t *reply)
+static void no_reply_of_a_job(uint8_t *reply)
 {
 	memset(reply + 16, 0, 8);
 }
@@ -203,7 +203,7 @@ static void no_offer(uint8_t *reply)
 static void nonsense_is_not_believed(void **state)
 {
 	static void (*const forgeries[])(uint8_t *) = {no_magic, no_such_answer, long_descriptor,
-						       no_offer};
+						       no_reply_of_a_job};
 
 	for (size_t i = 0; i < 4; i++) {
 		link_begin(METHOD_APM);
@@ -212,14 +212,14 @@ static void nonsense_is_not_believed(void **state)
 	}
 }
 
-static void an_offer_that_does_not_fit_is_not_believed(void **state)
+static void a_reply_that_does_not_fit_is_not_believed(void **state)
 {
 	for (int i = 0; i < 3; i++) {
 		link_begin(METHOD_GPSPM);
 		if (i == 0)
-			fake.offer.depth = 3;
+			fake.job_reply.depth = 3;
 		else if (i == 1)
-			fake.offer.method = METHOD_APM;
+			fake.job_reply.method = METHOD_APM;
 		else
 			fake.reply.mr_desc_bytes = fake.reply.pcfg_desc_bytes = 0;
 		refused_with("malformed");
@@ -255,7 +255,7 @@ int main(void)
 		cmocka_unit_test(a_refusal_says_what_to_do),
 		cmocka_unit_test(other_servers_are_told_apart),
 		cmocka_unit_test(nonsense_is_not_believed),
-		cmocka_unit_test(an_offer_that_does_not_fit_is_not_believed),
+		cmocka_unit_test(a_reply_that_does_not_fit_is_not_believed),
 		cmocka_unit_test(a_region_that_is_none_is_refused),
 	};
 

@@ -428,7 +428,7 @@ static void queues_that_are_too_small_are_refused(void **state)
 		fake.connection.cfg.sq_size -= i == 0;
 		fake.connection.cfg.cq_size -= i == 1;
 		if (i == 2 || i == 3)
-			fake.connection.cfg.hello.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
+			fake.connection.cfg.job_request.depth = i == 2 ? DEPTH - 1 : 2 * DEPTH - 2;
 		assert_int_not_equal(io_queue_open(&io_queue, &cfg), 0);
 		assert_null(io_queue);
 	}
@@ -446,7 +446,7 @@ static void blocks_beyond_32_bits_are_refused(void **state)
 		struct io_queue *io_queue = NULL;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
-		fake.connection.cfg.hello.imm_bytes = blocks[i];
+		fake.connection.cfg.job_request.imm_bytes = blocks[i];
 		fake.connection.remote_bytes = 1ULL << 34;
 		assert_int_equal(io_queue_open(&io_queue, &cfg), -EINVAL);
 		expect_sentence("write_op=imm");

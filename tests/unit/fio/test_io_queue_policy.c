@@ -258,7 +258,7 @@ static void gpspm_with_immediate_data_numbers_blocks(void **state)
 		struct io_queue *io_queue;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
-		fake.connection.cfg.hello.imm_bytes = bytes;
+		fake.connection.cfg.job_request.imm_bytes = bytes;
 		io_queue = fake_io_queue(FLUSH_AUTO, WRITE_IMM, DEPTH);
 		fake_add(io_queue, 0, OPERATION_WRITE, (uint64_t)last * bytes, bytes);
 		fake_add(io_queue, 1, OPERATION_WRITE, 0, bytes);
@@ -279,7 +279,7 @@ static void a_trim_among_answered_writes_is_asked_for(void **state)
 	struct io_queue *io_queue;
 
 	fake_begin(METHOD_GPSPM, DEPTH);
-	fake.connection.cfg.hello.imm_bytes = 8;
+	fake.connection.cfg.job_request.imm_bytes = 8;
 	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_IMM, DEPTH);
 	fake_add(io_queue, 0, OPERATION_TRIM, 64, 64);
 	fake_add(io_queue, 1, OPERATION_WRITE, 8, 8);

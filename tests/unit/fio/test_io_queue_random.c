@@ -52,7 +52,7 @@ static void begin(uint64_t seed)
 		run.block = 8 * (1 + (uint32_t)any(BYTES / 8));
 	fake_begin(method, run.depth);
 	if (run.write_op == WRITE_IMM && method == METHOD_GPSPM && run.policy < FLUSH_FSYNC)
-		fake.connection.cfg.hello.imm_bytes = run.block;
+		fake.connection.cfg.job_request.imm_bytes = run.block;
 	fake.settings.poll = any(2) == 0;
 	fake.pace = (unsigned)any(6);
 	run.io_queue = fake_io_queue(run.policy, run.write_op, run.depth);
@@ -82,7 +82,7 @@ static void add(void)
 		return;
 	o = io_queue_operation(run.io_queue, number);
 	/* an answered write among trims is flushed before the group of those */
-	o->kind = (enum operation_kind)any(fake.connection.cfg.hello.imm_bytes != 0 ? 2 : 3);
+	o->kind = (enum operation_kind)any(fake.connection.cfg.job_request.imm_bytes != 0 ? 2 : 3);
 	o->bytes = bytes;
 	o->begin = any_place(bytes);
 	o->local_offset = (size_t)number * PLACE;

@@ -15,11 +15,11 @@
 
 static const struct fixture_cfg any_method = {.poll = true};
 static const struct fixture_cfg by_events = {.poll = false};
-static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
-static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
-static const struct hello gpspm_again = {
+static const struct job_request apm = {.method = METHOD_APM, .jobs = 1};
+static const struct job_request gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
+static const struct job_request gpspm_again = {
 	.method = METHOD_GPSPM, .jobs = 1, .again = true, .depth = CLIENT_DEPTH};
-static const struct hello numbers = {
+static const struct job_request numbers = {
 	.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH, .imm_bytes = 8192};
 
 /* What was made durable with msync, as an offset in the mapping it is of. */
@@ -79,12 +79,12 @@ static void the_region_is_told_of(void **state)
 	fixture_begin(&any_method);
 	g = client_open(&apm);
 	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
-	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
-	assert_int_equal(g->offer.method, METHOD_ANY);
-	assert_int_equal(g->offer.kind, TARGET_DRAM);
-	assert_int_equal(g->offer.persist, PERSIST_NOTHING);
-	assert_false(g->offer.direct_write_to_pmem);
-	assert_int_equal(g->offer.depth, HELLO_DEPTH_MIN);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
+	assert_int_equal(g->job_reply.method, METHOD_ANY);
+	assert_int_equal(g->job_reply.kind, TARGET_DRAM);
+	assert_int_equal(g->job_reply.persist, PERSIST_NOTHING);
+	assert_false(g->job_reply.direct_write_to_pmem);
+	assert_int_equal(g->job_reply.depth, JOB_DEPTH_MIN);
 	assert_int_equal(rpma_mr_remote_get_size(g->remote, &bytes), 0);
 	assert_int_equal(bytes, FIXTURE_BYTES);
 	client_leave(g);
@@ -161,8 +161,8 @@ static void what_is_asked_for_is_made_durable(void **state)
 	fixture_begin(&(struct fixture_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
 	assert_int_equal(unlink(path), 0);
 	g = client_open(&gpspm);
-	assert_int_equal(g->offer.kind, TARGET_FILE);
-	assert_int_equal(g->offer.persist, PERSIST_MSYNC);
+	assert_int_equal(g->job_reply.kind, TARGET_FILE);
+	assert_int_equal(g->job_reply.persist, PERSIST_MSYNC);
 	client_ask(g, 0, 0, 4 * page);
 	assert_int_equal(client_answer(g).status, PERSIST_DONE);
 	assert_int_equal(synced.bytes, 4 * page);
@@ -214,11 +214,11 @@ static void a_number_stands_for_its_block(void **state)
 /* They are taken, and after each half of the depth it reports that. */
 static void numbers_of_other_methods_are_counted(void **state)
 {
-	const struct hello hello = {.method = METHOD_APM, .jobs = 1, .depth = 4};
+	const struct job_request job_request = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	struct test_client *g;
 
 	fixture_begin(&any_method);
-	g = client_open(&hello);
+	g = client_open(&job_request);
 	for (uint32_t i = 0; i < 4; i++)
 		client_number(g, i);
 	for (uint32_t i = 0; i < 8; i += 2) {
@@ -234,15 +234,15 @@ static void numbers_of_other_methods_are_counted(void **state)
 
 static void it_ends_when_all_announced_have_left(void **state)
 {
-	const struct hello first = {.method = METHOD_APM, .job = 0, .jobs = 2};
-	const struct hello second = {.method = METHOD_APM, .job = 1, .jobs = 2};
+	const struct job_request first = {.method = METHOD_APM, .job = 0, .jobs = 2};
+	const struct job_request second = {.method = METHOD_APM, .job = 1, .jobs = 2};
 	struct test_client *g;
 
 	fixture_begin(&any_method);
 	client_leave(client_open(&first));
 	fixture_wait_clients(0);
 	g = client_open(&second);
-	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
 	client_leave(g);
 	assert_int_equal(fixture_end(), 0);
 }
@@ -274,9 +274,9 @@ static void several_are_served_at_once(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void come_and_vanish(const struct hello *hello)
+static void come_and_vanish(const struct job_request *job_request)
 {
-	struct test_client *g = client_open(hello);
+	struct test_client *g = client_open(job_request);
 
 	fixture_wait_served(1);
 	client_close(g);
@@ -299,7 +299,7 @@ static void who_comes_again_is_not_missed(void **state)
 	fixture_begin(&any_method);
 	come_and_vanish(&gpspm);
 	g = client_open(&gpspm_again);
-	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
 	fixture_wait_served(1);
 	fixture_pass_ms(6000);
 	client_ask(g, 5, 0, 8);
@@ -316,7 +316,7 @@ static void who_comes_again_takes_its_own_place(void **state)
 	fixture_begin(&any_method);
 	before = client_open(&gpspm);
 	g = client_open(&gpspm_again);
-	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
 	client_is_dropped(before);
 	client_close(before);
 	client_leave(g);
@@ -326,7 +326,7 @@ static void who_comes_again_takes_its_own_place(void **state)
 static void nobody_takes_the_place_of_another(void **state)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
-	struct hello other = gpspm_again;
+	struct job_request other = gpspm_again;
 	struct test_client *g;
 
 	fixture_begin(&cfg);
@@ -334,7 +334,7 @@ static void nobody_takes_the_place_of_another(void **state)
 	client_leave(client_open(&gpspm)); /* one more that is like it */
 	other.tag++;
 	g = client_open(&other);
-	assert_int_equal(g->offer.refusal, REFUSAL_FULL);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_FULL);
 	client_close(g);
 	fixture_pass_ms(6000);
 	assert_int_equal(fixture_end(), -EIO);

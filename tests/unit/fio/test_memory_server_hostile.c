@@ -11,27 +11,27 @@
 
 static const struct fixture_cfg any_method = {.poll = true};
 static const struct fixture_cfg of_two = {.poll = false, .clients = 2};
-static const struct hello apm = {.method = METHOD_APM, .jobs = 1};
-static const struct hello gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
+static const struct job_request apm = {.method = METHOD_APM, .jobs = 1};
+static const struct job_request gpspm = {.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH};
 
 /* A client that keeps to the rules is served, and the server ends as it should. */
 static void all_is_well(void)
 {
 	struct test_client *g = client_open(&gpspm);
 
-	assert_int_equal(g->offer.refusal, REFUSAL_NONE);
+	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
 	client_ask(g, 3, 0, 8);
 	assert_int_equal(client_answer(g).slot, 3);
 	client_leave(g);
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void is_refused(const struct hello *hello, enum refusal refusal)
+static void is_refused(const struct job_request *job_request, enum refusal refusal)
 {
-	struct test_client *g = client_open(hello);
+	struct test_client *g = client_open(job_request);
 
 	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
-	assert_int_equal(g->offer.refusal, refusal);
+	assert_int_equal(g->job_reply.refusal, refusal);
 	assert_int_equal(g->reply.mr_desc_bytes, 0);
 	client_close(g);
 }
@@ -49,11 +49,11 @@ static void another_method_is_refused(void **state)
 
 static void more_messages_than_there_is_room_for_are_refused(void **state)
 {
-	struct hello hello = gpspm;
+	struct job_request job_request = gpspm;
 
-	hello.depth = HELLO_DEPTH_MIN + 1;
+	job_request.depth = JOB_DEPTH_MIN + 1;
 	fixture_begin(&any_method);
-	is_refused(&hello, REFUSAL_DEPTH);
+	is_refused(&job_request, REFUSAL_DEPTH);
 	fixture_said("it sends 513 messages at once, there is room for 512");
 	all_is_well();
 }
@@ -97,7 +97,7 @@ static void another_version_and_another_tool_are_told(void **state)
 
 static void junk_is_rejected(void **state)
 {
-	static const struct hello nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
+	static const struct job_request nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
 	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
 	struct test_client *g;
 
@@ -148,13 +148,13 @@ static void a_stranger_is_rejected(void **state)
 }
 
 /* One who sends this is dropped at once, the other one is served on. */
-static void is_dropped(const struct hello *hello, const void *bytes, size_t len)
+static void is_dropped(const struct job_request *job_request, const void *bytes, size_t len)
 {
 	struct test_client *bad, *good;
 
 	fixture_begin(&of_two);
 	good = client_open(&gpspm);
-	bad = client_open(hello);
+	bad = client_open(job_request);
 	client_send(bad, bytes, len);
 	client_is_dropped(bad);
 	client_close(bad);
@@ -181,7 +181,7 @@ static void what_is_too_long_for_a_request_is_not_taken(void **state)
 /* Its method has none. */
 static void a_request_of_another_method_is_not_served(void **state)
 {
-	static const struct hello announcing = {.method = METHOD_APM, .jobs = 1, .depth = 4};
+	static const struct job_request announcing = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	static const char request[PERSIST_REQUEST_BYTES] = "";
 
 	is_dropped(&announcing, request, sizeof(request));
@@ -190,13 +190,13 @@ static void a_request_of_another_method_is_not_served(void **state)
 /* Requests without a receive wait at their sender. */
 static void who_floods_is_answered_as_fast_as_it_listens(void **state)
 {
-	struct hello hello = gpspm;
+	struct job_request job_request = gpspm;
 	struct test_client *g, *other;
 
 	fixture_begin(&of_two);
 	other = client_open(&gpspm);
-	hello.depth = 1;
-	g = client_open(&hello);
+	job_request.depth = 1;
+	g = client_open(&job_request);
 	for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
 		client_ask(g, i, 0, 8);
 	client_ask(other, 7, 0, 8);

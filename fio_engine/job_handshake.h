@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hello.h -- what a client of the engine asks of a server, and what it is told,
+ * job_handshake.h -- what a client of the engine asks of a server, and what it is told,
  * within the handshake that all tools begin with.
  *
- * The request's lane and token hold the hello, the reply's word holds the
- * offer: a refusal of the engine's own is a welcome whose offer has it, and no
+ * The request's lane and token hold struct job_request, the reply's word
+ * struct job_reply: a refusal of the engine's own is a welcome whose word has it, and no
  * descriptors. A client that ends as it should sends an empty message last; one
  * that goes without it is missed.
  *
@@ -13,8 +13,8 @@
  * most of a second; so after each half of the depth the server sends an empty
  * message, which means that as many were consumed.
  */
-#ifndef HELLO_H
-#define HELLO_H
+#ifndef JOB_HANDSHAKE_H
+#define JOB_HANDSHAKE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,12 +24,12 @@
 #include "common/rdma/handshake.h"
 #include "common/rdma/target.h"
 
-#define HELLO_DEPTH_MIN 512  /* messages of one client at once that any server has room for */
-#define HELLO_DEPTH_MAX 4096 /* and the most that one can be told to have room for */
+#define JOB_DEPTH_MIN 512  /* messages of one client at once that any server has room for */
+#define JOB_DEPTH_MAX 4096 /* and the most that one can be told to have room for */
 
 enum method { METHOD_ANY, METHOD_APM, METHOD_GPSPM, METHOD_NATIVE, METHODS };
 
-struct hello {
+struct job_request {
 	enum method method; /* never METHOD_ANY */
 	uint16_t job;	    /* which connection of the client's run this is; below jobs */
 	uint16_t jobs;	    /* how many that run makes */
@@ -42,13 +42,13 @@ struct hello {
 
 enum refusal {
 	REFUSAL_NONE,
-	REFUSAL_METHOD, /* the server is for another method: offer.method */
-	REFUSAL_DEPTH,	/* offer.depth is what it has room for */
+	REFUSAL_METHOD, /* the server is for another method: job_reply.method */
+	REFUSAL_DEPTH,	/* job_reply.depth is what it has room for */
 	REFUSAL_FULL,	/* it already served all expected clients */
 	REFUSALS,
 };
 
-struct offer {
+struct job_reply {
 	enum refusal refusal;
 	enum method method;	     /* the server's own; METHOD_ANY */
 	enum target_kind kind;	     /* the region's */
@@ -60,15 +60,17 @@ struct offer {
 /* "apm", "gpspm", "native"; "any". */
 const char *method_name(enum method method);
 
-void hello_encode(const struct hello *hello, uint8_t bytes[HANDSHAKE_REQUEST_BYTES]);
+void job_request_encode(const struct job_request *job_request,
+			uint8_t bytes[HANDSHAKE_REQUEST_BYTES]);
 /*
- * *answer is what a handshake deserves: HANDSHAKE_WELCOME with *hello, or why it
+ * *answer is what a handshake deserves: HANDSHAKE_WELCOME with *job_request, or why it
  * is refused. -EPROTO if it is not a handshake, or not one that a client can send.
  */
-int hello_decode(const void *bytes, size_t len, struct hello *hello, enum handshake_answer *answer);
+int job_request_decode(const void *bytes, size_t len, struct job_request *job_request,
+		       enum handshake_answer *answer);
 
-uint64_t offer_encode(const struct offer *offer);
+uint64_t job_reply_encode(const struct job_reply *job_reply);
 /* -EPROTO for what no server of this engine sends. */
-int offer_decode(uint64_t word, struct offer *offer);
+int job_reply_decode(uint64_t word, struct job_reply *job_reply);
 
-#endif /* HELLO_H */
+#endif /* JOB_HANDSHAKE_H */

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_hello.c -- hello and offer within the handshake, against good and foreign
+ * test_job_handshake.c -- request and reply of a job within the handshake, against good and foreign
  * numbers. Where the bytes lie is the handshake's layout, which other versions of
  * the engine read too: they are written down here.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "fio_engine/hello.h"
+#include "fio_engine/job_handshake.h"
 #include "tests/lib/test.h"
 
-static const struct hello sample = {.method = METHOD_GPSPM,
-				    .job = 0x102,
-				    .jobs = 0x304,
-				    .tag = 0xb,
-				    .again = true,
-				    .depth = 0x506,
-				    .imm_bytes = 0x708090a};
+static const struct job_request sample = {.method = METHOD_GPSPM,
+					  .job = 0x102,
+					  .jobs = 0x304,
+					  .tag = 0xb,
+					  .again = true,
+					  .depth = 0x506,
+					  .imm_bytes = 0x708090a};
 static const uint8_t sample_bytes[HANDSHAKE_REQUEST_BYTES] = {
 	'r', 'p', 'm', 'a', 't', 'o', 'o',  'l', 2, 0, 4, 0, /* magic, version, role */
 	2,   1,	  4,   3,				     /* lane */
 	0xa, 9,	  8,   7,   6,	 5,   0x82, 0xb,	     /* token */
 };
-static const struct offer sample_offer = {
+static const struct job_reply sample_reply = {
 	.refusal = REFUSAL_NONE,
 	.method = METHOD_APM,
 	.kind = TARGET_DEVDAX,
@@ -32,16 +32,16 @@ static const struct offer sample_offer = {
 };
 #define SAMPLE_WORD 0xf101020401000200ULL
 
-static void a_hello_comes_back(void **state)
+static void a_request_comes_back(void **state)
 {
 	uint8_t bytes[56] = {0};
 	enum handshake_answer answer;
-	struct hello got;
+	struct job_request got;
 
-	hello_encode(&sample, bytes);
+	job_request_encode(&sample, bytes);
 	assert_memory_equal(bytes, sample_bytes, sizeof(sample_bytes));
 	/* InfiniBand pads with zeros */
-	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
 	assert_int_equal(answer, HANDSHAKE_WELCOME);
 	assert_int_equal(got.method, sample.method);
 	assert_int_equal(got.job, sample.job);
@@ -56,25 +56,25 @@ static void bytes_of_another_are_told_apart(void **state)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	enum handshake_answer answer;
-	struct hello got;
+	struct job_request got;
 
 	memcpy(bytes, sample_bytes, sizeof(bytes));
 	bytes[8] = HANDSHAKE_VERSION + 1;
-	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
 	assert_int_equal(answer, HANDSHAKE_WRONG_VERSION);
 	bytes[8] = HANDSHAKE_VERSION;
 	bytes[10] = HANDSHAKE_PING;
-	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), 0);
+	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
 	assert_int_equal(answer, HANDSHAKE_OTHER_TOOL);
 	bytes[0] = 'R';
-	assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
+	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
 	for (size_t len = 0; len < sizeof(sample_bytes); len++)
-		assert_int_equal(hello_decode(sample_bytes, len, &got, &answer), -EPROTO);
+		assert_int_equal(job_request_decode(sample_bytes, len, &got, &answer), -EPROTO);
 }
 
-static void what_no_client_means_is_no_hello(void **state)
+static void what_no_client_means_is_refused(void **state)
 {
-	static const struct hello bad[] = {
+	static const struct job_request bad[] = {
 		{.method = METHOD_ANY, .jobs = 1, .depth = 1},
 		{.method = METHODS, .jobs = 1, .depth = 1},
 		{.method = METHOD_APM, .job = 0, .jobs = 0},
@@ -84,20 +84,20 @@ static void what_no_client_means_is_no_hello(void **state)
 	};
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	enum handshake_answer answer;
-	struct hello got;
+	struct job_request got;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		hello_encode(&bad[i], bytes);
-		assert_int_equal(hello_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
+		job_request_encode(&bad[i], bytes);
+		assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
 	}
 }
 
-static void an_offer_comes_back(void **state)
+static void a_reply_comes_back(void **state)
 {
-	struct offer got;
+	struct job_reply got;
 
-	assert_true(offer_encode(&sample_offer) == SAMPLE_WORD);
-	assert_int_equal(offer_decode(SAMPLE_WORD, &got), 0);
+	assert_true(job_reply_encode(&sample_reply) == SAMPLE_WORD);
+	assert_int_equal(job_reply_decode(SAMPLE_WORD, &got), 0);
 	assert_int_equal(got.refusal, REFUSAL_NONE);
 	assert_int_equal(got.method, METHOD_APM);
 	assert_int_equal(got.kind, TARGET_DEVDAX);
@@ -106,7 +106,7 @@ static void an_offer_comes_back(void **state)
 	assert_int_equal(got.depth, 512);
 }
 
-static void no_server_makes_other_offers(void **state)
+static void no_server_makes_other_replies(void **state)
 {
 	static const uint64_t bad[] = {
 		0, /* another tool's */
@@ -117,10 +117,10 @@ static void no_server_makes_other_offers(void **state)
 		(SAMPLE_WORD & ~(0xffULL << 24)) | (uint64_t)METHODS << 24,
 		(SAMPLE_WORD & ~(0xffULL << 16)) | (uint64_t)REFUSALS << 16,
 	};
-	struct offer got;
+	struct job_reply got;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(offer_decode(bad[i], &got), -EPROTO);
+		assert_int_equal(job_reply_decode(bad[i], &got), -EPROTO);
 }
 
 static void methods_have_the_names_of_the_option(void **state)
@@ -134,13 +134,13 @@ static void methods_have_the_names_of_the_option(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_hello_comes_back),
+		cmocka_unit_test(a_request_comes_back),
 		cmocka_unit_test(bytes_of_another_are_told_apart),
-		cmocka_unit_test(what_no_client_means_is_no_hello),
-		cmocka_unit_test(an_offer_comes_back),
-		cmocka_unit_test(no_server_makes_other_offers),
+		cmocka_unit_test(what_no_client_means_is_refused),
+		cmocka_unit_test(a_reply_comes_back),
+		cmocka_unit_test(no_server_makes_other_replies),
 		cmocka_unit_test(methods_have_the_names_of_the_option),
 	};
 
-	return cmocka_run_group_tests_name("fio.hello", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.job_handshake", tests, NULL, NULL);
 }
