@@ -11,7 +11,7 @@
 /* Rates and bytes are not here: they follow from ops and elapsed_ns (repeat_put_rates). */
 extern const struct schema repeat_fields[];
 
-/* The report of findings_json() in server/report.c, but for its interference. */
+/* The report of server_report_json() in server/report.c, but for its interference. */
 extern const struct schema report_fields[];
 
 #endif /* BENCH_RESULT_REPEAT_SCHEMA_H */

@@ -25,35 +25,35 @@ static json_t *read_host(const char *device, struct interference *seen, interfer
 	return counters;
 }
 
-void findings_begin(struct findings *findings, const char *device)
+void server_report_begin(struct server_report *report, const char *device)
 {
-	json_decref(findings->counters);
-	findings->counters = read_host(device, &findings->interference, interference_begin);
-	getrusage(RUSAGE_SELF, &findings->before);
-	findings->begin_ns = clock_raw_ns();
-	findings->measuring = true;
+	json_decref(report->counters);
+	report->counters = read_host(device, &report->interference, interference_begin);
+	getrusage(RUSAGE_SELF, &report->before);
+	report->begin_ns = clock_raw_ns();
+	report->measuring = true;
 }
 
-void findings_end(struct findings *findings, const char *device)
+void server_report_end(struct server_report *report, const char *device)
 {
-	const struct rusage *before = &findings->before;
+	const struct rusage *before = &report->before;
 	struct rusage after;
 	json_t *after_counters;
 
-	findings->measuring = false;
-	findings->elapsed_ns = clock_raw_ns() - findings->begin_ns;
+	report->measuring = false;
+	report->elapsed_ns = clock_raw_ns() - report->begin_ns;
 	getrusage(RUSAGE_SELF, &after);
-	findings->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(before->ru_utime);
-	findings->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(before->ru_stime);
-	after_counters = read_host(device, &findings->interference, interference_end);
-	findings->counters = counters_between(findings->counters, after_counters);
+	report->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(before->ru_utime);
+	report->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(before->ru_stime);
+	after_counters = read_host(device, &report->interference, interference_end);
+	report->counters = counters_between(report->counters, after_counters);
 }
 
-void findings_clear(struct findings *findings)
+void server_report_clear(struct server_report *report)
 {
-	json_decref(findings->counters);
-	json_decref(findings->reverse);
-	json_decref(findings->registration);
+	json_decref(report->counters);
+	json_decref(report->reverse);
+	json_decref(report->registration);
 }
 
 static json_t *number(uint64_t value)
@@ -67,20 +67,20 @@ static json_t *shared_or_null(json_t *value)
 	return value != NULL ? json_incref(value) : json_null();
 }
 
-static json_t *verify_json(const struct findings *f)
+static json_t *verify_json(const struct server_report *report)
 {
-	const struct access_check *c = &f->check;
+	const struct access_check *c = &report->check;
 	json_t *object;
 
-	if (f->verify_method == NULL)
+	if (report->verify_method == NULL)
 		return json_null();
 	object = json_object();
 	json_object_set_new(object, "checked_bytes", number(c->checked_bytes));
 	json_object_set_new(object, "mismatches", number(c->mismatches));
 	json_object_set_new(object, "first_offset",
 			    c->mismatches > 0 ? number(c->first_offset) : json_null());
-	json_object_set_new(object, "overwritten_bytes", number(f->overwritten_bytes));
-	json_object_set_new(object, "method", json_string(f->verify_method));
+	json_object_set_new(object, "overwritten_bytes", number(report->overwritten_bytes));
+	json_object_set_new(object, "method", json_string(report->verify_method));
 	return object;
 }
 
@@ -90,46 +90,46 @@ static void warn(json_t *list, const char *code, const char *text)
 		json_array_append_new(list, json_pack("{s:s, s:s}", "code", code, "text", text));
 }
 
-static json_t *warnings_json(const struct findings *f, const struct placement *p)
+static json_t *warnings_json(const struct server_report *report, const struct placement *p)
 {
 	json_t *list = json_array();
 
-	if (f->shared)
+	if (report->shared)
 		warn(list, "TARGET_SHARED",
 		     "another client used the same target meanwhile: figures and the check of its "
 		     "content are not of this client alone");
-	warn(list, "REVERSE_FAILED", f->reverse_failure);
+	warn(list, "REVERSE_FAILED", report->reverse_failure);
 	warn(list, "PIN_SHARED_CORE", p->shared_warning);
 	warn(list, "PIN_FAILED", p->pin_warning);
 	warn(list, "MEMORY_BIND_FAILED", p->memory_warning);
 	return list;
 }
 
-json_t *findings_json(const struct findings *findings, const struct placement *placement)
+json_t *server_report_json(const struct server_report *report, const struct placement *placement)
 {
-	const struct findings *f = findings;
-	json_t *report = json_object();
+	json_t *json = json_object();
 
-	json_object_set_new(report, "elapsed_ns", number(f->elapsed_ns));
-	json_object_set_new(report, "user_ns", number(f->user_ns));
-	json_object_set_new(report, "sys_ns", number(f->sys_ns));
-	json_object_set_new(report, "load_fraction_measured",
-			    f->loaded ? json_real(f->load_fraction) : json_null());
-	json_object_set_new(report, "requests", f->answered ? number(f->requests) : json_null());
-	json_object_set_new(report, "persist_method",
-			    f->persist_method != NULL ? json_string(f->persist_method)
-						      : json_null());
-	json_object_set_new(report, "counters", shared_or_null(f->counters));
-	json_object_set_new(report, "interference", interference_report(&f->interference));
-	json_object_set_new(report, "cpu_quota", interference_quota(&f->interference));
-	json_object_set_new(report, "verify", verify_json(f));
-	json_object_set_new(report, "reverse", shared_or_null(f->reverse));
-	json_object_set_new(report, "registration", shared_or_null(f->registration));
-	json_object_set_new(report, "placement", placement_json(placement));
-	if (json_object_set_new(report, "warnings", warnings_json(f, placement)) != 0) {
-		json_decref(report);
+	json_object_set_new(json, "elapsed_ns", number(report->elapsed_ns));
+	json_object_set_new(json, "user_ns", number(report->user_ns));
+	json_object_set_new(json, "sys_ns", number(report->sys_ns));
+	json_object_set_new(json, "load_fraction_measured",
+			    report->loaded ? json_real(report->load_fraction) : json_null());
+	json_object_set_new(json, "requests",
+			    report->answered ? number(report->requests) : json_null());
+	json_object_set_new(json, "persist_method",
+			    report->persist_method != NULL ? json_string(report->persist_method)
+							   : json_null());
+	json_object_set_new(json, "counters", shared_or_null(report->counters));
+	json_object_set_new(json, "interference", interference_report(&report->interference));
+	json_object_set_new(json, "cpu_quota", interference_quota(&report->interference));
+	json_object_set_new(json, "verify", verify_json(report));
+	json_object_set_new(json, "reverse", shared_or_null(report->reverse));
+	json_object_set_new(json, "registration", shared_or_null(report->registration));
+	json_object_set_new(json, "placement", placement_json(placement));
+	if (json_object_set_new(json, "warnings", warnings_json(report, placement)) != 0) {
+		json_decref(json);
 		failure_set(EXIT_INTERNAL, "report", "out of memory");
 		return NULL;
 	}
-	return report;
+	return json;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report.h -- what the server finds out in a repeat, until it is the report
+ * report.h -- what the server finds out in a repeat, until it is the JSON
  * that its client gets.
  */
 #ifndef BENCH_SERVER_REPORT_H
@@ -16,7 +16,7 @@
 #include "tools/rpma-bench/measure/placement.h"
 #include "tools/rpma-bench/result/interference.h"
 
-struct findings {
+struct server_report {
 	/* the whole server's, from the begin of the measurement to its end */
 	uint64_t elapsed_ns;
 	uint64_t user_ns;
@@ -42,11 +42,11 @@ struct findings {
 };
 
 /* Around what counts; device is whose counters are read. */
-void findings_begin(struct findings *findings, const char *device);
-void findings_end(struct findings *findings, const char *device);
-void findings_clear(struct findings *findings);
+void server_report_begin(struct server_report *report, const char *device);
+void server_report_end(struct server_report *report, const char *device);
+void server_report_clear(struct server_report *report);
 
 /* The report, a new object; NULL with the error message set. */
-json_t *findings_json(const struct findings *findings, const struct placement *placement);
+json_t *server_report_json(const struct server_report *report, const struct placement *placement);
 
 #endif /* BENCH_SERVER_REPORT_H */

@@ -41,7 +41,7 @@ struct server_repeat {
 	struct registration *registration;
 	struct load *load;
 	struct placement placement; /* for the threads that answer or measure */
-	struct findings findings;
+	struct server_report report;
 };
 
 static const struct params *params_of(const struct server_repeat *s)
@@ -179,7 +179,7 @@ int server_repeat_open(struct server_repeat **repeat, struct server_state *serve
 	s->server = server;
 	s->begin = *begin;
 	s->listener.fd = -1;
-	s->findings.check = ACCESS_CHECK_NONE;
+	s->report.check = ACCESS_CHECK_NONE;
 	ret = set_up(s);
 	if (ret) {
 		server_repeat_close(&s);
@@ -197,10 +197,10 @@ void server_repeat_describe(const struct server_repeat *repeat, struct message_r
 
 static void stop_responders(struct server_repeat *s)
 {
-	s->findings.requests = 0;
+	s->report.requests = 0;
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
 		if (s->responders[i] != NULL)
-			s->findings.requests += responder_stop(s->responders[i]);
+			s->report.requests += responder_stop(s->responders[i]);
 	}
 }
 
@@ -223,7 +223,7 @@ void server_repeat_close(struct server_repeat **repeat)
 		responder_delete(&s->responders[i]);
 	if (s->share_taken)
 		server_give(s->server, &s->share);
-	findings_clear(&s->findings);
+	server_report_clear(&s->report);
 	free(s->responders);
 	free(s->lanes);
 	free(s);
@@ -327,14 +327,14 @@ int server_repeat_look(struct server_repeat *repeat, const struct pollfd fds[SER
 static void note_sharing(struct server_repeat *s)
 {
 	if (server_target_shared(s->server, s->share.target))
-		s->findings.shared = true;
+		s->report.shared = true;
 }
 
 static void start_measuring(struct server_repeat *s)
 {
 	if (s->load != NULL)
 		load_mark(s->load);
-	findings_begin(&s->findings, s->server->service.device);
+	server_report_begin(&s->report, s->server->service.device);
 }
 
 int server_repeat_start(struct server_repeat *repeat, enum message_phase phase)
@@ -357,10 +357,10 @@ int server_repeat_start(struct server_repeat *repeat, enum message_phase phase)
 
 static void stop_measuring(struct server_repeat *s)
 {
-	findings_end(&s->findings, s->server->service.device);
-	s->findings.loaded = s->load != NULL;
+	server_report_end(&s->report, s->server->service.device);
+	s->report.loaded = s->load != NULL;
 	if (s->load != NULL)
-		s->findings.load_fraction = load_measured(s->load);
+		s->report.load_fraction = load_measured(s->load);
 }
 
 /* The check sees the last write to each place; a client may send any number. */
@@ -379,19 +379,20 @@ static void verify(struct server_repeat *s, const struct message_end *end,
 {
 	const struct params *p = params_of(s);
 	const struct target *t = &s->offer->target;
-	struct findings *f = &s->findings;
+	struct server_report *report = &s->report;
 	struct access access;
 
 	for (uint32_t lane = 0; lane < end->lanes_count; lane++) {
 		uint64_t touched = end->touched[lane], over;
 
 		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
-		access_verify(&access, p, t->memory, touched, &f->check, keepalive);
+		access_verify(&access, p, t->memory, touched, &report->check, keepalive);
 		over = overwritten(&access, p->size_bytes, touched);
-		if (__builtin_add_overflow(f->overwritten_bytes, over, &f->overwritten_bytes))
-			f->overwritten_bytes = UINT64_MAX;
+		if (__builtin_add_overflow(report->overwritten_bytes, over,
+					   &report->overwritten_bytes))
+			report->overwritten_bytes = UINT64_MAX;
 	}
-	f->verify_method =
+	report->verify_method =
 		p->persist == BENCH_NONE ? "server_compare" : "server_compare_after_flush";
 }
 
@@ -402,9 +403,9 @@ static bool checks_content(const struct server_repeat *s)
 
 static void end_reverse(struct server_repeat *s)
 {
-	s->findings.reverse = reverse_end(s->reverse);
-	if (s->findings.reverse == NULL)
-		snprintf(s->findings.reverse_failure, sizeof(s->findings.reverse_failure), "%s",
+	s->report.reverse = reverse_end(s->reverse);
+	if (s->report.reverse == NULL)
+		snprintf(s->report.reverse_failure, sizeof(s->report.reverse_failure), "%s",
 			 failure_get()->text);
 }
 
@@ -418,9 +419,9 @@ int server_repeat_end(struct server_repeat *repeat, const struct message_end *en
 	/* registrations end by themselves */
 	if (repeat->registration != NULL)
 		return 0;
-	if (repeat->reverse != NULL && repeat->findings.measuring)
+	if (repeat->reverse != NULL && repeat->report.measuring)
 		end_reverse(repeat);
-	if (repeat->findings.measuring)
+	if (repeat->report.measuring)
 		stop_measuring(repeat);
 	load_stop(&repeat->load);
 	stop_responders(repeat);
@@ -459,13 +460,13 @@ json_t *server_repeat_report(struct server_repeat *repeat)
 
 	if (repeat->registration != NULL) {
 		stop_measuring(repeat);
-		repeat->findings.registration = registration_figures(repeat->registration);
-		if (repeat->findings.registration == NULL)
+		repeat->report.registration = registration_figures(repeat->registration);
+		if (repeat->report.registration == NULL)
 			return NULL;
 	}
-	repeat->findings.answered = repeat->responders != NULL;
+	repeat->report.answered = repeat->responders != NULL;
 	if (params_gpspm(p))
-		repeat->findings.persist_method = persist_method_name(repeat->persist.method);
+		repeat->report.persist_method = persist_method_name(repeat->persist.method);
 	note_placement(repeat);
-	return findings_json(&repeat->findings, &repeat->placement);
+	return server_report_json(&repeat->report, &repeat->placement);
 }
