@@ -49,7 +49,7 @@ struct handshake_reply {
 	/* a lane's: the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
-	uint64_t word; /* a fio job's: the offer; a ping's: the claim; a lane's of librpmem:
+	uint64_t word; /* a fio job's: struct job_reply; a ping's: the claim; a lane's of librpmem:
 			  LANE_WORD_* */
 	uint8_t mr_desc[HANDSHAKE_MR_DESC_MAX];
 	uint8_t pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];

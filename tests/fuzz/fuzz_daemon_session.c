@@ -92,20 +92,21 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 	return 0;
 }
 
-static int open_lanes(const struct lanes_cfg *cfg, struct method *method, struct lanes_offer *offer)
+static int open_lanes(const struct lanes_cfg *cfg, struct method *method,
+		      struct lanes_endpoint *endpoint)
 {
 	hold(the_pool.is_open && !the_pool.has_lanes && cfg->nlanes > 0 && cfg->nlanes <= 4);
 	the_pool.has_lanes = true;
 	*method = (struct method){.method = CONTROL_GPSPM};
-	*offer = (struct lanes_offer){"127.0.0.1", 1, 1};
+	*endpoint = (struct lanes_endpoint){"127.0.0.1", 1, 1};
 	return 0;
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_offer *offer)
+	       struct lanes_endpoint *endpoint)
 {
 	*lanes = (struct lanes *)(void *)&the_pool;
-	return open_lanes(cfg, method, offer);
+	return open_lanes(cfg, method, endpoint);
 }
 
 void lanes_close(struct lanes **lanes)
@@ -115,10 +116,10 @@ void lanes_close(struct lanes **lanes)
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_offer *offer)
+		   struct lanes_endpoint *endpoint)
 {
 	*lanes = (struct lanes_tcp *)(void *)&the_pool;
-	return open_lanes(cfg, method, offer);
+	return open_lanes(cfg, method, endpoint);
 }
 
 void lanes_tcp_close(struct lanes_tcp **lanes)

@@ -38,7 +38,7 @@ static void try_job_request(const uint8_t *data, size_t size)
 	     memcmp(bytes + 12, data + 12, sizeof(bytes) - 12) == 0);
 }
 
-static void try_offer(const uint8_t *data, size_t size)
+static void try_reply(const uint8_t *data, size_t size)
 {
 	struct job_reply job_reply;
 	uint64_t word;
@@ -56,7 +56,7 @@ static void try_offer(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	try_job_request(data, size);
-	try_offer(data, size);
+	try_reply(data, size);
 	return 0;
 }
 

@@ -337,7 +337,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_offer *offer)
+	       struct lanes_endpoint *endpoint)
 {
 	struct lanes *l = calloc(1, sizeof(*l));
 	int ret;
@@ -349,9 +349,9 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method 
 		lanes_close(&l);
 		return ret;
 	}
-	snprintf(offer->address, sizeof(offer->address), "%s", l->service.address);
-	offer->port = l->service.port;
-	offer->token = l->admission.token;
+	snprintf(endpoint->address, sizeof(endpoint->address), "%s", l->service.address);
+	endpoint->port = l->service.port;
+	endpoint->token = l->admission.token;
 	*lanes = l;
 	return 0;
 }

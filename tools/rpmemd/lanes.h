@@ -23,7 +23,7 @@ struct lanes_cfg {
 };
 
 /* What the client needs to connect. */
-struct lanes_offer {
+struct lanes_endpoint {
 	char address[64];
 	uint16_t port;
 	uint64_t token;
@@ -36,7 +36,7 @@ struct lanes;
  * 0 or -errno with the error message set.
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_offer *offer);
+	       struct lanes_endpoint *endpoint);
 /* Ends the lanes; their threads have left when it returns. NULL is fine. */
 void lanes_close(struct lanes **lanes);
 

@@ -335,35 +335,35 @@ static int bind_to(struct lanes_tcp *l, const char *address)
 	return ret;
 }
 
-static int listen_on(struct lanes_tcp *l, const char *host, struct lanes_offer *offer)
+static int listen_on(struct lanes_tcp *l, const char *host, struct lanes_endpoint *endpoint)
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
 	char port[NI_MAXSERV];
 	int ret;
 
-	if (resolve_host(host, RESOLVE_TIMEOUT_MS, offer->address) != 0)
+	if (resolve_host(host, RESOLVE_TIMEOUT_MS, endpoint->address) != 0)
 		return -ECONNABORTED;
-	ret = bind_to(l, offer->address);
+	ret = bind_to(l, endpoint->address);
 	if (ret)
-		return reason_set(ECONNABORTED, "cannot listen on %s: %s", offer->address,
+		return reason_set(ECONNABORTED, "cannot listen on %s: %s", endpoint->address,
 				  strerror(-ret));
 	if (getsockname(l->listen_fd, (struct sockaddr *)(void *)&bound, &len) != 0 ||
 	    getnameinfo((struct sockaddr *)(void *)&bound, len, NULL, 0, port, sizeof(port),
 			NI_NUMERICSERV) != 0)
 		return reason_set(ECONNABORTED, "cannot tell which port of %s is free",
-				  offer->address);
-	offer->port = (uint16_t)strtoul(port, NULL, 10);
-	offer->token = l->admission.token;
+				  endpoint->address);
+	endpoint->port = (uint16_t)strtoul(port, NULL, 10);
+	endpoint->token = l->admission.token;
 	return 0;
 }
 
-static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_offer *offer)
+static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_endpoint *endpoint)
 {
 	int ret = admission_open(&l->admission, cfg->nlanes);
 
 	if (ret == 0)
-		ret = listen_on(l, cfg->address, offer);
+		ret = listen_on(l, cfg->address, endpoint);
 	if (ret)
 		return ret;
 	l->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -375,7 +375,7 @@ static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_offer *offer)
+		   struct lanes_endpoint *endpoint)
 {
 	struct lanes_tcp *l = calloc(1, sizeof(*l));
 	int ret;
@@ -389,7 +389,7 @@ int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
 	TAILQ_INIT(&l->pending);
-	ret = start(l, cfg, offer);
+	ret = start(l, cfg, endpoint);
 	if (ret) {
 		lanes_tcp_close(&l);
 		return ret;

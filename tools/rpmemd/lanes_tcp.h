@@ -10,7 +10,7 @@
 struct lanes_tcp;
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_offer *offer);
+		   struct lanes_endpoint *endpoint);
 void lanes_tcp_close(struct lanes_tcp **lanes);
 
 #endif /* RPMEMD_LANES_TCP_H */

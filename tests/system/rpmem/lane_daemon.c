@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	struct method method;
 	struct lanes_tcp *lanes_tcp = NULL;
 	struct lanes *lanes = NULL;
-	struct lanes_offer offer;
+	struct lanes_endpoint endpoint;
 
 	if (argc < 6)
 		return EXIT_WRONG_USAGE;
@@ -144,11 +144,11 @@ int main(int argc, char **argv)
 	log_open(LOG_TO_STDERR, NULL, LEVEL_WARN);
 	if (map_pool(&pool) != 0)
 		return fail(argv[3]);
-	if ((tcp ? lanes_tcp_open(&lanes_tcp, &cfg, &method, &offer)
-		 : lanes_open(&lanes, &cfg, &method, &offer)) != 0)
+	if ((tcp ? lanes_tcp_open(&lanes_tcp, &cfg, &method, &endpoint)
+		 : lanes_open(&lanes, &cfg, &method, &endpoint)) != 0)
 		return fail("lanes");
-	printf("%s %u %llu %s\n", offer.address, offer.port, (unsigned long long)offer.token,
-	       method.method == CONTROL_APM ? "apm" : "gpspm");
+	printf("%s %u %llu %s\n", endpoint.address, endpoint.port,
+	       (unsigned long long)endpoint.token, method.method == CONTROL_APM ? "apm" : "gpspm");
 	fflush(stdout);
 	wait_for_end_of_input();
 	lanes_close(&lanes);

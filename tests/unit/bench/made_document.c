@@ -34,12 +34,12 @@ int document_setup(void **state)
 		.placement = {.policy = "auto", .threads = 1, .cpus = {3}, .node = -1},
 		.server = {.known = true,
 			   .environment = json_object(),
-			   .offer = {.targets_count = 1,
-				     .targets = {{.kind = TARGET_DRAM,
-						  .bytes = 1 << 20,
-						  .odp = 2,
-						  .numa_node = -1,
-						  .page_bytes = 4096}}}},
+			   .welcome = {.targets_count = 1,
+				       .targets = {{.kind = TARGET_DRAM,
+						    .bytes = 1 << 20,
+						    .odp = 2,
+						    .numa_node = -1,
+						    .page_bytes = 4096}}}},
 	};
 	return sysroot_open(&run.sysroot, scratch);
 }

@@ -10,7 +10,7 @@
 
 static void persistence_is_not_believed(void **state)
 {
-	struct message_target *target = &run.server.offer.targets[0];
+	struct message_target *target = &run.server.welcome.targets[0];
 	struct repeat r = made_repeat(1000, 100);
 
 	point.persist = BENCH_APM;
@@ -49,7 +49,7 @@ static void persistence_depends_on_the_file_system(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct repeat r = made_repeat(1000, 100);
 
-		run.server.offer.targets[0].kind = (uint8_t)cases[i].kind;
+		run.server.welcome.targets[0].kind = (uint8_t)cases[i].kind;
 		point.persist = cases[i].persist;
 		r.flush = cases[i].persist == BENCH_APM ? "persistent" : NULL; /* as stated */
 		json_decref(repeats[0]);
@@ -91,7 +91,7 @@ static void persistence_is_believed_by_the_verdict(void **state)
 		{"FROM_THE_FUTURE", "x", BENCH_APM, true, false},
 	};
 
-	run.server.offer.targets[0].kind = TARGET_DEVDAX;
+	run.server.welcome.targets[0].kind = TARGET_DEVDAX;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct repeat r = made_repeat(1000, 100);
 

@@ -182,8 +182,8 @@ static void targets_are_chosen_by_word(void **state)
 	options_free(&o);
 }
 
-static struct message_welcome offer = {.targets_count = 3,
-				       .targets = {{.kind = 0}, {.kind = 4}, {.kind = 0}}};
+static struct message_welcome welcome = {.targets_count = 3,
+					 .targets = {{.kind = 0}, {.kind = 4}, {.kind = 0}}};
 
 static void words_are_resolved_by_what_is_offered(void **state)
 {
@@ -191,7 +191,7 @@ static void words_are_resolved_by_what_is_offered(void **state)
 	struct options o;
 
 	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,dram,2"), 0);
-	assert_int_equal(target_selector_resolve(&o.selector, &offer, "server", resolved), 0);
+	assert_int_equal(target_selector_resolve(&o.selector, &welcome, "server", resolved), 0);
 	assert_int_equal(resolved[1], 1);
 	assert_int_equal(resolved[2], 0);
 	assert_int_equal(resolved[3], 2);
@@ -208,7 +208,7 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 		struct options o;
 
 		assert_int_equal(parse(options_parse_client, &o, cases[i]), 0);
-		if (target_selector_resolve(&o.selector, &offer, "server", resolved) != -EINVAL)
+		if (target_selector_resolve(&o.selector, &welcome, "server", resolved) != -EINVAL)
 			fail_msg("resolved: %s", cases[i]);
 		options_free(&o);
 	}

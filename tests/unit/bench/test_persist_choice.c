@@ -11,7 +11,7 @@
 #define VISIBILITY (1 << RPMA_FLUSH_TYPE_VISIBILITY)
 #define PERSISTENT (1 << RPMA_FLUSH_TYPE_PERSISTENT)
 
-static struct message_welcome offer(enum target_kind kind, int flush_types, bool direct_write)
+static struct message_welcome welcome(enum target_kind kind, int flush_types, bool direct_write)
 {
 	return (struct message_welcome){
 		.direct_write_to_pmem = direct_write,
@@ -38,7 +38,7 @@ static void the_strongest_flush_is_taken(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct message_welcome o =
-			offer(TARGET_DEVDAX, cases[i].types, cases[i].direct_write);
+			welcome(TARGET_DEVDAX, cases[i].types, cases[i].direct_write);
 
 		assert_int_equal(persisting_flush(&o, 0), cases[i].expected);
 	}
@@ -49,7 +49,7 @@ static void auto_asks_the_server_where_only_that_persists(void **state)
 	const enum target_kind pmem[] = {TARGET_FSDAX, TARGET_DEVDAX};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct message_welcome o = offer(pmem[i], VISIBILITY | PERSISTENT, false);
+		struct message_welcome o = welcome(pmem[i], VISIBILITY | PERSISTENT, false);
 		struct persist_choice choice = {0};
 
 		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
@@ -64,7 +64,7 @@ static void auto_has_the_server_sync_a_file(void **state)
 	const enum target_kind files[] = {TARGET_FILE, TARGET_OTHERFILE};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct message_welcome o = offer(files[i], VISIBILITY | PERSISTENT, i == 0);
+		struct message_welcome o = welcome(files[i], VISIBILITY | PERSISTENT, i == 0);
 		struct persist_choice choice = {0};
 
 		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
@@ -75,10 +75,10 @@ static void auto_has_the_server_sync_a_file(void **state)
 static void auto_tries_native_first(void **state)
 {
 	const struct message_welcome tries[] = {
-		offer(TARGET_DRAM, VISIBILITY, false),
-		offer(TARGET_DEVDAX, VISIBILITY | PERSISTENT, true),
+		welcome(TARGET_DRAM, VISIBILITY, false),
+		welcome(TARGET_DEVDAX, VISIBILITY | PERSISTENT, true),
 		/* nothing makes it durable */
-		offer(TARGET_MEMFILE, VISIBILITY, false),
+		welcome(TARGET_MEMFILE, VISIBILITY, false),
 	};
 
 	for (size_t i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ static void auto_tries_native_first(void **state)
 
 static void auto_flushes_nothing_that_takes_no_flush(void **state)
 {
-	struct message_welcome o = offer(TARGET_DRAM, 0, false);
+	struct message_welcome o = welcome(TARGET_DRAM, 0, false);
 	struct persist_choice choice = {0};
 
 	assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
@@ -100,7 +100,7 @@ static void auto_flushes_nothing_that_takes_no_flush(void **state)
 /* One probe decides for all repeats of a target. */
 static void a_choice_stays(void **state)
 {
-	struct message_welcome o = offer(TARGET_DRAM, VISIBILITY, false);
+	struct message_welcome o = welcome(TARGET_DRAM, VISIBILITY, false);
 	struct persist_choice native = {0}, read = {0};
 
 	persisting_settle(&native, true);
@@ -114,7 +114,7 @@ static void a_choice_stays(void **state)
 static void a_flush_that_is_not_taken_is_refused(void **state)
 {
 	const char *who = "server 10.0.0.1:7204";
-	struct message_welcome o = offer(TARGET_DRAM, 0, false);
+	struct message_welcome o = welcome(TARGET_DRAM, 0, false);
 	struct params apm = {.op = BENCH_WRITE, .persist = BENCH_APM, .size_bytes = 64};
 	struct params none = {.op = BENCH_WRITE, .persist = BENCH_NONE, .size_bytes = 64};
 

@@ -89,21 +89,21 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 	return 0;
 }
 
-static int offer_lanes(const char *transport, const struct lanes_cfg *cfg, struct method *method,
-		       struct lanes_offer *offer)
+static int make_endpoint(const char *transport, const struct lanes_cfg *cfg, struct method *method,
+			 struct lanes_endpoint *endpoint)
 {
 	*method = (struct method){.method = CONTROL_GPSPM};
 	note("%s lanes %u at %s; ", transport, cfg->nlanes, cfg->address);
 	if (fake.lanes_answer)
 		return reason_set(-fake.lanes_answer, "no lanes");
-	*offer = (struct lanes_offer){"192.0.2.7", 1234, 0x0123456789abcdef};
+	*endpoint = (struct lanes_endpoint){"192.0.2.7", 1234, 0x0123456789abcdef};
 	return 0;
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_offer *offer)
+	       struct lanes_endpoint *endpoint)
 {
-	int ret = offer_lanes("rdma", cfg, method, offer);
+	int ret = make_endpoint("rdma", cfg, method, endpoint);
 
 	if (ret == 0)
 		*lanes = (struct lanes *)&the_pool;
@@ -118,9 +118,9 @@ void lanes_close(struct lanes **lanes)
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_offer *offer)
+		   struct lanes_endpoint *endpoint)
 {
-	int ret = offer_lanes("tcp", cfg, method, offer);
+	int ret = make_endpoint("tcp", cfg, method, endpoint);
 
 	if (ret == 0)
 		*lanes = (struct lanes_tcp *)&the_pool;

@@ -54,22 +54,22 @@ uint64_t lane_serve_data_bytes(const struct lane_request *request)
 
 static unsigned char bytes[1 << 16];
 
-static int connect_to(const struct lanes_offer *offer)
+static int connect_to(const struct lanes_endpoint *endpoint)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(offer->port)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(endpoint->port)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	inet_pton(AF_INET, offer->address, &to.sin_addr);
+	inet_pton(AF_INET, endpoint->address, &to.sin_addr);
 	assert_int_equal(connect(fd, (struct sockaddr *)(void *)&to, sizeof(to)), 0);
 	return fd;
 }
 
-static int admitted(const struct lanes_offer *offer)
+static int admitted(const struct lanes_endpoint *endpoint)
 {
 	const struct handshake_request handshake = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, 0,
-						    offer->token};
+						    endpoint->token};
 	uint8_t request[HANDSHAKE_REQUEST_BYTES], reply[HANDSHAKE_REPLY_BYTES];
-	int fd = connect_to(offer);
+	int fd = connect_to(endpoint);
 
 	handshake_encode_request(&handshake, request);
 	assert_int_equal(send(fd, request, sizeof(request), 0), sizeof(request));
@@ -98,13 +98,13 @@ static void a_session_ends_in_the_middle_of_a_write(void **state)
 	struct pool pool = {0};
 	const struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1", .nlanes = 1};
 	struct lanes_tcp *lanes = NULL;
-	struct lanes_offer offer;
+	struct lanes_endpoint endpoint;
 	struct method method;
 	pthread_t thread;
 	int fd;
 
-	assert_int_equal(lanes_tcp_open(&lanes, &cfg, &method, &offer), 0);
-	fd = admitted(&offer);
+	assert_int_equal(lanes_tcp_open(&lanes, &cfg, &method, &endpoint), 0);
+	fd = admitted(&endpoint);
 	ask_to_write(fd);
 	assert_int_equal(thread_start(&thread, send_for_ever, &fd), 0);
 	while (served < 10)

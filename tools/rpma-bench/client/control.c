@@ -134,12 +134,12 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 	if (answer.welcome.refusal[0] != '\0')
 		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->dial.name,
 				   answer.welcome.refusal);
-	server->offer = answer.welcome;
+	server->welcome = answer.welcome;
 	server->known = true;
 	if (answer.welcome.environment_bytes == 0)
 		return 0;
 	ret = receive_object(remote, &server->environment);
-	server->readiness = platform_take(server->environment, server->offer.targets_count);
+	server->readiness = platform_take(server->environment, server->welcome.targets_count);
 	return ret;
 }
 

@@ -45,7 +45,7 @@ int points_left(const struct run *run)
 static int check_size(const struct run *run, const struct params *p)
 {
 	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
-	uint64_t bytes = run->record.server.offer.targets[p->target].bytes;
+	uint64_t bytes = run->record.server.welcome.targets[p->target].bytes;
 	uint64_t each = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p);
 
 	if (p->test == BENCH_CONNECT || each <= bytes / params_lanes(p))
@@ -105,7 +105,7 @@ static int probe_point(struct point_probe *probe, size_t point)
 	ret = check_size(probe->run, &setup.params);
 	if (ret || setup.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&probe->run->record.server.offer, &setup.params,
+	ret = persisting_check(&probe->run->record.server.welcome, &setup.params,
 			       setup.remote->dial.name);
 	if (ret || setup.params.bidirectional || setup.params.test == BENCH_REGISTER)
 		return ret;

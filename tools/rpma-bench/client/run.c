@@ -163,7 +163,7 @@ static int prepare(struct run *run)
 		ret = place(run);
 	}
 	if (ret == 0)
-		ret = target_selector_resolve(&o->selector, &run->record.server.offer,
+		ret = target_selector_resolve(&o->selector, &run->record.server.welcome,
 					      run->remote.dial.name, run->record.targets);
 	return ret ? ret : points_check(run);
 }

@@ -17,7 +17,7 @@
 
 static uint64_t target_bytes(const struct repeat_setup *setup)
 {
-	return setup->run->record.server.offer.targets[setup->params.target].bytes;
+	return setup->run->record.server.welcome.targets[setup->params.target].bytes;
 }
 
 /* A pool is as large as what a server would be let write to. */
@@ -64,7 +64,7 @@ static int make_lanes(struct repeat_setup *setup)
 		.seed = setup->begin.seed,
 		.topology = record->topology,
 		.node = record->placement.node,
-		.flush_type = persisting_flush(&record->server.offer, setup->params.target),
+		.flush_type = persisting_flush(&record->server.welcome, setup->params.target),
 		.inline_bytes = inline_bytes(record->options),
 		.huge_pages = record->options->huge_buffers,
 	};
@@ -252,7 +252,7 @@ static int open_chosen(struct repeat_setup *setup)
 {
 	struct persist_choice *choice = &setup->run->record.chosen[setup->params.target];
 	enum bench_persist first =
-		persisting_first(&setup->run->record.server.offer, setup->params.target, choice);
+		persisting_first(&setup->run->record.server.welcome, setup->params.target, choice);
 	bool native = false;
 	int ret = open_with(setup, first);
 

@@ -40,9 +40,9 @@ static int parse(struct options *o, const struct cli_command *command, int argc,
 	return cli_parse(command, argc, argv, &o->cli);
 }
 
-static int offer_something(struct options *o)
+static int add_default_target(struct options *o)
 {
-	return o->targets_count > 0 ? 0 : -option_offer_target(o, "dram:64M");
+	return o->targets_count > 0 ? 0 : -option_add_target(o, "dram:64M");
 }
 
 static void clear_series(struct options *o)
@@ -274,7 +274,7 @@ int options_parse_server(struct options *options, int argc, char **argv)
 	};
 	int ret = parse(options, &command, argc, argv);
 
-	return ret || options->cli.done ? ret : offer_something(options);
+	return ret || options->cli.done ? ret : add_default_target(options);
 }
 
 static int check_host(const char *host, const char *command)
@@ -347,7 +347,7 @@ static int parse_both(struct options *options, const char *command, const char *
 	const struct cli_command both = {.name = command, .text = text, .tables = tables};
 	int ret = parse(options, &both, argc, argv);
 
-	if (ret || options->cli.done || (ret = offer_something(options)))
+	if (ret || options->cli.done || (ret = add_default_target(options)))
 		return ret;
 	return complete(options);
 }

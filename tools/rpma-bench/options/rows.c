@@ -30,7 +30,7 @@ static error_t out_of_memory(void)
 	return ENOMEM;
 }
 
-error_t option_offer_target(struct options *o, const char *spec)
+error_t option_add_target(struct options *o, const char *spec)
 {
 	if (o->targets_count == PARAMS_TARGETS_MAX)
 		return cli_wrong_value("--target", spec, "16 targets at most");
@@ -50,7 +50,7 @@ static error_t parse_targets(const char *option, const char *list, void *options
 
 	(void)option;
 	while (ret == 0 && rest != NULL)
-		ret = option_offer_target(options, strsep(&rest, ","));
+		ret = option_add_target(options, strsep(&rest, ","));
 	free(copy);
 	return ret;
 }

@@ -19,6 +19,6 @@ extern struct cli_row target_rows[]; /* the target axis of a client */
 void option_rows_make(void);
 
 /* Adds memory to offer; EINVAL or ENOMEM with the error message set. */
-error_t option_offer_target(struct options *options, const char *spec);
+error_t option_add_target(struct options *options, const char *spec);
 
 #endif /* BENCH_OPTIONS_ROWS_H */

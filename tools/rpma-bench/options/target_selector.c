@@ -108,33 +108,33 @@ static bool is_of(enum target_kind kind, const char *word)
 }
 
 /* A kind stands for the first target that is of it. */
-static size_t look_up(const char *word, const struct message_welcome *offer)
+static size_t look_up(const char *word, const struct message_welcome *welcome)
 {
 	uint64_t number;
 	size_t i;
 
 	if (units_parse_number(word, &number) == 0)
 		return (size_t)number;
-	for (i = 0; i < offer->targets_count; i++) {
-		if (is_of((enum target_kind)offer->targets[i].kind, word))
+	for (i = 0; i < welcome->targets_count; i++) {
+		if (is_of((enum target_kind)welcome->targets[i].kind, word))
 			break;
 	}
 	return i;
 }
 
 int target_selector_resolve(const struct target_selector *selector,
-			    const struct message_welcome *offer, const char *who,
+			    const struct message_welcome *welcome, const char *who,
 			    uint32_t resolved[PARAMS_TARGETS_MAX])
 {
 	for (size_t i = 0; i < selector->count; i++) {
-		size_t found = look_up(selector->words[i], offer);
+		size_t found = look_up(selector->words[i], welcome);
 
-		if (found >= offer->targets_count)
+		if (found >= welcome->targets_count)
 			return failure_set(EXIT_WRONG_USAGE, "hello",
 					   "--target %s: %s offers %d target%s, and this is not "
 					   "among them",
-					   selector->words[i], who, offer->targets_count,
-					   offer->targets_count == 1 ? "" : "s");
+					   selector->words[i], who, welcome->targets_count,
+					   welcome->targets_count == 1 ? "" : "s");
 		resolved[i] = (uint32_t)found;
 	}
 	for (size_t i = 1; i < selector->count; i++) {

@@ -34,7 +34,7 @@ int target_selector_set(struct target_selector *selector, struct series *series,
  * mean the same target: its points would be there twice. who names the server.
  */
 int target_selector_resolve(const struct target_selector *selector,
-			    const struct message_welcome *offer, const char *who,
+			    const struct message_welcome *welcome, const char *who,
 			    uint32_t resolved[PARAMS_TARGETS_MAX]);
 
 #endif /* BENCH_OPTIONS_TARGET_SELECTOR_H */

@@ -155,8 +155,8 @@ static json_t *make_run(const struct record *record, const json_t *points)
 static json_t *make_target(const struct record *record, uint32_t choice)
 {
 	uint32_t index = record->targets[choice];
-	const struct message_welcome *offer = &record->server.offer;
-	const struct message_target *t = &offer->targets[index];
+	const struct message_welcome *welcome = &record->server.welcome;
+	const struct message_target *t = &welcome->targets[index];
 	bool huge = t->kind == TARGET_HUGEPAGES && t->page_bytes > 0;
 
 	if (!record->server.known)
@@ -168,7 +168,7 @@ static json_t *make_target(const struct record *record, uint32_t choice)
 			 t->page_bytes > 0 ? result_integer(t->page_bytes) : json_null(),
 			 "hugepage_bytes", huge ? result_integer(t->page_bytes) : json_null(),
 			 "numa_node", result_known(t->numa_node), "direct_write_to_pmem",
-			 offer->direct_write_to_pmem != 0);
+			 welcome->direct_write_to_pmem != 0);
 }
 
 /* Slots are as far apart as the size, rounded up to lines. */

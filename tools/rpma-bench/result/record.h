@@ -28,7 +28,7 @@ enum run_status { RUN_COMPLETE, RUN_INTERRUPTED, RUN_FAILED };
 /* What a server told of itself when it took the client. */
 struct server_info {
 	bool known;
-	struct message_welcome offer;
+	struct message_welcome welcome;
 	json_t *environment; /* owned; NULL: not told */
 	json_t *readiness;   /* owned; a block for each target (readiness.h); NULL: not told */
 };

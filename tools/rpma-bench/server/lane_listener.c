@@ -10,11 +10,12 @@
 #include "common/base/failure.h"
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct offered_target *offer, const struct link_knobs *knobs)
+		       const struct exported_region *exported, const struct link_knobs *knobs)
 {
 	struct lane_listener *r = listener;
 
-	*r = (struct lane_listener){.server = server, .offer = offer, .knobs = knobs, .fd = -1};
+	*r = (struct lane_listener){
+		.server = server, .exported = exported, .knobs = knobs, .fd = -1};
 	if (getrandom(&r->token, sizeof(r->token), 0) != sizeof(r->token))
 		return failure_set(EXIT_INTERNAL, "begin", "the kernel gave no random bytes");
 	return endpoint_listen(server->service.peer, server->service.address, &r->port, &r->ep,
@@ -44,7 +45,7 @@ static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
 {
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
-	region_encode_reply(&r->offer->region, HANDSHAKE_WELCOME, 0, bytes);
+	region_encode_reply(&r->exported->region, HANDSHAKE_WELCOME, 0, bytes);
 	return link_accept(link, r->server->service.peer, req, cfg, bytes, sizeof(bytes));
 }
 

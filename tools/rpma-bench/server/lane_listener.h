@@ -11,9 +11,9 @@
 #include "server_state.h"
 
 struct lane_listener {
-	struct server_state *server;	    /* borrowed */
-	const struct link_knobs *knobs;	    /* borrowed; of its connections */
-	const struct offered_target *offer; /* borrowed; what the lanes are told of */
+	struct server_state *server;		/* borrowed */
+	const struct link_knobs *knobs;		/* borrowed; of its connections */
+	const struct exported_region *exported; /* borrowed; what the lanes are told of */
 	struct rpma_ep *ep;
 	int fd; /* readable: lane_listener_accept has something to do; -1: no lane is expected */
 	uint16_t port;
@@ -21,7 +21,7 @@ struct lane_listener {
 };
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct offered_target *offer, const struct link_knobs *knobs);
+		       const struct exported_region *exported, const struct link_knobs *knobs);
 /* What was never opened is fine if it is zero. */
 void lane_listener_close(struct lane_listener *listener);
 

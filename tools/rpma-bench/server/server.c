@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server.c -- offers pieces of memory and starts a session per client.
+ * server.c -- exports pieces of memory and starts a session per client.
  *
- * It takes nothing but where to listen, whom to take and what to offer; all
+ * It takes nothing but where to listen, whom to take and what to export; all
  * else arrives in the messages of its clients.
  */
 #include "server.h"
@@ -40,7 +40,7 @@ struct servers {
 	struct server_budget budget;
 };
 
-/* --- what is offered --------------------------------------------------------- */
+/* --- what is exported -------------------------------------------------------- */
 
 static bool odp_capable(const struct server *s)
 {
@@ -74,14 +74,14 @@ static int choose_node(const struct server *s, int *node)
 
 static int open_target(struct server *s, size_t i, const struct target_cfg *cfg)
 {
-	struct offered_target *offer = &s->state.offers[i];
-	int ret = target_open(&offer->target, s->options->targets[i], cfg);
+	struct exported_region *exported = &s->state.regions[i];
+	int ret = target_open(&exported->target, s->options->targets[i], cfg);
 
-	if (ret == 0 && offer->target.bind_error != 0)
+	if (ret == 0 && exported->target.bind_error != 0)
 		fprintf(stderr,
 			"rpma-bench server: target %zu could not be bound to NUMA node "
 			"%d: %s\n",
-			i, cfg->node, strerror(offer->target.bind_error));
+			i, cfg->node, strerror(exported->target.bind_error));
 	return ret;
 }
 
@@ -97,15 +97,15 @@ static int open_targets(struct server *s, const struct server *first)
 	s->state.owns_targets = first == NULL;
 	s->state.owns_regions = true;
 	for (size_t i = 0; i < o->targets_count && ret == 0; i++) {
-		struct offered_target *offer = &s->state.offers[i];
+		struct exported_region *exported = &s->state.regions[i];
 
 		if (first != NULL)
-			offer->target = first->state.offers[i].target;
+			exported->target = first->state.regions[i].target;
 		else
 			ret = open_target(s, i, &cfg);
 		if (ret == 0) {
-			s->state.offers_count++;
-			ret = offered_target_register(offer, &host, o->targets[i]);
+			s->state.regions_count++;
+			ret = exported_region_register(exported, &host, o->targets[i]);
 		}
 	}
 	return ret;
@@ -122,8 +122,8 @@ static bool share_device(struct server *s, const struct server *others, size_t c
 		rpma_peer_delete(&s->state.service.peer);
 		s->state.service.peer = other->service.peer;
 		s->state.service.same_device = &other->service;
-		memcpy(s->state.offers, other->offers, sizeof(s->state.offers));
-		s->state.offers_count = other->offers_count;
+		memcpy(s->state.regions, other->regions, sizeof(s->state.regions));
+		s->state.regions_count = other->regions_count;
 		return true;
 	}
 	return false;
@@ -138,8 +138,8 @@ static int gather_environment(struct server *s)
 		return failure_call("environment", errno, "open /");
 	block = environment_gather(&root, s->state.topology, s->state.service.device);
 	json_object_set_new(block, "readiness",
-			    offers_readiness(s->state.offers, s->state.offers_count, &root,
-					     s->state.service.device));
+			    regions_readiness(s->state.regions, s->state.regions_count, &root,
+					      s->state.service.device));
 	if (s->options->anonymous)
 		environment_anonymise(block);
 	s->state.environment = json_dumps(block, JSON_COMPACT);
@@ -335,8 +335,8 @@ static void announce(const struct servers *all)
 		announce_wildcard(all);
 	else
 		service_announce(&server->service, server->direct_write_to_pmem);
-	for (size_t i = 0; i < server->offers_count; i++) {
-		const struct target *t = &server->offers[i].target;
+	for (size_t i = 0; i < server->regions_count; i++) {
+		const struct target *t = &server->regions[i].target;
 
 		printf("  target %zu: %s of %s%s%s for remote read, write and flush\n", i,
 		       units_print_size(t->size_bytes, size), target_kind_name(t->kind),

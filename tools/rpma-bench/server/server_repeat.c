@@ -26,7 +26,7 @@
 struct server_repeat {
 	struct server_state *server;
 	struct message_begin begin;
-	const struct offered_target *offer;
+	const struct exported_region *exported;
 	struct persist persist;
 	struct server_share share;
 	bool share_taken;
@@ -57,23 +57,23 @@ static int check_target(struct server_repeat *s)
 	char size[UNITS_TEXT_BYTES], room[UNITS_TEXT_BYTES];
 	uint64_t least;
 
-	if (p->target >= s->server->offers_count) {
+	if (p->target >= s->server->regions_count) {
 		failure_set(EXIT_RUN_FAILED, "begin",
 			    "it has no target %u: it offers %zu, numbered from 0", p->target,
-			    s->server->offers_count);
+			    s->server->regions_count);
 		return -EIO;
 	}
-	s->offer = &s->server->offers[p->target];
+	s->exported = &s->server->regions[p->target];
 	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_lanes(p);
 	if (p->op == BENCH_SEND || p->test == BENCH_CONNECT)
 		least = 0; /* the target is not touched */
-	if (least > s->offer->target.size_bytes)
+	if (least > s->exported->target.size_bytes)
 		return failure_set(EXIT_RUN_FAILED, "begin",
 				   "%u lanes with operations of %s do not fit its target of %s",
 				   params_lanes(p), units_print_size(p->size_bytes, size),
-				   units_print_size(s->offer->target.size_bytes, room));
+				   units_print_size(s->exported->target.size_bytes, room));
 	if (params_gpspm(p))
-		return persist_open(&s->persist, &s->offer->target);
+		return persist_open(&s->persist, &s->exported->target);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int place(struct server_repeat *s)
 	const struct placement_request request = {
 		.pin = s->server->pin,
 		.mem_node = "none",
-		.near = {s->server->service.device, s->offer->target.numa_node},
+		.near = {s->server->service.device, s->exported->target.numa_node},
 		.threads = threads_of(params_of(s)),
 		.skip = s->server->cores_taken,
 		.lenient = true,
@@ -140,7 +140,7 @@ static int place(struct server_repeat *s)
 	if (topology != NULL && topology_is_this_machine(topology))
 		ret = placement_choose(&s->placement, topology, &request);
 	if (ret == 0)
-		placement_memory_made(&s->placement, s->offer->target.memory);
+		placement_memory_made(&s->placement, s->exported->target.memory);
 	return ret;
 }
 
@@ -159,10 +159,10 @@ static int set_up(struct server_repeat *s)
 	if (s->lanes == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	if (p->server_load_millionths > 0 &&
-	    (ret = load_start(&s->load, s->offer->target.numa_node, p->server_load_millionths)))
+	    (ret = load_start(&s->load, s->exported->target.numa_node, p->server_load_millionths)))
 		return ret;
 	if (s->lanes_wanted > 0 &&
-	    (ret = lane_listener_open(&s->listener, s->server, s->offer, &s->begin.knobs)))
+	    (ret = lane_listener_open(&s->listener, s->server, s->exported, &s->begin.knobs)))
 		return ret;
 	s->files = open_files_count();
 	return 0;
@@ -378,7 +378,7 @@ static void verify(struct server_repeat *s, const struct message_end *end,
 		   const struct access_keepalive *keepalive)
 {
 	const struct params *p = params_of(s);
-	const struct target *t = &s->offer->target;
+	const struct target *t = &s->exported->target;
 	struct server_report *report = &s->report;
 	struct access access;
 
@@ -439,7 +439,7 @@ bool server_repeat_is_done(const struct server_repeat *repeat)
 /* What was bound, and what was not. */
 static void note_placement(struct server_repeat *s)
 {
-	int bind_error = s->offer->target.bind_error, cpu = -1;
+	int bind_error = s->exported->target.bind_error, cpu = -1;
 
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++) {
 		int error = responder_unbound(s->responders[i], &cpu);

@@ -8,11 +8,11 @@
 
 void server_destroy(struct server_state *server)
 {
-	for (size_t i = 0; i < server->offers_count; i++) {
+	for (size_t i = 0; i < server->regions_count; i++) {
 		if (server->owns_regions)
-			region_close(&server->offers[i].region);
+			region_close(&server->regions[i].region);
 		if (server->owns_targets)
-			target_close(&server->offers[i].target);
+			target_close(&server->regions[i].target);
 	}
 	topology_free(&server->topology);
 	free(server->environment);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * server_state.h -- what all sessions of a server share: the memory it offers, and how
+ * server_state.h -- what all sessions of a server share: the memory it exports, and how
  * much its clients may make it allocate together.
  */
 #ifndef BENCH_SERVER_SERVER_STATE_H
@@ -11,7 +11,7 @@
 #include "common/base/clock.h"
 #include "common/host/topology.h"
 #include "common/rdma/service.h"
-#include "target.h"
+#include "exported_region.h"
 
 #define SERVER_SESSIONS_MAX 256
 #define SERVER_LANES_MAX    2048
@@ -30,8 +30,8 @@ struct server_state {
 	struct service service;
 	struct service *main;	      /* ends the program when it stops; borrowed */
 	struct server_budget *budget; /* borrowed */
-	struct offered_target offers[PARAMS_TARGETS_MAX];
-	size_t offers_count;
+	struct exported_region regions[PARAMS_TARGETS_MAX];
+	size_t regions_count;
 	bool direct_write_to_pmem; /* what the operator stated */
 	bool once;		   /* ends with the first client that began a run */
 	bool owned;		   /* started by the only client it is for */

@@ -65,9 +65,9 @@ static int exchange_hello(struct session *s)
 		return ret;
 	welcome.welcome.environment_bytes = (uint32_t)strlen(server->environment);
 	welcome.welcome.direct_write_to_pmem = server->direct_write_to_pmem;
-	welcome.welcome.targets_count = (uint8_t)server->offers_count;
-	for (size_t i = 0; i < server->offers_count; i++)
-		welcome.welcome.targets[i] = server->offers[i].description;
+	welcome.welcome.targets_count = (uint8_t)server->regions_count;
+	for (size_t i = 0; i < server->regions_count; i++)
+		welcome.welcome.targets[i] = server->regions[i].description;
 	ret = exchange_send(s->link, &welcome);
 	s->welcomed = ret == 0;
 	return ret == 0 ? send_text(s, server->environment) : ret;

@@ -52,7 +52,7 @@ static int once(void *arg, uint64_t *stamps)
 	int ret;
 
 	stamps[0] = clock_now(r->steps.clock);
-	ret = rpma_mr_reg(r->server->service.peer, r->server->offers[p->target].target.memory,
+	ret = rpma_mr_reg(r->server->service.peer, r->server->regions[p->target].target.memory,
 			  p->size_bytes, USAGE, &mr);
 	if (ret)
 		return failed(r, "register", ret);

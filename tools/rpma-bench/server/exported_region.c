@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target.c -- opens a target, registers it, and keeps what a client is told of it.
+ * exported_region.c -- opens a target, registers it, and keeps what a client is told of it.
  */
-#include "target.h"
+#include "exported_region.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,20 +22,20 @@ static uint8_t odp_of(enum target_kind kind, bool odp_capable)
 	return kind == TARGET_FSDAX ? ODP_YES : ODP_UNKNOWN;
 }
 
-int offered_target_register(struct offered_target *offer, const struct target_context *server,
-			    const char *spec)
+int exported_region_register(struct exported_region *exported, const struct target_context *server,
+			     const char *spec)
 {
-	const struct target *t = &offer->target;
+	const struct target *t = &exported->target;
 	const struct region_memory memory = {t->memory, t->size_bytes, t->kind, spec,
 					     server->direct_write_to_pmem};
-	int ret = region_open(&offer->region, server->peer, server->device, &memory);
+	int ret = region_open(&exported->region, server->peer, server->device, &memory);
 
 	if (ret)
 		return ret;
-	offer->description = (struct message_target){
+	exported->description = (struct message_target){
 		.kind = (uint8_t)t->kind,
 		.odp = odp_of(t->kind, server->odp_capable),
-		.flush_types = offer->region.flush_types,
+		.flush_types = exported->region.flush_types,
 		.numa_node = t->numa_node,
 		.page_bytes = (uint32_t)t->page_bytes,
 		.bytes = t->size_bytes,
@@ -69,12 +69,12 @@ static json_t *readiness_of(const struct target *target, const struct sysroot *r
 	return block != NULL ? block : json_null();
 }
 
-json_t *offers_readiness(const struct offered_target *offers, size_t count,
-			 const struct sysroot *root, const char *device)
+json_t *regions_readiness(const struct exported_region *regions, size_t count,
+			  const struct sysroot *root, const char *device)
 {
 	json_t *blocks = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(blocks, readiness_of(&offers[i].target, root, device));
+		json_array_append_new(blocks, readiness_of(&regions[i].target, root, device));
 	return blocks;
 }
