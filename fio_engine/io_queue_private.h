@@ -111,7 +111,7 @@ struct wait {
 	uint64_t limit_ns; /* the caller's */
 	uint64_t progress_ns;
 	uint64_t stop_ns; /* when it was seen that the job is to stop; 0: it is not */
-	uint64_t look_ns;
+	uint64_t check_ns;
 	uint64_t taken;
 	uint32_t empty;
 };

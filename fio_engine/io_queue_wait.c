@@ -13,7 +13,7 @@
 
 #define EMPTY_POLLS   256 /* busy polls between two looks at the clock */
 #define MS	      1000000ULL
-#define LOOK_NS	      MS
+#define CHECK_NS      MS
 #define SLEEP_NS      (100 * MS)
 #define STANDSTILL_NS (60000 * MS)
 #define STOP_NS	      (2000 * MS)
@@ -37,7 +37,7 @@ static void give_up(struct io_queue *q, int error, const char *why)
 }
 
 /* What may end a wait before its time. */
-static void look_around(struct io_queue *q, struct wait *w, uint64_t now)
+static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 {
 	const struct connection_cfg *cfg = &q->connection->cfg;
 
@@ -88,9 +88,9 @@ bool io_queue_wait_more(struct io_queue *q, struct wait *wait)
 	if (poll && ++wait->empty % EMPTY_POLLS != 0)
 		return true;
 	now = monotonic_ns();
-	if (now >= wait->look_ns) {
-		look_around(q, wait, now);
-		wait->look_ns = now + LOOK_NS;
+	if (now >= wait->check_ns) {
+		check_limits(q, wait, now);
+		wait->check_ns = now + CHECK_NS;
 	}
 	if (q->broken != 0 || now >= wait->limit_ns)
 		return false;

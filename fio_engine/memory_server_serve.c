@@ -35,7 +35,7 @@ unsigned memory_server_clients(const struct memory_server *m)
 
 /* --- looking -------------------------------------------------------------- */
 
-static bool look_at_all(struct memory_server *m, int64_t at_ms, bool *any_active)
+static bool poll_all(struct memory_server *m, int64_t at_ms, bool *any_active)
 {
 	bool found = false;
 
@@ -46,7 +46,7 @@ static bool look_at_all(struct memory_server *m, int64_t at_ms, bool *any_active
 		if (!session_active(s))
 			continue;
 		*any_active = true;
-		found |= session_look(s, at_ms);
+		found |= session_poll(s, at_ms);
 	}
 	return found;
 }
@@ -60,7 +60,7 @@ static bool spin(struct memory_server *m)
 
 	do {
 		for (int i = 0; i < ROUNDS; i++) {
-			look_at_all(m, begin_ms, &active);
+			poll_all(m, begin_ms, &active);
 			if (!active)
 				return false;
 		}
@@ -149,7 +149,7 @@ static int serve(struct memory_server *m, bool admit)
 	bool polling = m->cfg.settings->poll, active, busy;
 	int ret;
 
-	busy = polling ? spin(m) : look_at_all(m, monotonic_ms(), &active);
+	busy = polling ? spin(m) : poll_all(m, monotonic_ms(), &active);
 	ret = wait_and_take(m, busy ? 0 : WAIT_MS, admit);
 	if (ret == 0)
 		tick_all(m);

@@ -284,7 +284,7 @@ bool session_active(const struct session *s)
 	return s->state == SESSION_SERVED && s->job_request.depth > 0 && !s->goodbye;
 }
 
-bool session_look(struct session *s, int64_t now_ms)
+bool session_poll(struct session *s, int64_t now_ms)
 {
 	struct ibv_wc wc[BATCH];
 	uint32_t room = BATCH;

@@ -77,7 +77,7 @@ void session_close(struct session **session);
 /* Whether messages of it are to be looked for. */
 bool session_active(const struct session *session);
 /* Takes some of what has arrived, and answers; false: there was nothing. */
-bool session_look(struct session *session, int64_t now_ms);
+bool session_poll(struct session *session, int64_t now_ms);
 /* messages_fd is readable. */
 void session_wake(struct session *session);
 /* event_fd is readable. */

@@ -44,9 +44,9 @@ enum file_medium file_medium_of_type(long type)
 	}
 }
 
-static enum file_medium look(int fd, int depth);
+static enum file_medium medium_of_fd(int fd, int depth);
 
-static enum file_medium look_at(const char *path, const struct stat *same, int depth)
+static enum file_medium medium_of_path(const char *path, const struct stat *same, int depth)
 {
 	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,7 +58,7 @@ static enum file_medium look_at(const char *path, const struct stat *same, int d
 	if (fstat(fd, &st) == 0 && (same == NULL || (st.st_size == same->st_size &&
 						     st.st_mtim.tv_sec == same->st_mtim.tv_sec &&
 						     st.st_mtim.tv_nsec == same->st_mtim.tv_nsec)))
-		medium = look(fd, depth);
+		medium = medium_of_fd(fd, depth);
 	close(fd);
 	return medium;
 }
@@ -189,7 +189,7 @@ static int mount_of(int fd)
 	return mount;
 }
 
-static enum file_medium look_through_overlay(int fd, const struct stat *st, int depth)
+static enum file_medium medium_of_overlay(int fd, const struct stat *st, int depth)
 {
 	char link[64], path[PATH_MAX], upper[PATH_MAX];
 	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
@@ -201,7 +201,7 @@ static enum file_medium look_through_overlay(int fd, const struct stat *st, int 
 	if (mounts != NULL && len > 0) {
 		path[len] = '\0';
 		if (file_medium_upper(mounts, mount_of(fd), path, upper, sizeof(upper)))
-			medium = look_at(upper, st, depth);
+			medium = medium_of_path(upper, st, depth);
 	}
 	free(mounts);
 	return medium;
@@ -210,7 +210,7 @@ static enum file_medium look_through_overlay(int fd, const struct stat *st, int 
 /* --- disks -------------------------------------------------------------------------- */
 
 /* A file system without a disk of its own number, such as btrfs, is taken at its word. */
-static enum file_medium look_at_disk(dev_t dev, int depth)
+static enum file_medium medium_of_disk(dev_t dev, int depth)
 {
 	char path[64], target[PATH_MAX], *text;
 	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
@@ -234,13 +234,13 @@ static enum file_medium look_at_disk(dev_t dev, int depth)
 	text = read_text(path);
 	if (text != NULL) {
 		text[strcspn(text, "\n")] = '\0';
-		medium = look_at(text, NULL, depth);
+		medium = medium_of_path(text, NULL, depth);
 	}
 	free(text);
 	return medium;
 }
 
-static enum file_medium look(int fd, int depth)
+static enum file_medium medium_of_fd(int fd, int depth)
 {
 	enum file_medium medium;
 	struct statfs fs;
@@ -249,12 +249,12 @@ static enum file_medium look(int fd, int depth)
 	if (depth == 0 || fstatfs(fd, &fs) != 0 || fstat(fd, &st) != 0)
 		return FILE_MEDIUM_UNKNOWN;
 	if (fs.f_type == OVERLAYFS_SUPER_MAGIC)
-		return look_through_overlay(fd, &st, depth - 1);
+		return medium_of_overlay(fd, &st, depth - 1);
 	medium = file_medium_of_type((long)fs.f_type);
-	return medium == FILE_MEDIUM_STORAGE ? look_at_disk(st.st_dev, depth - 1) : medium;
+	return medium == FILE_MEDIUM_STORAGE ? medium_of_disk(st.st_dev, depth - 1) : medium;
 }
 
 enum file_medium file_medium(int fd)
 {
-	return look(fd, DEPTH);
+	return medium_of_fd(fd, DEPTH);
 }

@@ -32,11 +32,11 @@ int lane_end(struct lane *l, int ret)
 	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
 }
 
-int lane_look(const struct lane *l, size_t offset, size_t piece)
+int lane_check(const struct lane *l, size_t offset, size_t piece)
 {
 	struct pollfd stop = {l->lanes->stop_fd, POLLIN, 0};
 
-	if (offset / LANE_LOOK == (offset - piece) / LANE_LOOK)
+	if (offset / LANE_CHECK == (offset - piece) / LANE_CHECK)
 		return 0;
 	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
 }
@@ -188,7 +188,7 @@ static int write_range(struct lane *l, size_t offset, size_t length)
 		length -= piece;
 		most = length;
 		if (ret == 0 && length > 0)
-			ret = lane_look(l, offset, piece);
+			ret = lane_check(l, offset, piece);
 	}
 	return ret;
 }
@@ -205,7 +205,7 @@ static int copy_range(struct lane *l, size_t offset, size_t length)
 		offset += piece;
 		length -= piece;
 		if (ret == 0 && length > 0)
-			ret = lane_look(l, offset, piece);
+			ret = lane_check(l, offset, piece);
 	}
 	return ret;
 }

@@ -19,7 +19,7 @@
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
 #define LANE_WORD	8  /* bytes that flags 0 never tear */
 #define LANE_RANGES	32 /* remembered by a lane; in one request */
-#define LANE_LOOK	((size_t)4 << 20) /* bytes that a busy lane moves between two looks */
+#define LANE_CHECK	((size_t)4 << 20) /* bytes that a busy lane moves between two looks */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
 #define LANE_WHY_MAX	768 /* as the text of struct failure */
@@ -98,10 +98,10 @@ int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
 /* What the call returns. */
 int lane_end(struct lane *lane, int ret);
 /*
- * A transfer goes on at `offset`, after `piece` bytes. Each LANE_LOOK bytes: -ECANCELED
+ * A transfer goes on at `offset`, after `piece` bytes. Each LANE_CHECK bytes: -ECANCELED
  * if stop_fd is readable; a lane that never waits would not find out.
  */
-int lane_look(const struct lane *lane, size_t offset, size_t piece);
+int lane_check(const struct lane *lane, size_t offset, size_t piece);
 
 /* Why a wait was given up, for -ECANCELED. */
 int lanes_stopped(struct lanes *lanes);

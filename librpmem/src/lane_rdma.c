@@ -259,8 +259,9 @@ static void size_queues(struct lanes *lanes, const struct limits *limits)
 		.rq_size = LANE_SLOTS,
 	};
 	/* no transfer is so long that a busy lane looks too seldom */
-	lanes->write_max = (limits->message_bytes < LANE_LOOK ? limits->message_bytes : LANE_LOOK) /
-			   LANE_CUT * LANE_CUT;
+	lanes->write_max =
+		(limits->message_bytes < LANE_CHECK ? limits->message_bytes : LANE_CHECK) /
+		LANE_CUT * LANE_CUT;
 }
 
 static int register_pool(struct lanes *lanes)

@@ -72,7 +72,7 @@ static int take(struct lane *l, const struct ibv_wc *wc)
 }
 
 /* Takes what is there: how many, or a negative errno. */
-static int look(struct lane *l)
+static int poll_cq(struct lane *l)
 {
 	struct rdma_connection *c = l->connection;
 	struct ibv_wc wc[BATCH];
@@ -103,7 +103,7 @@ static int sleep_until_event(struct lane *l)
 			       ? broken(l, "arming the completion queue", RPMA_E_PROVIDER)
 			       : 0;
 	if (fds[1].revents != 0 && !link_alive(c->link, 0)) {
-		ret = look(l);
+		ret = poll_cq(l);
 		return ret == 0 ? lanes_lost(l->lanes) : ret < 0 ? ret : 0;
 	}
 	return fds[2].revents != 0 ? -ECANCELED : 0;
@@ -116,7 +116,7 @@ static int step(struct lane *l)
 	int got;
 
 	for (unsigned i = 0; i < c->spins; i++) {
-		got = look(l);
+		got = poll_cq(l);
 		if (got != 0) {
 			c->spins += (RDMA_SPINS_MAX - c->spins) / 8;
 			return got < 0 ? got : 0;
@@ -288,7 +288,7 @@ static int read_directly(struct lane *l, size_t at, size_t offset, size_t length
 		offset += piece;
 		length -= piece;
 		if (ret == 0 && length > 0)
-			ret = lane_look(l, offset, piece);
+			ret = lane_check(l, offset, piece);
 	}
 	return ret ? ret : await(l, c->posted);
 }
@@ -352,7 +352,7 @@ static int read_by_copy(struct lane *l, char *buffer, size_t offset, size_t leng
 			left = left < BOUNCE_PIECE ? left : BOUNCE_PIECE;
 			memcpy(buffer + taken, c->bounce + half * BOUNCE_PIECE, left);
 			taken += left;
-			ret = lane_look(l, taken, left);
+			ret = lane_check(l, taken, left);
 		}
 	}
 	return ret;

@@ -15,9 +15,9 @@
 
 #include "common/base/monotonic.h"
 
-#define SPINS_MAX  64
-#define SPINS_MIN  1
-#define LOOK_BYTES ((size_t)4 << 20) /* moved between two looks at stop_fd, while it is busy */
+#define SPINS_MAX   64
+#define SPINS_MIN   1
+#define CHECK_BYTES ((size_t)4 << 20) /* moved between two looks at stop_fd, while it is busy */
 
 /* A peer's host that has died is noticed after 30 s, by one of these. */
 #define KEEPALIVE_IDLE_S  10
@@ -76,12 +76,12 @@ static int sleep_for(const struct lane_stream *stream, short events, int timeout
 }
 
 /* A stream that is never out of bytes never sleeps. */
-static int look(struct lane_stream *stream, size_t moved)
+static int check_stop(struct lane_stream *stream, size_t moved)
 {
 	struct pollfd stop = {stream->stop_fd, POLLIN, 0};
 
 	stream->moved += moved;
-	if (stream->moved < LOOK_BYTES)
+	if (stream->moved < CHECK_BYTES)
 		return 0;
 	stream->moved = 0;
 	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
@@ -126,7 +126,7 @@ int lane_stream_send(struct lane_stream *stream, struct iovec *parts, size_t cou
 
 		if (sent >= 0) {
 			skip(&parts, &count, (size_t)sent);
-			ret = look(stream, (size_t)sent);
+			ret = check_stop(stream, (size_t)sent);
 		} else if ((ret = reason(errno)) == 0) {
 			ret = sleep_for(stream, POLLOUT, -1);
 		}
@@ -166,7 +166,7 @@ int lane_stream_receive(struct lane_stream *stream, void *bytes, size_t len, int
 			len -= (size_t)got;
 			stream->spins += (SPINS_MAX - stream->spins) / 4;
 			tries = 0;
-			ret = look(stream, (size_t)got);
+			ret = check_stop(stream, (size_t)got);
 		} else if ((ret = reason(errno)) == 0) {
 			ret = wait_for_bytes(stream, &tries, deadline_ms);
 		}

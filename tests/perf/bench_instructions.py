@@ -27,7 +27,7 @@ LIBRPMA = ("rpma_read", "rpma_cq_get_wc")
 # once a time span and at the end, however many operations there were: the table of samples by
 # their ticks, which hardly repeat here, where an operation takes 50 times its time; and the
 # samples beyond that table, whose number depends on the load of this machine
-CLOCKED = ("measure_time_look", "measure_time_finish", "measure_single_record")
+CLOCKED = ("measure_time_check", "measure_time_finish", "measure_single_record")
 LOOP = "measure_run"
 
 

@@ -58,7 +58,7 @@ static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns
 }
 
 /* What may end a wait: the time, the peer, a signal. */
-static int look_around(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
+static int check_limits(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
 {
 	uint64_t now = monotonic_ns();
 
@@ -99,7 +99,7 @@ static int await(struct ping *p, enum step step, uint64_t deadline_ns, struct pi
 		else if (ret != RPMA_E_NO_COMPLETION)
 			ret = end_with_code(r, step, ret);
 		else if (p->by_event || ++empty % EMPTY_POLLS == 0)
-			ret = look_around(p, step, deadline_ns, r);
+			ret = check_limits(p, step, deadline_ns, r);
 		else
 			ret = 0;
 		if (ret)

@@ -107,7 +107,7 @@ static bool answer(struct server_lane *l, uint64_t slot, uint32_t bytes)
 }
 
 /* How many completions there were; -1: the lane is over. */
-static int look(struct server_lane *l)
+static int poll_cq(struct server_lane *l)
 {
 	struct ibv_wc wc[BATCH];
 	int got = 0, ret = rpma_cq_get_wc(l->cq, BATCH, wc, &got);
@@ -150,7 +150,7 @@ static void serve_requests(struct server_lane *l)
 		unsigned empty = 0;
 		int got;
 
-		while ((got = look(l)) == 0 && empty < l->spins)
+		while ((got = poll_cq(l)) == 0 && empty < l->spins)
 			empty++;
 		if (got < 0)
 			return;

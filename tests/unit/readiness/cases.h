@@ -26,8 +26,8 @@ static inline const struct readiness_check *case_check(const struct readiness_ch
 }
 
 /* What the check finds in the facts once they are changed. */
-static inline struct readiness_finding case_look(const struct readiness_check *checks,
-						 const char *id, void (*change)(struct facts *))
+static inline struct readiness_finding case_finding(const struct readiness_check *checks,
+						    const char *id, void (*change)(struct facts *))
 {
 	struct readiness_finding finding = {.status = READINESS_STATUSES};
 	struct facts *facts = made_facts();
@@ -51,7 +51,8 @@ static inline void cases_run(const struct readiness_check *checks, const struct 
 			     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct readiness_finding finding = case_look(checks, cases[i].id, cases[i].change);
+		struct readiness_finding finding =
+			case_finding(checks, cases[i].id, cases[i].change);
 
 		if (finding.status != cases[i].status)
 			fail_msg("case %zu, %s: %s (%s) in place of %s", i, cases[i].id,

@@ -168,7 +168,7 @@ CASES_OF(checks_capability)
 
 static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
 {
-	struct readiness_finding finding = case_look(checks_capability, id, change);
+	struct readiness_finding finding = case_finding(checks_capability, id, change);
 
 	assert_string_equal(finding.value, value);
 }

@@ -303,12 +303,12 @@ static void processors_have_their_names(void **s)
 
 static void ways_are_counted(void **s)
 {
-	assert_string_equal(case_look(checks_ddio, "DDIO-02", NULL).value, "0x600: 2 ways");
+	assert_string_equal(case_finding(checks_ddio, "DDIO-02", NULL).value, "0x600: 2 ways");
 }
 
 static void the_raw_registers_are_shown(void **s)
 {
-	struct readiness_finding finding = case_look(checks_ddio, "DDIO-04", on);
+	struct readiness_finding finding = case_finding(checks_ddio, "DDIO-04", on);
 
 	assert_non_null(strstr(finding.value, "ON: perfctrlsts 0x00183091 0x00000000"));
 	assert_non_null(strstr(finding.source, "0000:16:00.0/config"));
@@ -318,20 +318,20 @@ static void the_raw_registers_are_shown(void **s)
 /* What is not known to be a register must not be written to. */
 static void no_command_is_given_for_an_unknown_port(void **s)
 {
-	assert_null(strstr(case_look(checks_ddio, "DDIO-04", ice_lake).fix, "setpci"));
-	assert_null(strstr(case_look(checks_ddio, "DDIO-04", unreadable).fix, "setpci"));
+	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", ice_lake).fix, "setpci"));
+	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", unreadable).fix, "setpci"));
 }
 
 static void who_may_not_read_is_told_who_may(void **s)
 {
-	assert_non_null(strstr(case_look(checks_ddio, "DDIO-04", unreadable).fix, "root"));
-	assert_null(strstr(case_look(checks_ddio, "DDIO-04", ice_lake).fix, "Run as root"));
+	assert_non_null(strstr(case_finding(checks_ddio, "DDIO-04", unreadable).fix, "root"));
+	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", ice_lake).fix, "Run as root"));
 }
 
 /* It has no such register, and DDIO is Intel's. */
 static void amd_is_not_told_of_intels_registers(void **s)
 {
-	struct readiness_finding finding = case_look(checks_ddio, "DDIO-04", amd);
+	struct readiness_finding finding = case_finding(checks_ddio, "DDIO-04", amd);
 
 	assert_null(strstr(finding.value, "0x180"));
 	assert_null(strstr(finding.source, "0x180"));
@@ -340,13 +340,13 @@ static void amd_is_not_told_of_intels_registers(void **s)
 
 static void the_statement_is_recorded_with_its_reason(void **s)
 {
-	assert_string_equal(case_look(checks_ddio, "DDIO-05", said_off).value,
+	assert_string_equal(case_finding(checks_ddio, "DDIO-05", said_off).value,
 			    "off: set in the menu");
 }
 
 static void what_stopped_the_probe_is_said(void **s)
 {
-	assert_non_null(strstr(case_look(checks_ddio, "DDIO-06", could_not_probe).value,
+	assert_non_null(strstr(case_finding(checks_ddio, "DDIO-06", could_not_probe).value,
 			       "Operation not permitted"));
 }
 

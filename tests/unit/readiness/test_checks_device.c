@@ -179,7 +179,7 @@ CASES_OF(checks_device)
 
 static void the_port_that_works_is_shown(void **s)
 {
-	struct readiness_finding finding = case_look(checks_device, "DEV-02", first_port_down);
+	struct readiness_finding finding = case_finding(checks_device, "DEV-02", first_port_down);
 
 	assert_string_equal(finding.value,
 			    "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
@@ -193,20 +193,20 @@ static void no_sysfs(struct facts *f)
 
 static void a_host_that_cannot_be_seen_is_not_one_without(void **s)
 {
-	assert_non_null(strstr(case_look(checks_device, "DEV-01", no_sysfs).meaning, "sysfs"));
-	assert_null(strstr(case_look(checks_device, "DEV-01", no_device).meaning, "sysfs"));
+	assert_non_null(strstr(case_finding(checks_device, "DEV-01", no_sysfs).meaning, "sysfs"));
+	assert_null(strstr(case_finding(checks_device, "DEV-01", no_device).meaning, "sysfs"));
 }
 
 static void the_missing_name_is_said(void **s)
 {
-	struct readiness_finding finding = case_look(checks_device, "DEV-01", none_of_that_name);
+	struct readiness_finding finding = case_finding(checks_device, "DEV-01", none_of_that_name);
 
 	assert_non_null(strstr(finding.value, "mlx5_9"));
 }
 
 static void ids_are_as_lspci_writes_them(void **s)
 {
-	struct readiness_finding finding = case_look(checks_device, "DEV-04", NULL);
+	struct readiness_finding finding = case_finding(checks_device, "DEV-04", NULL);
 
 	assert_string_equal(finding.value, "MT4119 (15b3:1017) firmware 16.35.2000");
 }

@@ -165,14 +165,14 @@ static void statuses_are_those_explained(void **s)
 
 static void the_limit_that_is_needed_is_told(void **s)
 {
-	struct readiness_finding finding = case_look(checks_limits, "LIM-01", a_byte_short);
+	struct readiness_finding finding = case_finding(checks_limits, "LIM-01", a_byte_short);
 
 	assert_non_null(strstr(finding.fix, "1048576 KiB"));
 }
 
 static void what_is_too_little_is_told(void **s)
 {
-	struct readiness_finding finding = case_look(checks_limits, "LIM-02", no_reads);
+	struct readiness_finding finding = case_finding(checks_limits, "LIM-02", no_reads);
 
 	assert_string_equal(finding.meaning, "max_qp_rd_atom is 0, and one connection needs 1.");
 }

@@ -399,7 +399,7 @@ CASES_OF(checks_pci)
 
 static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
 {
-	struct readiness_finding finding = case_look(checks_pci, id, change);
+	struct readiness_finding finding = case_finding(checks_pci, id, change);
 
 	assert_string_equal(finding.value, value);
 }
@@ -424,8 +424,8 @@ static void values_are_those_of_the_registers(void **s)
 /* The way out is another one than for who is not root. */
 static void a_device_that_has_gone_is_told_from_lack_of_privilege(void **s)
 {
-	struct readiness_finding gone = case_look(checks_pci, "PCI-03", vanished);
-	struct readiness_finding refused = case_look(checks_pci, "PCI-03", nic_unreadable);
+	struct readiness_finding gone = case_finding(checks_pci, "PCI-03", vanished);
+	struct readiness_finding refused = case_finding(checks_pci, "PCI-03", nic_unreadable);
 
 	assert_non_null(strstr(gone.fix, "has gone"));
 	assert_non_null(strstr(refused.fix, "root"));

@@ -535,23 +535,23 @@ static void statuses_are_those_explained(void **s)
 
 static void the_faulty_one_is_named(void **s)
 {
-	struct readiness_finding finding = case_look(checks_pmem, "PM-08", second_not_armed);
+	struct readiness_finding finding = case_finding(checks_pmem, "PM-08", second_not_armed);
 
 	assert_string_equal(finding.value, "nmem0 not_armed");
-	finding = case_look(checks_pmem, "PM-05", second_safe);
+	finding = case_finding(checks_pmem, "PM-05", second_safe);
 	assert_string_equal(finding.value, "namespace1.0 safe");
 }
 
 static void domains_that_differ_are_named(void **s)
 {
-	struct readiness_finding finding = case_look(checks_pmem, "PM-06", domains_differ);
+	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domains_differ);
 
 	assert_string_equal(finding.value, "region0 memory_controller, region1 cpu_cache");
 }
 
 static void eadr_is_named(void **s)
 {
-	struct readiness_finding finding = case_look(checks_pmem, "PM-06", domain_cache);
+	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domain_cache);
 
 	assert_string_equal(finding.value, "cpu_cache (eADR)");
 }

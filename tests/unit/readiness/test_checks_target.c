@@ -257,14 +257,14 @@ static void statuses_are_those_explained(void **s)
 
 static void the_error_is_told(void **s)
 {
-	struct readiness_finding finding = case_look(checks_target, "PM-04", unreadable_file);
+	struct readiness_finding finding = case_finding(checks_target, "PM-04", unreadable_file);
 
 	assert_string_equal(finding.value, "Permission denied");
 }
 
 static void a_file_is_told_from_its_device(void **s)
 {
-	struct readiness_finding finding = case_look(checks_target, "PM-01", on_disk);
+	struct readiness_finding finding = case_finding(checks_target, "PM-01", on_disk);
 
 	assert_string_equal(finding.value, "file, sda2");
 }
@@ -277,7 +277,7 @@ static void hostile_path(struct facts *f)
 
 static void escapes_are_not_shown(void **s)
 {
-	struct readiness_finding finding = case_look(checks_target, "PM-01", hostile_path);
+	struct readiness_finding finding = case_finding(checks_target, "PM-01", hostile_path);
 
 	assert_string_equal(finding.source, "statx(/dev/?[2J?)");
 }

@@ -509,7 +509,7 @@ static void a_busy_lane_sees_the_end_of_the_session(void **state)
 		gpspm(NULL);
 		fake.end_at = 1 << 20;
 		assert_int_equal(lanes_persist(lanes, 0, 4096, BYTES - 4096, ways[i]), -ECONNRESET);
-		assert_in_range(fake.moved, fake.end_at, fake.end_at + LANE_LOOK + WRITE_MAX);
+		assert_in_range(fake.moved, fake.end_at, fake.end_at + LANE_CHECK + WRITE_MAX);
 		assert_int_equal(lanes_drain(lanes, 1), -ECONNRESET);
 		tear_down(NULL);
 	}

@@ -20,7 +20,7 @@
 
 #define TOOL "rpma-bench"
 
-struct outlook {
+struct dry_run {
 	const struct options *options;
 	uint64_t seed;
 	struct plan plan;
@@ -30,7 +30,7 @@ struct outlook {
 	uint64_t estimate_s; /* UINT64_MAX: unknown */
 };
 
-static const char *find_device(const struct outlook *o)
+static const char *find_device(const struct dry_run *o)
 {
 	const char *asked = o->options->device;
 
@@ -39,13 +39,13 @@ static const char *find_device(const struct outlook *o)
 	return asked != NULL ? asked : topology_first_device(o->topology);
 }
 
-static int look(struct outlook *o, const struct options *options)
+static int gather(struct dry_run *o, const struct options *options)
 {
 	struct placement_request request = {.pin = options->pin, .mem_node = options->mem_node};
 	struct progress progress = {.repeat_ns = progress_repeat_ns(options)};
 	int ret;
 
-	*o = (struct outlook){.options = options, .seed = options->seed};
+	*o = (struct dry_run){.options = options, .seed = options->seed};
 	if (!options->seed_given && (ret = plan_seed(&o->seed)))
 		return ret;
 	ret = plan_make(&o->plan, options->series, options->series_count, options->repeats,
@@ -64,7 +64,7 @@ static int look(struct outlook *o, const struct options *options)
 	return placement_choose(&o->placement, o->topology, &request);
 }
 
-static json_t *points_json(const struct outlook *o)
+static json_t *points_json(const struct dry_run *o)
 {
 	json_t *points = json_array();
 
@@ -81,7 +81,7 @@ static json_t *points_json(const struct outlook *o)
 	return points;
 }
 
-static json_t *order_json(const struct outlook *o)
+static json_t *order_json(const struct dry_run *o)
 {
 	json_t *order = json_array();
 
@@ -93,7 +93,7 @@ static json_t *order_json(const struct outlook *o)
 	return order;
 }
 
-static int print_json(const struct outlook *o)
+static int print_json(const struct dry_run *o)
 {
 	json_t *placement = placement_json(&o->placement), *document;
 	int ret;
@@ -111,7 +111,7 @@ static int print_json(const struct outlook *o)
 	return ret;
 }
 
-static void print_time(const struct outlook *o)
+static void print_time(const struct dry_run *o)
 {
 	const struct options *options = o->options;
 	char text[UNITS_TEXT_BYTES], least[UNITS_TEXT_BYTES];
@@ -135,7 +135,7 @@ static void print_time(const struct outlook *o)
 		printf("time: about %s\n", units_print_span(o->estimate_s, text));
 }
 
-static void print_placement(const struct outlook *o)
+static void print_placement(const struct dry_run *o)
 {
 	const struct placement *p = &o->placement;
 
@@ -157,7 +157,7 @@ static void print_placement(const struct outlook *o)
 }
 
 /* Each round has every point once; a line a round. */
-static void print_order(const struct outlook *o)
+static void print_order(const struct dry_run *o)
 {
 	for (size_t i = 0; i < o->plan.trials_count; i++) {
 		const struct plan_trial *trial = &o->plan.trials[i];
@@ -169,7 +169,7 @@ static void print_order(const struct outlook *o)
 	printf("\n");
 }
 
-static int print_text(const struct outlook *o)
+static int print_text(const struct dry_run *o)
 {
 	char text[PLAN_DESCRIPTION_MAX];
 
@@ -185,8 +185,8 @@ static int print_text(const struct outlook *o)
 
 int dry_run(const struct options *options)
 {
-	struct outlook o;
-	int ret = look(&o, options);
+	struct dry_run o;
+	int ret = gather(&o, options);
 
 	if (ret == 0)
 		ret = options->json ? print_json(&o) : print_text(&o);

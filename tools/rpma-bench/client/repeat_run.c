@@ -94,7 +94,7 @@ struct usage_snapshot {
 	json_t *counters;
 };
 
-static void look_before(const struct trial *trial, struct usage_snapshot *usage)
+static void usage_begin(const struct trial *trial, struct usage_snapshot *usage)
 {
 	usage->counters = counters_read(&trial->setup.run->record.sysroot,
 					trial->setup.run->record.device.name);
@@ -102,7 +102,7 @@ static void look_before(const struct trial *trial, struct usage_snapshot *usage)
 	getrusage(RUSAGE_SELF, &usage->before);
 }
 
-static void look_after(struct trial *trial, const struct usage_snapshot *usage)
+static void usage_end(struct trial *trial, const struct usage_snapshot *usage)
 {
 	struct rusage now;
 
@@ -129,12 +129,12 @@ static int measure_lanes(struct trial *trial)
 		ret = start(trial, PHASE_MEASURE);
 	if (ret)
 		return ret;
-	look_before(trial, &usage);
+	usage_begin(trial, &usage);
 	workers_begin(trial->setup.workers, trial->setup.lanes.all, PHASE_MEASURE);
 	live_view_open(&view, trial->setup.run, trial->repeat.order, trial->setup.workers);
 	ret = await_workers(trial, &view.watch);
 	live_view_close(&view);
-	look_after(trial, &usage);
+	usage_end(trial, &usage);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
 	if (repeat_collect(&trial->repeat, trial->setup.workers, &trial->setup.begin) != 0)
@@ -159,10 +159,10 @@ static int measure_connects(struct trial *trial)
 
 	if (ret)
 		return ret;
-	look_before(trial, &usage);
+	usage_begin(trial, &usage);
 	workers_begin_job(trial->setup.workers, connect_test_run, &test);
 	ret = await_workers(trial, &nothing_else);
-	look_after(trial, &usage);
+	usage_end(trial, &usage);
 	if (ret == 0 && !trial->repeat.complete)
 		ret = -ECANCELED;
 	return ret;

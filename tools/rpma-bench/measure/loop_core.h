@@ -62,7 +62,7 @@ struct loop {
 	/* stamps */
 	uint64_t begin;
 	uint64_t last; /* completions */
-	uint64_t next_look;
+	uint64_t next_check;
 	uint64_t end;	   /* stop posting */
 	uint64_t hard_end; /* even without min_ops */
 	uint64_t tick;	   /* between two looks; ticks */
@@ -96,11 +96,11 @@ void measure_single_drain(struct loop *l);
 
 /* loop_time.c: the look at the time, and what happens then */
 void measure_time_start(struct loop *l);
-void measure_time_look(struct loop *l, uint64_t now);
+void measure_time_check(struct loop *l, uint64_t now);
 /* Ends the intervals that are over: what completes now is in the next one. */
 void measure_time_intervals(struct loop *l, uint64_t now);
 /* Takes completions when it is time for a look; gives as measure_poll(). */
-int measure_take_at_look(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got);
+int measure_take_at_check(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
 /* With mixed sizes, those that were posted: at the end, all of them are done. */
@@ -245,8 +245,8 @@ static __always_inline int measure_poll(struct loop *l, struct lane_state *r, bo
 	if (__builtin_expect(ret != 0, 0))
 		return measure_poll_failed(r, ret);
 	l->last = clock_now(l->cfg->clock);
-	if (__builtin_expect(l->last >= l->next_look, 0))
-		return measure_take_at_look(l, r, wc, got);
+	if (__builtin_expect(l->last >= l->next_check, 0))
+		return measure_take_at_check(l, r, wc, got);
 	for (int i = 0; i < got; i++) {
 		ret = measure_take(l, r, &wc[i], plain);
 		if (__builtin_expect(ret != 0, 0))

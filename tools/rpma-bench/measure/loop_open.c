@@ -123,8 +123,8 @@ int measure_open(struct loop *l)
 		struct lane_state *r = due ? find_room(l) : NULL;
 		int got = 0;
 
-		if (now >= l->next_look)
-			measure_time_look(l, now);
+		if (now >= l->next_check)
+			measure_time_check(l, now);
 		if (r != NULL && l->posted < l->post_max)
 			ret = post_one(l, r);
 		if (ret == 0)

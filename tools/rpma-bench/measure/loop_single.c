@@ -50,13 +50,13 @@ void measure_single_record(struct loop *l, uint64_t ticks)
 	measure_record(l, l->latency, ticks);
 }
 
-uint64_t measure_single_look(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks)
+uint64_t measure_single_check(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks)
 {
 	measure_single_sync(l, end, left - 1, 1);
 	measure_time_intervals(l, end);
 	measure_single_record(l, ticks);
 	measure_single_sync(l, end, left - 1, 0);
-	measure_time_look(l, end);
+	measure_time_check(l, end);
 	return l->rings->limit - l->rings->posted + 1;
 }
 

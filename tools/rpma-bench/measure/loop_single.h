@@ -18,7 +18,7 @@ void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t 
 /* A sample that the table of counts has no place for. */
 void measure_single_record(struct loop *l, uint64_t ticks);
 /* The same when it is time for a look; gives how many are left. */
-uint64_t measure_single_look(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks);
+uint64_t measure_single_check(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks);
 /* Polls for the completion of what began then; ret is what the first poll gave. */
 int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, struct ibv_wc *wc);
 
@@ -51,8 +51,8 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
 			return measure_completion_failed(l, l->rings, &wc);
 		ticks = end - begin;
-		if (__builtin_expect(end >= l->next_look, 0)) {
-			left = measure_single_look(l, end, left, ticks);
+		if (__builtin_expect(end >= l->next_check, 0)) {
+			left = measure_single_check(l, end, left, ticks);
 			continue;
 		}
 		if (__builtin_expect(ticks < MEASURE_COUNTS, 1))

@@ -52,7 +52,7 @@ void measure_time_start(struct loop *l)
 	l->intervals_end = cfg->period_ns > 0 ? l->hard_end : l->end;
 	l->out->interval_parts = 1;
 	l->out->interval_ns = cfg->interval_ns;
-	l->next_look = l->begin;
+	l->next_check = l->begin;
 }
 
 /* Keeps the last MEASURE_WINDOWS windows. */
@@ -214,7 +214,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void measure_time_look(struct loop *l, uint64_t now)
+void measure_time_check(struct loop *l, uint64_t now)
 {
 	if (now >= l->window_end)
 		close_window(l, now);
@@ -227,12 +227,13 @@ void measure_time_look(struct loop *l, uint64_t now)
 	}
 	/* once its time is over, a measurement ends at the first completion at which nothing else
 	 * is due */
-	l->next_look = earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
+	l->next_check =
+		earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
 	if (has_intervals(l) && l->interval_end < l->intervals_end)
-		l->next_look = earlier(l->next_look, l->interval_end);
+		l->next_check = earlier(l->next_check, l->interval_end);
 }
 
-int measure_take_at_look(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got)
+int measure_take_at_check(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got)
 {
 	measure_time_intervals(l, l->last);
 	for (int i = 0; i < got; i++) {
@@ -241,7 +242,7 @@ int measure_take_at_look(struct loop *l, struct lane_state *r, const struct ibv_
 		if (ret != 0)
 			return ret;
 	}
-	measure_time_look(l, l->last);
+	measure_time_check(l, l->last);
 	return got;
 }
 

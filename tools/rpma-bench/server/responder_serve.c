@@ -104,7 +104,7 @@ static void take(struct end *e, const struct ibv_wc *wc)
 /* --- the thread ----------------------------------------------------------- */
 
 /* Takes what is there; gives how much that was. */
-static int look(struct responder *r)
+static int poll_cq(struct responder *r)
 {
 	struct ibv_wc wc[BATCH];
 	int sum = 0;
@@ -150,7 +150,7 @@ static void drain(struct responder *r)
 	uint64_t most = (uint64_t)r->ends_count * (r->receives + r->slots);
 	int got;
 
-	for (uint64_t taken = 0; taken < most && (got = look(r)) > 0; taken += (uint64_t)got)
+	for (uint64_t taken = 0; taken < most && (got = poll_cq(r)) > 0; taken += (uint64_t)got)
 		;
 }
 
@@ -162,7 +162,7 @@ void *responder_serve(void *arg)
 	if (r->cpu >= 0)
 		r->bind_error = topology_bind_thread(r->topology, r->cpu);
 	while (atomic_load_explicit(&r->stop, memory_order_relaxed) == 0) {
-		if (look(r) > 0) {
+		if (poll_cq(r) > 0) {
 			empty = 0;
 			continue;
 		}

@@ -310,7 +310,7 @@ static int next_lane(struct server_repeat *s)
 	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
 }
 
-int server_repeat_look(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS])
+int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS])
 {
 	/* that registrations are done is for server_repeat_is_done to tell */
 	if (repeat->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&

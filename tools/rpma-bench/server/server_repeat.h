@@ -33,7 +33,7 @@ void server_repeat_describe(const struct server_repeat *repeat, struct message_r
 /* What to wait for; descriptors may be -1. */
 void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS]);
 /* Some of them are readable: a lane comes, or goes, or work is done. */
-int server_repeat_look(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS]);
+int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS]);
 
 int server_repeat_start(struct server_repeat *repeat, enum message_phase phase);
 /* The client is done. */

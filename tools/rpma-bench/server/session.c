@@ -131,7 +131,7 @@ static int wait_for_event(struct session *s, bool messages)
 	/* what came before the end of the connection is still to be received */
 	if (fds[1].revents != 0)
 		link_alive(s->link, 0);
-	return s->repeat != NULL ? server_repeat_look(s->repeat, fds + 3) : 0;
+	return s->repeat != NULL ? server_repeat_poll(s->repeat, fds + 3) : 0;
 }
 
 static int next_message(struct session *s, struct message *m)
