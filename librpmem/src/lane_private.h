@@ -40,7 +40,7 @@ struct lane {
 	int failed;	     /* what the daemon answered to a request since the last drain, or 0 */
 	unsigned ranges;     /* used ones of `range` */
 	struct lanes *lanes; /* its owner */
-	void *connection;    /* the transport's; NULL: none */
+	void *state;	     /* the transport's; NULL: not connected */
 	/* not durable yet */
 	struct lane_span hull;		     /* APM: around all that was written; end 0: nothing */
 	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */

@@ -25,7 +25,7 @@
 static int make_messages(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	void *memory = mmap(NULL, RDMA_MESSAGE_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char limit[UNITS_TEXT_BYTES];
@@ -47,9 +47,9 @@ static int make_messages(struct lane *l)
 	return 0;
 }
 
-static int post_receives(struct rpma_conn_req *req, void *connection)
+static int post_receives(struct rpma_conn_req *req, void *lane)
 {
-	const struct rdma_connection *c = connection;
+	const struct rdma_lane *c = lane;
 
 	for (uint64_t i = 0; i < LANE_SLOTS; i++) {
 		int ret = rpma_conn_req_recv(
@@ -74,7 +74,7 @@ static int stay(void *unused, bool moved)
 static int dial_daemon(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, l->index,
 						  l->lanes->daemon.token};
 	struct link_lane queues = d->queues;
@@ -100,7 +100,7 @@ static int dial_daemon(struct lane *l)
 }
 
 /* Sharing a doorbell with a native flush takes more instructions than it saves. */
-static int flags_before_flush(const struct rdma_connection *c)
+static int flags_before_flush(const struct rdma_lane *c)
 {
 	const struct librpma_1_4 newer = librpma_1_4_calls();
 	enum rpma_flush_method method;
@@ -115,7 +115,7 @@ static int flags_before_flush(const struct rdma_connection *c)
 static int take_region(struct lane *l, const struct handshake_reply *reply)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const struct region_desc desc = {reply->mr_desc, reply->mr_desc_bytes, reply->pcfg_desc,
 					 reply->pcfg_desc_bytes};
 	int ret = region_take(&c->remote, &desc, c->conn);
@@ -142,7 +142,7 @@ static int take_region(struct lane *l, const struct handshake_reply *reply)
 static int check_native(struct lane *l)
 {
 	const struct lane_span some = {0, 8};
-	const struct rdma_connection *c = l->connection;
+	const struct rdma_lane *c = l->state;
 	int ret = rdma_flush(l, &some, true);
 
 	l->flushes = ret == 0 && c->last != IBV_WC_RDMA_READ;
@@ -163,14 +163,14 @@ static bool packets_keep_words(const struct device *device)
 static int rdma_connect(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = calloc(1, sizeof(*c));
+	struct rdma_lane *c = calloc(1, sizeof(*c));
 	struct handshake_reply reply;
 	int ret;
 
 	if (c == NULL)
 		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "connect",
 				       "out of memory");
-	l->connection = c;
+	l->state = c;
 	c->spins = RDMA_SPINS_MAX;
 	if ((ret = make_messages(l)) || (ret = dial_daemon(l)) ||
 	    (ret = dial_answer(&d->dial, c->link, HANDSHAKE_RPMEM, &reply)) ||
@@ -184,16 +184,16 @@ static int rdma_connect(struct lane *l)
 
 static void rdma_hang_up(struct lane *l)
 {
-	const struct rdma_connection *c = l->connection;
+	const struct rdma_lane *c = l->state;
 
 	rpma_conn_disconnect(c->conn);
 }
 
 static void rdma_disconnect(struct lane *l, int wait_ms)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 
-	l->connection = NULL;
+	l->state = NULL;
 	if (c == NULL)
 		return;
 	link_close_within(&c->link, wait_ms);

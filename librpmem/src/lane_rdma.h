@@ -30,7 +30,7 @@ struct rdma_device {
 	uint32_t stride;     /* every Nth is signalled */
 };
 
-struct rdma_connection {
+struct rdma_lane {
 	struct link *link;
 	struct rpma_conn *conn; /* borrowed from link, as cq is */
 	struct rpma_cq *cq;

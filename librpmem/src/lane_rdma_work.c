@@ -24,7 +24,7 @@
 
 static int broken(struct lane *l, const char *what, int code)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 
 	if (link_alive(c->link, 0))
 		failure_because(link_cause_of(code), EXIT_RUN_FAILED, "connection",
@@ -35,7 +35,7 @@ static int broken(struct lane *l, const char *what, int code)
 
 static int take_message(struct lane *l, const struct ibv_wc *wc)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const uint64_t slot = wc->wr_id & ~RDMA_RECEIVE;
 	const size_t at = RDMA_ANSWERS_AT + slot * RDMA_ANSWER_BYTES;
 	struct lane_answer answer;
@@ -56,7 +56,7 @@ static int take_message(struct lane *l, const struct ibv_wc *wc)
 
 static int take(struct lane *l, const struct ibv_wc *wc)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	char what[64];
 
 	if (wc->status != IBV_WC_SUCCESS) {
@@ -74,7 +74,7 @@ static int take(struct lane *l, const struct ibv_wc *wc)
 /* Takes what is there: how many, or a negative errno. */
 static int poll_cq(struct lane *l)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	struct ibv_wc wc[BATCH];
 	int got = 0, ret = rpma_cq_get_wc(c->cq, BATCH, wc, &got);
 
@@ -90,7 +90,7 @@ static int poll_cq(struct lane *l)
 /* The end of the connection counts when the queue is empty: what arrived before is good. */
 static int sleep_until_event(struct lane *l)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	struct pollfd fds[] = {{c->cq_fd, POLLIN, 0},
 			       {link_event_fd(c->link), POLLIN, 0},
 			       {l->lanes->stop_fd, POLLIN, 0}};
@@ -112,7 +112,7 @@ static int sleep_until_event(struct lane *l)
 /* Returns when something has completed, or may have. */
 static int step(struct lane *l)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	int got;
 
 	for (unsigned i = 0; i < c->spins; i++) {
@@ -131,7 +131,7 @@ static int step(struct lane *l)
 /* Waits until fewer than `most` are under way. */
 static int make_room(struct lane *l, uint64_t most)
 {
-	const struct rdma_connection *c = l->connection;
+	const struct rdma_lane *c = l->state;
 	int ret = 0;
 
 	while (ret == 0 && c->posted - c->reaped >= most)
@@ -141,7 +141,7 @@ static int make_room(struct lane *l, uint64_t most)
 
 static int await(struct lane *l, uint64_t number)
 {
-	const struct rdma_connection *c = l->connection;
+	const struct rdma_lane *c = l->state;
 	int ret = 0;
 
 	while (ret == 0 && c->reaped < number)
@@ -153,7 +153,7 @@ static int await(struct lane *l, uint64_t number)
 static const void *next_work(struct lane *l, bool wanted, int *flags)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 
 	c->posted++;
 	if (!wanted && c->posted - c->signalled < d->stride) {
@@ -168,7 +168,7 @@ static const void *next_work(struct lane *l, bool wanted, int *flags)
 int rdma_write(struct lane *l, size_t offset, size_t length)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const void *number;
 	int flags, ret = make_room(l, d->writes_max);
 
@@ -182,7 +182,7 @@ int rdma_write(struct lane *l, size_t offset, size_t length)
 int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const void *number;
 	int flags, ret = make_room(l, d->queues.sq_size);
 
@@ -200,7 +200,7 @@ int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
 int rdma_persist(struct lane *l, size_t offset, size_t length)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const void *number;
 	int flags, ret = make_room(l, d->writes_max);
 
@@ -220,7 +220,7 @@ int rdma_persist(struct lane *l, size_t offset, size_t length)
 int rdma_request(struct lane *l, const struct lane_request *request, const void *data)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const size_t at = request->slot * RDMA_SLOT_BYTES;
 	const size_t bytes = data != NULL ? request->length : 0;
 	const void *number;
@@ -239,7 +239,7 @@ int rdma_request(struct lane *l, const struct lane_request *request, const void 
 
 int rdma_answer(struct lane *l, struct lane_answer *answer)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	int ret = 0;
 
 	while (ret == 0 && c->answers_count == 0)
@@ -262,7 +262,7 @@ static int post_read(struct lane *l, struct rpma_mr_local *mr, size_t at, size_t
 		     size_t length, bool wanted)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	const void *number;
 	int flags, ret = make_room(l, d->writes_max);
 
@@ -277,7 +277,7 @@ static int post_read(struct lane *l, struct rpma_mr_local *mr, size_t at, size_t
 static int read_directly(struct lane *l, size_t at, size_t offset, size_t length)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	const struct rdma_connection *c = l->connection;
+	const struct rdma_lane *c = l->state;
 	int ret = 0;
 
 	while (ret == 0 && length > 0) {
@@ -296,7 +296,7 @@ static int read_directly(struct lane *l, size_t at, size_t offset, size_t length
 static int make_bounce(struct lane *l)
 {
 	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	char limit[UNITS_TEXT_BYTES];
 	void *memory;
 	int ret;
@@ -328,7 +328,7 @@ static int make_bounce(struct lane *l)
 /* Two pieces are under way: one is copied while the other arrives. */
 static int read_by_copy(struct lane *l, char *buffer, size_t offset, size_t length)
 {
-	struct rdma_connection *c = l->connection;
+	struct rdma_lane *c = l->state;
 	size_t asked = 0, taken = 0;
 	uint64_t number[2];
 	int ret = make_bounce(l);

@@ -26,7 +26,7 @@ struct network_side {
 	char name[LINK_PEER_MAX];
 };
 
-struct connection {
+struct tcp_lane {
 	int fd;
 	struct lane_stream stream;
 };
@@ -54,7 +54,7 @@ static int broken(struct lane *l, int ret)
 
 static int send_with(struct lane *l, const struct lane_request *request, const void *data)
 {
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 	uint8_t head[LANE_REQUEST_BYTES];
 	struct iovec parts[] = {{head, sizeof(head)}, {(void *)(uintptr_t)data, request->length}};
 
@@ -84,7 +84,7 @@ static int tcp_request(struct lane *l, const struct lane_request *request, const
 static int tcp_answer(struct lane *l, struct lane_answer *answer)
 {
 	const struct network_side *n = l->lanes->shared;
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 	uint8_t bytes[LANE_ANSWER_BYTES];
 	int ret = lane_stream_receive(&c->stream, bytes, sizeof(bytes), -1);
 
@@ -100,7 +100,7 @@ static int tcp_answer(struct lane *l, struct lane_answer *answer)
 static int tcp_read(struct lane *l, void *buffer, size_t offset, size_t length)
 {
 	const struct lane_request request = {LANE_READ, 0, offset, length};
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 	struct lane_answer answer = {.status = PERSIST_FAILED};
 	int ret = send_with(l, &request, NULL);
 
@@ -158,7 +158,7 @@ static int wait_connected(int fd, int stop_fd)
 
 static int dial(struct lane *l, const char *address)
 {
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 	int ret = make_socket(address, l->lanes->daemon.port, &c->fd);
 
 	if (ret == 0)
@@ -174,7 +174,7 @@ static int exchange_handshakes(struct lane *l)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, l->index,
 						  l->lanes->daemon.token};
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 	uint8_t sent[HANDSHAKE_REQUEST_BYTES], got[HANDSHAKE_REPLY_BYTES];
 	struct iovec part = {sent, sizeof(sent)};
 	struct handshake_reply reply;
@@ -195,14 +195,14 @@ static int exchange_handshakes(struct lane *l)
 static int tcp_connect(struct lane *l)
 {
 	const struct network_side *n = l->lanes->shared;
-	struct connection *c = calloc(1, sizeof(*c));
+	struct tcp_lane *c = calloc(1, sizeof(*c));
 	int ret;
 
 	if (c == NULL)
 		return failure_because(CAUSE_NO_MEMORY, EXIT_RUN_FAILED, "connect",
 				       "out of memory");
 	c->fd = -1;
-	l->connection = c;
+	l->state = c;
 	l->writes_words = true; /* the daemon copies what they carry */
 	ret = dial(l, n->address);
 	if (ret != 0 && ret != -ECANCELED && n->fallback[0] != '\0')
@@ -222,17 +222,17 @@ static int tcp_connect(struct lane *l)
 
 static void tcp_hang_up(struct lane *l)
 {
-	const struct connection *c = l->connection;
+	const struct tcp_lane *c = l->state;
 
 	shutdown(c->fd, SHUT_RDWR);
 }
 
 static void tcp_disconnect(struct lane *l, int wait_ms)
 {
-	struct connection *c = l->connection;
+	struct tcp_lane *c = l->state;
 
 	(void)wait_ms; /* TCP ends by itself */
-	l->connection = NULL;
+	l->state = NULL;
 	if (c == NULL)
 		return;
 	if (c->fd >= 0)
