@@ -22,7 +22,7 @@ static const char *const step_names[STEPS] = {"prepare", "establish", "disconnec
 static int failed(const struct connect_test *t, enum step step, const char *cause)
 {
 	return failure_set(EXIT_RUN_FAILED, "connect", "%s: the step %s of a connection failed: %s",
-			   t->remote->dial.name, step_names[step], cause);
+			   t->control->dial.name, step_names[step], cause);
 }
 
 static int await(const struct connect_test *t, struct rpma_conn *conn, enum step step,
@@ -50,10 +50,10 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 {
 	static const struct link_lane queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
-	const struct link_cfg cfg = {.peer_name = t->remote->dial.name,
+	const struct link_cfg cfg = {.peer_name = t->control->dial.name,
 				     .stop_fd = -1,
 				     .lane = &queues,
-				     .knobs = t->remote->knobs};
+				     .knobs = t->control->knobs};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	char service[8];
 	int ret = link_conn_cfg(&cfg, &conn_cfg);
@@ -61,7 +61,7 @@ static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 	if (ret)
 		return ret;
 	snprintf(service, sizeof(service), "%u", t->ready.port);
-	ret = rpma_conn_req_new(t->remote->dial.peer, t->remote->dial.address, service, conn_cfg,
+	ret = rpma_conn_req_new(t->control->dial.peer, t->control->dial.address, service, conn_cfg,
 				req);
 	rpma_conn_cfg_delete(&conn_cfg);
 	return ret ? failed(t, STEP_PREPARE, link_cause(ret)) : 0;

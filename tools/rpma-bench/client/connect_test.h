@@ -11,7 +11,7 @@
 #include "tools/rpma-bench/result/repeat.h"
 
 struct connect_test {
-	const struct remote *remote;
+	const struct control *control;
 	const struct clock *clock;
 	struct message_ready ready;
 	struct workers *workers; /* one thread's */

@@ -25,48 +25,48 @@
 
 /* --- silence ------------------------------------------------------------------ */
 
-static void tell_silence(const struct remote *remote)
+static void tell_silence(const struct control *control)
 {
 	cli_progress(&(struct cli){0}, NULL);
 	fprintf(stderr,
 		"%s: %s has given no sign of life for %d s: it is stopped, or its host is "
 		"overloaded; given up after %d s\n",
-		program_invocation_short_name, remote->dial.name, SILENCE_TOLD_MS / 1000,
+		program_invocation_short_name, control->dial.name, SILENCE_TOLD_MS / 1000,
 		SILENCE_LIMIT_MS / 1000);
 }
 
-static int silent(const struct remote *remote)
+static int silent(const struct control *control)
 {
 	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "message",
 			       "%s gave no sign of life for %d s: it is stopped, or its host is "
 			       "overloaded",
-			       remote->dial.name, SILENCE_LIMIT_MS / 1000);
+			       control->dial.name, SILENCE_LIMIT_MS / 1000);
 }
 
 /* As exchange_receive(), for a server that may need time for its answer. */
-static int receive_patiently(const struct remote *remote, enum message_type type,
+static int receive_patiently(const struct control *control, enum message_type type,
 			     struct exchange_buffer *buffer, struct message *m)
 {
-	int ret = exchange_receive(remote->control, type, SILENCE_TOLD_MS, buffer, m);
+	int ret = exchange_receive(control->connection, type, SILENCE_TOLD_MS, buffer, m);
 
 	if (ret == -ETIMEDOUT) {
-		tell_silence(remote);
-		ret = exchange_receive(remote->control, type, SILENCE_LIMIT_MS - SILENCE_TOLD_MS,
-				       buffer, m);
+		tell_silence(control);
+		ret = exchange_receive(control->connection, type,
+				       SILENCE_LIMIT_MS - SILENCE_TOLD_MS, buffer, m);
 	}
-	return ret == -ETIMEDOUT ? silent(remote) : ret;
+	return ret == -ETIMEDOUT ? silent(control) : ret;
 }
 
 /* In full chunks but the last, so a slow server has a limited number of waits. */
-static int receive_chunks(const struct remote *remote, char *text, uint32_t total, uint32_t have)
+static int receive_chunks(const struct control *control, char *text, uint32_t total, uint32_t have)
 {
 	struct exchange_buffer buffer;
 	struct message m;
 
 	while (have < total) {
 		uint32_t left = total - have;
-		int ret = exchange_receive(remote->control, MESSAGE_TEXT, LINK_TIMEOUT_MS, &buffer,
-					   &m);
+		int ret = exchange_receive(control->connection, MESSAGE_TEXT, LINK_TIMEOUT_MS,
+					   &buffer, &m);
 
 		if (ret)
 			return ret;
@@ -74,7 +74,7 @@ static int receive_chunks(const struct remote *remote, char *text, uint32_t tota
 		    m.text.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
 			return failure_set(EXIT_RUN_FAILED, "hello",
 					   "%s sent a text in other pieces than agreed",
-					   remote->dial.name);
+					   control->dial.name);
 		memcpy(text + have, m.text.data, m.text.bytes);
 		have += m.text.bytes;
 	}
@@ -93,12 +93,12 @@ static json_t *parse_object(const char *text, size_t len)
 }
 
 /* The first chunk has the length of the text. */
-static int receive_object(const struct remote *remote, json_t **object)
+static int receive_object(const struct control *control, json_t **object)
 {
 	struct exchange_buffer buffer;
 	struct message first;
 	char *text;
-	int ret = receive_patiently(remote, MESSAGE_TEXT, &buffer, &first);
+	int ret = receive_patiently(control, MESSAGE_TEXT, &buffer, &first);
 
 	if (ret)
 		return ret;
@@ -107,17 +107,17 @@ static int receive_object(const struct remote *remote, json_t **object)
 		return failure_set(EXIT_INTERNAL, "hello", "out of memory");
 	memcpy(text, first.text.data, first.text.bytes);
 	ret = first.text.offset == 0
-		      ? receive_chunks(remote, text, first.text.total, first.text.bytes)
+		      ? receive_chunks(control, text, first.text.total, first.text.bytes)
 		      : failure_set(EXIT_RUN_FAILED, "hello",
 				    "%s sent the end of a text without its begin",
-				    remote->dial.name);
+				    control->dial.name);
 	if (ret == 0)
 		*object = parse_object(text, first.text.total);
 	free(text);
 	return ret;
 }
 
-static int say_hello(const struct remote *remote, const uint8_t run_id[16],
+static int say_hello(const struct control *control, const uint8_t run_id[16],
 		     struct server_info *server)
 {
 	struct message hello = {.type = MESSAGE_HELLO}, answer;
@@ -125,20 +125,20 @@ static int say_hello(const struct remote *remote, const uint8_t run_id[16],
 	int ret;
 
 	memcpy(hello.hello.run_id, run_id, sizeof(hello.hello.run_id));
-	ret = exchange_send(remote->control, &hello);
+	ret = exchange_send(control->connection, &hello);
 	if (ret == 0)
-		ret = exchange_receive(remote->control, MESSAGE_WELCOME, LINK_TIMEOUT_MS, &buffer,
-				       &answer);
+		ret = exchange_receive(control->connection, MESSAGE_WELCOME, LINK_TIMEOUT_MS,
+				       &buffer, &answer);
 	if (ret)
 		return ret;
 	if (answer.welcome.refusal[0] != '\0')
-		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", remote->dial.name,
+		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", control->dial.name,
 				   answer.welcome.refusal);
 	server->welcome = answer.welcome;
 	server->known = true;
 	if (answer.welcome.environment_bytes == 0)
 		return 0;
-	ret = receive_object(remote, &server->environment);
+	ret = receive_object(control, &server->environment);
 	server->readiness = platform_take(server->environment, server->welcome.targets_count);
 	return ret;
 }
@@ -161,39 +161,39 @@ static int connect_to(struct link **link, struct dial *dial,
 	return ret;
 }
 
-int connection_open(struct remote *remote, const uint8_t run_id[16], struct server_info *server)
+int control_open(struct control *control, const uint8_t run_id[16], struct server_info *server)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
 	struct handshake_reply reply;
-	int ret = connect_to(&remote->control, &remote->dial, &request, NULL, NULL, &reply);
+	int ret = connect_to(&control->connection, &control->dial, &request, NULL, NULL, &reply);
 
-	return ret ? ret : say_hello(remote, run_id, server);
+	return ret ? ret : say_hello(control, run_id, server);
 }
 
-void connection_close(struct remote *remote, bool complete)
+void control_close(struct control *control, bool complete)
 {
 	const struct message bye = {.type = MESSAGE_BYE};
 	struct failure kept = *failure_get();
 
-	if (remote->control != NULL && complete)
-		exchange_send(remote->control, &bye);
-	link_close(&remote->control);
+	if (control->connection != NULL && complete)
+		exchange_send(control->connection, &bye);
+	link_close(&control->connection);
 	*failure_get() = kept;
 }
 
-int connection_begin(const struct remote *remote, const struct message_begin *begin,
-		     struct message_ready *ready)
+int control_begin(const struct control *control, const struct message_begin *begin,
+		  struct message_ready *ready)
 {
 	struct message ask = {.type = MESSAGE_BEGIN, .begin = *begin}, answer;
 	struct exchange_buffer buffer;
-	int ret = exchange_send(remote->control, &ask);
+	int ret = exchange_send(control->connection, &ask);
 
 	if (ret == 0)
-		ret = receive_patiently(remote, MESSAGE_READY, &buffer, &answer);
+		ret = receive_patiently(control, MESSAGE_READY, &buffer, &answer);
 	if (ret)
 		return ret;
 	if (answer.ready.refusal[0] != '\0') {
-		failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", remote->dial.name,
+		failure_set(EXIT_RUN_FAILED, "begin", "%s refuses: %s", control->dial.name,
 			    answer.ready.refusal);
 		return -ENOTSUP;
 	}
@@ -201,40 +201,40 @@ int connection_begin(const struct remote *remote, const struct message_begin *be
 	return 0;
 }
 
-int connection_start(const struct remote *remote, enum message_phase phase)
+int control_start(const struct control *control, enum message_phase phase)
 {
 	const struct message start = {.type = MESSAGE_START, .start = {phase}};
 
-	return exchange_send(remote->control, &start);
+	return exchange_send(control->connection, &start);
 }
 
-int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
-		   json_t **report)
+int control_end(const struct control *control, const struct lane *lanes, uint32_t lanes_count,
+		json_t **report)
 {
 	struct message end = {.type = MESSAGE_END, .end = {.lanes_count = lanes_count}};
 	int ret;
 
 	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
 		end.end.touched[i] = lanes[i].touched;
-	ret = exchange_send(remote->control, &end);
-	return ret ? ret : receive_object(remote, report);
+	ret = exchange_send(control->connection, &end);
+	return ret ? ret : receive_object(control, report);
 }
 
-int connection_lane(const struct remote *remote, const struct message_ready *ready,
-		    const struct params *params, struct lane *lane)
+int control_connect_lane(const struct control *control, const struct message_ready *ready,
+			 const struct params *params, struct lane *lane)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
 	const struct link_lane queues = lane_queues(operation, operation_of_reads(params), params);
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane->index,
 						  ready->token};
-	struct dial dial = remote->dial;
+	struct dial dial = control->dial;
 	struct handshake_reply reply;
 	struct region_desc target;
 	struct link *link = NULL;
 	int ret;
 
 	dial.port = ready->port;
-	ret = connect_to(&link, &dial, &request, &queues, remote->knobs, &reply);
+	ret = connect_to(&link, &dial, &request, &queues, control->knobs, &reply);
 	if (ret)
 		return ret;
 	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
@@ -243,33 +243,33 @@ int connection_lane(const struct remote *remote, const struct message_ready *rea
 }
 
 /* -EIO once the limit has passed; else how long to wait for the next sign. */
-static int watch_silence(const struct remote *remote, int64_t heard_ms, bool *told, int *wait_ms)
+static int watch_silence(const struct control *control, int64_t heard_ms, bool *told, int *wait_ms)
 {
 	int64_t quiet = monotonic_ms() - heard_ms;
 
 	if (quiet >= SILENCE_LIMIT_MS)
-		return silent(remote);
+		return silent(control);
 	if (quiet >= SILENCE_TOLD_MS && !*told) {
-		tell_silence(remote);
+		tell_silence(control);
 		*told = true;
 	}
 	*wait_ms = (int)((*told ? SILENCE_LIMIT_MS : SILENCE_TOLD_MS) - quiet);
 	return 0;
 }
 
-int connection_wait(const struct remote *remote, int fd, const struct connection_watch *watch)
+int control_wait(const struct control *control, int fd, const struct control_watch *watch)
 {
 	struct pollfd fds[] = {{fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
-			       {link_receive_fd(remote->control), POLLIN, 0},
-			       {link_event_fd(remote->control), POLLIN, 0},
+			       {link_receive_fd(control->connection), POLLIN, 0},
+			       {link_event_fd(control->connection), POLLIN, 0},
 			       {watch->fd, POLLIN, 0}};
 	int64_t heard_ms = monotonic_ms();
 	bool told = false;
 	int ret = 0, wait_ms = 0;
 
 	while (ret == 0 && fds[0].revents == 0) {
-		ret = watch_silence(remote, heard_ms, &told, &wait_ms);
+		ret = watch_silence(control, heard_ms, &told, &wait_ms);
 		if (ret != 0)
 			break;
 		if (poll(fds, 5, wait_ms) < 0) {
@@ -281,10 +281,10 @@ int connection_wait(const struct remote *remote, int fd, const struct connection
 		if (fds[1].revents != 0) {
 			ret = -ECANCELED;
 		} else if (fds[2].revents != 0) {
-			ret = exchange_drain(remote->control);
+			ret = exchange_drain(control->connection);
 			heard_ms = monotonic_ms();
 			told = false;
-		} else if (fds[3].revents != 0 && !link_alive(remote->control, 0)) {
+		} else if (fds[3].revents != 0 && !link_alive(control->connection, 0)) {
 			ret = -EIO;
 		}
 	}

@@ -10,25 +10,25 @@
 #include "tools/rpma-bench/measure/qp.h"
 
 /* Connects, and learns what the server offers. */
-int connection_open(struct remote *remote, const uint8_t run_id[16], struct server_info *server);
+int control_open(struct control *control, const uint8_t run_id[16], struct server_info *server);
 /* Sends a goodbye first if the run is complete; a connection never opened is fine. */
-void connection_close(struct remote *remote, bool complete);
+void control_close(struct control *control, bool complete);
 
 /* Asks for one repeat. -ENOTSUP with the error message set: the server refuses it. */
-int connection_begin(const struct remote *remote, const struct message_begin *begin,
-		     struct message_ready *ready);
-int connection_start(const struct remote *remote, enum message_phase phase);
+int control_begin(const struct control *control, const struct message_begin *begin,
+		  struct message_ready *ready);
+int control_start(const struct control *control, enum message_phase phase);
 /* Ends the repeat; the report is the caller's to decref. lanes_count 0: none has touched anything.
  */
-int connection_end(const struct remote *remote, const struct lane *lanes, uint32_t lanes_count,
-		   json_t **report);
+int control_end(const struct control *control, const struct lane *lanes, uint32_t lanes_count,
+		json_t **report);
 
 /* Connects one lane of a repeat, whose index and memory are set. */
-int connection_lane(const struct remote *remote, const struct message_ready *ready,
-		    const struct params *params, struct lane *lane);
+int control_connect_lane(const struct control *control, const struct message_ready *ready,
+			 const struct params *params, struct lane *lane);
 
 /* Something else to do while waiting, when a descriptor is readable. */
-struct connection_watch {
+struct control_watch {
 	int fd; /* negative: nothing */
 	void (*ready)(void *arg);
 	void *arg;
@@ -38,6 +38,6 @@ struct connection_watch {
  * Sleeps until fd is readable; meanwhile the server may show signs of life.
  * -ECANCELED: a signal.
  */
-int connection_wait(const struct remote *remote, int fd, const struct connection_watch *watch);
+int control_wait(const struct control *control, int fd, const struct control_watch *watch);
 
 #endif /* BENCH_CLIENT_CONTROL_H */

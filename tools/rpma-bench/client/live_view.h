@@ -10,7 +10,7 @@
 #include "tools/rpma-bench/measure/workers.h"
 
 struct live_view {
-	struct connection_watch watch;
+	struct control_watch watch;
 	const struct workers *workers;
 	struct live_snapshot *now; /* owned */
 	uint64_t interval_ns;

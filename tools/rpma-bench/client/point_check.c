@@ -54,7 +54,7 @@ static int check_size(const struct run *run, const struct params *p)
 		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
 		    "takes %" PRIu64 " bytes",
 		    units_print_size(p->size_bytes, size), params_lanes(p),
-		    params_lanes(p) == 1 ? "" : "s", p->target, run->remote.dial.name,
+		    params_lanes(p) == 1 ? "" : "s", p->target, run->control.dial.name,
 		    units_print_size(bytes, room), each);
 	return -ENOTSUP;
 }
@@ -65,9 +65,9 @@ static int begin_and_end(struct repeat_setup *setup)
 	int ret;
 
 	setup->begin.params = setup->params;
-	ret = connection_begin(setup->remote, &setup->begin, &setup->ready);
+	ret = control_begin(setup->control, &setup->begin, &setup->ready);
 	if (ret == 0)
-		ret = connection_end(setup->remote, NULL, params_lanes(&setup->params), &report);
+		ret = control_end(setup->control, NULL, params_lanes(&setup->params), &report);
 	json_decref(report);
 	return ret;
 }
@@ -79,7 +79,7 @@ static int probe_native(struct point_probe *probe, struct repeat_setup *setup)
 	int ret;
 
 	if (*native == NATIVE_NO)
-		return persisting_not_native(setup->remote->dial.name);
+		return persisting_not_native(setup->control->dial.name);
 	if (*native == NATIVE_YES)
 		return begin_and_end(setup);
 	ret = repeat_setup_open(setup);
@@ -106,7 +106,7 @@ static int probe_point(struct point_probe *probe, size_t point)
 	if (ret || setup.params.persist == BENCH_AUTO)
 		return ret;
 	ret = persisting_check(&probe->run->record.server.welcome, &setup.params,
-			       setup.remote->dial.name);
+			       setup.control->dial.name);
 	if (ret || setup.params.bidirectional || setup.params.test == BENCH_REGISTER)
 		return ret;
 	return setup.params.persist == BENCH_NATIVE ? probe_native(probe, &setup)

@@ -45,10 +45,9 @@ static void init(struct trial *trial, struct run *run, size_t order)
 }
 
 /* Sleeps while the threads are at it; a signal, or a server that left, ends them too. */
-static int await_workers(struct trial *trial, const struct connection_watch *watch)
+static int await_workers(struct trial *trial, const struct control_watch *watch)
 {
-	int ret =
-		connection_wait(trial->setup.remote, workers_done_fd(trial->setup.workers), watch);
+	int ret = control_wait(trial->setup.control, workers_done_fd(trial->setup.workers), watch);
 	struct failure why = *failure_get();
 
 	if (ret == 0)
@@ -68,10 +67,10 @@ static int start(struct trial *trial, enum message_phase phase)
 
 	if (ret == 0 && phase == PHASE_MEASURE)
 		interference_begin(&trial->repeat.interference, &trial->setup.run->record.sysroot);
-	return ret ? ret : connection_start(trial->setup.remote, phase);
+	return ret ? ret : control_start(trial->setup.control, phase);
 }
 
-static const struct connection_watch nothing_else = {.fd = -1};
+static const struct control_watch nothing_else = {.fd = -1};
 
 static int warm_up(struct trial *trial)
 {
@@ -147,7 +146,7 @@ static int measure_lanes(struct trial *trial)
 static int measure_connects(struct trial *trial)
 {
 	struct connect_test test = {
-		.remote = trial->setup.remote,
+		.control = trial->setup.control,
 		.clock = &trial->setup.run->record.clock,
 		.ready = trial->setup.ready,
 		.workers = trial->setup.workers,
@@ -210,8 +209,8 @@ static int finish(struct trial *trial, uint32_t lanes)
 
 	if (!waits)
 		interference_end(seen, root);
-	ret = connection_end(trial->setup.remote, trial->setup.lanes.all, lanes,
-			     &trial->repeat.server);
+	ret = control_end(trial->setup.control, trial->setup.lanes.all, lanes,
+			  &trial->repeat.server);
 	if (waits)
 		interference_end(seen, root);
 	return ret;

@@ -106,8 +106,8 @@ void run_close(struct run *run)
 {
 	struct failure kept = *failure_get();
 
-	connection_close(&run->remote, false);
-	rpma_peer_delete(&run->remote.dial.peer);
+	control_close(&run->control, false);
+	rpma_peer_delete(&run->control.dial.peer);
 	clear(&run->record);
 	*failure_get() = kept;
 }
@@ -116,9 +116,9 @@ static int find_device(struct run *run)
 {
 	const struct options *o = run->record.options;
 	const struct endpoint_options options = {o->device, o->cli.quiet, o->argv};
-	int ret = dial_route(&run->remote.dial, &options);
+	int ret = dial_route(&run->control.dial, &options);
 
-	run->record.device = run->remote.dial.device;
+	run->record.device = run->control.dial.device;
 	run->record.device_known = run->record.device.name[0] != '\0';
 	return ret;
 }
@@ -150,21 +150,21 @@ static int prepare(struct run *run)
 	int ret;
 
 	open_files_raise();
-	run->remote.knobs = &o->knobs;
-	if ((ret = dial_resolve(&run->remote.dial, o->host, o->port)) || (ret = find_device(run)) ||
-	    (ret = place(run)))
+	run->control.knobs = &o->knobs;
+	if ((ret = dial_resolve(&run->control.dial, o->host, o->port)) ||
+	    (ret = find_device(run)) || (ret = place(run)))
 		return ret;
 	clock_start(&run->record.clock, NULL);
 	run->record.clock_started = true;
-	ret = connection_open(&run->remote, run->record.id, &run->record.server);
+	ret = control_open(&run->control, run->record.id, &run->record.server);
 	/* another address of the name may have answered, over another device */
-	if (ret == 0 && strcmp(run->record.device.name, run->remote.dial.device.name) != 0) {
-		run->record.device = run->remote.dial.device;
+	if (ret == 0 && strcmp(run->record.device.name, run->control.dial.device.name) != 0) {
+		run->record.device = run->control.dial.device;
 		ret = place(run);
 	}
 	if (ret == 0)
 		ret = target_selector_resolve(&o->selector, &run->record.server.welcome,
-					      run->remote.dial.name, run->record.targets);
+					      run->control.dial.name, run->record.targets);
 	return ret ? ret : points_check(run);
 }
 
@@ -227,7 +227,7 @@ static int measure_trials(struct run *run)
 		progress_show(&progress, run->record.options, &run->record.plan, order,
 			      clock_raw_ns());
 		ret = cli_signal != 0 ? -ECANCELED : run_measure_trial(run, order);
-		if (ret == 0 && !link_alive(run->remote.control, 0))
+		if (ret == 0 && !link_alive(run->control.connection, 0))
 			ret = -EIO;
 		progress.left--;
 		progress.measured++;
@@ -243,7 +243,7 @@ int run_measure(struct run *run)
 	if (ret == 0)
 		ret = run->record.options->find_rate != NULL ? rate_search_run(run)
 							     : measure_trials(run);
-	connection_close(&run->remote, ret == 0);
+	control_close(&run->control, ret == 0);
 	if (run->record.clock_started)
 		run->record.clock_drifted = !clock_finish(&run->record.clock);
 	clock_gettime(CLOCK_REALTIME, &run->record.ended);

@@ -9,10 +9,10 @@
 #include "common/rdma/dial.h"
 #include "tools/rpma-bench/result/record.h"
 
-/* The server of a run. */
-struct remote {
+/* The way to the server of a run, and the connection that stays open for all of it. */
+struct control {
 	struct dial dial;
-	struct link *control;
+	struct link *connection;
 	const struct link_knobs *knobs; /* for the measured connections; borrowed */
 };
 
@@ -27,7 +27,7 @@ struct barrier {
 struct run {
 	struct record record;
 	const struct barrier *barrier; /* NULL: this client measures alone */
-	struct remote remote;
+	struct control control;
 };
 
 /* The next repeat of the plan, into the record and the journal; 0 too if it is not supported. */

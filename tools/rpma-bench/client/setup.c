@@ -56,7 +56,7 @@ static int make_lanes(struct repeat_setup *setup)
 {
 	const struct record *record = &setup->run->record;
 	const struct lanes_cfg cfg = {
-		.peer = setup->remote->dial.peer,
+		.peer = setup->control->dial.peer,
 		.params = &setup->params,
 		.operation = setup->operation,
 		.reads = operation_of_reads(&setup->params),
@@ -115,7 +115,7 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 {
 	const struct options *o = run->record.options;
 
-	*setup = (struct repeat_setup){.run = run, .remote = &run->remote};
+	*setup = (struct repeat_setup){.run = run, .control = &run->control};
 	setup->params = run->record.plan.points[trial->point];
 	setup->params.target = run->record.targets[setup->params.target];
 	setup->begin = (struct message_begin){
@@ -140,7 +140,7 @@ static int check_files(const struct repeat_setup *setup, size_t before)
 	char what[LINK_PEER_MAX + 32];
 
 	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&setup->params),
-		 setup->remote->dial.name);
+		 setup->control->dial.name);
 	return open_files_check(what, before, params_lanes(&setup->params));
 }
 
@@ -150,8 +150,8 @@ static int connect_lanes(struct repeat_setup *setup)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < params_lanes(&setup->params) && ret == 0; i++) {
-		ret = connection_lane(setup->remote, &setup->ready, &setup->params,
-				      &setup->lanes.all[i]);
+		ret = control_connect_lane(setup->control, &setup->ready, &setup->params,
+					   &setup->lanes.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(setup, before);
 	}
@@ -175,11 +175,11 @@ static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 		return ret;
 	note_unbound(setup);
 	if (setup->params.bidirectional &&
-	    (ret = client_region_make(&setup->client_region, setup->remote->dial.peer,
-				      setup->remote->dial.device.name, target_bytes(setup),
+	    (ret = client_region_make(&setup->client_region, setup->control->dial.peer,
+				      setup->control->dial.device.name, target_bytes(setup),
 				      &setup->begin)))
 		return ret;
-	ret = connection_begin(setup->remote, &setup->begin, &setup->ready);
+	ret = control_begin(setup->control, &setup->begin, &setup->ready);
 	return ret || !repeat_setup_has_lanes(setup) ? ret : connect_lanes(setup);
 }
 
@@ -239,8 +239,8 @@ static int probe_atomic_write(struct repeat_setup *setup)
 int repeat_setup_give_up(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
-	int ret = connection_end(setup->remote, setup->lanes.all, params_lanes(&setup->params),
-				 &report);
+	int ret = control_end(setup->control, setup->lanes.all, params_lanes(&setup->params),
+			      &report);
 
 	json_decref(report);
 	repeat_setup_close(setup);
@@ -284,5 +284,5 @@ int repeat_setup_open(struct repeat_setup *setup)
 	if (ret || native)
 		return ret;
 	ret = repeat_setup_give_up(setup);
-	return ret ? ret : persisting_not_native(setup->remote->dial.name);
+	return ret ? ret : persisting_not_native(setup->control->dial.name);
 }

@@ -15,7 +15,7 @@
 
 struct repeat_setup {
 	struct run *run;
-	const struct remote *remote;
+	const struct control *control;
 	struct params params; /* the target resolved; after repeat_setup_open persist as well */
 	struct message_begin begin; /* all but params and the client's memory */
 	/* from here on by repeat_setup_open */

@@ -231,7 +231,7 @@ json_t *clients_collect(struct clients *all, const struct world_word *word)
 		c->started = false;
 		judge(c, word);
 		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "server",
-						      result_text(c->run.remote.dial.name),
+						      result_text(c->run.control.dial.name),
 						      "server_rank", result_known(c->server_rank),
 						      "document", document_make(&c->run.record),
 						      "starts", starts_json(c)));
