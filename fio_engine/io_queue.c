@@ -19,30 +19,30 @@ static uint64_t reciprocal(uint32_t block_bytes)
 
 static int check(const struct io_queue_cfg *cfg)
 {
-	const struct connection_cfg *p = &cfg->connection->cfg;
-	bool messages = p->job_request.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
+	const struct job_connection_cfg *c = &cfg->connection->cfg;
+	bool messages = c->job_request.method == METHOD_GPSPM || cfg->write_op == WRITE_IMM;
 
 	if (cfg->depth == 0 || cfg->depth >= CONTEXT_NUMBER)
 		return failure_set(EXIT_WRONG_USAGE, "memory", "iodepth=%u: 1 to %llu are possible",
 				   cfg->depth, CONTEXT_NUMBER - 1);
-	if (p->sq_size < IO_QUEUE_SQ_SIZE(cfg->depth) || p->cq_size < p->sq_size ||
-	    p->cq_size - p->sq_size <
-		    (p->job_request.method == METHOD_GPSPM ? p->job_request.depth : 0) ||
-	    (messages && p->job_request.depth < cfg->depth) ||
-	    (messages && p->job_request.method != METHOD_GPSPM &&
-	     p->job_request.depth / 2 < cfg->depth))
+	if (c->sq_size < IO_QUEUE_SQ_SIZE(cfg->depth) || c->cq_size < c->sq_size ||
+	    c->cq_size - c->sq_size <
+		    (c->job_request.method == METHOD_GPSPM ? c->job_request.depth : 0) ||
+	    (messages && c->job_request.depth < cfg->depth) ||
+	    (messages && c->job_request.method != METHOD_GPSPM &&
+	     c->job_request.depth / 2 < cfg->depth))
 		return failure_set(EXIT_INTERNAL, "memory",
 				   "queues of %u and %u and %u messages are too small for a depth "
 				   "of %u",
-				   p->sq_size, p->cq_size, p->job_request.depth, cfg->depth);
-	if (p->job_request.imm_bytes == 1 ||
-	    (p->job_request.imm_bytes != 0 &&
-	     cfg->connection->remote_bytes / p->job_request.imm_bytes > UINT32_MAX))
+				   c->sq_size, c->cq_size, c->job_request.depth, cfg->depth);
+	if (c->job_request.imm_bytes == 1 ||
+	    (c->job_request.imm_bytes != 0 &&
+	     cfg->connection->remote_bytes / c->job_request.imm_bytes > UINT32_MAX))
 		return failure_set(
 			EXIT_WRONG_USAGE, "memory",
 			"write_op=imm numbers blocks with 32 bits: bs=%u is too small for "
 			"a region of %zu bytes",
-			p->job_request.imm_bytes, cfg->connection->remote_bytes);
+			c->job_request.imm_bytes, cfg->connection->remote_bytes);
 	return 0;
 }
 

@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "connection.h"
 #include "dirty.h"
 #include "flush_policy.h"
+#include "job_connection.h"
 #include "options.h"
 
 enum operation_kind { OPERATION_READ, OPERATION_WRITE, OPERATION_TRIM };
@@ -46,7 +46,7 @@ struct operation {
 };
 
 struct io_queue_cfg {
-	struct connection *connection;
+	struct job_connection *connection;
 	enum flush_policy policy;
 	enum write_op write_op;
 	uint32_t depth;
@@ -131,7 +131,7 @@ int io_queue_broken(const struct io_queue *io_queue);
 /* Disconnects: all that is out is done, with this error, and what is added when it is committed. */
 void io_queue_stop(struct io_queue *io_queue, int error);
 /*
- * All that is out is done, with this error; when connection_reconnect() has
+ * All that is out is done, with this error; when job_connection_reconnect() has
  * succeeded, before or after, operations can be committed again. Where something
  * was dirty, the next sync fails.
  */

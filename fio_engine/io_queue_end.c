@@ -105,7 +105,7 @@ static const char *work_name(const struct io_queue *q, uint64_t context)
 {
 	static const char *const names[] = {"a read", "a write", "a trim"};
 
-	if ((context & PATH_ANSWER) != 0)
+	if ((context & ANSWER_CONTEXT) != 0)
 		return "an answer";
 	if ((context & CONTEXT_FLUSH) != 0)
 		return "a flush";
@@ -130,12 +130,12 @@ static void blame(struct io_queue *q, const struct ibv_wc *wc)
 
 static void completion_failed(struct io_queue *q, const struct ibv_wc *wc)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	char what[LINK_PEER_MAX + 32];
 
-	snprintf(what, sizeof(what), "%s: %s", p->server, work_name(q, wc->wr_id));
-	link_work_failed(p->link, STEP, what, wc);
-	if ((wc->wr_id & PATH_ANSWER) == 0)
+	snprintf(what, sizeof(what), "%s: %s", c->server, work_name(q, wc->wr_id));
+	link_work_failed(c->link, STEP, what, wc);
+	if ((wc->wr_id & ANSWER_CONTEXT) == 0)
 		blame(q, wc);
 	io_queue_break(q, EIO);
 }
@@ -190,7 +190,7 @@ static bool prove_native(struct io_queue *q, const struct ibv_wc *wc)
 			    "devices and their drivers need the RDMA FLUSH operation; mode=apm "
 			    "works without",
 			    q->connection->server);
-		connection_goodbye(q->connection);
+		job_connection_goodbye(q->connection);
 		io_queue_break(q, EOPNOTSUPP);
 		return false;
 	}
@@ -203,7 +203,7 @@ static const char *check_answer(struct io_queue *q, const struct ibv_wc *wc,
 {
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
 	const uint8_t *at =
-		q->connection->message_memory + connection_answer_offset(q->connection, number);
+		q->connection->message_memory + job_connection_answer_offset(q->connection, number);
 
 	if (q->messages_due == 0)
 		return "without being asked";
@@ -223,14 +223,14 @@ static void hostile(struct io_queue *q, const char *how)
 
 static bool receive_again(struct io_queue *q, const struct ibv_wc *wc)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	uint32_t number = (uint32_t)(wc->wr_id & CONTEXT_NUMBER);
-	int ret = rpma_recv(p->conn, p->messages, connection_answer_offset(p, number),
+	int ret = rpma_recv(c->conn, c->messages, job_connection_answer_offset(c, number),
 			    PERSIST_ANSWER_BYTES, (const void *)(uintptr_t)wc->wr_id);
 
 	if (ret == 0)
 		return true;
-	failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", p->server,
+	failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", c->server,
 		    link_cause(ret));
 	io_queue_break(q, EIO);
 	return false;
@@ -277,7 +277,7 @@ static void take(struct io_queue *q, const struct ibv_wc *wc)
 {
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
 		completion_failed(q, wc);
-	else if ((wc->wr_id & PATH_ANSWER) != 0)
+	else if ((wc->wr_id & ANSWER_CONTEXT) != 0)
 		take_answer(q, wc);
 	else if ((wc->wr_id & CONTEXT_UNPROVEN) == 0 || prove_native(q, wc))
 		count_down(q, (uint32_t)(wc->wr_id & CONTEXT_NUMBER));

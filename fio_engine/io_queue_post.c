@@ -26,10 +26,10 @@ static uint32_t expect_answer(struct io_queue *q, struct operation *head, uint32
 
 static int write_imm(struct io_queue *q, struct operation *o, int flags)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	uint32_t number = io_queue_number(q, o);
 	uint32_t imm = (uint32_t)((unsigned __int128)o->begin * q->imm_reciprocal >> 64);
-	int ret = rpma_write_with_imm(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
+	int ret = rpma_write_with_imm(c->conn, c->remote, o->begin, c->buffers, o->local_offset,
 				      o->bytes, flags, imm, context(number));
 
 	if (ret == 0 && q->answered_imm) {
@@ -41,48 +41,48 @@ static int write_imm(struct io_queue *q, struct operation *o, int flags)
 
 int io_queue_post(struct io_queue *q, struct operation *o, int flags)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	const void *number = context(io_queue_number(q, o));
 
 	if (o->kind == OPERATION_READ)
-		return rpma_read(p->conn, p->buffers, o->local_offset, p->remote, o->begin,
+		return rpma_read(c->conn, c->buffers, o->local_offset, c->remote, o->begin,
 				 o->bytes, flags, number);
 	if (o->kind == OPERATION_TRIM)
-		return rpma_write(p->conn, p->remote, o->begin, p->zeros, 0, o->bytes, flags,
+		return rpma_write(c->conn, c->remote, o->begin, c->zeros, 0, o->bytes, flags,
 				  number);
 	if (q->write_op == WRITE_PLAIN)
-		return rpma_write(p->conn, p->remote, o->begin, p->buffers, o->local_offset,
+		return rpma_write(c->conn, c->remote, o->begin, c->buffers, o->local_offset,
 				  o->bytes, flags, number);
 	if (q->write_op == WRITE_IMM)
 		return write_imm(q, o, flags);
-	return rpma_atomic_write(p->conn, p->remote, o->begin, p->buffer_memory + o->local_offset,
+	return rpma_atomic_write(c->conn, c->remote, o->begin, c->buffer_memory + o->local_offset,
 				 flags, number);
 }
 
 static int request(struct io_queue *q, struct operation *head, struct extent range, int flags,
 		   const void *at)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	uint32_t place = expect_answer(q, head, 0, true);
 	const struct persist_request r = {place, range.begin, range.end - range.begin};
-	size_t offset = connection_request_offset(place);
+	size_t offset = job_connection_request_offset(place);
 
-	persist_encode_request(&r, p->message_memory + offset);
-	return rpma_send(p->conn, p->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
+	persist_encode_request(&r, c->message_memory + offset);
+	return rpma_send(c->conn, c->messages, offset, PERSIST_REQUEST_BYTES, flags, at);
 }
 
 int io_queue_flush(struct io_queue *q, struct operation *head, struct extent range, int flags)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	const void *at = context(io_queue_number(q, head) | q->flush_context);
-	uint64_t last = p->remote_bytes - APM_BYTES;
+	uint64_t last = c->remote_bytes - APM_BYTES;
 
 	head->flushes++;
 	if (q->method == METHOD_APM)
-		return rpma_flush(p->conn, p->remote, range.begin < last ? range.begin : last,
-				  APM_BYTES, p->flush_type, flags, at);
+		return rpma_flush(c->conn, c->remote, range.begin < last ? range.begin : last,
+				  APM_BYTES, c->flush_type, flags, at);
 	if (q->method == METHOD_NATIVE)
-		return rpma_flush(p->conn, p->remote, range.begin, range.end - range.begin,
-				  p->flush_type, flags, at);
+		return rpma_flush(c->conn, c->remote, range.begin, range.end - range.begin,
+				  c->flush_type, flags, at);
 	return request(q, head, range, flags, at);
 }

@@ -26,7 +26,7 @@ struct message {
 };
 
 struct io_queue {
-	struct connection *connection;
+	struct job_connection *connection;
 	enum method method;
 	enum flush_policy policy;
 	enum write_op write_op;

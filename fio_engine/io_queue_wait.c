@@ -39,7 +39,7 @@ static void give_up(struct io_queue *q, int error, const char *why)
 /* What may end a wait before its time. */
 static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 {
-	const struct connection_cfg *cfg = &q->connection->cfg;
+	const struct job_connection_cfg *cfg = &q->connection->cfg;
 
 	if (q->taken != w->taken) {
 		w->taken = q->taken;
@@ -66,16 +66,16 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Until there may be a completion or an event of the connection. */
 static void sleep_until(struct io_queue *q, uint64_t left_ns)
 {
-	struct connection *p = q->connection;
+	struct job_connection *c = q->connection;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
-	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(p->link), POLLIN, 0}};
-	int ret = rpma_cq_get_fd(p->cq, &fds[0].fd);
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(c->link), POLLIN, 0}};
+	int ret = rpma_cq_get_fd(c->cq, &fds[0].fd);
 
 	if (ret == 0 && ppoll(fds, 2, &left, NULL) > 0 && fds[0].revents != 0)
-		ret = rpma_cq_wait(p->cq);
+		ret = rpma_cq_wait(c->cq);
 	if (ret != 0 && ret != RPMA_E_NO_COMPLETION) {
 		failure_set(EXIT_RUN_FAILED, "data", "%s: cannot wait for completions: %s",
-			    p->server, link_cause(ret));
+			    c->server, link_cause(ret));
 		io_queue_break(q, EIO);
 	}
 }

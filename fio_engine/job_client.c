@@ -200,7 +200,7 @@ static struct job_request job_request_of(const struct client *client)
 
 static int connect_client(struct client *client)
 {
-	struct connection_cfg cfg = {
+	struct job_connection_cfg cfg = {
 		.settings = &client->settings,
 		.job_request = job_request_of(client),
 		.sq_size = IO_QUEUE_SQ_SIZE(client->td->o.iodepth),
@@ -209,7 +209,7 @@ static int connect_client(struct client *client)
 	};
 
 	cfg.cq_size = cfg.sq_size + cfg.job_request.depth;
-	return connection_open(&client->connection, &cfg);
+	return job_connection_open(&client->connection, &cfg);
 }
 
 struct account client_account(const struct client *client)
@@ -225,7 +225,7 @@ struct account client_account(const struct client *client)
 /* For fio's results: until the job has ended nothing is known of its flushes. */
 static void set_facts(const struct client *client, bool ended)
 {
-	const struct connection *connection = &client->connection;
+	const struct job_connection *connection = &client->connection;
 	const struct account account = client_account(client);
 	char text[512], counts[256] = "", run[32] = "";
 
@@ -264,9 +264,9 @@ static void say_what_it_did(const struct client *client)
 /* In one line: what a flush of the job is worth. */
 static void say_what_it_is(const struct client *client)
 {
-	const struct connection *connection = &client->connection;
+	const struct job_connection *connection = &client->connection;
 	const struct settings *settings = &client->settings;
-	const char *kind = connection_region_words(connection);
+	const char *kind = job_connection_region_words(connection);
 	char text[256];
 
 	if (client->td->subjob_number)
@@ -289,7 +289,7 @@ static void say_what_it_is(const struct client *client)
 static int open_log(struct client *client)
 {
 	const struct settings *settings = &client->settings;
-	const struct connection *connection = &client->connection;
+	const struct job_connection *connection = &client->connection;
 	const struct log_header header = {
 		.method = settings->method,
 		.policy = settings->flush,
@@ -395,10 +395,10 @@ int client_post_init(struct thread_data *td)
 			end = buffer + td_max_bs(td);
 	}
 	if (begin)
-		ret = connection_register_buffers(&client->connection, begin,
-						  (size_t)(end - begin));
+		ret = job_connection_register_buffers(&client->connection, begin,
+						      (size_t)(end - begin));
 	if (!ret && (td_trim(td) || td->o.trim_backlog))
-		ret = connection_make_zeros(&client->connection, td_max_bs(td));
+		ret = job_connection_make_zeros(&client->connection, td_max_bs(td));
 	return ret ? job_failed(td) : 0;
 }
 
@@ -422,7 +422,7 @@ void client_cleanup(struct thread_data *td)
 	/* or the server would miss a client whose last operation broke the connection */
 	if (client->io_queue && io_queue_broken(client->io_queue) && td->o.continue_on_error &&
 	    !client->error)
-		connection_reconnect(&client->connection);
+		job_connection_reconnect(&client->connection);
 	/* fio forgets an error that it is told to go on after */
 	if (client->error && !td->error)
 		td->error = client->error;
@@ -437,7 +437,7 @@ void client_cleanup(struct thread_data *td)
 	io_queue_close(&client->io_queue);
 	durable_log_close(&client->log);
 	layout_close(&client->layout);
-	connection_close(&client->connection);
+	job_connection_close(&client->connection);
 	free(client->events);
 	free(client->commits);
 	free(client);

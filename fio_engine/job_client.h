@@ -8,17 +8,17 @@
 
 #include "account.h"
 #include "common/base/histogram.h"
-#include "connection.h"
 #include "durable_log.h"
 #include "io_queue.h"
 #include "job.h"
+#include "job_connection.h"
 #include "layout.h"
 #include "options.h"
 
 struct client {
 	struct thread_data *td;
 	struct settings settings;
-	struct connection connection;
+	struct job_connection connection;
 	struct io_queue *io_queue;
 	struct layout layout;
 	uint64_t block;		    /* what each write is, and at a multiple of; 0: any */

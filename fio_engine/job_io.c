@@ -247,7 +247,7 @@ static void commit(struct client *client, uint32_t added)
 static APART bool connect_again(struct client *client)
 {
 	io_queue_abandon(client->io_queue, EIO);
-	if (!connection_reconnect(&client->connection))
+	if (!job_connection_reconnect(&client->connection))
 		return true;
 	give_up(client);
 	return false;

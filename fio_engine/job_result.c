@@ -102,7 +102,7 @@ static json_t *commits_object(const struct client *client)
 			 result_latency(client->commits));
 }
 
-static json_t *target_object(const struct connection *connection)
+static json_t *target_object(const struct job_connection *connection)
 {
 	const struct job_reply *job_reply = &connection->job_reply;
 
@@ -132,7 +132,7 @@ static json_t *make(const struct client *client)
 {
 	static const char *const write_ops[] = {
 		[WRITE_PLAIN] = "write", [WRITE_IMM] = "write-imm", [WRITE_ATOMIC] = "atomic"};
-	const struct connection *connection = &client->connection;
+	const struct job_connection *connection = &client->connection;
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);

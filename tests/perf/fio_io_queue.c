@@ -13,15 +13,15 @@
 
 #include "common/base/clock.h"
 #include "common/base/failure.h"
-#include "fio_engine/connection.h"
 #include "fio_engine/io_queue.h"
+#include "fio_engine/job_connection.h"
 
 #define BLOCK	  4096
 #define LOOK	  256 /* operations between two looks at the clock */
 #define TIMEOUT_S 5
 
 struct job {
-	struct connection connection;
+	struct job_connection connection;
 	struct io_queue *io_queue;
 	char *buffers;
 	uint64_t bytes; /* the target's size */
@@ -31,7 +31,7 @@ struct job {
 
 static int open_job(struct job *job, const struct settings *settings)
 {
-	const struct connection_cfg connection = {
+	const struct job_connection_cfg connection = {
 		.settings = settings,
 		.job_request = {.method = settings->method, .jobs = 1},
 		.sq_size = IO_QUEUE_SQ_SIZE(job->depth),
@@ -49,16 +49,16 @@ static int open_job(struct job *job, const struct settings *settings)
 	job->buffers = aligned_alloc(BLOCK, bytes);
 	if (job->buffers == NULL)
 		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory");
-	if (connection_open(&job->connection, &connection) != 0)
+	if (job_connection_open(&job->connection, &connection) != 0)
 		return -1;
-	return connection_register_buffers(&job->connection, job->buffers, bytes) != 0 ||
+	return job_connection_register_buffers(&job->connection, job->buffers, bytes) != 0 ||
 	       io_queue_open(&job->io_queue, &io_queue) != 0;
 }
 
 static void close_job(struct job *job)
 {
 	io_queue_close(&job->io_queue);
-	connection_close(&job->connection);
+	job_connection_close(&job->connection);
 	free(job->buffers);
 }
 

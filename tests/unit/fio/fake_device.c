@@ -126,7 +126,7 @@ int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, si
 	struct fake_work work;
 
 	assert_ptr_equal(src, MESSAGES);
-	assert_true(offset + len <= connection_answer_offset(&fake.connection, 0));
+	assert_true(offset + len <= job_connection_answer_offset(&fake.connection, 0));
 	assert_int_equal(persist_decode_request(fake.messages + offset, len, &request), 0);
 	work = access_to('s', request.offset, request.length, 0);
 	work.local = offset;
@@ -143,11 +143,12 @@ int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t o
 	if (fake.receive_fails)
 		return RPMA_E_PROVIDER;
 	assert_ptr_equal(dst, MESSAGES);
-	assert_int_equal(offset, connection_answer_offset(&fake.connection, number));
+	assert_int_equal(offset, job_connection_answer_offset(&fake.connection, number));
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
-	assert_true((uintptr_t)op_context & PATH_ANSWER);
+	assert_true((uintptr_t)op_context & ANSWER_CONTEXT);
 	fake.receives[fake.receives_posted++ % (FAKE_DEPTH * 2)] = (uintptr_t)op_context;
-	assert_true(fake.receives_posted - fake.received <= connection_receives(&fake.connection));
+	assert_true(fake.receives_posted - fake.received <=
+		    job_connection_receives(&fake.connection));
 	return 0;
 }
 
@@ -257,8 +258,8 @@ static void answer(void)
 	struct ibv_wc wc = {.opcode = IBV_WC_RECV, .byte_len = PERSIST_ANSWER_BYTES};
 	uint64_t context = fake.receives[fake.received % (FAKE_DEPTH * 2)];
 	uint8_t *at =
-		fake.messages +
-		connection_answer_offset(&fake.connection, (uint32_t)(context & CONTEXT_NUMBER));
+		fake.messages + job_connection_answer_offset(&fake.connection,
+							     (uint32_t)(context & CONTEXT_NUMBER));
 
 	assert_true(fake.received < fake.receives_posted);
 	if (fake.forge != NULL)
@@ -361,8 +362,8 @@ int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 	return 0;
 }
 
-void __wrap_connection_goodbye(struct connection *connection);
-void __wrap_connection_goodbye(struct connection *connection)
+void __wrap_job_connection_goodbye(struct job_connection *connection);
+void __wrap_job_connection_goodbye(struct job_connection *connection)
 {
 	assert_false(fake.disconnected);
 	fake.goodbyes++;
@@ -443,7 +444,7 @@ void fake_begin(enum method method, uint32_t depth)
 	fake.settings.poll = true;
 	fake.armed = true;
 	fake.flush_opcode = method == METHOD_NATIVE ? (enum ibv_wc_opcode)8 : IBV_WC_RDMA_READ;
-	fake.connection = (struct connection){
+	fake.connection = (struct job_connection){
 		.cfg = {.settings = &fake.settings,
 			.job_request = {.method = method, .depth = (uint16_t)messages},
 			.sq_size = IO_QUEUE_SQ_SIZE(depth),
@@ -458,8 +459,8 @@ void fake_begin(enum method method, uint32_t depth)
 		.message_memory = fake.messages,
 		.zeros = ZEROS,
 	};
-	for (uint64_t i = 0; i < connection_receives(&fake.connection); i++)
-		fake.receives[fake.receives_posted++] = PATH_ANSWER | i;
+	for (uint64_t i = 0; i < job_connection_receives(&fake.connection); i++)
+		fake.receives[fake.receives_posted++] = ANSWER_CONTEXT | i;
 	for (uint32_t i = 0; i < FAKE_MEMORY; i++)
 		fake.memory[i] = (uint8_t)(i * 7 + i / 251);
 }

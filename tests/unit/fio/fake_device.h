@@ -33,7 +33,7 @@ struct fake_work {
 };
 
 struct fake {
-	struct connection connection;
+	struct job_connection connection;
 	struct settings settings;
 	uint8_t memory[FAKE_MEMORY];
 	uint8_t messages[2 * FAKE_DEPTH * 32];

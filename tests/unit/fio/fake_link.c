@@ -138,7 +138,7 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 	if (fake.receive_fails)
 		return RPMA_E_PROVIDER;
 	assert_int_equal(len, PERSIST_ANSWER_BYTES);
-	assert_int_equal((uintptr_t)op_context, PATH_ANSWER | fake.receives % 4);
+	assert_int_equal((uintptr_t)op_context, ANSWER_CONTEXT | fake.receives % 4);
 	assert_int_equal(offset, fake.cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 					 fake.receives % 4 * PERSIST_ANSWER_BYTES);
 	fake.receives++;
@@ -259,12 +259,13 @@ void link_begin(enum method method)
 					  .flush_type = FLUSH_TYPE_AUTO,
 					  .write_op = WRITE_PLAIN,
 					  .connect_timeout_s = 10};
-	fake.cfg = (struct connection_cfg){.settings = &fake.settings,
-					   .job_request = {.method = method,
-							   .jobs = 1,
-							   .depth = method == METHOD_GPSPM ? 4 : 0},
-					   .sq_size = 10,
-					   .cq_size = 14};
+	fake.cfg = (struct job_connection_cfg){
+		.settings = &fake.settings,
+		.job_request = {.method = method,
+				.jobs = 1,
+				.depth = method == METHOD_GPSPM ? 4 : 0},
+		.sq_size = 10,
+		.cq_size = 14};
 	fake.job_reply = (struct job_reply){.kind = TARGET_DRAM, .depth = 512};
 	fake.region_bytes = LINK_REGION;
 	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |

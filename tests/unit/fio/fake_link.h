@@ -8,7 +8,7 @@
 #define FAKE_LINK_H
 
 #include "common/base/failure.h"
-#include "fio_engine/connection.h"
+#include "fio_engine/job_connection.h"
 #include "tests/lib/test.h"
 
 #define LINK_REGION 65536
@@ -17,7 +17,7 @@
 
 struct fake {
 	struct settings settings;
-	struct connection_cfg cfg;
+	struct job_connection_cfg cfg;
 	/* what the server sends */
 	struct job_reply job_reply;
 	uint64_t region_bytes;

@@ -314,7 +314,7 @@ static void a_receive_that_cannot_be_posted_ends_it(void **state)
 
 /* --- another connection ---------------------------------------------------------------- */
 
-/* As connection_reconnect() does it. */
+/* As job_connection_reconnect() does it. */
 static void reconnect(enum method method)
 {
 	bool unflushed[FAKE_REGION];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_connection.c -- connecting, leaving and coming back, over a link that is made
+ * test_job_connection.c -- connecting, leaving and coming back, over a link that is made
  * up: what is asked for, how often, and that nothing is left behind. What a
- * server may say is in test_connection_reply.c.
+ * server may say is in test_job_connection_reply.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,12 +15,12 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 {
 	struct job_request job_request;
 	enum handshake_answer answer;
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.cfg.job_request.job = 1;
 	fake.cfg.job_request.jobs = 3;
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(
 		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
 		0);
@@ -39,43 +39,43 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 	assert_int_equal(fake.lane.cq_size, 14);
 	assert_int_equal(fake.lane.rq_size, 1);
 	assert_int_equal(fake.receives, 0);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
 static void gpspm_has_a_receive_for_each_message(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_GPSPM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.lane.rq_size, 4);
 	assert_int_equal(fake.receives, 4);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
 static void immediate_data_has_a_few(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.cfg.job_request.depth = 256;
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(fake.lane.rq_size, CONNECTION_CREDITS);
-	assert_int_equal(fake.receives, CONNECTION_CREDITS);
-	connection_close(&connection);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(fake.lane.rq_size, JOB_CONNECTION_CREDITS);
+	assert_int_equal(fake.receives, JOB_CONNECTION_CREDITS);
+	job_connection_close(&connection);
 	link_end();
 }
 
 static void a_receive_that_cannot_be_posted_is_told(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	link_expect("cannot post a receive");
 	link_end();
@@ -84,45 +84,46 @@ static void a_receive_that_cannot_be_posted_is_told(void **state)
 static void memory_is_registered_for_what_it_does(void **state)
 {
 	static char buffers[4096];
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
 	assert_ptr_equal(connection.buffer_memory, buffers);
-	assert_int_equal(connection_make_zeros(&connection, 4096), 0);
+	assert_int_equal(job_connection_make_zeros(&connection, 4096), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
 static void memory_that_cannot_be_registered_is_told(void **state)
 {
 	static char buffers[4096];
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.register_fails = true;
-	assert_int_equal(connection_register_buffers(&connection, buffers, sizeof(buffers)), -EIO);
+	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)),
+			 -EIO);
 	link_expect("cannot register the job's buffers of 4 KiB with fake0");
-	assert_int_equal(connection_make_zeros(&connection, 4096), -EIO);
-	connection_close(&connection);
+	assert_int_equal(job_connection_make_zeros(&connection, 4096), -EIO);
+	job_connection_close(&connection);
 	link_begin(METHOD_GPSPM);
 	fake.register_fails = true;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("cannot register messages");
 	link_end();
 }
 
 static void a_device_that_is_not_there_is_told(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.no_device = true;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("no such device");
 	assert_int_equal(fake.tries, 0);
 	link_end();
@@ -132,14 +133,14 @@ static void a_device_that_is_not_there_is_told(void **state)
 
 static void a_server_that_comes_late_is_waited_for(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.failures = 15;
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.tries, 16);
 	assert_int_equal(fake.now_ns, 1500 * MS);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
@@ -150,12 +151,12 @@ static void a_server_that_never_comes_is_waited_for_so_long(void **state)
 	} cases[] = {{0, 1}, {2, 21}};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct connection connection;
+		struct job_connection connection;
 
 		link_begin(METHOD_APM);
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
-		assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, cases[i].tries);
 		link_expect("no server listens (connect_timeout=");
 		link_end();
@@ -169,12 +170,12 @@ static bool stopped(void *arg)
 
 static void waiting_ends_when_the_job_does(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.failures = 1000;
 	fake.cfg.stopped = stopped;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -ECANCELED);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -ECANCELED);
 	assert_int_equal(fake.tries, 3);
 	link_end();
 }
@@ -182,13 +183,13 @@ static void waiting_ends_when_the_job_does(void **state)
 static void what_is_wrong_here_is_not_tried_again(void **state)
 {
 	for (int here = 0; here < 2; here++) {
-		struct connection connection;
+		struct job_connection connection;
 
 		link_begin(METHOD_APM);
 		fake.failures = 1;
 		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
 		fake.here = here;
-		assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, 1);
 		link_end();
 	}
@@ -197,24 +198,24 @@ static void what_is_wrong_here_is_not_tried_again(void **state)
 /* The network may need a moment to find the server again. */
 static void what_fails_here_on_coming_back_is_tried_again(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 5;
 	fake.here = true;
-	assert_int_equal(connection_reconnect(&connection), 0);
-	connection_close(&connection);
+	assert_int_equal(job_connection_reconnect(&connection), 0);
+	job_connection_close(&connection);
 	link_end();
 }
 
 static void a_client_that_refuses_the_server_says_goodbye(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.settings.flush_type = FLUSH_TYPE_PERSISTENT;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	link_expect("flush_type=persistent");
 	assert_int_equal(fake.goodbyes, 1);
 	link_end();
@@ -222,11 +223,11 @@ static void a_client_that_refuses_the_server_says_goodbye(void **state)
 
 static void a_refusal_is_not_tried_again(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	link_end();
 }
@@ -237,63 +238,63 @@ static void a_client_that_comes_again_says_so(void **state)
 {
 	enum handshake_answer answer;
 	struct job_request job_request;
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_GPSPM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(connection_reconnect(&connection), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(
 		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
 		0);
 	assert_true(job_request.again);
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
 /* It may not have seen yet that the connection broke. */
 static void a_server_that_is_full_is_asked_again_then(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
-	assert_int_equal(connection_reconnect(&connection), 0);
+	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(fake.tries, 5);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
 static void a_server_that_does_not_come_back_is_given_up(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 1000;
-	assert_int_equal(connection_reconnect(&connection), -EIO);
+	assert_int_equal(job_connection_reconnect(&connection), -EIO);
 	assert_int_equal(fake.now_ns, 10000 * MS);
 	assert_null(connection.conn);
 	assert_null(connection.remote);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 0);
 	link_end();
 }
 
 static void a_region_of_another_size_is_another_one(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.region_bytes = LINK_REGION / 2;
-	assert_int_equal(connection_reconnect(&connection), -EIO);
+	assert_int_equal(job_connection_reconnect(&connection), -EIO);
 	link_expect("region of another size");
 	assert_int_equal(fake.goodbyes, 1);
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
@@ -301,13 +302,13 @@ static void a_region_of_another_size_is_another_one(void **state)
 
 static void a_client_that_is_done_says_goodbye(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	/* completions of abandoned operations */
 	fake.others = 3;
-	connection_close(&connection);
+	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 1);
 	assert_true(fake.goodbye_seen);
 	link_end();
@@ -316,13 +317,13 @@ static void a_client_that_is_done_says_goodbye(void **state)
 static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 {
 	for (int gone = 0; gone < 2; gone++) {
-		struct connection connection;
+		struct job_connection connection;
 
 		link_begin(METHOD_APM);
-		assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		fake.deaf = true;
 		fake.gone = gone;
-		connection_close(&connection);
+		job_connection_close(&connection);
 		assert_int_equal(fake.goodbyes, 1);
 		assert_in_range(fake.now_ns, gone ? 0 : 1000 * MS, gone ? MS : 1002 * MS);
 		link_end();
@@ -331,14 +332,14 @@ static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 
 static void closing_keeps_the_sentence(void **state)
 {
-	struct connection connection;
+	struct job_connection connection;
 
 	link_begin(METHOD_APM);
-	assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_expect("what went wrong");
-	connection_close(&connection);
+	job_connection_close(&connection);
 	link_end();
 }
 
@@ -368,5 +369,5 @@ int main(void)
 		cmocka_unit_test(closing_keeps_the_sentence),
 	};
 
-	return cmocka_run_group_tests_name("fio.connection", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.job_connection", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection.c -- finds the device, connects as often as it takes, and sends a
- * goodbye. connection_reply.c judges what the server sends once connected.
+ * job_connection.c -- finds the device, connects as often as it takes, and sends a
+ * goodbye. job_connection_reply.c judges what the server sends once connected.
  */
-#include "connection.h"
+#include "job_connection.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,23 +16,23 @@
 #include "common/base/monotonic.h"
 #include "common/base/units.h"
 #include "common/rdma/librpma_1_4.h"
-#include "connection_reply.h"
+#include "job_connection_reply.h"
 
 #define RETRY_MS	100
 #define SILENT_MS	1000 /* silence before it prints that it waits for a server */
 #define TRY_MS		3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS 1000
 #define BATCH_MAX	65535 /* the most that RPMA_CONN_OPT_BATCH_SIZE takes */
-#define GOODBYE		(PATH_ANSWER - 1)
+#define GOODBYE		(ANSWER_CONTEXT - 1)
 
-static bool stopped(const struct connection *c)
+static bool stopped(const struct job_connection *c)
 {
 	return c->cfg.stopped != NULL && c->cfg.stopped(c->cfg.arg);
 }
 
 /* --- memory --------------------------------------------------------------------- */
 
-static int enroll(struct connection *c, void *memory, size_t bytes, int usage, const char *what,
+static int enroll(struct job_connection *c, void *memory, size_t bytes, int usage, const char *what,
 		  struct rpma_mr_local **mr)
 {
 	char size[UNITS_TEXT_BYTES];
@@ -47,14 +47,14 @@ static int enroll(struct connection *c, void *memory, size_t bytes, int usage, c
 	return 0;
 }
 
-int connection_register_buffers(struct connection *connection, void *memory, size_t bytes)
+int job_connection_register_buffers(struct job_connection *connection, void *memory, size_t bytes)
 {
 	connection->buffer_memory = memory;
 	return enroll(connection, memory, bytes, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC,
 		      "the job's buffers", &connection->buffers);
 }
 
-int connection_make_zeros(struct connection *connection, size_t bytes)
+int job_connection_make_zeros(struct job_connection *connection, size_t bytes)
 {
 	connection->zero_memory = calloc(1, bytes);
 	if (connection->zero_memory == NULL)
@@ -65,12 +65,12 @@ int connection_make_zeros(struct connection *connection, size_t bytes)
 		      &connection->zeros);
 }
 
-static int make_messages(struct connection *c)
+static int make_messages(struct job_connection *c)
 {
 	uint32_t depth = c->cfg.job_request.depth;
-	size_t bytes = connection_answer_offset(c, depth);
+	size_t bytes = job_connection_answer_offset(c, depth);
 
-	if (connection_receives(c) == 0)
+	if (job_connection_receives(c) == 0)
 		return 0;
 	c->message_memory = calloc(1, bytes);
 	if (c->message_memory == NULL)
@@ -83,7 +83,7 @@ static int make_messages(struct connection *c)
 /* To another device; what the job has registered stays where it is. */
 static int move_messages(void *arg, bool moved)
 {
-	struct connection *c = arg;
+	struct job_connection *c = arg;
 
 	if (moved)
 		return make_messages(c);
@@ -98,7 +98,7 @@ static int move_messages(void *arg, bool moved)
 /* --- leaving ----------------------------------------------------------------------- */
 
 /* What else completes is of no interest any more. */
-void connection_goodbye(struct connection *connection)
+void job_connection_goodbye(struct job_connection *connection)
 {
 	struct failure kept = *failure_get();
 	int64_t limit = monotonic_ms() + GOODBYE_WAIT_MS;
@@ -115,7 +115,7 @@ void connection_goodbye(struct connection *connection)
 	*failure_get() = kept;
 }
 
-static void disconnect(struct connection *c)
+static void disconnect(struct job_connection *c)
 {
 	c->conn = NULL;
 	c->cq = NULL;
@@ -128,12 +128,12 @@ static void disconnect(struct connection *c)
 /* A server may answer as soon as it is asked: there is a receive for each message. */
 static int post_receives(struct rpma_conn_req *req, void *arg)
 {
-	struct connection *c = arg;
+	struct job_connection *c = arg;
 
-	for (uint32_t i = 0; i < connection_receives(c); i++) {
-		int ret = rpma_conn_req_recv(req, c->messages, connection_answer_offset(c, i),
+	for (uint32_t i = 0; i < job_connection_receives(c); i++) {
+		int ret = rpma_conn_req_recv(req, c->messages, job_connection_answer_offset(c, i),
 					     PERSIST_ANSWER_BYTES,
-					     (void *)(uintptr_t)(PATH_ANSWER | i));
+					     (void *)(uintptr_t)(ANSWER_CONTEXT | i));
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
@@ -151,20 +151,20 @@ static int try_ms(int64_t limit)
 }
 
 /* All that a commit posts may wait for its last one, if librpma has that. */
-static uint32_t batch_size(const struct connection *c)
+static uint32_t batch_size(const struct job_connection *c)
 {
 	if (librpma_1_4_calls().conn_cfg_set_option == NULL)
 		return 0;
 	return c->cfg.sq_size < BATCH_MAX ? c->cfg.sq_size : BATCH_MAX;
 }
 
-static int connect_once(struct connection *c, int64_t limit)
+static int connect_once(struct job_connection *c, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
 	const struct link_lane lane = {
 		.sq_size = c->cfg.sq_size,
 		.cq_size = c->cfg.cq_size,
-		.rq_size = connection_receives(c) > 0 ? connection_receives(c) : 1,
+		.rq_size = job_connection_receives(c) > 0 ? job_connection_receives(c) : 1,
 		.post = post_receives,
 		.arg = c,
 		.batch = batch_size(c),
@@ -190,7 +190,7 @@ static void take_breath(void)
  * which broke has to find again. One that is full may not have seen yet that we
  * left.
  */
-static bool may_pass(const struct connection *c, bool again)
+static bool may_pass(const struct job_connection *c, bool again)
 {
 	const struct failure *failure = failure_get();
 
@@ -211,24 +211,24 @@ static bool may_pass(const struct connection *c, bool again)
 	}
 }
 
-static int attach_once(struct connection *c, bool again, int64_t limit, bool *pass)
+static int attach_once(struct job_connection *c, bool again, int64_t limit, bool *pass)
 {
 	int ret = connect_once(c, limit);
 
 	if (ret == 0) {
 		c->conn = link_conn(c->link);
 		c->cq = link_cq(c->link);
-		ret = connection_take_reply(c);
+		ret = job_connection_take_reply(c);
 	}
 	*pass = ret != 0 && may_pass(c, again);
 	if (ret && c->remote != NULL) /* the server has taken us in, and waits */
-		connection_goodbye(c);
+		job_connection_goodbye(c);
 	if (ret)
 		disconnect(c);
 	return ret;
 }
 
-static int too_late(const struct connection *c)
+static int too_late(const struct job_connection *c)
 {
 	const struct failure last = *failure_get();
 
@@ -237,7 +237,7 @@ static int too_late(const struct connection *c)
 			       c->cfg.settings->connect_timeout_s);
 }
 
-static int attach(struct connection *c, bool again)
+static int attach(struct job_connection *c, bool again)
 {
 	int64_t begun = monotonic_ms(),
 		limit = begun + (int64_t)c->cfg.settings->connect_timeout_s * 1000;
@@ -259,12 +259,12 @@ static int attach(struct connection *c, bool again)
 	return ret;
 }
 
-int connection_open(struct connection *connection, const struct connection_cfg *cfg)
+int job_connection_open(struct job_connection *connection, const struct job_connection_cfg *cfg)
 {
 	const struct endpoint_options options = {.device = NULL, .quiet = true, .argv = NULL};
 	int ret;
 
-	*connection = (struct connection){.cfg = *cfg};
+	*connection = (struct job_connection){.cfg = *cfg};
 	connection->server = connection->dial.name;
 	connection->device = connection->dial.device.name;
 	/* which of several runs on this host it is; without it all are 0 */
@@ -282,11 +282,11 @@ int connection_open(struct connection *connection, const struct connection_cfg *
 	if (ret == 0)
 		ret = attach(connection, false);
 	if (ret)
-		connection_close(connection);
+		job_connection_close(connection);
 	return ret;
 }
 
-int connection_reconnect(struct connection *connection)
+int job_connection_reconnect(struct job_connection *connection)
 {
 	size_t bytes = connection->remote_bytes;
 	int ret;
@@ -295,7 +295,7 @@ int connection_reconnect(struct connection *connection)
 	connection->cfg.job_request.again = true;
 	ret = attach(connection, true);
 	if (ret == 0 && connection->remote_bytes != bytes) {
-		connection_goodbye(connection);
+		job_connection_goodbye(connection);
 		disconnect(connection);
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s came back with a region of another size: %zu bytes, and %zu "
@@ -307,12 +307,12 @@ int connection_reconnect(struct connection *connection)
 
 /* --- the end -------------------------------------------------------------------- */
 
-void connection_close(struct connection *connection)
+void job_connection_close(struct job_connection *connection)
 {
 	struct failure kept = *failure_get();
 
 	if (connection->conn != NULL)
-		connection_goodbye(connection);
+		job_connection_goodbye(connection);
 	disconnect(connection);
 	rpma_mr_dereg(&connection->zeros);
 	free(connection->zero_memory);
@@ -320,6 +320,6 @@ void connection_close(struct connection *connection)
 	free(connection->message_memory);
 	rpma_mr_dereg(&connection->buffers);
 	rpma_peer_delete(&connection->dial.peer);
-	*connection = (struct connection){.link = NULL};
+	*connection = (struct job_connection){.link = NULL};
 	*failure_get() = kept;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_connection_reply.c -- what a server may say when it is connected to: which
+ * test_job_connection_reply.c -- what a server may say when it is connected to: which
  * flush follows from it, what is refused, and that nonsense is not believed.
  */
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 static void refused_with(const char *sentence)
 {
-	struct connection connection;
+	struct job_connection connection;
 
-	assert_int_equal(connection_open(&connection, &fake.cfg), -EIO);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	link_expect(sentence);
 	assert_int_equal(fake.tries, 1);
 	link_end();
@@ -32,12 +32,12 @@ static void apm_never_flushes_natively(void **state)
 	} cases[] = {{METHOD_APM, 21}, {METHOD_GPSPM, 21}, {METHOD_NATIVE, 22}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct connection connection;
+		struct job_connection connection;
 
 		link_begin(cases[i].method);
-		assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		assert_int_equal(fake.descriptor_bytes, cases[i].bytes);
-		connection_close(&connection);
+		job_connection_close(&connection);
 		link_end();
 	}
 }
@@ -115,7 +115,7 @@ static void the_flush_is_the_best_there_is(void **state)
 {
 	for (size_t i = 0; i < sizeof(flush_cases) / sizeof(flush_cases[0]); i++) {
 		const struct flush_case *c = &flush_cases[i];
-		struct connection connection;
+		struct job_connection connection;
 
 		link_begin(c->method);
 		fake.job_reply.kind = c->kind;
@@ -128,9 +128,9 @@ static void the_flush_is_the_best_there_is(void **state)
 			refused_with(c->sentence);
 			continue;
 		}
-		assert_int_equal(connection_open(&connection, &fake.cfg), 0);
+		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		assert_int_equal(connection.flush_type, c->flush);
-		connection_close(&connection);
+		job_connection_close(&connection);
 		link_end();
 	}
 }
@@ -259,5 +259,5 @@ int main(void)
 		cmocka_unit_test(a_region_that_is_none_is_refused),
 	};
 
-	return cmocka_run_group_tests_name("fio.connection_reply", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("fio.job_connection_reply", tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection.h -- the connection of one client job: from an address to a region that
+ * job_connection.h -- the connection of one client job: from an address to a region that
  * can be read, written and flushed.
  *
  * It finds the device, connects, sends the request of its job, checks the reply, and
  * registers memory. Every failure sets one error message; every wait has a limit
  * and ends when the job is told to.
  */
-#ifndef FIO_CONNECTION_H
-#define FIO_CONNECTION_H
+#ifndef FIO_JOB_CONNECTION_H
+#define FIO_JOB_CONNECTION_H
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include "job_handshake.h"
 #include "options.h"
 
-struct connection_cfg {
+struct job_connection_cfg {
 	const struct settings *settings;
 	struct job_request job_request;
 	uint32_t sq_size;
@@ -28,17 +28,17 @@ struct connection_cfg {
 	void *arg;
 };
 
-struct connection {
-	struct connection_cfg cfg;
+struct job_connection {
+	struct job_connection_cfg cfg;
 	struct dial dial;
 	const char *server; /* names for error messages, of dial */
 	const char *device;
-	/* the connection's: replaced by connection_reconnect() */
+	/* the connection's: replaced by job_connection_reconnect() */
 	struct link *link;
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *remote;
-	/* until connection_close() */
+	/* until job_connection_close() */
 	size_t remote_bytes;
 	enum rpma_flush_type flush_type;
 	struct job_reply job_reply;
@@ -55,48 +55,49 @@ struct connection {
  * it has received half of job_request.depth again, so that no more are sent than it
  * has receives for. The device would try again, but only after a long time.
  */
-#define CONNECTION_CREDITS 4 /* receives of such messages */
+#define JOB_CONNECTION_CREDITS 4 /* receives of such messages */
 
 /* The context of a receive is the number of its answer and this. */
-#define PATH_ANSWER (1ULL << 30)
+#define ANSWER_CONTEXT (1ULL << 30)
 
 /* Tries again while the server refuses or is not there, up to connect_timeout. */
-int connection_open(struct connection *connection, const struct connection_cfg *cfg);
+int job_connection_open(struct job_connection *connection, const struct job_connection_cfg *cfg);
 /* After the connection broke; messages are posted again. */
-int connection_reconnect(struct connection *connection);
+int job_connection_reconnect(struct job_connection *connection);
 /* Sends a goodbye, if it still can, and frees all. */
-void connection_close(struct connection *connection);
+void job_connection_close(struct job_connection *connection);
 
 /* The region as a message has it: "dram", "a file in memory ...". */
-const char *connection_region_words(const struct connection *connection);
+const char *job_connection_region_words(const struct job_connection *connection);
 
-int connection_register_buffers(struct connection *connection, void *memory, size_t bytes);
-int connection_make_zeros(struct connection *connection, size_t bytes);
+int job_connection_register_buffers(struct job_connection *connection, void *memory, size_t bytes);
+int job_connection_make_zeros(struct job_connection *connection, size_t bytes);
 
 /*
  * Tells the server that the client is done, when all that was posted has
  * completed; what that was is not told.
  */
-void connection_goodbye(struct connection *connection);
+void job_connection_goodbye(struct job_connection *connection);
 
 /* Receives that are posted as long as the connection stands. */
-static inline uint32_t connection_receives(const struct connection *connection)
+static inline uint32_t job_connection_receives(const struct job_connection *connection)
 {
 	if (connection->cfg.job_request.method == METHOD_GPSPM)
 		return connection->cfg.job_request.depth;
-	return connection->cfg.job_request.depth > 0 ? CONNECTION_CREDITS : 0;
+	return connection->cfg.job_request.depth > 0 ? JOB_CONNECTION_CREDITS : 0;
 }
 
 /* Where in the messages a request, and an answer, has its place. */
-static inline size_t connection_request_offset(uint32_t number)
+static inline size_t job_connection_request_offset(uint32_t number)
 {
 	return (size_t)number * PERSIST_REQUEST_BYTES;
 }
 
-static inline size_t connection_answer_offset(const struct connection *connection, uint32_t number)
+static inline size_t job_connection_answer_offset(const struct job_connection *connection,
+						  uint32_t number)
 {
 	return (size_t)connection->cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 	       (size_t)number * PERSIST_ANSWER_BYTES;
 }
 
-#endif /* FIO_CONNECTION_H */
+#endif /* FIO_JOB_CONNECTION_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection_reply.c -- takes the server's description of itself and of its region, and
+ * job_connection_reply.c -- takes the server's description of itself and of its region, and
  * chooses the flush. All of it is hostile until it is checked here.
  */
-#include "connection_reply.h"
+#include "job_connection_reply.h"
 
 #include "common/base/failure.h"
 #include "common/rdma/region.h"
@@ -15,7 +15,7 @@
 
 /* --- the answer ------------------------------------------------------------------ */
 
-static int refused(const struct connection *c)
+static int refused(const struct job_connection *c)
 {
 	switch (c->job_reply.refusal) {
 	case REFUSAL_METHOD:
@@ -39,7 +39,7 @@ static int refused(const struct connection *c)
 	}
 }
 
-static int nonsense(const struct connection *c)
+static int nonsense(const struct job_connection *c)
 {
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s answered with a malformed handshake: it is not a server of "
@@ -47,7 +47,7 @@ static int nonsense(const struct connection *c)
 			   c->server);
 }
 
-static int check_reply(struct connection *c, const struct handshake_reply *reply)
+static int check_reply(struct job_connection *c, const struct handshake_reply *reply)
 {
 	const struct job_request *job_request = &c->cfg.job_request;
 
@@ -64,14 +64,14 @@ static int check_reply(struct connection *c, const struct handshake_reply *reply
 /* --- the region ------------------------------------------------------------------ */
 
 /* So that apm reads even where both devices know a flush, native is told of all. */
-static size_t descriptor_bytes(const struct connection *c, const struct handshake_reply *reply)
+static size_t descriptor_bytes(const struct job_connection *c, const struct handshake_reply *reply)
 {
 	if (c->cfg.job_request.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
 		return reply->mr_desc_bytes;
 	return APM_BYTES;
 }
 
-static int take_region(struct connection *c, const struct handshake_reply *reply, int *types,
+static int take_region(struct job_connection *c, const struct handshake_reply *reply, int *types,
 		       bool *direct)
 {
 	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(c, reply),
@@ -94,7 +94,7 @@ static int take_region(struct connection *c, const struct handshake_reply *reply
 	return 0;
 }
 
-const char *connection_region_words(const struct connection *connection)
+const char *job_connection_region_words(const struct job_connection *connection)
 {
 	static const char *const words[TARGET_KINDS] = {
 		[TARGET_DRAM] = "dram",
@@ -111,7 +111,7 @@ const char *connection_region_words(const struct connection *connection)
 
 /* --- the flush ------------------------------------------------------------------- */
 
-static int no_survival(const struct connection *c)
+static int no_survival(const struct job_connection *c)
 {
 	if (c->job_reply.kind == TARGET_OTHERFILE)
 		return failure_set(
@@ -125,10 +125,10 @@ static int no_survival(const struct connection *c)
 			   "flush_type=persistent: the region of %s is %s, which does not survive "
 			   "a power failure: give the server persistent memory, or this job "
 			   "flush_type=visibility",
-			   c->server, connection_region_words(c));
+			   c->server, job_connection_region_words(c));
 }
 
-static int not_stated(const struct connection *c)
+static int not_stated(const struct job_connection *c)
 {
 	if (target_is_cached(c->job_reply.kind))
 		return failure_set(EXIT_RUN_FAILED, STEP,
@@ -136,7 +136,7 @@ static int not_stated(const struct connection *c)
 				   "leaves what it writes in the page cache: give this job "
 				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
 				   "the server vouches for a file that is persistent memory)",
-				   c->server, connection_region_words(c),
+				   c->server, job_connection_region_words(c),
 				   method_name(c->cfg.job_request.method));
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "%s has persistent memory and does not say that direct writes "
@@ -147,7 +147,7 @@ static int not_stated(const struct connection *c)
 }
 
 /* The server itself makes it durable, as far as its memory can be. */
-static int settle_messages(struct connection *c)
+static int settle_messages(struct job_connection *c)
 {
 	bool durable = persist_is_durable(c->job_reply.persist, c->job_reply.kind);
 
@@ -156,7 +156,7 @@ static int settle_messages(struct connection *c)
 										: 0;
 }
 
-static int settle_flush(struct connection *c, int types, bool direct)
+static int settle_flush(struct job_connection *c, int types, bool direct)
 {
 	const struct settings *s = c->cfg.settings;
 	bool persistent = (types & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
@@ -182,7 +182,7 @@ static int settle_flush(struct connection *c, int types, bool direct)
 	return 0;
 }
 
-int connection_take_reply(struct connection *connection)
+int job_connection_take_reply(struct job_connection *connection)
 {
 	struct handshake_reply reply;
 	bool direct = false;
