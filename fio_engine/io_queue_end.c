@@ -95,7 +95,7 @@ void io_queue_post_failed(struct io_queue *q, const struct operation *o, const c
 	failure_set(EXIT_RUN_FAILED, STEP,
 		    "cannot post the %s of %u bytes at offset %llu of the region of %s: %s", what,
 		    o->bytes, (unsigned long long)o->begin, q->connection->server,
-		    link_cause(code));
+		    connection_cause(code));
 	io_queue_break(q, EIO);
 }
 
@@ -131,10 +131,10 @@ static void blame(struct io_queue *q, const struct ibv_wc *wc)
 static void completion_failed(struct io_queue *q, const struct ibv_wc *wc)
 {
 	struct job_connection *c = q->connection;
-	char what[LINK_PEER_MAX + 32];
+	char what[CONNECTION_PEER_MAX + 32];
 
 	snprintf(what, sizeof(what), "%s: %s", c->server, work_name(q, wc->wr_id));
-	link_work_failed(c->link, STEP, what, wc);
+	connection_work_failed(c->rdma, STEP, what, wc);
 	if ((wc->wr_id & ANSWER_CONTEXT) == 0)
 		blame(q, wc);
 	io_queue_break(q, EIO);
@@ -231,7 +231,7 @@ static bool receive_again(struct io_queue *q, const struct ibv_wc *wc)
 	if (ret == 0)
 		return true;
 	failure_set(EXIT_RUN_FAILED, STEP, "cannot post a receive for %s: %s", c->server,
-		    link_cause(ret));
+		    connection_cause(ret));
 	io_queue_break(q, EIO);
 	return false;
 }
@@ -298,7 +298,7 @@ uint32_t io_queue_poll(struct io_queue *io_queue)
 	}
 	if (__builtin_expect(ret != 0 && ret != RPMA_E_NO_COMPLETION, 0)) {
 		failure_set(EXIT_RUN_FAILED, STEP, "%s: cannot poll for completions: %s",
-			    q->connection->server, link_cause(ret));
+			    q->connection->server, connection_cause(ret));
 		io_queue_break(q, EIO);
 	}
 	return q->done_count;

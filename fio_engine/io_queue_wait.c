@@ -47,7 +47,7 @@ static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 	}
 	if (w->stop_ns == 0 && cfg->stopped != NULL && cfg->stopped(cfg->arg))
 		w->stop_ns = now;
-	if (!link_alive(q->connection->link, 0)) {
+	if (!connection_alive(q->connection->rdma, 0)) {
 		/* what arrived before it still counts */
 		io_queue_poll(q);
 		io_queue_break(q, EIO);
@@ -68,14 +68,14 @@ static void sleep_until(struct io_queue *q, uint64_t left_ns)
 {
 	struct job_connection *c = q->connection;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
-	struct pollfd fds[] = {{-1, POLLIN, 0}, {link_event_fd(c->link), POLLIN, 0}};
+	struct pollfd fds[] = {{-1, POLLIN, 0}, {connection_event_fd(c->rdma), POLLIN, 0}};
 	int ret = rpma_cq_get_fd(c->cq, &fds[0].fd);
 
 	if (ret == 0 && ppoll(fds, 2, &left, NULL) > 0 && fds[0].revents != 0)
 		ret = rpma_cq_wait(c->cq);
 	if (ret != 0 && ret != RPMA_E_NO_COMPLETION) {
 		failure_set(EXIT_RUN_FAILED, "data", "%s: cannot wait for completions: %s",
-			    c->server, link_cause(ret));
+			    c->server, connection_cause(ret));
 		io_queue_break(q, EIO);
 	}
 }

@@ -20,7 +20,7 @@
 
 #define RETRY_MS	100
 #define SILENT_MS	1000 /* silence before it prints that it waits for a server */
-#define TRY_MS		3000 /* the shortest try; LINK_TIMEOUT_MS is the longest */
+#define TRY_MS		3000 /* the shortest try; CONNECTION_TIMEOUT_MS is the longest */
 #define GOODBYE_WAIT_MS 1000
 #define BATCH_MAX	65535 /* the most that RPMA_CONN_OPT_BATCH_SIZE takes */
 #define GOODBYE		(ANSWER_CONTEXT - 1)
@@ -40,10 +40,10 @@ static int enroll(struct job_connection *c, void *memory, size_t bytes, int usag
 
 	if (ret)
 		return failure_because(
-			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
 			"cannot register %s of %s with %s: %s (ulimit -l limits what "
 			"may be locked)",
-			what, units_print_size(bytes, size), c->device, link_cause(ret));
+			what, units_print_size(bytes, size), c->device, connection_cause(ret));
 	return 0;
 }
 
@@ -110,7 +110,7 @@ void job_connection_goodbye(struct job_connection *connection)
 	while ((ret == 0 || ret == RPMA_E_NO_COMPLETION) && wc.wr_id != GOODBYE && alive &&
 	       monotonic_ms() < limit) {
 		ret = rpma_cq_get_wc(connection->cq, 1, &wc, NULL);
-		alive = ret != RPMA_E_NO_COMPLETION || link_alive(connection->link, 1);
+		alive = ret != RPMA_E_NO_COMPLETION || connection_alive(connection->rdma, 1);
 	}
 	*failure_get() = kept;
 }
@@ -119,7 +119,7 @@ static void disconnect(struct job_connection *c)
 {
 	c->conn = NULL;
 	c->cq = NULL;
-	link_close(&c->link);
+	connection_close(&c->rdma);
 	rpma_mr_remote_delete(&c->remote);
 }
 
@@ -137,7 +137,7 @@ static int post_receives(struct rpma_conn_req *req, void *arg)
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
-					   link_cause(ret));
+					   connection_cause(ret));
 	}
 	return 0;
 }
@@ -147,7 +147,9 @@ static int try_ms(int64_t limit)
 {
 	int64_t left = limit - monotonic_ms();
 
-	return left < TRY_MS ? TRY_MS : left > LINK_TIMEOUT_MS ? LINK_TIMEOUT_MS : (int)left;
+	return left < TRY_MS		      ? TRY_MS
+	       : left > CONNECTION_TIMEOUT_MS ? CONNECTION_TIMEOUT_MS
+					      : (int)left;
 }
 
 /* All that a commit posts may wait for its last one, if librpma has that. */
@@ -161,7 +163,7 @@ static uint32_t batch_size(const struct job_connection *c)
 static int connect_once(struct job_connection *c, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
-	const struct link_lane lane = {
+	const struct connection_queues lane = {
 		.sq_size = c->cfg.sq_size,
 		.cq_size = c->cfg.cq_size,
 		.rq_size = job_connection_receives(c) > 0 ? job_connection_receives(c) : 1,
@@ -169,12 +171,13 @@ static int connect_once(struct job_connection *c, int64_t limit)
 		.arg = c,
 		.batch = batch_size(c),
 	};
-	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
+	const struct connection_cfg cfg = {
+		.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 
 	job_request_encode(&c->cfg.job_request, handshake);
-	link_cause_clear();
-	return dial_connect(&c->link, &c->dial, handshake, &cfg);
+	connection_cause_clear();
+	return dial_connect(&c->rdma, &c->dial, handshake, &cfg);
 }
 
 static void take_breath(void)
@@ -194,7 +197,7 @@ static bool may_pass(const struct job_connection *c, bool again)
 {
 	const struct failure *failure = failure_get();
 
-	if (c->link != NULL)
+	if (c->rdma != NULL)
 		return again && c->job_reply.refusal == REFUSAL_FULL;
 	if (failure->code != EXIT_RUN_FAILED)
 		return false;
@@ -205,7 +208,8 @@ static bool may_pass(const struct job_connection *c, bool again)
 		return true;
 	case CAUSE_UNREACHABLE:
 	case CAUSE_UNKNOWN:
-		return link_cause_code() == 0 || (again && strcmp(failure->step, "request") == 0);
+		return connection_cause_code() == 0 ||
+		       (again && strcmp(failure->step, "request") == 0);
 	default:
 		return false;
 	}
@@ -216,8 +220,8 @@ static int attach_once(struct job_connection *c, bool again, int64_t limit, bool
 	int ret = connect_once(c, limit);
 
 	if (ret == 0) {
-		c->conn = link_conn(c->link);
-		c->cq = link_cq(c->link);
+		c->conn = connection_conn(c->rdma);
+		c->cq = connection_cq(c->rdma);
 		ret = job_connection_take_reply(c);
 	}
 	*pass = ret != 0 && may_pass(c, again);
@@ -271,7 +275,7 @@ int job_connection_open(struct job_connection *connection, const struct job_conn
 	if (getrandom(&connection->cfg.job_request.tag, sizeof(connection->cfg.job_request.tag),
 		      GRND_NONBLOCK) < 0)
 		connection->cfg.job_request.tag = 0;
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	connection->dial.move = move_messages;
 	connection->dial.arg = connection;
 	ret = dial_resolve(&connection->dial, cfg->settings->address, cfg->settings->port);
@@ -320,6 +324,6 @@ void job_connection_close(struct job_connection *connection)
 	free(connection->message_memory);
 	rpma_mr_dereg(&connection->buffers);
 	rpma_peer_delete(&connection->dial.peer);
-	*connection = (struct job_connection){.link = NULL};
+	*connection = (struct job_connection){.rdma = NULL};
 	*failure_get() = kept;
 }

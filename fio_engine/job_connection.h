@@ -34,7 +34,7 @@ struct job_connection {
 	const char *server; /* names for error messages, of dial */
 	const char *device;
 	/* the connection's: replaced by job_connection_reconnect() */
-	struct link *link;
+	struct connection *rdma;
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *remote;

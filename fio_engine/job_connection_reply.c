@@ -83,7 +83,7 @@ static int take_region(struct job_connection *c, const struct handshake_reply *r
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s describes its region in a way librpma refuses: %s",
-				   c->server, link_cause(ret));
+				   c->server, connection_cause(ret));
 	c->remote_bytes = remote.bytes;
 	*types = remote.flush_types;
 	*direct = remote.direct_write_to_pmem;
@@ -187,7 +187,7 @@ int job_connection_take_reply(struct job_connection *connection)
 	struct handshake_reply reply;
 	bool direct = false;
 	int types = 0;
-	int ret = dial_answer(&connection->dial, connection->link, HANDSHAKE_FIO, &reply);
+	int ret = dial_answer(&connection->dial, connection->rdma, HANDSHAKE_FIO, &reply);
 
 	if (ret == 0)
 		ret = check_reply(connection, &reply);

@@ -132,8 +132,8 @@ static char *details(const struct io_u *io_u)
 
 	if (ddir_rw(io_u->ddir) && operation->status != IBV_WC_SUCCESS)
 		ret = asprintf(&text, "completion with %s (vendor error 0x%x)%s%s",
-			       link_wc_status_name(operation->status), operation->vendor_error,
-			       *why ? ": " : "", why);
+			       connection_wc_status_name(operation->status),
+			       operation->vendor_error, *why ? ": " : "", why);
 	else
 		ret = asprintf(&text, "%s", *why ? why : strerror((int)io_u->error));
 	return ret < 0 ? NULL : text;

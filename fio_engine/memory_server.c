@@ -68,7 +68,7 @@ static int set_queues(struct memory_server *m)
 		ret = rpma_conn_cfg_set_compl_channel(m->queues, true);
 	if (ret)
 		return failure_set(EXIT_INTERNAL, "connect", "cannot set up connections: %s",
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 
@@ -118,7 +118,7 @@ int memory_server_open(struct memory_server **memory_server, const struct memory
 		return failure_set(EXIT_INTERNAL, "start", "out of memory");
 	m->cfg = *cfg;
 	m->expected = cfg->settings->clients;
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	open_files_raise();
 	ret = set_up(m);
 	if (ret) {

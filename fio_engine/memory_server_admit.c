@@ -141,7 +141,7 @@ int memory_server_admit(struct memory_server *m, int64_t now_ms)
 	if (endpoint_lost(ret) != 0)
 		return -ENODEV;
 	if (ret != 0) {
-		session_say("rejected a client: %s", link_cause(ret));
+		session_say("rejected a client: %s", connection_cause(ret));
 		return 0;
 	}
 	service_client_name(a.req, a.from);

@@ -65,7 +65,7 @@ static int make_messages(struct session *s, struct rpma_conn_req *req)
 					 (const void *)i);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect", "no room for its messages: %s",
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 
@@ -81,7 +81,7 @@ static int establish(struct session *s, struct rpma_conn_req **req,
 	    (ret = rpma_conn_get_event_fd(s->conn, &s->event_fd)) == 0)
 		ret = rpma_conn_get_compl_fd(s->conn, &s->messages_fd);
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "connect", "%s", link_cause(ret));
+		return failure_set(EXIT_RUN_FAILED, "connect", "%s", connection_cause(ret));
 	return 0;
 }
 

@@ -18,14 +18,14 @@
 
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
+#include "connection_end.h"
 #include "librpma_1_4.h"
-#include "link_end.h"
 
 #define RECEIVE_SLOTS 4
 #define SEND_SLOTS    1
 #define SLOTS	      (RECEIVE_SLOTS + SEND_SLOTS) /* the last one is for sending */
 
-struct link {
+struct connection {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;	  /* borrowed from conn */
 	struct rpma_cq *rcq;	  /* borrowed from conn; NULL of a lane */
@@ -35,7 +35,7 @@ struct link {
 	int stop_fd;
 	int timeout_ms; /* for connecting */
 	enum cause end; /* how the connection ended, or is told to; CAUSE_UNKNOWN: it has not */
-	char peer_name[LINK_PEER_MAX];
+	char peer_name[CONNECTION_PEER_MAX];
 	char device[64]; /* empty: not told */
 };
 
@@ -57,7 +57,7 @@ static int set_message_queues(struct rpma_conn_cfg *c)
 	return rpma_conn_cfg_set_rcq_size(c, RECEIVE_SLOTS);
 }
 
-static int set_lane_queues(struct rpma_conn_cfg *c, const struct link_lane *lane)
+static int set_lane_queues(struct rpma_conn_cfg *c, const struct connection_queues *lane)
 {
 	int ret;
 
@@ -72,12 +72,12 @@ static int set_lane_queues(struct rpma_conn_cfg *c, const struct link_lane *lane
 	return lane->srq != NULL ? rpma_conn_cfg_set_srq(c, lane->srq) : 0;
 }
 
-static int timeout_ms(const struct link_cfg *cfg)
+static int timeout_ms(const struct connection_cfg *cfg)
 {
-	return cfg->timeout_ms > 0 ? cfg->timeout_ms : LINK_TIMEOUT_MS;
+	return cfg->timeout_ms > 0 ? cfg->timeout_ms : CONNECTION_TIMEOUT_MS;
 }
 
-int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
+int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg **out)
 {
 	struct rpma_conn_cfg *c = NULL;
 	int ret;
@@ -92,59 +92,60 @@ int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out)
 	if (ret == 0)
 		ret = cfg->lane != NULL ? set_lane_queues(c, cfg->lane) : set_message_queues(c);
 	if (ret == 0)
-		ret = link_knobs_set(cfg->knobs, c);
+		ret = connection_knobs_set(cfg->knobs, c);
 	if (ret) {
 		rpma_conn_cfg_delete(&c);
 		return failure_set(EXIT_INTERNAL, "connect", "cannot set up a connection: %s",
-				   link_cause(ret));
+				   connection_cause(ret));
 	}
 	*out = c;
 	return 0;
 }
 
-int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
-		     struct rpma_peer **peer, char device[64])
+int connection_open_device(const char *address, enum rpma_util_ibv_context_type type,
+			   struct rpma_peer **peer, char device[64])
 {
 	bool local = type == RPMA_UTIL_IBV_CONTEXT_LOCAL;
 	struct ibv_context *context = NULL;
 	int ret = rpma_utils_get_ibv_context(address, type, &context);
 
 	if (ret || context == NULL)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "device",
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "device",
 				       local ? "no RDMA device of this host owns the address %s "
 					       "(%s): rdma link shows which interfaces have one"
 					     : "%s cannot be reached over RDMA (%s): check the "
 					       "address and the route to it, rdma link and ip "
 					       "route show them",
-				       address, link_cause(ret));
+				       address, connection_cause(ret));
 	ret = rpma_peer_new(context, peer);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "device",
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "device",
 				       "cannot use the RDMA device %s: %s", context->device->name,
-				       link_cause(ret));
+				       connection_cause(ret));
 	snprintf(device, 64, "%s", context->device->name);
 	return 0;
 }
 
-static int make_slots(struct link *l, struct rpma_peer *peer)
+static int make_slots(struct connection *l, struct rpma_peer *peer)
 {
-	size_t bytes = (size_t)SLOTS * LINK_MESSAGE_MAX;
+	size_t bytes = (size_t)SLOTS * CONNECTION_MESSAGE_MAX;
 	int ret;
 
-	l->slots = aligned_alloc(LINK_MESSAGE_MAX, bytes);
+	l->slots = aligned_alloc(CONNECTION_MESSAGE_MAX, bytes);
 	if (l->slots == NULL)
 		return failure_set(EXIT_INTERNAL, "register", "out of memory");
 	memset(l->slots, 0, bytes);
 	ret = rpma_mr_reg(peer, l->slots, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "register",
-				       "cannot register message buffers: %s", link_cause(ret));
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "register",
+				       "cannot register message buffers: %s",
+				       connection_cause(ret));
 	return 0;
 }
 
-static struct link *link_new(const struct link_cfg *cfg)
+static struct connection *connection_new(const struct connection_cfg *cfg)
 {
-	struct link *l = calloc(1, sizeof(*l));
+	struct connection *l = calloc(1, sizeof(*l));
 
 	if (l == NULL) {
 		failure_set(EXIT_INTERNAL, "connect", "out of memory");
@@ -160,21 +161,21 @@ static struct link *link_new(const struct link_cfg *cfg)
 }
 
 /* A peer may speak as soon as it is connected: all receives are posted before. */
-static int post_receives(struct link *l, struct rpma_conn_req *req)
+static int post_receives(struct connection *l, struct rpma_conn_req *req)
 {
 	for (uintptr_t slot = 0; slot < RECEIVE_SLOTS; slot++) {
-		int ret = rpma_conn_req_recv(req, l->mr, slot * LINK_MESSAGE_MAX, LINK_MESSAGE_MAX,
-					     (void *)slot);
+		int ret = rpma_conn_req_recv(req, l->mr, slot * CONNECTION_MESSAGE_MAX,
+					     CONNECTION_MESSAGE_MAX, (void *)slot);
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
-					   link_cause(ret));
+					   connection_cause(ret));
 	}
 	return 0;
 }
 
-static int make_ready(struct link *l, struct rpma_peer *peer, const struct link_cfg *cfg,
-		      struct rpma_conn_req *req)
+static int make_ready(struct connection *l, struct rpma_peer *peer,
+		      const struct connection_cfg *cfg, struct rpma_conn_req *req)
 {
 	int ret;
 
@@ -184,7 +185,7 @@ static int make_ready(struct link *l, struct rpma_peer *peer, const struct link_
 	return ret ? ret : post_receives(l, req);
 }
 
-static int take_queues(struct link *l)
+static int take_queues(struct connection *l)
 {
 	int ret;
 
@@ -192,11 +193,11 @@ static int take_queues(struct link *l)
 	    (ret = rpma_conn_get_rcq(l->conn, &l->rcq)) ||
 	    (ret = rpma_conn_get_event_fd(l->conn, &l->event_fd)))
 		return failure_set(EXIT_INTERNAL, "connect", "%s: %s", l->peer_name,
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 
-static int not_established(const struct link *l, enum rpma_conn_event event)
+static int not_established(const struct connection *l, enum rpma_conn_event event)
 {
 	if (event == RPMA_CONN_REJECTED)
 		return failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect",
@@ -209,7 +210,7 @@ static int not_established(const struct link *l, enum rpma_conn_event event)
 			       rpma_utils_conn_event_2str(event));
 }
 
-static int wait_established(struct link *l)
+static int wait_established(struct connection *l)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	struct pollfd fds[] = {{l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
@@ -227,8 +228,9 @@ static int wait_established(struct link *l)
 				       l->timeout_ms / 1000.0);
 	ret = rpma_conn_next_event(l->conn, &event);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
-				       "cannot connect to %s: %s", l->peer_name, link_cause(ret));
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
+				       "cannot connect to %s: %s", l->peer_name,
+				       connection_cause(ret));
 	if (event == RPMA_CONN_ESTABLISHED)
 		return 0;
 	ret = not_established(l, event);
@@ -237,39 +239,42 @@ static int wait_established(struct link *l)
 }
 
 /* Connects or accepts; the request is gone in any case. */
-static int establish(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
-		     const struct link_cfg *cfg, const void *handshake, size_t len)
+static int establish(struct connection **connection, struct rpma_peer *peer,
+		     struct rpma_conn_req **req, const struct connection_cfg *cfg,
+		     const void *handshake, size_t len)
 {
 	struct rpma_conn_private_data pdata = {(void *)(uintptr_t)handshake, (uint8_t)len};
-	struct link *l = link_new(cfg);
+	struct connection *l = connection_new(cfg);
 	int ret = l == NULL ? -EIO : make_ready(l, peer, cfg, *req);
 
 	if (ret) {
 		rpma_conn_req_delete(req);
-		link_close(&l);
+		connection_close(&l);
 		return ret;
 	}
 	ret = rpma_conn_req_connect(req, &pdata, &l->conn);
 	if (ret)
-		ret = failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
-				      "cannot connect to %s: %s", l->peer_name, link_cause(ret));
+		ret = failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
+				      "cannot connect to %s: %s", l->peer_name,
+				      connection_cause(ret));
 	else if ((ret = take_queues(l)) == 0)
 		ret = wait_established(l);
 	if (ret) {
-		link_close(&l);
+		connection_close(&l);
 		return ret;
 	}
-	*link = l;
+	*connection = l;
 	return 0;
 }
 
-int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
-		 const struct link_cfg *cfg, const void *handshake, size_t handshake_len)
+int connection_connect(struct connection **connection, struct rpma_peer *peer, const char *address,
+		       uint16_t port, const struct connection_cfg *cfg, const void *handshake,
+		       size_t handshake_len)
 {
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	struct rpma_conn_req *req = NULL;
 	char service[8];
-	int ret = link_conn_cfg(cfg, &conn_cfg);
+	int ret = connection_conn_cfg(cfg, &conn_cfg);
 
 	if (ret)
 		return ret;
@@ -277,37 +282,38 @@ int link_connect(struct link **link, struct rpma_peer *peer, const char *address
 	ret = rpma_conn_req_new(peer, address, service, conn_cfg, &req);
 	rpma_conn_cfg_delete(&conn_cfg);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "request",
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "request",
 				       "cannot prepare a connection to %s with %u work requests: "
 				       "%s",
 				       cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
-				       link_cause(ret));
+				       connection_cause(ret));
 	if (cfg->requested != NULL)
 		clock_gettime(CLOCK_MONOTONIC, cfg->requested);
-	return establish(link, peer, &req, cfg, handshake, handshake_len);
+	return establish(connection, peer, &req, cfg, handshake, handshake_len);
 }
 
-int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
-		const struct link_cfg *cfg, const void *reply, size_t reply_len)
+int connection_accept(struct connection **connection, struct rpma_peer *peer,
+		      struct rpma_conn_req **req, const struct connection_cfg *cfg,
+		      const void *reply, size_t reply_len)
 {
-	return establish(link, peer, req, cfg, reply, reply_len);
+	return establish(connection, peer, req, cfg, reply, reply_len);
 }
 
-int link_handshake(const struct link *link, const void **bytes, size_t *len)
+int connection_handshake(const struct connection *connection, const void **bytes, size_t *len)
 {
 	struct rpma_conn_private_data pdata = {NULL, 0};
 
-	if (rpma_conn_get_private_data(link->conn, &pdata) != 0 || pdata.ptr == NULL)
+	if (rpma_conn_get_private_data(connection->conn, &pdata) != 0 || pdata.ptr == NULL)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
 				       "%s answered without a handshake: it is not a server of "
 				       "this tool",
-				       link->peer_name);
+				       connection->peer_name);
 	*bytes = pdata.ptr;
 	*len = pdata.len;
 	return 0;
 }
 
-static int timed_out(const struct link *l, const char *what, int timeout_ms)
+static int timed_out(const struct connection *l, const char *what, int timeout_ms)
 {
 	failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "message", "%s: no %s within %d s",
 			l->peer_name, what, timeout_ms / 1000);
@@ -318,20 +324,20 @@ static int timed_out(const struct link *l, const char *what, int timeout_ms)
  * Waits for one completion of cq. The end of the connection is looked at only
  * when the queue is empty: what arrived before it still counts.
  */
-static int next_completion(struct link *l, struct rpma_cq *cq, const char *what, int timeout_ms,
-			   struct ibv_wc *wc)
+static int next_completion(struct connection *l, struct rpma_cq *cq, const char *what,
+			   int timeout_ms, struct ibv_wc *wc)
 {
 	int64_t deadline = monotonic_ms() + timeout_ms;
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
 	int ret = rpma_cq_get_fd(cq, &fds[0].fd);
-	char work[LINK_PEER_MAX + 32];
+	char work[CONNECTION_PEER_MAX + 32];
 
 	while (ret == 0) {
 		ret = rpma_cq_get_wc(cq, 1, wc, NULL);
 		if (ret != RPMA_E_NO_COMPLETION)
 			break;
 		if (l->end != CAUSE_UNKNOWN)
-			return link_ended(l->end, l->peer_name);
+			return connection_ended(l->end, l->peer_name);
 		ret = poll(fds, 3, left_ms(deadline));
 		if (ret == 0)
 			return timed_out(l, what, timeout_ms);
@@ -343,80 +349,83 @@ static int next_completion(struct link *l, struct rpma_cq *cq, const char *what,
 		if (fds[0].revents != 0)
 			rpma_cq_wait(cq);
 		else if (fds[1].revents != 0)
-			link_alive(l, 0);
+			connection_alive(l, 0);
 		else
 			return -ECANCELED;
 	}
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "message", "%s: %s",
-				       l->peer_name, link_cause(ret));
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "message",
+				       "%s: %s", l->peer_name, connection_cause(ret));
 	if (wc->status == IBV_WC_SUCCESS)
 		return 0;
 	snprintf(work, sizeof(work), "a message %s %s", cq == l->rcq ? "from" : "to", l->peer_name);
-	return link_work_failed(l, "message", work, wc);
+	return connection_work_failed(l, "message", work, wc);
 }
 
-int link_send(struct link *link, const void *message, size_t len)
+int connection_send(struct connection *connection, const void *message, size_t len)
 {
-	const size_t offset = (size_t)RECEIVE_SLOTS * LINK_MESSAGE_MAX;
+	const size_t offset = (size_t)RECEIVE_SLOTS * CONNECTION_MESSAGE_MAX;
 	struct ibv_wc wc;
 	int ret;
 
-	memcpy(link->slots + offset, message, len);
-	ret = rpma_send(link->conn, link->mr, offset, len, RPMA_F_COMPLETION_ALWAYS, NULL);
+	memcpy(connection->slots + offset, message, len);
+	ret = rpma_send(connection->conn, connection->mr, offset, len, RPMA_F_COMPLETION_ALWAYS,
+			NULL);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "message",
-				       "cannot send to %s: %s", link->peer_name, link_cause(ret));
-	return next_completion(link, link->cq, "acknowledgement", LINK_TIMEOUT_MS, &wc);
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "message",
+				       "cannot send to %s: %s", connection->peer_name,
+				       connection_cause(ret));
+	return next_completion(connection, connection->cq, "acknowledgement", CONNECTION_TIMEOUT_MS,
+			       &wc);
 }
 
-int link_receive(struct link *link, void *message, size_t *len, int timeout_ms)
+int connection_receive(struct connection *connection, void *message, size_t *len, int timeout_ms)
 {
 	size_t room = *len, offset;
 	struct ibv_wc wc = {0};
-	int ret = next_completion(link, link->rcq, "message", timeout_ms, &wc);
+	int ret = next_completion(connection, connection->rcq, "message", timeout_ms, &wc);
 
 	if (ret)
 		return ret;
 	if (wc.byte_len > room || wc.wr_id >= RECEIVE_SLOTS)
 		return failure_set(EXIT_RUN_FAILED, "message",
-				   "%s: a message of %u bytes is too long", link->peer_name,
+				   "%s: a message of %u bytes is too long", connection->peer_name,
 				   wc.byte_len);
-	offset = (size_t)wc.wr_id * LINK_MESSAGE_MAX;
-	memcpy(message, link->slots + offset, wc.byte_len);
+	offset = (size_t)wc.wr_id * CONNECTION_MESSAGE_MAX;
+	memcpy(message, connection->slots + offset, wc.byte_len);
 	*len = wc.byte_len;
-	ret = rpma_recv(link->conn, link->mr, offset, LINK_MESSAGE_MAX,
+	ret = rpma_recv(connection->conn, connection->mr, offset, CONNECTION_MESSAGE_MAX,
 			(void *)(uintptr_t)wc.wr_id);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "message", "cannot post a receive for %s: %s",
-				   link->peer_name, link_cause(ret));
+				   connection->peer_name, connection_cause(ret));
 	return 0;
 }
 
-bool link_alive(struct link *link, int timeout_ms)
+bool connection_alive(struct connection *connection, int timeout_ms)
 {
-	struct pollfd fd = {link->event_fd, POLLIN, 0};
+	struct pollfd fd = {connection->event_fd, POLLIN, 0};
 	enum rpma_conn_event event;
 
-	if (link->end == CAUSE_UNKNOWN && poll(&fd, 1, timeout_ms) > 0 &&
-	    rpma_conn_next_event(link->conn, &event) == 0 && event != RPMA_CONN_ESTABLISHED)
-		link->end = link_end_of(event);
-	if (link->end != CAUSE_UNKNOWN)
-		link_ended(link->end, link->peer_name);
-	return link->end == CAUSE_UNKNOWN;
+	if (connection->end == CAUSE_UNKNOWN && poll(&fd, 1, timeout_ms) > 0 &&
+	    rpma_conn_next_event(connection->conn, &event) == 0 && event != RPMA_CONN_ESTABLISHED)
+		connection->end = connection_end_of(event);
+	if (connection->end != CAUSE_UNKNOWN)
+		connection_ended(connection->end, connection->peer_name);
+	return connection->end == CAUSE_UNKNOWN;
 }
 
 /* Waiting for the answer to the disconnect lets the peer see an orderly end. */
-void link_close_within(struct link **link, int wait_ms)
+void connection_close_within(struct connection **connection, int wait_ms)
 {
-	struct link *l = *link;
+	struct connection *l = *connection;
 	struct failure kept = *failure_get();
 
-	*link = NULL;
+	*connection = NULL;
 	if (l == NULL)
 		return;
 	if (l->conn != NULL && rpma_conn_disconnect(l->conn) == 0 && l->end == CAUSE_UNKNOWN)
-		link_alive(l, wait_ms);
+		connection_alive(l, wait_ms);
 	rpma_conn_delete(&l->conn);
 	rpma_mr_dereg(&l->mr);
 	free(l->slots);
@@ -424,39 +433,39 @@ void link_close_within(struct link **link, int wait_ms)
 	*failure_get() = kept;
 }
 
-void link_close(struct link **link)
+void connection_close(struct connection **connection)
 {
-	link_close_within(link, LINK_CLOSE_MS);
+	connection_close_within(connection, CONNECTION_CLOSE_MS);
 }
 
-int link_event_fd(const struct link *link)
+int connection_event_fd(const struct connection *connection)
 {
-	return link->event_fd;
+	return connection->event_fd;
 }
 
-int link_receive_fd(const struct link *link)
+int connection_receive_fd(const struct connection *connection)
 {
 	int fd = -1;
 
-	return rpma_cq_get_fd(link->rcq, &fd) == 0 ? fd : -1;
+	return rpma_cq_get_fd(connection->rcq, &fd) == 0 ? fd : -1;
 }
 
-struct rpma_conn *link_conn(const struct link *link)
+struct rpma_conn *connection_conn(const struct connection *connection)
 {
-	return link->conn;
+	return connection->conn;
 }
 
-struct rpma_cq *link_cq(const struct link *link)
+struct rpma_cq *connection_cq(const struct connection *connection)
 {
-	return link->cq;
+	return connection->cq;
 }
 
-const char *link_peer_name(const struct link *link)
+const char *connection_peer_name(const struct connection *connection)
 {
-	return link->peer_name;
+	return connection->peer_name;
 }
 
-const char *link_device(const struct link *link)
+const char *connection_device(const struct connection *connection)
 {
-	return link->device;
+	return connection->device;
 }

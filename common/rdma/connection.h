@@ -2,7 +2,7 @@
 /*
  * connection.h -- a connection between two tools, and messages over it.
  *
- * Every wait has a limit, and every failure names its step. A link either
+ * Every wait has a limit, and every failure names its step. A connection either
  * carries control messages, or it is a lane: then its queues have the sizes
  * its user asks for, hold nothing but the user's work, and complete it all in
  * one completion queue.
@@ -17,15 +17,15 @@
 #include <time.h>
 
 #include "common/base/failure.h"
-#include "link_knobs.h"
+#include "connection_knobs.h"
 
-#define LINK_MESSAGE_MAX 4096
-#define LINK_TIMEOUT_MS	 5000
-#define LINK_PEER_MAX	 96
+#define CONNECTION_MESSAGE_MAX 4096
+#define CONNECTION_TIMEOUT_MS  5000
+#define CONNECTION_PEER_MAX    96
 
-struct link; /* one connection */
+struct connection; /* one connection */
 
-struct link_lane {
+struct connection_queues {
 	uint32_t sq_size;
 	uint32_t cq_size; /* completions of sends and receives */
 	uint32_t rq_size;
@@ -40,83 +40,85 @@ struct link_lane {
 	uint32_t batch;
 };
 
-struct link_cfg {
-	const char *peer_name;		/* for error messages: "server 10.0.0.1:7204" */
-	const char *device;		/* whose ports tell why work failed; NULL: not known */
-	int stop_fd;			/* waiting ends when it is readable; -1: none */
-	int timeout_ms;			/* for each step of connecting; 0: LINK_TIMEOUT_MS */
-	const struct link_lane *lane;	/* NULL: the link carries messages */
-	const struct link_knobs *knobs; /* NULL: librpma's choice */
-	struct timespec *requested;	/* gets when address and route were known; NULL: no */
+struct connection_cfg {
+	const char *peer_name; /* for error messages: "server 10.0.0.1:7204" */
+	const char *device;    /* whose ports tell why work failed; NULL: not known */
+	int stop_fd;	       /* waiting ends when it is readable; -1: none */
+	int timeout_ms;	       /* for each step of connecting; 0: CONNECTION_TIMEOUT_MS */
+	const struct connection_queues *lane; /* NULL: it carries messages */
+	const struct connection_knobs *knobs; /* NULL: librpma's choice */
+	struct timespec *requested;	      /* gets when address and route were known; NULL: no */
 };
 
 /* Sends librpma's own log to the error messages, and to stderr if asked. */
-void link_log_to_failures(bool verbose);
+void connection_log_to_failures(bool verbose);
 /* What librpma logged last in this thread, or its name of the code. */
-const char *link_cause(int rpma_code);
-/* The code that link_cause() was last asked for in this thread; 0: none since it was cleared. */
-int link_cause_code(void);
-void link_cause_clear(void);
+const char *connection_cause(int rpma_code);
+/* The code that connection_cause() last had in this thread; 0: none since it was cleared. */
+int connection_cause_code(void);
+void connection_cause_clear(void);
 /* What that code, and the errno that librpma logged last in this thread, stand for. */
-enum cause link_cause_of(int rpma_code);
+enum cause connection_cause_of(int rpma_code);
 
 /* The verbs context that owns the address, or a route to it. */
-int link_open_device(const char *address, enum rpma_util_ibv_context_type type,
-		     struct rpma_peer **peer, char device[64]);
+int connection_open_device(const char *address, enum rpma_util_ibv_context_type type,
+			   struct rpma_peer **peer, char device[64]);
 
 /* Connects, with a handshake as private data. */
-int link_connect(struct link **link, struct rpma_peer *peer, const char *address, uint16_t port,
-		 const struct link_cfg *cfg, const void *handshake, size_t handshake_len);
+int connection_connect(struct connection **connection, struct rpma_peer *peer, const char *address,
+		       uint16_t port, const struct connection_cfg *cfg, const void *handshake,
+		       size_t handshake_len);
 
 /*
  * Takes the request in any case. The request's queues come from its endpoint:
- * rpma_ep_next_conn_req() with link_conn_cfg() of the same cfg.
+ * rpma_ep_next_conn_req() with connection_conn_cfg() of the same cfg.
  */
-int link_accept(struct link **link, struct rpma_peer *peer, struct rpma_conn_req **req,
-		const struct link_cfg *cfg, const void *reply, size_t reply_len);
+int connection_accept(struct connection **connection, struct rpma_peer *peer,
+		      struct rpma_conn_req **req, const struct connection_cfg *cfg,
+		      const void *reply, size_t reply_len);
 
 /* The configuration both ends use; the caller deletes it. */
-int link_conn_cfg(const struct link_cfg *cfg, struct rpma_conn_cfg **out);
+int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg **out);
 
 /* What the peer sent as private data; borrowed, and may be padded with zeros. */
-int link_handshake(const struct link *link, const void **bytes, size_t *len);
+int connection_handshake(const struct connection *connection, const void **bytes, size_t *len);
 
 /* Not of a lane. */
-int link_send(struct link *link, const void *message, size_t len);
+int connection_send(struct connection *connection, const void *message, size_t len);
 /*
  * Not of a lane. *len holds the buffer's size, then the message's. -ECANCELED:
  * stop_fd; -ETIMEDOUT, with the error message set.
  */
-int link_receive(struct link *link, void *message, size_t *len, int timeout_ms);
-/* Readable: a message may be there, and link_receive is to be asked. Not of a lane. */
-int link_receive_fd(const struct link *link);
+int connection_receive(struct connection *connection, void *message, size_t *len, int timeout_ms);
+/* Readable: a message may be there, and connection_receive is to be asked. Not of a lane. */
+int connection_receive_fd(const struct connection *connection);
 
 /* False, with the error message and the cause stored, if the connection has ended; waits for that.
  */
-bool link_alive(struct link *link, int timeout_ms);
+bool connection_alive(struct connection *connection, int timeout_ms);
 /*
- * Stores why work on the link failed, "WHAT failed: STATUS" or how the connection
+ * Stores why work on the connection failed, "WHAT failed: STATUS" or how the connection
  * ended: the CM may tell of that a moment later, which is waited for. Gives -EIO.
  */
-int link_work_failed(struct link *link, const char *step, const char *what,
-		     const struct ibv_wc *wc);
-/* Readable: link_alive has something to look at. */
-int link_event_fd(const struct link *link);
+int connection_work_failed(struct connection *connection, const char *step, const char *what,
+			   const struct ibv_wc *wc);
+/* Readable: connection_alive has something to look at. */
+int connection_event_fd(const struct connection *connection);
 
-#define LINK_CLOSE_MS 1000
+#define CONNECTION_CLOSE_MS 1000
 /* Disconnects, waits so long at most for the peer to do it too, and frees; NULL is fine. */
-void link_close_within(struct link **link, int wait_ms);
-/* The same with LINK_CLOSE_MS. */
-void link_close(struct link **link);
+void connection_close_within(struct connection **connection, int wait_ms);
+/* The same with CONNECTION_CLOSE_MS. */
+void connection_close(struct connection **connection);
 
-struct rpma_conn *link_conn(const struct link *link);
+struct rpma_conn *connection_conn(const struct connection *connection);
 /* A lane's completions, all of them; else those of what was sent. */
-struct rpma_cq *link_cq(const struct link *link);
-const char *link_peer_name(const struct link *link);
+struct rpma_cq *connection_cq(const struct connection *connection);
+const char *connection_peer_name(const struct connection *connection);
 /* Empty: it was not told. */
-const char *link_device(const struct link *link);
+const char *connection_device(const struct connection *connection);
 
 /* "RETRY_EXC_ERR" and the like. */
-const char *link_wc_status_name(enum ibv_wc_status status);
+const char *connection_wc_status_name(enum ibv_wc_status status);
 
 #endif /* COMMON_RDMA_CONNECTION_H */

@@ -189,17 +189,17 @@ static int route_again(struct dial *dial)
 	return ret;
 }
 
-static int connect_to(struct link **link, const struct dial *dial,
-		      const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg,
-		      int timeout_ms)
+static int connect_to(struct connection **connection, const struct dial *dial,
+		      const uint8_t handshake[HANDSHAKE_REQUEST_BYTES],
+		      const struct connection_cfg *cfg, int timeout_ms)
 {
-	struct link_cfg own = *cfg;
+	struct connection_cfg own = *cfg;
 
 	own.peer_name = dial->name;
 	own.device = dial->device.name;
 	own.timeout_ms = timeout_ms;
-	return link_connect(link, dial->peer, dial->address, dial->port, &own, handshake,
-			    HANDSHAKE_REQUEST_BYTES);
+	return connection_connect(connection, dial->peer, dial->address, dial->port, &own,
+				  handshake, HANDSHAKE_REQUEST_BYTES);
 }
 
 /* Each of those that are left has the same share of the time that is left. */
@@ -213,11 +213,11 @@ static int share_ms(int64_t limit_ms, int timeout_ms, size_t left)
 	return share > SHARE_MIN_MS ? (int)share : SHARE_MIN_MS;
 }
 
-int dial_connect(struct link **link, struct dial *dial,
-		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg)
+int dial_connect(struct connection **connection, struct dial *dial,
+		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct connection_cfg *cfg)
 {
 	const size_t first = dial->at, count = dial->resolved.count;
-	const int timeout_ms = cfg->timeout_ms > 0 ? cfg->timeout_ms : LINK_TIMEOUT_MS;
+	const int timeout_ms = cfg->timeout_ms > 0 ? cfg->timeout_ms : CONNECTION_TIMEOUT_MS;
 	const int64_t limit = monotonic_ms() + timeout_ms;
 	struct answers answers = {.count = 0};
 	int ret = 0;
@@ -226,7 +226,7 @@ int dial_connect(struct link **link, struct dial *dial,
 		change_to(dial, (first + i) % count);
 		ret = route_again(dial);
 		if (ret == 0)
-			ret = connect_to(link, dial, handshake, cfg,
+			ret = connect_to(connection, dial, handshake, cfg,
 					 share_ms(limit, timeout_ms, count - i));
 		if (ret == 0) {
 			memmove(dial->resolved.addresses[0], dial->address, sizeof(dial->address));
@@ -279,12 +279,12 @@ static int refused(const struct dial *dial, enum handshake_role role,
 	}
 }
 
-int dial_answer(const struct dial *dial, const struct link *link, enum handshake_role role,
-		struct handshake_reply *reply)
+int dial_answer(const struct dial *dial, const struct connection *connection,
+		enum handshake_role role, struct handshake_reply *reply)
 {
 	const void *bytes;
 	size_t len;
-	int ret = link_handshake(link, &bytes, &len);
+	int ret = connection_handshake(connection, &bytes, &len);
 
 	if (ret)
 		return ret;

@@ -34,9 +34,9 @@ struct dial {
 	struct endpoint_options endpoint;
 	char address[RESOLVE_ADDRESS_MAX]; /* numeric; empty: not resolved */
 	uint16_t port;
-	char name[LINK_PEER_MAX]; /* for error messages: "server 192.0.2.1:7204" */
-	struct device device;	  /* this host's; its name is empty: not found */
-	struct rpma_peer *peer;	  /* for that device; the caller deletes it */
+	char name[CONNECTION_PEER_MAX]; /* for error messages: "server 192.0.2.1:7204" */
+	struct device device;		/* this host's; its name is empty: not found */
+	struct rpma_peer *peer;		/* for that device; the caller deletes it */
 };
 
 /* Sets address, port and name, to the first. */
@@ -50,13 +50,14 @@ int dial_route(struct dial *dial, const struct endpoint_options *options);
  * Connects to the address with the route, or to another of the name, which may change
  * device and peer. peer_name and device of cfg are not used.
  */
-int dial_connect(struct link **link, struct dial *dial,
-		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES], const struct link_cfg *cfg);
+int dial_connect(struct connection **connection, struct dial *dial,
+		 const uint8_t handshake[HANDSHAKE_REQUEST_BYTES],
+		 const struct connection_cfg *cfg);
 /*
  * Reads what the server answered to a client of this role. Fails, too, if it
  * refused: it is busy, or of another version or tool.
  */
-int dial_answer(const struct dial *dial, const struct link *link, enum handshake_role role,
-		struct handshake_reply *reply);
+int dial_answer(const struct dial *dial, const struct connection *connection,
+		enum handshake_role role, struct handshake_reply *reply);
 
 #endif /* COMMON_RDMA_DIAL_H */

@@ -54,7 +54,7 @@ int endpoint_own(const struct sysroot *root, const struct endpoint_options *opti
 
 	if (ret || (ret = check_files(root)))
 		return ret;
-	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
+	ret = connection_open_device(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, peer, device);
 	if (ret && device_files_blame(root, address) == 0)
 		say_addresses(root, address);
 	else if (options->device != NULL &&
@@ -82,7 +82,7 @@ int endpoint_route(const struct sysroot *root, const struct endpoint_options *op
 		return device_choose(root, NULL, &any);
 	if ((ret = check_files(root)))
 		return ret;
-	ret = link_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
+	ret = connection_open_device(address, RPMA_UTIL_IBV_CONTEXT_REMOTE, peer, name);
 	if (ret) {
 		device_files_blame(root, address);
 		return ret;
@@ -115,10 +115,10 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	if (ret == 0)
 		ret = rpma_ep_get_fd(*ep, fd);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "listen",
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "listen",
 				       "cannot listen on %s port %u: %s%s", address, *port,
-				       link_cause(ret),
-				       link_cause_of(ret) == CAUSE_ADDRESS_IN_USE
+				       connection_cause(ret),
+				       connection_cause_of(ret) == CAUSE_ADDRESS_IN_USE
 					       ? " (another server listens there: choose another "
 						 "port, or 0 for a free one)"
 					       : "");
@@ -139,12 +139,12 @@ int endpoint_lost(int rpma_code)
 	return -ENODEV;
 }
 
-int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
-		  struct rpma_conn_req **req)
+int endpoint_next(struct rpma_ep *ep, const struct connection_queues *lane,
+		  const struct connection_knobs *knobs, struct rpma_conn_req **req)
 {
-	const struct link_cfg link = {.stop_fd = -1, .lane = lane, .knobs = knobs};
+	const struct connection_cfg end = {.stop_fd = -1, .lane = lane, .knobs = knobs};
 	struct rpma_conn_cfg *cfg = NULL;
-	int ret = link_conn_cfg(&link, &cfg);
+	int ret = connection_conn_cfg(&end, &cfg);
 
 	*req = NULL;
 	if (ret)

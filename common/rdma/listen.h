@@ -44,8 +44,8 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
  * is NULL where there is none, or its client has given up meanwhile. -ENODEV: the device was
  * removed, and no other will come.
  */
-int endpoint_next(struct rpma_ep *ep, const struct link_lane *lane, const struct link_knobs *knobs,
-		  struct rpma_conn_req **req);
+int endpoint_next(struct rpma_ep *ep, const struct connection_queues *lane,
+		  const struct connection_knobs *knobs, struct rpma_conn_req **req);
 
 /* Whether that is what the code of rpma_ep_next_conn_req(3) means: 0 or -ENODEV. */
 int endpoint_lost(int rpma_code);

@@ -45,11 +45,11 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 	}
 	if (ret)
 		return failure_because(
-			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
 			"cannot register %s of %s at %s: %s (this process may lock %s: see ulimit "
 			"-l; files need a device with on-demand paging)",
-			units_print_size(memory->size, size), memory->of, device, link_cause(ret),
-			memlock_print_limit(limit));
+			units_print_size(memory->size, size), memory->of, device,
+			connection_cause(ret), memlock_print_limit(limit));
 	return 0;
 }
 
@@ -65,7 +65,7 @@ static int describe(struct region *region)
 	region->desc_bytes = (uint8_t)bytes;
 	return ret == 0 ? 0
 			: failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",
-				      link_cause(ret));
+				      connection_cause(ret));
 }
 
 int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
@@ -86,7 +86,7 @@ int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_
 	rpma_peer_cfg_delete(&pcfg);
 	if (ret)
 		return failure_set(EXIT_INTERNAL, "register", "cannot describe this host: %s",
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 

@@ -174,14 +174,15 @@ static const char *judge(struct service_client *c)
 int service_accept(struct service_client *client, const struct region *region)
 {
 	struct service *s = client->service;
-	const struct link_cfg cfg = {
+	const struct connection_cfg cfg = {
 		.peer_name = client->name, .stop_fd = s->stop_fd, .lane = s->lane};
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret;
 
 	region_encode_reply(region, client->answer,
 			    client->answer == HANDSHAKE_WELCOME ? s->word : 0, reply);
-	ret = link_accept(&client->link, s->peer, &client->req, &cfg, reply, sizeof(reply));
+	ret = connection_accept(&client->connection, s->peer, &client->req, &cfg, reply,
+				sizeof(reply));
 	if (ret != 0 && ret != -ECANCELED)
 		service_say(s, "%s", failure_get()->text);
 	return ret;
@@ -192,7 +193,7 @@ static void refuse(struct service_client *c)
 {
 	service_say(c->service, "refused %s: %s", c->name, handshake_refusal(c->answer));
 	if (service_accept(c, NULL) == 0)
-		link_alive(c->link, LINK_TIMEOUT_MS);
+		connection_alive(c->connection, CONNECTION_TIMEOUT_MS);
 }
 
 /* Frees the client. */
@@ -201,7 +202,7 @@ static void leave(struct service_client *c)
 	struct service *s = c->service;
 
 	rpma_conn_req_delete(&c->req);
-	link_close(&c->link);
+	connection_close(&c->connection);
 	pthread_mutex_lock(&s->lock);
 	--*count_of(c);
 	pthread_cond_broadcast(&s->changed);

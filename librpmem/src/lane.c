@@ -47,7 +47,7 @@ int lane_connect(struct lane *l)
 	int ret = lanes->transport->connect(l);
 
 	if (ret) {
-		lanes->transport->disconnect(l, LINK_CLOSE_MS);
+		lanes->transport->disconnect(l, CONNECTION_CLOSE_MS);
 		return lane_end(l, lane_errno(ret));
 	}
 	l->connected = true;

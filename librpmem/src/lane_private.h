@@ -114,6 +114,7 @@ int lanes_violated(struct lanes *lanes);
 /* The errno for a failed call of common/ that has left its error message. */
 int lane_errno(int ret);
 /* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */
-void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX]);
+void lane_daemon_name(const struct lanes *lanes, const char *address,
+		      char name[CONNECTION_PEER_MAX]);
 
 #endif /* RPMEM_LANE_PRIVATE_H */

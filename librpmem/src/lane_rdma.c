@@ -39,10 +39,10 @@ static int make_messages(struct lane *l)
 	ret = rpma_mr_reg(d->dial.peer, memory, RDMA_MESSAGE_BYTES,
 			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &c->messages_mr);
 	if (ret)
-		return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "connect",
+		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
 				       "cannot register %zu bytes for the messages of lane %u: %s "
 				       "(this process may lock %s: see ulimit -l)",
-				       RDMA_MESSAGE_BYTES, l->index, link_cause(ret),
+				       RDMA_MESSAGE_BYTES, l->index, connection_cause(ret),
 				       memlock_print_limit(limit));
 	return 0;
 }
@@ -58,7 +58,7 @@ static int post_receives(struct rpma_conn_req *req, void *lane)
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
-					   link_cause(ret));
+					   connection_cause(ret));
 	}
 	return 0;
 }
@@ -77,9 +77,9 @@ static int dial_daemon(struct lane *l)
 	struct rdma_lane *c = l->state;
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, l->index,
 						  l->lanes->daemon.token};
-	struct link_lane queues = d->queues;
+	struct connection_queues queues = d->queues;
 	struct dial dial = d->dial;
-	const struct link_cfg cfg = {
+	const struct connection_cfg cfg = {
 		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .lane = &queues};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
@@ -88,15 +88,15 @@ static int dial_daemon(struct lane *l)
 	queues.arg = c;
 	dial.move = stay;
 	handshake_encode_request(&request, handshake);
-	ret = dial_connect(&c->link, &dial, handshake, &cfg);
+	ret = dial_connect(&c->connection, &dial, handshake, &cfg);
 	if (ret)
 		return ret;
-	c->conn = link_conn(c->link);
-	c->cq = link_cq(c->link);
+	c->conn = connection_conn(c->connection);
+	c->cq = connection_cq(c->connection);
 	ret = rpma_cq_get_fd(c->cq, &c->cq_fd);
 	return ret == 0 ? 0
 			: failure_set(EXIT_INTERNAL, "connect", "%s: %s", d->dial.name,
-				      link_cause(ret));
+				      connection_cause(ret));
 }
 
 /* Sharing a doorbell with a native flush takes more instructions than it saves. */
@@ -123,7 +123,7 @@ static int take_region(struct lane *l, const struct handshake_reply *reply)
 	if (ret)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
 				       "%s describes its pool in a way that librpma refuses: %s",
-				       d->dial.name, link_cause(ret));
+				       d->dial.name, connection_cause(ret));
 	if (c->remote.bytes < l->lanes->bytes)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",
 				       "%s offers %zu bytes for a pool of %zu", d->dial.name,
@@ -173,7 +173,7 @@ static int rdma_connect(struct lane *l)
 	l->state = c;
 	c->spins = RDMA_SPINS_MAX;
 	if ((ret = make_messages(l)) || (ret = dial_daemon(l)) ||
-	    (ret = dial_answer(&d->dial, c->link, HANDSHAKE_RPMEM, &reply)) ||
+	    (ret = dial_answer(&d->dial, c->connection, HANDSHAKE_RPMEM, &reply)) ||
 	    (ret = take_region(l, &reply)))
 		return ret;
 	if (l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 && (ret = check_native(l)))
@@ -196,7 +196,7 @@ static void rdma_disconnect(struct lane *l, int wait_ms)
 	l->state = NULL;
 	if (c == NULL)
 		return;
-	link_close_within(&c->link, wait_ms);
+	connection_close_within(&c->connection, wait_ms);
 	rpma_mr_remote_delete(&c->remote.mr);
 	rpma_mr_dereg(&c->messages_mr);
 	rpma_mr_dereg(&c->bounce_mr);
@@ -253,7 +253,7 @@ static void size_queues(struct lanes *lanes, const struct limits *limits)
 
 	d->writes_max = least(lanes->work_queue > 2 ? lanes->work_queue : 2, most);
 	d->stride = (d->writes_max + 1) / 2;
-	d->queues = (struct link_lane){
+	d->queues = (struct connection_queues){
 		.sq_size = d->writes_max + others,
 		.cq_size = d->writes_max + others + LANE_SLOTS,
 		.rq_size = LANE_SLOTS,
@@ -273,11 +273,11 @@ static int register_pool(struct lanes *lanes)
 
 	if (ret == 0)
 		return 0;
-	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "register",
+	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "register",
 			       "cannot register the pool of %s at the RDMA device %s: %s (this "
 			       "process may lock %s: see ulimit -l)",
 			       units_print_size(lanes->bytes, size), d->dial.device.name,
-			       link_cause(ret), memlock_print_limit(limit));
+			       connection_cause(ret), memlock_print_limit(limit));
 }
 
 static int rdma_open(struct lanes *lanes)

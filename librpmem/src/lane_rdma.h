@@ -25,14 +25,14 @@ _Static_assert(RDMA_SLOT_BYTES >= LANE_REQUEST_BYTES + LANE_DATA_MAX, "room for 
 struct rdma_device {
 	struct dial dial;
 	struct rpma_mr_local *mr; /* the local pool */
-	struct link_lane queues;
+	struct connection_queues queues;
 	uint32_t writes_max; /* under way in a lane */
 	uint32_t stride;     /* every Nth is signalled */
 };
 
 struct rdma_lane {
-	struct link *link;
-	struct rpma_conn *conn; /* borrowed from link, as cq is */
+	struct connection *connection;
+	struct rpma_conn *conn; /* borrowed from connection, as cq is */
 	struct rpma_cq *cq;
 	int cq_fd;
 	unsigned spins;

@@ -26,10 +26,10 @@ static int broken(struct lane *l, const char *what, int code)
 {
 	struct rdma_lane *c = l->state;
 
-	if (link_alive(c->link, 0))
-		failure_because(link_cause_of(code), EXIT_RUN_FAILED, "connection",
-				"lane %u to %s: %s failed: %s", l->index, link_peer_name(c->link),
-				what, link_cause(code));
+	if (connection_alive(c->connection, 0))
+		failure_because(connection_cause_of(code), EXIT_RUN_FAILED, "connection",
+				"lane %u to %s: %s failed: %s", l->index,
+				connection_peer_name(c->connection), what, connection_cause(code));
 	return lanes_lost(l->lanes);
 }
 
@@ -45,7 +45,7 @@ static int take_message(struct lane *l, const struct ibv_wc *wc)
 	    lane_decode_answer(c->messages + at, &answer) != 0 || answer.slot >= LANE_SLOTS) {
 		failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "message",
 				"lane %u: %s sent %u bytes that are not an answer", l->index,
-				link_peer_name(c->link), wc->byte_len);
+				connection_peer_name(c->connection), wc->byte_len);
 		return lanes_violated(l->lanes);
 	}
 	c->answers[(c->answers_first + c->answers_count++) % LANE_SLOTS] = answer;
@@ -61,7 +61,7 @@ static int take(struct lane *l, const struct ibv_wc *wc)
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		snprintf(what, sizeof(what), "an operation of lane %u", l->index);
-		link_work_failed(c->link, "connection", what, wc);
+		connection_work_failed(c->connection, "connection", what, wc);
 		return lanes_lost(l->lanes);
 	}
 	if ((wc->wr_id & RDMA_RECEIVE) != 0)
@@ -92,7 +92,7 @@ static int sleep_until_event(struct lane *l)
 {
 	struct rdma_lane *c = l->state;
 	struct pollfd fds[] = {{c->cq_fd, POLLIN, 0},
-			       {link_event_fd(c->link), POLLIN, 0},
+			       {connection_event_fd(c->connection), POLLIN, 0},
 			       {l->lanes->stop_fd, POLLIN, 0}};
 	int ret = poll(fds, 3, -1);
 
@@ -102,7 +102,7 @@ static int sleep_until_event(struct lane *l)
 		return rpma_cq_wait(c->cq) == RPMA_E_PROVIDER
 			       ? broken(l, "arming the completion queue", RPMA_E_PROVIDER)
 			       : 0;
-	if (fds[1].revents != 0 && !link_alive(c->link, 0)) {
+	if (fds[1].revents != 0 && !connection_alive(c->connection, 0)) {
 		ret = poll_cq(l);
 		return ret == 0 ? lanes_lost(l->lanes) : ret < 0 ? ret : 0;
 	}
@@ -315,10 +315,10 @@ static int make_bounce(struct lane *l)
 	if (ret) {
 		munmap(memory, RDMA_BOUNCE_BYTES);
 		return lane_errno(failure_because(
-			link_cause_of(ret), EXIT_RUN_FAILED, "read",
+			connection_cause_of(ret), EXIT_RUN_FAILED, "read",
 			"cannot register a buffer of %zu bytes at the RDMA device %s: %s "
 			"(this process may lock %s: see ulimit -l)",
-			RDMA_BOUNCE_BYTES, d->dial.device.name, link_cause(ret),
+			RDMA_BOUNCE_BYTES, d->dial.device.name, connection_cause(ret),
 			memlock_print_limit(limit)));
 	}
 	c->bounce = memory;

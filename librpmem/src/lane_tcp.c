@@ -23,7 +23,7 @@
 struct network_side {
 	char address[RESOLVE_ADDRESS_MAX];
 	char fallback[RESOLVE_ADDRESS_MAX]; /* the host that ssh went to; empty: the same */
-	char name[LINK_PEER_MAX];
+	char name[CONNECTION_PEER_MAX];
 };
 
 struct tcp_lane {

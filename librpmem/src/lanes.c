@@ -94,9 +94,10 @@ int lane_errno(int ret)
 	return errors[failure->cause] != 0 ? -errors[failure->cause] : -EIO;
 }
 
-void lane_daemon_name(const struct lanes *lanes, const char *address, char name[LINK_PEER_MAX])
+void lane_daemon_name(const struct lanes *lanes, const char *address,
+		      char name[CONNECTION_PEER_MAX])
 {
-	snprintf(name, LINK_PEER_MAX, "rpmemd at %s port %u", address, lanes->daemon.port);
+	snprintf(name, CONNECTION_PEER_MAX, "rpmemd at %s port %u", address, lanes->daemon.port);
 }
 
 /* --- how many there may be ------------------------------------------------ */
@@ -150,7 +151,7 @@ int lanes_most(const char *host, enum control_transport transport, unsigned *nla
 	unsigned most = by_open_files(transport);
 	int ret;
 
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	if (transport == CONTROL_RDMA && most > 0) { /* a device is made of files, too */
 		ret = find_any_device();
 		if (ret)
@@ -243,7 +244,7 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 
 	if (l == NULL)
 		return -ENOMEM;
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	if ((ret = local_memory_check(cfg->memory, cfg->bytes)) == 0 &&
 	    (ret = make_stop_fd(l, cfg->end_fd)) == 0 && (ret = make_lanes(l)) == 0 &&
 	    (ret = lane_errno(l->transport->open(l))) == 0)
@@ -259,7 +260,7 @@ int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg)
 /* A daemon that does not answer delays the end once, not once for each lane. */
 static void disconnect_all(struct lanes *lanes)
 {
-	const int64_t end = monotonic_ms() + LINK_CLOSE_MS;
+	const int64_t end = monotonic_ms() + CONNECTION_CLOSE_MS;
 
 	for (uint32_t i = 0; i < lanes->count; i++) {
 		if (lanes->lane[i].connected)

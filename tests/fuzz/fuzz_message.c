@@ -111,7 +111,7 @@ static struct message_begin good_begin(void)
 			   .batch = 1,
 			   .signal_every = 1},
 		.duration_ns = 1,
-		.knobs = LINK_KNOBS_NONE,
+		.knobs = CONNECTION_KNOBS_NONE,
 	};
 }
 

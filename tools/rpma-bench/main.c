@@ -58,7 +58,7 @@ static int run_mode(const struct mode *mode, int argc, char **argv)
 		options_free(&options);
 		return EXIT_GOOD;
 	}
-	link_log_to_failures(options.cli.verbose);
+	connection_log_to_failures(options.cli.verbose);
 	if (options.dry_run)
 		code = dry_run(&options);
 	else

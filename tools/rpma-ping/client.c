@@ -58,17 +58,17 @@ static int connect_server(struct client *c)
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_PING, 0,
 						  c->options->size_bytes};
 	/* a queue of no receives is no queue to some devices */
-	const struct link_lane queues = {
+	const struct connection_queues queues = {
 		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
 	struct timespec requested = {0};
-	const struct link_cfg cfg = {
+	const struct connection_cfg cfg = {
 		.stop_fd = cli_stop_fd(), .lane = &queues, .requested = &requested};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	uint64_t at;
 	int ret;
 
 	handshake_encode_request(&request, handshake);
-	ret = dial_connect(&c->link, &c->dial, handshake, &cfg);
+	ret = dial_connect(&c->connection, &c->dial, handshake, &cfg);
 	at = (uint64_t)requested.tv_sec * 1000000000ULL + (uint64_t)requested.tv_nsec;
 	if (at != 0) {
 		c->steps.ns[STEP_REQUEST] = (int64_t)(at - c->steps.begun_ns);
@@ -80,7 +80,7 @@ static int connect_server(struct client *c)
 
 static int hello(struct client *c)
 {
-	int ret = dial_answer(&c->dial, c->link, HANDSHAKE_PING, &c->reply);
+	int ret = dial_answer(&c->dial, c->connection, HANDSHAKE_PING, &c->reply);
 
 	if (ret == 0 && c->reply.mr_desc_bytes == 0)
 		ret = failure_because(
@@ -96,12 +96,12 @@ static int take_region(struct client *c)
 	const struct handshake_reply *r = &c->reply;
 	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
 					 r->pcfg_desc_bytes};
-	int ret = region_take(&c->region, &desc, link_conn(c->link));
+	int ret = region_take(&c->region, &desc, connection_conn(c->connection));
 
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "region",
 				   "%s describes its memory in a way librpma refuses: %s",
-				   c->dial.name, link_cause(ret));
+				   c->dial.name, connection_cause(ret));
 	return 0;
 }
 
@@ -165,9 +165,9 @@ static int register_memory(struct client *c)
 
 	if (ret)
 		return ret;
-	p->link = c->link;
-	p->conn = link_conn(c->link);
-	p->cq = link_cq(c->link);
+	p->connection = c->connection;
+	p->conn = connection_conn(c->connection);
+	p->cq = connection_cq(c->connection);
 	p->remote = c->region.mr;
 	p->mr = c->memory.mr;
 	p->memory = c->memory.bytes;
@@ -179,7 +179,7 @@ static int register_memory(struct client *c)
 	ret = rpma_cq_get_fd(p->cq, &p->cq_fd);
 	return ret == 0 ? 0
 			: failure_set(EXIT_INTERNAL, "register", "%s: %s", c->dial.name,
-				      link_cause(ret));
+				      connection_cause(ret));
 }
 
 struct course {
@@ -192,7 +192,7 @@ static int go(struct client *c, const struct course *course, size_t count)
 	int ret = 0;
 
 	for (size_t i = 0; i < count && ret == 0; i++) {
-		link_cause_clear();
+		connection_cause_clear();
 		steps_begin(&c->steps, course[i].step);
 		ret = course[i].take(c);
 		if (ret == 0)
@@ -241,7 +241,7 @@ void client_diagnose(struct client *client, const char *step, const struct ping_
 	const struct ping_report *r = report;
 	const struct diagnosis_facts facts = {
 		.step = step,
-		.code = r != NULL ? r->code : link_cause_code(),
+		.code = r != NULL ? r->code : connection_cause_code(),
 		.wc_status = r != NULL ? r->wc_status : IBV_WC_SUCCESS,
 		.any_back = c->stats.received > 0,
 		.large_back = large_back(c),
@@ -278,9 +278,9 @@ void client_leave(struct client *client)
 {
 	struct client *c = client;
 
-	if (c->link != NULL) {
+	if (c->connection != NULL) {
 		steps_begin(&c->steps, STEP_DISCONNECT);
-		link_close(&c->link);
+		connection_close(&c->connection);
 		steps_done(&c->steps);
 	}
 	rpma_mr_remote_delete(&c->region.mr);

@@ -22,7 +22,7 @@ struct client {
 	struct timespec started;
 	struct steps steps;
 	struct dial dial;
-	struct link *link;
+	struct connection *connection;
 	struct handshake_reply reply;
 	struct client_memory memory;
 	struct region_remote region; /* the server's; its size is 0: not known */

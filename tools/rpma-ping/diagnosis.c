@@ -195,7 +195,7 @@ void diagnosis_take(struct diagnosis *diagnosis, const struct diagnosis_facts *f
 	snprintf(t.step, sizeof(t.step), "%s", facts->step);
 	snprintf(t.text, sizeof(t.text), "%s", failure->text);
 	if (facts->wc_status != IBV_WC_SUCCESS)
-		t.wc_status = link_wc_status_name(facts->wc_status);
+		t.wc_status = connection_wc_status_name(facts->wc_status);
 	if (failure->code != EXIT_WRONG_USAGE && failure->code != EXIT_INTERNAL)
 		diagnosis_remedy(&f, t.remedy);
 	*diagnosis = t;

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		return EXIT_GOOD;
 	steps_done(&steps);
 	open_files_raise();
-	link_log_to_failures(options.cli.verbose);
+	connection_log_to_failures(options.cli.verbose);
 	if (cli_catch_signals() != 0)
 		return cli_report_failure(TOOL);
 	return options.server ? server_run(&options) : hosts_ping(&options, &steps);

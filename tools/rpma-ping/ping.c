@@ -41,7 +41,7 @@ static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns
 				struct ping_report *r)
 {
 	struct pollfd fds[] = {{p->cq_fd, POLLIN, 0},
-			       {link_event_fd(p->link), POLLIN, 0},
+			       {connection_event_fd(p->connection), POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0}};
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	int ret = ppoll(fds, 3, &left, NULL);
@@ -66,7 +66,7 @@ static int check_limits(struct ping *p, enum step step, uint64_t deadline_ns, st
 		return end(r, PING_STOPPED, step);
 	if (now >= deadline_ns)
 		return end(r, PING_LATE, step);
-	if (!link_alive(p->link, 0))
+	if (!connection_alive(p->connection, 0))
 		return end_with_connection(r, step);
 	return p->by_event ? sleep_for_completion(p, step, deadline_ns - now, r) : 0;
 }

@@ -22,7 +22,7 @@
 
 /* All that is borrowed outlives it. */
 struct ping {
-	struct link *link;
+	struct connection *connection;
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	int cq_fd;

@@ -27,18 +27,18 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 {
 	const struct ibv_wc wc = {.status = r->wc_status};
 	const char *step = step_name(r->step);
-	char what[LINK_PEER_MAX + 96], size[UNITS_TEXT_BYTES];
+	char what[CONNECTION_PEER_MAX + 96], size[UNITS_TEXT_BYTES];
 
 	snprintf(what, sizeof(what), "ping %llu to %s%s%s: the %s", (unsigned long long)number,
 		 c->dial.name, c->by_size != NULL ? " of " : "",
 		 c->by_size != NULL ? units_print_size(c->ping.size_bytes, size) : "", step);
 	if (r->wc_status != IBV_WC_SUCCESS)
-		link_work_failed(c->link, step, what, &wc);
+		connection_work_failed(c->connection, step, what, &wc);
 	else if (!r->ended)
-		failure_because(link_cause_of(r->code), EXIT_NEGATIVE, step, "%s failed: %s", what,
-				link_cause(r->code));
+		failure_because(connection_cause_of(r->code), EXIT_NEGATIVE, step, "%s failed: %s",
+				what, connection_cause(r->code));
 	failure_get()->code = EXIT_NEGATIVE;
-	if (!link_alive(c->link, 0))
+	if (!connection_alive(c->connection, 0))
 		name_ping(number);
 	client_diagnose(c, step, r);
 }
@@ -79,7 +79,7 @@ static void note_steps(struct client *c, const struct ping_report *r)
 /* False: the peer left meanwhile. A signal or the deadline end the pause too. */
 static bool pause_until(struct client *c, uint64_t at_ns)
 {
-	struct pollfd fds[] = {{link_event_fd(c->link), POLLIN, 0},
+	struct pollfd fds[] = {{connection_event_fd(c->connection), POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
 			       {c->status.fd, POLLIN, 0}};
 	uint64_t now;
@@ -93,7 +93,7 @@ static bool pause_until(struct client *c, uint64_t at_ns)
 			continue;
 		if (fds[2].revents != 0 && status_woken(&c->status))
 			screen_status(c);
-		if (fds[0].revents != 0 && !link_alive(c->link, 0))
+		if (fds[0].revents != 0 && !connection_alive(c->connection, 0))
 			return false;
 	}
 	return true;
@@ -147,7 +147,7 @@ int pings_send(struct client *client, uint64_t begun_ns)
 	bool connected = true;
 	int ret = 0;
 
-	link_cause_clear();
+	connection_cause_clear();
 	while (ret == 0 && cli_signal == 0 && (begin = monotonic_ns()) < deadline) {
 		ret = ping_number(c, ++number, &size, connected);
 		if (status_asked(&c->status))

@@ -27,7 +27,7 @@ static const char *target_of(const struct target *target, const char *spec)
 static int set_up(struct server *s, const struct options *o)
 {
 	/* a queue of no receives is no queue to some devices */
-	static const struct link_lane queues = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
+	static const struct connection_queues queues = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
 	const struct target_cfg cfg = {.force = o->force, .node = -1, .stopped = cli_stopped};
 	int ret;
 
@@ -74,7 +74,7 @@ static int complain(const struct server *s)
 {
 	const struct diagnosis_facts facts = {
 		.step = failure_get()->step,
-		.code = link_cause_code(),
+		.code = connection_cause_code(),
 		.size_bytes = s->slots.target.size_bytes,
 		.target = s->slots.target.kind,
 		.memlock_bytes = memlock_limit(),
@@ -90,7 +90,7 @@ int server_run(const struct options *options)
 	struct server s = {.slots = {.count = 0}};
 	int ret, code = EXIT_GOOD;
 
-	link_cause_clear();
+	connection_cause_clear();
 	ret = set_up(&s, options);
 	if (ret == 0) {
 		announce(&s, options->direct_write_to_pmem);

@@ -16,21 +16,21 @@
 static bool ask(const struct service_client *c, bool *asked)
 {
 	struct ibv_wc wc;
-	int ret = *asked ? rpma_cq_get_wc(link_cq(c->link), 1, &wc, NULL) : 0;
+	int ret = *asked ? rpma_cq_get_wc(connection_cq(c->connection), 1, &wc, NULL) : 0;
 
 	if (ret == RPMA_E_NO_COMPLETION)
 		return true;
 	if (ret != 0 || (*asked && wc.status != IBV_WC_SUCCESS))
 		return false;
 	*asked = true;
-	return rpma_read(link_conn(c->link), NULL, 0, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL) ==
-	       0;
+	return rpma_read(connection_conn(c->connection), NULL, 0, NULL, 0, 0,
+			 RPMA_F_COMPLETION_ALWAYS, NULL) == 0;
 }
 
 /* Until the client leaves, its host no longer answers, or the server ends. */
 static void watch(const struct service_client *c)
 {
-	struct pollfd fds[] = {{link_event_fd(c->link), POLLIN, 0},
+	struct pollfd fds[] = {{connection_event_fd(c->connection), POLLIN, 0},
 			       {c->service->stop_fd, POLLIN, 0}};
 	bool asked = false;
 
@@ -43,7 +43,7 @@ static void watch(const struct service_client *c)
 			service_say(c->service, "%s no longer answers", c->name);
 			return;
 		}
-		if (ready > 0 && fds[0].revents != 0 && !link_alive(c->link, 0))
+		if (ready > 0 && fds[0].revents != 0 && !connection_alive(c->connection, 0))
 			return;
 	}
 }
@@ -59,7 +59,7 @@ void session_serve(void *slots, struct service_client *client)
 	pthread_mutex_unlock(&service->lock);
 	if (service_accept(client, &p->regions[slot]) == 0)
 		watch(client);
-	link_close(&client->link);
+	connection_close(&client->connection);
 	pthread_mutex_lock(&service->lock);
 	slots_release(p, slot);
 	pthread_mutex_unlock(&service->lock);

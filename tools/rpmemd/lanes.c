@@ -66,10 +66,10 @@ struct server_lane {
 	struct lanes *lanes;
 	struct service_client *client;
 	uint32_t index;
-	struct link_lane queues;
+	struct connection_queues queues;
 	unsigned char *memory;
 	struct rpma_mr_local *mr;
-	struct rpma_conn *conn; /* borrowed from the client's link, as cq is */
+	struct rpma_conn *conn; /* borrowed from the client's connection, as cq is */
 	struct rpma_cq *cq;
 	int cq_fd;
 	unsigned spins;
@@ -131,7 +131,7 @@ static int poll_cq(struct server_lane *l)
 static bool sleep_until_event(struct server_lane *l)
 {
 	struct pollfd fds[] = {{l->cq_fd, POLLIN, 0},
-			       {link_event_fd(l->client->link), POLLIN, 0},
+			       {connection_event_fd(l->client->connection), POLLIN, 0},
 			       {l->lanes->service.stop_fd, POLLIN, 0}};
 
 	if (poll(fds, 3, -1) < 0)
@@ -140,7 +140,7 @@ static bool sleep_until_event(struct server_lane *l)
 		return false;
 	if (fds[0].revents != 0)
 		return rpma_cq_wait(l->cq) != RPMA_E_PROVIDER;
-	return link_alive(l->client->link, 0);
+	return connection_alive(l->client->connection, 0);
 }
 
 /* A client that never lets the queue be empty must not keep its lane from ending. */
@@ -176,7 +176,7 @@ static int post_receives(struct rpma_conn_req *req, void *lane)
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
-					   link_cause(ret));
+					   connection_cause(ret));
 	}
 	return 0;
 }
@@ -198,14 +198,14 @@ static int make_messages(struct server_lane *l)
 		return failure_set(EXIT_RUN_FAILED, "connect",
 				   "cannot register %zu bytes for messages: %s (this process may "
 				   "lock %s: see ulimit -l)",
-				   LANE_BYTES, link_cause(ret), memlock_print_limit(limit));
+				   LANE_BYTES, connection_cause(ret), memlock_print_limit(limit));
 	return 0;
 }
 
 static int accept_lane(struct server_lane *l)
 {
 	const struct service *service = &l->lanes->service;
-	const struct link_cfg cfg = {
+	const struct connection_cfg cfg = {
 		.peer_name = l->client->name, .stop_fd = service->stop_fd, .lane = &l->queues};
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret = make_messages(l);
@@ -216,14 +216,14 @@ static int accept_lane(struct server_lane *l)
 	l->queues.post = post_receives;
 	l->queues.arg = l;
 	region_encode_reply(&l->lanes->region, HANDSHAKE_WELCOME, l->lanes->word, reply);
-	ret = link_accept(&l->client->link, service->peer, &l->client->req, &cfg, reply,
-			  sizeof(reply));
+	ret = connection_accept(&l->client->connection, service->peer, &l->client->req, &cfg, reply,
+				sizeof(reply));
 	if (ret)
 		return ret;
-	l->conn = link_conn(l->client->link);
-	l->cq = link_cq(l->client->link);
+	l->conn = connection_conn(l->client->connection);
+	l->cq = connection_cq(l->client->connection);
 	ret = rpma_cq_get_fd(l->cq, &l->cq_fd);
-	return ret == 0 ? 0 : failure_set(EXIT_INTERNAL, "connect", "%s", link_cause(ret));
+	return ret == 0 ? 0 : failure_set(EXIT_INTERNAL, "connect", "%s", connection_cause(ret));
 }
 
 static void run_lane(struct server_lane *l)
@@ -238,7 +238,7 @@ static void run_lane(struct server_lane *l)
 		log_line(LEVEL_ERR, "lane %u of %s: %s", l->index, l->client->name,
 			 failure_get()->text);
 	}
-	link_close(&l->client->link);
+	connection_close(&l->client->connection);
 	rpma_mr_dereg(&l->mr);
 	if (l->memory != NULL)
 		munmap(l->memory, LANE_BYTES);
@@ -305,7 +305,7 @@ static int register_pool(struct lanes *l, const struct lanes_cfg *cfg, struct me
 
 static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *method)
 {
-	static const struct link_lane queues = {
+	static const struct connection_queues queues = {
 		.sq_size = SENDS, .rq_size = RECEIVES, .cq_size = SENDS + RECEIVES};
 	static const struct allow any_host = {.count = 0}; /* the token decides */
 	int ret;

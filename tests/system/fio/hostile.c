@@ -33,7 +33,7 @@ static const char *const lies[LIES] = {"slot", "twice",	  "short", "status",
 
 struct end {
 	struct rpma_peer *peer;
-	struct link *link;
+	struct connection *connection;
 	struct rpma_conn *conn;
 	struct rpma_mr_local *mr; /* for memory: DEPTH slots */
 	uint8_t memory[DEPTH][SLOT_BYTES];
@@ -60,7 +60,7 @@ static bool open_end(struct end *e, const char *address, enum rpma_util_ibv_cont
 {
 	char device[64];
 
-	return link_open_device(address, type, &e->peer, device) == 0 &&
+	return connection_open_device(address, type, &e->peer, device) == 0 &&
 	       rpma_mr_reg(e->peer, e->memory, sizeof(e->memory),
 			   RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC |
 				   RPMA_MR_USAGE_READ_DST,
@@ -69,7 +69,7 @@ static bool open_end(struct end *e, const char *address, enum rpma_util_ibv_cont
 
 static void close_end(struct end *e)
 {
-	link_close(&e->link);
+	connection_close(&e->connection);
 	rpma_mr_dereg(&e->mr);
 	rpma_peer_delete(&e->peer);
 }
@@ -126,7 +126,7 @@ static void post_receives(struct end *e)
 /* Waits for one completion, a little; false: the connection is broken. */
 static bool unbroken(struct end *e)
 {
-	struct rpma_cq *cq = link_cq(e->link);
+	struct rpma_cq *cq = connection_cq(e->connection);
 	struct pollfd ready = {.events = POLLIN};
 	struct ibv_wc wc = {.status = IBV_WC_SUCCESS};
 
@@ -140,9 +140,9 @@ static bool unbroken(struct end *e)
 
 static int attack(char **words)
 {
-	static const struct link_lane lane = {
+	static const struct connection_queues lane = {
 		.sq_size = DEPTH, .cq_size = 2 * DEPTH, .rq_size = DEPTH};
-	static const struct link_cfg cfg = {
+	static const struct connection_cfg cfg = {
 		.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	static struct end e;
 	struct rpma_mr_remote *region = NULL;
@@ -159,13 +159,14 @@ static int attack(char **words)
 	e.random = strtoul(words[3], NULL, 10);
 	if (!open_end(&e, words[0], RPMA_UTIL_IBV_CONTEXT_REMOTE))
 		return fail("no device");
-	if (link_connect(&e.link, e.peer, words[0], (uint16_t)strtoul(words[1], NULL, 10), &cfg,
-			 handshake, sizeof(handshake)) != 0 ||
-	    link_handshake(e.link, &got, &got_len) != 0 ||
+	if (connection_connect(&e.connection, e.peer, words[0],
+			       (uint16_t)strtoul(words[1], NULL, 10), &cfg, handshake,
+			       sizeof(handshake)) != 0 ||
+	    connection_handshake(e.connection, &got, &got_len) != 0 ||
 	    handshake_decode_reply(got, got_len, &reply) != 0 ||
 	    rpma_mr_remote_from_descriptor(reply.mr_desc, reply.mr_desc_bytes, &region) != 0)
 		return fail("not welcome");
-	e.conn = link_conn(e.link);
+	e.conn = connection_conn(e.connection);
 	post_receives(&e);
 	while (posted < count && unbroken(&e) && post_one(&e, region, posted % DEPTH) == 0)
 		posted++;
@@ -222,7 +223,7 @@ static void answer(struct end *e, enum lie lie, uint32_t slot)
 		say(e, (slot + 1) % 2, 0, PERSIST_ANSWER_BYTES);
 		break;
 	default:
-		link_close(&e->link);
+		connection_close(&e->connection);
 		break;
 	}
 }
@@ -233,8 +234,8 @@ static void serve(struct end *e, enum lie lie)
 	struct persist_request request;
 	struct ibv_wc wc;
 
-	while (e->link != NULL && link_alive(e->link, 1)) {
-		if (rpma_cq_get_wc(link_cq(e->link), 1, &wc, NULL) != 0 ||
+	while (e->connection != NULL && connection_alive(e->connection, 1)) {
+		if (rpma_cq_get_wc(connection_cq(e->connection), 1, &wc, NULL) != 0 ||
 		    wc.status != IBV_WC_SUCCESS || wc.opcode != IBV_WC_RECV ||
 		    persist_decode_request(e->memory[wc.wr_id], wc.byte_len, &request) != 0)
 			continue;
@@ -264,12 +265,12 @@ static bool describe(struct end *e, const char *word, struct region *region,
 
 static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_t *reply)
 {
-	const struct link_lane lane = {.sq_size = DEPTH,
-				       .cq_size = 2 * DEPTH,
-				       .rq_size = DEPTH,
-				       .post = post_requests,
-				       .arg = e};
-	const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+	const struct connection_queues lane = {.sq_size = DEPTH,
+					       .cq_size = 2 * DEPTH,
+					       .rq_size = DEPTH,
+					       .post = post_requests,
+					       .arg = e};
+	const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 	struct rpma_conn_req *req = NULL;
 	struct rpma_ep *ep = NULL;
 	uint16_t port = 0;
@@ -281,9 +282,9 @@ static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_
 	fflush(stdout);
 	for (struct pollfd ready = {fd, POLLIN, 0}; req == NULL && poll(&ready, 1, HOLD_MS) > 0;)
 		endpoint_next(ep, &lane, NULL, &req);
-	if (req != NULL &&
-	    link_accept(&e->link, e->peer, &req, &cfg, reply, HANDSHAKE_REPLY_BYTES) == 0) {
-		e->conn = link_conn(e->link);
+	if (req != NULL && connection_accept(&e->connection, e->peer, &req, &cfg, reply,
+					     HANDSHAKE_REPLY_BYTES) == 0) {
+		e->conn = connection_conn(e->connection);
 		serve(e, lie);
 	}
 	rpma_ep_shutdown(&ep);
@@ -304,7 +305,7 @@ static int liar(char **words)
 	    !describe(&e, words[1], &region, reply))
 		return fail("cannot begin");
 	ret = lie_to(&e, words[0], (enum lie)lie, reply);
-	link_close(&e.link);
+	connection_close(&e.connection);
 	region_close(&region);
 	close_end(&e);
 	return ret;
@@ -312,7 +313,7 @@ static int liar(char **words)
 
 int main(int argc, char **argv)
 {
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	if (argc == 7 && strcmp(argv[1], "attack") == 0)
 		return attack(argv + 2);
 	if (argc == 5 && strcmp(argv[1], "liar") == 0)

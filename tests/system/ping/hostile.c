@@ -21,8 +21,8 @@
 #define DATA_MAX 255
 #define HOLD_MS	 60000
 
-static const struct link_lane lane = {.sq_size = 4, .cq_size = 6, .rq_size = 1};
-static const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+static const struct connection_queues lane = {.sq_size = 4, .cq_size = 6, .rq_size = 1};
+static const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
 
 static int fail(const char *what)
 {
@@ -52,18 +52,18 @@ static struct rpma_peer *peer_of(const char *address, enum rpma_util_ibv_context
 	struct rpma_peer *peer = NULL;
 	char device[64];
 
-	link_open_device(address, type, &peer, device);
+	connection_open_device(address, type, &peer, device);
 	return peer;
 }
 
 static void answer(struct rpma_peer *peer, struct rpma_conn_req *req, const uint8_t *bytes,
 		   size_t len)
 {
-	struct link *link = NULL;
+	struct connection *connection = NULL;
 
-	if (link_accept(&link, peer, &req, &cfg, bytes, len) == 0)
-		link_alive(link, HOLD_MS);
-	link_close(&link);
+	if (connection_accept(&connection, peer, &req, &cfg, bytes, len) == 0)
+		connection_alive(connection, HOLD_MS);
+	connection_close(&connection);
 }
 
 static int serve(const char *address, const char *hex)
@@ -76,7 +76,7 @@ static int serve(const char *address, const char *hex)
 	uint16_t port = 0;
 	int fd;
 
-	if (peer == NULL || link_conn_cfg(&cfg, &conn_cfg) != 0 ||
+	if (peer == NULL || connection_conn_cfg(&cfg, &conn_cfg) != 0 ||
 	    endpoint_listen(peer, address, &port, &ep, &fd) != 0)
 		return fail("cannot listen");
 	printf("port %u\n", port);
@@ -95,22 +95,22 @@ static int call(const char *address, const char *port, const char *hex)
 {
 	struct rpma_peer *peer = peer_of(address, RPMA_UTIL_IBV_CONTEXT_REMOTE);
 	struct handshake_reply reply;
-	struct link *link = NULL;
+	struct connection *connection = NULL;
 	uint8_t bytes[DATA_MAX];
 	size_t len = parse_hex(hex, bytes), got_len;
 	const void *got;
 
 	if (peer == NULL)
 		return fail("no device");
-	if (link_connect(&link, peer, address, (uint16_t)strtoul(port, NULL, 10), &cfg, bytes,
-			 len) != 0)
+	if (connection_connect(&connection, peer, address, (uint16_t)strtoul(port, NULL, 10), &cfg,
+			       bytes, len) != 0)
 		puts("refused");
-	else if (link_handshake(link, &got, &got_len) != 0 ||
+	else if (connection_handshake(connection, &got, &got_len) != 0 ||
 		 handshake_decode_reply(got, got_len, &reply) != 0)
 		puts("junk");
 	else
 		printf("answer %d\n", (int)reply.answer);
-	link_close(&link);
+	connection_close(&connection);
 	rpma_peer_delete(&peer);
 	return 0;
 }
@@ -138,7 +138,7 @@ static int print_request(const char *role)
 
 int main(int argc, char **argv)
 {
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	if (argc == 4 && strcmp(argv[1], "server") == 0)
 		return serve(argv[2], argv[3]);
 	if (argc == 5 && strcmp(argv[1], "client") == 0)

@@ -10,20 +10,20 @@ static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, lane,
 						  cfg->daemon->token};
-	const struct link_lane queues = {.sq_size = 4, .cq_size = 4, .rq_size = 1};
-	const struct link_cfg link = {.stop_fd = -1, .lane = &queues};
+	const struct connection_queues queues = {.sq_size = 4, .cq_size = 4, .rq_size = 1};
+	const struct connection_cfg connection = {.stop_fd = -1, .lane = &queues};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	struct handshake_reply reply;
 	int ret;
 
 	handshake_encode_request(&request, handshake);
-	if ((ret = dial_connect(&b->link, &b->dial, handshake, &link)) ||
-	    (ret = dial_answer(&b->dial, b->link, HANDSHAKE_RPMEM, &reply)))
+	if ((ret = dial_connect(&b->connection, &b->dial, handshake, &connection)) ||
+	    (ret = dial_answer(&b->dial, b->connection, HANDSHAKE_RPMEM, &reply)))
 		return ret;
 	return region_take(&b->remote,
 			   &(struct region_desc){reply.mr_desc, reply.mr_desc_bytes,
 						 reply.pcfg_desc, reply.pcfg_desc_bytes},
-			   link_conn(b->link));
+			   connection_conn(b->connection));
 }
 
 int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t lane)
@@ -45,7 +45,7 @@ int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t 
 
 void by_hand_close(struct by_hand *by_hand)
 {
-	link_close(&by_hand->link);
+	connection_close(&by_hand->connection);
 	rpma_mr_remote_delete(&by_hand->remote.mr);
 	rpma_mr_dereg(&by_hand->mr);
 	rpma_peer_delete(&by_hand->dial.peer);
@@ -53,8 +53,8 @@ void by_hand_close(struct by_hand *by_hand)
 
 int by_hand_persist(struct by_hand *by_hand, size_t offset, size_t length)
 {
-	struct rpma_conn *conn = link_conn(by_hand->link);
-	struct rpma_cq *cq = link_cq(by_hand->link);
+	struct rpma_conn *conn = connection_conn(by_hand->connection);
+	struct rpma_cq *cq = connection_cq(by_hand->connection);
 	struct ibv_wc wc;
 	int ret = rpma_write(conn, by_hand->remote.mr, offset, by_hand->mr, offset, length,
 			     RPMA_F_COMPLETION_ON_ERROR, NULL);

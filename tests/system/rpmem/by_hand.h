@@ -12,7 +12,7 @@
 
 struct by_hand {
 	struct dial dial;
-	struct link *link;
+	struct connection *connection;
 	struct rpma_mr_local *mr;
 	struct region_remote remote;
 	enum rpma_flush_type type;

@@ -430,7 +430,7 @@ static int time_whole(struct client *c, bool relaxed)
 static int test_times(struct client *c)
 {
 	static const size_t sizes[] = {8, 64, 4096, 8192};
-	struct by_hand by_hand = {.link = NULL}, *b = NULL;
+	struct by_hand by_hand = {.connection = NULL}, *b = NULL;
 	int ret = 0;
 
 	if (c->cfg.transport == CONTROL_RDMA) {

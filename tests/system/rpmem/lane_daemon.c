@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	pool.path = argv[3];
 	pool.size = strtoul(argv[4], NULL, 0);
 	cfg.nlanes = (uint32_t)strtoul(argv[5], NULL, 0);
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	log_open(LOG_TO_STDERR, NULL, LEVEL_WARN);
 	if (map_pool(&pool) != 0)
 		return fail(argv[3]);

@@ -40,7 +40,7 @@ struct hostile {
 
 	int fd; /* over TCP */
 	struct dial dial;
-	struct link *link;
+	struct connection *connection;
 	struct rpma_mr_local *mr;
 	unsigned char message[MESSAGE_BYTES + ANSWERS * 64];
 };
@@ -93,14 +93,15 @@ static int post(struct rpma_conn_req *req, void *hostile)
 
 static int connect_rdma(struct hostile *h, const uint8_t *handshake, size_t len)
 {
-	struct link_lane queues = {
+	struct connection_queues queues = {
 		.sq_size = 16, .rq_size = ANSWERS, .cq_size = 64, .post = post, .arg = h};
-	const struct link_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .lane = &queues};
+	const struct connection_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .lane = &queues};
 	struct handshake_reply reply;
-	int ret = link_connect(&h->link, h->dial.peer, h->address, h->port, &cfg, handshake, len);
+	int ret = connection_connect(&h->connection, h->dial.peer, h->address, h->port, &cfg,
+				     handshake, len);
 
 	/* one of another version or tool is told so */
-	return ret ? ret : dial_answer(&h->dial, h->link, HANDSHAKE_RPMEM, &reply);
+	return ret ? ret : dial_answer(&h->dial, h->connection, HANDSHAKE_RPMEM, &reply);
 }
 
 static int connect_with(struct hostile *h, const uint8_t *handshake, size_t len)
@@ -113,7 +114,7 @@ static void hang_up(struct hostile *h)
 	if (h->fd >= 0)
 		close(h->fd);
 	h->fd = -1;
-	link_close(&h->link);
+	connection_close(&h->connection);
 }
 
 static int admit(struct hostile *h)
@@ -253,11 +254,12 @@ static bool send_rdma(struct hostile *h, size_t len)
 	const int64_t deadline = monotonic_ms() + LIMIT_MS;
 	struct ibv_wc wc;
 
-	if (rpma_send(link_conn(h->link), h->mr, 0, len, RPMA_F_COMPLETION_ALWAYS, NULL) != 0)
+	if (rpma_send(connection_conn(h->connection), h->mr, 0, len, RPMA_F_COMPLETION_ALWAYS,
+		      NULL) != 0)
 		return false;
 	while (monotonic_ms() < deadline) {
-		if (rpma_cq_get_wc(link_cq(h->link), 1, &wc, NULL) != 0) {
-			if (!link_alive(h->link, 0))
+		if (rpma_cq_get_wc(connection_cq(h->connection), 1, &wc, NULL) != 0) {
+			if (!connection_alive(h->connection, 0))
 				return false;
 			continue;
 		}
@@ -266,7 +268,7 @@ static bool send_rdma(struct hostile *h, size_t len)
 		if ((wc.opcode & IBV_WC_RECV) == 0)
 			continue;
 		note_answer(h, h->message + MESSAGE_BYTES);
-		return rpma_recv(link_conn(h->link), h->mr, MESSAGE_BYTES, 64, h) == 0;
+		return rpma_recv(connection_conn(h->connection), h->mr, MESSAGE_BYTES, 64, h) == 0;
 	}
 	fprintf(stderr, "lane_hostile: neither an answer nor the end of the lane\n");
 	exit(EXIT_FAILURE);
@@ -355,12 +357,12 @@ static void flood_rdma(struct hostile *h, size_t len)
 
 	for (;;) {
 		for (; unanswered < LANE_SLOTS; unanswered++) {
-			if (rpma_send(link_conn(h->link), h->mr, 0, len, RPMA_F_COMPLETION_ALWAYS,
-				      NULL) != 0)
+			if (rpma_send(connection_conn(h->connection), h->mr, 0, len,
+				      RPMA_F_COMPLETION_ALWAYS, NULL) != 0)
 				return;
 		}
-		if (rpma_cq_get_wc(link_cq(h->link), 1, &wc, NULL) != 0) {
-			if (!link_alive(h->link, 0))
+		if (rpma_cq_get_wc(connection_cq(h->connection), 1, &wc, NULL) != 0) {
+			if (!connection_alive(h->connection, 0))
 				return;
 			continue;
 		}
@@ -370,7 +372,7 @@ static void flood_rdma(struct hostile *h, size_t len)
 			continue;
 		tell_once();
 		unanswered--;
-		if (rpma_recv(link_conn(h->link), h->mr, MESSAGE_BYTES, 64, h) != 0)
+		if (rpma_recv(connection_conn(h->connection), h->mr, MESSAGE_BYTES, 64, h) != 0)
 			return;
 	}
 }
@@ -406,7 +408,7 @@ static int set_up(struct hostile *h)
 	static const struct endpoint_options any = {.quiet = true};
 	int ret;
 
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	if (h->tcp)
 		return 0;
 	if ((ret = dial_resolve(&h->dial, h->address, h->port)) ||

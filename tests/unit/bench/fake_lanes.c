@@ -278,18 +278,18 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 	return ready(fds, count);
 }
 
-bool __wrap_link_alive(struct link *link, int timeout_ms);
-const char *__wrap_link_peer_name(const struct link *link);
-const char *__wrap_link_device(const struct link *link);
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
+const char *__wrap_connection_peer_name(const struct connection *connection);
+const char *__wrap_connection_device(const struct connection *connection);
 
-bool __wrap_link_alive(struct link *link, int timeout_ms)
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	if (fake.peer_gone)
 		failure_set(EXIT_RUN_FAILED, "connection", "gone");
 	return !fake.peer_gone;
 }
 
-const char *__wrap_link_peer_name(const struct link *link)
+const char *__wrap_connection_peer_name(const struct connection *connection)
 {
 	return "server X";
 }
@@ -361,7 +361,7 @@ int fake_run(const struct measure_cfg *cfg, struct measured *measured)
 	return ret;
 }
 
-const char *__wrap_link_device(const struct link *link)
+const char *__wrap_connection_device(const struct connection *connection)
 {
 	return "";
 }

@@ -35,10 +35,10 @@ static struct message begin(void)
 		.duration_ns = 10000000000,
 		.ops = 77,
 		.verify = 1,
-		.knobs = LINK_KNOBS_NONE,
+		.knobs = CONNECTION_KNOBS_NONE,
 	};
-	m.begin.knobs.value[LINK_TRAFFIC_CLASS] = 255;
-	m.begin.knobs.value[LINK_RNR_RETRIES] = 0;
+	m.begin.knobs.value[CONNECTION_TRAFFIC_CLASS] = 255;
+	m.begin.knobs.value[CONNECTION_RNR_RETRIES] = 0;
 	return m;
 }
 
@@ -212,9 +212,9 @@ static void a_begin_has_what_both_sides_set(void **state)
 {
 	struct message m = begin(), got, expected = begin();
 
-	m.begin.knobs.value[LINK_INLINE] = 64;
-	m.begin.knobs.value[LINK_RETRIES] = 3;
-	m.begin.knobs.value[LINK_COMP_VECTOR] = 1;
+	m.begin.knobs.value[CONNECTION_INLINE] = 64;
+	m.begin.knobs.value[CONNECTION_RETRIES] = 3;
+	m.begin.knobs.value[CONNECTION_COMP_VECTOR] = 1;
 	got = through(&m);
 	assert_memory_equal(&got.begin.knobs, &expected.begin.knobs, sizeof(got.begin.knobs));
 }
@@ -223,10 +223,10 @@ static void numbers_of_a_connection_out_of_range_are_refused(void **state)
 {
 	struct message m;
 
-	for (int i = 0; i < LINK_KNOBS; i++) {
+	for (int i = 0; i < CONNECTION_KNOBS; i++) {
 		m = begin();
-		m.begin.knobs.value[i] = link_knob_rows[i].most + 1;
-		if (link_knob_rows[i].mirrored)
+		m.begin.knobs.value[i] = connection_knob_rows[i].most + 1;
+		if (connection_knob_rows[i].mirrored)
 			refused(&m);
 	}
 }
@@ -234,7 +234,7 @@ static void numbers_of_a_connection_out_of_range_are_refused(void **state)
 /* It ends before the numbers of a connection. */
 static void a_client_without_knobs_is_understood(void **state)
 {
-	const struct link_knobs none = LINK_KNOBS_NONE;
+	const struct connection_knobs none = CONNECTION_KNOBS_NONE;
 	struct message m = begin(), got;
 	size_t len = message_encode(&m, wire) - 12;
 
@@ -256,7 +256,7 @@ static void a_client_without_batches_is_understood(void **state)
 	assert_int_equal(message_decode(wire, len, &got), 0);
 	assert_int_equal(got.begin.params.batch, 1);
 	m.begin.params.batch = 1;
-	link_knobs_init(&m.begin.knobs);
+	connection_knobs_init(&m.begin.knobs);
 	assert_same(&got, &m);
 }
 

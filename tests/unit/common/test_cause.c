@@ -7,8 +7,8 @@
 #include <errno.h>
 
 #include "common/host/memlock.h"
+#include "common/rdma/connection_end.h"
 #include "common/rdma/device_files.h"
-#include "common/rdma/link_end.h"
 #include "tests/lib/scratch.h"
 
 /* --- names ------------------------------------------------------------------ */
@@ -78,11 +78,11 @@ uint64_t __wrap_memlock_limit(void)
 static enum cause logged(int error, uint64_t memlock_bytes)
 {
 	limit = memlock_bytes;
-	link_cause_clear();
+	connection_cause_clear();
 	errno = error;
 	sink(RPMA_LOG_LEVEL_ERROR, "file.c", 1, "function", "a_call(size=1): %s\n",
 	     strerror(error));
-	return link_cause_of(RPMA_E_PROVIDER);
+	return connection_cause_of(RPMA_E_PROVIDER);
 }
 
 static void the_errno_tells_the_cause(void **state)
@@ -108,7 +108,7 @@ static void the_errno_tells_the_cause(void **state)
 		{EINVAL, 0, CAUSE_UNKNOWN},
 	};
 
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (logged(rows[i].error, rows[i].memlock_bytes) != rows[i].cause)
 			fail_msg("%s: not %s", strerror(rows[i].error), cause_name(rows[i].cause));
@@ -117,18 +117,18 @@ static void the_errno_tells_the_cause(void **state)
 
 static void an_errno_that_the_line_does_not_tell_is_none(void **state)
 {
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	errno = EACCES;
 	sink(RPMA_LOG_LEVEL_ERROR, "file.c", 1, "function", "the address is not bound\n");
-	assert_int_equal(link_cause_of(RPMA_E_PROVIDER), CAUSE_UNKNOWN);
+	assert_int_equal(connection_cause_of(RPMA_E_PROVIDER), CAUSE_UNKNOWN);
 }
 
 static void other_codes_are_no_call_that_failed(void **state)
 {
-	link_log_to_failures(false);
+	connection_log_to_failures(false);
 	logged(EACCES, 0);
-	assert_int_equal(link_cause_of(RPMA_E_INVAL), CAUSE_UNKNOWN);
-	assert_int_equal(link_cause_of(RPMA_E_NOMEM), CAUSE_NO_MEMORY);
+	assert_int_equal(connection_cause_of(RPMA_E_INVAL), CAUSE_UNKNOWN);
+	assert_int_equal(connection_cause_of(RPMA_E_NOMEM), CAUSE_NO_MEMORY);
 }
 
 /* --- the end of a connection ------------------------------------------------ */
@@ -136,13 +136,13 @@ static void other_codes_are_no_call_that_failed(void **state)
 /* Events by rpma_conn_next_event(3), statuses by ibv_poll_cq(3). */
 static void events_and_statuses_have_their_causes(void **state)
 {
-	assert_int_equal(link_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED);
-	assert_int_equal(link_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE);
-	assert_int_equal(link_end_of(RPMA_CONN_UNREACHABLE), CAUSE_UNREACHABLE);
-	assert_int_equal(link_status_cause(IBV_WC_RETRY_EXC_ERR), CAUSE_LOST);
-	assert_int_equal(link_status_cause(IBV_WC_REM_ACCESS_ERR), CAUSE_NO_ACCESS);
-	assert_int_equal(link_status_cause(IBV_WC_FATAL_ERR), CAUSE_DEVICE_GONE);
-	assert_int_equal(link_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN);
+	assert_int_equal(connection_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED);
+	assert_int_equal(connection_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE);
+	assert_int_equal(connection_end_of(RPMA_CONN_UNREACHABLE), CAUSE_UNREACHABLE);
+	assert_int_equal(connection_status_cause(IBV_WC_RETRY_EXC_ERR), CAUSE_LOST);
+	assert_int_equal(connection_status_cause(IBV_WC_REM_ACCESS_ERR), CAUSE_NO_ACCESS);
+	assert_int_equal(connection_status_cause(IBV_WC_FATAL_ERR), CAUSE_DEVICE_GONE);
+	assert_int_equal(connection_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN);
 }
 
 static void each_end_has_its_sentence(void **state)
@@ -157,7 +157,7 @@ static void each_end_has_its_sentence(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(link_ended(rows[i].end, "server x"), -EIO);
+		assert_int_equal(connection_ended(rows[i].end, "server x"), -EIO);
 		assert_int_equal(failure_get()->cause, rows[i].end);
 		assert_non_null(strstr(failure_get()->text, rows[i].words));
 	}

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/base/failure.h"
+#include "common/rdma/connection_end.h"
 #include "common/rdma/librpma_1_4.h"
-#include "common/rdma/link_end.h"
 #include "tests/lib/test.h"
 
 struct librpma_1_4 __real_librpma_1_4_calls(void);
@@ -21,10 +21,11 @@ struct librpma_1_4 __wrap_librpma_1_4_calls(void)
 
 static int configure(uint32_t batch)
 {
-	const struct link_lane lane = {.sq_size = 8, .cq_size = 8, .rq_size = 1, .batch = batch};
-	const struct link_cfg cfg = {.stop_fd = -1, .lane = &lane};
+	const struct connection_queues lane = {
+		.sq_size = 8, .cq_size = 8, .rq_size = 1, .batch = batch};
+	const struct connection_cfg cfg = {.stop_fd = -1, .lane = &lane};
 	struct rpma_conn_cfg *made = NULL;
-	int ret = link_conn_cfg(&cfg, &made);
+	int ret = connection_conn_cfg(&cfg, &made);
 
 	rpma_conn_cfg_delete(&made);
 	return ret;

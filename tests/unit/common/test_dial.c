@@ -12,7 +12,7 @@
 #include "common/rdma/dial.h"
 #include "tests/lib/test.h"
 
-#define LINK ((struct link *)0x40)
+#define LINK ((struct connection *)0x40)
 
 enum answer { WELCOMES, REFUSES, SILENT };
 
@@ -65,12 +65,12 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 	return 0;
 }
 
-int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *handshake,
-			size_t handshake_len);
-int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *handshake,
-			size_t handshake_len)
+int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
+			      const char *address, uint16_t port, const struct connection_cfg *cfg,
+			      const void *handshake, size_t handshake_len);
+int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
+			      const char *address, uint16_t port, const struct connection_cfg *cfg,
+			      const void *handshake, size_t handshake_len)
 {
 	const struct server *server = servers;
 
@@ -83,7 +83,7 @@ int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *
 	while (strcmp(server->address, address) != 0)
 		server++;
 	if (server->answer == WELCOMES) {
-		*link = LINK;
+		*connection = LINK;
 		return 0;
 	}
 	if (server->answer == REFUSES)
@@ -110,13 +110,13 @@ static struct dial dial_of(const struct server *list)
 static int reach(struct dial *dial, int timeout_ms)
 {
 	static const uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
-	const struct link_cfg cfg = {.stop_fd = -1, .timeout_ms = timeout_ms};
-	struct link *link = NULL;
+	const struct connection_cfg cfg = {.stop_fd = -1, .timeout_ms = timeout_ms};
+	struct connection *connection = NULL;
 	int ret = dial_route(dial, &(struct endpoint_options){.quiet = true});
 
 	if (ret == 0)
-		ret = dial_connect(&link, dial, handshake, &cfg);
-	assert_true((ret == 0) == (link == LINK));
+		ret = dial_connect(&connection, dial, handshake, &cfg);
+	assert_true((ret == 0) == (connection == LINK));
 	return ret;
 }
 

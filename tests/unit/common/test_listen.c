@@ -38,7 +38,7 @@ struct librpma_1_4 __wrap_librpma_1_4_calls(void)
 
 static int next(int code, struct rpma_conn_req **req)
 {
-	static const struct link_lane lane = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
+	static const struct connection_queues lane = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
 
 	answer = code;
 	return endpoint_next(EP, &lane, NULL, req);

@@ -369,20 +369,20 @@ void __wrap_job_connection_goodbye(struct job_connection *connection)
 	fake.goodbyes++;
 }
 
-bool __wrap_link_alive(struct link *link, int timeout_ms);
-bool __wrap_link_alive(struct link *link, int timeout_ms)
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	return !fake.gone;
 }
 
-const char *__wrap_link_device(const struct link *link);
-const char *__wrap_link_device(const struct link *link)
+const char *__wrap_connection_device(const struct connection *connection);
+const char *__wrap_connection_device(const struct connection *connection)
 {
 	return "";
 }
 
-int __wrap_link_event_fd(const struct link *link);
-int __wrap_link_event_fd(const struct link *link)
+int __wrap_connection_event_fd(const struct connection *connection);
+int __wrap_connection_event_fd(const struct connection *connection)
 {
 	return 1000;
 }

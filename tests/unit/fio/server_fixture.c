@@ -259,7 +259,7 @@ static void take_reply(struct test_client *g)
 	const void *bytes;
 	size_t len;
 
-	assert_int_equal(link_handshake(g->link, &bytes, &len), 0);
+	assert_int_equal(connection_handshake(g->connection, &bytes, &len), 0);
 	assert_int_equal(handshake_decode_reply(bytes, len, &g->reply), 0);
 	if (g->reply.answer != HANDSHAKE_WELCOME)
 		return;
@@ -275,8 +275,8 @@ static struct rpma_peer *guests_peer(void)
 	char device[64];
 
 	if (fixture.peer == NULL)
-		assert_int_equal(link_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
-						  &fixture.peer, device),
+		assert_int_equal(connection_open_device("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_REMOTE,
+							&fixture.peer, device),
 				 0);
 	return fixture.peer;
 }
@@ -297,12 +297,12 @@ void client_request_only(const struct job_request *job_request, struct rpma_conn
 struct test_client *client_connect(const void *bytes, size_t len)
 {
 	struct test_client *g = calloc(1, sizeof(*g));
-	const struct link_lane lane = {.sq_size = 2 * CLIENT_DEPTH,
-				       .cq_size = 3 * CLIENT_DEPTH,
-				       .rq_size = CLIENT_DEPTH,
-				       .post = post_answers,
-				       .arg = g};
-	const struct link_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
+	const struct connection_queues lane = {.sq_size = 2 * CLIENT_DEPTH,
+					       .cq_size = 3 * CLIENT_DEPTH,
+					       .rq_size = CLIENT_DEPTH,
+					       .post = post_answers,
+					       .arg = g};
+	const struct connection_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
 
 	assert_non_null(g);
 	assert_int_equal(
@@ -310,8 +310,8 @@ struct test_client *client_connect(const void *bytes, size_t len)
 			    RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC,
 			    &g->mr),
 		0);
-	if (link_connect(&g->link, fixture.peer, "127.0.0.1", fixture.server->port, &cfg, bytes,
-			 len) == 0)
+	if (connection_connect(&g->connection, fixture.peer, "127.0.0.1", fixture.server->port,
+			       &cfg, bytes, len) == 0)
 		take_reply(g);
 	return g;
 }
@@ -327,7 +327,7 @@ struct test_client *client_open(const struct job_request *job_request)
 void client_close(struct test_client *g)
 {
 	rpma_mr_remote_delete(&g->remote);
-	link_close(&g->link);
+	connection_close(&g->connection);
 	rpma_mr_dereg(&g->mr);
 	free(g);
 }
@@ -338,7 +338,7 @@ static struct ibv_wc completion(struct test_client *g)
 	struct ibv_wc wc;
 	int left_ms = LIMIT_MS;
 
-	while (rpma_cq_get_wc(link_cq(g->link), 1, &wc, NULL) != 0)
+	while (rpma_cq_get_wc(connection_cq(g->connection), 1, &wc, NULL) != 0)
 		moment(&left_ms);
 	return wc;
 }
@@ -348,7 +348,7 @@ static struct ibv_wc completion(struct test_client *g)
 void client_leave(struct test_client *g)
 {
 	struct ibv_wc wc;
-	int ret = rpma_send(link_conn(g->link), NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
+	int ret = rpma_send(connection_conn(g->connection), NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
 			    (const void *)(uintptr_t)GOODBYE);
 
 	assert_int_equal(ret, 0);
@@ -364,8 +364,9 @@ void client_leave(struct test_client *g)
 void client_send(struct test_client *g, const void *bytes, size_t len)
 {
 	memcpy(g->memory + OUT, bytes, len);
-	assert_int_equal(
-		rpma_send(link_conn(g->link), g->mr, OUT, len, RPMA_F_COMPLETION_ALWAYS, NULL), 0);
+	assert_int_equal(rpma_send(connection_conn(g->connection), g->mr, OUT, len,
+				   RPMA_F_COMPLETION_ALWAYS, NULL),
+			 0);
 	completion(g);
 }
 
@@ -375,14 +376,14 @@ void client_ask(struct test_client *g, uint32_t slot, uint64_t offset, uint64_t 
 	uint8_t *at = g->memory + OUT + (size_t)(slot % CLIENT_DEPTH) * PERSIST_REQUEST_BYTES;
 
 	persist_encode_request(&request, at);
-	assert_int_equal(rpma_send(link_conn(g->link), g->mr, (size_t)(at - g->memory),
+	assert_int_equal(rpma_send(connection_conn(g->connection), g->mr, (size_t)(at - g->memory),
 				   PERSIST_REQUEST_BYTES, RPMA_F_COMPLETION_ALWAYS, NULL),
 			 0);
 }
 
 void client_number(struct test_client *g, uint32_t number)
 {
-	assert_int_equal(rpma_write_with_imm(link_conn(g->link), NULL, 0, NULL, 0, 0,
+	assert_int_equal(rpma_write_with_imm(connection_conn(g->connection), NULL, 0, NULL, 0, 0,
 					     RPMA_F_COMPLETION_ALWAYS, number, NULL),
 			 0);
 }
@@ -410,7 +411,7 @@ struct persist_answer client_answer(struct test_client *g)
 	const size_t at = (size_t)wc.wr_id * PERSIST_ANSWER_BYTES;
 
 	assert_int_equal(persist_decode_answer(g->memory + at, wc.byte_len, &answer), 0);
-	assert_int_equal(rpma_recv(link_conn(g->link), g->mr, at, PERSIST_ANSWER_BYTES,
+	assert_int_equal(rpma_recv(connection_conn(g->connection), g->mr, at, PERSIST_ANSWER_BYTES,
 				   (const void *)(uintptr_t)wc.wr_id),
 			 0);
 	return answer;
@@ -420,6 +421,6 @@ void client_is_dropped(struct test_client *g)
 {
 	int left_ms = LIMIT_MS;
 
-	while (link_alive(g->link, 0))
+	while (connection_alive(g->connection, 0))
 		moment(&left_ms);
 }

@@ -53,7 +53,7 @@ int fixture_clear(void **state);
 #define CLIENT_DEPTH 16
 
 struct test_client {
-	struct link *link; /* NULL: it was rejected */
+	struct connection *connection; /* NULL: it was rejected */
 	struct handshake_reply reply;
 	struct job_reply job_reply;
 	struct rpma_mr_local *mr;

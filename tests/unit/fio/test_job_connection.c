@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_job_connection.c -- connecting, leaving and coming back, over a link that is made
+ * test_job_connection.c -- connecting, leaving and coming back, over one that is made
  * up: what is asked for, how often, and that nothing is left behind. What a
  * server may say is in test_job_connection_reply.c.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "fake_link.h"
+#include "fake_connection.h"
 
 #define MS 1000000ULL
 
@@ -17,7 +17,7 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 	enum handshake_answer answer;
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.job = 1;
 	fake.cfg.job_request.jobs = 3;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
@@ -31,28 +31,28 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 	assert_false(job_request.again);
 	assert_string_equal(connection.server, "server 127.0.0.1:7204");
 	assert_string_equal(connection.device, "fake0");
-	assert_int_equal(connection.remote_bytes, LINK_REGION);
+	assert_int_equal(connection.remote_bytes, FAKE_REGION_BYTES);
 	assert_non_null(connection.remote);
-	assert_ptr_equal(connection.conn, LINK_CONN);
-	assert_ptr_equal(connection.cq, LINK_CQ);
+	assert_ptr_equal(connection.conn, FAKE_CONN);
+	assert_ptr_equal(connection.cq, FAKE_CQ);
 	assert_int_equal(fake.lane.sq_size, 10);
 	assert_int_equal(fake.lane.cq_size, 14);
 	assert_int_equal(fake.lane.rq_size, 1);
 	assert_int_equal(fake.receives, 0);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void gpspm_has_a_receive_for_each_message(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_GPSPM);
+	fake_connection_begin(METHOD_GPSPM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.lane.rq_size, 4);
 	assert_int_equal(fake.receives, 4);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
@@ -60,25 +60,25 @@ static void immediate_data_has_a_few(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.depth = 256;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.lane.rq_size, JOB_CONNECTION_CREDITS);
 	assert_int_equal(fake.receives, JOB_CONNECTION_CREDITS);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void a_receive_that_cannot_be_posted_is_told(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_GPSPM);
+	fake_connection_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
-	link_expect("cannot post a receive");
-	link_end();
+	fake_connection_expect("cannot post a receive");
+	connection_end();
 }
 
 static void memory_is_registered_for_what_it_does(void **state)
@@ -86,7 +86,7 @@ static void memory_is_registered_for_what_it_does(void **state)
 	static char buffers[4096];
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
@@ -94,7 +94,7 @@ static void memory_is_registered_for_what_it_does(void **state)
 	assert_int_equal(job_connection_make_zeros(&connection, 4096), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void memory_that_cannot_be_registered_is_told(void **state)
@@ -102,31 +102,31 @@ static void memory_that_cannot_be_registered_is_told(void **state)
 	static char buffers[4096];
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.register_fails = true;
 	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)),
 			 -EIO);
-	link_expect("cannot register the job's buffers of 4 KiB with fake0");
+	fake_connection_expect("cannot register the job's buffers of 4 KiB with fake0");
 	assert_int_equal(job_connection_make_zeros(&connection, 4096), -EIO);
 	job_connection_close(&connection);
-	link_begin(METHOD_GPSPM);
+	fake_connection_begin(METHOD_GPSPM);
 	fake.register_fails = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	link_expect("cannot register messages");
-	link_end();
+	fake_connection_expect("cannot register messages");
+	connection_end();
 }
 
 static void a_device_that_is_not_there_is_told(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.no_device = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	link_expect("no such device");
+	fake_connection_expect("no such device");
 	assert_int_equal(fake.tries, 0);
-	link_end();
+	connection_end();
 }
 
 /* --- patience ---------------------------------------------------------------------- */
@@ -135,13 +135,13 @@ static void a_server_that_comes_late_is_waited_for(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.failures = 15;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.tries, 16);
 	assert_int_equal(fake.now_ns, 1500 * MS);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void a_server_that_never_comes_is_waited_for_so_long(void **state)
@@ -153,13 +153,13 @@ static void a_server_that_never_comes_is_waited_for_so_long(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct job_connection connection;
 
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
 		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, cases[i].tries);
-		link_expect("no server listens (connect_timeout=");
-		link_end();
+		fake_connection_expect("no server listens (connect_timeout=");
+		connection_end();
 	}
 }
 
@@ -172,12 +172,12 @@ static void waiting_ends_when_the_job_does(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.failures = 1000;
 	fake.cfg.stopped = stopped;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -ECANCELED);
 	assert_int_equal(fake.tries, 3);
-	link_end();
+	connection_end();
 }
 
 static void what_is_wrong_here_is_not_tried_again(void **state)
@@ -185,13 +185,13 @@ static void what_is_wrong_here_is_not_tried_again(void **state)
 	for (int here = 0; here < 2; here++) {
 		struct job_connection connection;
 
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		fake.failures = 1;
 		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
 		fake.here = here;
 		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 		assert_int_equal(fake.tries, 1);
-		link_end();
+		connection_end();
 	}
 }
 
@@ -200,36 +200,36 @@ static void what_fails_here_on_coming_back_is_tried_again(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 5;
 	fake.here = true;
 	assert_int_equal(job_connection_reconnect(&connection), 0);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void a_client_that_refuses_the_server_says_goodbye(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.settings.flush_type = FLUSH_TYPE_PERSISTENT;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	link_expect("flush_type=persistent");
+	fake_connection_expect("flush_type=persistent");
 	assert_int_equal(fake.goodbyes, 1);
-	link_end();
+	connection_end();
 }
 
 static void a_refusal_is_not_tried_again(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
-	link_end();
+	connection_end();
 }
 
 /* --- coming back --------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ static void a_client_that_comes_again_says_so(void **state)
 	struct job_request job_request;
 	struct job_connection connection;
 
-	link_begin(METHOD_GPSPM);
+	fake_connection_begin(METHOD_GPSPM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(
@@ -250,7 +250,7 @@ static void a_client_that_comes_again_says_so(void **state)
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 /* It may not have seen yet that the connection broke. */
@@ -258,21 +258,21 @@ static void a_server_that_is_full_is_asked_again_then(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
 	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(fake.tries, 5);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 static void a_server_that_does_not_come_back_is_given_up(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	fake.failures = 1000;
 	assert_int_equal(job_connection_reconnect(&connection), -EIO);
@@ -281,21 +281,21 @@ static void a_server_that_does_not_come_back_is_given_up(void **state)
 	assert_null(connection.remote);
 	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 0);
-	link_end();
+	connection_end();
 }
 
 static void a_region_of_another_size_is_another_one(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	fake.region_bytes = LINK_REGION / 2;
+	fake.region_bytes = FAKE_REGION_BYTES / 2;
 	assert_int_equal(job_connection_reconnect(&connection), -EIO);
-	link_expect("region of another size");
+	fake_connection_expect("region of another size");
 	assert_int_equal(fake.goodbyes, 1);
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
@@ -304,14 +304,14 @@ static void a_client_that_is_done_says_goodbye(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	/* completions of abandoned operations */
 	fake.others = 3;
 	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 1);
 	assert_true(fake.goodbye_seen);
-	link_end();
+	connection_end();
 }
 
 static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
@@ -319,14 +319,14 @@ static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 	for (int gone = 0; gone < 2; gone++) {
 		struct job_connection connection;
 
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		fake.deaf = true;
 		fake.gone = gone;
 		job_connection_close(&connection);
 		assert_int_equal(fake.goodbyes, 1);
 		assert_in_range(fake.now_ns, gone ? 0 : 1000 * MS, gone ? MS : 1002 * MS);
-		link_end();
+		connection_end();
 	}
 }
 
@@ -334,13 +334,13 @@ static void closing_keeps_the_sentence(void **state)
 {
 	struct job_connection connection;
 
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
 	job_connection_close(&connection);
-	link_expect("what went wrong");
+	fake_connection_expect("what went wrong");
 	job_connection_close(&connection);
-	link_end();
+	connection_end();
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fake_link.h"
+#include "fake_connection.h"
 
 #define VISIBLE	   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
 #define PERSISTENT RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
@@ -17,9 +17,9 @@ static void refused_with(const char *sentence)
 	struct job_connection connection;
 
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	link_expect(sentence);
+	fake_connection_expect(sentence);
 	assert_int_equal(fake.tries, 1);
-	link_end();
+	connection_end();
 }
 
 /* --- the flush ------------------------------------------------------------------- */
@@ -34,11 +34,11 @@ static void apm_never_flushes_natively(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct job_connection connection;
 
-		link_begin(cases[i].method);
+		fake_connection_begin(cases[i].method);
 		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		assert_int_equal(fake.descriptor_bytes, cases[i].bytes);
 		job_connection_close(&connection);
-		link_end();
+		connection_end();
 	}
 }
 
@@ -117,7 +117,7 @@ static void the_flush_is_the_best_there_is(void **state)
 		const struct flush_case *c = &flush_cases[i];
 		struct job_connection connection;
 
-		link_begin(c->method);
+		fake_connection_begin(c->method);
 		fake.job_reply.kind = c->kind;
 		fake.settings.flush_type = c->type;
 		fake.settings.flush = c->policy;
@@ -131,7 +131,7 @@ static void the_flush_is_the_best_there_is(void **state)
 		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 		assert_int_equal(connection.flush_type, c->flush);
 		job_connection_close(&connection);
-		link_end();
+		connection_end();
 	}
 }
 
@@ -149,7 +149,7 @@ static void a_refusal_says_what_to_do(void **state)
 	};
 
 	for (size_t i = 0; i < 3; i++) {
-		link_begin(METHOD_GPSPM);
+		fake_connection_begin(METHOD_GPSPM);
 		fake.job_reply = cases[i].job_reply;
 		fake.reply.mr_desc_bytes = 0;
 		fake.reply.pcfg_desc_bytes = 0;
@@ -168,12 +168,12 @@ static void other_servers_are_told_apart(void **state)
 		     {HANDSHAKE_BUSY, HANDSHAKE_VERSION, "all its places taken"}};
 
 	for (size_t i = 0; i < 3; i++) {
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		fake.reply.answer = cases[i].answer;
 		fake.reply.version = cases[i].version;
 		refused_with(cases[i].sentence);
 	}
-	link_begin(METHOD_APM);
+	fake_connection_begin(METHOD_APM);
 	fake.no_reply = true;
 	refused_with("without a handshake");
 }
@@ -206,7 +206,7 @@ static void nonsense_is_not_believed(void **state)
 						       no_reply_of_a_job};
 
 	for (size_t i = 0; i < 4; i++) {
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		fake.forge = forgeries[i];
 		refused_with("malformed");
 	}
@@ -215,7 +215,7 @@ static void nonsense_is_not_believed(void **state)
 static void a_reply_that_does_not_fit_is_not_believed(void **state)
 {
 	for (int i = 0; i < 3; i++) {
-		link_begin(METHOD_GPSPM);
+		fake_connection_begin(METHOD_GPSPM);
 		if (i == 0)
 			fake.job_reply.depth = 3;
 		else if (i == 1)
@@ -239,7 +239,7 @@ static void a_region_that_is_none_is_refused(void **state)
 		     {7, ACCESS | VISIBLE, 22, "a region of 7 bytes"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		link_begin(METHOD_APM);
+		fake_connection_begin(METHOD_APM);
 		fake.region_bytes = cases[i].bytes;
 		fake.usage_bits = cases[i].usage;
 		fake.reply.mr_desc_bytes = cases[i].descriptor_bytes;

@@ -353,7 +353,7 @@ static void a_silent_client_stays(void **state)
 		while (atomic_load(&questions) < i)
 			sched_yield();
 	}
-	assert_true(link_alive(g->link, 0));
+	assert_true(connection_alive(g->connection, 0));
 	client_leave(g);
 	assert_int_equal(fixture_end(), 0);
 }

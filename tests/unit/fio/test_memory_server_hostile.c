@@ -77,7 +77,7 @@ static void is_answered(const struct handshake_request *request, enum handshake_
 
 	handshake_encode_request(request, bytes);
 	g = client_connect(bytes, sizeof(bytes));
-	assert_non_null(g->link);
+	assert_non_null(g->connection);
 	assert_int_equal(g->reply.answer, answer);
 	client_close(g);
 }
@@ -103,13 +103,13 @@ static void junk_is_rejected(void **state)
 
 	fixture_begin(&any_method);
 	g = client_connect(bytes, sizeof(bytes));
-	assert_null(g->link);
+	assert_null(g->connection);
 	client_close(g);
 	g = client_connect("rpmatoo", 7);
-	assert_null(g->link);
+	assert_null(g->connection);
 	client_close(g);
 	g = client_open(&nonsense);
-	assert_null(g->link);
+	assert_null(g->connection);
 	client_close(g);
 	assert_int_equal(
 		fixture_count("rejected client 127.0.0.1: it is not a client of this engine"), 3);
@@ -125,7 +125,7 @@ static void a_flood_of_junk_holds_nobody_up(void **state)
 	g = client_open(&gpspm);
 	for (uint32_t i = 0; i < 200; i++) {
 		flood = client_connect("junk", 4);
-		assert_null(flood->link);
+		assert_null(flood->connection);
 		client_close(flood);
 		client_ask(g, i, 0, 8);
 		assert_int_equal(client_answer(g).slot, i);
@@ -141,7 +141,7 @@ static void a_stranger_is_rejected(void **state)
 
 	fixture_begin(&cfg);
 	g = client_open(&apm);
-	assert_null(g->link);
+	assert_null(g->connection);
 	client_close(g);
 	assert_int_equal(fixture_count("rejected client 127.0.0.1: its address is not in allow="),
 			 1);

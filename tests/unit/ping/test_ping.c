@@ -90,8 +90,8 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 	return 0;
 }
 
-bool __wrap_link_alive(struct link *link, int timeout_ms);
-bool __wrap_link_alive(struct link *link, int timeout_ms)
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	return !fake.gone;
 }

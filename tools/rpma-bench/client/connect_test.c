@@ -33,9 +33,9 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 	int ret = rpma_conn_get_event_fd(conn, &fds[0].fd);
 
 	if (ret)
-		return failed(t, step, link_cause(ret));
+		return failed(t, step, connection_cause(ret));
 	do {
-		ret = poll(fds, 2, LINK_TIMEOUT_MS);
+		ret = poll(fds, 2, CONNECTION_TIMEOUT_MS);
 	} while (ret < 0 && errno == EINTR);
 	if (ret > 0 && fds[1].revents != 0 && fds[0].revents == 0)
 		return -ECANCELED;
@@ -43,20 +43,20 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 		return failed(t, step, "no answer in time");
 	ret = rpma_conn_next_event(conn, &event);
 	if (ret)
-		return failed(t, step, link_cause(ret));
+		return failed(t, step, connection_cause(ret));
 	return event == wanted ? 0 : failed(t, step, rpma_utils_conn_event_2str(event));
 }
 
 static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 {
-	static const struct link_lane queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
-	const struct link_cfg cfg = {.peer_name = t->control->dial.name,
-				     .stop_fd = -1,
-				     .lane = &queues,
-				     .knobs = t->control->knobs};
+	static const struct connection_queues queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
+	const struct connection_cfg cfg = {.peer_name = t->control->dial.name,
+					   .stop_fd = -1,
+					   .lane = &queues,
+					   .knobs = t->control->knobs};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	char service[8];
-	int ret = link_conn_cfg(&cfg, &conn_cfg);
+	int ret = connection_conn_cfg(&cfg, &conn_cfg);
 
 	if (ret)
 		return ret;
@@ -64,7 +64,7 @@ static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 	ret = rpma_conn_req_new(t->control->dial.peer, t->control->dial.address, service, conn_cfg,
 				req);
 	rpma_conn_cfg_delete(&conn_cfg);
-	return ret ? failed(t, STEP_PREPARE, link_cause(ret)) : 0;
+	return ret ? failed(t, STEP_PREPARE, connection_cause(ret)) : 0;
 }
 
 static int establish(const struct connect_test *t, struct rpma_conn_req **req,
@@ -79,7 +79,7 @@ static int establish(const struct connect_test *t, struct rpma_conn_req **req,
 	handshake_encode_request(&request, handshake);
 	ret = rpma_conn_req_connect(req, &pdata, conn);
 	if (ret)
-		return failed(t, STEP_ESTABLISH, link_cause(ret));
+		return failed(t, STEP_ESTABLISH, connection_cause(ret));
 	return await(t, *conn, STEP_ESTABLISH, RPMA_CONN_ESTABLISHED);
 }
 
@@ -88,7 +88,7 @@ static int disconnect(const struct connect_test *t, struct rpma_conn *conn)
 	int ret = rpma_conn_disconnect(conn);
 
 	if (ret)
-		return failed(t, STEP_DISCONNECT, link_cause(ret));
+		return failed(t, STEP_DISCONNECT, connection_cause(ret));
 	return await(t, conn, STEP_DISCONNECT, RPMA_CONN_CLOSED);
 }
 

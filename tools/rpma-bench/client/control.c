@@ -65,7 +65,7 @@ static int receive_chunks(const struct control *control, char *text, uint32_t to
 
 	while (have < total) {
 		uint32_t left = total - have;
-		int ret = exchange_receive(control->connection, MESSAGE_TEXT, LINK_TIMEOUT_MS,
+		int ret = exchange_receive(control->connection, MESSAGE_TEXT, CONNECTION_TIMEOUT_MS,
 					   &buffer, &m);
 
 		if (ret)
@@ -127,7 +127,7 @@ static int say_hello(const struct control *control, const uint8_t run_id[16],
 	memcpy(hello.hello.run_id, run_id, sizeof(hello.hello.run_id));
 	ret = exchange_send(control->connection, &hello);
 	if (ret == 0)
-		ret = exchange_receive(control->connection, MESSAGE_WELCOME, LINK_TIMEOUT_MS,
+		ret = exchange_receive(control->connection, MESSAGE_WELCOME, CONNECTION_TIMEOUT_MS,
 				       &buffer, &answer);
 	if (ret)
 		return ret;
@@ -143,21 +143,23 @@ static int say_hello(const struct control *control, const uint8_t run_id[16],
 	return ret;
 }
 
-/* Connects and is welcome; else *link stays NULL. */
-static int connect_to(struct link **link, struct dial *dial,
-		      const struct handshake_request *request, const struct link_lane *queues,
-		      const struct link_knobs *knobs, struct handshake_reply *reply)
+/* Connects and is welcome; else *connection stays NULL. */
+static int connect_to(struct connection **connection, struct dial *dial,
+		      const struct handshake_request *request,
+		      const struct connection_queues *queues, const struct connection_knobs *knobs,
+		      struct handshake_reply *reply)
 {
-	const struct link_cfg cfg = {.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
+	const struct connection_cfg cfg = {
+		.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 
 	handshake_encode_request(request, handshake);
-	ret = dial_connect(link, dial, handshake, &cfg);
+	ret = dial_connect(connection, dial, handshake, &cfg);
 	if (ret == 0)
-		ret = dial_answer(dial, *link, request->role, reply);
+		ret = dial_answer(dial, *connection, request->role, reply);
 	if (ret)
-		link_close(link);
+		connection_close(connection);
 	return ret;
 }
 
@@ -177,7 +179,7 @@ void control_close(struct control *control, bool complete)
 
 	if (control->connection != NULL && complete)
 		exchange_send(control->connection, &bye);
-	link_close(&control->connection);
+	connection_close(&control->connection);
 	*failure_get() = kept;
 }
 
@@ -224,22 +226,23 @@ int control_connect_lane(const struct control *control, const struct message_rea
 			 const struct params *params, struct lane *lane)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
-	const struct link_lane queues = lane_queues(operation, operation_of_reads(params), params);
+	const struct connection_queues queues =
+		lane_queues(operation, operation_of_reads(params), params);
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane->index,
 						  ready->token};
 	struct dial dial = control->dial;
 	struct handshake_reply reply;
 	struct region_desc target;
-	struct link *link = NULL;
+	struct connection *connection = NULL;
 	int ret;
 
 	dial.port = ready->port;
-	ret = connect_to(&link, &dial, &request, &queues, control->knobs, &reply);
+	ret = connect_to(&connection, &dial, &request, &queues, control->knobs, &reply);
 	if (ret)
 		return ret;
 	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
 				      reply.pcfg_desc_bytes};
-	return lane_attach(lane, link, &target, operation, params->depth);
+	return lane_attach(lane, connection, &target, operation, params->depth);
 }
 
 /* -EIO once the limit has passed; else how long to wait for the next sign. */
@@ -261,8 +264,8 @@ int control_wait(const struct control *control, int fd, const struct control_wat
 {
 	struct pollfd fds[] = {{fd, POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0},
-			       {link_receive_fd(control->connection), POLLIN, 0},
-			       {link_event_fd(control->connection), POLLIN, 0},
+			       {connection_receive_fd(control->connection), POLLIN, 0},
+			       {connection_event_fd(control->connection), POLLIN, 0},
 			       {watch->fd, POLLIN, 0}};
 	int64_t heard_ms = monotonic_ms();
 	bool told = false;
@@ -284,7 +287,7 @@ int control_wait(const struct control *control, int fd, const struct control_wat
 			ret = exchange_drain(control->connection);
 			heard_ms = monotonic_ms();
 			told = false;
-		} else if (fds[3].revents != 0 && !link_alive(control->connection, 0)) {
+		} else if (fds[3].revents != 0 && !connection_alive(control->connection, 0)) {
 			ret = -EIO;
 		}
 	}

@@ -60,7 +60,7 @@ static int measure_point(struct run *run, size_t point, uint32_t repeats)
 		ret = cli_signal != 0 ? -ECANCELED : run_measure_trial(run, order);
 		if (ret == 0 && r->unsupported[point] != NULL)
 			return -ENOTSUP;
-		if (ret == 0 && !link_alive(run->control.connection, 0))
+		if (ret == 0 && !connection_alive(run->control.connection, 0))
 			ret = -EIO;
 	}
 	return ret;

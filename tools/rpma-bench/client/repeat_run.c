@@ -189,7 +189,7 @@ static void describe(struct trial *trial)
 	if (r->rpmem)
 		r->rpmem_facts = remote_pool_facts(trial->setup.pool);
 	if (repeat_setup_has_lanes(&trial->setup))
-		link_facts_take(&r->connection, trial->setup.lanes.all[0].link);
+		connection_facts_take(&r->connection, trial->setup.lanes.all[0].connection);
 	/* it names this host */
 	if (trial->setup.run->record.options->anonymous)
 		r->connection.gid[0] = '\0';

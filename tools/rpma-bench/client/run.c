@@ -227,7 +227,7 @@ static int measure_trials(struct run *run)
 		progress_show(&progress, run->record.options, &run->record.plan, order,
 			      clock_raw_ns());
 		ret = cli_signal != 0 ? -ECANCELED : run_measure_trial(run, order);
-		if (ret == 0 && !link_alive(run->control.connection, 0))
+		if (ret == 0 && !connection_alive(run->control.connection, 0))
 			ret = -EIO;
 		progress.left--;
 		progress.measured++;

@@ -12,8 +12,8 @@
 /* The way to the server of a run, and the connection that stays open for all of it. */
 struct control {
 	struct dial dial;
-	struct link *connection;
-	const struct link_knobs *knobs; /* for the measured connections; borrowed */
+	struct connection *connection;
+	const struct connection_knobs *knobs; /* for the measured connections; borrowed */
 };
 
 /* Others who measure the same plan at the same time. */

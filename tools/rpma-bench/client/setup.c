@@ -47,9 +47,9 @@ static int open_pool(struct repeat_setup *setup)
 
 static uint32_t inline_bytes(const struct options *o)
 {
-	uint32_t chosen = o->knobs.value[LINK_INLINE];
+	uint32_t chosen = o->knobs.value[CONNECTION_INLINE];
 
-	return chosen != LINK_KNOB_UNSET ? chosen : 0;
+	return chosen != CONNECTION_KNOB_UNSET ? chosen : 0;
 }
 
 static int make_lanes(struct repeat_setup *setup)
@@ -137,7 +137,7 @@ bool repeat_setup_has_lanes(const struct repeat_setup *setup)
 /* How many files a connection takes is its device's affair: the first ones tell of all. */
 static int check_files(const struct repeat_setup *setup, size_t before)
 {
-	char what[LINK_PEER_MAX + 32];
+	char what[CONNECTION_PEER_MAX + 32];
 
 	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&setup->params),
 		 setup->control->dial.name);

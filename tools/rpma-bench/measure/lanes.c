@@ -136,10 +136,10 @@ static int enroll(struct lane_memory *m, const struct lanes_cfg *cfg)
 
 	if (ret)
 		return failure_because(
-			link_cause_of(ret), EXIT_RUN_FAILED, "register",
+			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
 			"cannot register buffers of %s: %s (ulimit -l limits what may "
 			"be locked)",
-			units_print_size(m->size_bytes, size), link_cause(ret));
+			units_print_size(m->size_bytes, size), connection_cause(ret));
 	return 0;
 }
 

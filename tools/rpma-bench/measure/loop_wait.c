@@ -16,30 +16,30 @@
 
 int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret)
 {
-	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
+	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "posting a %s of %" PRIu64 " bytes to %s failed: %s",
 			       params_ops[operation->op], r->lane->size_bytes,
-			       link_peer_name(r->lane->link), link_cause(ret));
+			       connection_peer_name(r->lane->connection), connection_cause(ret));
 }
 
 int measure_poll_failed(const struct lane_state *r, int ret)
 {
-	return failure_because(link_cause_of(ret), EXIT_RUN_FAILED, "measure",
+	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "%s: polling for completions failed: %s",
-			       link_peer_name(r->lane->link), link_cause(ret));
+			       connection_peer_name(r->lane->connection), connection_cause(ret));
 }
 
 static int operation_failed(const struct loop *l, const struct lane_state *r, const char *why)
 {
 	return failure_set(EXIT_RUN_FAILED, "measure", "a %s of %" PRIu64 " bytes to %s failed: %s",
 			   params_ops[l->cfg->operation->op], r->lane->size_bytes,
-			   link_peer_name(r->lane->link), why);
+			   connection_peer_name(r->lane->connection), why);
 }
 
 int measure_completion_failed(const struct loop *l, const struct lane_state *r,
 			      const struct ibv_wc *wc)
 {
-	char what[LINK_PEER_MAX + 64];
+	char what[CONNECTION_PEER_MAX + 64];
 
 	if (wc->status == IBV_WC_LOC_LEN_ERR)
 		return operation_failed(l, r,
@@ -47,8 +47,8 @@ int measure_completion_failed(const struct loop *l, const struct lane_state *r,
 					"one message (the software device takes 8 MiB)");
 	snprintf(what, sizeof(what), "a %s of %" PRIu64 " bytes to %s",
 		 params_ops[l->cfg->operation->op], r->lane->size_bytes,
-		 link_peer_name(r->lane->link));
-	return link_work_failed(r->lane->link, "measure", what, wc);
+		 connection_peer_name(r->lane->connection));
+	return connection_work_failed(r->lane->connection, "measure", what, wc);
 }
 
 int measure_refused(const struct loop *l, const struct lane_state *r, const char *refusal)
@@ -75,8 +75,8 @@ static uint64_t quiet_since(const struct loop *l)
 static int stalled(const struct lane_state *r)
 {
 	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "measure",
-			       "%s: no completion within %d s", link_peer_name(r->lane->link),
-			       MEASURE_STALL_MS / 1000);
+			       "%s: no completion within %d s",
+			       connection_peer_name(r->lane->connection), MEASURE_STALL_MS / 1000);
 }
 
 int measure_check_progress(struct loop *l)
@@ -89,7 +89,7 @@ int measure_check_progress(struct loop *l)
 	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
 		const struct lane_state *r = &l->rings[i];
 
-		if (!link_alive(r->lane->link, 0))
+		if (!connection_alive(r->lane->connection, 0))
 			return -EIO;
 		if (waited_ns > MEASURE_STALL_MS * 1000000ULL && measure_in_flight(r) > 0)
 			return stalled(r);

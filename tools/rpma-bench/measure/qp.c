@@ -7,11 +7,11 @@
 #include "common/base/failure.h"
 #include "operation.h"
 
-struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
-			     const struct params *params)
+struct connection_queues lane_queues(const struct operation *operation,
+				     const struct operation *reads, const struct params *params)
 {
 	uint32_t depth = params->depth, each = operation->work_requests;
-	struct link_lane queues = {0};
+	struct connection_queues queues = {0};
 
 	if (reads != NULL && reads->work_requests > each)
 		each = reads->work_requests;
@@ -33,7 +33,7 @@ static int take_target(struct lane *lane, const struct region_desc *target)
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s describes its target in a way librpma refuses: %s",
-				   link_peer_name(lane->link), link_cause(ret));
+				   connection_peer_name(lane->connection), connection_cause(ret));
 	return 0;
 }
 
@@ -45,18 +45,18 @@ static int make_ready(struct lane *lane, const struct operation *operation, uint
 		ret = operation_arm(operation, lane, depth);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect", "%s: cannot ready a connection: %s",
-				   link_peer_name(lane->link), link_cause(ret));
+				   connection_peer_name(lane->connection), connection_cause(ret));
 	return 0;
 }
 
-int lane_attach(struct lane *lane, struct link *link, const struct region_desc *target,
+int lane_attach(struct lane *lane, struct connection *connection, const struct region_desc *target,
 		const struct operation *operation, uint32_t depth)
 {
 	int ret;
 
-	lane->link = link;
-	lane->conn = link_conn(link);
-	lane->cq = link_cq(link);
+	lane->connection = connection;
+	lane->conn = connection_conn(connection);
+	lane->cq = connection_cq(connection);
 	ret = take_target(lane, target);
 	if (ret == 0)
 		ret = make_ready(lane, operation, depth);
@@ -68,7 +68,7 @@ int lane_attach(struct lane *lane, struct link *link, const struct region_desc *
 void lane_detach(struct lane *lane)
 {
 	rpma_mr_remote_delete(&lane->remote);
-	link_close(&lane->link);
+	connection_close(&lane->connection);
 	lane->conn = NULL;
 	lane->cq = NULL;
 }

@@ -20,9 +20,9 @@
 struct remote_pool; /* remote_pool.h */
 
 struct lane {
-	struct link *link;	/* owned; carries no messages */
-	struct rpma_conn *conn; /* the link's */
-	struct rpma_cq *cq;	/* the link's */
+	struct connection *connection; /* owned; carries no messages */
+	struct rpma_conn *conn;	       /* the connection's */
+	struct rpma_cq *cq;	       /* the connection's */
 	int cq_fd;
 	uint32_t index; /* among all lanes of the run */
 
@@ -51,14 +51,14 @@ struct lane {
 struct operation; /* operation.h */
 
 /* The queues a lane needs for what is in flight at such a point; reads: of a mix, else NULL. */
-struct link_lane lane_queues(const struct operation *operation, const struct operation *reads,
-			     const struct params *params);
+struct connection_queues lane_queues(const struct operation *operation,
+				     const struct operation *reads, const struct params *params);
 
 /*
  * Gives a lane its connection and its target, and readies it for its first
- * operations. Takes the link in any case.
+ * operations. Takes the connection in any case.
  */
-int lane_attach(struct lane *lane, struct link *link, const struct region_desc *target,
+int lane_attach(struct lane *lane, struct connection *connection, const struct region_desc *target,
 		const struct operation *operation, uint32_t depth);
 /* Disconnects; a lane that was never attached is fine. */
 void lane_detach(struct lane *lane);

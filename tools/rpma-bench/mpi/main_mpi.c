@@ -62,7 +62,7 @@ static int run_shape(enum shape shape, int argc, char **argv)
 	} else if (ret == 0 && options.dry_run) {
 		code = world_is_first() ? dry_run(&options) : EXIT_GOOD;
 	} else {
-		link_log_to_failures(options.cli.verbose);
+		connection_log_to_failures(options.cli.verbose);
 		if (ret == 0)
 			ret = cli_catch_signals();
 		code = rank_run(shape, &options, ret);

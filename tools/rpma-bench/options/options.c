@@ -29,7 +29,7 @@ static int parse(struct options *o, const struct cli_command *command, int argc,
 		.argc = argc,
 		.argv = argv,
 	};
-	link_knobs_init(&o->knobs);
+	connection_knobs_init(&o->knobs);
 	option_rows_make();
 	if (target_selector_init(&o->selector) != 0)
 		return -EIO;

@@ -12,7 +12,7 @@
 #include "axes.h"
 #include "common/base/cli.h"
 #include "common/rdma/allow.h"
-#include "common/rdma/link_knobs.h"
+#include "common/rdma/connection_knobs.h"
 #include "settings.h"
 #include "target_selector.h"
 #include "tools/rpma-bench/protocol/params.h"
@@ -60,7 +60,7 @@ struct options {
 	const char *mem_node; /* "auto", "none" or a node */
 	uint32_t cores_taken; /* local: by the client; the server leaves them to it */
 	bool verify;
-	struct link_knobs knobs;
+	struct connection_knobs knobs;
 	bool huge_buffers; /* the client's memory is of huge pages */
 	/* where to */
 	char *label;	    /* owned */

@@ -148,7 +148,7 @@ static error_t parse_setting(const char *option, const char *arg, void *options)
 
 static error_t parse_knob(const char *option, const char *arg, void *knobs)
 {
-	const struct link_knob_row *row = link_knob_rows;
+	const struct connection_knob_row *row = connection_knob_rows;
 	uint64_t value;
 	int ret;
 
@@ -158,7 +158,7 @@ static error_t parse_knob(const char *option, const char *arg, void *knobs)
 						       : units_parse_number(arg, &value);
 	if (ret != 0 || value > row->most)
 		return cli_wrong_value(option, arg, row->expected);
-	((struct link_knobs *)knobs)->value[row - link_knob_rows] = (uint32_t)value;
+	((struct connection_knobs *)knobs)->value[row - connection_knob_rows] = (uint32_t)value;
 	return 0;
 }
 

@@ -9,19 +9,19 @@
 
 #include "common/base/failure.h"
 
-int exchange_send(struct link *link, const struct message *message)
+int exchange_send(struct connection *connection, const struct message *message)
 {
 	struct exchange_buffer buffer;
 	size_t len = message_encode(message, buffer.bytes);
 
-	return link_send(link, buffer.bytes, len);
+	return connection_send(connection, buffer.bytes, len);
 }
 
-int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buffer *buffer,
-			 struct message *message)
+int exchange_receive_any(struct connection *connection, int timeout_ms,
+			 struct exchange_buffer *buffer, struct message *message)
 {
 	size_t len = sizeof(buffer->bytes);
-	int ret = link_receive(link, buffer->bytes, &len, timeout_ms);
+	int ret = connection_receive(connection, buffer->bytes, &len, timeout_ms);
 
 	if (ret)
 		return ret;
@@ -30,30 +30,30 @@ int exchange_receive_any(struct link *link, int timeout_ms, struct exchange_buff
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s speaks another version of the protocol: use the same "
 				   "release of rpma-bench on both hosts",
-				   link_peer_name(link));
+				   connection_peer_name(connection));
 	return ret;
 }
 
-static int unexpected_message(const struct link *link)
+static int unexpected_message(const struct connection *connection)
 {
 	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent an unexpected message",
-			   link_peer_name(link));
+			   connection_peer_name(connection));
 }
 
-int exchange_receive(struct link *link, enum message_type type, int timeout_ms,
+int exchange_receive(struct connection *connection, enum message_type type, int timeout_ms,
 		     struct exchange_buffer *buffer, struct message *message)
 {
 	int ret;
 
 	do {
-		ret = exchange_receive_any(link, timeout_ms, buffer, message);
+		ret = exchange_receive_any(connection, timeout_ms, buffer, message);
 	} while (ret == 0 && message->type == MESSAGE_ALIVE);
 	if (ret == -EPROTO || (ret == 0 && message->type != type))
-		return unexpected_message(link);
+		return unexpected_message(connection);
 	return ret;
 }
 
-int exchange_drain(struct link *link)
+int exchange_drain(struct connection *connection)
 {
 	const struct failure kept = *failure_get();
 	struct exchange_buffer buffer;
@@ -61,11 +61,11 @@ int exchange_drain(struct link *link)
 	int ret;
 
 	do {
-		ret = exchange_receive_any(link, 0, &buffer, &message);
+		ret = exchange_receive_any(connection, 0, &buffer, &message);
 	} while (ret == 0 && message.type == MESSAGE_ALIVE);
 	if (ret == -ETIMEDOUT) {
 		*failure_get() = kept;
 		return 0;
 	}
-	return ret == 0 || ret == -EPROTO ? unexpected_message(link) : ret;
+	return ret == 0 || ret == -EPROTO ? unexpected_message(connection) : ret;
 }

@@ -185,18 +185,18 @@ static void encode_begin(struct bytes_writer *w, const struct message_begin *m)
 	bytes_put_int(w, m->client_pcfg_desc_bytes, 1);
 	bytes_put(w, m->client_pcfg_desc, sizeof(m->client_pcfg_desc));
 	bytes_put_int(w, m->params.batch, 4);
-	for (int i = 0; i < LINK_KNOBS; i++) {
-		if (link_knob_rows[i].mirrored)
+	for (int i = 0; i < CONNECTION_KNOBS; i++) {
+		if (connection_knob_rows[i].mirrored)
 			bytes_put_int(w, m->knobs.value[i], 4);
 	}
 }
 
 /* A client that has none ends before them. */
-static void decode_knobs(struct bytes_reader *r, struct link_knobs *knobs)
+static void decode_knobs(struct bytes_reader *r, struct connection_knobs *knobs)
 {
-	link_knobs_init(knobs);
-	for (int i = 0; i < LINK_KNOBS && r->left > 0; i++) {
-		if (link_knob_rows[i].mirrored)
+	connection_knobs_init(knobs);
+	for (int i = 0; i < CONNECTION_KNOBS && r->left > 0; i++) {
+		if (connection_knob_rows[i].mirrored)
 			knobs->value[i] = (uint32_t)bytes_get_int(r, 4);
 	}
 }
@@ -217,7 +217,8 @@ static bool begin_in_range(const struct message_begin *m)
 	return m->params.persist != BENCH_AUTO && params_conflict(&m->params) == NULL &&
 	       m->repeat < MESSAGE_REPEAT_MAX && m->warmup_ns <= MESSAGE_DURATION_MAX &&
 	       m->duration_ns > 0 && m->duration_ns <= MESSAGE_DURATION_MAX &&
-	       m->ops <= INT64_MAX && client_memory_in_range(m) && link_knobs_check(&m->knobs) == 0;
+	       m->ops <= INT64_MAX && client_memory_in_range(m) &&
+	       connection_knobs_check(&m->knobs) == 0;
 }
 
 static int decode_begin(struct bytes_reader *r, struct message_begin *m)

@@ -23,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rdma/connection_knobs.h"
 #include "common/rdma/handshake.h"
-#include "common/rdma/link_knobs.h"
 #include "params.h"
 
 #define MESSAGE_VERSION	     2
@@ -93,7 +93,7 @@ struct message_begin {
 	uint8_t client_mr_desc[HANDSHAKE_MR_DESC_MAX];
 	uint8_t client_pcfg_desc_bytes;
 	uint8_t client_pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
-	struct link_knobs knobs; /* the mirrored ones; the others are LINK_KNOB_UNSET */
+	struct connection_knobs knobs; /* the mirrored ones; the others are CONNECTION_KNOB_UNSET */
 };
 
 struct message_ready {

@@ -188,9 +188,9 @@ static json_t *millionths(uint32_t value)
 /* By --inline a write or a message; besides, the write that stands for an atomic write. */
 static json_t *inline_bytes(const struct options *o, const struct params *p, const json_t *used)
 {
-	const uint32_t chosen = o->knobs.value[LINK_INLINE];
-	bool copied = chosen != LINK_KNOB_UNSET && p->size_bytes <= chosen && p->op != BENCH_READ &&
-		      p->op != BENCH_ATOMIC_WRITE && !params_rpmem(p);
+	const uint32_t chosen = o->knobs.value[CONNECTION_INLINE];
+	bool copied = chosen != CONNECTION_KNOB_UNSET && p->size_bytes <= chosen &&
+		      p->op != BENCH_READ && p->op != BENCH_ATOMIC_WRITE && !params_rpmem(p);
 	const char *method = path_text(used, "atomic_write_method");
 	bool payload = params_has_operations(p);
 	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));

@@ -37,9 +37,9 @@ static json_t *offered_json(const struct options *o)
 /* Those that were chosen, so that a run without any reads as one of an older version. */
 static void put_knobs(json_t *head, const struct options *o)
 {
-	for (int i = 0; i < LINK_KNOBS; i++) {
-		if (o->knobs.value[i] != LINK_KNOB_UNSET)
-			json_object_set_new(head, link_knob_rows[i].key,
+	for (int i = 0; i < CONNECTION_KNOBS; i++) {
+		if (o->knobs.value[i] != CONNECTION_KNOB_UNSET)
+			json_object_set_new(head, connection_knob_rows[i].key,
 					    json_integer(o->knobs.value[i]));
 	}
 	if (o->huge_buffers)

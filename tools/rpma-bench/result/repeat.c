@@ -127,12 +127,12 @@ static json_t *rpmem_json(const struct repeat *r)
 /* NULL as an integer of JSON where the choice was left to others. */
 static json_t *knob_json(uint32_t value)
 {
-	return value == LINK_KNOB_UNSET ? json_null() : json_integer(value);
+	return value == CONNECTION_KNOB_UNSET ? json_null() : json_integer(value);
 }
 
 static json_t *connection_json(const struct repeat *r)
 {
-	const struct link_facts *f = &r->connection;
+	const struct connection_facts *f = &r->connection;
 	json_t *value;
 
 	if (!f->known)
@@ -144,8 +144,9 @@ static json_t *connection_json(const struct repeat *r)
 			  json_integer(f->sq_size), "rq_size", json_integer(f->rq_size), "cq_size",
 			  json_integer(f->cq_size), "buffers",
 			  r->huge_buffers ? "hugepages" : "normal");
-	for (int i = 0; i < LINK_KNOBS; i++)
-		json_object_set_new(value, link_knob_rows[i].key, knob_json(f->knobs.value[i]));
+	for (int i = 0; i < CONNECTION_KNOBS; i++)
+		json_object_set_new(value, connection_knob_rows[i].key,
+				    knob_json(f->knobs.value[i]));
 	return value;
 }
 

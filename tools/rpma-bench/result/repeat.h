@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "common/base/histogram.h"
-#include "common/rdma/link_facts.h"
+#include "common/rdma/connection_facts.h"
 #include "interference.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"
@@ -34,7 +34,7 @@ struct repeat {
 	bool native_flush;
 	bool rpmem; /* librpmem was called */
 	struct remote_pool_facts rpmem_facts;
-	struct link_facts connection; /* the first measured one */
+	struct connection_facts connection; /* the first measured one */
 	bool huge_buffers;
 	bool atomic_writes; /* there were some */
 	bool native_atomic_write;

@@ -10,7 +10,7 @@
 #include "common/base/failure.h"
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct exported_region *exported, const struct link_knobs *knobs)
+		       const struct exported_region *exported, const struct connection_knobs *knobs)
 {
 	struct lane_listener *r = listener;
 
@@ -41,18 +41,19 @@ static bool expected(const struct lane_listener *r, const struct rpma_conn_req *
 }
 
 static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
-		       const struct link_cfg *cfg, struct link **link)
+		       const struct connection_cfg *cfg, struct connection **connection)
 {
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
 	region_encode_reply(&r->exported->region, HANDSHAKE_WELCOME, 0, bytes);
-	return link_accept(link, r->server->service.peer, req, cfg, bytes, sizeof(bytes));
+	return connection_accept(connection, r->server->service.peer, req, cfg, bytes,
+				 sizeof(bytes));
 }
 
 int lane_listener_accept(struct lane_listener *listener, uint32_t index,
-			 const struct link_lane *queues, struct link **link)
+			 const struct connection_queues *queues, struct connection **connection)
 {
-	const struct link_cfg cfg = {
+	const struct connection_cfg cfg = {
 		.peer_name = "a client",
 		.stop_fd = listener->server->service.stop_fd,
 		.lane = queues,
@@ -64,7 +65,7 @@ int lane_listener_accept(struct lane_listener *listener, uint32_t index,
 		return ret;
 	if (expected(listener, req, index)) {
 		/* one that comes to nothing is its client's to complain of */
-		accept_lane(listener, &req, &cfg, link);
+		accept_lane(listener, &req, &cfg, connection);
 	} else {
 		char name[SERVICE_CLIENT_MAX];
 

@@ -12,7 +12,7 @@
 
 struct lane_listener {
 	struct server_state *server;		/* borrowed */
-	const struct link_knobs *knobs;		/* borrowed; of its connections */
+	const struct connection_knobs *knobs;	/* borrowed; of its connections */
 	const struct exported_region *exported; /* borrowed; what the lanes are told of */
 	struct rpma_ep *ep;
 	int fd; /* readable: lane_listener_accept has something to do; -1: no lane is expected */
@@ -21,15 +21,16 @@ struct lane_listener {
 };
 
 int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct exported_region *exported, const struct link_knobs *knobs);
+		       const struct exported_region *exported,
+		       const struct connection_knobs *knobs);
 /* What was never opened is fine if it is zero. */
 void lane_listener_close(struct lane_listener *listener);
 
 /*
  * Takes the lane of this index, if it is there; its queues are those of the
- * reply's caller. *link stays NULL when another connection came, or none.
+ * reply's caller. *connection stays NULL when another connection came, or none.
  */
 int lane_listener_accept(struct lane_listener *listener, uint32_t index,
-			 const struct link_lane *queues, struct link **link);
+			 const struct connection_queues *queues, struct connection **connection);
 
 #endif /* BENCH_SERVER_LANE_LISTENER_H */

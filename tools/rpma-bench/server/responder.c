@@ -63,7 +63,7 @@ static int post_of_request(struct rpma_conn_req *req, void *arg)
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",
-					   link_cause(ret));
+					   connection_cause(ret));
 	}
 	return 0;
 }
@@ -86,7 +86,7 @@ static int make_memory(struct responder *r, struct rpma_peer *peer)
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "register",
 				   "cannot register %zu bytes for messages: %s", r->memory_bytes,
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int make_srq(struct responder *r, struct rpma_peer *peer)
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect",
 				   "cannot make a shared receive queue of %u entries: %s", size,
-				   link_cause(ret));
+				   connection_cause(ret));
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static int make_ends(struct responder *r)
 	for (uint32_t i = 0; i < r->ends_count; i++) {
 		r->ends[i] = (struct end){.responder = r, .index = i};
 		r->ends[i].pool = &r->pools[r->params->srq ? 0 : i];
-		r->ends[i].lane = (struct link_lane){
+		r->ends[i].lane = (struct connection_queues){
 			.sq_size = params_answered(r->params) ? slots : 1,
 			.rq_size = r->receives,
 			.cq_size = 2 * slots,
@@ -195,21 +195,22 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 	return 0;
 }
 
-const struct link_lane *responder_lane(struct responder *responder, uint32_t index)
+const struct connection_queues *responder_lane(struct responder *responder, uint32_t index)
 {
 	return &responder->ends[index].lane;
 }
 
-int responder_attach(struct responder *responder, uint32_t index, const struct link *link)
+int responder_attach(struct responder *responder, uint32_t index,
+		     const struct connection *connection)
 {
 	struct end *e = &responder->ends[index];
 	int ret;
 
-	e->cq = link_cq(link);
+	e->cq = connection_cq(connection);
 	ret = rpma_cq_get_fd(e->cq, &responder->fds[index].fd);
 	if (ret)
-		return failure_set(EXIT_INTERNAL, "connect", "%s", link_cause(ret));
-	e->conn = link_conn(link);
+		return failure_set(EXIT_INTERNAL, "connect", "%s", connection_cause(ret));
+	e->conn = connection_conn(connection);
 	return 0;
 }
 

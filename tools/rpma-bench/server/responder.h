@@ -27,9 +27,10 @@ uint64_t responder_buffer_bytes(const struct params *params);
 int responder_new(struct responder **responder, struct rpma_peer *peer, const struct params *params,
 		  const struct persist *persist);
 /* How to accept its lane number index; borrowed. */
-const struct link_lane *responder_lane(struct responder *responder, uint32_t index);
+const struct connection_queues *responder_lane(struct responder *responder, uint32_t index);
 /* The lane is there. */
-int responder_attach(struct responder *responder, uint32_t index, const struct link *link);
+int responder_attach(struct responder *responder, uint32_t index,
+		     const struct connection *connection);
 /* All lanes are there: begins to answer. cpu -1: not bound. */
 int responder_start(struct responder *responder, const struct topology *topology, int cpu);
 /* Ends its thread and gives the requests it served. */

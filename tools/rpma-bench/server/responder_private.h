@@ -17,7 +17,7 @@ struct end {
 	struct responder *responder;
 	uint32_t index;
 	struct slot_pool *pool; /* its own, or that of the shared queue */
-	struct link_lane lane;
+	struct connection_queues lane;
 	struct rpma_conn *conn; /* borrowed; NULL: not there, or broken */
 	struct rpma_cq *cq;
 };

@@ -21,7 +21,7 @@ struct reverse {
 	struct server_state *server;	   /* borrowed */
 	const struct message_begin *begin; /* borrowed */
 	const struct operation *operation;
-	struct link_lane queues;
+	struct connection_queues queues;
 	struct workers *workers;
 	struct lanes lanes;
 	bool running;	/* a phase is */
@@ -126,12 +126,12 @@ void reverse_delete(struct reverse **reverse)
 	free(r);
 }
 
-const struct link_lane *reverse_lane(const struct reverse *reverse)
+const struct connection_queues *reverse_lane(const struct reverse *reverse)
 {
 	return &reverse->queues;
 }
 
-int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link)
+int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *connection)
 {
 	const struct message_begin *b = reverse->begin;
 	const struct region_desc target = {
@@ -141,7 +141,7 @@ int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link)
 		.pcfg_bytes = b->client_pcfg_desc_bytes,
 	};
 
-	return lane_attach(&reverse->lanes.all[index], link, &target, reverse->operation,
+	return lane_attach(&reverse->lanes.all[index], connection, &target, reverse->operation,
 			   b->params.depth);
 }
 

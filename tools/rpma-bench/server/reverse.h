@@ -24,9 +24,9 @@ int reverse_new(struct reverse **reverse, struct server_state *server,
 void reverse_delete(struct reverse **reverse);
 
 /* How to accept one of its lanes. */
-const struct link_lane *reverse_lane(const struct reverse *reverse);
+const struct connection_queues *reverse_lane(const struct reverse *reverse);
 /* The lane is there; takes the link in any case. */
-int reverse_attach(struct reverse *reverse, uint32_t index, struct link *link);
+int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *connection);
 
 int reverse_start(struct reverse *reverse, enum message_phase phase);
 /* Ends the measurement and gives its figures; NULL with the error message set. */

@@ -31,13 +31,13 @@ struct server_repeat {
 	struct server_share share;
 	bool share_taken;
 	struct lane_listener listener;
-	struct link **lanes;
+	struct connection **lanes;
 	uint32_t lanes_wanted;
 	size_t files; /* open before the first lane */
 	uint32_t lanes_there;
-	struct link_lane queues;       /* for lanes that this end does not use */
-	struct responder **responders; /* one a thread of the client; NULL: none is needed */
-	struct reverse *reverse;       /* owns the lanes then; NULL: one direction */
+	struct connection_queues queues; /* for lanes that this end does not use */
+	struct responder **responders;	 /* one a thread of the client; NULL: none is needed */
+	struct reverse *reverse;	 /* owns the lanes then; NULL: one direction */
 	struct registration *registration;
 	struct load *load;
 	struct placement placement; /* for the threads that answer or measure */
@@ -103,7 +103,7 @@ static int make_responders(struct server_repeat *s)
 	const struct params *p = params_of(s);
 	int ret = 0;
 
-	s->queues = (struct link_lane){.sq_size = 1, .cq_size = 2, .rq_size = 1};
+	s->queues = (struct connection_queues){.sq_size = 1, .cq_size = 2, .rq_size = 1};
 	if (!responder_needed(p))
 		return 0;
 	s->responders = calloc(p->threads, sizeof(struct responder *));
@@ -155,7 +155,7 @@ static int set_up(struct server_repeat *s)
 	if (p->bidirectional &&
 	    (ret = reverse_new(&s->reverse, s->server, &s->begin, s->placement.cpus)))
 		return ret;
-	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct link *));
+	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct connection *));
 	if (s->lanes == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	if (p->server_load_millionths > 0 &&
@@ -218,7 +218,7 @@ void server_repeat_close(struct server_repeat **repeat)
 	stop_responders(s);
 	reverse_delete(&s->reverse);
 	for (uint32_t i = 0; s->lanes != NULL && i < s->lanes_wanted; i++)
-		link_close(&s->lanes[i]);
+		connection_close(&s->lanes[i]);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++)
 		responder_delete(&s->responders[i]);
 	if (s->share_taken)
@@ -241,12 +241,12 @@ void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SER
 	if (repeat->lanes_there == repeat->lanes_wanted)
 		fds[0].fd = -1;
 	if (connects && repeat->lanes_there > 0)
-		fds[1].fd = link_event_fd(repeat->lanes[0]);
+		fds[1].fd = connection_event_fd(repeat->lanes[0]);
 	else if (repeat->registration != NULL)
 		fds[1].fd = registration_done_fd(repeat->registration);
 }
 
-static const struct link_lane *queues_of(const struct server_repeat *s, uint32_t lane)
+static const struct connection_queues *queues_of(const struct server_repeat *s, uint32_t lane)
 {
 	uint32_t connections = params_of(s)->connections;
 
@@ -261,15 +261,15 @@ static const struct link_lane *queues_of(const struct server_repeat *s, uint32_t
 static int hand_over(struct server_repeat *s, uint32_t lane)
 {
 	uint32_t connections = params_of(s)->connections;
-	struct link *link = s->lanes[lane];
+	struct connection *connection = s->lanes[lane];
 
 	if (s->reverse != NULL) {
 		s->lanes[lane] = NULL;
-		return reverse_attach(s->reverse, lane, link);
+		return reverse_attach(s->reverse, lane, connection);
 	}
 	if (s->responders == NULL)
 		return 0;
-	return responder_attach(s->responders[lane / connections], lane % connections, link);
+	return responder_attach(s->responders[lane / connections], lane % connections, connection);
 }
 
 static int all_there(struct server_repeat *s)
@@ -304,7 +304,7 @@ static int next_lane(struct server_repeat *s)
 		return ret;
 	/* one that cannot be used leaves its place free: the client reports that it gives up */
 	if (hand_over(s, lane) != 0) {
-		link_close(&s->lanes[lane]);
+		connection_close(&s->lanes[lane]);
 		return 0;
 	}
 	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
@@ -314,8 +314,8 @@ int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SER
 {
 	/* that registrations are done is for server_repeat_is_done to tell */
 	if (repeat->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
-	    !link_alive(repeat->lanes[0], 0)) {
-		link_close(&repeat->lanes[0]);
+	    !connection_alive(repeat->lanes[0], 0)) {
+		connection_close(&repeat->lanes[0]);
 		repeat->lanes_there = 0;
 		return 0;
 	}

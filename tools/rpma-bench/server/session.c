@@ -23,7 +23,7 @@
 
 struct session {
 	struct server_state *server;
-	struct link *link; /* the client's */
+	struct connection *connection; /* the client's */
 	bool welcomed;
 	bool began;		      /* a repeat of it was started */
 	size_t repeats;		      /* ended */
@@ -49,7 +49,7 @@ static int send_text(struct session *s, const char *text)
 
 		m.text.bytes = left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX;
 		m.text.data = (const uint8_t *)text + m.text.offset;
-		ret = exchange_send(s->link, &m);
+		ret = exchange_send(s->connection, &m);
 		m.text.offset += m.text.bytes;
 	}
 	return ret;
@@ -59,7 +59,8 @@ static int exchange_hello(struct session *s)
 {
 	const struct server_state *server = s->server;
 	struct message m, welcome = {.type = MESSAGE_WELCOME};
-	int ret = exchange_receive(s->link, MESSAGE_HELLO, LINK_TIMEOUT_MS, &s->buffer, &m);
+	int ret = exchange_receive(s->connection, MESSAGE_HELLO, CONNECTION_TIMEOUT_MS, &s->buffer,
+				   &m);
 
 	if (ret)
 		return ret;
@@ -68,7 +69,7 @@ static int exchange_hello(struct session *s)
 	welcome.welcome.targets_count = (uint8_t)server->regions_count;
 	for (size_t i = 0; i < server->regions_count; i++)
 		welcome.welcome.targets[i] = server->regions[i].description;
-	ret = exchange_send(s->link, &welcome);
+	ret = exchange_send(s->connection, &welcome);
 	s->welcomed = ret == 0;
 	return ret == 0 ? send_text(s, server->environment) : ret;
 }
@@ -78,7 +79,7 @@ static int exchange_hello(struct session *s)
 static int unexpected_message(const struct session *s)
 {
 	return failure_set(EXIT_RUN_FAILED, "message", "%s sent an unexpected message",
-			   link_peer_name(s->link));
+			   connection_peer_name(s->connection));
 }
 
 static int say_alive(struct session *s)
@@ -86,7 +87,7 @@ static int say_alive(struct session *s)
 	const struct message alive = {.type = MESSAGE_ALIVE};
 
 	s->alive_ms = monotonic_ms();
-	return exchange_send(s->link, &alive);
+	return exchange_send(s->connection, &alive);
 }
 
 /* Until the next sign of life is due; 0: it is. */
@@ -111,8 +112,8 @@ static void send_keepalive(void *session)
 static int wait_for_event(struct session *s, bool messages)
 {
 	struct pollfd fds[3 + SERVER_REPEAT_FDS] = {
-		{messages ? link_receive_fd(s->link) : -1, POLLIN, 0},
-		{link_event_fd(s->link), POLLIN, 0},
+		{messages ? connection_receive_fd(s->connection) : -1, POLLIN, 0},
+		{connection_event_fd(s->connection), POLLIN, 0},
 		{s->server->service.stop_fd, POLLIN, 0}};
 	int ready, ret;
 
@@ -130,7 +131,7 @@ static int wait_for_event(struct session *s, bool messages)
 		return ret;
 	/* what came before the end of the connection is still to be received */
 	if (fds[1].revents != 0)
-		link_alive(s->link, 0);
+		connection_alive(s->connection, 0);
 	return s->repeat != NULL ? server_repeat_poll(s->repeat, fds + 3) : 0;
 }
 
@@ -139,7 +140,7 @@ static int next_message(struct session *s, struct message *m)
 	int ret;
 
 	for (;;) {
-		ret = exchange_receive_any(s->link, 0, &s->buffer, m);
+		ret = exchange_receive_any(s->connection, 0, &s->buffer, m);
 		if (ret == -EPROTO)
 			return unexpected_message(s);
 		if (ret != -ETIMEDOUT)
@@ -161,9 +162,9 @@ static int begin(struct session *s, const struct message_begin *begin)
 		snprintf(ready.ready.refusal, sizeof(ready.ready.refusal), "%.*s",
 			 MESSAGE_REFUSAL_MAX - 1, failure_get()->text);
 		service_say(&s->server->service, "refused a repeat of %s: %s",
-			    link_peer_name(s->link), failure_get()->text);
+			    connection_peer_name(s->connection), failure_get()->text);
 	}
-	return exchange_send(s->link, &ready);
+	return exchange_send(s->connection, &ready);
 }
 
 static int send_report(struct session *s)
@@ -188,7 +189,7 @@ static int end(struct session *s, const struct message_end *end)
 
 	while (ret == 0 && !server_repeat_is_done(s->repeat)) {
 		ret = wait_for_event(s, false);
-		if (ret == 0 && !link_alive(s->link, 0))
+		if (ret == 0 && !connection_alive(s->connection, 0))
 			ret = -EIO;
 	}
 	if (ret == 0)
@@ -225,7 +226,7 @@ static int serve(struct session *s)
 	}
 	/* the client closes: it may still be reading */
 	if (ret == 0)
-		link_alive(s->link, LINK_TIMEOUT_MS);
+		connection_alive(s->connection, CONNECTION_TIMEOUT_MS);
 	return ret;
 }
 
@@ -256,13 +257,13 @@ void session_serve(void *server, struct service_client *client)
 
 	if (ret)
 		return;
-	s.link = client->link;
+	s.connection = client->connection;
 	ret = exchange_hello(&s);
 	if (ret == 0)
 		ret = serve(&s);
 	say_end(&s, client, ret, monotonic_ms() - begin_ms);
 	/* first: a client waits for the answer to its disconnect, one lane after the other */
-	link_close(&client->link);
+	connection_close(&client->connection);
 	server_repeat_close(&s.repeat);
 	/* a client that only tried, or made a mistake, does not use it up */
 	if (s.server->once && (s.began || (s.welcomed && s.server->owned)))

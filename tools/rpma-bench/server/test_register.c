@@ -39,9 +39,10 @@ struct registration {
 
 static int failed(const struct registration *r, const char *step, int error)
 {
-	return failure_because(link_cause_of(error), EXIT_RUN_FAILED, "measure",
+	return failure_because(connection_cause_of(error), EXIT_RUN_FAILED, "measure",
 			       "the server cannot %s %llu bytes: %s", step,
-			       (unsigned long long)r->begin->params.size_bytes, link_cause(error));
+			       (unsigned long long)r->begin->params.size_bytes,
+			       connection_cause(error));
 }
 
 static int once(void *arg, uint64_t *stamps)

@@ -39,18 +39,20 @@ static size_t mutate(struct victim *v, uint8_t *bytes, size_t len)
 	return attack_random(v, 4) == 0 ? (size_t)attack_random(v, len) + 1 : len;
 }
 
-struct link *attack_connect(struct victim *victim, uint16_t port, const void *handshake, size_t len)
+struct connection *attack_connect(struct victim *victim, uint16_t port, const void *handshake,
+				  size_t len)
 {
-	const struct link_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
-	struct link *link = NULL;
+	const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
+	struct connection *connection = NULL;
 
-	if (link_connect(&link, victim->peer, victim->address, port, &cfg, handshake, len) != 0)
+	if (connection_connect(&connection, victim->peer, victim->address, port, &cfg, handshake,
+			       len) != 0)
 		return NULL;
-	return link;
+	return connection;
 }
 
-static struct link *shake_hands(struct victim *v, const struct handshake_request *request,
-				uint16_t port)
+static struct connection *shake_hands(struct victim *v, const struct handshake_request *request,
+				      uint16_t port)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
@@ -58,39 +60,39 @@ static struct link *shake_hands(struct victim *v, const struct handshake_request
 	return attack_connect(v, port, bytes, sizeof(bytes));
 }
 
-static struct link *control(struct victim *v)
+static struct connection *control(struct victim *v)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
 
 	return shake_hands(v, &request, v->port);
 }
 
-static int take_text(struct link *link)
+static int take_text(struct connection *connection)
 {
 	struct exchange_buffer buffer;
 	struct message m;
 	int ret;
 
 	do {
-		ret = exchange_receive(link, MESSAGE_TEXT, ANSWER_MS, &buffer, &m);
+		ret = exchange_receive(connection, MESSAGE_TEXT, ANSWER_MS, &buffer, &m);
 	} while (ret == 0 && m.text.offset + m.text.bytes < m.text.total);
 	return ret;
 }
 
-struct link *attack_welcomed(struct victim *victim)
+struct connection *attack_welcomed(struct victim *victim)
 {
 	const struct message hello = {.type = MESSAGE_HELLO};
-	struct link *link = control(victim);
+	struct connection *connection = control(victim);
 	struct exchange_buffer buffer;
 	struct message m;
 
-	if (link == NULL)
+	if (connection == NULL)
 		return NULL;
-	if (exchange_send(link, &hello) != 0 ||
-	    exchange_receive(link, MESSAGE_WELCOME, ANSWER_MS, &buffer, &m) != 0 ||
-	    take_text(link) != 0)
-		link_close(&link);
-	return link;
+	if (exchange_send(connection, &hello) != 0 ||
+	    exchange_receive(connection, MESSAGE_WELCOME, ANSWER_MS, &buffer, &m) != 0 ||
+	    take_text(connection) != 0)
+		connection_close(&connection);
+	return connection;
 }
 
 struct message_begin attack_good_begin(uint32_t lanes)
@@ -106,27 +108,28 @@ struct message_begin attack_good_begin(uint32_t lanes)
 			   .signal_every = 1},
 		.duration_ns = 1000000000,
 		.verify = 1,
-		.knobs = LINK_KNOBS_NONE,
+		.knobs = CONNECTION_KNOBS_NONE,
 	};
 }
 
-int attack_begin(struct link *link, const struct message_begin *begin, struct message_ready *ready)
+int attack_begin(struct connection *connection, const struct message_begin *begin,
+		 struct message_ready *ready)
 {
 	struct message m = {.type = MESSAGE_BEGIN}, got;
 	struct exchange_buffer buffer;
 	int ret;
 
 	m.begin = *begin;
-	ret = exchange_send(link, &m);
+	ret = exchange_send(connection, &m);
 	if (ret == 0)
-		ret = exchange_receive(link, MESSAGE_READY, ANSWER_MS, &buffer, &got);
+		ret = exchange_receive(connection, MESSAGE_READY, ANSWER_MS, &buffer, &got);
 	if (ret == 0)
 		*ready = got.ready;
 	return ret;
 }
 
-struct link *attack_lane(struct victim *victim, const struct message_ready *ready, uint32_t lane,
-			 uint64_t token)
+struct connection *attack_lane(struct victim *victim, const struct message_ready *ready,
+			       uint32_t lane, uint64_t token)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane,
 						  token};
@@ -140,11 +143,11 @@ static void junk_handshake(struct victim *v)
 {
 	uint8_t bytes[HANDSHAKE_ROOM];
 	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
-	struct link *link;
+	struct connection *connection;
 
 	fill(v, bytes, len);
-	link = attack_connect(v, v->port, bytes, len);
-	link_close(&link);
+	connection = attack_connect(v, v->port, bytes, len);
+	connection_close(&connection);
 }
 
 /* Another version, a lane at the wrong door, or nearly right. */
@@ -155,77 +158,77 @@ static void wrong_handshake(struct victim *v)
 		.role = attack_random(v, 2) == 0 ? HANDSHAKE_MEASURE : HANDSHAKE_CONTROL,
 	};
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
-	struct link *link;
+	struct connection *connection;
 	size_t len;
 
 	handshake_encode_request(&request, bytes);
 	len = mutate(v, bytes, sizeof(bytes));
-	link = attack_connect(v, v->port, bytes, len);
-	link_close(&link);
+	connection = attack_connect(v, v->port, bytes, len);
+	connection_close(&connection);
 }
 
-static void send_and_close(struct link *link, const void *bytes, size_t len)
+static void send_and_close(struct connection *connection, const void *bytes, size_t len)
 {
 	/* it may be cut off in the middle of it */
-	if (link_send(link, bytes, len) == 0)
-		link_alive(link, (int)len % 20);
-	link_close(&link);
+	if (connection_send(connection, bytes, len) == 0)
+		connection_alive(connection, (int)len % 20);
+	connection_close(&connection);
 }
 
 static void junk_hello(struct victim *v)
 {
-	struct link *link = control(v);
-	uint8_t bytes[LINK_MESSAGE_MAX];
+	struct connection *connection = control(v);
+	uint8_t bytes[CONNECTION_MESSAGE_MAX];
 	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
 
-	if (link == NULL)
+	if (connection == NULL)
 		return;
 	fill(v, bytes, len);
-	send_and_close(link, bytes, len);
+	send_and_close(connection, bytes, len);
 }
 
 static void mutated_hello(struct victim *v)
 {
 	const struct message hello = {.type = MESSAGE_HELLO};
-	struct link *link = control(v);
+	struct connection *connection = control(v);
 	uint8_t bytes[MESSAGE_MAX];
 	size_t len = message_encode(&hello, bytes);
 
-	if (link != NULL)
-		send_and_close(link, bytes, mutate(v, bytes, len));
+	if (connection != NULL)
+		send_and_close(connection, bytes, mutate(v, bytes, len));
 }
 
 static void mutated_begin(struct victim *v)
 {
 	struct message m = {.type = MESSAGE_BEGIN};
-	struct link *link = attack_welcomed(v);
+	struct connection *connection = attack_welcomed(v);
 	uint8_t bytes[MESSAGE_MAX];
 	size_t len;
 
-	if (link == NULL)
+	if (connection == NULL)
 		return;
 	m.begin = attack_good_begin(1);
 	len = message_encode(&m, bytes);
-	send_and_close(link, bytes, mutate(v, bytes, len));
+	send_and_close(connection, bytes, mutate(v, bytes, len));
 }
 
 /* Any type of message, whatever is due. */
 static void out_of_turn(struct victim *v)
 {
 	struct message m = {.type = (enum message_type)(1 + attack_random(v, MESSAGE_ALIVE))};
-	struct link *link = attack_random(v, 2) == 0 ? control(v) : attack_welcomed(v);
+	struct connection *connection = attack_random(v, 2) == 0 ? control(v) : attack_welcomed(v);
 
-	if (link == NULL)
+	if (connection == NULL)
 		return;
 	if (m.type == MESSAGE_BEGIN)
 		m.begin = attack_good_begin(2);
 	else if (m.type == MESSAGE_END)
 		m.end.lanes_count = (uint32_t)attack_random(v, PARAMS_LANES_MAX);
-	exchange_send(link, &m);
+	exchange_send(connection, &m);
 	if (m.type == MESSAGE_BEGIN)
-		exchange_send(link, &m);
-	link_alive(link, 1);
-	link_close(&link);
+		exchange_send(connection, &m);
+	connection_alive(connection, 1);
+	connection_close(&connection);
 }
 
 /* Whatever the codec lets through, up to the most there is of all. */
@@ -250,38 +253,38 @@ static void greedy(struct victim *v)
 {
 	const struct message end = {.type = MESSAGE_END};
 	const struct message_begin b = greedy_begin(v);
-	struct link *link = attack_welcomed(v), *lane = NULL;
+	struct connection *connection = attack_welcomed(v), *lane = NULL;
 	struct message_ready ready;
 
-	if (link == NULL)
+	if (connection == NULL)
 		return;
-	if (attack_begin(link, &b, &ready) == 0 && ready.refusal[0] == '\0') {
+	if (attack_begin(connection, &b, &ready) == 0 && ready.refusal[0] == '\0') {
 		lane = attack_lane(v, &ready, 0, ready.token + attack_random(v, 2));
-		exchange_send(link, &end);
+		exchange_send(connection, &end);
 	}
-	link_close(&link);
-	link_close(&lane);
+	connection_close(&connection);
+	connection_close(&lane);
 }
 
 /* Requests to persist that are none, or of ranges that are the server's own affair. */
 static void wrong_requests(struct victim *v)
 {
 	struct message_begin b = attack_good_begin(1);
-	struct link *link = attack_welcomed(v), *lane = NULL;
+	struct connection *connection = attack_welcomed(v), *lane = NULL;
 	struct message_ready ready;
 	uint8_t bytes[PERSIST_REQUEST_BYTES + 8];
 
-	if (link == NULL)
+	if (connection == NULL)
 		return;
 	b.params.persist = attack_random(v, 2) == 0 ? BENCH_GPSPM : BENCH_GPSPM_RT;
-	if (attack_begin(link, &b, &ready) == 0 && ready.refusal[0] == '\0') {
+	if (attack_begin(connection, &b, &ready) == 0 && ready.refusal[0] == '\0') {
 		lane = attack_lane(v, &ready, 0, ready.token);
 		fill(v, bytes, sizeof(bytes));
 		if (lane != NULL)
-			link_send(lane, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
+			connection_send(lane, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
 	}
-	link_close(&link);
-	link_close(&lane);
+	connection_close(&connection);
+	connection_close(&lane);
 }
 
 void attack_any(struct victim *victim)

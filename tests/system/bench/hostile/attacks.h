@@ -26,13 +26,14 @@ uint64_t attack_random(struct victim *victim, uint64_t below);
 void attack_any(struct victim *victim);
 
 /* The pieces: a connection with this handshake; a good one that was welcomed. NULL: refused. */
-struct link *attack_connect(struct victim *victim, uint16_t port, const void *handshake,
-			    size_t len);
-struct link *attack_welcomed(struct victim *victim);
+struct connection *attack_connect(struct victim *victim, uint16_t port, const void *handshake,
+				  size_t len);
+struct connection *attack_welcomed(struct victim *victim);
 /* Waits for the answer to a BEGIN; 0 or negative. */
-int attack_begin(struct link *link, const struct message_begin *begin, struct message_ready *ready);
-struct link *attack_lane(struct victim *victim, const struct message_ready *ready, uint32_t lane,
-			 uint64_t token);
+int attack_begin(struct connection *connection, const struct message_begin *begin,
+		 struct message_ready *ready);
+struct connection *attack_lane(struct victim *victim, const struct message_ready *ready,
+			       uint32_t lane, uint64_t token);
 struct message_begin attack_good_begin(uint32_t lanes);
 
 #endif /* ATTACKS_H */

@@ -35,7 +35,7 @@ static int fail(const char *what)
 
 /* Each lane is tried by a stranger, out of order, and by whom it is for. */
 static int connect_lanes(struct victim *v, const struct message_ready *ready,
-			 struct link *lanes[LANES])
+			 struct connection *lanes[LANES])
 {
 	for (uint32_t i = 0; i < LANES; i++) {
 		if (attack_lane(v, ready, i, ready->token + 1) != NULL)
@@ -51,7 +51,7 @@ static int connect_lanes(struct victim *v, const struct message_ready *ready,
 	return 0;
 }
 
-static int run_repeat(struct link *control)
+static int run_repeat(struct connection *control)
 {
 	const struct message start = {.type = MESSAGE_START, .start = {PHASE_MEASURE}};
 	struct message end = {.type = MESSAGE_END}, m;
@@ -59,7 +59,7 @@ static int run_repeat(struct link *control)
 
 	end.end.lanes_count = LANES;
 	if (exchange_send(control, &start) != 0 || exchange_send(control, &end) != 0 ||
-	    exchange_receive(control, MESSAGE_TEXT, LINK_TIMEOUT_MS, &buffer, &m) != 0)
+	    exchange_receive(control, MESSAGE_TEXT, CONNECTION_TIMEOUT_MS, &buffer, &m) != 0)
 		return fail("the server did not serve the repeat");
 	return 0;
 }
@@ -67,7 +67,7 @@ static int run_repeat(struct link *control)
 static int strangers(struct victim *v)
 {
 	const struct message_begin begin = attack_good_begin(LANES);
-	struct link *control = attack_welcomed(v), *lanes[LANES] = {NULL};
+	struct connection *control = attack_welcomed(v), *lanes[LANES] = {NULL};
 	struct message_ready ready;
 	int ret;
 
@@ -76,22 +76,22 @@ static int strangers(struct victim *v)
 	else if ((ret = connect_lanes(v, &ready, lanes)) == 0)
 		ret = run_repeat(control);
 	for (uint32_t i = 0; i < LANES; i++)
-		link_close(&lanes[i]);
-	link_close(&control);
+		connection_close(&lanes[i]);
+	connection_close(&control);
 	return ret;
 }
 
 static int hold(struct victim *v)
 {
-	struct link *control = attack_welcomed(v);
+	struct connection *control = attack_welcomed(v);
 	bool cut;
 
 	if (control == NULL)
 		return fail("not welcome");
 	puts("held");
 	fflush(stdout);
-	cut = !link_alive(control, HOLD_MS);
-	link_close(&control);
+	cut = !connection_alive(control, HOLD_MS);
+	connection_close(&control);
 	return cut ? 0 : fail("never cut off");
 }
 
@@ -119,8 +119,9 @@ int main(int argc, char **argv)
 		return run(&victim, argc, argv);
 	victim.address = argv[1];
 	victim.port = (uint16_t)strtoul(argv[2], NULL, 10);
-	link_log_to_failures(false);
-	if (link_open_device(victim.address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &victim.peer, device))
+	connection_log_to_failures(false);
+	if (connection_open_device(victim.address, RPMA_UTIL_IBV_CONTEXT_REMOTE, &victim.peer,
+				   device))
 		return fail("no device");
 	ret = run(&victim, argc, argv);
 	rpma_peer_delete(&victim.peer);

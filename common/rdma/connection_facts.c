@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * link_facts.c -- asks librpma, the RDMA CM and the queue pair of a connection.
+ * connection_facts.c -- asks librpma, the RDMA CM and the queue pair of a connection.
  *
  * A device that cannot tell leaves a figure unknown: no measurement depends on it.
  */
-#include "link_facts.h"
+#include "connection_facts.h"
 
 #include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
@@ -17,7 +17,7 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
 }
 
-static void take_path(struct link_facts *f, struct ibv_qp *qp)
+static void take_path(struct connection_facts *f, struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr = {.path_mtu = 0};
@@ -30,7 +30,7 @@ static void take_path(struct link_facts *f, struct ibv_qp *qp)
 }
 
 /* The type is that of the entry which the queue pair uses: a table has several. */
-static void take_gid(struct link_facts *f, const struct rdma_cm_id *id)
+static void take_gid(struct connection_facts *f, const struct rdma_cm_id *id)
 {
 	static const char *const types[] = {
 		[IBV_GID_TYPE_IB] = "ib",
@@ -47,11 +47,11 @@ static void take_gid(struct link_facts *f, const struct rdma_cm_id *id)
 		f->gid_type = types[entry.gid_type];
 }
 
-void link_facts_take(struct link_facts *facts, const struct link *link)
+void connection_facts_take(struct connection_facts *facts, const struct connection *connection)
 {
 	const struct librpma_1_4 newer = librpma_1_4_calls();
-	const struct rpma_conn *conn = link_conn(link);
-	struct link_facts f = {.gid_index = -1};
+	const struct rpma_conn *conn = connection_conn(connection);
+	struct connection_facts f = {.gid_index = -1};
 	struct rdma_cm_id *id = NULL;
 
 	*facts = f;
@@ -61,9 +61,10 @@ void link_facts_take(struct link_facts *facts, const struct link *link)
 	    newer.conn_get_option(conn, RPMA_CONN_OPT_RQ_SIZE, &f.rq_size) != 0 ||
 	    newer.conn_get_option(conn, RPMA_CONN_OPT_CQ_SIZE, &f.cq_size) != 0)
 		return;
-	for (int i = 0; i < LINK_KNOBS; i++) {
-		if (newer.conn_get_option(conn, link_knob_rows[i].number, &f.knobs.value[i]) != 0)
-			f.knobs.value[i] = LINK_KNOB_UNSET;
+	for (int i = 0; i < CONNECTION_KNOBS; i++) {
+		if (newer.conn_get_option(conn, connection_knob_rows[i].number,
+					  &f.knobs.value[i]) != 0)
+			f.knobs.value[i] = CONNECTION_KNOB_UNSET;
 	}
 	if (newer.conn_get_id(conn, &id) == 0) {
 		take_path(&f, id->qp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_link.c -- see fake_link.h.
+ * fake_connection.c -- see fake_connection.h.
  */
-#include "fake_link.h"
+#include "fake_connection.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "common/base/bytes.h"
 #include "common/rdma/listen.h"
 
-#define PEER ((struct rpma_peer *)0x30)
-#define LINK ((struct link *)0x40)
-#define MR   ((struct rpma_mr_local *)0x50)
+#define PEER		((struct rpma_peer *)0x30)
+#define FAKE_CONNECTION ((struct connection *)0x40)
+#define MR		((struct rpma_mr_local *)0x50)
 
 struct fake fake;
 
@@ -48,7 +48,7 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 {
 	/* regions and connections are to go before */
 	if (*peer != NULL) {
-		assert_int_equal(fake.links, 0);
+		assert_int_equal(fake.connections, 0);
 		assert_int_equal(fake.regions, 0);
 		fake.peers--;
 	}
@@ -74,7 +74,7 @@ int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr);
 int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr)
 {
 	/* nothing may reach the memory any more */
-	assert_int_equal(fake.links, 0);
+	assert_int_equal(fake.connections, 0);
 	fake.regions -= *mr != NULL;
 	*mr = NULL;
 	return 0;
@@ -101,12 +101,12 @@ static void make_reply(void)
 		fake.forge(fake.sent);
 }
 
-int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *handshake,
-			size_t handshake_len);
-int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *address,
-			uint16_t port, const struct link_cfg *cfg, const void *handshake,
-			size_t handshake_len)
+int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
+			      const char *address, uint16_t port, const struct connection_cfg *cfg,
+			      const void *handshake, size_t handshake_len);
+int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
+			      const char *address, uint16_t port, const struct connection_cfg *cfg,
+			      const void *handshake, size_t handshake_len)
 {
 	int ret = 0;
 
@@ -119,14 +119,14 @@ int __wrap_link_connect(struct link **link, struct rpma_peer *peer, const char *
 	if (fake.failures >= fake.tries)
 		return failure_because(fake.here ? CAUSE_UNKNOWN : CAUSE_REFUSED, fake.failure,
 				       fake.here ? "request" : "connect", "no server listens%s",
-				       fake.here ? link_cause(-1) : "");
+				       fake.here ? connection_cause(-1) : "");
 	if (cfg->lane->post != NULL)
 		ret = cfg->lane->post((struct rpma_conn_req *)0x60, cfg->lane->arg);
 	if (ret)
 		return ret;
 	make_reply();
-	fake.links++;
-	*link = LINK;
+	fake.connections++;
+	*connection = FAKE_CONNECTION;
 	return 0;
 }
 
@@ -145,8 +145,10 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 	return 0;
 }
 
-int __wrap_link_handshake(const struct link *link, const void **bytes, size_t *len);
-int __wrap_link_handshake(const struct link *link, const void **bytes, size_t *len)
+int __wrap_connection_handshake(const struct connection *connection, const void **bytes,
+				size_t *len);
+int __wrap_connection_handshake(const struct connection *connection, const void **bytes,
+				size_t *len)
 {
 	if (fake.no_reply)
 		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a handshake");
@@ -155,23 +157,23 @@ int __wrap_link_handshake(const struct link *link, const void **bytes, size_t *l
 	return 0;
 }
 
-struct rpma_conn *__wrap_link_conn(const struct link *link);
-struct rpma_conn *__wrap_link_conn(const struct link *link)
+struct rpma_conn *__wrap_connection_conn(const struct connection *connection);
+struct rpma_conn *__wrap_connection_conn(const struct connection *connection)
 {
-	return LINK_CONN;
+	return FAKE_CONN;
 }
 
-struct rpma_cq *__wrap_link_cq(const struct link *link);
-struct rpma_cq *__wrap_link_cq(const struct link *link)
+struct rpma_cq *__wrap_connection_cq(const struct connection *connection);
+struct rpma_cq *__wrap_connection_cq(const struct connection *connection)
 {
-	return LINK_CQ;
+	return FAKE_CQ;
 }
 
 int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn,
 					   const struct rpma_peer_cfg *pcfg);
 int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_peer_cfg *pcfg)
 {
-	assert_ptr_equal(conn, LINK_CONN);
+	assert_ptr_equal(conn, FAKE_CONN);
 	return 0;
 }
 
@@ -188,15 +190,15 @@ int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 
 /* --- leaving ------------------------------------------------------------------------ */
 
-void __wrap_link_close(struct link **link);
-void __wrap_link_close(struct link **link)
+void __wrap_connection_close(struct connection **connection);
+void __wrap_connection_close(struct connection **connection)
 {
-	fake.links -= *link != NULL;
-	*link = NULL;
+	fake.connections -= *connection != NULL;
+	*connection = NULL;
 }
 
-bool __wrap_link_alive(struct link *link, int timeout_ms);
-bool __wrap_link_alive(struct link *link, int timeout_ms)
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
+bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	if (!fake.gone)
 		fake.now_ns += (uint64_t)timeout_ms * 1000000;
@@ -220,7 +222,7 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	assert_int_equal(num_entries, 1);
-	assert_int_equal(fake.links, 1);
+	assert_int_equal(fake.connections, 1);
 	if (fake.deaf)
 		return RPMA_E_NO_COMPLETION;
 	wc->wr_id = fake.others > 0 ? fake.others : fake.goodbye;
@@ -248,7 +250,7 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 
 /* --- what the tests say ---------------------------------------------------------------- */
 
-void link_begin(enum method method)
+void fake_connection_begin(enum method method)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.settings = (struct settings){.method = method,
@@ -267,7 +269,7 @@ void link_begin(enum method method)
 		.sq_size = 10,
 		.cq_size = 14};
 	fake.job_reply = (struct job_reply){.kind = TARGET_DRAM, .depth = 512};
-	fake.region_bytes = LINK_REGION;
+	fake.region_bytes = FAKE_REGION_BYTES;
 	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
 			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 	fake.reply = (struct handshake_reply){
@@ -275,14 +277,14 @@ void link_begin(enum method method)
 	fake.failure = EXIT_RUN_FAILED;
 }
 
-void link_end(void)
+void connection_end(void)
 {
-	assert_int_equal(fake.links, 0);
+	assert_int_equal(fake.connections, 0);
 	assert_int_equal(fake.regions, 0);
 	assert_int_equal(fake.peers, 0);
 }
 
-void link_expect(const char *part)
+void fake_connection_expect(const char *part)
 {
 	if (strstr(failure_get()->text, part) == NULL)
 		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * link_text.c -- causes in words: librpma's log lines and completion states.
+ * connection_text.c -- causes in words: librpma's log lines and completion states.
  *
  * librpma's codes are coarse ("provider error"), its log has the errno. The
  * last warning or error of each thread is kept for the error message.
@@ -48,7 +48,7 @@ static void keep_log(enum rpma_log_level level, const char *file_name, const int
 	(void)line_no;
 }
 
-void link_log_to_failures(bool verbose)
+void connection_log_to_failures(bool verbose)
 {
 	echo = verbose;
 	rpma_log_set_function(keep_log);
@@ -57,7 +57,7 @@ void link_log_to_failures(bool verbose)
 	rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_DISABLED);
 }
 
-const char *link_cause(int rpma_code)
+const char *connection_cause(int rpma_code)
 {
 	static _Thread_local char cause[sizeof(last_error) + 64];
 
@@ -70,12 +70,12 @@ const char *link_cause(int rpma_code)
 	return cause;
 }
 
-int link_cause_code(void)
+int connection_cause_code(void)
 {
 	return last_code;
 }
 
-void link_cause_clear(void)
+void connection_cause_clear(void)
 {
 	last_code = 0;
 	last_errno = 0;
@@ -110,7 +110,7 @@ static enum cause cause_of_errno(int error, uint64_t memlock_bytes)
 	}
 }
 
-enum cause link_cause_of(int rpma_code)
+enum cause connection_cause_of(int rpma_code)
 {
 	if (rpma_code == RPMA_E_NOMEM)
 		return CAUSE_NO_MEMORY;
@@ -119,7 +119,7 @@ enum cause link_cause_of(int rpma_code)
 					    : CAUSE_UNKNOWN;
 }
 
-const char *link_wc_status_name(enum ibv_wc_status status)
+const char *connection_wc_status_name(enum ibv_wc_status status)
 {
 	static const char *const names[] = {
 		[IBV_WC_SUCCESS] = "SUCCESS",

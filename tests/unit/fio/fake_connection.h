@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_link.h -- a link that is made up, for the tests of connection: it connects
+ * fake_connection.h -- a connection that is made up, for the tests of connection: it connects
  * when it is told to, with the reply that a server would have sent, and counts
  * what is alive. Linked with --wrap for what it replaces.
  */
-#ifndef FAKE_LINK_H
-#define FAKE_LINK_H
+#ifndef FAKE_CONNECTION_H
+#define FAKE_CONNECTION_H
 
 #include "common/base/failure.h"
 #include "fio_engine/job_connection.h"
 #include "tests/lib/test.h"
 
-#define LINK_REGION 65536
-#define LINK_CONN   ((struct rpma_conn *)0x10)
-#define LINK_CQ	    ((struct rpma_cq *)0x20)
+#define FAKE_REGION_BYTES 65536
+#define FAKE_CONN	  ((struct rpma_conn *)0x10)
+#define FAKE_CQ		  ((struct rpma_cq *)0x20)
 
 struct fake {
 	struct settings settings;
@@ -35,24 +35,24 @@ struct fake {
 	bool no_device, receive_fails, register_fails, deaf, gone;
 	/* what did happen */
 	unsigned tries, receives, goodbyes;
-	struct link_lane lane;
+	struct connection_queues lane;
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	uint8_t sent[HANDSHAKE_REPLY_BYTES];
 	size_t descriptor_bytes;
 	int usage;
 	bool goodbye_seen;
 	uint64_t goodbye;
-	int links, regions, peers; /* alive */
+	int connections, regions, peers; /* alive */
 	uint64_t now_ns;
 };
 
 extern struct fake fake;
 
 /* A server of this method on DRAM, and a job of a depth of 4 that polls. */
-void link_begin(enum method method);
+void fake_connection_begin(enum method method);
 /* Nothing is left. */
-void link_end(void);
+void connection_end(void);
 /* The sentence has this in it. */
-void link_expect(const char *part);
+void fake_connection_expect(const char *part);
 
-#endif /* FAKE_LINK_H */
+#endif /* FAKE_CONNECTION_H */

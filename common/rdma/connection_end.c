@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * link_end.c -- how an established connection ends, and why work on it fails.
+ * connection_end.c -- how an established connection ends, and why work on it fails.
  *
  * The RDMA CM tells of a peer that closes, or whose kernel closes for it, of a
  * device that goes, and, since Linux 6.0, of a neighbour entry that gets another
  * link address (cma_netevent_callback() in drivers/infiniband/core/cma.c), which
  * librpma calls unreachable. Of a path that drops packets only completions tell.
  */
-#include "link_end.h"
+#include "connection_end.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define END_WAIT_MS 1000
 
-enum cause link_end_of(enum rpma_conn_event event)
+enum cause connection_end_of(enum rpma_conn_event event)
 {
 	switch (event) {
 	case RPMA_CONN_CLOSED:
@@ -28,7 +28,7 @@ enum cause link_end_of(enum rpma_conn_event event)
 	}
 }
 
-int link_ended(enum cause end, const char *peer_name)
+int connection_ended(enum cause end, const char *peer_name)
 {
 	switch (end) {
 	case CAUSE_UNREACHABLE:
@@ -47,7 +47,7 @@ int link_ended(enum cause end, const char *peer_name)
 	}
 }
 
-enum cause link_status_cause(enum ibv_wc_status status)
+enum cause connection_status_cause(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_RETRY_EXC_ERR:
@@ -63,31 +63,32 @@ enum cause link_status_cause(enum ibv_wc_status status)
 	}
 }
 
-static bool port_down(const struct link *link)
+static bool port_down(const struct connection *connection)
 {
 	struct sysroot root;
 	bool down;
 
-	if (link_device(link)[0] == '\0' || sysroot_open(&root, "/") != 0)
+	if (connection_device(connection)[0] == '\0' || sysroot_open(&root, "/") != 0)
 		return false;
-	down = device_is_down(&root, link_device(link));
+	down = device_is_down(&root, connection_device(connection));
 	sysroot_close(&root);
 	return down;
 }
 
-int link_work_failed(struct link *link, const char *step, const char *what, const struct ibv_wc *wc)
+int connection_work_failed(struct connection *connection, const char *step, const char *what,
+			   const struct ibv_wc *wc)
 {
-	enum cause cause = link_status_cause(wc->status);
+	enum cause cause = connection_status_cause(wc->status);
 	char status[64];
 
 	snprintf(status, sizeof(status), wc->vendor_err != 0 ? "%s (vendor error 0x%x)" : "%s",
-		 link_wc_status_name(wc->status), wc->vendor_err);
+		 connection_wc_status_name(wc->status), wc->vendor_err);
 	/* the peer's own refusal ends nothing that it has not named */
-	if (cause != CAUSE_NO_ACCESS && !link_alive(link, END_WAIT_MS))
+	if (cause != CAUSE_NO_ACCESS && !connection_alive(connection, END_WAIT_MS))
 		return -EIO;
-	if (cause != CAUSE_NO_ACCESS && port_down(link))
+	if (cause != CAUSE_NO_ACCESS && port_down(connection))
 		return failure_because(CAUSE_LINK_DOWN, EXIT_RUN_FAILED, step,
 				       "%s failed: %s: no port of the RDMA device %s is active",
-				       what, status, link_device(link));
+				       what, status, connection_device(connection));
 	return failure_because(cause, EXIT_RUN_FAILED, step, "%s failed: %s", what, status);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * connection_end.h -- how an established connection ends, and why work on it fails.
+ */
+#ifndef COMMON_RDMA_CONNECTION_END_H
+#define COMMON_RDMA_CONNECTION_END_H
+
+#include "connection.h"
+
+/* What an event other than RPMA_CONN_ESTABLISHED means once the connection stands. */
+enum cause connection_end_of(enum rpma_conn_event event);
+
+/* Sets the error message of that end; gives -EIO. */
+int connection_ended(enum cause end, const char *peer_name);
+
+/* What a completion's status tells; CAUSE_UNKNOWN: it may be anything. */
+enum cause connection_status_cause(enum ibv_wc_status status);
+
+#endif /* COMMON_RDMA_CONNECTION_END_H */
