@@ -163,7 +163,7 @@ static uint32_t batch_size(const struct job_connection *c)
 static int connect_once(struct job_connection *c, int64_t limit)
 {
 	/* a queue of no receives is no queue to some devices */
-	const struct connection_queues lane = {
+	const struct connection_queues queues = {
 		.sq_size = c->cfg.sq_size,
 		.cq_size = c->cfg.cq_size,
 		.rq_size = job_connection_receives(c) > 0 ? job_connection_receives(c) : 1,
@@ -172,7 +172,7 @@ static int connect_once(struct job_connection *c, int64_t limit)
 		.batch = batch_size(c),
 	};
 	const struct connection_cfg cfg = {
-		.stop_fd = -1, .timeout_ms = try_ms(limit), .lane = &lane};
+		.stop_fd = -1, .timeout_ms = try_ms(limit), .queues = &queues};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 
 	job_request_encode(&c->cfg.job_request, handshake);

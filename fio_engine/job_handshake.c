@@ -2,9 +2,9 @@
 /*
  * job_handshake.c -- the codec of a job's request and reply; numbers in, values out, no I/O.
  *
- * lane:  job 16 | jobs 16
- * token: imm bytes 32 | depth 16 | method 7 | again 1 | tag 8
- * word:  depth 16 | refusal 8 | method 8 | kind 8 | persist 8 | direct write 8 | mark 8
+ * number: job 16 | jobs 16
+ * token:  imm bytes 32 | depth 16 | method 7 | again 1 | tag 8
+ * word:   depth 16 | refusal 8 | method 8 | kind 8 | persist 8 | direct write 8 | mark 8
  * each from its lowest bit on. The mark tells a reply from the 0 that other
  * tools reply.
  */
@@ -27,7 +27,7 @@ void job_request_encode(const struct job_request *job_request,
 	const struct handshake_request request = {
 		.version = HANDSHAKE_VERSION,
 		.role = HANDSHAKE_FIO,
-		.lane = (uint32_t)job_request->jobs << 16 | job_request->job,
+		.number = (uint32_t)job_request->jobs << 16 | job_request->job,
 		.token = (uint64_t)job_request->tag << 56 | (uint64_t)job_request->again << 55 |
 			 (uint64_t)job_request->method << 48 | (uint64_t)job_request->depth << 32 |
 			 job_request->imm_bytes,
@@ -56,8 +56,8 @@ int job_request_decode(const void *bytes, size_t len, struct job_request *job_re
 		return ret;
 	got = (struct job_request){
 		.method = (enum method)(request.token >> 48 & 0x7f),
-		.job = (uint16_t)request.lane,
-		.jobs = (uint16_t)(request.lane >> 16),
+		.job = (uint16_t)request.number,
+		.jobs = (uint16_t)(request.number >> 16),
 		.tag = (uint8_t)(request.token >> 56),
 		.again = (request.token >> 55 & 1) != 0,
 		.depth = (uint16_t)(request.token >> 32),

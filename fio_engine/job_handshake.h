@@ -3,7 +3,7 @@
  * job_handshake.h -- what a client of the engine asks of a server, and what it is told,
  * within the handshake that all tools begin with.
  *
- * The request's lane and token hold struct job_request, the reply's word
+ * The request's number and token hold struct job_request, the reply's word
  * struct job_reply: a refusal of the engine's own is a welcome whose word has it, and no
  * descriptors. A client that ends as it should sends an empty message last; one
  * that goes without it is missed.

@@ -28,8 +28,8 @@
 struct connection {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;	  /* borrowed from conn */
-	struct rpma_cq *rcq;	  /* borrowed from conn; NULL of a lane */
-	struct rpma_mr_local *mr; /* the slots'; both NULL in a lane */
+	struct rpma_cq *rcq;	  /* borrowed from conn; NULL if it carries no messages */
+	struct rpma_mr_local *mr; /* the slots'; both NULL if it carries none */
 	uint8_t *slots;
 	int event_fd;
 	int stop_fd;
@@ -57,19 +57,19 @@ static int set_message_queues(struct rpma_conn_cfg *c)
 	return rpma_conn_cfg_set_rcq_size(c, RECEIVE_SLOTS);
 }
 
-static int set_lane_queues(struct rpma_conn_cfg *c, const struct connection_queues *lane)
+static int set_work_queues(struct rpma_conn_cfg *c, const struct connection_queues *queues)
 {
 	int ret;
 
-	if ((ret = rpma_conn_cfg_set_sq_size(c, lane->sq_size)) ||
-	    (ret = rpma_conn_cfg_set_cq_size(c, lane->cq_size)) ||
-	    (ret = rpma_conn_cfg_set_rq_size(c, lane->rq_size)) ||
+	if ((ret = rpma_conn_cfg_set_sq_size(c, queues->sq_size)) ||
+	    (ret = rpma_conn_cfg_set_cq_size(c, queues->cq_size)) ||
+	    (ret = rpma_conn_cfg_set_rq_size(c, queues->rq_size)) ||
 	    (ret = rpma_conn_cfg_set_rcq_size(c, 0)))
 		return ret;
-	if (lane->batch > 0 && (ret = librpma_1_4_calls().conn_cfg_set_option(
-					c, RPMA_CONN_OPT_BATCH_SIZE, lane->batch)))
+	if (queues->batch > 0 && (ret = librpma_1_4_calls().conn_cfg_set_option(
+					  c, RPMA_CONN_OPT_BATCH_SIZE, queues->batch)))
 		return ret;
-	return lane->srq != NULL ? rpma_conn_cfg_set_srq(c, lane->srq) : 0;
+	return queues->srq != NULL ? rpma_conn_cfg_set_srq(c, queues->srq) : 0;
 }
 
 static int timeout_ms(const struct connection_cfg *cfg)
@@ -82,7 +82,7 @@ int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg *
 	struct rpma_conn_cfg *c = NULL;
 	int ret;
 
-	if (cfg->lane != NULL && cfg->lane->batch > 0 &&
+	if (cfg->queues != NULL && cfg->queues->batch > 0 &&
 	    librpma_1_4_calls().conn_cfg_set_option == NULL)
 		return failure_set(EXIT_RUN_FAILED, "connect",
 				   "this librpma is older than 1.4 and cannot post batches");
@@ -90,7 +90,7 @@ int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg *
 	if (ret == 0)
 		ret = rpma_conn_cfg_set_timeout(c, timeout_ms(cfg));
 	if (ret == 0)
-		ret = cfg->lane != NULL ? set_lane_queues(c, cfg->lane) : set_message_queues(c);
+		ret = cfg->queues != NULL ? set_work_queues(c, cfg->queues) : set_message_queues(c);
 	if (ret == 0)
 		ret = connection_knobs_set(cfg->knobs, c);
 	if (ret) {
@@ -179,8 +179,8 @@ static int make_ready(struct connection *l, struct rpma_peer *peer,
 {
 	int ret;
 
-	if (cfg->lane != NULL)
-		return cfg->lane->post != NULL ? cfg->lane->post(req, cfg->lane->arg) : 0;
+	if (cfg->queues != NULL)
+		return cfg->queues->post != NULL ? cfg->queues->post(req, cfg->queues->arg) : 0;
 	ret = make_slots(l, peer);
 	return ret ? ret : post_receives(l, req);
 }
@@ -285,7 +285,8 @@ int connection_connect(struct connection **connection, struct rpma_peer *peer, c
 		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "request",
 				       "cannot prepare a connection to %s with %u work requests: "
 				       "%s",
-				       cfg->peer_name, cfg->lane != NULL ? cfg->lane->sq_size : 1,
+				       cfg->peer_name,
+				       cfg->queues != NULL ? cfg->queues->sq_size : 1,
 				       connection_cause(ret));
 	if (cfg->requested != NULL)
 		clock_gettime(CLOCK_MONOTONIC, cfg->requested);

@@ -3,9 +3,9 @@
  * connection.h -- a connection between two tools, and messages over it.
  *
  * Every wait has a limit, and every failure names its step. A connection either
- * carries control messages, or it is a lane: then its queues have the sizes
- * its user asks for, hold nothing but the user's work, and complete it all in
- * one completion queue.
+ * carries control messages, or its user gives it queues: they have the sizes that
+ * the user asks for, hold nothing but the user's work, and complete it all in one
+ * completion queue.
  */
 #ifndef COMMON_RDMA_CONNECTION_H
 #define COMMON_RDMA_CONNECTION_H
@@ -45,9 +45,9 @@ struct connection_cfg {
 	const char *device;    /* whose ports tell why work failed; NULL: not known */
 	int stop_fd;	       /* waiting ends when it is readable; -1: none */
 	int timeout_ms;	       /* for each step of connecting; 0: CONNECTION_TIMEOUT_MS */
-	const struct connection_queues *lane; /* NULL: it carries messages */
-	const struct connection_knobs *knobs; /* NULL: librpma's choice */
-	struct timespec *requested;	      /* gets when address and route were known; NULL: no */
+	const struct connection_queues *queues; /* NULL: it carries messages */
+	const struct connection_knobs *knobs;	/* NULL: librpma's choice */
+	struct timespec *requested; /* gets when address and route were known; NULL: no */
 };
 
 /* Sends librpma's own log to the error messages, and to stderr if asked. */
@@ -83,14 +83,14 @@ int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg *
 /* What the peer sent as private data; borrowed, and may be padded with zeros. */
 int connection_handshake(const struct connection *connection, const void **bytes, size_t *len);
 
-/* Not of a lane. */
+/* If it carries messages. */
 int connection_send(struct connection *connection, const void *message, size_t len);
 /*
- * Not of a lane. *len holds the buffer's size, then the message's. -ECANCELED:
+ * If it carries messages. *len holds the buffer's size, then the message's. -ECANCELED:
  * stop_fd; -ETIMEDOUT, with the error message set.
  */
 int connection_receive(struct connection *connection, void *message, size_t *len, int timeout_ms);
-/* Readable: a message may be there, and connection_receive is to be asked. Not of a lane. */
+/* Readable: connection_receive() may have a message. If it carries messages. */
 int connection_receive_fd(const struct connection *connection);
 
 /* False, with the error message and the cause stored, if the connection has ended; waits for that.
@@ -112,7 +112,7 @@ void connection_close_within(struct connection **connection, int wait_ms);
 void connection_close(struct connection **connection);
 
 struct rpma_conn *connection_conn(const struct connection *connection);
-/* A lane's completions, all of them; else those of what was sent. */
+/* All completions of the user's work; of one that carries messages those of what was sent. */
 struct rpma_cq *connection_cq(const struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
 /* Empty: it was not told. */

@@ -2,7 +2,7 @@
 /*
  * handshake.c -- the codec of the private data; bytes in, values out, no I/O.
  *
- * request: magic 8 | version 2 | role 1 | zero 1 | lane 4 | token 8
+ * request: magic 8 | version 2 | role 1 | zero 1 | number 4 | token 8
  * reply:   magic 8 | version 2 | answer 1 | mr desc length 1 | pcfg desc length 1 | zero 3 |
  *          word 8 | mr desc 32 | pcfg desc 8
  */
@@ -31,7 +31,7 @@ void handshake_encode_request(const struct handshake_request *request,
 	bytes_put_int(&w, request->version, 2);
 	bytes_put_int(&w, request->role, 1);
 	bytes_put_int(&w, 0, 1);
-	bytes_put_int(&w, request->lane, 4);
+	bytes_put_int(&w, request->number, 4);
 	bytes_put_int(&w, request->token, 8);
 }
 
@@ -47,7 +47,7 @@ int handshake_decode_request(const void *bytes, size_t len, struct handshake_req
 	bytes_get_int(&r, 1);
 	/* another version may number its roles differently, and say other things */
 	if (got.version == HANDSHAKE_VERSION) {
-		got.lane = (uint32_t)bytes_get_int(&r, 4);
+		got.number = (uint32_t)bytes_get_int(&r, 4);
 		got.token = bytes_get_int(&r, 8);
 		if (got.role < HANDSHAKE_CONTROL || got.role > HANDSHAKE_RPMEM)
 			return -EPROTO;

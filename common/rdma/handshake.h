@@ -4,7 +4,7 @@
  *
  * The request has 56 bytes at most on InfiniBand and RoCE, and arrives padded
  * with zeros; so a handshake has the tool, its version and the purpose, the
- * reply of a lane brings the descriptors of the target, and everything longer
+ * reply brings the descriptors of the target, and everything longer
  * travels in messages. Magic, version, role and answer stay where they are in
  * all versions, so that two of them can tell each other apart.
  */
@@ -23,10 +23,10 @@
 
 enum handshake_role {
 	HANDSHAKE_CONTROL = 1, /* stays open for the whole run */
-	HANDSHAKE_MEASURE = 2, /* a lane: one repeat of one point */
-	HANDSHAKE_PING = 3,    /* a lane of rpma-ping; its token is the bytes of a ping */
-	HANDSHAKE_FIO = 4,     /* a job of the fio engine: lane and token are its hello */
-	HANDSHAKE_RPMEM = 5,   /* a lane of librpmem; the token is that of its session */
+	HANDSHAKE_MEASURE = 2, /* one repeat of one point */
+	HANDSHAKE_PING = 3,    /* rpma-ping; the token is the bytes of a ping */
+	HANDSHAKE_FIO = 4,   /* a job of the fio engine: number and token are struct job_request */
+	HANDSHAKE_RPMEM = 5, /* a lane of librpmem; the token is that of its session */
 };
 
 enum handshake_answer {
@@ -39,14 +39,14 @@ enum handshake_answer {
 struct handshake_request {
 	uint16_t version;
 	enum handshake_role role;
-	uint32_t lane;	/* a lane's: which one */
-	uint64_t token; /* a lane's: the server's for this repeat */
+	uint32_t number; /* which connection of its kind */
+	uint64_t token;	 /* the server's for this repeat */
 };
 
 struct handshake_reply {
 	uint16_t version; /* the one the server speaks */
 	enum handshake_answer answer;
-	/* a lane's: the target of this repeat; else both are 0 */
+	/* the target of this repeat; else both are 0 */
 	uint8_t mr_desc_bytes;
 	uint8_t pcfg_desc_bytes;
 	uint64_t word; /* a fio job's: struct job_reply; a ping's: the claim; a lane's of librpmem:

@@ -139,10 +139,10 @@ int endpoint_lost(int rpma_code)
 	return -ENODEV;
 }
 
-int endpoint_next(struct rpma_ep *ep, const struct connection_queues *lane,
+int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 		  const struct connection_knobs *knobs, struct rpma_conn_req **req)
 {
-	const struct connection_cfg end = {.stop_fd = -1, .lane = lane, .knobs = knobs};
+	const struct connection_cfg end = {.stop_fd = -1, .queues = queues, .knobs = knobs};
 	struct rpma_conn_cfg *cfg = NULL;
 	int ret = connection_conn_cfg(&end, &cfg);
 

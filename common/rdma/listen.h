@@ -40,11 +40,11 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 		    struct rpma_ep **ep, int *fd);
 
 /*
- * One request, with the queues of a lane or, NULL, of messages, and the knobs or, NULL, none. *req
+ * One request, with these queues or, NULL, those of messages, and the knobs or, NULL, none. *req
  * is NULL where there is none, or its client has given up meanwhile. -ENODEV: the device was
  * removed, and no other will come.
  */
-int endpoint_next(struct rpma_ep *ep, const struct connection_queues *lane,
+int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 		  const struct connection_knobs *knobs, struct rpma_conn_req **req);
 
 /* Whether that is what the code of rpma_ep_next_conn_req(3) means: 0 or -ENODEV. */

@@ -175,7 +175,7 @@ int service_accept(struct service_client *client, const struct region *region)
 {
 	struct service *s = client->service;
 	const struct connection_cfg cfg = {
-		.peer_name = client->name, .stop_fd = s->stop_fd, .lane = s->lane};
+		.peer_name = client->name, .stop_fd = s->stop_fd, .queues = s->queues};
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret;
 
@@ -258,7 +258,7 @@ static int check_announced(const struct service *s)
 static int next_client(struct service *s)
 {
 	struct rpma_conn_req *req;
-	int ret = endpoint_next(s->ep, s->lane, NULL, &req);
+	int ret = endpoint_next(s->ep, s->queues, NULL, &req);
 
 	if (ret == 0 && req != NULL)
 		admit(s, req);

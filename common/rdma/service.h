@@ -41,7 +41,7 @@ struct service {
 	const struct allow *allow;
 	const char *allow_option; /* its name, for the error message */
 	struct endpoint_options endpoint;
-	const struct connection_queues *lane; /* for each connection; NULL: they carry messages */
+	const struct connection_queues *queues; /* for each connection; NULL: they carry messages */
 	unsigned clients_max;
 	uint64_t word; /* in the reply to each client that is welcome */
 	void (*serve)(void *server, struct service_client *client); /* in a thread of its own */

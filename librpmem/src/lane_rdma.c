@@ -80,7 +80,7 @@ static int dial_daemon(struct lane *l)
 	struct connection_queues queues = d->queues;
 	struct dial dial = d->dial;
 	const struct connection_cfg cfg = {
-		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .lane = &queues};
+		.stop_fd = l->lanes->stop_fd, .timeout_ms = LANE_CONNECT_MS, .queues = &queues};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 

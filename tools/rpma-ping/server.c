@@ -39,7 +39,7 @@ static int set_up(struct server *s, const struct options *o)
 		.allow = &o->allow,
 		.allow_option = "--allow",
 		.endpoint = {o->device, o->cli.quiet, o->argv + 1},
-		.lane = &queues,
+		.queues = &queues,
 		.serve = session_serve,
 		.server = &s->slots,
 	};

@@ -45,13 +45,13 @@ int admission_enter(struct admission *admission, const void *handshake, size_t l
 		return -EPROTO;
 	if (request.token != admission->token)
 		return -EACCES;
-	if (request.lane >= admission->nlanes)
+	if (request.number >= admission->nlanes)
 		return -EBUSY;
 	pthread_mutex_lock(&admission->lock);
-	busy = admission->taken[request.lane];
-	admission->taken[request.lane] = true;
+	busy = admission->taken[request.number];
+	admission->taken[request.number] = true;
 	pthread_mutex_unlock(&admission->lock);
-	*lane = request.lane;
+	*lane = request.number;
 	return busy ? -EBUSY : 0;
 }
 

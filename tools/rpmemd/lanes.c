@@ -206,13 +206,13 @@ static int accept_lane(struct server_lane *l)
 {
 	const struct service *service = &l->lanes->service;
 	const struct connection_cfg cfg = {
-		.peer_name = l->client->name, .stop_fd = service->stop_fd, .lane = &l->queues};
+		.peer_name = l->client->name, .stop_fd = service->stop_fd, .queues = &l->queues};
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	int ret = make_messages(l);
 
 	if (ret)
 		return ret;
-	l->queues = *service->lane;
+	l->queues = *service->queues;
 	l->queues.post = post_receives;
 	l->queues.arg = l;
 	region_encode_reply(&l->lanes->region, HANDSHAKE_WELCOME, l->lanes->word, reply);
@@ -318,7 +318,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 		.allow = &any_host,
 		.allow_option = "",
 		.endpoint = {.quiet = true},
-		.lane = &queues,
+		.queues = &queues,
 		.clients_max = cfg->nlanes + STRANGERS_MAX,
 		.serve = serve,
 		.server = l,

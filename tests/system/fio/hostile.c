@@ -140,10 +140,10 @@ static bool unbroken(struct end *e)
 
 static int attack(char **words)
 {
-	static const struct connection_queues lane = {
+	static const struct connection_queues queues = {
 		.sq_size = DEPTH, .cq_size = 2 * DEPTH, .rq_size = DEPTH};
 	static const struct connection_cfg cfg = {
-		.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+		.peer_name = "the victim", .stop_fd = -1, .queues = &queues};
 	static struct end e;
 	struct rpma_mr_remote *region = NULL;
 	struct handshake_reply reply;
@@ -265,12 +265,13 @@ static bool describe(struct end *e, const char *word, struct region *region,
 
 static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_t *reply)
 {
-	const struct connection_queues lane = {.sq_size = DEPTH,
-					       .cq_size = 2 * DEPTH,
-					       .rq_size = DEPTH,
-					       .post = post_requests,
-					       .arg = e};
-	const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+	const struct connection_queues queues = {.sq_size = DEPTH,
+						 .cq_size = 2 * DEPTH,
+						 .rq_size = DEPTH,
+						 .post = post_requests,
+						 .arg = e};
+	const struct connection_cfg cfg = {
+		.peer_name = "the victim", .stop_fd = -1, .queues = &queues};
 	struct rpma_conn_req *req = NULL;
 	struct rpma_ep *ep = NULL;
 	uint16_t port = 0;
@@ -281,7 +282,7 @@ static int lie_to(struct end *e, const char *address, enum lie lie, const uint8_
 	printf("port %u\n", port);
 	fflush(stdout);
 	for (struct pollfd ready = {fd, POLLIN, 0}; req == NULL && poll(&ready, 1, HOLD_MS) > 0;)
-		endpoint_next(ep, &lane, NULL, &req);
+		endpoint_next(ep, &queues, NULL, &req);
 	if (req != NULL && connection_accept(&e->connection, e->peer, &req, &cfg, reply,
 					     HANDSHAKE_REPLY_BYTES) == 0) {
 		e->conn = connection_conn(e->connection);

@@ -35,7 +35,7 @@ VERSION, ANSWER, ROLE = 8, 10, 10  # common/rdma/handshake.c: where things are
 
 
 def job_request(method: int, job: int = 0, jobs: int = 1, depth: int = 16, imm: int = 0) -> bytes:
-    """fio_engine/job_handshake.c: what lane and token hold."""
+    """fio_engine/job_handshake.c: what number and token hold."""
     lane, token = jobs << 16 | job, method << 48 | depth << 32 | imm
     return BLANK[:12] + lane.to_bytes(4, "little") + token.to_bytes(8, "little")
 

@@ -21,8 +21,9 @@
 #define DATA_MAX 255
 #define HOLD_MS	 60000
 
-static const struct connection_queues lane = {.sq_size = 4, .cq_size = 6, .rq_size = 1};
-static const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1, .lane = &lane};
+static const struct connection_queues queues = {.sq_size = 4, .cq_size = 6, .rq_size = 1};
+static const struct connection_cfg cfg = {
+	.peer_name = "the victim", .stop_fd = -1, .queues = &queues};
 
 static int fail(const char *what)
 {

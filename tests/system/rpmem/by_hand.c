@@ -11,7 +11,7 @@ static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, lane,
 						  cfg->daemon->token};
 	const struct connection_queues queues = {.sq_size = 4, .cq_size = 4, .rq_size = 1};
-	const struct connection_cfg connection = {.stop_fd = -1, .lane = &queues};
+	const struct connection_cfg connection = {.stop_fd = -1, .queues = &queues};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	struct handshake_reply reply;
 	int ret;

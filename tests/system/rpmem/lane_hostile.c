@@ -95,7 +95,7 @@ static int connect_rdma(struct hostile *h, const uint8_t *handshake, size_t len)
 {
 	struct connection_queues queues = {
 		.sq_size = 16, .rq_size = ANSWERS, .cq_size = 64, .post = post, .arg = h};
-	const struct connection_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .lane = &queues};
+	const struct connection_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .queues = &queues};
 	struct handshake_reply reply;
 	int ret = connection_connect(&h->connection, h->dial.peer, h->address, h->port, &cfg,
 				     handshake, len);
@@ -162,7 +162,7 @@ static int test_handshakes(struct hostile *h, unsigned rounds)
 			bad.token = 0;
 			break;
 		case 2:
-			bad.lane = 1024 + (uint32_t)test_random(&h->random) % 1000000;
+			bad.number = 1024 + (uint32_t)test_random(&h->random) % 1000000;
 			break;
 		case 3:
 			bad.version++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_connection.c -- the configuration of a lane, with a librpma that may be an older one.
+ * test_connection.c -- the configuration of queues, over a librpma that may be older.
  */
 #include <string.h>
 
@@ -21,9 +21,9 @@ struct librpma_1_4 __wrap_librpma_1_4_calls(void)
 
 static int configure(uint32_t batch)
 {
-	const struct connection_queues lane = {
+	const struct connection_queues queues = {
 		.sq_size = 8, .cq_size = 8, .rq_size = 1, .batch = batch};
-	const struct connection_cfg cfg = {.stop_fd = -1, .lane = &lane};
+	const struct connection_cfg cfg = {.stop_fd = -1, .queues = &queues};
 	struct rpma_conn_cfg *made = NULL;
 	int ret = connection_conn_cfg(&cfg, &made);
 

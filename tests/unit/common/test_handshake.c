@@ -30,7 +30,7 @@ static void a_request_comes_back(void **state)
 	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), 0);
 	assert_int_equal(got.version, request.version);
 	assert_int_equal(got.role, request.role);
-	assert_int_equal(got.lane, request.lane);
+	assert_int_equal(got.number, request.number);
 	assert_int_equal(got.token, request.token);
 }
 

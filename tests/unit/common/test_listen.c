@@ -38,10 +38,10 @@ struct librpma_1_4 __wrap_librpma_1_4_calls(void)
 
 static int next(int code, struct rpma_conn_req **req)
 {
-	static const struct connection_queues lane = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
+	static const struct connection_queues queues = {.sq_size = 1, .cq_size = 2, .rq_size = 1};
 
 	answer = code;
-	return endpoint_next(EP, &lane, NULL, req);
+	return endpoint_next(EP, &queues, NULL, req);
 }
 
 static void a_request_is_handed_on(void **state)

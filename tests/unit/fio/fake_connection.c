@@ -115,13 +115,13 @@ int __wrap_connection_connect(struct connection **connection, struct rpma_peer *
 	assert_int_equal(handshake_len, HANDSHAKE_REQUEST_BYTES);
 	assert_string_equal(cfg->peer_name, "server 127.0.0.1:7204");
 	memcpy(fake.handshake, handshake, handshake_len);
-	fake.lane = *cfg->lane;
+	fake.queues = *cfg->queues;
 	if (fake.failures >= fake.tries)
 		return failure_because(fake.here ? CAUSE_UNKNOWN : CAUSE_REFUSED, fake.failure,
 				       fake.here ? "request" : "connect", "no server listens%s",
 				       fake.here ? connection_cause(-1) : "");
-	if (cfg->lane->post != NULL)
-		ret = cfg->lane->post((struct rpma_conn_req *)0x60, cfg->lane->arg);
+	if (cfg->queues->post != NULL)
+		ret = cfg->queues->post((struct rpma_conn_req *)0x60, cfg->queues->arg);
 	if (ret)
 		return ret;
 	make_reply();

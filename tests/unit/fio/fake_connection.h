@@ -35,7 +35,7 @@ struct fake {
 	bool no_device, receive_fails, register_fails, deaf, gone;
 	/* what did happen */
 	unsigned tries, receives, goodbyes;
-	struct connection_queues lane;
+	struct connection_queues queues;
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	uint8_t sent[HANDSHAKE_REPLY_BYTES];
 	size_t descriptor_bytes;

@@ -297,12 +297,13 @@ void client_request_only(const struct job_request *job_request, struct rpma_conn
 struct test_client *client_connect(const void *bytes, size_t len)
 {
 	struct test_client *g = calloc(1, sizeof(*g));
-	const struct connection_queues lane = {.sq_size = 2 * CLIENT_DEPTH,
-					       .cq_size = 3 * CLIENT_DEPTH,
-					       .rq_size = CLIENT_DEPTH,
-					       .post = post_answers,
-					       .arg = g};
-	const struct connection_cfg cfg = {.peer_name = "the server", .stop_fd = -1, .lane = &lane};
+	const struct connection_queues queues = {.sq_size = 2 * CLIENT_DEPTH,
+						 .cq_size = 3 * CLIENT_DEPTH,
+						 .rq_size = CLIENT_DEPTH,
+						 .post = post_answers,
+						 .arg = g};
+	const struct connection_cfg cfg = {
+		.peer_name = "the server", .stop_fd = -1, .queues = &queues};
 
 	assert_non_null(g);
 	assert_int_equal(

@@ -35,9 +35,9 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 	assert_non_null(connection.remote);
 	assert_ptr_equal(connection.conn, FAKE_CONN);
 	assert_ptr_equal(connection.cq, FAKE_CQ);
-	assert_int_equal(fake.lane.sq_size, 10);
-	assert_int_equal(fake.lane.cq_size, 14);
-	assert_int_equal(fake.lane.rq_size, 1);
+	assert_int_equal(fake.queues.sq_size, 10);
+	assert_int_equal(fake.queues.cq_size, 14);
+	assert_int_equal(fake.queues.rq_size, 1);
 	assert_int_equal(fake.receives, 0);
 	job_connection_close(&connection);
 	connection_end();
@@ -49,7 +49,7 @@ static void gpspm_has_a_receive_for_each_message(void **state)
 
 	fake_connection_begin(METHOD_GPSPM);
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(fake.lane.rq_size, 4);
+	assert_int_equal(fake.queues.rq_size, 4);
 	assert_int_equal(fake.receives, 4);
 	job_connection_close(&connection);
 	connection_end();
@@ -63,7 +63,7 @@ static void immediate_data_has_a_few(void **state)
 	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.depth = 256;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(fake.lane.rq_size, JOB_CONNECTION_CREDITS);
+	assert_int_equal(fake.queues.rq_size, JOB_CONNECTION_CREDITS);
 	assert_int_equal(fake.receives, JOB_CONNECTION_CREDITS);
 	job_connection_close(&connection);
 	connection_end();

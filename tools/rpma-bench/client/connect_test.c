@@ -52,7 +52,7 @@ static int prepare(const struct connect_test *t, struct rpma_conn_req **req)
 	static const struct connection_queues queues = {.sq_size = 1, .rq_size = 1, .cq_size = 2};
 	const struct connection_cfg cfg = {.peer_name = t->control->dial.name,
 					   .stop_fd = -1,
-					   .lane = &queues,
+					   .queues = &queues,
 					   .knobs = t->control->knobs};
 	struct rpma_conn_cfg *conn_cfg = NULL;
 	char service[8];

@@ -150,7 +150,7 @@ static int connect_to(struct connection **connection, struct dial *dial,
 		      struct handshake_reply *reply)
 {
 	const struct connection_cfg cfg = {
-		.stop_fd = cli_stop_fd(), .lane = queues, .knobs = knobs};
+		.stop_fd = cli_stop_fd(), .queues = queues, .knobs = knobs};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	int ret;
 

@@ -37,7 +37,7 @@ static bool expected(const struct lane_listener *r, const struct rpma_conn_req *
 	return service_handshake(r->server->service.allow, req, &handshake) == 0 &&
 	       handshake_judge_request(handshake.ptr, handshake.len, HANDSHAKE_MEASURE, &request,
 				       &answer) == 0 &&
-	       answer == HANDSHAKE_WELCOME && request.token == r->token && request.lane == index;
+	       answer == HANDSHAKE_WELCOME && request.token == r->token && request.number == index;
 }
 
 static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
@@ -56,7 +56,7 @@ int lane_listener_accept(struct lane_listener *listener, uint32_t index,
 	const struct connection_cfg cfg = {
 		.peer_name = "a client",
 		.stop_fd = listener->server->service.stop_fd,
-		.lane = queues,
+		.queues = queues,
 	};
 	struct rpma_conn_req *req;
 	int ret = endpoint_next(listener->ep, queues, listener->knobs, &req);

@@ -128,7 +128,7 @@ static int make_ends(struct responder *r)
 	for (uint32_t i = 0; i < r->ends_count; i++) {
 		r->ends[i] = (struct end){.responder = r, .index = i};
 		r->ends[i].pool = &r->pools[r->params->srq ? 0 : i];
-		r->ends[i].lane = (struct connection_queues){
+		r->ends[i].queues = (struct connection_queues){
 			.sq_size = params_answered(r->params) ? slots : 1,
 			.rq_size = r->receives,
 			.cq_size = 2 * slots,
@@ -166,7 +166,7 @@ static int set_up(struct responder *r, struct rpma_peer *peer)
 	if (r->params->srq && (ret = make_srq(r, peer)))
 		return ret;
 	for (uint32_t i = 0; i < r->ends_count; i++)
-		r->ends[i].lane.srq = r->srq;
+		r->ends[i].queues.srq = r->srq;
 	return 0;
 }
 
@@ -197,7 +197,7 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 
 const struct connection_queues *responder_lane(struct responder *responder, uint32_t index)
 {
-	return &responder->ends[index].lane;
+	return &responder->ends[index].queues;
 }
 
 int responder_attach(struct responder *responder, uint32_t index,

@@ -17,7 +17,7 @@ struct end {
 	struct responder *responder;
 	uint32_t index;
 	struct slot_pool *pool; /* its own, or that of the shared queue */
-	struct connection_queues lane;
+	struct connection_queues queues;
 	struct rpma_conn *conn; /* borrowed; NULL: not there, or broken */
 	struct rpma_cq *cq;
 };
