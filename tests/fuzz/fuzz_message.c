@@ -22,7 +22,7 @@ static void check_params(const struct params *p)
 	hold(p->test < BENCH_TESTS && p->op < BENCH_OPS && p->persist < BENCH_PERSISTS);
 	hold(p->size_bytes > 0 && p->size_bytes <= PARAMS_SIZE_MAX);
 	hold(p->depth > 0 && p->depth <= PARAMS_DEPTH_MAX);
-	hold(params_lanes(p) > 0 && params_lanes(p) <= PARAMS_LANES_MAX);
+	hold(params_qps(p) > 0 && params_qps(p) <= PARAMS_QPS_MAX);
 	hold(p->target < PARAMS_TARGETS_MAX);
 	hold(params_conflict(p) == NULL);
 }
@@ -52,7 +52,7 @@ static void check_message(const struct message *m)
 		hold(m->start.phase < PHASES);
 		break;
 	case MESSAGE_END:
-		hold(m->end.lanes_count <= PARAMS_LANES_MAX);
+		hold(m->end.qps_count <= PARAMS_QPS_MAX);
 		break;
 	default:
 		hold(m->type == MESSAGE_HELLO || m->type == MESSAGE_BYE ||
@@ -134,7 +134,7 @@ static size_t message_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		strcpy(m.ready.refusal, "no");
 		break;
 	case MESSAGE_END:
-		m.end.lanes_count = 2;
+		m.end.qps_count = 2;
 		break;
 	default:
 		break;

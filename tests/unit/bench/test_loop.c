@@ -8,22 +8,22 @@
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
-#include "fake_lanes.h"
+#include "fake_qps.h"
 
-static uint64_t rising(uint32_t lane, uint64_t op)
+static uint64_t rising(uint32_t qp, uint64_t op)
 {
 	return 1000 * (op + 1);
 }
 
 /* 100 ms once, else 10 us. */
-static uint64_t stall(uint32_t lane, uint64_t op)
+static uint64_t stall(uint32_t qp, uint64_t op)
 {
 	return op == 3000 ? 100000000 : 10000;
 }
 
-static uint64_t lane_1_is_slow(uint32_t lane, uint64_t op)
+static uint64_t qp_1_is_slow(uint32_t qp, uint64_t op)
 {
-	return lane == 1 ? 100000 : 10000;
+	return qp == 1 ? 100000 : 10000;
 }
 
 static void operations_are_counted_and_timed(void **state)
@@ -36,7 +36,7 @@ static void operations_are_counted_and_timed(void **state)
 	assert_int_equal(m.ops, 100);
 	assert_int_equal(m.elapsed_ns, 1000000);
 	assert_int_equal(m.begin_raw_ns, fake.begin_ns);
-	assert_int_equal(cfg.lanes[0].touched, 100);
+	assert_int_equal(cfg.qps[0].touched, 100);
 	assert_int_equal(fake_latency.count, 100);
 	assert_int_equal(fake_latency.min_ns, 10000);
 	assert_int_equal(fake_latency.max_ns, 10000);
@@ -114,7 +114,7 @@ static void unsignalled_operations_are_counted_not_timed(void **state)
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.finished, fake.posted);
 	assert_int_equal(m.ops, fake.posted);
-	assert_true(fake.lanes[0].last_signal);
+	assert_true(fake.qps[0].last_signal);
 	assert_int_equal(fake_latency.count, (m.ops + 3) / 4);
 	assert_int_equal(fake_latency.min_ns, 10000);
 	assert_int_equal(fake_latency.max_ns, 10000);
@@ -138,7 +138,7 @@ static void a_batch_has_one_doorbell(void **state)
 }
 
 /* Operations of any latency, so that completions come one by one. */
-static uint64_t any_latency(uint32_t lane, uint64_t op)
+static uint64_t any_latency(uint32_t qp, uint64_t op)
 {
 	return 1000 + op * 7919 % 5000;
 }
@@ -156,11 +156,11 @@ static void a_batch_waits_for_room_for_all_of_it(void **state)
 		cfg.batch = batch;
 		cfg.signal_every = batches[i][1];
 		cfg.max_ops = 1001;
-		cfg.lanes_count = 2;
+		cfg.qps_count = 2;
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_int_equal(m.ops, 1001);
 		assert_int_equal(fake.most_waited, batch);
-		/* 501 and 500: the last one of each lane may be less than a batch */
+		/* 501 and 500: the last one of each queue pair may be less than a batch */
 		assert_int_equal(fake.doorbells,
 				 (501 + batch - 1) / batch + (500 + batch - 1) / batch);
 		assert_int_equal(fake.finished, fake.posted);
@@ -248,30 +248,30 @@ static void intervals_beyond_their_room_lose_no_samples(void **state)
 	assert_int_equal(fake_latency.count, m.ops);
 }
 
-static void every_lane_keeps_its_depth(void **state)
+static void every_qp_keeps_its_depth(void **state)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
 	struct measured m;
 
-	cfg.lanes_count = 3;
+	cfg.qps_count = 3;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.most_in_flight, 4);
 	assert_int_equal(m.ops, 3 * 400);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(fake.lanes[i].posted, 400);
-		assert_int_equal(cfg.lanes[i].touched, 400);
+		assert_int_equal(fake.qps[i].posted, 400);
+		assert_int_equal(cfg.qps[i].touched, 400);
 	}
 }
 
-static void a_slow_lane_holds_no_other_one_up(void **state)
+static void a_slow_qp_holds_no_other_one_up(void **state)
 {
-	struct measure_cfg cfg = fake_setup(lane_1_is_slow, 1, 10000000);
+	struct measure_cfg cfg = fake_setup(qp_1_is_slow, 1, 10000000);
 	struct measured m;
 
-	cfg.lanes_count = 2;
+	cfg.qps_count = 2;
 	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(fake.lanes[0].posted, 1000);
-	assert_int_equal(fake.lanes[1].posted, 100);
+	assert_int_equal(fake.qps[0].posted, 1000);
+	assert_int_equal(fake.qps[1].posted, 100);
 }
 
 static void a_mix_has_its_share_of_reads(void **state)
@@ -291,7 +291,7 @@ static void a_mix_has_its_share_of_reads(void **state)
 	assert_in_range(m.read_ops, 120000 - 1450, 120000 + 1450);
 	assert_int_equal(fake_read_latency.count, m.read_ops);
 	assert_int_equal(fake_latency.count, m.ops - m.read_ops);
-	assert_int_equal(cfg.lanes[0].touched, m.ops - m.read_ops);
+	assert_int_equal(cfg.qps[0].touched, m.ops - m.read_ops);
 	/* whatever a read completed as last */
 	assert_true(m.native_flush);
 
@@ -328,15 +328,15 @@ static void an_answered_operation_ends_with_its_answer(void **state)
 
 		cfg.operation = &fake_answered;
 		fake.request_ns = request_ns[i];
-		fake.lanes[0].first_receive = 3;
+		fake.qps[0].first_receive = 3;
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_int_equal(fake_latency.count, m.ops);
 		assert_int_equal(fake_latency.min_ns, 10000);
 		assert_int_equal(fake_latency.max_ns, 10000);
 		assert_int_equal(m.ops, fake.posted);
-		assert_int_equal(fake.lanes[0].pending_count, 0);
+		assert_int_equal(fake.qps[0].pending_count, 0);
 		/* one receive is ready for each of those to come */
-		assert_int_equal(fake.lanes[0].armed_receives, 4 + m.ops);
+		assert_int_equal(fake.qps[0].armed_receives, 4 + m.ops);
 	}
 }
 
@@ -388,14 +388,14 @@ static void events_give_the_same_figures(void **state)
 	assert_true(fake.waits > 0);
 }
 
-/* Eight in flight on two lanes, and one arrives while a queue is armed again. */
+/* Eight in flight on two queue pairs, and one arrives while a queue is armed again. */
 static void no_event_is_slept_through(void **state)
 {
 	struct measure_cfg cfg = fake_setup(rising, 8, 20000000);
 	struct measured m;
 
 	cfg.completion = BENCH_EVENT;
-	cfg.lanes_count = 2;
+	cfg.qps_count = 2;
 	fake.wait_ns = 1500;
 	fake.step_ns = 300;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -466,8 +466,8 @@ int main(void)
 		cmocka_unit_test(windows_are_counted),
 		cmocka_unit_test(intervals_have_figures_of_their_own),
 		cmocka_unit_test(intervals_beyond_their_room_lose_no_samples),
-		cmocka_unit_test(every_lane_keeps_its_depth),
-		cmocka_unit_test(a_slow_lane_holds_no_other_one_up),
+		cmocka_unit_test(every_qp_keeps_its_depth),
+		cmocka_unit_test(a_slow_qp_holds_no_other_one_up),
 		cmocka_unit_test(a_mix_has_its_share_of_reads),
 		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
 		cmocka_unit_test(an_answered_operation_ends_with_its_answer),

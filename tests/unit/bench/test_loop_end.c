@@ -7,9 +7,9 @@
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
-#include "fake_lanes.h"
+#include "fake_qps.h"
 
-static uint64_t never(uint32_t lane, uint64_t op)
+static uint64_t never(uint32_t qp, uint64_t op)
 {
 	return op < 100 ? 1000 : FAKE_NEVER;
 }
@@ -39,11 +39,11 @@ static void it_ends_after_so_many_operations(void **state)
 
 	cfg.max_ops = 1001;
 	cfg.signal_every = 4;
-	cfg.lanes_count = 3;
+	cfg.qps_count = 3;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 1001);
 	assert_int_equal(fake.posted, 1001);
-	/* 334, 334, 333: each lane sees its last one complete */
+	/* 334, 334, 333: each queue pair sees its last one complete */
 	assert_int_equal(fake_latency.count, 84 + 84 + 84);
 	assert_false(m.interrupted);
 }
@@ -58,7 +58,7 @@ static void the_last_operation_is_always_signalled(void **state)
 		cfg.signal_every = 5;
 		fake.stop_at = at;
 		assert_int_equal(fake_run(&cfg, &m), 0);
-		assert_true(fake.lanes[0].last_signal);
+		assert_true(fake.qps[0].last_signal);
 		assert_int_equal(fake.finished, fake.posted);
 		assert_int_equal(m.ops, fake.posted);
 	}
@@ -77,8 +77,8 @@ static void a_batch_is_complete_at_the_end(void **state)
 		cfg.signal_every = batches[at % 4][1];
 		fake.stop_at = at / 4;
 		assert_int_equal(fake_run(&cfg, &m), 0);
-		assert_int_equal(fake.lanes[0].waiting, 0);
-		assert_true(fake.lanes[0].last_signal);
+		assert_int_equal(fake.qps[0].waiting, 0);
+		assert_true(fake.qps[0].last_signal);
 		assert_int_equal(fake.finished, fake.posted);
 		assert_int_equal(m.ops, fake.posted);
 	}

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "fake_lanes.h"
+#include "fake_qps.h"
 
 #define ROOM	    6
 #define INTERVAL_NS 100000000ULL /* 10,000 operations of 10 us */
@@ -77,7 +77,7 @@ static void more_than_fit_become_longer(void **state)
 	}
 }
 
-static uint64_t stall(uint32_t lane, uint64_t op)
+static uint64_t stall(uint32_t qp, uint64_t op)
 {
 	return op == 4999 ? 301000000 : 10000;
 }

@@ -3,15 +3,15 @@
  * test_loop_knee.c -- a search for a rate over the open loop, with a time of our own and
  * operations whose service time is known: the knee is depth by service time.
  */
-#include "fake_lanes.h"
+#include "fake_qps.h"
 #include "tools/rpma-bench/result/knee.h"
 
 #define SERVICE_NS  200000
 #define DURATION_NS 100000000 /* 0.4 % above the knee, the last one waits two services */
 
-static uint64_t service(uint32_t lane, uint64_t op)
+static uint64_t service(uint32_t qp, uint64_t op)
 {
-	(void)lane;
+	(void)qp;
 	(void)op;
 	return SERVICE_NS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_loop_open.c -- the open measuring loop with a time and completions
- * of our own: the plan never moves, whatever the lanes do.
+ * of our own: the plan never moves, whatever the queue pairs do.
  */
 #include <math.h>
 #include <string.h>
@@ -9,23 +9,23 @@
 #include "common/base/cli.h"
 #include "common/base/failure.h"
 #include "common/json/result.h"
-#include "fake_lanes.h"
+#include "fake_qps.h"
 
 #define PERIOD_NS 100000
 #define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */
 
 /* 100 ms once, else 10 us. */
-static uint64_t stall(uint32_t lane, uint64_t op)
+static uint64_t stall(uint32_t qp, uint64_t op)
 {
 	return op == 3000 ? 100000000 : 10000;
 }
 
-static uint64_t longer_than_the_period(uint32_t lane, uint64_t op)
+static uint64_t longer_than_the_period(uint32_t qp, uint64_t op)
 {
 	return 4 * PERIOD_NS;
 }
 
-static uint64_t never(uint32_t lane, uint64_t op)
+static uint64_t never(uint32_t qp, uint64_t op)
 {
 	return op < 100 ? 1000 : FAKE_NEVER;
 }
@@ -210,18 +210,18 @@ static void what_was_never_begun_lies_beyond_what_was_measured(void **state)
 	json_decref(latency);
 }
 
-static void lanes_take_turns(void **state)
+static void qps_take_turns(void **state)
 {
 	struct measure_cfg cfg = setup(longer_than_the_period, 4, 100000000);
 	struct measured m;
 
-	cfg.lanes_count = 2;
+	cfg.qps_count = 2;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 1000);
 	assert_int_equal(m.late_ops, 0);
-	assert_int_equal(fake.lanes[0].posted, 500);
-	assert_int_equal(fake.lanes[1].posted, 500);
-	assert_int_equal(cfg.lanes[0].touched, 500);
+	assert_int_equal(fake.qps[0].posted, 500);
+	assert_int_equal(fake.qps[1].posted, 500);
+	assert_int_equal(cfg.qps[0].touched, 500);
 }
 
 static void the_plan_may_begin_later(void **state)
@@ -253,11 +253,11 @@ static void it_ends_after_so_many_operations(void **state)
 	struct measured m;
 
 	cfg.max_ops = 101;
-	cfg.lanes_count = 2;
+	cfg.qps_count = 2;
 	cfg.limit_ns = UINT64_MAX;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 101);
-	assert_int_equal(fake.lanes[0].posted, 51);
+	assert_int_equal(fake.qps[0].posted, 51);
 }
 
 static void a_warm_up_waits_for_its_operations(void **state)
@@ -385,7 +385,7 @@ int main(void)
 		cmocka_unit_test(more_than_can_be_done_is_cut_off),
 		cmocka_unit_test(a_plan_that_is_done_whole_has_all_its_quantiles),
 		cmocka_unit_test(what_was_never_begun_lies_beyond_what_was_measured),
-		cmocka_unit_test(lanes_take_turns),
+		cmocka_unit_test(qps_take_turns),
 		cmocka_unit_test(the_plan_may_begin_later),
 		cmocka_unit_test(nothing_is_planned_after_the_end),
 		cmocka_unit_test(it_ends_after_so_many_operations),

@@ -380,18 +380,18 @@ static void a_start_names_its_phase(void **state)
 	refused(&m);
 }
 
-static void an_end_says_what_each_lane_did(void **state)
+static void an_end_says_what_each_qp_did(void **state)
 {
 	struct message m = {.type = MESSAGE_END}, got;
 
-	m.end.lanes_count = PARAMS_LANES_MAX;
-	for (size_t i = 0; i < PARAMS_LANES_MAX; i++)
+	m.end.qps_count = PARAMS_QPS_MAX;
+	for (size_t i = 0; i < PARAMS_QPS_MAX; i++)
 		m.end.touched[i] = UINT64_MAX - i;
 	got = through(&m);
 	assert_memory_equal(got.end.touched, m.end.touched, sizeof(m.end.touched));
 	message_encode(&m, wire);
-	wire[8 + 1] = 2; /* 512 lanes */
-	assert_int_equal(message_decode(wire, 8 + 4 + 8 * PARAMS_LANES_MAX, &got), -EPROTO);
+	wire[8 + 1] = 2; /* 512 queue pairs */
+	assert_int_equal(message_decode(wire, 8 + 4 + 8 * PARAMS_QPS_MAX, &got), -EPROTO);
 }
 
 static void signs_of_life_and_byes_are_empty(void **state)
@@ -425,7 +425,7 @@ int main(void)
 		cmocka_unit_test(a_chunk_stays_within_its_text),
 		cmocka_unit_test(a_chunk_cannot_reach_past_its_message),
 		cmocka_unit_test(a_start_names_its_phase),
-		cmocka_unit_test(an_end_says_what_each_lane_did),
+		cmocka_unit_test(an_end_says_what_each_qp_did),
 		cmocka_unit_test(signs_of_life_and_byes_are_empty),
 	};
 

@@ -10,7 +10,7 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/offsets.h"
 
-static struct params one_lane(uint64_t size_bytes, enum bench_pattern pattern)
+static struct params one_qp(uint64_t size_bytes, enum bench_pattern pattern)
 {
 	return (struct params){
 		.size_bytes = size_bytes,
@@ -21,18 +21,18 @@ static struct params one_lane(uint64_t size_bytes, enum bench_pattern pattern)
 	};
 }
 
-/* A target after `ops` operations of each lane, as the client's device would leave it. */
+/* A target after `ops` operations of each queue pair, as the client's device would leave it. */
 static uint8_t *written(const struct params *params, uint64_t target_bytes, uint64_t ops,
 			uint64_t seed)
 {
 	uint8_t *target = calloc(1, target_bytes);
 
 	assert_non_null(target);
-	for (uint32_t lane = 0; lane < params_lanes(params); lane++) {
+	for (uint32_t qp = 0; qp < params_qps(params); qp++) {
 		struct access a;
 		uint8_t *source;
 
-		access_init(&a, params, target_bytes, lane, seed);
+		access_init(&a, params, target_bytes, qp, seed);
 		source = malloc(access_source_bytes(&a));
 		assert_non_null(source);
 		access_fill(&a, source);
@@ -55,10 +55,10 @@ static struct access_check check(const struct params *params, uint64_t target_by
 {
 	struct access_check c = ACCESS_CHECK_NONE;
 
-	for (uint32_t lane = 0; lane < params_lanes(params); lane++) {
+	for (uint32_t qp = 0; qp < params_qps(params); qp++) {
 		struct access a;
 
-		access_init(&a, params, target_bytes, lane, seed);
+		access_init(&a, params, target_bytes, qp, seed);
 		access_verify(&a, params, target, touched, &c, NULL);
 	}
 	return c;
@@ -70,7 +70,7 @@ static void every_slot_comes_once_before_any_comes_twice(void **state)
 
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
 		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
-			struct params p = one_lane(64, (enum bench_pattern)pattern);
+			struct params p = one_qp(64, (enum bench_pattern)pattern);
 			uint8_t *seen = calloc(slots[i], 1);
 			struct access a;
 
@@ -90,7 +90,7 @@ static void every_slot_comes_once_before_any_comes_twice(void **state)
 
 static void a_sequence_is_in_order(void **state)
 {
-	struct params p = one_lane(100, BENCH_SEQ);
+	struct params p = one_qp(100, BENCH_SEQ);
 	struct access a;
 
 	access_init(&a, &p, 1024, 0, 1);
@@ -103,7 +103,7 @@ static void a_random_order_has_no_stride(void **state)
 {
 	enum { SLOTS = 4096 };
 	static unsigned distances[2 * SLOTS];
-	struct params p = one_lane(64, BENCH_RAND);
+	struct params p = one_qp(64, BENCH_RAND);
 	uint64_t last = 0;
 	struct access a;
 
@@ -124,7 +124,7 @@ static void a_random_order_has_no_stride(void **state)
 
 static void each_seed_has_an_order_and_a_content_of_its_own(void **state)
 {
-	struct params p = one_lane(64, BENCH_RAND);
+	struct params p = one_qp(64, BENCH_RAND);
 	struct access a, b;
 	unsigned equal = 0;
 
@@ -136,31 +136,31 @@ static void each_seed_has_an_order_and_a_content_of_its_own(void **state)
 	assert_true(equal < 20);
 }
 
-static void lanes_do_not_overlap(void **state)
+static void qps_do_not_overlap(void **state)
 {
-	struct params p = one_lane(100, BENCH_SEQ);
+	struct params p = one_qp(100, BENCH_SEQ);
 	uint64_t end = 0;
 
 	p.threads = 2;
 	p.connections = 3;
-	for (uint32_t lane = 0; lane < 6; lane++) {
+	for (uint32_t qp = 0; qp < 6; qp++) {
 		struct access a;
 
-		access_init(&a, &p, 10000, lane, 1);
+		access_init(&a, &p, 10000, qp, 1);
 		assert_in_range(access_offset(&a, 0), end, 10000);
 		end = access_offset(&a, a.slots - 1) + 100;
 		assert_true(end <= 10000);
 	}
 }
 
-static void the_least_room_of_a_lane_is_enough(void **state)
+static void the_least_room_of_a_qp_is_enough(void **state)
 {
 	static const uint64_t sizes[] = {1, 8, 63, 64, 65, 4096, 1048576};
 	static const enum bench_persist persists[] = {BENCH_NONE, BENCH_APPEND};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		for (size_t k = 0; k < 2; k++) {
-			struct params p = one_lane(sizes[i], BENCH_SEQ);
+			struct params p = one_qp(sizes[i], BENCH_SEQ);
 			struct access a;
 			uint64_t room;
 
@@ -179,7 +179,7 @@ static void the_least_room_of_a_lane_is_enough(void **state)
 
 static void the_source_stays_small(void **state)
 {
-	struct params p = one_lane(64, BENCH_SEQ);
+	struct params p = one_qp(64, BENCH_SEQ);
 	struct access a;
 
 	access_init(&a, &p, 1ULL << 34, 0, 1);
@@ -205,7 +205,7 @@ static void what_was_written_is_found(void **state)
 {
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
 		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
-			struct params p = one_lane(targets[i].size, (enum bench_pattern)pattern);
+			struct params p = one_qp(targets[i].size, (enum bench_pattern)pattern);
 			uint8_t *target = written(&p, targets[i].target_bytes, targets[i].ops, 9);
 			struct access_check c =
 				check(&p, targets[i].target_bytes, target, targets[i].ops, 9);
@@ -225,7 +225,7 @@ static void what_was_written_is_found(void **state)
 static void exactly_the_flipped_byte_is_found(void **state)
 {
 	const uint64_t bytes = 1024, ops = 5;
-	struct params p = one_lane(100, BENCH_RAND);
+	struct params p = one_qp(100, BENCH_RAND);
 	uint8_t *target = written(&p, bytes, ops, 3);
 	uint64_t found = 0;
 
@@ -248,7 +248,7 @@ static void exactly_the_flipped_byte_is_found(void **state)
 
 static void what_was_not_written_is_found(void **state)
 {
-	struct params p = one_lane(256, BENCH_SEQ);
+	struct params p = one_qp(256, BENCH_SEQ);
 	uint8_t *target = written(&p, 65536, 99, 3);
 	struct access_check c = check(&p, 65536, target, 100, 3);
 
@@ -261,7 +261,7 @@ static void what_was_not_written_is_found(void **state)
 
 static void what_an_earlier_repeat_left_is_no_match(void **state)
 {
-	struct params p = one_lane(4096, BENCH_SEQ);
+	struct params p = one_qp(4096, BENCH_SEQ);
 	uint8_t *target = written(&p, 65536, 16, 3);
 	struct access_check c = check(&p, 65536, target, 16, 4);
 
@@ -271,7 +271,7 @@ static void what_an_earlier_repeat_left_is_no_match(void **state)
 
 static void a_log_is_checked_with_its_tail(void **state)
 {
-	struct params p = one_lane(100, BENCH_SEQ);
+	struct params p = one_qp(100, BENCH_SEQ);
 	struct access_check c;
 	uint8_t *target;
 
@@ -291,9 +291,9 @@ static void a_log_is_checked_with_its_tail(void **state)
 	}
 }
 
-static void all_lanes_are_checked(void **state)
+static void all_qps_are_checked(void **state)
 {
-	struct params p = one_lane(64, BENCH_RAND);
+	struct params p = one_qp(64, BENCH_RAND);
 	struct access_check c;
 	uint8_t *target;
 
@@ -315,7 +315,7 @@ static void all_lanes_are_checked(void **state)
 static void zipf_has_hot_slots_anywhere(void **state)
 {
 	static uint32_t places[ACCESS_PLACES], counts[1000];
-	struct params p = one_lane(64, 990000);
+	struct params p = one_qp(64, 990000);
 	uint64_t hottest[2];
 	double sum = 0;
 
@@ -354,15 +354,15 @@ int main(void)
 		cmocka_unit_test(a_sequence_is_in_order),
 		cmocka_unit_test(a_random_order_has_no_stride),
 		cmocka_unit_test(each_seed_has_an_order_and_a_content_of_its_own),
-		cmocka_unit_test(lanes_do_not_overlap),
-		cmocka_unit_test(the_least_room_of_a_lane_is_enough),
+		cmocka_unit_test(qps_do_not_overlap),
+		cmocka_unit_test(the_least_room_of_a_qp_is_enough),
 		cmocka_unit_test(the_source_stays_small),
 		cmocka_unit_test(what_was_written_is_found),
 		cmocka_unit_test(exactly_the_flipped_byte_is_found),
 		cmocka_unit_test(what_was_not_written_is_found),
 		cmocka_unit_test(what_an_earlier_repeat_left_is_no_match),
 		cmocka_unit_test(a_log_is_checked_with_its_tail),
-		cmocka_unit_test(all_lanes_are_checked),
+		cmocka_unit_test(all_qps_are_checked),
 		cmocka_unit_test(zipf_has_hot_slots_anywhere),
 	};
 

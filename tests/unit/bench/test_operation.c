@@ -108,14 +108,14 @@ int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
 	return 0;
 }
 
-int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t lane, uint64_t offset,
+int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t qp, uint64_t offset,
 			       uint64_t bytes, bool relaxed);
 
-int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t lane, uint64_t offset,
+int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t qp, uint64_t offset,
 			       uint64_t bytes, bool relaxed)
 {
 	assert_ptr_equal(pool, memory);
-	assert_int_equal(lane, 7);
+	assert_int_equal(qp, 7);
 	return note(relaxed ? "relaxed" : "persist", offset, bytes, 0, NULL);
 }
 
@@ -134,9 +134,9 @@ static struct params params_of(enum bench_op op, enum bench_persist persist)
 	};
 }
 
-static struct lane lane_of(const struct params *params)
+static struct qp qp_of(const struct params *params)
 {
-	struct lane lane = {
+	struct qp qp = {
 		.source = memory,
 		.sink = memory,
 		.sink_stride = 128,
@@ -147,10 +147,10 @@ static struct lane lane_of(const struct params *params)
 		.notes_offset = 4096,
 	};
 
-	access_init(&lane.access, params, TARGET, 0, 1);
-	lane.reads = lane.access;
+	access_init(&qp.access, params, TARGET, 0, 1);
+	qp.reads = qp.access;
 	work_count = 0;
-	return lane;
+	return qp;
 }
 
 static void each_combination_that_may_be_asked_for_is_there(void **state)
@@ -200,10 +200,10 @@ static void only_the_last_work_completes_and_only_when_asked_to(void **state)
 		for (size_t f = 0; f < 2; f++) {
 			const struct params p = params_of(rows[i].op, rows[i].persist);
 			const struct operation *o = operation_find(p.op, p.persist);
-			struct lane lane = lane_of(&p);
+			struct qp qp = qp_of(&p);
 
 			assert_string_equal(o->latency_kind, rows[i].kind);
-			assert_int_equal(o->post(&lane, 3, flags[f]), 0);
+			assert_int_equal(o->post(&qp, 3, flags[f]), 0);
 			assert_int_equal(work_count, o->work_requests);
 			for (uint32_t k = 0; k < work_count; k++) {
 				bool last = k + 1 == work_count;
@@ -223,13 +223,13 @@ static void in_a_batch_only_the_last_work_of_all_is_posted_at_once(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct params p = params_of(rows[i].op, rows[i].persist);
 		const struct operation *o = operation_find(p.op, p.persist);
-		struct lane lane = lane_of(&p);
+		struct qp qp = qp_of(&p);
 
 		p.batch = 2;
-		assert_int_equal(lane_queues(o, NULL, &p).batch, 2 * o->work_requests);
-		lane.leading |= RPMA_F_MORE;
-		assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE), 0);
-		assert_int_equal(o->post(&lane, 1, RPMA_F_COMPLETION_ALWAYS), 0);
+		assert_int_equal(qp_queues(o, NULL, &p).batch, 2 * o->work_requests);
+		qp.leading |= RPMA_F_MORE;
+		assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE), 0);
+		assert_int_equal(o->post(&qp, 1, RPMA_F_COMPLETION_ALWAYS), 0);
 		assert_int_equal(work_count, 2 * o->work_requests);
 		for (uint32_t k = 0; k + 1 < work_count; k++)
 			assert_int_equal(work[k].flags, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE);
@@ -240,11 +240,11 @@ static void in_a_batch_only_the_last_work_of_all_is_posted_at_once(void **state)
 static void what_is_flushed_is_what_was_written(void **state)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APM);
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 
 	for (uint32_t i = 0; i < 3; i++) {
 		work_count = 0;
-		operation_find(p.op, p.persist)->post(&lane, i, RPMA_F_COMPLETION_ALWAYS);
+		operation_find(p.op, p.persist)->post(&qp, i, RPMA_F_COMPLETION_ALWAYS);
 		assert_int_equal(work[0].offset, i * 128);
 		assert_int_equal(work[1].offset, i * 128);
 		assert_int_equal(work[0].len, 100);
@@ -255,9 +255,9 @@ static void what_is_flushed_is_what_was_written(void **state)
 static void a_log_moves_its_tail_after_the_record(void **state)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 
-	operation_find(p.op, p.persist)->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS);
+	operation_find(p.op, p.persist)->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(work[0].offset, ACCESS_LINE);
 	assert_int_equal(work[1].offset, ACCESS_LINE);
 	assert_int_equal(work[2].offset, 0);
@@ -269,10 +269,10 @@ static void an_append_can_end_at_its_atomic_write(void **state)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
 	const struct operation *o = operation_find(p.op, p.persist)->up_to_atomic_write;
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 
 	assert_true(o->atomic_writes);
-	assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS), 0);
+	assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0);
 	assert_int_equal(work_count, 3);
 	assert_string_equal(work[2].what, "atomic-write");
 	assert_int_equal(work[1].flags, RPMA_F_COMPLETION_ON_ERROR);
@@ -282,12 +282,12 @@ static void an_append_can_end_at_its_atomic_write(void **state)
 static void a_request_names_what_is_to_be_persistent(void **state)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 	struct persist_request request;
 
-	operation_find(p.op, p.persist)->post(&lane, 2, RPMA_F_COMPLETION_ALWAYS);
+	operation_find(p.op, p.persist)->post(&qp, 2, RPMA_F_COMPLETION_ALWAYS);
 	work_count = 0;
-	operation_find(p.op, p.persist)->post(&lane, 3, RPMA_F_COMPLETION_ALWAYS);
+	operation_find(p.op, p.persist)->post(&qp, 3, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(work[1].offset, 4096 + 3 * OPERATION_NOTE_BYTES);
 	assert_int_equal(persist_decode_request(source + work[1].offset, work[1].len, &request), 0);
 	assert_int_equal(request.slot, 3);
@@ -310,7 +310,7 @@ static void an_answer_is_believed_if_it_fits(void **state)
 		{3, PERSIST_FAILED, PERSIST_ANSWER_BYTES, "could not"},
 	};
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct persist_answer answer = {cases[i].slot, cases[i].status};
@@ -318,7 +318,7 @@ static void an_answer_is_believed_if_it_fits(void **state)
 
 		persist_encode_answer(&answer,
 				      source + 4096 + OPERATION_NOTE_BYTES + OPERATION_NOTE_ANSWER);
-		refusal = operation_find(p.op, p.persist)->refusal(&lane, 3, 1, cases[i].bytes);
+		refusal = operation_find(p.op, p.persist)->refusal(&qp, 3, 1, cases[i].bytes);
 		if (cases[i].refusal == NULL)
 			assert_null(refusal);
 		else
@@ -336,14 +336,14 @@ static void a_call_of_librpmem_is_one_persist_of_the_next_slot(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct params p = params_of(BENCH_WRITE, cases[i].persist);
 		const struct operation *o = operation_find(p.op, p.persist);
-		struct lane lane = lane_of(&p);
+		struct qp qp = qp_of(&p);
 
-		lane.pool = (const void *)memory;
-		lane.index = 7;
+		qp.pool = (const void *)memory;
+		qp.index = 7;
 		assert_string_equal(o->latency_kind, "rpmem_persist");
 		assert_non_null(o->single);
 		for (uint32_t k = 0; k < 2; k++) {
-			assert_int_equal(o->post(&lane, 0, RPMA_F_COMPLETION_ALWAYS), 0);
+			assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0);
 			assert_string_equal(work[k].what, cases[i].what);
 			assert_int_equal(work[k].offset, k * 128);
 			assert_int_equal(work[k].len, 100);
@@ -355,10 +355,10 @@ static void a_call_of_librpmem_is_one_persist_of_the_next_slot(void **state)
 static void an_echo_has_the_size_of_its_message(void **state)
 {
 	const struct params p = params_of(BENCH_SEND, BENCH_NONE);
-	struct lane lane = lane_of(&p);
+	struct qp qp = qp_of(&p);
 
-	assert_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 100));
-	assert_non_null(operation_find(p.op, p.persist)->refusal(&lane, 0, 0, 99));
+	assert_null(operation_find(p.op, p.persist)->refusal(&qp, 0, 0, 100));
+	assert_non_null(operation_find(p.op, p.persist)->refusal(&qp, 0, 0, 99));
 }
 
 static void each_slot_is_armed_once(void **state)
@@ -379,9 +379,9 @@ static void each_slot_is_armed_once(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct params p = params_of(cases[i].op, cases[i].persist);
-		struct lane lane = lane_of(&p);
+		struct qp qp = qp_of(&p);
 
-		operation_arm(operation_find(p.op, p.persist), &lane, DEPTH);
+		operation_arm(operation_find(p.op, p.persist), &qp, DEPTH);
 		assert_int_equal(work_count, cases[i].receives);
 		for (uint32_t k = 0; k < work_count; k++) {
 			assert_int_equal(work[k].offset, cases[i].first + k * cases[i].stride);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * control.c -- the client's connections: one stays open for the whole run and
- * carries the messages, the lanes are made again for each repeat.
+ * carries the messages, the queue pairs are made again for each repeat.
  */
 #include "control.h"
 
@@ -210,25 +210,25 @@ int control_start(const struct control *control, enum message_phase phase)
 	return exchange_send(control->connection, &start);
 }
 
-int control_end(const struct control *control, const struct lane *lanes, uint32_t lanes_count,
+int control_end(const struct control *control, const struct qp *qps, uint32_t qps_count,
 		json_t **report)
 {
-	struct message end = {.type = MESSAGE_END, .end = {.lanes_count = lanes_count}};
+	struct message end = {.type = MESSAGE_END, .end = {.qps_count = qps_count}};
 	int ret;
 
-	for (uint32_t i = 0; lanes != NULL && i < lanes_count; i++)
-		end.end.touched[i] = lanes[i].touched;
+	for (uint32_t i = 0; qps != NULL && i < qps_count; i++)
+		end.end.touched[i] = qps[i].touched;
 	ret = exchange_send(control->connection, &end);
 	return ret ? ret : receive_object(control, report);
 }
 
-int control_connect_lane(const struct control *control, const struct message_ready *ready,
-			 const struct params *params, struct lane *lane)
+int control_connect_qp(const struct control *control, const struct message_ready *ready,
+		       const struct params *params, struct qp *qp)
 {
 	const struct operation *operation = operation_find(params->op, params->persist);
 	const struct connection_queues queues =
-		lane_queues(operation, operation_of_reads(params), params);
-	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane->index,
+		qp_queues(operation, operation_of_reads(params), params);
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, qp->index,
 						  ready->token};
 	struct dial dial = control->dial;
 	struct handshake_reply reply;
@@ -242,7 +242,7 @@ int control_connect_lane(const struct control *control, const struct message_rea
 		return ret;
 	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
 				      reply.pcfg_desc_bytes};
-	return lane_attach(lane, connection, &target, operation, params->depth);
+	return qp_attach(qp, connection, &target, operation, params->depth);
 }
 
 /* -EIO once the limit has passed; else how long to wait for the next sign. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * control.h -- what a client and its server exchange on the control connection,
- * and the lanes it connects for one repeat.
+ * and the queue pairs it connects for one repeat.
  */
 #ifndef BENCH_CLIENT_CONTROL_H
 #define BENCH_CLIENT_CONTROL_H
@@ -18,14 +18,13 @@ void control_close(struct control *control, bool complete);
 int control_begin(const struct control *control, const struct message_begin *begin,
 		  struct message_ready *ready);
 int control_start(const struct control *control, enum message_phase phase);
-/* Ends the repeat; the report is the caller's to decref. lanes_count 0: none has touched anything.
- */
-int control_end(const struct control *control, const struct lane *lanes, uint32_t lanes_count,
+/* Ends the repeat; the caller decrefs the report. qps_count 0: none has touched anything. */
+int control_end(const struct control *control, const struct qp *qps, uint32_t qps_count,
 		json_t **report);
 
-/* Connects one lane of a repeat, whose index and memory are set. */
-int control_connect_lane(const struct control *control, const struct message_ready *ready,
-			 const struct params *params, struct lane *lane);
+/* Connects one queue pair of a repeat, whose index and memory are set. */
+int control_connect_qp(const struct control *control, const struct message_ready *ready,
+		       const struct params *params, struct qp *qp);
 
 /* Something else to do while waiting, when a descriptor is readable. */
 struct control_watch {

@@ -48,13 +48,13 @@ static int check_size(const struct run *run, const struct params *p)
 	uint64_t bytes = run->record.server.welcome.targets[p->target].bytes;
 	uint64_t each = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p);
 
-	if (p->test == BENCH_CONNECT || each <= bytes / params_lanes(p))
+	if (p->test == BENCH_CONNECT || each <= bytes / params_qps(p))
 		return 0;
 	failure_set(EXIT_RUN_FAILED, "begin",
 		    "--size %s on %u connection%s does not fit target %u of %s, which has %s: each "
 		    "takes %" PRIu64 " bytes",
-		    units_print_size(p->size_bytes, size), params_lanes(p),
-		    params_lanes(p) == 1 ? "" : "s", p->target, run->control.dial.name,
+		    units_print_size(p->size_bytes, size), params_qps(p),
+		    params_qps(p) == 1 ? "" : "s", p->target, run->control.dial.name,
 		    units_print_size(bytes, room), each);
 	return -ENOTSUP;
 }
@@ -67,7 +67,7 @@ static int begin_and_end(struct repeat_setup *setup)
 	setup->begin.params = setup->params;
 	ret = control_begin(setup->control, &setup->begin, &setup->ready);
 	if (ret == 0)
-		ret = control_end(setup->control, NULL, params_lanes(&setup->params), &report);
+		ret = control_end(setup->control, NULL, params_qps(&setup->params), &report);
 	json_decref(report);
 	return ret;
 }

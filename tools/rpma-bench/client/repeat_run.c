@@ -81,7 +81,7 @@ static int warm_up(struct trial *trial)
 	ret = start(trial, PHASE_WARMUP);
 	if (ret)
 		return ret;
-	workers_begin(trial->setup.workers, trial->setup.lanes.all, PHASE_WARMUP);
+	workers_begin(trial->setup.workers, trial->setup.qps.all, PHASE_WARMUP);
 	ret = await_workers(trial, &nothing_else);
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
@@ -118,7 +118,7 @@ static void usage_end(struct trial *trial, const struct usage_snapshot *usage)
 }
 
 /* -ECANCELED with figures in the repeat: what there was up to the signal. */
-static int measure_lanes(struct trial *trial)
+static int measure_qps(struct trial *trial)
 {
 	struct usage_snapshot usage;
 	struct live_view view;
@@ -129,7 +129,7 @@ static int measure_lanes(struct trial *trial)
 	if (ret)
 		return ret;
 	usage_begin(trial, &usage);
-	workers_begin(trial->setup.workers, trial->setup.lanes.all, PHASE_MEASURE);
+	workers_begin(trial->setup.workers, trial->setup.qps.all, PHASE_MEASURE);
 	live_view_open(&view, trial->setup.run, trial->repeat.order, trial->setup.workers);
 	ret = await_workers(trial, &view.watch);
 	live_view_close(&view);
@@ -182,14 +182,14 @@ static void describe(struct trial *trial)
 	r->params = trial->setup.params;
 	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
-		r->flush = trial->setup.lanes.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
+		r->flush = trial->setup.qps.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
 				   ? "persistent"
 				   : "visibility";
 	r->rpmem = trial->setup.pool != NULL;
 	if (r->rpmem)
 		r->rpmem_facts = remote_pool_facts(trial->setup.pool);
-	if (repeat_setup_has_lanes(&trial->setup))
-		connection_facts_take(&r->connection, trial->setup.lanes.all[0].connection);
+	if (repeat_setup_has_qps(&trial->setup))
+		connection_facts_take(&r->connection, trial->setup.qps.all[0].connection);
 	/* it names this host */
 	if (trial->setup.run->record.options->anonymous)
 		r->connection.gid[0] = '\0';
@@ -200,7 +200,7 @@ static void describe(struct trial *trial)
 }
 
 /* The server measures until its client ends the repeat; registrations it ends by itself. */
-static int finish(struct trial *trial, uint32_t lanes)
+static int finish(struct trial *trial, uint32_t qps)
 {
 	struct interference *seen = &trial->repeat.interference;
 	const struct sysroot *root = &trial->setup.run->record.sysroot;
@@ -209,8 +209,7 @@ static int finish(struct trial *trial, uint32_t lanes)
 
 	if (!waits)
 		interference_end(seen, root);
-	ret = control_end(trial->setup.control, trial->setup.lanes.all, lanes,
-			  &trial->repeat.server);
+	ret = control_end(trial->setup.control, trial->setup.qps.all, qps, &trial->repeat.server);
 	if (waits)
 		interference_end(seen, root);
 	return ret;
@@ -218,8 +217,8 @@ static int finish(struct trial *trial, uint32_t lanes)
 
 static int measure(struct trial *trial)
 {
-	uint32_t lanes =
-		trial->setup.params.test != BENCH_REGISTER ? params_lanes(&trial->setup.params) : 0;
+	uint32_t qps =
+		trial->setup.params.test != BENCH_REGISTER ? params_qps(&trial->setup.params) : 0;
 	int ret;
 
 	if (trial->setup.params.test == BENCH_CONNECT)
@@ -227,12 +226,12 @@ static int measure(struct trial *trial)
 	else if (trial->setup.params.test == BENCH_REGISTER)
 		ret = measure_registrations(trial);
 	else
-		ret = measure_lanes(trial);
-	/* a lane that failed as the signal came did not see it */
+		ret = measure_qps(trial);
+	/* a queue pair that failed as the signal came did not see it */
 	if (ret != 0)
 		trial->repeat.complete = false;
 	describe(trial);
-	return ret == 0 ? finish(trial, lanes) : ret;
+	return ret == 0 ? finish(trial, qps) : ret;
 }
 
 int trial_measure(struct run *run, size_t order, json_t **repeat)

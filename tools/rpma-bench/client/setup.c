@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * setup.c -- threads first, then the memory they make, then the server's side,
- * and the lanes at last; taken down in reverse.
+ * and the queue pairs at last; taken down in reverse.
  */
 #include "setup.h"
 
@@ -37,7 +37,7 @@ static int open_pool(struct repeat_setup *setup)
 		.target = o->rpmem_target != NULL ? o->rpmem_target : o->host,
 		.set = o->rpmem_set,
 		.bytes = client_region_bytes(&setup->params, target_bytes(setup)),
-		.lanes = params_lanes(&setup->params),
+		.lanes = params_qps(&setup->params),
 		.topology = record->topology,
 		.node = record->placement.node,
 	};
@@ -52,10 +52,10 @@ static uint32_t inline_bytes(const struct options *o)
 	return chosen != CONNECTION_KNOB_UNSET ? chosen : 0;
 }
 
-static int make_lanes(struct repeat_setup *setup)
+static int make_qps(struct repeat_setup *setup)
 {
 	const struct record *record = &setup->run->record;
-	const struct lanes_cfg cfg = {
+	const struct qps_cfg cfg = {
 		.peer = setup->control->dial.peer,
 		.params = &setup->params,
 		.operation = setup->operation,
@@ -69,10 +69,10 @@ static int make_lanes(struct repeat_setup *setup)
 		.huge_pages = record->options->huge_buffers,
 	};
 
-	int ret = lanes_make(&setup->lanes, &cfg, setup->workers);
+	int ret = qps_make(&setup->qps, &cfg, setup->workers);
 
-	for (uint32_t i = 0; setup->lanes.all != NULL && i < params_lanes(&setup->params); i++)
-		setup->lanes.all[i].pool = setup->pool;
+	for (uint32_t i = 0; setup->qps.all != NULL && i < params_qps(&setup->params); i++)
+		setup->qps.all[i].pool = setup->pool;
 	return ret;
 }
 
@@ -84,8 +84,8 @@ static void note_unbound(struct repeat_setup *setup)
 
 	if (error != 0)
 		placement_pin_refused(p, cpu, error);
-	for (uint32_t i = 0; setup->lanes.memory != NULL && i < setup->params.threads; i++) {
-		const struct lane_memory *memory = &setup->lanes.memory[i];
+	for (uint32_t i = 0; setup->qps.memory != NULL && i < setup->params.threads; i++) {
+		const struct qp_memory *memory = &setup->qps.memory[i];
 
 		if (memory->bind_error != 0)
 			placement_memory_refused(p, memory->bind_error);
@@ -129,7 +129,7 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 	};
 }
 
-bool repeat_setup_has_lanes(const struct repeat_setup *setup)
+bool repeat_setup_has_qps(const struct repeat_setup *setup)
 {
 	return params_has_operations(&setup->params);
 }
@@ -139,19 +139,19 @@ static int check_files(const struct repeat_setup *setup, size_t before)
 {
 	char what[CONNECTION_PEER_MAX + 32];
 
-	snprintf(what, sizeof(what), "%u connections to %s", params_lanes(&setup->params),
+	snprintf(what, sizeof(what), "%u connections to %s", params_qps(&setup->params),
 		 setup->control->dial.name);
-	return open_files_check(what, before, params_lanes(&setup->params));
+	return open_files_check(what, before, params_qps(&setup->params));
 }
 
-static int connect_lanes(struct repeat_setup *setup)
+static int connect_qps(struct repeat_setup *setup)
 {
 	size_t before = open_files_count();
 	int ret = 0;
 
-	for (uint32_t i = 0; i < params_lanes(&setup->params) && ret == 0; i++) {
-		ret = control_connect_lane(setup->control, &setup->ready, &setup->params,
-					   &setup->lanes.all[i]);
+	for (uint32_t i = 0; i < params_qps(&setup->params) && ret == 0; i++) {
+		ret = control_connect_qp(setup->control, &setup->ready, &setup->params,
+					 &setup->qps.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(setup, before);
 	}
@@ -171,7 +171,7 @@ static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 	setup->begin.params = setup->params;
 	if ((ret = open_pool(setup)) || (ret = start_workers(setup)))
 		return ret;
-	if (repeat_setup_has_lanes(setup) && (ret = make_lanes(setup)))
+	if (repeat_setup_has_qps(setup) && (ret = make_qps(setup)))
 		return ret;
 	note_unbound(setup);
 	if (setup->params.bidirectional &&
@@ -180,12 +180,12 @@ static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 				      &setup->begin)))
 		return ret;
 	ret = control_begin(setup->control, &setup->begin, &setup->ready);
-	return ret || !repeat_setup_has_lanes(setup) ? ret : connect_lanes(setup);
+	return ret || !repeat_setup_has_qps(setup) ? ret : connect_qps(setup);
 }
 
 void repeat_setup_close(struct repeat_setup *setup)
 {
-	lanes_free(&setup->lanes);
+	qps_free(&setup->qps);
 	client_region_free(&setup->client_region);
 	remote_pool_close(&setup->pool);
 	workers_delete(&setup->workers);
@@ -197,8 +197,8 @@ static int probe(struct repeat_setup *setup, const struct operation *operation,
 {
 	const struct measure_cfg cfg = {
 		.operation = operation,
-		.lanes = setup->lanes.all,
-		.lanes_count = 1,
+		.qps = setup->qps.all,
+		.qps_count = 1,
 		.clock = &setup->run->record.clock,
 		.depth = setup->params.depth,
 		.batch = 1,
@@ -239,8 +239,7 @@ static int probe_atomic_write(struct repeat_setup *setup)
 int repeat_setup_give_up(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
-	int ret = control_end(setup->control, setup->lanes.all, params_lanes(&setup->params),
-			      &report);
+	int ret = control_end(setup->control, setup->qps.all, params_qps(&setup->params), &report);
 
 	json_decref(report);
 	repeat_setup_close(setup);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * setup.h -- what the client sets up for one repeat: threads on their cores,
- * their memory, the server's side of it, and connected lanes.
+ * their memory, the server's side of it, and connected queue pairs.
  */
 #ifndef BENCH_CLIENT_SETUP_H
 #define BENCH_CLIENT_SETUP_H
 
 #include "run.h"
 #include "tools/rpma-bench/measure/client_region.h"
-#include "tools/rpma-bench/measure/lanes.h"
+#include "tools/rpma-bench/measure/qps.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/protocol/message.h"
@@ -23,7 +23,7 @@ struct repeat_setup {
 	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
-	struct lanes lanes; /* none where a test has none */
+	struct qps qps; /* none where a test has none */
 	struct client_region client_region;
 	struct remote_pool *pool; /* librpmem's; NULL: nothing is persisted by it */
 };
@@ -42,7 +42,7 @@ int repeat_setup_open(struct repeat_setup *setup);
 int repeat_setup_give_up(struct repeat_setup *setup);
 void repeat_setup_close(struct repeat_setup *setup);
 
-/* Do its threads work on lanes? Else on connections, or it is the server that works. */
-bool repeat_setup_has_lanes(const struct repeat_setup *setup);
+/* Do its threads work on queue pairs? Else on connections, or it is the server that works. */
+bool repeat_setup_has_qps(const struct repeat_setup *setup);
 
 #endif /* BENCH_CLIENT_SETUP_H */

@@ -17,7 +17,7 @@
 
 size_t client_region_bytes(const struct params *params, uint64_t target_bytes)
 {
-	uint64_t least = access_slice_min(params) * params_lanes(params);
+	uint64_t least = access_slice_min(params) * params_qps(params);
 	uint64_t most = target_bytes < SIZE_MAX_BYTES ? target_bytes : SIZE_MAX_BYTES;
 
 	return (size_t)(least > most ? least : most);

@@ -15,11 +15,11 @@ struct client_region {
 	struct region region;
 };
 
-/* As much as all lanes need, else at most 64 MiB and what the target has. */
+/* As much as all queue pairs need, else at most 64 MiB and what the target has. */
 size_t client_region_bytes(const struct params *params, uint64_t target_bytes);
 
 /*
- * Makes as much as all lanes need, and at most as much as the target has;
+ * Makes as much as all queue pairs need, and at most as much as the target has;
  * describes it in begin, whose params are set.
  */
 int client_region_make(struct client_region *client_region, struct rpma_peer *peer,

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth)
+struct measure_slots *measure_slots_new(uint32_t qps, uint32_t depth)
 {
 	struct measure_slots *s = calloc(1, sizeof(*s));
-	size_t count = (size_t)lanes * depth;
+	size_t count = (size_t)qps * depth;
 
 	if (s == NULL)
 		return NULL;
-	s->lanes = lanes;
+	s->qps = qps;
 	s->depth = depth;
-	s->rings = calloc(lanes, sizeof(*s->rings));
-	s->fds = calloc(lanes, sizeof(*s->fds));
+	s->inflight = calloc(qps, sizeof(*s->inflight));
+	s->fds = calloc(qps, sizeof(*s->fds));
 	s->begun = calloc(count, sizeof(*s->begun));
 	s->planned = calloc(count, sizeof(*s->planned));
 	s->reads = calloc(count, sizeof(*s->reads));
 	s->counts = calloc(MEASURE_COUNTS, sizeof(*s->counts));
-	if (s->rings == NULL || s->fds == NULL || s->begun == NULL || s->planned == NULL ||
+	if (s->inflight == NULL || s->fds == NULL || s->begun == NULL || s->planned == NULL ||
 	    s->reads == NULL || s->counts == NULL) {
 		measure_slots_delete(s);
 		return NULL;
@@ -40,26 +40,26 @@ void measure_slots_delete(struct measure_slots *slots)
 	free(slots->planned);
 	free(slots->begun);
 	free(slots->fds);
-	free(slots->rings);
+	free(slots->inflight);
 	free(slots);
 }
 
-/* Each lane has its share of max_ops, so each knows its last operation. */
-static uint64_t share(const struct measure_cfg *cfg, uint32_t lane)
+/* Each queue pair has its share of max_ops, so each knows its last operation. */
+static uint64_t share(const struct measure_cfg *cfg, uint32_t qp)
 {
 	if (cfg->max_ops == 0)
 		return UINT64_MAX;
-	return cfg->max_ops / cfg->lanes_count + (lane < cfg->max_ops % cfg->lanes_count);
+	return cfg->max_ops / cfg->qps_count + (qp < cfg->max_ops % cfg->qps_count);
 }
 
-static void start_rings(const struct measure_cfg *cfg, struct measure_slots *slots)
+static void start_inflight(const struct measure_cfg *cfg, struct measure_slots *slots)
 {
-	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
+	for (uint32_t i = 0; i < cfg->qps_count; i++) {
 		size_t at = (size_t)i * cfg->depth;
 
-		cfg->lanes[i].bytes = 0;
-		slots->rings[i] = (struct lane_state){
-			.lane = &cfg->lanes[i],
+		cfg->qps[i].bytes = 0;
+		slots->inflight[i] = (struct inflight){
+			.qp = &cfg->qps[i],
 			.limit = share(cfg, i),
 			.begun = slots->begun + at,
 			.planned = slots->planned + at,
@@ -88,11 +88,11 @@ static void finish(struct loop *l)
 	measure_time_finish(l);
 	m->ops = measure_done(l);
 	m->bytes = measure_bytes(l);
-	for (uint32_t i = 0; i < cfg->lanes_count; i++) {
-		struct lane_state *r = &l->rings[i];
+	for (uint32_t i = 0; i < cfg->qps_count; i++) {
+		struct inflight *r = &l->inflight[i];
 
 		m->read_ops += r->read_ops;
-		r->lane->touched += r->posted - r->read_ops;
+		r->qp->touched += r->posted - r->read_ops;
 	}
 	m->elapsed_ns = clock_ns(cfg->clock, l->last - l->begin);
 	m->max_lag_ns = clock_ns(cfg->clock, l->max_lag);
@@ -106,7 +106,7 @@ static void finish(struct loop *l)
 
 static bool is_single(const struct measure_cfg *cfg)
 {
-	return cfg->lanes_count == 1 && cfg->depth == 1 && cfg->completion == BENCH_POLL &&
+	return cfg->qps_count == 1 && cfg->depth == 1 && cfg->completion == BENCH_POLL &&
 	       cfg->period_ns <= 0 && cfg->reads == NULL && cfg->operation->single != NULL;
 }
 
@@ -116,7 +116,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	struct loop l = {
 		.cfg = cfg,
 		.out = measured,
-		.rings = slots->rings,
+		.inflight = slots->inflight,
 		.fds = slots->fds,
 		.counts = is_single(cfg) ? slots->counts : NULL,
 		.latency = cfg->scratch != NULL ? cfg->scratch : cfg->latency,
@@ -130,7 +130,7 @@ int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 	int ret;
 
 	*measured = (struct measured){.begin_raw_ns = clock_raw_ns()};
-	start_rings(cfg, slots);
+	start_inflight(cfg, slots);
 	if (cfg->scratch != NULL)
 		histogram_reset(cfg->scratch);
 	if (cfg->response_scratch != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop.h -- the measuring loop of one thread over its lanes.
+ * loop.h -- the measuring loop of one thread over its queue pairs.
  *
- * Closed loop: every lane keeps depth operations in flight, and posts a batch
+ * Closed loop: every queue pair keeps depth operations in flight, and posts a batch
  * when it has room for all of it. Open loop: each
  * operation has a planned time, t0 + i x period, and is posted then or, when
  * it cannot be, as soon as it can; the plan never moves.
@@ -41,8 +41,8 @@ struct measure_cfg {
 	const struct operation *reads; /* the other operation of a mix; else NULL */
 	uint32_t read_millionths;
 	uint64_t seed; /* for the choice between the two */
-	struct lane *lanes;
-	uint32_t lanes_count;
+	struct qp *qps;
+	uint32_t qps_count;
 	const struct clock *clock;
 	uint32_t depth;
 	uint32_t batch; /* posted with one doorbell; of a closed loop */
@@ -100,9 +100,9 @@ struct measured {
  */
 void measure_intervals_thin(struct measure_interval *intervals, uint32_t *used);
 
-/* Stamps and flags of the operations in flight, for lanes_count x depth of them. */
+/* Stamps and flags of the operations in flight, for qps_count x depth of them. */
 struct measure_slots;
-struct measure_slots *measure_slots_new(uint32_t lanes, uint32_t depth);
+struct measure_slots *measure_slots_new(uint32_t qps, uint32_t depth);
 void measure_slots_delete(struct measure_slots *slots);
 
 /*

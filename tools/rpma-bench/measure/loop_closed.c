@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop_closed.c -- the closed loop: each lane keeps its depth of operations
+ * loop_closed.c -- the closed loop: each queue pair keeps its depth of operations
  * in flight, so a new one begins when an old one is done; in batches, a new
  * batch when as many old ones are.
  */
 #include "loop_core.h"
 
 /* Operations of a batch that are neither signalled nor its last. */
-static __always_inline int post_silently(struct loop *l, struct lane_state *r, uint32_t count)
+static __always_inline int post_silently(struct loop *l, struct inflight *r, uint32_t count)
 {
 	const struct operation *operation = l->cfg->operation;
 	const uint32_t depth = l->cfg->depth;
 	uint32_t slot = r->post_slot;
 
 	for (uint32_t i = 0; i < count; i++) {
-		int ret = operation->post(r->lane, slot, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE);
+		int ret = operation->post(r->qp, slot, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE);
 
 		if (__builtin_expect(ret != 0, 0))
 			return measure_post_failed(r, operation, ret);
@@ -27,7 +27,7 @@ static __always_inline int post_silently(struct loop *l, struct lane_state *r, u
 }
 
 /* With one doorbell. */
-static __always_inline int post_batch(struct loop *l, struct lane_state *r, uint64_t count,
+static __always_inline int post_batch(struct loop *l, struct inflight *r, uint64_t count,
 				      bool plain)
 {
 	const uint64_t unsignaled = l->cfg->signal_every - 1 - r->unsignaled;
@@ -42,7 +42,7 @@ static __always_inline int post_batch(struct loop *l, struct lane_state *r, uint
 }
 
 /* A partial batch is posted only at the end. */
-static __always_inline int fill_batches(struct loop *l, struct lane_state *r, uint64_t until,
+static __always_inline int fill_batches(struct loop *l, struct inflight *r, uint64_t until,
 					bool plain)
 {
 	const uint64_t batch = l->cfg->batch;
@@ -55,7 +55,7 @@ static __always_inline int fill_batches(struct loop *l, struct lane_state *r, ui
 	return ret;
 }
 
-static __always_inline int fill(struct loop *l, struct lane_state *r, bool plain, bool batched)
+static __always_inline int fill(struct loop *l, struct inflight *r, bool plain, bool batched)
 {
 	uint64_t until = r->done + l->cfg->depth;
 	int ret = 0;
@@ -68,8 +68,8 @@ static __always_inline int fill(struct loop *l, struct lane_state *r, bool plain
 	return ret;
 }
 
-/* Polls a lane once, and posts what it has room for. Gives as measure_poll(). */
-static __always_inline int turn(struct loop *l, struct lane_state *r, bool plain, bool batched)
+/* Polls a queue pair once, and posts what it has room for. Gives as measure_poll(). */
+static __always_inline int turn(struct loop *l, struct inflight *r, bool plain, bool batched)
 {
 	int got = measure_poll(l, r, plain), ret;
 
@@ -88,18 +88,18 @@ static int nothing_came(struct loop *l, unsigned empty)
 
 static __always_inline int run(struct loop *l, bool plain, bool batched)
 {
-	struct lane_state *rings = l->rings, *end = rings + l->cfg->lanes_count, *r;
+	struct inflight *inflight = l->inflight, *end = inflight + l->cfg->qps_count, *r;
 	unsigned empty = 0;
 	bool busy = true;
 	int ret = 0;
 
-	for (r = rings; r < end && ret == 0; r++)
+	for (r = inflight; r < end && ret == 0; r++)
 		ret = fill(l, r, plain, batched);
 	while (busy && ret == 0) {
 		int got = 0;
 
 		busy = false;
-		for (r = rings; r < end && ret >= 0; r++) {
+		for (r = inflight; r < end && ret >= 0; r++) {
 			if (measure_in_flight(r) == 0)
 				continue;
 			ret = turn(l, r, plain, batched);

@@ -3,7 +3,7 @@
  * loop_core.h -- what the measuring loops share: post, poll, stamp.
  *
  * Work requests of one queue pair complete in the order of their posts, so the
- * slots of a lane are used in turn and two counters say what is in flight. A
+ * slots of a queue pair are used in turn and two counters say what is in flight. A
  * sample spans from right before the post to right after the poll that saw
  * its completion; recording and the look at the time lie outside of it.
  */
@@ -20,9 +20,9 @@
 /* polls without a completion before the time is looked at */
 #define MEASURE_EMPTY_POLLS 4096
 
-/* One lane, and its operations in flight. */
-struct lane_state {
-	struct lane *lane;
+/* One queue pair, and its operations in flight. */
+struct inflight {
+	struct qp *qp;
 	uint64_t posted;
 	uint64_t done;
 	uint64_t limit;	   /* posts no more than these */
@@ -38,9 +38,9 @@ struct lane_state {
 };
 
 struct measure_slots {
-	uint32_t lanes;
+	uint32_t qps;
 	uint32_t depth;
-	struct lane_state *rings;
+	struct inflight *inflight;
 	struct pollfd *fds;
 	uint64_t *begun;
 	uint64_t *planned;
@@ -51,7 +51,7 @@ struct measure_slots {
 struct loop {
 	const struct measure_cfg *cfg;
 	struct measured *out;
-	struct lane_state *rings;
+	struct inflight *inflight;
 	struct pollfd *fds;
 	uint64_t *counts;	   /* [ticks]: samples that are not in latency yet */
 	struct histogram *latency; /* the interval's or the whole's; NULL: none */
@@ -84,7 +84,7 @@ struct loop {
 	uint64_t plan; /* stamp of the next operation */
 	uint64_t posted;
 	uint64_t post_max;
-	uint32_t turn;	  /* the ring it is for */
+	uint32_t turn;	  /* the queue pair it is for */
 	uint64_t max_lag; /* ticks */
 };
 
@@ -100,7 +100,7 @@ void measure_time_check(struct loop *l, uint64_t now);
 /* Ends the intervals that are over: what completes now is in the next one. */
 void measure_time_intervals(struct loop *l, uint64_t now);
 /* Takes completions when it is time for a look; gives as measure_poll(). */
-int measure_take_at_check(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got);
+int measure_take_at_check(struct loop *l, struct inflight *r, const struct ibv_wc *wc, int got);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
 /* With mixed sizes, those that were posted: at the end, all of them are done. */
@@ -111,13 +111,13 @@ void measure_stop(struct loop *l);
 /* loop_wait.c: when completions stay away, and when something failed */
 int measure_wait(struct loop *l, uint64_t timeout_ns);
 int measure_check_progress(struct loop *l);
-int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret);
-int measure_poll_failed(const struct lane_state *r, int ret);
-int measure_completion_failed(const struct loop *l, const struct lane_state *r,
+int measure_post_failed(const struct inflight *r, const struct operation *operation, int ret);
+int measure_poll_failed(const struct inflight *r, int ret);
+int measure_completion_failed(const struct loop *l, const struct inflight *r,
 			      const struct ibv_wc *wc);
-int measure_refused(const struct loop *l, const struct lane_state *r, const char *refusal);
+int measure_refused(const struct loop *l, const struct inflight *r, const char *refusal);
 
-static inline uint64_t measure_in_flight(const struct lane_state *r)
+static inline uint64_t measure_in_flight(const struct inflight *r)
 {
 	return r->posted - r->done;
 }
@@ -144,7 +144,7 @@ static inline bool measure_choose_read(struct loop *l)
  */
 
 /* more: 0, or RPMA_F_MORE if another one is posted right behind it. The slot must be free. */
-static __always_inline int measure_post(struct loop *l, struct lane_state *r, bool plain, int more)
+static __always_inline int measure_post(struct loop *l, struct inflight *r, bool plain, int more)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	const struct operation *operation = cfg->operation;
@@ -161,7 +161,7 @@ static __always_inline int measure_post(struct loop *l, struct lane_state *r, bo
 		r->unsignaled = 0;
 		r->begun[slot] = clock_now(cfg->clock);
 	}
-	ret = operation->post(r->lane, slot, flags | more);
+	ret = operation->post(r->qp, slot, flags | more);
 	if (__builtin_expect(ret != 0, 0))
 		return measure_post_failed(r, operation, ret);
 	r->posted++;
@@ -170,8 +170,7 @@ static __always_inline int measure_post(struct loop *l, struct lane_state *r, bo
 }
 
 /* Whether the server may be believed, and the receive is ready for another answer. */
-static inline int measure_check_answer(struct loop *l, struct lane_state *r,
-				       const struct ibv_wc *wc)
+static inline int measure_check_answer(struct loop *l, struct inflight *r, const struct ibv_wc *wc)
 {
 	const struct operation *operation = l->cfg->operation;
 	uint32_t at = (uint32_t)wc->wr_id;
@@ -179,16 +178,16 @@ static inline int measure_check_answer(struct loop *l, struct lane_state *r,
 	int ret;
 
 	if (r->answers < r->posted)
-		refusal = operation->refusal(r->lane, r->done_slot, at, wc->byte_len);
+		refusal = operation->refusal(r->qp, r->done_slot, at, wc->byte_len);
 	if (refusal != NULL)
 		return measure_refused(l, r, refusal);
-	ret = operation->arm(r->lane, at);
+	ret = operation->arm(r->qp, at);
 	return ret == 0 ? 0 : measure_post_failed(r, operation, ret);
 }
 
 /* For an answered operation: true when it is the answer, and good or *ret tells. */
-static inline bool measure_take_answer(struct loop *l, struct lane_state *r,
-				       const struct ibv_wc *wc, int *ret)
+static inline bool measure_take_answer(struct loop *l, struct inflight *r, const struct ibv_wc *wc,
+				       int *ret)
 {
 	bool answer = (wc->opcode & IBV_WC_RECV) != 0;
 
@@ -203,8 +202,8 @@ static inline bool measure_take_answer(struct loop *l, struct lane_state *r,
 }
 
 /* One completion; it stands for itself and the unsignalled ones before it. */
-static __always_inline int measure_take(struct loop *l, struct lane_state *r,
-					const struct ibv_wc *wc, bool plain)
+static __always_inline int measure_take(struct loop *l, struct inflight *r, const struct ibv_wc *wc,
+					bool plain)
 {
 	const struct measure_cfg *cfg = l->cfg;
 	uint64_t ops = measure_in_flight(r);
@@ -235,10 +234,10 @@ static __always_inline int measure_take(struct loop *l, struct lane_state *r,
 }
 
 /* Gives the number of completions taken, 0 for none, or an error. */
-static __always_inline int measure_poll(struct loop *l, struct lane_state *r, bool plain)
+static __always_inline int measure_poll(struct loop *l, struct inflight *r, bool plain)
 {
 	struct ibv_wc wc[MEASURE_WC_MAX];
-	int got = 0, ret = rpma_cq_get_wc(r->lane->cq, l->wc_most, wc, &got);
+	int got = 0, ret = rpma_cq_get_wc(r->qp->cq, l->wc_most, wc, &got);
 
 	if (ret == RPMA_E_NO_COMPLETION)
 		return 0;

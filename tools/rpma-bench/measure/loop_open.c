@@ -37,22 +37,22 @@ static uint64_t unbegun(const struct loop *l)
 	return left < most ? left : most;
 }
 
-/* The next lane that has room, in turn; NULL: none. */
-static struct lane_state *find_room(struct loop *l)
+/* The next queue pair that has room, in turn; NULL: none. */
+static struct inflight *find_room(struct loop *l)
 {
-	uint32_t lanes = l->cfg->lanes_count;
+	uint32_t qps = l->cfg->qps_count;
 
-	for (uint32_t i = 0; i < lanes; i++) {
-		struct lane_state *r = &l->rings[l->turn];
+	for (uint32_t i = 0; i < qps; i++) {
+		struct inflight *r = &l->inflight[l->turn];
 
-		l->turn = l->turn + 1 == lanes ? 0 : l->turn + 1;
+		l->turn = l->turn + 1 == qps ? 0 : l->turn + 1;
 		if (measure_in_flight(r) < l->cfg->depth && r->posted < r->limit)
 			return r;
 	}
 	return NULL;
 }
 
-static int post_one(struct loop *l, struct lane_state *r)
+static int post_one(struct loop *l, struct inflight *r)
 {
 	uint32_t slot = r->post_slot;
 	uint64_t lag;
@@ -72,8 +72,8 @@ static int post_one(struct loop *l, struct lane_state *r)
 
 static bool in_flight(const struct loop *l)
 {
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		if (measure_in_flight(&l->rings[i]) > 0)
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++) {
+		if (measure_in_flight(&l->inflight[i]) > 0)
 			return true;
 	}
 	return false;
@@ -83,10 +83,10 @@ static int poll_all(struct loop *l)
 {
 	int got = 0, ret = 0;
 
-	for (uint32_t i = 0; i < l->cfg->lanes_count && ret >= 0; i++) {
-		if (measure_in_flight(&l->rings[i]) == 0)
+	for (uint32_t i = 0; i < l->cfg->qps_count && ret >= 0; i++) {
+		if (measure_in_flight(&l->inflight[i]) == 0)
 			continue;
-		ret = measure_poll(l, &l->rings[i], false);
+		ret = measure_poll(l, &l->inflight[i], false);
 		got += ret;
 	}
 	return ret < 0 ? ret : got;
@@ -120,7 +120,7 @@ int measure_open(struct loop *l)
 	while (ret == 0 && (l->posted < l->post_max || in_flight(l))) {
 		uint64_t now = clock_now(cfg->clock);
 		bool due = l->posted < l->post_max && l->plan <= now;
-		struct lane_state *r = due ? find_room(l) : NULL;
+		struct inflight *r = due ? find_room(l) : NULL;
 		int got = 0;
 
 		if (now >= l->next_check)

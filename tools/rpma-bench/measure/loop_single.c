@@ -38,7 +38,7 @@ void measure_single_drain(struct loop *l)
 
 void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight)
 {
-	struct lane_state *r = l->rings;
+	struct inflight *r = l->inflight;
 
 	l->last = last;
 	r->posted = r->limit - left;
@@ -57,12 +57,12 @@ uint64_t measure_single_check(struct loop *l, uint64_t end, uint64_t left, uint6
 	measure_single_record(l, ticks);
 	measure_single_sync(l, end, left - 1, 0);
 	measure_time_check(l, end);
-	return l->rings->limit - l->rings->posted + 1;
+	return l->inflight->limit - l->inflight->posted + 1;
 }
 
 int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, struct ibv_wc *wc)
 {
-	struct rpma_cq *cq = l->rings->lane->cq;
+	struct rpma_cq *cq = l->inflight->qp->cq;
 	unsigned empty = 0;
 
 	for (; ret == RPMA_E_NO_COMPLETION; ret = rpma_cq_get_wc(cq, 1, wc, NULL)) {
@@ -72,5 +72,5 @@ int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, 
 		if ((ret = measure_check_progress(l)) != 0)
 			return ret;
 	}
-	return ret == 0 ? 0 : measure_poll_failed(l->rings, ret);
+	return ret == 0 ? 0 : measure_poll_failed(l->inflight, ret);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop_single.h -- the closed loop of one lane and depth 1: an operation,
+ * loop_single.h -- the closed loop of one queue pair and depth 1: an operation,
  * and when it is done the next one.
  *
  * The latency test lives here, so nothing is done that could be done before or
@@ -31,25 +31,26 @@ static __always_inline uint64_t measure_single_now(bool counter)
 static __always_inline int measure_single_by(struct loop *l, operation_post *post, bool counter,
 					     bool waits)
 {
-	struct lane *lane = l->rings->lane;
-	struct rpma_cq *cq = lane->cq;
+	struct qp *qp = l->inflight->qp;
+	struct rpma_cq *cq = qp->cq;
 	uint64_t *counts = l->counts;
-	uint64_t end = l->begin, left = l->rings->limit;
+	uint64_t end = l->begin, left = l->inflight->limit;
 	struct ibv_wc wc = {0};
 
 	for (; left > 0; left--) {
 		uint64_t begin = measure_single_now(counter), ticks;
-		int ret = post(lane, 0, RPMA_F_COMPLETION_ALWAYS);
+		int ret = post(qp, 0, RPMA_F_COMPLETION_ALWAYS);
 
 		if (__builtin_expect(ret != 0, 0))
-			return waits ? measure_post_failed(l->rings, l->cfg->operation, ret) : ret;
+			return waits ? measure_post_failed(l->inflight, l->cfg->operation, ret)
+				     : ret;
 		if (waits)
 			ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
 		if (ret != 0 && (ret = measure_single_wait(l, ret, begin, left - 1, &wc)) != 0)
 			return ret;
 		end = measure_single_now(counter);
 		if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0))
-			return measure_completion_failed(l, l->rings, &wc);
+			return measure_completion_failed(l, l->inflight, &wc);
 		ticks = end - begin;
 		if (__builtin_expect(end >= l->next_check, 0)) {
 			left = measure_single_check(l, end, left, ticks);

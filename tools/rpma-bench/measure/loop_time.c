@@ -19,8 +19,8 @@ uint64_t measure_done(const struct loop *l)
 {
 	uint64_t done = 0;
 
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++)
-		done += l->rings[i].done;
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++)
+		done += l->inflight[i].done;
 	return done;
 }
 
@@ -28,10 +28,10 @@ uint64_t measure_bytes(const struct loop *l)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		const struct lane_state *r = &l->rings[i];
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++) {
+		const struct inflight *r = &l->inflight[i];
 
-		bytes += r->lane->sizes != NULL ? r->lane->bytes : r->done * r->lane->size_bytes;
+		bytes += r->qp->sizes != NULL ? r->qp->bytes : r->done * r->qp->size_bytes;
 	}
 	return bytes;
 }
@@ -183,8 +183,8 @@ void measure_time_intervals(struct loop *l, uint64_t now)
 
 void measure_stop(struct loop *l)
 {
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		struct lane_state *r = &l->rings[i];
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++) {
+		struct inflight *r = &l->inflight[i];
 
 		/* one more, if the last one has no completion of its own */
 		if (r->posted < r->limit)
@@ -233,7 +233,7 @@ void measure_time_check(struct loop *l, uint64_t now)
 		l->next_check = earlier(l->next_check, l->interval_end);
 }
 
-int measure_take_at_check(struct loop *l, struct lane_state *r, const struct ibv_wc *wc, int got)
+int measure_take_at_check(struct loop *l, struct inflight *r, const struct ibv_wc *wc, int got)
 {
 	measure_time_intervals(l, l->last);
 	for (int i = 0; i < got; i++) {

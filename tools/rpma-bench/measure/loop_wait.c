@@ -14,29 +14,29 @@
 
 #include "common/base/failure.h"
 
-int measure_post_failed(const struct lane_state *r, const struct operation *operation, int ret)
+int measure_post_failed(const struct inflight *r, const struct operation *operation, int ret)
 {
 	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "posting a %s of %" PRIu64 " bytes to %s failed: %s",
-			       params_ops[operation->op], r->lane->size_bytes,
-			       connection_peer_name(r->lane->connection), connection_cause(ret));
+			       params_ops[operation->op], r->qp->size_bytes,
+			       connection_peer_name(r->qp->connection), connection_cause(ret));
 }
 
-int measure_poll_failed(const struct lane_state *r, int ret)
+int measure_poll_failed(const struct inflight *r, int ret)
 {
 	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
 			       "%s: polling for completions failed: %s",
-			       connection_peer_name(r->lane->connection), connection_cause(ret));
+			       connection_peer_name(r->qp->connection), connection_cause(ret));
 }
 
-static int operation_failed(const struct loop *l, const struct lane_state *r, const char *why)
+static int operation_failed(const struct loop *l, const struct inflight *r, const char *why)
 {
 	return failure_set(EXIT_RUN_FAILED, "measure", "a %s of %" PRIu64 " bytes to %s failed: %s",
-			   params_ops[l->cfg->operation->op], r->lane->size_bytes,
-			   connection_peer_name(r->lane->connection), why);
+			   params_ops[l->cfg->operation->op], r->qp->size_bytes,
+			   connection_peer_name(r->qp->connection), why);
 }
 
-int measure_completion_failed(const struct loop *l, const struct lane_state *r,
+int measure_completion_failed(const struct loop *l, const struct inflight *r,
 			      const struct ibv_wc *wc)
 {
 	char what[CONNECTION_PEER_MAX + 64];
@@ -46,12 +46,12 @@ int measure_completion_failed(const struct loop *l, const struct lane_state *r,
 					"LOC_LEN_ERR: that is more than the RDMA device takes in "
 					"one message (the software device takes 8 MiB)");
 	snprintf(what, sizeof(what), "a %s of %" PRIu64 " bytes to %s",
-		 params_ops[l->cfg->operation->op], r->lane->size_bytes,
-		 connection_peer_name(r->lane->connection));
-	return connection_work_failed(r->lane->connection, "measure", what, wc);
+		 params_ops[l->cfg->operation->op], r->qp->size_bytes,
+		 connection_peer_name(r->qp->connection));
+	return connection_work_failed(r->qp->connection, "measure", what, wc);
 }
 
-int measure_refused(const struct loop *l, const struct lane_state *r, const char *refusal)
+int measure_refused(const struct loop *l, const struct inflight *r, const char *refusal)
 {
 	return operation_failed(l, r, refusal);
 }
@@ -63,8 +63,8 @@ static uint64_t quiet_since(const struct loop *l)
 
 	if (l->cfg->period_ns <= 0)
 		return l->last;
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		const struct lane_state *r = &l->rings[i];
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++) {
+		const struct inflight *r = &l->inflight[i];
 
 		if (measure_in_flight(r) > 0 && r->begun[r->done_slot] < oldest)
 			oldest = r->begun[r->done_slot];
@@ -72,11 +72,11 @@ static uint64_t quiet_since(const struct loop *l)
 	return oldest > l->last ? oldest : l->last;
 }
 
-static int stalled(const struct lane_state *r)
+static int stalled(const struct inflight *r)
 {
 	return failure_because(CAUSE_NO_ANSWER, EXIT_RUN_FAILED, "measure",
 			       "%s: no completion within %d s",
-			       connection_peer_name(r->lane->connection), MEASURE_STALL_MS / 1000);
+			       connection_peer_name(r->qp->connection), MEASURE_STALL_MS / 1000);
 }
 
 int measure_check_progress(struct loop *l)
@@ -86,10 +86,10 @@ int measure_check_progress(struct loop *l)
 
 	if (waited_ns <= MEASURE_WINDOW_NS)
 		return 0;
-	for (uint32_t i = 0; i < l->cfg->lanes_count; i++) {
-		const struct lane_state *r = &l->rings[i];
+	for (uint32_t i = 0; i < l->cfg->qps_count; i++) {
+		const struct inflight *r = &l->inflight[i];
 
-		if (!connection_alive(r->lane->connection, 0))
+		if (!connection_alive(r->qp->connection, 0))
 			return -EIO;
 		if (waited_ns > MEASURE_STALL_MS * 1000000ULL && measure_in_flight(r) > 0)
 			return stalled(r);
@@ -98,30 +98,30 @@ int measure_check_progress(struct loop *l)
 }
 
 /*
- * Sleeps until a lane has a completion to show, for the time given at most.
- * The caller polls all lanes before it waits again: what arrives after a queue
+ * Sleeps until a queue pair has a completion to show, for the time given at most.
+ * The caller polls all queue pairs before it waits again: what arrives after a queue
  * was armed here makes its descriptor readable, what arrived before is polled.
  */
 int measure_wait(struct loop *l, uint64_t timeout_ns)
 {
 	const struct timespec timeout = {(time_t)(timeout_ns / 1000000000),
 					 (long)(timeout_ns % 1000000000)};
-	uint32_t lanes = l->cfg->lanes_count;
+	uint32_t qps = l->cfg->qps_count;
 	int ready, ret = 0;
 
-	for (uint32_t i = 0; i < lanes; i++)
-		l->fds[i] = (struct pollfd){l->rings[i].lane->cq_fd, POLLIN, 0};
-	ready = ppoll(l->fds, lanes, &timeout, NULL);
+	for (uint32_t i = 0; i < qps; i++)
+		l->fds[i] = (struct pollfd){l->inflight[i].qp->cq_fd, POLLIN, 0};
+	ready = ppoll(l->fds, qps, &timeout, NULL);
 	if (ready < 0 && errno != EINTR)
 		return failure_set(EXIT_RUN_FAILED, "measure", "cannot wait for completions: %s",
 				   strerror(errno));
 	if (ready <= 0)
 		return measure_check_progress(l);
-	for (uint32_t i = 0; i < lanes && ret == 0; i++) {
+	for (uint32_t i = 0; i < qps && ret == 0; i++) {
 		if (l->fds[i].revents != 0)
-			ret = rpma_cq_wait(l->rings[i].lane->cq);
+			ret = rpma_cq_wait(l->inflight[i].qp->cq);
 		if (ret)
-			return measure_poll_failed(&l->rings[i], ret);
+			return measure_poll_failed(&l->inflight[i], ret);
 	}
 	return 0;
 }

@@ -51,18 +51,18 @@ static uint64_t mask_of(uint64_t count)
 }
 
 void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
-		 uint32_t lane, uint64_t seed)
+		 uint32_t qp, uint64_t seed)
 {
-	uint64_t slice = target_bytes / params_lanes(params) / ACCESS_LINE * ACCESS_LINE;
+	uint64_t slice = target_bytes / params_qps(params) / ACCESS_LINE * ACCESS_LINE;
 	uint64_t stride = stride_of(params), tail = tail_bytes(params);
-	uint64_t of_lane = hash(seed + lane * 0x9e3779b97f4a7c15ULL);
+	uint64_t of_qp = hash(seed + qp * 0x9e3779b97f4a7c15ULL);
 
 	*access = (struct access){
-		.base = lane * slice + tail,
+		.base = qp * slice + tail,
 		.stride = stride,
 		.slots = (slice - tail) / stride,
-		.salt = hash(of_lane + 1),
-		.keys = {hash(of_lane + 2), hash(of_lane + 3)},
+		.salt = hash(of_qp + 1),
+		.keys = {hash(of_qp + 2), hash(of_qp + 3)},
 	};
 	access->sequential = params->pattern == BENCH_SEQ;
 	access->turn = access->sequential && params->mix == NULL ? access->slots : 0;

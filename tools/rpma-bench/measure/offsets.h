@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offsets.h -- which bytes of the target each operation of a lane touches, and
+ * offsets.h -- which bytes of the target each operation of a queue pair touches, and
  * what they hold afterwards.
  *
  * Client and server compute it from the same numbers, so the server can check
- * every byte without a list. The target is cut into one slice a lane, a slice
+ * every byte without a list. The target is cut into one slice a queue pair, a slice
  * into slots; each operation takes the next slot, all of them in turn or in a
  * seeded permutation. The source of a write is a window of the same bytes as
  * its place in the slice, so content follows from place and salt alone.
@@ -40,23 +40,23 @@ struct access {
 
 #define ACCESS_PLACES 65536 /* a power of two */
 
-/* Room a lane needs of the target; a target smaller than lanes x this is refused. */
+/* Room a queue pair needs of the target; a target smaller than all of them need is refused. */
 uint64_t access_slice_min(const struct params *params);
 
 /*
- * The slice of one lane of a target that has room for all; seed is the run's
+ * The slice of one queue pair of a target that has room for all; seed is the run's
  * and the repeat's.
  */
 void access_init(struct access *access, const struct params *params, uint64_t target_bytes,
-		 uint32_t lane, uint64_t seed);
+		 uint32_t qp, uint64_t seed);
 
 /*
- * For a Zipf pattern: draws the places of a lane, and has the access go through them. Rank k
+ * For a Zipf pattern: draws the places of a queue pair, and has the access go through them. Rank k
  * is the k-th slot of the permutation, so hot slots are anywhere in the slice.
  */
 void access_draw(struct access *access, const struct params *params, uint32_t *places);
 
-/* Bytes of the source buffer of the lane: all slots of the source. */
+/* Bytes of the source buffer of the queue pair: all slots of the source. */
 size_t access_source_bytes(const struct access *access);
 /* Fills it: what slot n & source_mask holds. */
 void access_fill(const struct access *access, void *source);
@@ -75,7 +75,7 @@ static inline uint64_t access_offset(const struct access *access, uint64_t slot)
 	return access->base + slot * access->stride;
 }
 
-/* In the source of the lane. */
+/* In the source of the queue pair. */
 static inline uint64_t access_source(const struct access *access, uint64_t slot)
 {
 	return (slot & access->source_mask) * access->stride;

@@ -17,9 +17,9 @@
 #define OPERATION_NOTE_ANSWER 32
 
 /* Posts to, or from, a slot of the target. */
-typedef int operation_post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags);
+typedef int operation_post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags);
 
-typedef int operation_post(struct lane *lane, uint32_t slot, int flags);
+typedef int operation_post(struct qp *qp, uint32_t slot, int flags);
 
 struct loop;
 
@@ -37,7 +37,7 @@ struct operation {
 	int notes_usage;
 	/*
 	 * Posts it all, with slot as its context. The flags, RPMA_F_COMPLETION_* and maybe
-	 * RPMA_F_MORE, are of its last work request; all before it have the lane's leading
+	 * RPMA_F_MORE, are of its last work request; all before it have the queue pair's leading
 	 * ones, and complete only if they fail.
 	 */
 	operation_post *post;
@@ -49,31 +49,31 @@ struct operation {
 	 */
 	const struct operation *up_to_atomic_write;
 	/* For answered ones: posts the receive of the slot's answer. */
-	int (*arm)(struct lane *lane, uint32_t slot);
+	int (*arm)(struct qp *qp, uint32_t slot);
 	/*
 	 * For answered ones: NULL, or what is wrong with the answer to slot,
 	 * which has this many bytes and arrived in slot `at`: receives are used
 	 * in their own order.
 	 */
-	const char *(*refusal)(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes);
+	const char *(*refusal)(const struct qp *qp, uint32_t slot, uint32_t at, uint32_t bytes);
 };
 
-/* Readies a connected lane for its first operations; a librpma error. */
-int operation_arm(const struct operation *operation, struct lane *lane, uint32_t depth);
+/* Readies a connected queue pair for its first operations; a librpma error. */
+int operation_arm(const struct operation *operation, struct qp *qp, uint32_t depth);
 
 /*
  * Posts an operation at the next slot of access. Most often that is known at
  * once, and post_at, a constant, is taken in here.
  */
-int operation_post_next(struct lane *lane, struct access *access, uint32_t slot, int flags,
+int operation_post_next(struct qp *qp, struct access *access, uint32_t slot, int flags,
 			operation_post_at *post_at);
 
-static __always_inline int operation_post_in(struct lane *lane, struct access *access,
-					     uint32_t slot, int flags, operation_post_at *post_at)
+static __always_inline int operation_post_in(struct qp *qp, struct access *access, uint32_t slot,
+					     int flags, operation_post_at *post_at)
 {
 	if (__builtin_expect(!access_in_turn(access), 0))
-		return operation_post_next(lane, access, slot, flags, post_at);
-	return post_at(lane, access->next++, slot, flags);
+		return operation_post_next(qp, access, slot, flags, post_at);
+	return post_at(qp, access->next++, slot, flags);
 }
 
 static inline const void *operation_context(uint32_t slot)
@@ -82,21 +82,21 @@ static inline const void *operation_context(uint32_t slot)
 }
 
 /* Writes a slot of the target from its window of the source. */
-static __always_inline int operation_write_slot(struct lane *lane, uint64_t target_slot,
-						uint32_t slot, int flags)
+static __always_inline int operation_write_slot(struct qp *qp, uint64_t target_slot, uint32_t slot,
+						int flags)
 {
-	const struct access *a = &lane->access;
+	const struct access *a = &qp->access;
 
-	return rpma_write(lane->conn, lane->remote, access_offset(a, target_slot), lane->source,
-			  lane->source_offset + access_source(a, target_slot), lane->size_bytes,
-			  flags | lane->inlined, operation_context(slot));
+	return rpma_write(qp->conn, qp->remote, access_offset(a, target_slot), qp->source,
+			  qp->source_offset + access_source(a, target_slot), qp->size_bytes,
+			  flags | qp->inlined, operation_context(slot));
 }
 
-static __always_inline int operation_flush_slot(struct lane *lane, uint64_t target_slot,
-						uint32_t slot, int flags)
+static __always_inline int operation_flush_slot(struct qp *qp, uint64_t target_slot, uint32_t slot,
+						int flags)
 {
-	return rpma_flush(lane->conn, lane->remote, access_offset(&lane->access, target_slot),
-			  lane->size_bytes, lane->flush_type, flags, operation_context(slot));
+	return rpma_flush(qp->conn, qp->remote, access_offset(&qp->access, target_slot),
+			  qp->size_bytes, qp->flush_type, flags, operation_context(slot));
 }
 
 #endif /* BENCH_MEASURE_OPERATION_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp.c -- makes a lane of a connection, and takes it apart.
+ * qp.c -- makes a queue pair of a connection, and takes it apart.
  */
 #include "qp.h"
 
 #include "common/base/failure.h"
 #include "operation.h"
 
-struct connection_queues lane_queues(const struct operation *operation,
-				     const struct operation *reads, const struct params *params)
+struct connection_queues qp_queues(const struct operation *operation, const struct operation *reads,
+				   const struct params *params)
 {
 	uint32_t depth = params->depth, each = operation->work_requests;
 	struct connection_queues queues = {0};
@@ -24,51 +24,51 @@ struct connection_queues lane_queues(const struct operation *operation,
 	return queues;
 }
 
-static int take_target(struct lane *lane, const struct region_desc *target)
+static int take_target(struct qp *qp, const struct region_desc *target)
 {
 	struct region_remote remote = {.mr = NULL};
-	int ret = region_take(&remote, target, lane->conn);
+	int ret = region_take(&remote, target, qp->conn);
 
-	lane->remote = remote.mr;
+	qp->remote = remote.mr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s describes its target in a way librpma refuses: %s",
-				   connection_peer_name(lane->connection), connection_cause(ret));
+				   connection_peer_name(qp->connection), connection_cause(ret));
 	return 0;
 }
 
-static int make_ready(struct lane *lane, const struct operation *operation, uint32_t depth)
+static int make_ready(struct qp *qp, const struct operation *operation, uint32_t depth)
 {
-	int ret = rpma_cq_get_fd(lane->cq, &lane->cq_fd);
+	int ret = rpma_cq_get_fd(qp->cq, &qp->cq_fd);
 
 	if (ret == 0)
-		ret = operation_arm(operation, lane, depth);
+		ret = operation_arm(operation, qp, depth);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect", "%s: cannot ready a connection: %s",
-				   connection_peer_name(lane->connection), connection_cause(ret));
+				   connection_peer_name(qp->connection), connection_cause(ret));
 	return 0;
 }
 
-int lane_attach(struct lane *lane, struct connection *connection, const struct region_desc *target,
-		const struct operation *operation, uint32_t depth)
+int qp_attach(struct qp *qp, struct connection *connection, const struct region_desc *target,
+	      const struct operation *operation, uint32_t depth)
 {
 	int ret;
 
-	lane->connection = connection;
-	lane->conn = connection_conn(connection);
-	lane->cq = connection_cq(connection);
-	ret = take_target(lane, target);
+	qp->connection = connection;
+	qp->conn = connection_conn(connection);
+	qp->cq = connection_cq(connection);
+	ret = take_target(qp, target);
 	if (ret == 0)
-		ret = make_ready(lane, operation, depth);
+		ret = make_ready(qp, operation, depth);
 	if (ret)
-		lane_detach(lane);
+		qp_detach(qp);
 	return ret;
 }
 
-void lane_detach(struct lane *lane)
+void qp_detach(struct qp *qp)
 {
-	rpma_mr_remote_delete(&lane->remote);
-	connection_close(&lane->connection);
-	lane->conn = NULL;
-	lane->cq = NULL;
+	rpma_mr_remote_delete(&qp->remote);
+	connection_close(&qp->connection);
+	qp->conn = NULL;
+	qp->cq = NULL;
 }

@@ -3,7 +3,7 @@
  * qp.h -- one connection as a measuring thread uses it: queues, memory on
  * both ends, and the operations in flight.
  *
- * All completions of a lane, of its sends and of its receives, arrive in one
+ * All completions of a queue pair, of its sends and of its receives, arrive in one
  * queue. Operations of one kind finish in the order of their posts.
  */
 #ifndef BENCH_MEASURE_QP_H
@@ -19,19 +19,19 @@
 
 struct remote_pool; /* remote_pool.h */
 
-struct lane {
+struct qp {
 	struct connection *connection; /* owned; carries no messages */
 	struct rpma_conn *conn;	       /* the connection's */
 	struct rpma_cq *cq;	       /* the connection's */
 	int cq_fd;
-	uint32_t index; /* among all lanes of the run */
+	uint32_t index; /* among all queue pairs of the run */
 
 	struct rpma_mr_local *source;  /* borrowed: what is written or sent from */
 	struct rpma_mr_local *sink;    /* borrowed: where reads and echoes arrive */
-	uint64_t sink_offset;	       /* where this lane's part of the sink begins */
+	uint64_t sink_offset;	       /* where this queue pair's part of the sink begins */
 	uint64_t sink_stride;	       /* from slot to slot in it; 0: all share one place */
 	struct rpma_mr_remote *remote; /* owned */
-	uint64_t source_offset;	       /* where this lane's part of the source begins */
+	uint64_t source_offset;	       /* where this queue pair's part of the source begins */
 	struct access access;	       /* where writes go */
 	struct access reads;	       /* where reads come from; of an order of its own in a mix */
 	uint64_t touched;    /* operations that took a slot of access, of all measurements */
@@ -50,17 +50,17 @@ struct lane {
 
 struct operation; /* operation.h */
 
-/* The queues a lane needs for what is in flight at such a point; reads: of a mix, else NULL. */
-struct connection_queues lane_queues(const struct operation *operation,
-				     const struct operation *reads, const struct params *params);
+/* The queues for what is in flight at such a point; reads: of a mix, else NULL. */
+struct connection_queues qp_queues(const struct operation *operation, const struct operation *reads,
+				   const struct params *params);
 
 /*
- * Gives a lane its connection and its target, and readies it for its first
+ * Gives a queue pair its connection and its target, and readies it for its first
  * operations. Takes the connection in any case.
  */
-int lane_attach(struct lane *lane, struct connection *connection, const struct region_desc *target,
-		const struct operation *operation, uint32_t depth);
-/* Disconnects; a lane that was never attached is fine. */
-void lane_detach(struct lane *lane);
+int qp_attach(struct qp *qp, struct connection *connection, const struct region_desc *target,
+	      const struct operation *operation, uint32_t depth);
+/* Disconnects; a queue pair that was never attached is fine. */
+void qp_detach(struct qp *qp);
 
 #endif /* BENCH_MEASURE_QP_H */

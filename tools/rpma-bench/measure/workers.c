@@ -34,7 +34,7 @@ struct worker {
 struct workers {
 	struct workers_cfg cfg;
 	struct thread_pool *pool;
-	struct lane *lanes;
+	struct qp *qps;
 	enum message_phase phase;
 	uint32_t count;
 	struct worker each[];
@@ -218,8 +218,8 @@ static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker,
 		.reads = w->cfg.reads,
 		.read_millionths = p->read_millionths,
 		.seed = w->cfg.begin->seed + thread,
-		.lanes = w->lanes + (size_t)thread * p->connections,
-		.lanes_count = p->connections,
+		.qps = w->qps + (size_t)thread * p->connections,
+		.qps_count = p->connections,
 		.clock = w->cfg.clock,
 		.depth = p->depth,
 		.batch = p->batch,
@@ -256,9 +256,9 @@ static int measure(void *arg, uint32_t thread)
 	return ret;
 }
 
-void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase)
+void workers_begin(struct workers *workers, struct qp *qps, enum message_phase phase)
 {
-	workers->lanes = lanes;
+	workers->qps = qps;
 	workers->phase = phase;
 	thread_pool_begin(workers->pool, measure, workers);
 }

@@ -3,7 +3,7 @@
  * workers.h -- measures with several threads at once, one core each.
  *
  * Each thread binds itself, allocates what it needs, and in each phase meets
- * the others before its first operation, so that all lanes measure the same
+ * the others before its first operation, so that all queue pairs measure the same
  * span. Figures are kept a thread and put together after the end. Used by the
  * client, and by the server for the reverse direction.
  */
@@ -67,8 +67,8 @@ int workers_do(struct workers *workers, thread_pool_job *job, void *arg);
 /* Begins a job of another kind of measurement; like a phase, it is to be ended. */
 void workers_begin_job(struct workers *workers, thread_pool_job *job, void *arg);
 
-/* Operations over the lanes, those of thread 0 first; measured is one phase. */
-void workers_begin(struct workers *workers, struct lane *lanes, enum message_phase phase);
+/* Operations over the queue pairs, those of thread 0 first; measured is one phase. */
+void workers_begin(struct workers *workers, struct qp *qps, enum message_phase phase);
 /* Readable when the phase is over. */
 int workers_done_fd(const struct workers *workers);
 /* Makes the phase end early, in good order. */

@@ -264,17 +264,17 @@ static int decode_start(struct bytes_reader *r, struct message_start *m)
 
 static void encode_end(struct bytes_writer *w, const struct message_end *m)
 {
-	bytes_put_int(w, m->lanes_count, 4);
-	for (uint32_t i = 0; i < m->lanes_count; i++)
+	bytes_put_int(w, m->qps_count, 4);
+	for (uint32_t i = 0; i < m->qps_count; i++)
 		bytes_put_int(w, m->touched[i], 8);
 }
 
 static int decode_end(struct bytes_reader *r, struct message_end *m)
 {
-	m->lanes_count = (uint32_t)bytes_get_int(r, 4);
-	if (r->bad || m->lanes_count > PARAMS_LANES_MAX)
+	m->qps_count = (uint32_t)bytes_get_int(r, 4);
+	if (r->bad || m->qps_count > PARAMS_QPS_MAX)
 		return -EPROTO;
-	for (uint32_t i = 0; i < m->lanes_count; i++)
+	for (uint32_t i = 0; i < m->qps_count; i++)
 		m->touched[i] = bytes_get_int(r, 8);
 	return r->bad ? -EPROTO : 0;
 }

@@ -6,8 +6,8 @@
  *
  *	client			server
  *	HELLO			WELCOME, TEXT chunks (its environment and readiness)
- *	BEGIN			READY: a port for the lanes of this repeat, or why not
- *		(the client connects its lanes there, one after the other)
+ *	BEGIN			READY: a port for the queue pairs of this repeat, or why not
+ *		(the client connects its queue pairs there, one after the other)
  *	START phase		-	warm-up and measurement begin
  *	END			TEXT chunks: the report, a JSON object
  *	...			(BEGIN again)
@@ -98,7 +98,7 @@ struct message_begin {
 
 struct message_ready {
 	uint16_t port;
-	uint64_t token; /* this repeat's: each lane sends it */
+	uint64_t token; /* this repeat's: each queue pair sends it */
 	char refusal[MESSAGE_REFUSAL_MAX];
 };
 
@@ -106,10 +106,10 @@ struct message_start {
 	enum message_phase phase;
 };
 
-/* How many operations of each lane have touched the target, warm-up included. */
+/* How many operations of each queue pair have touched the target, warm-up included. */
 struct message_end {
-	uint32_t lanes_count;
-	uint64_t touched[PARAMS_LANES_MAX];
+	uint32_t qps_count;
+	uint64_t touched[PARAMS_QPS_MAX];
 };
 
 struct message {

@@ -46,7 +46,7 @@ static const char *check_ranges(const struct params *p)
 		return "threads are 1 to 64";
 	if (p->connections < 1 || p->connections > PARAMS_CONNECTIONS_MAX)
 		return "the connections of a thread are 1 to 256";
-	if (params_lanes(p) > PARAMS_LANES_MAX)
+	if (params_qps(p) > PARAMS_QPS_MAX)
 		return "--threads x --connections is 256 at most";
 	if (p->batch < 1 || p->batch > PARAMS_DEPTH_MAX)
 		return "a batch is 1 to 4096";
@@ -86,7 +86,7 @@ static const char *check_operation(const struct params *p)
 	if (p->signal_every > 1 && params_answered(p))
 		return "--op send and --persist gpspm, gpspm-rt need --signal-every 1: each "
 		       "operation is answered";
-	if (p->op == BENCH_SEND && p->size_bytes * p->depth * params_lanes(p) > PARAMS_MESSAGES_MAX)
+	if (p->op == BENCH_SEND && p->size_bytes * p->depth * params_qps(p) > PARAMS_MESSAGES_MAX)
 		return "messages in flight (size x depth x threads x connections) are 1 GiB at "
 		       "most";
 	return NULL;
@@ -149,7 +149,7 @@ static const char *check_setup(const struct params *p)
 		return NULL;
 	if (p->op != BENCH_WRITE || p->persist != BENCH_NONE)
 		return "--test connect and register take no --op and no --persist";
-	if (p->depth != 1 || params_lanes(p) != 1)
+	if (p->depth != 1 || params_qps(p) != 1)
 		return "--test connect and register need --depth, --threads and --connections 1";
 	return NULL;
 }

@@ -19,14 +19,14 @@
 #define PARAMS_DEPTH_MAX       4096
 #define PARAMS_THREADS_MAX     64
 #define PARAMS_CONNECTIONS_MAX 256 /* per thread */
-#define PARAMS_LANES_MAX       256 /* threads x connections */
+#define PARAMS_QPS_MAX	       256 /* threads x connections */
 #define PARAMS_TARGETS_MAX     16  /* offered by one server */
 #define PARAMS_RATE_MAX	       100000000
 #define PARAMS_MILLION	       1000000 /* fractions are millionths */
 #define PARAMS_EVEN	       0    /* arrivals of test rate: each a period after the last one, */
 #define PARAMS_POISSON	       1    /* at random, */
 #define PARAMS_BURST_MAX       4096 /* or 2 and more: as many at once */
-#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* op send's: in flight on all lanes */
+#define PARAMS_MESSAGES_MAX    (1ULL << 30) /* op send's: in flight on all queue pairs */
 
 enum bench_test {
 	BENCH_LAT,
@@ -73,7 +73,7 @@ extern const char *const params_persists[]; /* ends with "auto" */
 extern const char *const params_completions[];
 extern const char *const params_patterns[];
 
-static inline uint32_t params_lanes(const struct params *params)
+static inline uint32_t params_qps(const struct params *params)
 {
 	return params->threads * params->connections;
 }

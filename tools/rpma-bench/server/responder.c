@@ -2,7 +2,7 @@
 /*
  * responder.c -- makes what a responder needs, starts and stops its thread.
  *
- * For server_repeat.c, which attaches the lanes as they come. What the thread then does
+ * For server_repeat.c, which attaches the queue pairs as they come. What the thread then does
  * is in responder_serve.c.
  */
 #include <errno.h>
@@ -16,8 +16,9 @@
 #include "common/base/thread.h"
 #include "responder_private.h"
 
-#define LINE	64
-#define CONSUME 4096 /* receives for all lanes: a write is acknowledged before it is consumed */
+#define LINE 64
+#define CONSUME                                                                                    \
+	4096 /* receives for all queue pairs: a write is acknowledged before it is consumed */
 
 bool responder_needed(const struct params *params)
 {
@@ -112,7 +113,7 @@ static int make_srq(struct responder *r, struct rpma_peer *peer)
 static int make_ends(struct responder *r)
 {
 	uint32_t pools = r->params->srq ? 1 : r->ends_count;
-	/* one lane may come to use all of a shared queue */
+	/* one queue pair may come to use all of a shared queue */
 	uint32_t slots = r->slots * r->ends_count / pools;
 
 	r->ends = calloc(r->ends_count, sizeof(*r->ends));
@@ -195,7 +196,7 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 	return 0;
 }
 
-const struct connection_queues *responder_lane(struct responder *responder, uint32_t index)
+const struct connection_queues *responder_qp(struct responder *responder, uint32_t index)
 {
 	return &responder->ends[index].queues;
 }

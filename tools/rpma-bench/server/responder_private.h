@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * responder_private.h -- what the two files of the responder share: its ends,
- * one a lane, and the way of a slot.
+ * one a queue pair, and the way of a slot.
  */
 #ifndef BENCH_SERVER_RESPONDER_PRIVATE_H
 #define BENCH_SERVER_RESPONDER_PRIVATE_H
@@ -26,15 +26,15 @@ struct responder {
 	const struct params *params; /* borrowed */
 	const struct persist *persist;
 	bool event;	   /* waits for completions rather than looks for them */
-	uint32_t slots;	   /* per lane */
-	uint32_t receives; /* per lane, posted at the beginning */
+	uint32_t slots;	   /* per queue pair */
+	uint32_t receives; /* per queue pair, posted at the beginning */
 	uint64_t slot_bytes;
 	uint64_t receive_bytes;
 	unsigned char *memory;
 	size_t memory_bytes;
 	struct rpma_mr_local *mr;
 	struct rpma_srq *srq;
-	struct slot_pool *pools; /* one a lane; with a shared queue the first alone is used */
+	struct slot_pool *pools; /* one a queue pair; with a shared queue the first alone is used */
 	struct end *ends;
 	uint32_t ends_count;
 	struct pollfd *fds;					       /* the ends', and wake_fd */

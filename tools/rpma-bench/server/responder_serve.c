@@ -8,7 +8,7 @@
  * goes out. A client that keeps to its depth thus always finds a receive. Where
  * no slot is free the answer is held back until one is. The number of a slot is
  * the context of its receive and of its answer. With a shared receive queue any
- * lane may use any slot; the queue a completion came from identifies its lane.
+ * queue pair may use any slot; the queue a completion came from identifies its queue pair.
  */
 #include "responder_private.h"
 
@@ -57,7 +57,7 @@ int responder_persist(struct end *e, uint32_t slot, uint32_t bytes)
 }
 
 /*
- * A lane that fails is left alone: the control connection tells what became of
+ * A queue pair that fails is left alone: the control connection tells what became of
  * its client.
  */
 static void post_and_answer(struct end *e, uint32_t free_slot, uint32_t slot, uint32_t bytes)
@@ -131,7 +131,7 @@ static bool any_alive(const struct responder *r)
 	return false;
 }
 
-/* The descriptor of a broken lane may stay readable: it is not looked at. */
+/* The descriptor of a broken queue pair may stay readable: it is not looked at. */
 static void wait(struct responder *r)
 {
 	for (uint32_t i = 0; i < r->ends_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reverse.c -- measures from the server's side with the client's own means:
- * workers over lanes that were accepted rather than connected.
+ * workers over queue pairs that were accepted rather than connected.
  *
  * It runs while the client does: the client's phases begin its own, and the
  * client's end is its end.
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "common/base/failure.h"
-#include "tools/rpma-bench/measure/lanes.h"
 #include "tools/rpma-bench/measure/op/table.h"
+#include "tools/rpma-bench/measure/qps.h"
 #include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
 
@@ -23,7 +23,7 @@ struct reverse {
 	const struct operation *operation;
 	struct connection_queues queues;
 	struct workers *workers;
-	struct lanes lanes;
+	struct qps qps;
 	bool running;	/* a phase is */
 	bool measuring; /* and it is the one that counts */
 };
@@ -35,7 +35,7 @@ uint64_t reverse_buffer_bytes(const struct params *params)
 	if (one < ACCESS_SOURCE_BYTES)
 		one = ACCESS_SOURCE_BYTES;
 	/* a source and a sink */
-	return 2 * one * params_lanes(params);
+	return 2 * one * params_qps(params);
 }
 
 static const struct params *params_of(const struct reverse *r)
@@ -44,9 +44,9 @@ static const struct params *params_of(const struct reverse *r)
 }
 
 /* What a client exposes is plain memory. */
-static int make_lanes(struct reverse *r)
+static int make_qps(struct reverse *r)
 {
-	const struct lanes_cfg cfg = {
+	const struct qps_cfg cfg = {
 		.peer = r->server->service.peer,
 		.params = params_of(r),
 		.operation = r->operation,
@@ -57,7 +57,7 @@ static int make_lanes(struct reverse *r)
 		.flush_type = RPMA_FLUSH_TYPE_VISIBILITY,
 	};
 
-	return lanes_make(&r->lanes, &cfg, r->workers);
+	return qps_make(&r->qps, &cfg, r->workers);
 }
 
 static int check(const struct reverse *r)
@@ -67,10 +67,11 @@ static int check(const struct reverse *r)
 	if (r->operation == NULL || r->operation->answered)
 		return failure_set(EXIT_RUN_FAILED, "begin",
 				   "it does not run such operations in both directions");
-	if (access_slice_min(p) * params_lanes(p) > r->begin->client_bytes)
-		return failure_set(EXIT_RUN_FAILED, "begin",
-				   "%u lanes of operations do not fit the memory of the client",
-				   params_lanes(p));
+	if (access_slice_min(p) * params_qps(p) > r->begin->client_bytes)
+		return failure_set(
+			EXIT_RUN_FAILED, "begin",
+			"%u connections with such operations do not fit the memory of the client",
+			params_qps(p));
 	return 0;
 }
 
@@ -93,11 +94,11 @@ int reverse_new(struct reverse **reverse, struct server_state *server,
 	r->server = server;
 	r->begin = begin;
 	r->operation = operation;
-	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_lanes(r))) {
+	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_qps(r))) {
 		reverse_delete(&r);
 		return ret;
 	}
-	r->queues = lane_queues(r->operation, NULL, params_of(r));
+	r->queues = qp_queues(r->operation, NULL, params_of(r));
 	*reverse = r;
 	return 0;
 }
@@ -121,12 +122,12 @@ void reverse_delete(struct reverse **reverse)
 	if (r->running)
 		workers_stop(r->workers);
 	end_phase(r);
-	lanes_free(&r->lanes);
+	qps_free(&r->qps);
 	workers_delete(&r->workers);
 	free(r);
 }
 
-const struct connection_queues *reverse_lane(const struct reverse *reverse)
+const struct connection_queues *reverse_qp(const struct reverse *reverse)
 {
 	return &reverse->queues;
 }
@@ -141,8 +142,8 @@ int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *c
 		.pcfg_bytes = b->client_pcfg_desc_bytes,
 	};
 
-	return lane_attach(&reverse->lanes.all[index], connection, &target, reverse->operation,
-			   b->params.depth);
+	return qp_attach(&reverse->qps.all[index], connection, &target, reverse->operation,
+			 b->params.depth);
 }
 
 int reverse_start(struct reverse *reverse, enum message_phase phase)
@@ -151,7 +152,7 @@ int reverse_start(struct reverse *reverse, enum message_phase phase)
 
 	if (ret)
 		return ret;
-	workers_begin(reverse->workers, reverse->lanes.all, phase);
+	workers_begin(reverse->workers, reverse->qps.all, phase);
 	reverse->running = true;
 	reverse->measuring = phase == PHASE_MEASURE;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reverse.h -- the other direction of a bidirectional repeat: the server runs
- * the same operation towards its client's memory, over the same lanes.
+ * the same operation towards its client's memory, over the same queue pairs.
  */
 #ifndef BENCH_SERVER_REVERSE_H
 #define BENCH_SERVER_REVERSE_H
@@ -14,18 +14,18 @@
 
 struct reverse;
 
-/* What the memory of all its lanes takes at most. */
+/* What the memory of all its queue pairs takes at most. */
 uint64_t reverse_buffer_bytes(const struct params *params);
 
 /* What it is given must outlive it; cpus are those of its threads, -1: not bound. */
 int reverse_new(struct reverse **reverse, struct server_state *server,
 		const struct message_begin *begin, const int *cpus);
-/* Disconnects its lanes, too; NULL is fine. */
+/* Disconnects its queue pairs, too; NULL is fine. */
 void reverse_delete(struct reverse **reverse);
 
-/* How to accept one of its lanes. */
-const struct connection_queues *reverse_lane(const struct reverse *reverse);
-/* The lane is there; takes the link in any case. */
+/* How to accept one of its queue pairs. */
+const struct connection_queues *reverse_qp(const struct reverse *reverse);
+/* The queue pair is there; takes the connection in any case. */
 int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *connection);
 
 int reverse_start(struct reverse *reverse, enum message_phase phase);

@@ -4,7 +4,7 @@
  *
  * Everything a client asks for is checked against the target and against what
  * is left to give before anything is made. A stranger who finds the endpoint
- * is turned away, and the place stays free for the lane it belongs to.
+ * is turned away, and the place stays free for the queue pair it belongs to.
  */
 #include "server_repeat.h"
 
@@ -17,7 +17,7 @@
 #include "common/host/open_files.h"
 #include "common/rdma/gpspm.h"
 #include "cpu_load.h"
-#include "lane_listener.h"
+#include "qp_listener.h"
 #include "report.h"
 #include "responder.h"
 #include "reverse.h"
@@ -30,14 +30,14 @@ struct server_repeat {
 	struct persist persist;
 	struct server_share share;
 	bool share_taken;
-	struct lane_listener listener;
-	struct connection **lanes;
-	uint32_t lanes_wanted;
-	size_t files; /* open before the first lane */
-	uint32_t lanes_there;
-	struct connection_queues queues; /* for lanes that this end does not use */
+	struct qp_listener listener;
+	struct connection **qps;
+	uint32_t qps_wanted;
+	size_t files; /* open before the first queue pair */
+	uint32_t qps_there;
+	struct connection_queues queues; /* for queue pairs that this end does not use */
 	struct responder **responders;	 /* one a thread of the client; NULL: none is needed */
-	struct reverse *reverse;	 /* owns the lanes then; NULL: one direction */
+	struct reverse *reverse;	 /* owns the queue pairs then; NULL: one direction */
 	struct registration *registration;
 	struct load *load;
 	struct placement placement; /* for the threads that answer or measure */
@@ -64,14 +64,15 @@ static int check_target(struct server_repeat *s)
 		return -EIO;
 	}
 	s->exported = &s->server->regions[p->target];
-	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_lanes(p);
+	least = p->test == BENCH_REGISTER ? p->size_bytes : access_slice_min(p) * params_qps(p);
 	if (p->op == BENCH_SEND || p->test == BENCH_CONNECT)
 		least = 0; /* the target is not touched */
 	if (least > s->exported->target.size_bytes)
-		return failure_set(EXIT_RUN_FAILED, "begin",
-				   "%u lanes with operations of %s do not fit its target of %s",
-				   params_lanes(p), units_print_size(p->size_bytes, size),
-				   units_print_size(s->exported->target.size_bytes, room));
+		return failure_set(
+			EXIT_RUN_FAILED, "begin",
+			"%u connections with operations of %s do not fit its target of %s",
+			params_qps(p), units_print_size(p->size_bytes, size),
+			units_print_size(s->exported->target.size_bytes, room));
 	if (params_gpspm(p))
 		return persist_open(&s->persist, &s->exported->target);
 	return 0;
@@ -82,17 +83,18 @@ static int take_share(struct server_repeat *s)
 	const struct params *p = params_of(s);
 	char size[UNITS_TEXT_BYTES];
 
-	s->share = (struct server_share){.lanes = s->lanes_wanted, .target = p->target};
+	s->share = (struct server_share){.qps = s->qps_wanted, .target = p->target};
 	if (responder_needed(p))
-		s->share.buffer_bytes = responder_buffer_bytes(p) * params_lanes(p);
+		s->share.buffer_bytes = responder_buffer_bytes(p) * params_qps(p);
 	else if (p->bidirectional)
 		s->share.buffer_bytes = reverse_buffer_bytes(p);
 	s->share_taken = server_take(s->server, &s->share);
 	if (!s->share_taken)
-		return failure_set(EXIT_RUN_FAILED, "begin",
-				   "%u lanes with %s of message buffers are more than it has left "
-				   "for all its clients together",
-				   s->share.lanes, units_print_size(s->share.buffer_bytes, size));
+		return failure_set(
+			EXIT_RUN_FAILED, "begin",
+			"%u connections with %s of message buffers are more than it has left "
+			"for all its clients together",
+			s->share.qps, units_print_size(s->share.buffer_bytes, size));
 	return 0;
 }
 
@@ -149,20 +151,20 @@ static int set_up(struct server_repeat *s)
 	const struct params *p = params_of(s);
 	int ret = check_target(s);
 
-	s->lanes_wanted = p->test == BENCH_REGISTER ? 0 : params_lanes(p);
+	s->qps_wanted = p->test == BENCH_REGISTER ? 0 : params_qps(p);
 	if (ret || (ret = take_share(s)) || (ret = place(s)) || (ret = make_responders(s)))
 		return ret;
 	if (p->bidirectional &&
 	    (ret = reverse_new(&s->reverse, s->server, &s->begin, s->placement.cpus)))
 		return ret;
-	s->lanes = calloc(s->lanes_wanted + 1, sizeof(struct connection *));
-	if (s->lanes == NULL)
+	s->qps = calloc(s->qps_wanted + 1, sizeof(struct connection *));
+	if (s->qps == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	if (p->server_load_millionths > 0 &&
 	    (ret = load_start(&s->load, s->exported->target.numa_node, p->server_load_millionths)))
 		return ret;
-	if (s->lanes_wanted > 0 &&
-	    (ret = lane_listener_open(&s->listener, s->server, s->exported, &s->begin.knobs)))
+	if (s->qps_wanted > 0 &&
+	    (ret = qp_listener_open(&s->listener, s->server, s->exported, &s->begin.knobs)))
 		return ret;
 	s->files = open_files_count();
 	return 0;
@@ -212,25 +214,25 @@ void server_repeat_close(struct server_repeat **repeat)
 	*repeat = NULL;
 	if (s == NULL)
 		return;
-	lane_listener_close(&s->listener);
+	qp_listener_close(&s->listener);
 	load_stop(&s->load);
 	registration_stop(&s->registration);
 	stop_responders(s);
 	reverse_delete(&s->reverse);
-	for (uint32_t i = 0; s->lanes != NULL && i < s->lanes_wanted; i++)
-		connection_close(&s->lanes[i]);
+	for (uint32_t i = 0; s->qps != NULL && i < s->qps_wanted; i++)
+		connection_close(&s->qps[i]);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads; i++)
 		responder_delete(&s->responders[i]);
 	if (s->share_taken)
 		server_give(s->server, &s->share);
 	server_report_clear(&s->report);
 	free(s->responders);
-	free(s->lanes);
+	free(s->qps);
 	free(s);
 	*failure_get() = kept;
 }
 
-/* --- lanes ------------------------------------------------------------------ */
+/* --- queue pairs ------------------------------------------------------------------ */
 
 void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS])
 {
@@ -238,38 +240,38 @@ void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SER
 
 	fds[0] = (struct pollfd){repeat->listener.fd, POLLIN, 0};
 	fds[1] = (struct pollfd){-1, POLLIN, 0};
-	if (repeat->lanes_there == repeat->lanes_wanted)
+	if (repeat->qps_there == repeat->qps_wanted)
 		fds[0].fd = -1;
-	if (connects && repeat->lanes_there > 0)
-		fds[1].fd = connection_event_fd(repeat->lanes[0]);
+	if (connects && repeat->qps_there > 0)
+		fds[1].fd = connection_event_fd(repeat->qps[0]);
 	else if (repeat->registration != NULL)
 		fds[1].fd = registration_done_fd(repeat->registration);
 }
 
-static const struct connection_queues *queues_of(const struct server_repeat *s, uint32_t lane)
+static const struct connection_queues *queues_of(const struct server_repeat *s, uint32_t qp)
 {
 	uint32_t connections = params_of(s)->connections;
 
 	if (s->reverse != NULL)
-		return reverse_lane(s->reverse);
+		return reverse_qp(s->reverse);
 	return s->responders == NULL
 		       ? &s->queues
-		       : responder_lane(s->responders[lane / connections], lane % connections);
+		       : responder_qp(s->responders[qp / connections], qp % connections);
 }
 
-/* Who uses the lane from now on; on failure it is closed. */
-static int hand_over(struct server_repeat *s, uint32_t lane)
+/* Who uses the queue pair from now on; on failure it is closed. */
+static int hand_over(struct server_repeat *s, uint32_t qp)
 {
 	uint32_t connections = params_of(s)->connections;
-	struct connection *connection = s->lanes[lane];
+	struct connection *connection = s->qps[qp];
 
 	if (s->reverse != NULL) {
-		s->lanes[lane] = NULL;
-		return reverse_attach(s->reverse, lane, connection);
+		s->qps[qp] = NULL;
+		return reverse_attach(s->reverse, qp, connection);
 	}
 	if (s->responders == NULL)
 		return 0;
-	return responder_attach(s->responders[lane / connections], lane % connections, connection);
+	return responder_attach(s->responders[qp / connections], qp % connections, connection);
 }
 
 static int all_there(struct server_repeat *s)
@@ -278,7 +280,7 @@ static int all_there(struct server_repeat *s)
 
 	/* a connection that comes now is refused at once; connects come one after the other */
 	if (params_of(s)->test != BENCH_CONNECT)
-		lane_listener_close(&s->listener);
+		qp_listener_close(&s->listener);
 	for (uint32_t i = 0; s->responders != NULL && i < params_of(s)->threads && ret == 0; i++)
 		ret = responder_start(s->responders[i], s->server->topology, s->placement.cpus[i]);
 	return ret;
@@ -289,37 +291,37 @@ static int check_files(const struct server_repeat *s)
 {
 	char what[64];
 
-	snprintf(what, sizeof(what), "%u connections of a client", s->lanes_wanted);
-	return open_files_check(what, s->files, s->lanes_wanted);
+	snprintf(what, sizeof(what), "%u connections of a client", s->qps_wanted);
+	return open_files_check(what, s->files, s->qps_wanted);
 }
 
-static int next_lane(struct server_repeat *s)
+static int next_qp(struct server_repeat *s)
 {
-	uint32_t lane = s->lanes_there;
-	int ret = lane_listener_accept(&s->listener, lane, queues_of(s, lane), &s->lanes[lane]);
+	uint32_t qp = s->qps_there;
+	int ret = qp_listener_accept(&s->listener, qp, queues_of(s, qp), &s->qps[qp]);
 
-	if (ret || s->lanes[lane] == NULL)
+	if (ret || s->qps[qp] == NULL)
 		return ret;
-	if (lane + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
+	if (qp + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
 		return ret;
 	/* one that cannot be used leaves its place free: the client reports that it gives up */
-	if (hand_over(s, lane) != 0) {
-		connection_close(&s->lanes[lane]);
+	if (hand_over(s, qp) != 0) {
+		connection_close(&s->qps[qp]);
 		return 0;
 	}
-	return ++s->lanes_there == s->lanes_wanted ? all_there(s) : 0;
+	return ++s->qps_there == s->qps_wanted ? all_there(s) : 0;
 }
 
 int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS])
 {
 	/* that registrations are done is for server_repeat_is_done to tell */
 	if (repeat->registration == NULL && fds[1].fd >= 0 && fds[1].revents != 0 &&
-	    !connection_alive(repeat->lanes[0], 0)) {
-		connection_close(&repeat->lanes[0]);
-		repeat->lanes_there = 0;
+	    !connection_alive(repeat->qps[0], 0)) {
+		connection_close(&repeat->qps[0]);
+		repeat->qps_there = 0;
 		return 0;
 	}
-	return fds[0].fd >= 0 && fds[0].revents != 0 ? next_lane(repeat) : 0;
+	return fds[0].fd >= 0 && fds[0].revents != 0 ? next_qp(repeat) : 0;
 }
 
 /* --- phases ----------------------------------------------------------------- */
@@ -339,10 +341,10 @@ static void start_measuring(struct server_repeat *s)
 
 int server_repeat_start(struct server_repeat *repeat, enum message_phase phase)
 {
-	if (params_of(repeat)->test != BENCH_CONNECT && repeat->lanes_there < repeat->lanes_wanted)
+	if (params_of(repeat)->test != BENCH_CONNECT && repeat->qps_there < repeat->qps_wanted)
 		return failure_set(EXIT_RUN_FAILED, "start",
-				   "a client starts to measure with %u of %u lanes",
-				   repeat->lanes_there, repeat->lanes_wanted);
+				   "a client starts to measure with %u of %u connections",
+				   repeat->qps_there, repeat->qps_wanted);
 	note_sharing(repeat);
 	if (phase == PHASE_MEASURE)
 		start_measuring(repeat);
@@ -382,10 +384,10 @@ static void verify(struct server_repeat *s, const struct message_end *end,
 	struct server_report *report = &s->report;
 	struct access access;
 
-	for (uint32_t lane = 0; lane < end->lanes_count; lane++) {
-		uint64_t touched = end->touched[lane], over;
+	for (uint32_t qp = 0; qp < end->qps_count; qp++) {
+		uint64_t touched = end->touched[qp], over;
 
-		access_init(&access, p, t->size_bytes, lane, s->begin.seed);
+		access_init(&access, p, t->size_bytes, qp, s->begin.seed);
 		access_verify(&access, p, t->memory, touched, &report->check, keepalive);
 		over = overwritten(&access, p->size_bytes, touched);
 		if (__builtin_add_overflow(report->overwritten_bytes, over,
@@ -412,10 +414,10 @@ static void end_reverse(struct server_repeat *s)
 int server_repeat_end(struct server_repeat *repeat, const struct message_end *end,
 		      const struct access_keepalive *keepalive)
 {
-	if (params_of(repeat)->test != BENCH_CONNECT && end->lanes_count != repeat->lanes_wanted)
+	if (params_of(repeat)->test != BENCH_CONNECT && end->qps_count != repeat->qps_wanted)
 		return failure_set(EXIT_RUN_FAILED, "end",
-				   "a client of %u lanes reports on %u of them",
-				   repeat->lanes_wanted, end->lanes_count);
+				   "a client of %u connections reports on %u of them",
+				   repeat->qps_wanted, end->qps_count);
 	/* registrations end by themselves */
 	if (repeat->registration != NULL)
 		return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * server_repeat.h -- the server's side of one repeat: an endpoint of its own for the
- * lanes, who answers on them, who loads the cores, and the report of it all.
+ * queue pairs, who answers on them, who loads the cores, and the report of it all.
  *
  * Its session drives it: polls the repeat's descriptors beside its own, and
- * passes on the client's messages. Lanes have an endpoint of their own because
+ * passes on the client's messages. Queue pairs have an endpoint of their own because
  * the queues of a connection are made before its handshake can be read.
  */
 #ifndef BENCH_SERVER_SERVER_REPEAT_H
@@ -27,12 +27,12 @@ int server_repeat_open(struct server_repeat **repeat, struct server_state *serve
 /* Ends what it started, wherever it is; NULL is fine. */
 void server_repeat_close(struct server_repeat **repeat);
 
-/* What the client needs to connect its lanes. */
+/* What the client needs to connect its queue pairs. */
 void server_repeat_describe(const struct server_repeat *repeat, struct message_ready *ready);
 
 /* What to wait for; descriptors may be -1. */
 void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS]);
-/* Some of them are readable: a lane comes, or goes, or work is done. */
+/* Some of them are readable: a queue pair comes, or goes, or work is done. */
 int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS]);
 
 int server_repeat_start(struct server_repeat *repeat, enum message_phase phase);

@@ -24,10 +24,10 @@ bool server_take(struct server_state *server, const struct server_share *share)
 	bool room;
 
 	pthread_mutex_lock(&budget->lock);
-	room = share->lanes <= SERVER_LANES_MAX - budget->lanes &&
+	room = share->qps <= SERVER_QPS_MAX - budget->qps &&
 	       share->buffer_bytes <= SERVER_BUFFERS_MAX - budget->buffer_bytes;
 	if (room) {
-		budget->lanes += share->lanes;
+		budget->qps += share->qps;
 		budget->buffer_bytes += share->buffer_bytes;
 		budget->users[share->target]++;
 	}
@@ -40,7 +40,7 @@ void server_give(struct server_state *server, const struct server_share *share)
 	struct server_budget *budget = server->budget;
 
 	pthread_mutex_lock(&budget->lock);
-	budget->lanes -= share->lanes;
+	budget->qps -= share->qps;
 	budget->buffer_bytes -= share->buffer_bytes;
 	budget->users[share->target]--;
 	pthread_mutex_unlock(&budget->lock);

@@ -14,14 +14,14 @@
 #include "exported_region.h"
 
 #define SERVER_SESSIONS_MAX 256
-#define SERVER_LANES_MAX    2048
+#define SERVER_QPS_MAX	    2048
 #define SERVER_BUFFERS_MAX  (4ULL << 30)
 
 /* What the servers on all addresses have in common. */
 struct server_budget {
 	pthread_mutex_t lock;
 	/* under lock */
-	uint32_t lanes;
+	uint32_t qps;
 	uint64_t buffer_bytes;
 	unsigned users[PARAMS_TARGETS_MAX]; /* repeats at work on each target */
 };
@@ -48,7 +48,7 @@ struct server_state {
 
 /* One repeat's share; taken before it begins, given back at its end. */
 struct server_share {
-	uint32_t lanes;
+	uint32_t qps;
 	uint64_t buffer_bytes;
 	uint32_t target;
 };

@@ -262,7 +262,7 @@ void session_serve(void *server, struct service_client *client)
 	if (ret == 0)
 		ret = serve(&s);
 	say_end(&s, client, ret, monotonic_ms() - begin_ms);
-	/* first: a client waits for the answer to its disconnect, one lane after the other */
+	/* first: a client waits for the answer to its disconnect, one queue pair after the other */
 	connection_close(&client->connection);
 	server_repeat_close(&s.repeat);
 	/* a client that only tried, or made a mistake, does not use it up */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attacks.c -- junk and near misses at each step that a client has with a
- * server: handshake, hello, begin, lanes, requests, end.
+ * server: handshake, hello, begin, queue pairs, requests, end.
  */
 #include "attacks.h"
 
@@ -95,7 +95,7 @@ struct connection *attack_welcomed(struct victim *victim)
 	return connection;
 }
 
-struct message_begin attack_good_begin(uint32_t lanes)
+struct message_begin attack_good_begin(uint32_t qps)
 {
 	return (struct message_begin){
 		.params = {.test = BENCH_LAT,
@@ -103,7 +103,7 @@ struct message_begin attack_good_begin(uint32_t lanes)
 			   .size_bytes = 64,
 			   .depth = 1,
 			   .threads = 1,
-			   .connections = lanes,
+			   .connections = qps,
 			   .batch = 1,
 			   .signal_every = 1},
 		.duration_ns = 1000000000,
@@ -128,11 +128,10 @@ int attack_begin(struct connection *connection, const struct message_begin *begi
 	return ret;
 }
 
-struct connection *attack_lane(struct victim *victim, const struct message_ready *ready,
-			       uint32_t lane, uint64_t token)
+struct connection *attack_qp(struct victim *victim, const struct message_ready *ready, uint32_t qp,
+			     uint64_t token)
 {
-	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, lane,
-						  token};
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, qp, token};
 
 	return shake_hands(victim, &request, ready->port);
 }
@@ -150,7 +149,7 @@ static void junk_handshake(struct victim *v)
 	connection_close(&connection);
 }
 
-/* Another version, a lane at the wrong door, or nearly right. */
+/* Another version, a queue pair at the wrong door, or nearly right. */
 static void wrong_handshake(struct victim *v)
 {
 	const struct handshake_request request = {
@@ -223,7 +222,7 @@ static void out_of_turn(struct victim *v)
 	if (m.type == MESSAGE_BEGIN)
 		m.begin = attack_good_begin(2);
 	else if (m.type == MESSAGE_END)
-		m.end.lanes_count = (uint32_t)attack_random(v, PARAMS_LANES_MAX);
+		m.end.qps_count = (uint32_t)attack_random(v, PARAMS_QPS_MAX);
 	exchange_send(connection, &m);
 	if (m.type == MESSAGE_BEGIN)
 		exchange_send(connection, &m);
@@ -253,24 +252,24 @@ static void greedy(struct victim *v)
 {
 	const struct message end = {.type = MESSAGE_END};
 	const struct message_begin b = greedy_begin(v);
-	struct connection *connection = attack_welcomed(v), *lane = NULL;
+	struct connection *connection = attack_welcomed(v), *qp = NULL;
 	struct message_ready ready;
 
 	if (connection == NULL)
 		return;
 	if (attack_begin(connection, &b, &ready) == 0 && ready.refusal[0] == '\0') {
-		lane = attack_lane(v, &ready, 0, ready.token + attack_random(v, 2));
+		qp = attack_qp(v, &ready, 0, ready.token + attack_random(v, 2));
 		exchange_send(connection, &end);
 	}
 	connection_close(&connection);
-	connection_close(&lane);
+	connection_close(&qp);
 }
 
 /* Requests to persist that are none, or of ranges that are the server's own affair. */
 static void wrong_requests(struct victim *v)
 {
 	struct message_begin b = attack_good_begin(1);
-	struct connection *connection = attack_welcomed(v), *lane = NULL;
+	struct connection *connection = attack_welcomed(v), *qp = NULL;
 	struct message_ready ready;
 	uint8_t bytes[PERSIST_REQUEST_BYTES + 8];
 
@@ -278,13 +277,13 @@ static void wrong_requests(struct victim *v)
 		return;
 	b.params.persist = attack_random(v, 2) == 0 ? BENCH_GPSPM : BENCH_GPSPM_RT;
 	if (attack_begin(connection, &b, &ready) == 0 && ready.refusal[0] == '\0') {
-		lane = attack_lane(v, &ready, 0, ready.token);
+		qp = attack_qp(v, &ready, 0, ready.token);
 		fill(v, bytes, sizeof(bytes));
-		if (lane != NULL)
-			connection_send(lane, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
+		if (qp != NULL)
+			connection_send(qp, bytes, (size_t)attack_random(v, sizeof(bytes)) + 1);
 	}
 	connection_close(&connection);
-	connection_close(&lane);
+	connection_close(&qp);
 }
 
 void attack_any(struct victim *victim)

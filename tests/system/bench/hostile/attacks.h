@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attacks.h -- what a client can do to a server of rpma-bench that no client of
- * ours does. Each is one connection, or one and its lanes, and ends by itself;
+ * ours does. Each is one connection, or one and its queue pairs, and ends by itself;
  * the same random state makes the same attack.
  */
 #ifndef ATTACKS_H
@@ -32,8 +32,8 @@ struct connection *attack_welcomed(struct victim *victim);
 /* Waits for the answer to a BEGIN; 0 or negative. */
 int attack_begin(struct connection *connection, const struct message_begin *begin,
 		 struct message_ready *ready);
-struct connection *attack_lane(struct victim *victim, const struct message_ready *ready,
-			       uint32_t lane, uint64_t token);
-struct message_begin attack_good_begin(uint32_t lanes);
+struct connection *attack_qp(struct victim *victim, const struct message_ready *ready, uint32_t qp,
+			     uint64_t token);
+struct message_begin attack_good_begin(uint32_t qps);
 
 #endif /* ATTACKS_H */

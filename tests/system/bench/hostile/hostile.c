@@ -4,7 +4,7 @@
  * Usage: bench_hostile ADDRESS PORT attack COUNT SEED | strangers | hold
  *
  *	attack     attacks, one after the other
- *	strangers  lanes that are not of the repeat, between those that are; exits
+ *	strangers  queue pairs that are not of the repeat, between those that are; exits
  *	           with 0 if the server told them apart
  *	hold       is welcomed, prints so on stdout, and stays until it is cut off
  */
@@ -17,7 +17,7 @@
 #include "common/base/failure.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
-#define LANES	2
+#define QPS	2
 #define HOLD_MS 60000
 
 static int attack(struct victim *victim, unsigned long count)
@@ -33,21 +33,21 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Each lane is tried by a stranger, out of order, and by whom it is for. */
-static int connect_lanes(struct victim *v, const struct message_ready *ready,
-			 struct connection *lanes[LANES])
+/* Each queue pair is tried by a stranger, out of order, and by whom it is for. */
+static int connect_qps(struct victim *v, const struct message_ready *ready,
+		       struct connection *qps[QPS])
 {
-	for (uint32_t i = 0; i < LANES; i++) {
-		if (attack_lane(v, ready, i, ready->token + 1) != NULL)
-			return fail("a lane with another token was taken");
-		if (attack_lane(v, ready, i + 1, ready->token) != NULL)
-			return fail("a lane out of order was taken");
-		lanes[i] = attack_lane(v, ready, i, ready->token);
-		if (lanes[i] == NULL)
-			return fail("a lane of the repeat was rejected");
+	for (uint32_t i = 0; i < QPS; i++) {
+		if (attack_qp(v, ready, i, ready->token + 1) != NULL)
+			return fail("a queue pair with another token was taken");
+		if (attack_qp(v, ready, i + 1, ready->token) != NULL)
+			return fail("a queue pair out of order was taken");
+		qps[i] = attack_qp(v, ready, i, ready->token);
+		if (qps[i] == NULL)
+			return fail("a queue pair of the repeat was rejected");
 	}
-	if (attack_lane(v, ready, LANES - 1, ready->token) != NULL)
-		return fail("one lane too many was taken");
+	if (attack_qp(v, ready, QPS - 1, ready->token) != NULL)
+		return fail("one queue pair too many was taken");
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static int run_repeat(struct connection *control)
 	struct message end = {.type = MESSAGE_END}, m;
 	struct exchange_buffer buffer;
 
-	end.end.lanes_count = LANES;
+	end.end.qps_count = QPS;
 	if (exchange_send(control, &start) != 0 || exchange_send(control, &end) != 0 ||
 	    exchange_receive(control, MESSAGE_TEXT, CONNECTION_TIMEOUT_MS, &buffer, &m) != 0)
 		return fail("the server did not serve the repeat");
@@ -66,17 +66,17 @@ static int run_repeat(struct connection *control)
 
 static int strangers(struct victim *v)
 {
-	const struct message_begin begin = attack_good_begin(LANES);
-	struct connection *control = attack_welcomed(v), *lanes[LANES] = {NULL};
+	const struct message_begin begin = attack_good_begin(QPS);
+	struct connection *control = attack_welcomed(v), *qps[QPS] = {NULL};
 	struct message_ready ready;
 	int ret;
 
 	if (control == NULL || attack_begin(control, &begin, &ready) != 0)
 		ret = fail("the server did not begin a repeat");
-	else if ((ret = connect_lanes(v, &ready, lanes)) == 0)
+	else if ((ret = connect_qps(v, &ready, qps)) == 0)
 		ret = run_repeat(control);
-	for (uint32_t i = 0; i < LANES; i++)
-		connection_close(&lanes[i]);
+	for (uint32_t i = 0; i < QPS; i++)
+		connection_close(&qps[i]);
 	connection_close(&control);
 	return ret;
 }

@@ -171,7 +171,7 @@ def test_killed_clients_leave_nothing_behind(server: Server) -> None:
     serves_every_kind(server)
 
 
-def test_strangers_get_no_lane_and_keep_none_from_their_place(server: Server) -> None:
+def test_strangers_get_no_queue_pair_and_keep_none_from_their_place(server: Server) -> None:
     run(server.hostile("strangers"))
 
 

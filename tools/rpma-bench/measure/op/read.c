@@ -4,17 +4,16 @@
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	return rpma_read(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
-			 lane->remote, access_offset(&lane->reads, target_slot), lane->size_bytes,
-			 flags, operation_context(slot));
+	return rpma_read(qp->conn, qp->sink, qp->sink_offset + slot * qp->sink_stride, qp->remote,
+			 access_offset(&qp->reads, target_slot), qp->size_bytes, flags,
+			 operation_context(slot));
 }
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->reads, slot, flags, post_at);
+	return operation_post_in(qp, &qp->reads, slot, flags, post_at);
 }
 
 static int single(struct loop *loop)

@@ -5,30 +5,30 @@
  */
 #include "tools/rpma-bench/measure/operation.h"
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t source = access_source(&lane->access, target_slot);
+	uint64_t source = access_source(&qp->access, target_slot);
 
-	return rpma_send(lane->conn, lane->source, lane->source_offset + source, lane->size_bytes,
-			 flags | lane->inlined, operation_context(slot));
+	return rpma_send(qp->conn, qp->source, qp->source_offset + source, qp->size_bytes,
+			 flags | qp->inlined, operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
-static int arm(struct lane *lane, uint32_t slot)
+static int arm(struct qp *qp, uint32_t slot)
 {
-	return rpma_recv(lane->conn, lane->sink, lane->sink_offset + slot * lane->sink_stride,
-			 lane->size_bytes, operation_context(slot));
+	return rpma_recv(qp->conn, qp->sink, qp->sink_offset + slot * qp->sink_stride,
+			 qp->size_bytes, operation_context(slot));
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
+static const char *refusal(const struct qp *qp, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	(void)slot;
 	(void)at;
-	return bytes == lane->size_bytes ? NULL : "the server sent back another number of bytes";
+	return bytes == qp->size_bytes ? NULL : "the server sent back another number of bytes";
 }
 
 const struct operation operation_send = {

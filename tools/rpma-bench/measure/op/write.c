@@ -5,9 +5,9 @@
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, operation_write_slot);
+	return operation_post_in(qp, &qp->access, slot, flags, operation_write_slot);
 }
 
 static int single(struct loop *loop)

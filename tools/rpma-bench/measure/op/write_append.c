@@ -9,48 +9,46 @@
 #include <endian.h>
 #include <string.h>
 
-static int move_tail(struct lane *lane, uint64_t tail, uint32_t slot, int flags)
+static int move_tail(struct qp *qp, uint64_t tail, uint32_t slot, int flags)
 {
 	char word[RPMA_ATOMIC_WRITE_ALIGNMENT];
 
 	tail = htole64(tail);
 	memcpy(word, &tail, sizeof(word));
-	return rpma_atomic_write(lane->conn, lane->remote, access_tail_offset(&lane->access), word,
-				 flags, operation_context(slot));
+	return rpma_atomic_write(qp->conn, qp->remote, access_tail_offset(&qp->access), word, flags,
+				 operation_context(slot));
 }
 
-static __always_inline int commit_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				     int flags)
+static __always_inline int commit_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
+	int ret = operation_write_slot(qp, target_slot, slot, qp->leading);
 
 	if (ret == 0)
-		ret = operation_flush_slot(lane, target_slot, slot, lane->leading);
+		ret = operation_flush_slot(qp, target_slot, slot, qp->leading);
 	if (ret)
 		return ret;
-	return move_tail(lane, access_tail(&lane->access, target_slot), slot, flags);
+	return move_tail(qp, access_tail(&qp->access, target_slot), slot, flags);
 }
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	int ret = commit_at(lane, target_slot, slot, lane->leading);
+	int ret = commit_at(qp, target_slot, slot, qp->leading);
 
 	if (ret)
 		return ret;
-	return rpma_flush(lane->conn, lane->remote, access_tail_offset(&lane->access),
-			  RPMA_ATOMIC_WRITE_ALIGNMENT, lane->flush_type, flags,
+	return rpma_flush(qp->conn, qp->remote, access_tail_offset(&qp->access),
+			  RPMA_ATOMIC_WRITE_ALIGNMENT, qp->flush_type, flags,
 			  operation_context(slot));
 }
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
-static int commit(struct lane *lane, uint32_t slot, int flags)
+static int commit(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, commit_at);
+	return operation_post_in(qp, &qp->access, slot, flags, commit_at);
 }
 
 static int single(struct loop *loop)

@@ -9,19 +9,18 @@
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
+	int ret = operation_write_slot(qp, target_slot, slot, qp->leading);
 
 	if (ret)
 		return ret;
-	return operation_flush_slot(lane, target_slot, slot, flags);
+	return operation_flush_slot(qp, target_slot, slot, flags);
 }
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
 static int single(struct loop *loop)

@@ -11,53 +11,53 @@
 
 #include "common/rdma/gpspm.h"
 
-static uint8_t *note_at(const struct lane *lane, uint64_t offset)
+static uint8_t *note_at(const struct qp *qp, uint64_t offset)
 {
 	void *notes;
 
-	/* cannot fail: the region is there as long as the lane */
-	return rpma_mr_get_ptr(lane->notes, &notes) == 0 ? (uint8_t *)notes + offset : NULL;
+	/* cannot fail: the region is there as long as the queue pair */
+	return rpma_mr_get_ptr(qp->notes, &notes) == 0 ? (uint8_t *)notes + offset : NULL;
 }
 
-static uint64_t note_offset(const struct lane *lane, uint32_t slot)
+static uint64_t note_offset(const struct qp *qp, uint32_t slot)
 {
-	return lane->notes_offset + (uint64_t)slot * OPERATION_NOTE_BYTES;
+	return qp->notes_offset + (uint64_t)slot * OPERATION_NOTE_BYTES;
 }
 
-static int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot, int flags)
+static int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
-	uint64_t note = note_offset(lane, slot);
+	uint64_t note = note_offset(qp, slot);
 	const struct persist_request request = {
 		.slot = slot,
-		.offset = access_offset(&lane->access, target_slot),
-		.length = lane->size_bytes,
+		.offset = access_offset(&qp->access, target_slot),
+		.length = qp->size_bytes,
 	};
-	int ret = operation_write_slot(lane, target_slot, slot, lane->leading);
+	int ret = operation_write_slot(qp, target_slot, slot, qp->leading);
 
 	if (ret)
 		return ret;
-	persist_encode_request(&request, note_at(lane, note));
-	return rpma_send(lane->conn, lane->notes, note, PERSIST_REQUEST_BYTES, flags,
+	persist_encode_request(&request, note_at(qp, note));
+	return rpma_send(qp->conn, qp->notes, note, PERSIST_REQUEST_BYTES, flags,
 			 operation_context(slot));
 }
 
-static int post(struct lane *lane, uint32_t slot, int flags)
+static int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
-static int arm(struct lane *lane, uint32_t slot)
+static int arm(struct qp *qp, uint32_t slot)
 {
-	return rpma_recv(lane->conn, lane->notes, note_offset(lane, slot) + OPERATION_NOTE_ANSWER,
+	return rpma_recv(qp->conn, qp->notes, note_offset(qp, slot) + OPERATION_NOTE_ANSWER,
 			 PERSIST_ANSWER_BYTES, operation_context(slot));
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
+static const char *refusal(const struct qp *qp, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	struct persist_answer answer;
 
-	if (persist_decode_answer(note_at(lane, note_offset(lane, at) + OPERATION_NOTE_ANSWER),
-				  bytes, &answer) != 0 ||
+	if (persist_decode_answer(note_at(qp, note_offset(qp, at) + OPERATION_NOTE_ANSWER), bytes,
+				  &answer) != 0 ||
 	    answer.slot != slot)
 		return "the server answered something else than what it was asked";
 	switch (answer.status) {

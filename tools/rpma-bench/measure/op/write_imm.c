@@ -5,18 +5,17 @@
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
 	return rpma_write_with_imm(
-		lane->conn, lane->remote, access_offset(&lane->access, target_slot), lane->source,
-		lane->source_offset + access_source(&lane->access, target_slot), lane->size_bytes,
-		flags | lane->inlined, slot, operation_context(slot));
+		qp->conn, qp->remote, access_offset(&qp->access, target_slot), qp->source,
+		qp->source_offset + access_source(&qp->access, target_slot), qp->size_bytes,
+		flags | qp->inlined, slot, operation_context(slot));
 }
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
 static int single(struct loop *loop)

@@ -1,42 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * write_rpmem.c -- one rpmem_persist(): timed until it returns, when the range is durable
- * on the target of librpmem. Its lane of librpma is connected, and idle.
+ * on the target of librpmem. Its queue pair of librpma is connected, and idle.
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 
-static __always_inline int persist(struct lane *lane, uint64_t target_slot, bool relaxed)
+static __always_inline int persist(struct qp *qp, uint64_t target_slot, bool relaxed)
 {
-	return remote_pool_persist(lane->pool, lane->index,
-				   access_offset(&lane->access, target_slot), lane->size_bytes,
-				   relaxed);
+	return remote_pool_persist(qp->pool, qp->index, access_offset(&qp->access, target_slot),
+				   qp->size_bytes, relaxed);
 }
 
-static __always_inline int post_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
-				   int flags)
+static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)
 {
 	(void)slot;
 	(void)flags;
-	return persist(lane, target_slot, false);
+	return persist(qp, target_slot, false);
 }
 
-static __always_inline int post_relaxed_at(struct lane *lane, uint64_t target_slot, uint32_t slot,
+static __always_inline int post_relaxed_at(struct qp *qp, uint64_t target_slot, uint32_t slot,
 					   int flags)
 {
 	(void)slot;
 	(void)flags;
-	return persist(lane, target_slot, true);
+	return persist(qp, target_slot, true);
 }
 
-static __always_inline int post(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_at);
 }
 
-static __always_inline int post_relaxed(struct lane *lane, uint32_t slot, int flags)
+static __always_inline int post_relaxed(struct qp *qp, uint32_t slot, int flags)
 {
-	return operation_post_in(lane, &lane->access, slot, flags, post_relaxed_at);
+	return operation_post_in(qp, &qp->access, slot, flags, post_relaxed_at);
 }
 
 static int single(struct loop *loop)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lanes.c -- lays out the memory of a thread's lanes, sources first,
+ * qps.c -- lays out the memory of a thread's queue pairs, sources first,
  * then sinks, then notes, and fills the sources.
  */
-#include "lanes.h"
+#include "qps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 /* More sink than this is not worth its cache lines: then all slots share one place. */
 #define SINK_MAX (4ULL << 20)
 
-/* Places of each lane, in bytes. */
+/* Places of each queue pair, in bytes. */
 struct layout {
 	uint64_t source;
 	uint64_t sink;
@@ -25,7 +25,7 @@ struct layout {
 	uint64_t notes;
 };
 
-static int usage(const struct lanes_cfg *cfg)
+static int usage(const struct qps_cfg *cfg)
 {
 	int flags = cfg->operation->source_usage | cfg->operation->sink_usage |
 		    cfg->operation->notes_usage;
@@ -33,14 +33,14 @@ static int usage(const struct lanes_cfg *cfg)
 	return cfg->reads != NULL ? flags | cfg->reads->sink_usage : flags;
 }
 
-static struct layout lay_out(const struct lanes_cfg *cfg, const struct lane *lane)
+static struct layout lay_out(const struct qps_cfg *cfg, const struct qp *qp)
 {
 	const struct operation *o = cfg->operation;
-	uint64_t stride = lane->access.stride;
+	uint64_t stride = qp->access.stride;
 	struct layout l = {0};
 
 	if (o->source_usage != 0)
-		l.source = access_source_bytes(&lane->access);
+		l.source = access_source_bytes(&qp->access);
 	if (o->sink_usage != 0 || cfg->reads != NULL) {
 		l.sink_stride = stride * cfg->params->depth <= SINK_MAX ? stride : 0;
 		l.sink = l.sink_stride != 0 ? stride * cfg->params->depth : stride;
@@ -50,46 +50,46 @@ static struct layout lay_out(const struct lanes_cfg *cfg, const struct lane *lan
 	return l;
 }
 
-static void place(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t count)
+static void place(const struct qps_cfg *cfg, struct qp *qps, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		access_init(&lanes[i].access, cfg->params, cfg->target_bytes, lanes[i].index,
+		access_init(&qps[i].access, cfg->params, cfg->target_bytes, qps[i].index,
 			    cfg->seed);
-		access_init(&lanes[i].reads, cfg->params, cfg->target_bytes, lanes[i].index,
+		access_init(&qps[i].reads, cfg->params, cfg->target_bytes, qps[i].index,
 			    cfg->seed + 1);
-		lanes[i].size_bytes = cfg->params->size_bytes;
-		lanes[i].leading = RPMA_F_COMPLETION_ON_ERROR;
-		lanes[i].inlined = cfg->params->size_bytes <= cfg->inline_bytes ? RPMA_F_INLINE : 0;
+		qps[i].size_bytes = cfg->params->size_bytes;
+		qps[i].leading = RPMA_F_COMPLETION_ON_ERROR;
+		qps[i].inlined = cfg->params->size_bytes <= cfg->inline_bytes ? RPMA_F_INLINE : 0;
 		if (cfg->params->batch > 1)
-			lanes[i].leading |= RPMA_F_MORE;
+			qps[i].leading |= RPMA_F_MORE;
 	}
 }
 
 /* The sources differ in size where slices do. */
-static size_t set_offsets(const struct lanes_cfg *cfg, struct lane *lanes, uint32_t count)
+static size_t set_offsets(const struct qps_cfg *cfg, struct qp *qps, uint32_t count)
 {
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		lanes[i].source_offset = at;
-		at += lay_out(cfg, &lanes[i]).source;
+		qps[i].source_offset = at;
+		at += lay_out(cfg, &qps[i]).source;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct layout l = lay_out(cfg, &lanes[i]);
+		struct layout l = lay_out(cfg, &qps[i]);
 
-		lanes[i].sink_offset = at;
-		lanes[i].sink_stride = l.sink_stride;
+		qps[i].sink_offset = at;
+		qps[i].sink_stride = l.sink_stride;
 		at += l.sink;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		lanes[i].notes_offset = at;
-		at += lay_out(cfg, &lanes[i]).notes;
+		qps[i].notes_offset = at;
+		at += lay_out(cfg, &qps[i]).notes;
 	}
 	return (size_t)at;
 }
 
 /* Whole huge pages; a thread's buffers are one mapping, so the rest of one page at most is lost. */
-static int map_huge(struct lane_memory *m, void **memory)
+static int map_huge(struct qp_memory *m, void **memory)
 {
 	size_t page = huge_page_bytes();
 
@@ -100,7 +100,7 @@ static int map_huge(struct lane_memory *m, void **memory)
 	return huge_pages_map(m->size_bytes, "memory", memory);
 }
 
-static int map_pages(struct lane_memory *m, bool huge, void **memory)
+static int map_pages(struct qp_memory *m, bool huge, void **memory)
 {
 	char size[UNITS_TEXT_BYTES];
 
@@ -114,7 +114,7 @@ static int map_pages(struct lane_memory *m, bool huge, void **memory)
 	return 0;
 }
 
-static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
+static int map(struct qp_memory *m, const struct qps_cfg *cfg)
 {
 	void *memory = MAP_FAILED;
 	int ret = map_pages(m, cfg->huge_pages, &memory);
@@ -129,7 +129,7 @@ static int map(struct lane_memory *m, const struct lanes_cfg *cfg)
 	return 0;
 }
 
-static int enroll(struct lane_memory *m, const struct lanes_cfg *cfg)
+static int enroll(struct qp_memory *m, const struct qps_cfg *cfg)
 {
 	char size[UNITS_TEXT_BYTES];
 	int ret = rpma_mr_reg(cfg->peer, m->bytes, m->size_bytes, usage(cfg), &m->mr);
@@ -144,8 +144,7 @@ static int enroll(struct lane_memory *m, const struct lanes_cfg *cfg)
 }
 
 /* Reads of a mix begin in the middle of the places of the writes. */
-static int draw(struct lane_memory *m, const struct params *params, struct lane *lanes,
-		uint32_t count)
+static int draw(struct qp_memory *m, const struct params *params, struct qp *qps, uint32_t count)
 {
 	if (!params_zipf(params))
 		return 0;
@@ -153,14 +152,14 @@ static int draw(struct lane_memory *m, const struct params *params, struct lane 
 	if (m->places == NULL)
 		return failure_set(EXIT_INTERNAL, "memory", "out of memory");
 	for (uint32_t i = 0; i < count; i++) {
-		access_draw(&lanes[i].access, params, m->places + (size_t)i * ACCESS_PLACES);
-		lanes[i].reads.places = lanes[i].access.places;
-		lanes[i].reads.next = ACCESS_PLACES / 2;
+		access_draw(&qps[i].access, params, m->places + (size_t)i * ACCESS_PLACES);
+		qps[i].reads.places = qps[i].access.places;
+		qps[i].reads.next = ACCESS_PLACES / 2;
 	}
 	return 0;
 }
 
-static int draw_sizes(struct lane_memory *m, const struct lanes_cfg *cfg, struct lane *lanes,
+static int draw_sizes(struct qp_memory *m, const struct qps_cfg *cfg, struct qp *qps,
 		      uint32_t count)
 {
 	const struct size_mix *mix = cfg->params->mix;
@@ -173,13 +172,13 @@ static int draw_sizes(struct lane_memory *m, const struct lanes_cfg *cfg, struct
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t *draws = m->sizes + (size_t)i * SIZE_MIX_DRAWS;
 
-		size_mix_draw(mix, cfg->seed + lanes[i].index, draws);
-		lanes[i].sizes = draws;
+		size_mix_draw(mix, cfg->seed + qps[i].index, draws);
+		qps[i].sizes = draws;
 	}
 	return 0;
 }
 
-static void free_memory(struct lane_memory *memory)
+static void free_memory(struct qp_memory *memory)
 {
 	struct failure kept = *failure_get();
 
@@ -188,24 +187,24 @@ static void free_memory(struct lane_memory *memory)
 	free(memory->sizes);
 	if (memory->bytes != NULL)
 		munmap(memory->bytes, memory->size_bytes);
-	*memory = (struct lane_memory){0};
+	*memory = (struct qp_memory){0};
 	*failure_get() = kept;
 }
 
 /* Every page is touched by the calling thread. */
-static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, struct lane *lanes,
+static int make_memory(struct qp_memory *memory, const struct qps_cfg *cfg, struct qp *qps,
 		       uint32_t count)
 {
-	struct lane_memory m = {0};
+	struct qp_memory m = {0};
 	int ret;
 
-	place(cfg, lanes, count);
-	m.size_bytes = set_offsets(cfg, lanes, count);
+	place(cfg, qps, count);
+	m.size_bytes = set_offsets(cfg, qps, count);
 	ret = map(&m, cfg);
 	if (ret == 0)
-		ret = draw(&m, cfg->params, lanes, count);
+		ret = draw(&m, cfg->params, qps, count);
 	if (ret == 0)
-		ret = draw_sizes(&m, cfg, lanes, count);
+		ret = draw_sizes(&m, cfg, qps, count);
 	if (ret == 0)
 		ret = enroll(&m, cfg);
 	if (ret) {
@@ -214,10 +213,10 @@ static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, 
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (cfg->operation->source_usage != 0)
-			access_fill(&lanes[i].access, m.bytes + lanes[i].source_offset);
-		lanes[i].source = m.mr;
-		lanes[i].sink = m.mr;
-		lanes[i].notes = m.mr;
+			access_fill(&qps[i].access, m.bytes + qps[i].source_offset);
+		qps[i].source = m.mr;
+		qps[i].sink = m.mr;
+		qps[i].notes = m.mr;
 	}
 	*memory = m;
 	return 0;
@@ -226,39 +225,39 @@ static int make_memory(struct lane_memory *memory, const struct lanes_cfg *cfg, 
 /* A job. */
 static int make_of_thread(void *arg, uint32_t thread)
 {
-	struct lanes *l = arg;
+	struct qps *l = arg;
 	uint32_t each = l->cfg.params->connections;
 
 	return make_memory(&l->memory[thread], &l->cfg, &l->all[(size_t)thread * each], each);
 }
 
-int lanes_make(struct lanes *lanes, const struct lanes_cfg *cfg, struct workers *workers)
+int qps_make(struct qps *qps, const struct qps_cfg *cfg, struct workers *workers)
 {
-	uint32_t count = params_lanes(cfg->params);
+	uint32_t count = params_qps(cfg->params);
 
-	*lanes = (struct lanes){
+	*qps = (struct qps){
 		.cfg = *cfg,
-		.all = calloc(count, sizeof(*lanes->all)),
-		.memory = calloc(cfg->params->threads, sizeof(*lanes->memory)),
+		.all = calloc(count, sizeof(*qps->all)),
+		.memory = calloc(cfg->params->threads, sizeof(*qps->memory)),
 	};
-	if (lanes->all == NULL || lanes->memory == NULL)
+	if (qps->all == NULL || qps->memory == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	for (uint32_t i = 0; i < count; i++) {
-		lanes->all[i].index = i;
-		lanes->all[i].flush_type = cfg->flush_type;
+		qps->all[i].index = i;
+		qps->all[i].flush_type = cfg->flush_type;
 	}
-	return workers_do(workers, make_of_thread, lanes);
+	return workers_do(workers, make_of_thread, qps);
 }
 
-void lanes_free(struct lanes *lanes)
+void qps_free(struct qps *qps)
 {
-	const struct params *p = lanes->cfg.params;
+	const struct params *p = qps->cfg.params;
 
-	for (uint32_t i = 0; lanes->all != NULL && i < params_lanes(p); i++)
-		lane_detach(&lanes->all[i]);
-	for (uint32_t i = 0; lanes->memory != NULL && i < p->threads; i++)
-		free_memory(&lanes->memory[i]);
-	free(lanes->all);
-	free(lanes->memory);
-	*lanes = (struct lanes){.all = NULL};
+	for (uint32_t i = 0; qps->all != NULL && i < params_qps(p); i++)
+		qp_detach(&qps->all[i]);
+	for (uint32_t i = 0; qps->memory != NULL && i < p->threads; i++)
+		free_memory(&qps->memory[i]);
+	free(qps->all);
+	free(qps->memory);
+	*qps = (struct qps){.all = NULL};
 }

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lane_listener.c -- listens, tells lanes from strangers, and answers with the
+ * qp_listener.c -- listens, tells queue pairs from strangers, and answers with the
  * descriptors of the target.
  */
-#include "lane_listener.h"
+#include "qp_listener.h"
 
 #include <sys/random.h>
 
 #include "common/base/failure.h"
 
-int lane_listener_open(struct lane_listener *listener, struct server_state *server,
-		       const struct exported_region *exported, const struct connection_knobs *knobs)
+int qp_listener_open(struct qp_listener *listener, struct server_state *server,
+		     const struct exported_region *exported, const struct connection_knobs *knobs)
 {
-	struct lane_listener *r = listener;
+	struct qp_listener *r = listener;
 
-	*r = (struct lane_listener){
-		.server = server, .exported = exported, .knobs = knobs, .fd = -1};
+	*r = (struct qp_listener){.server = server, .exported = exported, .knobs = knobs, .fd = -1};
 	if (getrandom(&r->token, sizeof(r->token), 0) != sizeof(r->token))
 		return failure_set(EXIT_INTERNAL, "begin", "the kernel gave no random bytes");
 	return endpoint_listen(server->service.peer, server->service.address, &r->port, &r->ep,
 			       &r->fd);
 }
 
-void lane_listener_close(struct lane_listener *listener)
+void qp_listener_close(struct qp_listener *listener)
 {
 	rpma_ep_shutdown(&listener->ep);
 	listener->fd = -1;
 }
 
-static bool expected(const struct lane_listener *r, const struct rpma_conn_req *req, uint32_t index)
+static bool expected(const struct qp_listener *r, const struct rpma_conn_req *req, uint32_t index)
 {
 	struct rpma_conn_private_data handshake;
 	struct handshake_request request;
@@ -40,8 +39,8 @@ static bool expected(const struct lane_listener *r, const struct rpma_conn_req *
 	       answer == HANDSHAKE_WELCOME && request.token == r->token && request.number == index;
 }
 
-static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
-		       const struct connection_cfg *cfg, struct connection **connection)
+static int accept_qp(struct qp_listener *r, struct rpma_conn_req **req,
+		     const struct connection_cfg *cfg, struct connection **connection)
 {
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
@@ -50,8 +49,8 @@ static int accept_lane(struct lane_listener *r, struct rpma_conn_req **req,
 				 sizeof(bytes));
 }
 
-int lane_listener_accept(struct lane_listener *listener, uint32_t index,
-			 const struct connection_queues *queues, struct connection **connection)
+int qp_listener_accept(struct qp_listener *listener, uint32_t index,
+		       const struct connection_queues *queues, struct connection **connection)
 {
 	const struct connection_cfg cfg = {
 		.peer_name = "a client",
@@ -65,7 +64,7 @@ int lane_listener_accept(struct lane_listener *listener, uint32_t index,
 		return ret;
 	if (expected(listener, req, index)) {
 		/* one that comes to nothing is its client's to complain of */
-		accept_lane(listener, &req, &cfg, connection);
+		accept_qp(listener, &req, &cfg, connection);
 	} else {
 		char name[SERVICE_CLIENT_MAX];
 

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_lanes.h -- lanes with a time and completions of our own, for the tests
+ * fake_qps.h -- queue pairs with a time and completions of our own, for the tests
  * of the measuring loops.
  *
- * Time stands still but for what the lanes take: each operation is due a
+ * Time stands still but for what the queue pairs take: each operation is due a
  * scripted latency after its post. A poll that finds nothing lets time pass
  * until something is due, or by one step; while nothing is in flight, looking
  * at the clock does.
  */
-#ifndef TESTS_UNIT_BENCH_FAKE_LANES_H
-#define TESTS_UNIT_BENCH_FAKE_LANES_H
+#ifndef TESTS_UNIT_BENCH_FAKE_QPS_H
+#define TESTS_UNIT_BENCH_FAKE_QPS_H
 
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/loop.h"
 
-#define FAKE_LANES   4
+#define FAKE_QPS     4
 #define FAKE_PENDING 256
 #define FAKE_NEVER   UINT64_MAX
 
 struct fake_completion {
 	uint64_t due_ns;
-	uint64_t op; /* over all lanes, from 0 */
+	uint64_t op; /* over all queue pairs, from 0 */
 	uint32_t slot;
 	bool signal;
 	enum ibv_wc_opcode opcode;
 };
 
-struct fake_lane {
+struct fake_qp {
 	struct fake_completion pending[FAKE_PENDING]; /* in the order of their arrival */
 	uint32_t pending_count;
 	uint64_t posted;
@@ -48,12 +48,12 @@ struct fake {
 	uint64_t step_ns; /* the most that passes in a poll */
 	uint64_t idle_ns; /* passes in a look at the clock while nothing is in flight */
 	uint64_t wait_ns; /* rpma_cq_wait takes so long, before it arms the queue */
-	uint64_t (*latency_ns)(uint32_t lane, uint64_t op);
+	uint64_t (*latency_ns)(uint32_t qp, uint64_t op);
 	uint64_t request_ns; /* answered operations: until the request completes */
 	unsigned idle_looks; /* at the clock, since nothing is in flight */
 	uint64_t posted;
 	uint64_t finished;
-	uint64_t most_in_flight;      /* on any lane */
+	uint64_t most_in_flight;      /* on any queue pair */
 	uint64_t doorbells;	      /* posts without RPMA_F_MORE */
 	uint64_t most_waited;	      /* with one of these, itself included */
 	uint64_t waits;		      /* calls of ppoll */
@@ -67,7 +67,7 @@ struct fake {
 	uint64_t twice_at;	      /* the operation that is answered twice */
 	bool peer_gone;
 	enum ibv_wc_opcode opcode;
-	struct fake_lane lanes[FAKE_LANES];
+	struct fake_qp qps[FAKE_QPS];
 };
 
 extern struct fake fake;
@@ -79,12 +79,12 @@ extern struct histogram fake_read_latency;
 extern struct histogram fake_response;
 extern atomic_int fake_stop;
 
-/* Resets everything: a closed loop over one lane. */
-struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t lane, uint64_t op), uint32_t depth,
+/* Resets everything: a closed loop over one queue pair. */
+struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t qp, uint64_t op), uint32_t depth,
 			      uint64_t duration_ns);
 /* measure_run() with slots for it. */
 int fake_run(const struct measure_cfg *cfg, struct measured *measured);
 
-uint64_t fake_ten_us(uint32_t lane, uint64_t op);
+uint64_t fake_ten_us(uint32_t qp, uint64_t op);
 
-#endif /* TESTS_UNIT_BENCH_FAKE_LANES_H */
+#endif /* TESTS_UNIT_BENCH_FAKE_QPS_H */

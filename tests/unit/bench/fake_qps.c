@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_lanes.c -- see fake_lanes.h. Linked with --wrap for what it replaces.
+ * fake_qps.c -- see fake_qps.h. Linked with --wrap for what it replaces.
  */
-#include "fake_lanes.h"
+#include "fake_qps.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,15 +23,15 @@ struct histogram fake_response;
 atomic_int fake_stop;
 
 static struct clock clock_of_the_test; /* clock_gettime */
-static struct lane lanes[FAKE_LANES];
+static struct qp qps[FAKE_QPS];
 static uint32_t depth_of_the_test;
 
 static uint64_t next_due_ns(void)
 {
 	uint64_t due = FAKE_NEVER;
 
-	for (int i = 0; i < FAKE_LANES; i++) {
-		const struct fake_lane *l = &fake.lanes[i];
+	for (int i = 0; i < FAKE_QPS; i++) {
+		const struct fake_qp *l = &fake.qps[i];
 
 		if (l->pending_count > 0 && l->pending[0].due_ns < due)
 			due = l->pending[0].due_ns;
@@ -42,8 +42,8 @@ static uint64_t next_due_ns(void)
 /* What has become due since then makes an event of its queue, if that is armed. */
 static void arrive(void)
 {
-	for (int i = 0; i < FAKE_LANES; i++) {
-		struct fake_lane *l = &fake.lanes[i];
+	for (int i = 0; i < FAKE_QPS; i++) {
+		struct fake_qp *l = &fake.qps[i];
 
 		for (uint32_t k = 0; k < l->pending_count; k++) {
 			const struct fake_completion *c = &l->pending[k];
@@ -79,7 +79,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 /* Sorted by time; of the same time, in the order they were added. */
-static void add(struct fake_lane *l, struct fake_completion c)
+static void add(struct fake_qp *l, struct fake_completion c)
 {
 	uint32_t at = l->pending_count++;
 
@@ -89,7 +89,7 @@ static void add(struct fake_lane *l, struct fake_completion c)
 	l->pending[at] = c;
 }
 
-static void count_doorbells(struct fake_lane *l, int flags)
+static void count_doorbells(struct fake_qp *l, int flags)
 {
 	l->waiting++;
 	if (flags & RPMA_F_MORE)
@@ -100,13 +100,13 @@ static void count_doorbells(struct fake_lane *l, int flags)
 	fake.doorbells++;
 }
 
-static int begin(struct lane *lane, uint32_t slot, int flags, enum ibv_wc_opcode opcode)
+static int begin(struct qp *qp, uint32_t slot, int flags, enum ibv_wc_opcode opcode)
 {
 	const bool signal = (flags & RPMA_F_COMPLETION_ALWAYS) == RPMA_F_COMPLETION_ALWAYS;
 
-	struct fake_lane *l = &fake.lanes[lane->index];
+	struct fake_qp *l = &fake.qps[qp->index];
 	struct fake_completion c = {.op = fake.posted, .slot = slot, .signal = signal};
-	uint64_t latency_ns = fake.latency_ns(lane->index, fake.posted);
+	uint64_t latency_ns = fake.latency_ns(qp->index, fake.posted);
 
 	if (fake.posted == fake.post_fails_at)
 		return RPMA_E_PROVIDER;
@@ -137,31 +137,31 @@ static int begin(struct lane *lane, uint32_t slot, int flags, enum ibv_wc_opcode
 	return 0;
 }
 
-static int post_write(struct lane *lane, uint32_t slot, int flags)
+static int post_write(struct qp *qp, uint32_t slot, int flags)
 {
-	return begin(lane, slot, flags, fake.opcode);
+	return begin(qp, slot, flags, fake.opcode);
 }
 
-static int post_read(struct lane *lane, uint32_t slot, int flags)
+static int post_read(struct qp *qp, uint32_t slot, int flags)
 {
-	return begin(lane, slot, flags, IBV_WC_RDMA_READ);
+	return begin(qp, slot, flags, IBV_WC_RDMA_READ);
 }
 
-static int post_answered(struct lane *lane, uint32_t slot, int flags)
+static int post_answered(struct qp *qp, uint32_t slot, int flags)
 {
 	assert_int_equal(flags & ~RPMA_F_MORE, RPMA_F_COMPLETION_ALWAYS);
-	return begin(lane, slot, flags, IBV_WC_RECV);
+	return begin(qp, slot, flags, IBV_WC_RECV);
 }
 
-static int arm(struct lane *lane, uint32_t slot)
+static int arm(struct qp *qp, uint32_t slot)
 {
-	struct fake_lane *l = &fake.lanes[lane->index];
+	struct fake_qp *l = &fake.qps[qp->index];
 
 	assert_int_equal(slot, (l->first_receive + l->armed_receives++) % depth_of_the_test);
 	return 0;
 }
 
-static const char *refusal(const struct lane *lane, uint32_t slot, uint32_t at, uint32_t bytes)
+static const char *refusal(const struct qp *qp, uint32_t slot, uint32_t at, uint32_t bytes)
 {
 	return bytes == 8 ? NULL : "it is not what was asked";
 }
@@ -176,7 +176,7 @@ struct operation fake_reads = {.op = BENCH_READ, .post = post_read};
 struct operation fake_answered = {
 	.op = BENCH_SEND, .answered = true, .post = post_answered, .arm = arm, .refusal = refusal};
 
-static void finish(struct fake_lane *l, const struct fake_completion *c, struct ibv_wc *wc)
+static void finish(struct fake_qp *l, const struct fake_completion *c, struct ibv_wc *wc)
 {
 	memset(wc, 0, sizeof(*wc));
 	wc->wr_id = c->slot;
@@ -193,7 +193,7 @@ static void finish(struct fake_lane *l, const struct fake_completion *c, struct 
 }
 
 /* The next one that has arrived; unsignalled ones finish silently. */
-static bool take(struct fake_lane *l, struct ibv_wc *wc)
+static bool take(struct fake_qp *l, struct ibv_wc *wc)
 {
 	while (l->pending_count > 0 && l->pending[0].due_ns <= fake.now_ns) {
 		struct fake_completion c = l->pending[0];
@@ -214,7 +214,7 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
-	struct fake_lane *l = &fake.lanes[(uintptr_t)cq - 1];
+	struct fake_qp *l = &fake.qps[(uintptr_t)cq - 1];
 
 	int found = 0;
 
@@ -238,7 +238,7 @@ int __wrap_rpma_cq_wait(struct rpma_cq *cq);
 
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
-	struct fake_lane *l = &fake.lanes[(uintptr_t)cq - 1];
+	struct fake_qp *l = &fake.qps[(uintptr_t)cq - 1];
 
 	assert_true(l->event);
 	l->event = false;
@@ -252,8 +252,8 @@ static int ready(struct pollfd *fds, nfds_t count)
 	int found = 0;
 
 	for (nfds_t i = 0; i < count; i++) {
-		fds[i].revents = fake.lanes[fds[i].fd].event ? POLLIN : 0;
-		found += fake.lanes[fds[i].fd].event;
+		fds[i].revents = fake.qps[fds[i].fd].event ? POLLIN : 0;
+		found += fake.qps[fds[i].fd].event;
 	}
 	return found;
 }
@@ -294,23 +294,23 @@ const char *__wrap_connection_peer_name(const struct connection *connection)
 	return "server X";
 }
 
-uint64_t fake_ten_us(uint32_t lane, uint64_t op)
+uint64_t fake_ten_us(uint32_t qp, uint64_t op)
 {
 	return 10000;
 }
 
-static void reset_lanes(uint32_t depth)
+static void reset_qps(uint32_t depth)
 {
-	for (uint32_t i = 0; i < FAKE_LANES; i++) {
-		lanes[i] = (struct lane){
+	for (uint32_t i = 0; i < FAKE_QPS; i++) {
+		qps[i] = (struct qp){
 			.cq = (struct rpma_cq *)(uintptr_t)(i + 1),
 			.cq_fd = (int)i,
 			.index = i,
 			.size_bytes = 64,
 		};
-		fake.lanes[i].armed = true;
-		fake.lanes[i].armed_receives = depth;
-		fake.lanes[i].arrived_ns = BEGIN_NS;
+		fake.qps[i].armed = true;
+		fake.qps[i].armed_receives = depth;
+		fake.qps[i].arrived_ns = BEGIN_NS;
 	}
 }
 
@@ -329,7 +329,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	fake_operation.flushes = false;
 	fake_operation.atomic_writes = false;
 	depth_of_the_test = depth;
-	reset_lanes(depth);
+	reset_qps(depth);
 	cli_signal = 0;
 	atomic_store(&fake_stop, 0);
 	histogram_reset(&fake_latency);
@@ -337,8 +337,8 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	histogram_reset(&fake_response);
 	return (struct measure_cfg){
 		.operation = &fake_operation,
-		.lanes = lanes,
-		.lanes_count = 1,
+		.qps = qps,
+		.qps_count = 1,
 		.clock = &clock_of_the_test,
 		.depth = depth,
 		.batch = 1,
@@ -352,7 +352,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 
 int fake_run(const struct measure_cfg *cfg, struct measured *measured)
 {
-	struct measure_slots *slots = measure_slots_new(cfg->lanes_count, cfg->depth);
+	struct measure_slots *slots = measure_slots_new(cfg->qps_count, cfg->depth);
 	int ret;
 
 	assert_non_null(slots);
