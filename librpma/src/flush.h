@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flush.h -- where the read of a flush puts bytes that are then ignored.
+ * flush.h -- where the read of a flush puts bytes that are then ignored, and what a flush
+ * checks before anything is posted.
  */
 #ifndef RPMA_FLUSH_H
 #define RPMA_FLUSH_H
@@ -25,5 +26,26 @@ int rpma_flush_sink_open(struct rpma_flush_sink *sink, const struct rpma_peer *p
 
 /* Takes one that was never opened. RPMA_E_PROVIDER or RPMA_E_INVAL, and closed all the same. */
 int rpma_flush_sink_close(struct rpma_flush_sink *sink);
+
+/* What a flush needs besides flags. */
+static inline __attribute__((always_inline)) bool
+rpma_flush_range_valid(const struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
+		       enum rpma_flush_type type)
+{
+	if (type != RPMA_FLUSH_TYPE_VISIBILITY && type != RPMA_FLUSH_TYPE_PERSISTENT)
+		return false;
+	return dst_offset <= dst->size && len <= dst->size - dst_offset;
+}
+
+/* RPMA_E_INVAL, with what is wrong in the log. conn and dst may be NULL. */
+__attribute__((cold, noinline)) int rpma_flush_range_refused(const struct rpma_conn *conn,
+							     const struct rpma_mr_remote *dst,
+							     size_t dst_offset, size_t len,
+							     enum rpma_flush_type type,
+							     const char *function);
+
+/* RPMA_E_NOSUPP: the region may not be flushed so over this connection. */
+int rpma_flush_check(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+		     enum rpma_flush_type type, int flags);
 
 #endif /* RPMA_FLUSH_H */

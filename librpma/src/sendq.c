@@ -208,7 +208,7 @@ void rpma_sendq_close(struct rpma_sendq *q)
 
 /* --- the list ----------------------------------------------------------------------------- */
 
-const struct ibv_send_wr *rpma_sendq_last_but(const struct rpma_sendq *q, uint32_t behind)
+const struct ibv_send_wr *rpma_sendq_peek_back(const struct rpma_sendq *q, uint32_t behind)
 {
 	return waiting(q) > behind ? &slot_at(q, q->next->index - 1 - behind)->wr : NULL;
 }

@@ -121,7 +121,7 @@ uint32_t rpma_sendq_discard(struct rpma_conn *conn);
 int rpma_sendq_reserve(struct rpma_conn *conn, uint32_t count, uint32_t *mark);
 
 /* A work request that waits, with so many behind it; NULL: fewer wait. */
-const struct ibv_send_wr *rpma_sendq_last_but(const struct rpma_sendq *q, uint32_t behind);
+const struct ibv_send_wr *rpma_sendq_peek_back(const struct rpma_sendq *q, uint32_t behind);
 
 /* Takes back what was added since the mark and is not posted. */
 void rpma_sendq_withdraw(struct rpma_conn *conn, uint32_t mark);
