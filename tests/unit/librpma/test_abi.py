@@ -244,7 +244,7 @@ def support(reference_include: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 # but for the one that must know how ours was configured
-TESTS_OF_1_4 = ("native", "append", "atomics", "connecting", "cq_conns", "deadline", "door", "err_text", "option", "room", "sendq",
+TESTS_OF_1_4 = ("native", "append", "atomics", "connecting", "cq_conns", "deadline", "err_text", "handles", "option", "room", "sendq",
                 "sendq_threads", "superseded", "wait")  # fmt: skip
 NOT_FOR_1_2 = {HERE / f"test_{name}.c" for name in TESTS_OF_1_4}
 PROGRAMS = sorted(set(HERE.glob("test_*.c")) - NOT_FOR_1_2)

@@ -37,7 +37,7 @@ static void append__is_four_in_order(void **unused)
 	assert_got(1, "9 9 9 9! ");
 }
 
-static void they__may_wait_too(void **unused)
+static void parts__may_wait_too(void **unused)
 {
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 100, RPMA_FLUSH_TYPE_VISIBILITY,
 				   MORE, (void *)1));
@@ -47,7 +47,7 @@ static void they__may_wait_too(void **unused)
 	assert_got(1, "1 2 2 2 2 ");
 }
 
-static void they__are_posted_whole_or_not_at_all(void **unused)
+static void parts__are_posted_whole_or_not_at_all(void **unused)
 {
 	connect_for_log(4, 1, 8);
 	post(1, ON_ERROR);
@@ -111,7 +111,7 @@ static void append__refuses_an_end_inside_the_record(void **unused)
 }
 
 /* The region starts at an odd address, so its multiples of 8 are none. */
-static void they__refuse_an_end_that_may_be_torn(void **unused)
+static void parts__refuse_an_end_that_may_be_torn(void **unused)
 {
 	unsigned char desc[21];
 
@@ -126,7 +126,7 @@ static void they__refuse_an_end_that_may_be_torn(void **unused)
 }
 
 /* The peer has not declared direct write. */
-static void they__need_what_a_flush_needs(void **unused)
+static void parts__need_what_a_flush_needs(void **unused)
 {
 	connect_with(16, 0, 8);
 	expect(RPMA_E_NOSUPP, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
@@ -135,7 +135,7 @@ static void they__need_what_a_flush_needs(void **unused)
 	assert_got(0, "");
 }
 
-static void they__tell_what_could_not_be_posted(void **unused)
+static void parts__tell_what_could_not_be_posted(void **unused)
 {
 	calls_fail_on("ibv_post_send", EIO);
 	expect(RPMA_E_PROVIDER, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
@@ -144,7 +144,7 @@ static void they__tell_what_could_not_be_posted(void **unused)
 	expect(RPMA_E_PROVIDER, append(64, 8, 0, "12345678", ALWAYS, NULL));
 }
 
-static void they__take_back_what_was_not_posted(void **unused)
+static void parts__take_back_what_was_not_posted(void **unused)
 {
 	post(1, MORE);
 	provider.send_fails_at = 3; /* behind the write of the call */
@@ -161,7 +161,7 @@ static void they__take_back_what_was_not_posted(void **unused)
 }
 
 /* Each place was to leave a completion, and none was posted. */
-static void they__may_all_be_taken_back(void **unused)
+static void parts__may_all_be_taken_back(void **unused)
 {
 	connect_for_log(4, 1, 8);
 	provider.send_fails_at = 1;
@@ -173,7 +173,7 @@ static void they__may_all_be_taken_back(void **unused)
 }
 
 /* Whatever was started before them, RPMA_E_AGAIN passes when completions are fetched. */
-static void they__find_room_once_completions_are_fetched(void **unused)
+static void parts__find_room_once_completions_are_fetched(void **unused)
 {
 	struct ibv_wc wc;
 
@@ -195,7 +195,7 @@ static void they__find_room_once_completions_are_fetched(void **unused)
 }
 
 /* However small the batch, and however full. */
-static void they__have_one_doorbell(void **unused)
+static void parts__have_one_doorbell(void **unused)
 {
 	connect_with(16, 0, 2);
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 8, RPMA_FLUSH_TYPE_VISIBILITY,
@@ -219,7 +219,7 @@ static void they__have_one_doorbell(void **unused)
 	assert_got(1, "4 4 4 4! ");
 }
 
-static void they__need_a_queue_that_holds_them(void **unused)
+static void parts__need_a_queue_that_holds_them(void **unused)
 {
 	static const uint32_t everies[] = {0, 1};
 
@@ -445,19 +445,19 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(write_flush__is_a_write_and_a_read, setup_log),
 		TEST(append__is_four_in_order, setup_log),
-		TEST(they__may_wait_too, setup_log),
-		TEST(they__are_posted_whole_or_not_at_all, setup_nothing),
+		TEST(parts__may_wait_too, setup_log),
+		TEST(parts__are_posted_whole_or_not_at_all, setup_nothing),
 		TEST(write_flush__refuses_bad_arguments, setup_log),
 		TEST(append__refuses_an_end_inside_the_record, setup_log),
-		TEST(they__refuse_an_end_that_may_be_torn, setup_log),
+		TEST(parts__refuse_an_end_that_may_be_torn, setup_log),
 		TEST(append__refuses_bad_arguments, setup_log),
-		TEST(they__need_what_a_flush_needs, setup_nothing),
-		TEST(they__tell_what_could_not_be_posted, setup_log),
-		TEST(they__take_back_what_was_not_posted, setup_log),
-		TEST(they__may_all_be_taken_back, setup_nothing),
-		TEST(they__find_room_once_completions_are_fetched, setup_nothing),
-		TEST(they__have_one_doorbell, setup_nothing),
-		TEST(they__need_a_queue_that_holds_them, setup_nothing),
+		TEST(parts__need_what_a_flush_needs, setup_nothing),
+		TEST(parts__tell_what_could_not_be_posted, setup_log),
+		TEST(parts__take_back_what_was_not_posted, setup_log),
+		TEST(parts__may_all_be_taken_back, setup_nothing),
+		TEST(parts__find_room_once_completions_are_fetched, setup_nothing),
+		TEST(parts__have_one_doorbell, setup_nothing),
+		TEST(parts__need_a_queue_that_holds_them, setup_nothing),
 #if RPMA_NATIVE
 		TEST(native_list__has_one_doorbell, setup_nothing),
 		TEST(native_append__has_one_doorbell, setup_nothing),

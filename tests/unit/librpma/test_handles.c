@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_door.c -- what lies below an object, and what the program keeps with it. */
+/* test_handles.c -- what lies below an object, and what the program keeps with it. */
 #include "every_call_fails.h"
 
 #include <errno.h>
