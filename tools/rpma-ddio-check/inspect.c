@@ -15,12 +15,12 @@
 #include "device_query.h"
 #include "document.h"
 #include "dump.h"
-#include "matrix.h"
-#include "plan.h"
+#include "pairs.h"
 #include "probe.h"
 #include "readiness/gather.h"
+#include "recommend.h"
 #include "set_ddio.h"
-#include "short.h"
+#include "summary.h"
 #include "table.h"
 
 static int print(const struct options *o, const struct readiness *readiness,
@@ -33,7 +33,7 @@ static int print(const struct options *o, const struct readiness *readiness,
 		return 0;
 	document = document_make(o, readiness, root->refused, started);
 	if (o->json || o->short_form) {
-		json_t *advice = plan_make(o, root, readiness);
+		json_t *advice = recommend(o, root, readiness);
 
 		if (advice == NULL) {
 			json_decref(document);
@@ -44,7 +44,7 @@ static int print(const struct options *o, const struct readiness *readiness,
 	if (o->json)
 		ret = result_print(document);
 	else if (o->short_form)
-		ret = short_print(document);
+		ret = summary_print(document);
 	else if (o->cli.quiet)
 		ret = table_print_line(document);
 	else
@@ -151,7 +151,7 @@ int inspect(const struct options *options, int *exit_code)
 	if (ret == 0 && own.set != SET_NOTHING)
 		ret = set_ddio(&own, &root);
 	else if (ret == 0 && own.all)
-		ret = matrix(&own, &root, exit_code);
+		ret = pairs_inspect(&own, &root, exit_code);
 	else if (ret == 0)
 		ret = own.dump_facts != NULL ? inspect_and_dump(&own, &root, exit_code)
 					     : inspect_below(&own, &root, NULL, exit_code);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * matrix.c -- an inspection for each pair, and a table of the verdicts. The shapes are
+ * pairs.c -- an inspection for each pair, and a table of the verdicts. The shapes are
  * those of doc/schema/rpma-ddio-check-matrix-1.schema.json.
  */
-#include "matrix.h"
+#include "pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +202,7 @@ static int code_of(const struct verdict_row *worst, bool cut)
 	return worst->exit_code;
 }
 
-int matrix(const struct options *options, const struct sysroot *root, int *exit_code)
+int pairs_inspect(const struct options *options, const struct sysroot *root, int *exit_code)
 {
 	struct targets *targets = malloc(sizeof(*targets));
 	const struct verdict_row *worst = NULL;

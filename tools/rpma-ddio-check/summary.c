@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * short.c -- about ten lines, made of the document alone.
+ * summary.c -- about ten lines, made of the document alone.
  */
-#include "short.h"
+#include "summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void put_obstacles(struct text_writer *writer, const json_t *document)
 		text_writer_line(writer, TEXT_STRONG, COLUMN, any ? "Remains" : "Blocks", open);
 }
 
-int short_print(const json_t *document)
+int summary_print(const json_t *document)
 {
 	const json_t *direct = json_object_get(document, "direct_write_to_pmem");
 	struct text_writer writer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plan.c -- where no target was given the first step is to name one: it is then looked
+ * recommend.c -- where no target was given the first step is to name one: it is then looked
  * at, as the hypothetical facts of a target could only be guessed.
  */
-#include "plan.h"
+#include "recommend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static json_t *advise_target(const struct options *o, const struct sysroot *root
 	return document;
 }
 
-json_t *plan_make(const struct options *options, const struct sysroot *root,
+json_t *recommend(const struct options *options, const struct sysroot *root,
 		  const struct readiness *readiness)
 {
 	struct targets *targets = malloc(sizeof(*targets));
