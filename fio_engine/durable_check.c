@@ -127,7 +127,7 @@ static int read_records(struct durable_check *check, const char *name, const uin
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
 	const struct log_piece *one = a, *other = b;
 
@@ -167,7 +167,7 @@ int durable_check_open(struct durable_check *check, const char *name, const uint
 		durable_check_close(check);
 		return ret;
 	}
-	qsort(check->pieces, check->piece_count, sizeof(*check->pieces), by_place);
+	qsort(check->pieces, check->piece_count, sizeof(*check->pieces), by_offset);
 	return 0;
 }
 

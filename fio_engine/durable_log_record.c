@@ -94,11 +94,11 @@ int log_header_decode(const uint8_t *bytes, size_t size, struct log_header *head
 /* The sum before is hashed where this one is going to be. */
 static uint32_t front_sum(const uint8_t bytes[LOG_FRONT_BYTES], struct log_sum before)
 {
-	uint8_t place[LOG_TAG_BYTES];
+	uint8_t tag[LOG_TAG_BYTES];
 	uint32_t value = hash(HASH_BEGIN, bytes, LOG_FRONT_SUM);
 
-	put32(place, before.value);
-	value = hash(value, place, sizeof(place));
+	put32(tag, before.value);
+	value = hash(value, tag, sizeof(tag));
 	return hash(value, bytes + LOG_FRONT_SUM + LOG_TAG_BYTES,
 		    LOG_FRONT_BYTES - LOG_FRONT_SUM - LOG_TAG_BYTES);
 }

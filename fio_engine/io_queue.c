@@ -48,11 +48,11 @@ static int check(const struct io_queue_cfg *cfg)
 
 static int make(struct io_queue *q, const struct io_queue_cfg *cfg)
 {
-	const size_t places = (size_t)q->depth + 1; /* the last one is a sync's */
+	const size_t slots = (size_t)q->depth + 1; /* the last one is a sync's */
 
-	q->operations = calloc(places, sizeof(*q->operations));
-	q->added = calloc(places, sizeof(*q->added));
-	q->done = calloc(places, sizeof(*q->done));
+	q->operations = calloc(slots, sizeof(*q->operations));
+	q->added = calloc(slots, sizeof(*q->added));
+	q->done = calloc(slots, sizeof(*q->done));
 	q->extents = calloc((size_t)q->extents_size + 1, sizeof(*q->extents));
 	q->messages = calloc((size_t)q->messages_size + 1, sizeof(*q->messages));
 	if (q->operations == NULL || q->added == NULL || q->done == NULL || q->extents == NULL ||

@@ -12,16 +12,16 @@ static const void *context(uint64_t value)
 	return (const void *)(uintptr_t)value;
 }
 
-/* Takes the next place; the accounts of io_queue.h see to it that it is free. */
+/* Takes the next message; the accounts of io_queue.h see to it that it is free. */
 static uint32_t expect_answer(struct io_queue *q, struct operation *head, uint32_t slot, bool own)
 {
-	uint32_t place = q->message_next;
+	uint32_t index = q->message_next;
 
-	q->messages[place] = (struct message){own ? place : slot, io_queue_number(q, head)};
-	q->message_next = io_queue_after(place, q->messages_size);
+	q->messages[index] = (struct message){own ? index : slot, io_queue_number(q, head)};
+	q->message_next = io_queue_after(index, q->messages_size);
 	q->messages_due++;
 	head->pending++;
-	return place;
+	return index;
 }
 
 static int write_imm(struct io_queue *q, struct operation *o, int flags)
@@ -63,9 +63,9 @@ static int request(struct io_queue *q, struct operation *head, struct extent ran
 		   const void *at)
 {
 	struct job_connection *c = q->connection;
-	uint32_t place = expect_answer(q, head, 0, true);
-	const struct persist_request r = {place, range.begin, range.end - range.begin};
-	size_t offset = job_connection_request_offset(place);
+	uint32_t index = expect_answer(q, head, 0, true);
+	const struct persist_request r = {index, range.begin, range.end - range.begin};
+	size_t offset = job_connection_request_offset(index);
 
 	persist_encode_request(&r, c->message_memory + offset);
 	return rpma_send(c->conn, c->messages, offset, PERSIST_REQUEST_BYTES, flags, at);

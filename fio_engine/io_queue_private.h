@@ -46,7 +46,7 @@ struct io_queue {
 	uint32_t done_next;
 	uint32_t done_count;
 
-	/* with gpspm: a ring; a request's number is its place in it */
+	/* with gpspm: a ring; a request's number is its index there */
 	struct message *messages;
 	uint32_t messages_size;
 	uint32_t message_first; /* the next one to be answered */
@@ -66,9 +66,9 @@ struct io_queue {
 	void *posting_arg;
 };
 
-static inline uint32_t io_queue_after(uint32_t place, uint32_t size)
+static inline uint32_t io_queue_after(uint32_t index, uint32_t size)
 {
-	return place + 1 == size ? 0 : place + 1;
+	return index + 1 == size ? 0 : index + 1;
 }
 
 static inline uint32_t io_queue_number(const struct io_queue *q, const struct operation *operation)

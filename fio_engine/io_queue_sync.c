@@ -45,8 +45,8 @@ static void poll_for_sync(struct io_queue *q)
 	uint32_t left = io_queue_poll(q);
 
 	while (left-- > 0) {
-		uint32_t place = (q->done_first + left) % q->depth;
-		struct operation *o = &q->operations[q->done[place]];
+		uint32_t index = (q->done_first + left) % q->depth;
+		struct operation *o = &q->operations[q->done[index]];
 
 		if (o->done_ns != 0)
 			return;

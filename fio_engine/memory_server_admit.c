@@ -95,7 +95,7 @@ static void count(struct memory_server *m, const struct applicant *a)
 
 static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 {
-	struct session *none = NULL, **place = a->before;
+	struct session *none = NULL, **slot = a->before;
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	struct session *s = NULL;
 
@@ -105,15 +105,15 @@ static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 		say_refusal(m, a);
 	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->job_request : NULL,
 			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply,
-			 place != NULL ? place : &none, now_ms) != 0) {
+			 slot != NULL ? slot : &none, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
 		return;
 	}
 	if (a->welcome)
 		count(m, a);
-	if (place == NULL)
-		place = &m->sessions[m->count++];
-	*place = s;
+	if (slot == NULL)
+		slot = &m->sessions[m->count++];
+	*slot = s;
 }
 
 static void reject(struct applicant *a, const char *why)

@@ -176,7 +176,7 @@ static void drop(struct session *s, const char *why, int64_t now_ms)
 static int persist_and_answer(struct session *s, uint32_t slot, uint64_t offset, uint64_t length)
 {
 	const struct persist_answer answer = {slot, persist_range(s->cfg->persist, offset, length)};
-	size_t place;
+	size_t at;
 
 	if (answer.status == PERSIST_FAILED && !s->failed) {
 		session_say("cannot make what %s wrote durable: %s", s->name, strerror(errno));
@@ -185,12 +185,11 @@ static int persist_and_answer(struct session *s, uint32_t slot, uint64_t offset,
 	/* a client that disconnected gets no answer */
 	if (s->state != SESSION_SERVED)
 		return 0;
-	place = answer_at(s, s->answer_next);
-	persist_encode_answer(&answer, s->memory + place);
+	at = answer_at(s, s->answer_next);
+	persist_encode_answer(&answer, s->memory + at);
 	s->answer_next = (s->answer_next + 1) % s->answers;
 	s->answers_out++;
-	return rpma_send(s->conn, s->mr, place, PERSIST_ANSWER_BYTES, RPMA_F_COMPLETION_ALWAYS,
-			 NULL);
+	return rpma_send(s->conn, s->mr, at, PERSIST_ANSWER_BYTES, RPMA_F_COMPLETION_ALWAYS, NULL);
 }
 
 static int post_again(struct session *s, uintptr_t index)

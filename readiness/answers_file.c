@@ -86,8 +86,8 @@ static int check_entry(const struct schema *keys, const char *name, const json_t
 
 	if (!json_is_object(entry))
 		return refuse(name, "expected an object");
-	return schema_check(entry, keys, &(struct schema_place){.why = why}) ? 0
-									     : refuse(name, why);
+	return schema_check(entry, keys, &(struct schema_position){.why = why}) ? 0
+										: refuse(name, why);
 }
 
 static int check_group(const json_t *facts, const char *group, const struct schema *keys)

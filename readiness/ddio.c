@@ -66,7 +66,7 @@ static bool looks_like_header(uint32_t dword)
 	return next >= 0x100 && (next & 3) == 0 && version != 0 && id != 0 && id < 0x40;
 }
 
-static bool header_in_place(const struct pci_config *config)
+static bool header_as_documented(const struct pci_config *config)
 {
 	uint32_t dwords[2] = {0, 0};
 	uint16_t id;
@@ -89,7 +89,7 @@ static bool platform_is_known(const struct facts_platform *platform,
 	if (platform->vendor[0] == '\0')
 		say(ddio, "the processor is unknown");
 	else if (strcmp(platform->vendor, INTEL_NAME) == 0 && top != NULL &&
-		 header_in_place(&top->config) &&
+		 header_as_documented(&top->config) &&
 		 pci_config_dword(&top->config, PERFCTRLSTS_0, &dword))
 		say(ddio,
 		    "at 0x180 there is the header of an extended capability (0x%08x), not the "
@@ -139,7 +139,7 @@ static bool port_is_known(const struct facts_platform *platform, const struct fa
 
 static bool registers_are_there(const struct facts_function *top, struct ddio *ddio)
 {
-	if (header_in_place(&top->config)) {
+	if (header_as_documented(&top->config)) {
 		say(ddio,
 		    "at 0x180 or 0x184 of %s there is the header of an extended capability, not "
 		    "the register",

@@ -42,30 +42,30 @@ bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
 	return *at == '\0';
 }
 
-static enum place add_pmem(const struct gather *g, const char *disk, unsigned region,
-			   unsigned space, struct facts_target *facts)
+static enum backing add_pmem(const struct gather *g, const char *disk, unsigned region,
+			     unsigned space, struct facts_target *facts)
 {
 	char path[128];
-	enum place place;
+	enum backing backing;
 	int64_t bad;
 
 	snprintf(path, sizeof(path), "sys/block/%s", disk);
-	place = gather_place(g->root, path, facts);
-	if (place != PLACE_PMEM) {
+	backing = gather_backing(g->root, path, facts);
+	if (backing != BACKING_PMEM) {
 		snprintf(path, sizeof(path), "sys/block/%s/device", disk);
-		place = gather_place(g->root, path, facts);
+		backing = gather_backing(g->root, path, facts);
 	}
-	if (place == PLACE_UNKNOWN)
-		place = gather_numbered(g->root, region, space, facts);
+	if (backing == BACKING_UNKNOWN)
+		backing = gather_numbered(g->root, region, space, facts);
 	/* others that it is joined with must not speak for it */
-	facts->cut = facts->cut || place == PLACE_UNKNOWN;
+	facts->cut = facts->cut || backing == BACKING_UNKNOWN;
 	snprintf(path, sizeof(path), "sys/block/%s/badblocks", disk);
 	bad = gather_bad_blocks(g->root, path, 0, INT64_MAX);
 	if (bad < 0)
 		facts->badblocks_cut = true;
 	else
 		facts->badblocks = (facts->badblocks > 0 ? facts->badblocks : 0) + bad;
-	return place;
+	return backing;
 }
 
 static bool add_disk(const struct gather *g, const char *name, int depth, size_t *seen,
@@ -101,7 +101,7 @@ static bool add_disk(const struct gather *g, const char *name, int depth, size_t
 	unsigned region, space;
 
 	if (gather_parse_disk(name, &region, &space, disk))
-		return add_pmem(g, disk, region, space, facts) != PLACE_OTHER;
+		return add_pmem(g, disk, region, space, facts) != BACKING_OTHER;
 	return depth < DEPTH_MAX && add_slaves(g, name, depth, seen, facts);
 }
 

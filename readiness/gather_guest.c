@@ -92,7 +92,7 @@ static void find_fw_cfg(const struct sysroot *root, struct guest_signs *signs)
 /* What a hypervisor puts there for its guests; the first found is told. */
 static void find_interface(const struct sysroot *root, struct guest_signs *signs)
 {
-	static const char *const places[] = {
+	static const char *const interfaces[] = {
 		"sys/hypervisor/type",
 		"proc/device-tree/hypervisor",
 		"sys/bus/acpi/devices/QEMU0002:00",
@@ -104,9 +104,9 @@ static void find_interface(const struct sysroot *root, struct guest_signs *signs
 	char compatible[256];
 	long len;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (sysroot_exists(root, "%s", places[i])) {
-			snprintf(signs->interface, sizeof(signs->interface), "/%s", places[i]);
+	for (size_t i = 0; i < sizeof(interfaces) / sizeof(interfaces[0]); i++) {
+		if (sysroot_exists(root, "%s", interfaces[i])) {
+			snprintf(signs->interface, sizeof(signs->interface), "/%s", interfaces[i]);
 			return;
 		}
 	}

@@ -34,14 +34,14 @@ size_t gather_count(const struct sysroot *root);
 bool gather_region(const struct sysroot *root, const char *name, struct facts_target *facts);
 void gather_namespace(const struct sysroot *root, const char *name, struct facts_target *facts);
 
-enum place { PLACE_PMEM, PLACE_OTHER, PLACE_UNKNOWN };
+enum backing { BACKING_PMEM, BACKING_OTHER, BACKING_UNKNOWN };
 
 /* Adds what a device of sysfs is made of: its region and its namespace. */
-enum place gather_place(const struct sysroot *root, const char *directory,
-			struct facts_target *facts);
+enum backing gather_backing(const struct sysroot *root, const char *directory,
+			    struct facts_target *facts);
 /* The same by the numbers in a name, for a tree whose devices are no links. */
-enum place gather_numbered(const struct sysroot *root, unsigned region, unsigned space,
-			   struct facts_target *facts);
+enum backing gather_numbered(const struct sysroot *root, unsigned region, unsigned space,
+			     struct facts_target *facts);
 /* Leaves of the bad blocks of regions those within the target's namespaces. */
 void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts);
 /* Lines of a badblocks file, from one byte of the device to another; -1: not readable. */

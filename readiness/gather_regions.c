@@ -119,12 +119,12 @@ static void read_provider(const struct sysroot *root, struct facts_region *regio
 /* The file is there and empty on a DIMM that has nothing to tell; one too long stays unknown. */
 static void read_flags(const struct sysroot *root, const char *dimm, char *flags, size_t size)
 {
-	static const char *const places[] = {"nfit/flags", "papr/flags"};
+	static const char *const files[] = {"nfit/flags", "papr/flags"};
 	char path[128], text[128];
 	long len;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), ND_DEVICES "/%.63s/%s", dimm, places[i]);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), ND_DEVICES "/%.63s/%s", dimm, files[i]);
 		len = sysroot_read(root, text, sizeof(text), path);
 		if (len < 0)
 			continue;

@@ -4,7 +4,7 @@
  *
  * From the path to its device: by the numbers that statx gives, else by the
  * name of a device node or the mount it is below, which is all that a tree of
- * files can tell. From the device to regions and namespaces: gather_place.c.
+ * files can tell. From the device to regions and namespaces: gather_backing.c.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void take_devdax(const struct gather *g, const char *name, struct facts_t
 	char path[128];
 	const char *number = name + strlen("dax");
 	uint64_t region;
-	enum place place;
+	enum backing backing;
 
 	snprintf(facts->device, sizeof(facts->device), "%s", name);
 	snprintf(path, sizeof(path), "sys/bus/dax/devices/%.63s", name);
@@ -55,10 +55,10 @@ static void take_devdax(const struct gather *g, const char *name, struct facts_t
 	if (!sysroot_link_name(g->root, facts->driver, sizeof(facts->driver), "%s/driver", path) &&
 	    sysroot_exists(g->root, "%s", path))
 		snprintf(facts->driver, sizeof(facts->driver), "none");
-	place = gather_place(g->root, path, facts);
-	if (place == PLACE_UNKNOWN && gather_number(&number, &region) && region < UINT_MAX)
+	backing = gather_backing(g->root, path, facts);
+	if (backing == BACKING_UNKNOWN && gather_number(&number, &region) && region < UINT_MAX)
 		gather_numbered(g->root, (unsigned)region, UINT_MAX, facts);
-	facts->shape = place == PLACE_OTHER ? TARGET_NOT_PMEM : TARGET_ON_DEVDAX;
+	facts->shape = backing == BACKING_OTHER ? TARGET_NOT_PMEM : TARGET_ON_DEVDAX;
 }
 
 static bool is_devdax(const struct gather *g, const char *name)

@@ -184,14 +184,14 @@ static void explain(const char *word)
 			    parsing.command->name);
 }
 
-static void *place_of(size_t to)
+static void *member_at(size_t to)
 {
 	return (char *)parsing.cli + to;
 }
 
 static error_t take_operand(const char *arg)
 {
-	const char **operand = place_of(parsing.command->operand_to);
+	const char **operand = member_at(parsing.command->operand_to);
 
 	if (parsing.cli->done) /* --help came before it */
 		return 0;
@@ -220,7 +220,7 @@ static error_t take_option(int key, const char *arg)
 	row = parsing.rows[i];
 	parsing.cli->given[parsing.tables[i]] = row->name;
 	snprintf(option, sizeof(option), "--%s", row->name);
-	return row->parse(option, arg, place_of(row->to));
+	return row->parse(option, arg, member_at(row->to));
 }
 
 /* argp's signature. NOLINTNEXTLINE(readability-non-const-parameter) */
@@ -324,7 +324,7 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-void cli_keep_standard_places(void)
+void cli_reserve_standard_fds(void)
 {
 	int fd;
 

@@ -76,7 +76,7 @@ const char *cli_nearest(const char *word, size_t length, const char *const *word
  * Where standard input, output or errors are closed, no file that is opened later
  * must take their place. They still fail. First of all in main.
  */
-void cli_keep_standard_places(void);
+void cli_reserve_standard_fds(void);
 
 /* SIGINT and SIGTERM: sets cli_signal and makes the descriptor readable. */
 int cli_catch_signals(void);

@@ -203,7 +203,7 @@ static int open_file(const struct sysroot *root, const char *path, char resolved
 	if (ret != 0)
 		refuse(root, path, -ret);
 	if (ret != 0 && ret != -ENOENT && ret != -ENOTDIR)
-		sysroot_record_place(root->record, resolved);
+		sysroot_record_path(root->record, resolved);
 	return fd;
 }
 
@@ -222,7 +222,7 @@ long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset,
 		len += (size_t)got;
 	close(fd);
 	if (got < 0)
-		sysroot_record_place(root->record, resolved);
+		sysroot_record_path(root->record, resolved);
 	else
 		sysroot_record_bytes(root->record, resolved, offset, buffer, len);
 	return got < 0 ? -1 : (long)len;
@@ -322,7 +322,7 @@ bool sysroot_real_path(const struct sysroot *root, const char *path, char real[P
 	if (ret != 0)
 		refuse(root, path, -ret);
 	else
-		sysroot_record_place(root->record, real);
+		sysroot_record_path(root->record, real);
 	return ret == 0;
 }
 
@@ -339,7 +339,7 @@ bool sysroot_exists(const struct sysroot *root, const char *format, ...)
 	if (!fits || !resolve_here(root, path, true, resolved) ||
 	    fstatat(root->fd, resolved, &st, 0) != 0)
 		return false;
-	sysroot_record_place(root->record, resolved);
+	sysroot_record_path(root->record, resolved);
 	return true;
 }
 

@@ -52,26 +52,26 @@ static void name_here(const struct sysroot_record *record, const char *text, cha
 }
 
 /* Where a file whose bytes were not known stands as a directory, its parents may too. */
-static bool make_directory(const struct sysroot_record *record, const char *place)
+static bool make_directory(const struct sysroot_record *record, const char *copy)
 {
 	struct stat st;
 
-	if (mkdirat(record->fd, place, 0755) == 0)
+	if (mkdirat(record->fd, copy, 0755) == 0)
 		return true;
-	return errno == EEXIST && fstatat(record->fd, place, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return errno == EEXIST && fstatat(record->fd, copy, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISDIR(st.st_mode);
 }
 
-/* The directories above a place. */
-static bool make_parents(struct sysroot_record *record, char *place)
+/* The directories above a copy. */
+static bool make_parents(struct sysroot_record *record, char *copy)
 {
-	for (char *slash = strchr(place, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(copy, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
 		bool made;
 
 		*slash = '\0';
-		made = make_directory(record, place);
+		made = make_directory(record, copy);
 		if (!made)
-			fail(record, place);
+			fail(record, copy);
 		*slash = '/';
 		if (!made)
 			return false;
@@ -80,34 +80,34 @@ static bool make_parents(struct sysroot_record *record, char *place)
 }
 
 /* Where a path goes in the copy, with the directories above it; false: nowhere. */
-static bool prepare(struct sysroot_record *record, const char *path, char place[PATH_MAX])
+static bool prepare(struct sysroot_record *record, const char *path, char copy[PATH_MAX])
 {
 	if (record == NULL || record->error != 0)
 		return false;
-	name_here(record, path, place);
-	return make_parents(record, place);
+	name_here(record, path, copy);
+	return make_parents(record, copy);
 }
 
 void sysroot_record_link(struct sysroot_record *record, const char *path, const char *target)
 {
-	char place[PATH_MAX], points_to[PATH_MAX];
+	char copy[PATH_MAX], points_to[PATH_MAX];
 
-	if (!prepare(record, path, place))
+	if (!prepare(record, path, copy))
 		return;
 	name_here(record, target, points_to);
-	if (symlinkat(points_to, record->fd, place) != 0 && errno != EEXIST)
-		fail(record, place);
+	if (symlinkat(points_to, record->fd, copy) != 0 && errno != EEXIST)
+		fail(record, copy);
 }
 
 /* False where there is nothing to write: more of the file is there already. */
-static bool open_place(struct sysroot_record *record, const char *place, int64_t end, int *fd)
+static bool open_copy(struct sysroot_record *record, const char *copy, int64_t end, int *fd)
 {
 	struct stat st;
 
-	unlinkat(record->fd, place, AT_REMOVEDIR);
-	*fd = openat(record->fd, place, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	unlinkat(record->fd, copy, AT_REMOVEDIR);
+	*fd = openat(record->fd, copy, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (*fd < 0 || fstat(*fd, &st) != 0) {
-		fail(record, place);
+		fail(record, copy);
 		return false;
 	}
 	return st.st_size < end || end == 0;
@@ -128,36 +128,36 @@ static bool write_all(int fd, int64_t offset, const char *bytes, size_t len)
 void sysroot_record_bytes(struct sysroot_record *record, const char *path, int64_t offset,
 			  const void *bytes, size_t len)
 {
-	char place[PATH_MAX];
-	char *copy;
+	char copy[PATH_MAX];
+	char *content;
 	int fd = -1;
 
-	if (!prepare(record, path, place))
+	if (!prepare(record, path, copy))
 		return;
-	copy = malloc(len > 0 ? len : 1);
-	if (copy == NULL) {
-		fail(record, place);
+	content = malloc(len > 0 ? len : 1);
+	if (content == NULL) {
+		fail(record, copy);
 		return;
 	}
-	memcpy(copy, bytes, len);
+	memcpy(content, bytes, len);
 	if (offset == 0)
-		len = anonymise_file(record->key, path, copy, len);
-	if (open_place(record, place, offset + (int64_t)len, &fd) &&
-	    !write_all(fd, offset, copy, len))
-		fail(record, place);
+		len = anonymise_file(record->key, path, content, len);
+	if (open_copy(record, copy, offset + (int64_t)len, &fd) &&
+	    !write_all(fd, offset, content, len))
+		fail(record, copy);
 	if (fd >= 0)
 		close(fd);
-	free(copy);
+	free(content);
 }
 
-void sysroot_record_place(struct sysroot_record *record, const char *path)
+void sysroot_record_path(struct sysroot_record *record, const char *path)
 {
-	char place[PATH_MAX];
+	char copy[PATH_MAX];
 
-	if (!prepare(record, path, place))
+	if (!prepare(record, path, copy))
 		return;
-	if (mkdirat(record->fd, place, 0755) != 0 && errno != EEXIST)
-		fail(record, place);
+	if (mkdirat(record->fd, copy, 0755) != 0 && errno != EEXIST)
+		fail(record, copy);
 }
 
 static void record_entry(struct sysroot_record *record, const char *path, int fd, const char *name)
@@ -170,7 +170,7 @@ static void record_entry(struct sysroot_record *record, const char *path, int fd
 		return;
 	len = readlinkat(fd, name, target, sizeof(target) - 1);
 	if (len < 0) {
-		sysroot_record_place(record, below);
+		sysroot_record_path(record, below);
 		return;
 	}
 	target[len] = '\0';
@@ -185,7 +185,7 @@ void sysroot_record_listing(struct sysroot_record *record, const char *path, int
 
 	if (record == NULL || record->error != 0)
 		return;
-	sysroot_record_place(record, path);
+	sysroot_record_path(record, path);
 	again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = again < 0 ? NULL : fdopendir(again);
 	if (directory == NULL) {

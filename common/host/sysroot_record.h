@@ -18,7 +18,7 @@ void sysroot_record_link(struct sysroot_record *record, const char *path, const 
 void sysroot_record_bytes(struct sysroot_record *record, const char *path, int64_t offset,
 			  const void *bytes, size_t len);
 /* There, but its bytes are not known. */
-void sysroot_record_place(struct sysroot_record *record, const char *path);
+void sysroot_record_path(struct sysroot_record *record, const char *path);
 /* The names in an open directory. */
 void sysroot_record_listing(struct sysroot_record *record, const char *path, int fd);
 void sysroot_record_free(struct sysroot_record *record);

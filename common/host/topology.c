@@ -106,7 +106,7 @@ static hwloc_obj_t numa_node(const struct topology *t, int node)
 }
 
 /* Where the device is attached; NULL: unknown. */
-static hwloc_obj_t place_of_device(const struct topology *t, const char *name)
+static hwloc_obj_t object_of_device(const struct topology *t, const char *name)
 {
 	hwloc_obj_t device = NULL;
 
@@ -120,26 +120,27 @@ static hwloc_obj_t place_of_device(const struct topology *t, const char *name)
 /* Memory without CPUs of its own is near none. */
 static hwloc_const_cpuset_t cpus_near(const struct topology *t, const struct topology_near *near)
 {
-	hwloc_obj_t places[] = {numa_node(t, near->node), place_of_device(t, near->device)};
+	hwloc_obj_t near_objects[] = {numa_node(t, near->node), object_of_device(t, near->device)};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (places[i] != NULL && hwloc_bitmap_intersects(places[i]->cpuset, t->usable))
-			return places[i]->cpuset;
+	for (size_t i = 0; i < sizeof(near_objects) / sizeof(near_objects[0]); i++) {
+		if (near_objects[i] != NULL &&
+		    hwloc_bitmap_intersects(near_objects[i]->cpuset, t->usable))
+			return near_objects[i]->cpuset;
 	}
 	return t->usable;
 }
 
 int topology_node_near(const struct topology *topology, const struct topology_near *near)
 {
-	hwloc_obj_t place;
+	hwloc_obj_t object;
 
 	if (numa_node(topology, near->node) != NULL)
 		return near->node;
-	place = place_of_device(topology, near->device);
+	object = object_of_device(topology, near->device);
 	/* a device next to several nodes is next to none of them in particular */
-	if (place == NULL || hwloc_bitmap_weight(place->nodeset) != 1)
+	if (object == NULL || hwloc_bitmap_weight(object->nodeset) != 1)
 		return -1;
-	return hwloc_bitmap_first(place->nodeset);
+	return hwloc_bitmap_first(object->nodeset);
 }
 
 int topology_node_of_cpu(const struct topology *topology, int cpu)

@@ -32,9 +32,9 @@ static const char *const expected[] = {
 	[SCHEMA_LIST] = "a list",
 };
 
-bool schema_wrong(const struct schema_place *place, const char *what)
+bool schema_wrong(const struct schema_position *position, const char *what)
 {
-	snprintf(place->why, SCHEMA_WHY_MAX, "%s: expected %s", place->path, what);
+	snprintf(position->why, SCHEMA_WHY_MAX, "%s: expected %s", position->path, what);
 	return false;
 }
 
@@ -51,7 +51,7 @@ static bool is_number(const json_t *value, double most)
 }
 
 /* Not of the field's kind: '"read", "native"', '"ok" or the name of an error', "true". */
-static bool wrong_kind(const struct schema_place *place, const struct schema *field)
+static bool wrong_kind(const struct schema_position *position, const struct schema *field)
 {
 	bool named = field->kind == SCHEMA_WORD || field->kind == SCHEMA_ERROR;
 	const char *word = named && field->more != NULL ? field->more : "";
@@ -64,7 +64,7 @@ static bool wrong_kind(const struct schema_place *place, const struct schema *fi
 	if (field->kind != SCHEMA_WORD)
 		snprintf(what + len, sizeof(what) - len, "%s%s", len > 0 ? " or " : "",
 			 expected[field->kind]);
-	return schema_wrong(place, what);
+	return schema_wrong(position, what);
 }
 
 static bool is_word(const json_t *value, const char *words)
@@ -152,10 +152,10 @@ static bool has_kind(const json_t *value, const struct schema *field)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-static bool check(const json_t *value, const struct schema *field, struct schema_place *place)
+static bool check(const json_t *value, const struct schema *field, struct schema_position *position)
 {
 	const struct schema *each = field->more;
-	size_t length = strlen(place->path), index;
+	size_t length = strlen(position->path), index;
 	json_t *element;
 	const char *key;
 
@@ -163,41 +163,42 @@ static bool check(const json_t *value, const struct schema *field, struct schema
 	    (json_is_null(value) && field->may & SCHEMA_NULL))
 		return true;
 	if (!has_kind(value, field))
-		return wrong_kind(place, field);
+		return wrong_kind(position, field);
 	if (field->kind == SCHEMA_OBJECT)
-		return schema_check(value, field->more, place);
+		return schema_check(value, field->more, position);
 	if (field->kind == SCHEMA_MAP) {
 		json_object_foreach((json_t *)(uintptr_t)value, key, element)
 		{
-			if (!check(element, each, place))
+			if (!check(element, each, position))
 				return false;
 		}
 	}
 	if (field->kind == SCHEMA_LIST) {
 		json_array_foreach(value, index, element)
 		{
-			snprintf(place->path + length, sizeof(place->path) - length, "[%zu]",
+			snprintf(position->path + length, sizeof(position->path) - length, "[%zu]",
 				 index);
-			if (!check(element, each, place))
+			if (!check(element, each, position))
 				return false;
 		}
-		place->path[length] = '\0';
+		position->path[length] = '\0';
 	}
 	return true;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
-bool schema_check(const json_t *object, const struct schema *fields, struct schema_place *place)
+bool schema_check(const json_t *object, const struct schema *fields,
+		  struct schema_position *position)
 {
-	size_t length = strlen(place->path);
+	size_t length = strlen(position->path);
 
 	for (const struct schema *f = fields; f->key != NULL; f++) {
-		snprintf(place->path + length, sizeof(place->path) - length, "%s%s",
+		snprintf(position->path + length, sizeof(position->path) - length, "%s%s",
 			 length > 0 ? "." : "", f->key);
-		if (!check(json_object_get(object, f->key), f, place))
+		if (!check(json_object_get(object, f->key), f, position))
 			return false;
 	}
-	place->path[length] = '\0';
+	position->path[length] = '\0';
 	return true;
 }
 

@@ -47,12 +47,13 @@ struct schema {
 	const void *more;
 };
 
-struct schema_place {
+struct schema_position {
 	char path[128]; /* where we are: "repeat.threads[1].ops"; begins empty */
 	char *why;	/* SCHEMA_WHY_MAX bytes of the caller's */
 };
 
-bool schema_check(const json_t *object, const struct schema *fields, struct schema_place *place);
+bool schema_check(const json_t *object, const struct schema *fields,
+		  struct schema_position *position);
 
 #define SCHEMA_TEXT_MAX 512 /* bytes; what is longer is not taken */
 #define SCHEMA_ELEMENTS_MAX                                                                        \
@@ -70,6 +71,6 @@ json_t *schema_take(const json_t *object, const struct schema *fields);
 int schema_errno(const char *name);
 
 /* False, with "PATH: expected WHAT". */
-bool schema_wrong(const struct schema_place *place, const char *what);
+bool schema_wrong(const struct schema_position *position, const char *what);
 
 #endif /* COMMON_JSON_JSON_SCHEMA_H */

@@ -63,12 +63,12 @@ static const char *why_none(const struct sysroot *root)
 /* Beside this program, in its build tree, or in PATH; false: nowhere. */
 static bool find_launcher(const char *self, char path[LAUNCHER_PATH_MAX])
 {
-	static const char *const places[] = {LAUNCHER, "../../soft_device/" LAUNCHER};
+	static const char *const launchers[] = {LAUNCHER, "../../soft_device/" LAUNCHER};
 	int folder = (int)(strrchr(self, '/') - self) + 1;
 	const char *list = getenv("PATH");
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, LAUNCHER_PATH_MAX, "%.*s%s", folder, self, places[i]);
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		snprintf(path, LAUNCHER_PATH_MAX, "%.*s%s", folder, self, launchers[i]);
 		if (access(path, X_OK) == 0)
 			return true;
 	}

@@ -110,7 +110,7 @@ void rpma_cq_release(struct rpma_cq *cq, uint32_t entries)
 	atomic_fetch_sub(&cq->conns->taken, entries);
 }
 
-static uint32_t place_of(const struct rpma_cq_conns *conns, uint32_t qp_num, uint32_t probe)
+static uint32_t slot_of(const struct rpma_cq_conns *conns, uint32_t qp_num, uint32_t probe)
 {
 	return (qp_num * UINT32_C(2654435761) + probe) & conns->mask; /* Knuth's */
 }
@@ -120,7 +120,7 @@ void rpma_cq_join(struct rpma_cq *cq, uint32_t qp_num, struct rpma_conn *conn)
 	struct rpma_cq_conns *conns = cq->conns;
 
 	for (uint32_t probe = 0;; probe++) {
-		struct slot *slot = &conns->slots[place_of(conns, qp_num, probe)];
+		struct slot *slot = &conns->slots[slot_of(conns, qp_num, probe)];
 		uint64_t key = atomic_load(&slot->key);
 
 		if (key > LEFT || !atomic_compare_exchange_strong(&slot->key, &key, TAKEN))
@@ -134,7 +134,7 @@ void rpma_cq_join(struct rpma_cq *cq, uint32_t qp_num, struct rpma_conn *conn)
 static struct slot *find(struct rpma_cq_conns *conns, uint32_t qp_num)
 {
 	for (uint32_t probe = 0; probe <= conns->mask; probe++) {
-		struct slot *slot = &conns->slots[place_of(conns, qp_num, probe)];
+		struct slot *slot = &conns->slots[slot_of(conns, qp_num, probe)];
 		const uint64_t key = atomic_load_explicit(&slot->key, memory_order_acquire);
 
 		if (key == (USED | qp_num))

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
-	cli_keep_standard_places();
+	cli_reserve_standard_fds();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(word, modes[i].name) == 0)
 			return run_mode(&modes[i], argc - 1, argv + 1);

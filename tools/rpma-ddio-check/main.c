@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	struct options options;
 	int code = EXIT_GOOD;
 
-	cli_keep_standard_places();
+	cli_reserve_standard_fds();
 	if (options_parse(&options, argc, argv) != 0)
 		return cli_report_failure(TOOL);
 	if (options.cli.done)

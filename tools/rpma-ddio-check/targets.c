@@ -39,13 +39,13 @@ static bool is_persistent(const struct sysroot *root, const char *name)
 /* "259:0" in the third field: the fifth is where it is mounted. */
 static bool mount_of(const char *mounts, const char *number, char path[FACTS_PATH_MAX])
 {
-	char device[32], place[FACTS_PATH_MAX];
+	char device[32], mounted_on[FACTS_PATH_MAX];
 
 	for (const char *line = mounts; line != NULL && *line != '\0';
 	     line = strchr(line, '\n'), line += line != NULL) {
-		if (sscanf(line, "%*s %*s %31s %*s %255s", device, place) == 2 &&
+		if (sscanf(line, "%*s %*s %31s %*s %255s", device, mounted_on) == 2 &&
 		    strcmp(device, number) == 0) {
-			snprintf(path, FACTS_PATH_MAX, "%s", place);
+			snprintf(path, FACTS_PATH_MAX, "%s", mounted_on);
 			return true;
 		}
 	}

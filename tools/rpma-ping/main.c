@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	struct options options;
 	struct steps steps;
 
-	cli_keep_standard_places();
+	cli_reserve_standard_fds();
 	steps_init(&steps);
 	if (options_parse(&options, argc, argv) != 0)
 		return cli_report_failure(TOOL);

@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
-	cli_keep_standard_places();
+	cli_reserve_standard_fds();
 	connection_log_to_failures(false);
 	if (options_parse(&options, argc, argv) != 0)
 		return cli_report_failure(TOOL);

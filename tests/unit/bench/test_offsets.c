@@ -314,7 +314,7 @@ static void all_qps_are_checked(void **state)
 /* 1000 slots, theta 0.99: the hottest has 1 / 7.73 of the draws, the sum of k^-0.99 up to 1000. */
 static void zipf_has_hot_slots_anywhere(void **state)
 {
-	static uint32_t places[ACCESS_PLACES], counts[1000];
+	static uint32_t draws[ACCESS_DRAWS], counts[1000];
 	struct params p = one_qp(64, 990000);
 	uint64_t hottest[2];
 	double sum = 0;
@@ -328,21 +328,21 @@ static void zipf_has_hot_slots_anywhere(void **state)
 
 		memset(counts, 0, sizeof(counts));
 		access_init(&a, &p, 64000, 0, seed);
-		access_draw(&a, &p, places);
-		for (int i = 0; i < 2 * ACCESS_PLACES; i++) {
+		access_draw(&a, &p, draws);
+		for (int i = 0; i < 2 * ACCESS_DRAWS; i++) {
 			uint64_t slot = access_next(&a);
 
 			assert_true(slot < 1000);
-			assert_int_equal(slot, places[i % ACCESS_PLACES]);
-			counts[slot] += i < ACCESS_PLACES;
+			assert_int_equal(slot, draws[i % ACCESS_DRAWS]);
+			counts[slot] += i < ACCESS_DRAWS;
 		}
 		hottest[seed] = 0;
 		for (uint64_t i = 0; i < 1000; i++) {
 			if (counts[i] > counts[hottest[seed]])
 				hottest[seed] = i;
 		}
-		assert_true(fabs(counts[hottest[seed]] - p_hot * ACCESS_PLACES) <
-			    5 * sqrt(p_hot * ACCESS_PLACES));
+		assert_true(fabs(counts[hottest[seed]] - p_hot * ACCESS_DRAWS) <
+			    5 * sqrt(p_hot * ACCESS_DRAWS));
 	}
 	assert_int_not_equal(hottest[0], hottest[1]);
 }

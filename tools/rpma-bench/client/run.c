@@ -123,7 +123,7 @@ static int find_device(struct run *run)
 	return ret;
 }
 
-static int place(struct run *run)
+static int choose_cpus(struct run *run)
 {
 	const struct options *o = run->record.options;
 	const struct placement_request request = {
@@ -152,7 +152,7 @@ static int prepare(struct run *run)
 	open_files_raise();
 	run->control.knobs = &o->knobs;
 	if ((ret = dial_resolve(&run->control.dial, o->host, o->port)) ||
-	    (ret = find_device(run)) || (ret = place(run)))
+	    (ret = find_device(run)) || (ret = choose_cpus(run)))
 		return ret;
 	clock_start(&run->record.clock, NULL);
 	run->record.clock_started = true;
@@ -160,7 +160,7 @@ static int prepare(struct run *run)
 	/* another address of the name may have answered, over another device */
 	if (ret == 0 && strcmp(run->record.device.name, run->control.dial.device.name) != 0) {
 		run->record.device = run->control.dial.device;
-		ret = place(run);
+		ret = choose_cpus(run);
 	}
 	if (ret == 0)
 		ret = target_selector_resolve(&o->selector, &run->record.server.welcome,

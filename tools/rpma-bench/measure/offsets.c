@@ -87,31 +87,31 @@ static uint64_t permute(const struct access *a, uint64_t n)
 	return n * 0x9e3779b97f4a7c15ULL & a->mask;
 }
 
-void access_draw(struct access *access, const struct params *params, uint32_t *places)
+void access_draw(struct access *access, const struct params *params, uint32_t *draws)
 {
 	uint64_t ranks = access->slots < UINT32_MAX ? access->slots : UINT32_MAX;
 	struct zipf zipf;
 
 	zipf_init(&zipf, ranks, (double)params->pattern / PARAMS_MILLION, access->keys[0]);
-	for (uint32_t i = 0; i < ACCESS_PLACES; i++) {
+	for (uint32_t i = 0; i < ACCESS_DRAWS; i++) {
 		uint64_t slot = zipf_next(&zipf) - 1;
 
 		/* a permutation of fewer: what is beyond goes through it again */
 		do
 			slot = permute(access, slot);
 		while (slot >= ranks);
-		places[i] = (uint32_t)slot;
+		draws[i] = (uint32_t)slot;
 	}
-	access->places = places;
+	access->draws = draws;
 }
 
 uint64_t access_next(struct access *access)
 {
 	uint64_t slot = access->next;
 
-	if (access->places != NULL) {
-		access->next = (slot + 1) % ACCESS_PLACES;
-		return access->places[slot];
+	if (access->draws != NULL) {
+		access->next = (slot + 1) % ACCESS_DRAWS;
+		return access->draws[slot];
 	}
 
 	if (access->sequential) {

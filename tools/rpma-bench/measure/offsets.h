@@ -35,10 +35,10 @@ struct access {
 	uint64_t mask; /* power of two - 1, not less than slots - 1 */
 	uint64_t keys[2];
 	/* Zipf: a list of slots, gone through over and over; NULL: none. Borrowed. */
-	const uint32_t *places;
+	const uint32_t *draws;
 };
 
-#define ACCESS_PLACES 65536 /* a power of two */
+#define ACCESS_DRAWS 65536 /* a power of two */
 
 /* Room a queue pair needs of the target; a target smaller than all of them need is refused. */
 uint64_t access_slice_min(const struct params *params);
@@ -54,7 +54,7 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
  * For a Zipf pattern: draws the places of a queue pair, and has the access go through them. Rank k
  * is the k-th slot of the permutation, so hot slots are anywhere in the slice.
  */
-void access_draw(struct access *access, const struct params *params, uint32_t *places);
+void access_draw(struct access *access, const struct params *params, uint32_t *draws);
 
 /* Bytes of the source buffer of the queue pair: all slots of the source. */
 size_t access_source_bytes(const struct access *access);

@@ -50,7 +50,7 @@ static struct layout lay_out(const struct qps_cfg *cfg, const struct qp *qp)
 	return l;
 }
 
-static void place(const struct qps_cfg *cfg, struct qp *qps, uint32_t count)
+static void init_access(const struct qps_cfg *cfg, struct qp *qps, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		access_init(&qps[i].access, cfg->params, cfg->target_bytes, qps[i].index,
@@ -148,13 +148,13 @@ static int draw(struct qp_memory *m, const struct params *params, struct qp *qps
 {
 	if (!params_zipf(params))
 		return 0;
-	m->places = malloc((size_t)count * ACCESS_PLACES * sizeof(*m->places));
-	if (m->places == NULL)
+	m->draws = malloc((size_t)count * ACCESS_DRAWS * sizeof(*m->draws));
+	if (m->draws == NULL)
 		return failure_set(EXIT_INTERNAL, "memory", "out of memory");
 	for (uint32_t i = 0; i < count; i++) {
-		access_draw(&qps[i].access, params, m->places + (size_t)i * ACCESS_PLACES);
-		qps[i].reads.places = qps[i].access.places;
-		qps[i].reads.next = ACCESS_PLACES / 2;
+		access_draw(&qps[i].access, params, m->draws + (size_t)i * ACCESS_DRAWS);
+		qps[i].reads.draws = qps[i].access.draws;
+		qps[i].reads.next = ACCESS_DRAWS / 2;
 	}
 	return 0;
 }
@@ -183,7 +183,7 @@ static void free_memory(struct qp_memory *memory)
 	struct failure kept = *failure_get();
 
 	rpma_mr_dereg(&memory->mr);
-	free(memory->places);
+	free(memory->draws);
 	free(memory->sizes);
 	if (memory->bytes != NULL)
 		munmap(memory->bytes, memory->size_bytes);
@@ -198,7 +198,7 @@ static int make_memory(struct qp_memory *memory, const struct qps_cfg *cfg, stru
 	struct qp_memory m = {0};
 	int ret;
 
-	place(cfg, qps, count);
+	init_access(cfg, qps, count);
 	m.size_bytes = set_offsets(cfg, qps, count);
 	ret = map(&m, cfg);
 	if (ret == 0)

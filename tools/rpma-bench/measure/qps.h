@@ -29,9 +29,9 @@ struct qp_memory {
 	unsigned char *bytes;
 	size_t size_bytes;
 	struct rpma_mr_local *mr;
-	uint32_t *places; /* with a Zipf pattern: ACCESS_PLACES for each queue pair; else NULL */
-	uint32_t *sizes;  /* with mixed sizes: SIZE_MIX_DRAWS for each queue pair; else NULL */
-	int bind_error;	  /* -errno: the node was refused */
+	uint32_t *draws; /* with a Zipf pattern: ACCESS_DRAWS for each queue pair; else NULL */
+	uint32_t *sizes; /* with mixed sizes: SIZE_MIX_DRAWS for each queue pair; else NULL */
+	int bind_error;	 /* -errno: the node was refused */
 };
 
 struct qps {

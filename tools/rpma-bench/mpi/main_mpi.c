@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
-	cli_keep_standard_places();
+	cli_reserve_standard_fds();
 	/* --help and --version speak in the middle of parsing */
 	if (!world_is_first() && freopen("/dev/null", "w", stdout) == NULL)
 		return EXIT_INTERNAL;

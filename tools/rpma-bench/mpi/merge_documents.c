@@ -102,9 +102,9 @@ static void name_ranks(const struct clients *clients, const json_t *threads)
 
 	json_array_foreach(threads, index, thread)
 	{
-		json_int_t place = path_whole(thread, "rank");
+		json_int_t client = path_whole(thread, "rank");
 
-		json_object_set_new(thread, "rank", json_integer(clients->all[place].rank));
+		json_object_set_new(thread, "rank", json_integer(clients->all[client].rank));
 	}
 }
 

@@ -64,10 +64,10 @@ static size_t kind_in(const struct merging *m, const json_t *list, const json_t 
 /* How many lists have as many of the kind; 0: one before this one has, and speaks for all. */
 static size_t count_lists(const struct merging *m, size_t from, const json_t *warning)
 {
-	size_t place = kind_in(m, m->all[from].list, warning), count = 0;
+	size_t nth = kind_in(m, m->all[from].list, warning), count = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
-		bool found = kind_in(m, m->all[i].list, warning) >= place;
+		bool found = kind_in(m, m->all[i].list, warning) >= nth;
 
 		if (found && i < from)
 			return 0;

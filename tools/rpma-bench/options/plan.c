@@ -104,8 +104,8 @@ static void drop_foreign(const struct series *series, struct params *params)
 		params->read_millionths = 0;
 }
 
-/* The place'th combination of all axes but sizes; the last axis varies fastest. */
-static void combine(const struct series *series, size_t place, struct params *params)
+/* The index'th combination of all axes but sizes; the last axis varies fastest. */
+static void combine(const struct series *series, size_t index, struct params *params)
 {
 	memset(params, 0, sizeof(*params));
 	for (int axis = AXES - 1; axis >= 0; axis--) {
@@ -113,8 +113,8 @@ static void combine(const struct series *series, size_t place, struct params *pa
 
 		if (axis == AXIS_SIZE || list->count == 0)
 			continue;
-		axis_put(params, (enum axis_id)axis, list->values[place % list->count]);
-		place /= list->count;
+		axis_put(params, (enum axis_id)axis, list->values[index % list->count]);
+		index /= list->count;
 	}
 	for (int axis = 0; axis < AXES; axis++) {
 		if (axis != AXIS_SIZE && series->values[axis].count == 0)
@@ -171,10 +171,10 @@ static int make_points(struct builder *b, const struct series *series, size_t se
 	for (size_t i = 0; i < series_count; i++) {
 		size_t count = ret == 0 ? combinations(&series[i]) : 0;
 
-		for (size_t place = 0; place < count && ret == 0; place++) {
+		for (size_t index = 0; index < count && ret == 0; index++) {
 			struct params params;
 
-			combine(&series[i], place, &params);
+			combine(&series[i], index, &params);
 			ret = add_sizes(b, &series[i], &params);
 		}
 	}

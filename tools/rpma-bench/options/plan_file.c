@@ -20,16 +20,16 @@
 
 #include "common/base/failure.h"
 
-#define FILE_MAX   (1 << 20)
-#define SERIES_MAX 256
-#define TEXT_MAX   8192 /* limit of one value, in the form an option has */
-#define PLACE_MAX  64
+#define FILE_MAX     (1 << 20)
+#define SERIES_MAX   256
+#define TEXT_MAX     8192 /* limit of one value, in the form an option has */
+#define POSITION_MAX 64
 
 /* Text of the file may be in the error message: no control characters for a terminal. */
-static int wrong(const char *path, const char *place, const char *what)
+static int wrong(const char *path, const char *position, const char *what)
 {
-	int ret = failure_set(EXIT_WRONG_USAGE, "plan", "%s: %s%s%s", path, place,
-			      place[0] != '\0' ? ": " : "", what);
+	int ret = failure_set(EXIT_WRONG_USAGE, "plan", "%s: %s%s%s", path, position,
+			      position[0] != '\0' ? ": " : "", what);
 
 	for (char *c = failure_get()->text; *c != '\0'; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -39,14 +39,14 @@ static int wrong(const char *path, const char *place, const char *what)
 }
 
 /* Puts the place before the error message that a parser stored, less the dashes of its option. */
-static int wrong_value(const char *path, const char *place)
+static int wrong_value(const char *path, const char *position)
 {
 	struct failure inner = *failure_get();
 	const char *text = inner.text;
 
 	if (inner.code != EXIT_WRONG_USAGE)
 		return -EIO;
-	return wrong(path, place, strncmp(text, "--", 2) == 0 ? text + 2 : text);
+	return wrong(path, position, strncmp(text, "--", 2) == 0 ? text + 2 : text);
 }
 
 static int cannot_read(const char *path, const char *cause)
@@ -156,8 +156,8 @@ static int to_text(const json_t *value, bool lists, char text[TEXT_MAX])
 	return 0;
 }
 
-static int set_axis(struct options *o, struct series *series, const char *path, const char *place,
-		    const char *key, const json_t *value)
+static int set_axis(struct options *o, struct series *series, const char *path,
+		    const char *position, const char *key, const json_t *value)
 {
 	char text[TEXT_MAX], what[128];
 	int axis = 0, ret;
@@ -167,21 +167,21 @@ static int set_axis(struct options *o, struct series *series, const char *path, 
 	if (axis == AXES) {
 		snprintf(what, sizeof(what),
 			 "unknown key \"%.40s\": expected the name of an axis, as \"size\"", key);
-		return wrong(path, place, what);
+		return wrong(path, position, what);
 	}
 	if (to_text(value, true, text) != 0) {
 		snprintf(what, sizeof(what),
 			 "%s: expected a string, a number, true, false or a list of these", key);
-		return wrong(path, place, what);
+		return wrong(path, position, what);
 	}
 	ret = axis == AXIS_TARGET ? target_selector_set(&o->selector, series, text)
 				  : series_set(series, (enum axis_id)axis, text);
-	return ret ? wrong_value(path, place) : 0;
+	return ret ? wrong_value(path, position) : 0;
 }
 
 static int take_series(struct options *o, const char *path, const json_t *list)
 {
-	char place[PLACE_MAX];
+	char position[POSITION_MAX];
 	size_t count = json_array_size(list);
 	const char *key;
 	json_t *item, *value;
@@ -195,12 +195,12 @@ static int take_series(struct options *o, const char *path, const json_t *list)
 	o->series_count = count;
 	json_array_foreach(list, i, item)
 	{
-		snprintf(place, sizeof(place), "series[%zu]", i);
+		snprintf(position, sizeof(position), "series[%zu]", i);
 		if (!json_is_object(item))
-			return wrong(path, place, "expected an object");
+			return wrong(path, position, "expected an object");
 		json_object_foreach(item, key, value)
 		{
-			int ret = set_axis(o, &o->series[i], path, place, key, value);
+			int ret = set_axis(o, &o->series[i], path, position, key, value);
 
 			if (ret)
 				return ret;

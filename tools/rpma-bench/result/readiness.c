@@ -93,7 +93,7 @@ static bool is_block(const json_t *block)
 {
 	char why[SCHEMA_WHY_MAX];
 
-	return schema_check(block, block_fields, &(struct schema_place){.why = why}) &&
+	return schema_check(block, block_fields, &(struct schema_position){.why = why}) &&
 	       rank_of(block) >= 0 && are_statuses(json_object_get(block, "checks"));
 }
 

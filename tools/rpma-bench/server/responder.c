@@ -59,8 +59,8 @@ static int post_of_request(struct rpma_conn_req *req, void *arg)
 
 	for (uint32_t i = 0; i < r->receives; i++) {
 		uint32_t slot = e->index * r->slots + i;
-		int ret = rpma_conn_req_recv(req, r->mr, responder_place(r, slot), r->receive_bytes,
-					     (const void *)(uintptr_t)slot);
+		int ret = rpma_conn_req_recv(req, r->mr, responder_offset(r, slot),
+					     r->receive_bytes, (const void *)(uintptr_t)slot);
 
 		if (ret)
 			return failure_set(EXIT_RUN_FAILED, "connect", "cannot post a receive: %s",

@@ -50,7 +50,7 @@ struct responder {
 };
 
 /* Where a slot is in the memory, and making it ready for a message. */
-uint64_t responder_place(const struct responder *r, uint32_t slot);
+uint64_t responder_offset(const struct responder *r, uint32_t slot);
 int responder_post(struct end *e, uint32_t slot);
 
 /* The answers: of a send, and of a request to make something durable. */

@@ -18,7 +18,7 @@
 
 /* --- the way of a slot ---------------------------------------------------- */
 
-uint64_t responder_place(const struct responder *r, uint32_t slot)
+uint64_t responder_offset(const struct responder *r, uint32_t slot)
 {
 	return params_answered(r->params) ? slot * r->slot_bytes : 0;
 }
@@ -29,21 +29,21 @@ int responder_post(struct end *e, uint32_t slot)
 	const void *context = (const void *)(uintptr_t)slot;
 
 	if (r->srq != NULL)
-		return rpma_srq_recv(r->srq, r->mr, responder_place(r, slot), r->receive_bytes,
+		return rpma_srq_recv(r->srq, r->mr, responder_offset(r, slot), r->receive_bytes,
 				     context);
-	return rpma_recv(e->conn, r->mr, responder_place(r, slot), r->receive_bytes, context);
+	return rpma_recv(e->conn, r->mr, responder_offset(r, slot), r->receive_bytes, context);
 }
 
 int responder_echo(struct end *e, uint32_t slot, uint32_t bytes)
 {
-	return rpma_send(e->conn, e->responder->mr, responder_place(e->responder, slot), bytes,
+	return rpma_send(e->conn, e->responder->mr, responder_offset(e->responder, slot), bytes,
 			 RPMA_F_COMPLETION_ALWAYS, (const void *)(uintptr_t)slot);
 }
 
 int responder_persist(struct end *e, uint32_t slot, uint32_t bytes)
 {
 	struct responder *r = e->responder;
-	unsigned char *at = r->memory + responder_place(r, slot);
+	unsigned char *at = r->memory + responder_offset(r, slot);
 	struct persist_request request;
 	struct persist_answer answer = {.status = PERSIST_OUTSIDE};
 
@@ -52,7 +52,7 @@ int responder_persist(struct end *e, uint32_t slot, uint32_t bytes)
 		answer.status = persist_range(r->persist, request.offset, request.length);
 	}
 	persist_encode_answer(&answer, at + ANSWER);
-	return rpma_send(e->conn, r->mr, responder_place(r, slot) + ANSWER, PERSIST_ANSWER_BYTES,
+	return rpma_send(e->conn, r->mr, responder_offset(r, slot) + ANSWER, PERSIST_ANSWER_BYTES,
 			 RPMA_F_COMPLETION_ALWAYS, (const void *)(uintptr_t)slot);
 }
 

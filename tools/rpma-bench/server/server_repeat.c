@@ -123,7 +123,7 @@ static uint32_t threads_of(const struct params *p)
 }
 
 /* Near the device and the target; too few cores are no reason to refuse a client. */
-static int place(struct server_repeat *s)
+static int choose_cpus(struct server_repeat *s)
 {
 	const struct placement_request request = {
 		.pin = s->server->pin,
@@ -152,7 +152,7 @@ static int set_up(struct server_repeat *s)
 	int ret = check_target(s);
 
 	s->qps_wanted = p->test == BENCH_REGISTER ? 0 : params_qps(p);
-	if (ret || (ret = take_share(s)) || (ret = place(s)) || (ret = make_responders(s)))
+	if (ret || (ret = take_share(s)) || (ret = choose_cpus(s)) || (ret = make_responders(s)))
 		return ret;
 	if (p->bidirectional &&
 	    (ret = reverse_new(&s->reverse, s->server, &s->begin, s->placement.cpus)))

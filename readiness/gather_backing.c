@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather_place.c -- which region and namespace a device is made of. For
+ * gather_backing.c -- which region and namespace a device is made of. For
  * gather_target.c.
  *
  * The path of a device in sysfs shows it: .../ndbus0/region0/pfn0.1/block/pmem0,
@@ -47,48 +47,48 @@ static void add_namespace(const struct sysroot *root, const char *path, const ch
 		facts->cut = true;
 }
 
-enum place gather_place(const struct sysroot *root, const char *directory,
-			struct facts_target *facts)
+enum backing gather_backing(const struct sysroot *root, const char *directory,
+			    struct facts_target *facts)
 {
 	char real[PATH_MAX], path[PATH_MAX] = "", *rest, *name;
-	enum place place = PLACE_OTHER;
+	enum backing backing = BACKING_OTHER;
 	bool below_bus = false;
 
 	if (!sysroot_exists(root, "%s", directory) || !sysroot_real_path(root, directory, real))
-		return PLACE_UNKNOWN;
+		return BACKING_UNKNOWN;
 	if (strncmp(real, "sys/devices/", 12) != 0)
-		place = PLACE_UNKNOWN; /* not in a real sysfs: its place is meaningless */
+		backing = BACKING_UNKNOWN; /* not in a real sysfs: its place is meaningless */
 	for (name = strtok_r(real, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest)) {
 		size_t len = strlen(path);
 
 		snprintf(path + len, sizeof(path) - len, "%s%s", len > 0 ? "/" : "", name);
-		if (place == PLACE_PMEM) {
+		if (backing == BACKING_PMEM) {
 			add_namespace(root, path, name, facts);
 			break;
 		}
 		below_bus = below_bus || read_numbers(name, "ndbus");
 		if (read_numbers(name, "region") && strlen(name) < GATHER_NAME_MAX &&
 		    (below_bus || is_listed(root, name, path)) && gather_region(root, name, facts))
-			place = PLACE_PMEM;
+			backing = BACKING_PMEM;
 	}
-	return place;
+	return backing;
 }
 
-enum place gather_numbered(const struct sysroot *root, unsigned region, unsigned space,
-			   struct facts_target *facts)
+enum backing gather_numbered(const struct sysroot *root, unsigned region, unsigned space,
+			     struct facts_target *facts)
 {
 	char names[FACTS_NAMESPACES_MAX][GATHER_NAME_MAX], name[GATHER_NAME_MAX];
 	size_t count;
 
 	snprintf(name, sizeof(name), "region%u", region);
 	if (!sysroot_exists(root, ND_DEVICES "/%s", name))
-		return PLACE_UNKNOWN;
+		return BACKING_UNKNOWN;
 	if (!gather_region(root, name, facts))
-		return PLACE_OTHER;
+		return BACKING_OTHER;
 	snprintf(name, sizeof(name), "namespace%u.%u", region, space);
 	if (space != UINT_MAX && sysroot_exists(root, ND_DEVICES "/%s", name)) {
 		gather_namespace(root, name, facts);
-		return PLACE_PMEM;
+		return BACKING_PMEM;
 	}
 	snprintf(name, sizeof(name), "namespace%u.", region);
 	count = gather_names(root, ND_DEVICES, name, names, FACTS_NAMESPACES_MAX);
@@ -100,5 +100,5 @@ enum place gather_numbered(const struct sysroot *root, unsigned region, unsigned
 		if (!sysroot_number(root, &size, ND_DEVICES "/%s/size", names[i]) || size != 0)
 			gather_namespace(root, names[i], facts);
 	}
-	return PLACE_PMEM;
+	return BACKING_PMEM;
 }
