@@ -49,7 +49,7 @@ static bool by_name(const struct query *q, const struct device *device)
 	return strcmp(device->name, q->text) == 0;
 }
 
-/* With or without the domain, which is 0000 then. */
+/* The domain may be left out and is 0000 then. */
 static bool by_function(const struct query *q, const struct device *device)
 {
 	char address[16];
@@ -60,7 +60,7 @@ static bool by_function(const struct query *q, const struct device *device)
 		(strncmp(address, "0000:", 5) == 0 && strcasecmp(address + 5, q->text) == 0));
 }
 
-/* Whether any file of a directory of a port has what is asked for. */
+/* True if any file of a directory of a port has the value. */
 static bool any_of_ports(const struct query *q, const struct device *device, const char *directory,
 			 bool (*is)(const struct query *query, const char *line))
 {

@@ -48,7 +48,7 @@ static json_t *make_statement(const struct facts_claims *claims, const char *wha
 			 result_text(claims->by), "at", result_text(claims->at));
 }
 
-/* What the verdict may rest on beside evidence. */
+/* The statements that the verdict may rest on beside evidence. */
 static json_t *make_statements(const struct facts_claims *claims)
 {
 	json_t *statements = json_array();

@@ -85,7 +85,7 @@ static error_t parse_explain(const char *option, const char *list, void *to)
 	return strcmp(list, "all") == 0 ? cli_text(option, list, to) : parse_ids(option, list, to);
 }
 
-/* What goes into the result must be text. */
+/* A value that goes into the result must be text. */
 static bool is_text(const char *text)
 {
 	json_t *value = json_string(text);
@@ -252,7 +252,7 @@ static const struct cli_row rows[] = {
 	{0},
 };
 
-/* With --sysroot the state belongs neither to this machine nor to the tree. */
+/* A state given with --sysroot belongs neither to this machine nor to the tree. */
 static int check_set(struct options *o)
 {
 	if (o->set == SET_NOTHING) {

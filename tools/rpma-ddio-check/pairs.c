@@ -141,7 +141,7 @@ static void put_block(struct text_writer *writer, const json_t *document, size_t
 	text_writer_line(writer, TEXT_PLAIN, 0, "", "");
 }
 
-/* What keeps each pair from being ready. */
+/* Prints what keeps each pair from being ready. */
 static void put_reasons(struct text_writer *writer, const json_t *document)
 {
 	const json_t *pairs = json_object_get(document, "matrix"), *pair;

@@ -26,7 +26,7 @@ struct probe_figures {
 int probe_run(const struct sysroot *root, const struct facts_device *device,
 	      struct answers_probe *probe);
 
-/* Whether the figures of all phases allow a statement: they are noted; else why not. */
+/* Notes the figures of all phases if they allow a statement, else why they do not. */
 void probe_judge(const struct probe_figures *figures, size_t count, struct answers_probe *probe);
 
 #endif /* PROBE_H */

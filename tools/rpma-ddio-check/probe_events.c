@@ -205,7 +205,7 @@ int probe_events_open(struct probe_events *events, const struct sysroot *root, c
 	return open_units(events, root, CACHE, open_cache);
 }
 
-/* What it would have counted, had it been counting all the time. */
+/* Reads a count, scaled up if the event was not counted all the time. */
 static int read_counter(const struct probe_counter *counter, double *count)
 {
 	struct {

@@ -38,7 +38,7 @@ struct probe_sample {
 	double sums[PROBE_KINDS];
 };
 
-/* What perf_event_open is told. */
+/* The arguments of perf_event_open(). */
 struct probe_config {
 	uint32_t type;
 	uint64_t config[3];

@@ -48,7 +48,7 @@ static void put_part(struct text_writer *writer, const char *label, const char *
 		text_writer_line(writer, TEXT_FAINT, COLUMN_TEXT, margin, text);
 }
 
-/* Where a value is as expected, where it comes from is for those who ask. */
+/* The source of an expected value is printed on request only. */
 static bool is_quiet(const char *status)
 {
 	return strcmp(status, "PASS") == 0 || strcmp(status, "INFO") == 0 ||

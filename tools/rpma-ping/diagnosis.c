@@ -102,7 +102,7 @@ static const char *of_memlock(const struct diagnosis_facts *f, char remedy[512])
 	return remedy;
 }
 
-/* Where the cause is not known the step may still tell what to look at. */
+/* The step may still tell what to look at if the cause is unknown. */
 static const char *of_step(const struct diagnosis_facts *f)
 {
 	if (strcmp(f->step, "register") == 0 &&

@@ -27,7 +27,7 @@ struct diagnosis {
 /* The smallest MTU of an RDMA port that is in use; packets below go through anywhere. */
 #define DIAGNOSIS_SMALL_PACKET 1024
 
-/* What a remedy is chosen by. */
+/* The facts that a remedy is chosen by. */
 struct diagnosis_facts {
 	enum cause cause;
 	const char *step;

@@ -143,7 +143,7 @@ static int print_documents(const struct host *hosts, size_t count)
 	return ret;
 }
 
-/* What all of them have, else that some of the hosts are not well. */
+/* The exit code that all hosts have, else that some of them are not well. */
 static int code_of_all(const struct host *hosts, size_t count)
 {
 	const int first = hosts[0].client.exit_code;

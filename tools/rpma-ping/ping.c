@@ -57,7 +57,7 @@ static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns
 	return fds[2].revents != 0 ? end(r, PING_STOPPED, step) : 0;
 }
 
-/* What may end a wait: the time, the peer, a signal. */
+/* A wait may end by the time, the peer or a signal. */
 static int check_limits(struct ping *p, enum step step, uint64_t deadline_ns, struct ping_report *r)
 {
 	uint64_t now = monotonic_ns();
@@ -149,7 +149,7 @@ static int post_read(struct ping *p, struct ping_report *r)
 	return 0;
 }
 
-/* What a lost ping has left under way. */
+/* Waits for the operations that a lost ping has left under way. */
 static int drain(struct ping *p, uint64_t deadline_ns, struct ping_report *r)
 {
 	for (enum step step = STEP_WRITE; step <= STEP_READ; step++) {

@@ -16,7 +16,7 @@ void screen_summary(const struct client *client);
 /* The statistics so far, in one line on standard error. */
 void screen_status(const struct client *client);
 
-/* What was printed is seen before a pause. */
+/* Flushes the output, so that it is seen before a pause. */
 void screen_flush(void);
 /* Its reader is gone: no more can be printed. */
 bool screen_broken(void);

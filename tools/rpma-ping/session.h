@@ -11,7 +11,7 @@
 #include "common/rdma/service.h"
 #include "slots.h"
 
-/* As service.serve; slots has one for each of the service's clients_max. */
+/* The function for service.serve; slots has one for each of the service's clients_max. */
 void session_serve(void *slots, struct service_client *client);
 
 #endif /* SESSION_H */

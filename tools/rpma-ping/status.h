@@ -18,7 +18,7 @@ struct status_watch {
 /* Before status_catch(), of OPTIONS_HOSTS clients at most. */
 int status_open(struct status_watch *watch);
 void status_catch(void);
-/* Whether SIGQUIT came since the last time. */
+/* True if SIGQUIT came since the last time. */
 bool status_asked(struct status_watch *watch);
 /* The same after a sleep that the descriptor ended. */
 bool status_woken(struct status_watch *watch);

@@ -25,7 +25,7 @@ static inline struct busy busy_begin(int wait_ms)
 	return (struct busy){monotonic_ms() + wait_ms, 20};
 }
 
-/* Whether to try again what gave `ret`, after a pause. */
+/* True if a call that returned `ret` is worth another try; pauses first. */
 static inline bool busy_wait(struct busy *busy, int ret)
 {
 	struct timespec pause = {.tv_nsec = busy->pause_ms * 1000000L};

@@ -19,7 +19,7 @@
 
 #define FILE_BYTES_MAX (1U << 20)
 
-/* Where a value comes from, and where it goes. */
+/* A value's source and destination. */
 struct source {
 	struct config *config;
 	const char *home;  /* may be NULL */
@@ -108,7 +108,7 @@ static int take_log_level(const struct source *source, const char *value)
 	return 0;
 }
 
-/* Whether it has a device shows when a client comes. */
+/* An address is checked for a device when a client comes. */
 static int take_rdma_addr(const struct source *source, const char *value)
 {
 	if (value[0] == '\0')

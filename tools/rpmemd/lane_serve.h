@@ -13,10 +13,10 @@
 #include "librpmem/wire/lane_message.h"
 #include "pool.h"
 
-/* What is made durable at once: a session that ends waits for no more. */
+/* The most that is made durable at once: a session that ends waits for no more. */
 #define LANE_PIECE_BYTES ((uint64_t)64 << 20)
 
-/* Where the written data came from: the page cache does not notice what a device writes. */
+/* The writer of the data: the page cache does not notice what a device writes. */
 enum lane_writer { LANE_BY_CPU, LANE_BY_DEVICE };
 
 /*

@@ -22,7 +22,7 @@ struct lanes_cfg {
 	bool persist_apm; /* the configuration wants it */
 };
 
-/* What the client needs to connect. */
+/* The client needs this to connect. */
 struct lanes_endpoint {
 	char address[64];
 	uint16_t port;

@@ -34,7 +34,7 @@ struct method_facts {
 
 /* The pure part. */
 void method_choose(const struct method_facts *facts, struct method *method);
-/* Whether the verdict counts: it takes a moment to find out. */
+/* True if the verdict counts: it takes a moment to find out. */
 bool method_needs_verdict(const struct method_facts *facts);
 /*
  * All of it for a pool of this host, whose lanes this RDMA device serves; NULL over TCP. Each

@@ -13,7 +13,7 @@
 #include "common/base/cli.h"
 #include "log.h"
 
-/* Where the log goes: the last of --log-file and --use-syslog counts. */
+/* The destination of the log: the last of --log-file and --use-syslog counts. */
 struct options_log {
 	const char *file; /* NULL: not given */
 	bool to_file;

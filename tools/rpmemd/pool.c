@@ -95,7 +95,7 @@ static int map_parts(struct pool *pool)
 	return ret;
 }
 
-/* What is stored: whether the first part alone has a header is a fact of the set. */
+/* The stored attributes: whether the first part alone has a header is a fact of the set. */
 static int take_attr(const struct pool_set *set, const struct rpmem_pool_attr *attr,
 		     struct rpmem_pool_attr *stored)
 {

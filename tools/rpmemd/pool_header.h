@@ -46,7 +46,7 @@ void pool_header_encode(const struct pool_header *header, uint8_t bytes[POOL_HEA
 /* -EINVAL with the error message set: all zeros, or a wrong checksum. `name` is for it. */
 int pool_header_decode(const char *name, const uint8_t bytes[POOL_HEADER_BYTES],
 		       struct pool_header *header);
-/* Whether decoded headers are of one pool, in this order; -EINVAL with the error message set. */
+/* Checks that headers are of one pool, in this order; -EINVAL with the error message set. */
 int pool_header_verify(const char *name, const struct pool_header headers[], size_t count);
 
 bool pool_header_is_empty(const uint8_t bytes[POOL_HEADER_BYTES]);

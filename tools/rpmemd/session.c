@@ -34,7 +34,7 @@ struct conversation {
 	uint8_t frame[FRAME_MAX];
 };
 
-/* What became of a request: go on, or how the session ends. */
+/* The outcome of a request: go on, or how the session ends. */
 #define GO_ON (-1)
 
 /* --- bytes ---------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static int silent(const struct control *control)
 			       control->dial.name, SILENCE_LIMIT_MS / 1000);
 }
 
-/* As exchange_receive(), for a server that may need time for its answer. */
+/* Works like exchange_receive(), for a server that may need time for its answer. */
 static int receive_patiently(const struct control *control, enum message_type type,
 			     struct exchange_buffer *buffer, struct message *m)
 {

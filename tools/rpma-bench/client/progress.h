@@ -21,7 +21,7 @@ struct progress {
 	uint64_t repeat_ns; /* each, until one was measured; 0: unknown */
 };
 
-/* What one repeat is expected to take; 0: unknown, as it ends after a number of operations. */
+/* The expected time of one repeat; 0: unknown, as it ends after a number of operations. */
 uint64_t progress_repeat_ns(const struct options *options);
 
 /* From what the repeats so far took, else from what they should; UINT64_MAX: unknown. */

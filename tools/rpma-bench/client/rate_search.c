@@ -82,7 +82,7 @@ static void show(const struct run *run, const struct knee *knee, uint64_t rate)
 	cli_progress(&run->record.options->cli, line);
 }
 
-/* What all repeats of a trial say. */
+/* Judges a trial by all of its repeats. */
 static int judge(const struct record *r, const struct knee *knee, struct knee_trial *trial)
 {
 	json_t *repeats = r->repeats[trial->point];

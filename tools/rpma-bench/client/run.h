@@ -40,7 +40,7 @@ void run_close(struct run *run);
 /* Connects, measures every trial that is not done, and disconnects. -ECANCELED: a signal. */
 int run_measure(struct run *run);
 
-/* What it came to, from what run_open or run_measure gave. */
+/* Sets status and exit code of the run from the result of run_open() or run_measure(). */
 void run_judge(struct run *run, int ret);
 
 #endif /* BENCH_CLIENT_RUN_H */

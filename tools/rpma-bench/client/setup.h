@@ -28,7 +28,7 @@ struct repeat_setup {
 	struct remote_pool *pool; /* librpmem's; NULL: nothing is persisted by it */
 };
 
-/* What a trial of the plan asks for. */
+/* Fills in what a trial of the plan asks for. */
 void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_trial *trial,
 		       uint64_t seed);
 

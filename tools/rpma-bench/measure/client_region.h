@@ -15,7 +15,7 @@ struct client_region {
 	struct region region;
 };
 
-/* As much as all queue pairs need, else at most 64 MiB and what the target has. */
+/* Enough for all queue pairs, else at most 64 MiB and the size of the target. */
 size_t client_region_bytes(const struct params *params, uint64_t target_bytes);
 
 /*
@@ -24,7 +24,7 @@ size_t client_region_bytes(const struct params *params, uint64_t target_bytes);
  */
 int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
 		       const char *device, uint64_t target_bytes, struct message_begin *begin);
-/* What was never made is fine if it is zero. */
+/* A region that was never made is fine if it is zero. */
 void client_region_free(struct client_region *client_region);
 
 #endif /* BENCH_MEASURE_CLIENT_REGION_H */

@@ -26,7 +26,7 @@ static __always_inline int post_silently(struct loop *l, struct inflight *r, uin
 	return 0;
 }
 
-/* With one doorbell. */
+/* All of them share one doorbell. */
 static __always_inline int post_batch(struct loop *l, struct inflight *r, uint64_t count,
 				      bool plain)
 {

@@ -103,7 +103,7 @@ void measure_time_intervals(struct loop *l, uint64_t now);
 int measure_take_at_check(struct loop *l, struct inflight *r, const struct ibv_wc *wc, int got);
 void measure_time_finish(struct loop *l);
 uint64_t measure_done(const struct loop *l);
-/* With mixed sizes, those that were posted: at the end, all of them are done. */
+/* Counts posted bytes if sizes are mixed: at the end, all of them are done. */
 uint64_t measure_bytes(const struct loop *l);
 /* Posts no more but what it takes to see the last operation complete. */
 void measure_stop(struct loop *l);
@@ -169,7 +169,7 @@ static __always_inline int measure_post(struct loop *l, struct inflight *r, bool
 	return 0;
 }
 
-/* Whether the server may be believed, and the receive is ready for another answer. */
+/* Checks the server's answer, and readies the receive for another one. */
 static inline int measure_check_answer(struct loop *l, struct inflight *r, const struct ibv_wc *wc)
 {
 	const struct operation *operation = l->cfg->operation;

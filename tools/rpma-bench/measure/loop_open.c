@@ -12,7 +12,7 @@
 /* poll(2) may wake up later than asked, by the timer slack and a switch */
 #define WAKE_UP_NS 200000
 
-/* What is due at the very end is not of it. */
+/* An operation that is due at the very end is not part of it. */
 static double end_ns(const struct loop *l)
 {
 	return (double)l->cfg->duration_ns - 0.5;

@@ -91,7 +91,7 @@ static inline uint64_t access_tail(const struct access *access, uint64_t slot)
 	return (slot + 1) * access->stride;
 }
 
-/* What the server found. */
+/* The server's findings. */
 struct access_check {
 	uint64_t checked_bytes;
 	uint64_t mismatches;   /* bytes that are not what was written */

@@ -31,7 +31,7 @@ struct operation {
 	bool flushes;		  /* ends with a flush */
 	bool atomic_writes;	  /* ends with an atomic write */
 	bool answered; /* ends with a message of the server, and its request completes too */
-	/* What librpma needs to know of memory, RPMA_MR_USAGE_*; 0: not used. */
+	/* The usage of memory, RPMA_MR_USAGE_*; 0: not used. */
 	int source_usage;
 	int sink_usage;
 	int notes_usage;

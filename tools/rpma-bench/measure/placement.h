@@ -42,7 +42,7 @@ struct placement_request {
 int placement_choose(struct placement *placement, const struct topology *topology,
 		     const struct placement_request *request);
 
-/* What a kernel said to a thread that wanted a CPU, to memory that wanted the node; -errno. */
+/* The kernel's answer to a thread that wanted a CPU, to memory that wanted the node; -errno. */
 void placement_pin_refused(struct placement *placement, int cpu, int error);
 void placement_memory_refused(struct placement *placement, int error);
 

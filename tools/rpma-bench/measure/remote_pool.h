@@ -27,7 +27,7 @@ struct remote_pool_cfg {
 	int node; /* NUMA node of the local memory; -1: the kernel chooses */
 };
 
-/* What became of it, in words of the schema; NULL: the library did not tell. */
+/* The words of the schema for the pool; NULL: the library did not tell. */
 struct remote_pool_facts {
 	const char *transport; /* "rdma", "tcp" */
 	const char *method;    /* "apm", "gpspm" */

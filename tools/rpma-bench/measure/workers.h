@@ -84,10 +84,10 @@ int workers_unbound(const struct workers *workers, int *cpu);
 uint32_t workers_live_ready(const struct workers *workers);
 uint32_t workers_live_take(const struct workers *workers, struct live_snapshot *all);
 
-/* What one thread measured, once its phase is over; borrowed. */
+/* The measurements of one thread, once its phase is over; borrowed. */
 const struct worker_figures *workers_figures(const struct workers *workers, uint32_t thread);
 
-/* What the calling thread used since before (RUSAGE_THREAD), and where it runs. */
+/* The calling thread's resource use since before (RUSAGE_THREAD), and its CPU. */
 void worker_usage_since(const struct rusage *before, struct thread_usage *usage);
 
 #endif /* BENCH_MEASURE_WORKERS_H */

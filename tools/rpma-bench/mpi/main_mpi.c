@@ -35,7 +35,7 @@ static const char usage[] =
 	"Each has --help. Rank 0 writes one result. The exit status, the same of all ranks,\n"
 	"is that of rpma-bench.\n";
 
-/* What is one client's to do, or to decide. */
+/* Options that only a single client has. */
 static int check(const struct options *o)
 {
 	if (o->resume)

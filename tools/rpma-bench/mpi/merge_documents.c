@@ -120,7 +120,7 @@ static json_t *merge_index(const struct clients *clients, const json_t *id, cons
 	return merged;
 }
 
-/* What the repeats of all did, where the options leave it open. */
+/* Takes what all repeats did for a parameter that the options leave open. */
 static json_t *merge_params(const json_t *first, const json_t *repeats)
 {
 	json_t *params = json_copy(json_object_get(first, "params"));
@@ -184,7 +184,7 @@ static json_t *merge_points(const struct clients *clients, json_t *differing)
 	return merged;
 }
 
-/* What is said of the samples of one client, more samples of all may have made wrong. */
+/* A warning about the samples of one client may not hold for those of all. */
 static json_t *without_samples(const json_t *warnings)
 {
 	json_t *kept = json_array();

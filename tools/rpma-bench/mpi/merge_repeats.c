@@ -76,7 +76,7 @@ static json_t *first_of(struct sides s, const char *key)
 	return value != NULL ? json_deep_copy(value) : json_null();
 }
 
-/* What all have; null where they differ. */
+/* The value that all have; null where they differ. */
 static json_t *same_of(struct sides s, const char *path)
 {
 	for (size_t i = 1; i < s.count; i++) {

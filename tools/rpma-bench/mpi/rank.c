@@ -26,7 +26,7 @@
 /* More than a client waits for its server by itself before it prints so. */
 #define PATIENCE_NS 240000000000ULL
 
-/* Where a rank serves. */
+/* The address at which a rank serves. */
 struct address {
 	char host[DEVICE_ADDRESS_MAX];
 	uint16_t port; /* 0: it does not */
@@ -60,7 +60,7 @@ static uint32_t cores_below(const struct rank *r)
 	return cores;
 }
 
-/* What was asked of this rank, as one number (FNV-1a). */
+/* The options of this rank as one number (FNV-1a). */
 static uint64_t hash_words(const struct options *o)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -249,7 +249,7 @@ static int publish_all(struct rank *r, const json_t *handed)
 	return code;
 }
 
-/* What all measured becomes one result, and its verdict that of all. */
+/* Merges the results of all ranks; the verdict of the result is that of all. */
 static int conclude(struct rank *r)
 {
 	const char *host = r->options.anonymous ? NULL : r->world.hosts[r->world.rank];

@@ -20,7 +20,7 @@ extern const char *const shape_names[SHAPES];
 int shape_check(enum shape shape, int ranks);
 
 bool shape_serves(enum shape shape, int rank);
-/* With SHAPE_CLIENT no rank measures another. */
+/* No rank measures another if the shape is SHAPE_CLIENT. */
 bool shape_measures(enum shape shape, int rank, int other);
 /* How many clients a rank has. */
 int shape_clients(enum shape shape, int rank, int ranks);

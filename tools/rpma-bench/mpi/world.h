@@ -29,7 +29,7 @@ struct world {
 	struct failure failure;	       /* and this is who */
 };
 
-/* What a rank sends when it comes, and what it gets. */
+/* A rank sends this when it comes, and gets it. */
 struct world_word {
 	enum { WORLD_GO, WORLD_DONE, WORLD_OVER } kind;
 	int signal; /* over by it; 0: by the failure */

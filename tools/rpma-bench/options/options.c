@@ -66,7 +66,7 @@ static int load_plan(struct options *o)
 	return plan_file_load(o, o->plan);
 }
 
-/* Where nothing is chosen, local measures all that it offers, a client the first. */
+/* The default: local measures all targets that it exports, a client the first. */
 static int choose_targets(struct options *o)
 {
 	char words[PARAMS_TARGETS_MAX * 3 + 1] = "0", *end = words + 1;
@@ -240,7 +240,7 @@ static int prepare_search(struct options *o)
 	return ret;
 }
 
-/* What no single row can see; the plan is tried here so that it fails as wrong usage. */
+/* Checks what no single row can see; the plan is tried here so that it fails as wrong usage. */
 static int complete(struct options *o)
 {
 	struct plan plan = {0};

@@ -95,7 +95,7 @@ static bool has_test(const struct series *series, enum bench_test test)
 	return false;
 }
 
-/* What one test of several has, its neighbours have not: lat,rate with --rate. */
+/* Drops what belongs to another test of the series: --rate from lat in lat,rate. */
 static void drop_foreign(const struct series *series, struct params *params)
 {
 	if (params->test != BENCH_RATE && has_test(series, BENCH_RATE))

@@ -178,7 +178,7 @@ static error_t parse_buffers(const char *option, const char *arg, void *huge)
 	return 0;
 }
 
-/* As --help: nothing else is done then, and nothing else must be right. */
+/* Acts like --help: nothing else is done then, and nothing else must be right. */
 static error_t print_ops(const char *option, const char *arg, void *done)
 {
 	(void)option;

@@ -41,7 +41,7 @@ bool settings_overridden(unsigned given, enum setting_id setting);
 /* Sets one, and marks it as given; -EINVAL with the error message set. */
 int settings_set(struct options *options, enum setting_id setting, const char *text);
 
-/* What settings mean together, defaults included; after all are set. -EINVAL likewise. */
+/* Checks all settings together, defaults included, once they are set. -EINVAL likewise. */
 int settings_complete(struct options *options);
 
 #endif /* BENCH_OPTIONS_SETTINGS_H */

@@ -14,7 +14,7 @@ units_parser shape_parse_arrivals, shape_parse_pattern;
 const char *shape_print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES]);
 const char *shape_print_pattern(uint64_t value, char text[UNITS_TEXT_BYTES]);
 
-/* As units_parse_list(), without ranges. */
+/* Works like units_parse_list(), without ranges. */
 int shape_parse_list(const char *text, units_parser *parse, struct units_list *list);
 
 #endif /* BENCH_OPTIONS_SHAPES_H */

@@ -52,7 +52,7 @@ static int add_values(struct units_list *list, const struct units_list *more)
 	return 0;
 }
 
-/* What has a slash is a mix, the rest sizes and their ranges. */
+/* An item with a slash is a mix; the others are sizes and ranges of them. */
 int sizes_parse(struct series *series, const char *text, struct units_list *list)
 {
 	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};

@@ -218,7 +218,7 @@ static int unknown_test(const char *text)
 			   near != NULL ? near : "", near != NULL ? "?)" : "");
 }
 
-/* What was probably meant: a time without its unit, or a figure without its latency. */
+/* Suggests what was probably meant: a time without its unit, or a figure without its latency. */
 static int unknown_metric(const char *text, const char *metric)
 {
 	const char *after = strchr(text, ':') != NULL ? strchr(text, ':') + 1 : text;
@@ -322,7 +322,7 @@ static bool all_have(const json_t *point, const char *path)
 	return true;
 }
 
-/* What a figure of the summary covers of what was planned. */
+/* How much of the plan a figure of the summary covers. */
 enum cover {
 	WHOLE,
 	AT_LEAST, /* what it leaves out can only make it larger */

@@ -41,7 +41,7 @@ bool slo_fits(const char *text, enum bench_test test);
 /* Is its metric a time? Values of it are nanoseconds. */
 bool slo_is_time(const char *text);
 
-/* What may stand before the comparison, for --help and for error messages. */
+/* The names that may stand before the comparison, for --help and error messages. */
 extern const char slo_metrics[];
 
 /*

@@ -92,7 +92,7 @@ static const char *check_operation(const struct params *p)
 	return NULL;
 }
 
-/* With other numbers, unsignalled operations could leave no room for a batch. */
+/* Other numbers could leave unsignalled operations no room for a batch. */
 static const char *check_batch(const struct params *p)
 {
 	if (p->batch == 1)

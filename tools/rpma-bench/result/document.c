@@ -105,7 +105,7 @@ static bool any_with_code(const json_t *warnings, const char *code)
 	return false;
 }
 
-/* What a run that went well found: what is not known is less than good. */
+/* The exit code of a run that went well: an unknown verdict is less than good. */
 static int find_exit_code(const struct record *record, const json_t *points, const json_t *warnings,
 			  enum slo_verdict limits)
 {

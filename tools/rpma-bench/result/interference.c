@@ -111,7 +111,7 @@ static void take_report(const json_t *report, struct interference *server)
 	json_decref(taken);
 }
 
-/* What of the other end's CPU time is in this end's sum; false: unknown. */
+/* The other end's CPU time that is in this end's sum; false: unknown. */
 static bool shared_with(const struct interference *self, const struct interference *peer,
 			uint64_t *ns)
 {

@@ -15,7 +15,7 @@
 #include "common/host/cpu_quota.h"
 #include "common/host/cpu_time.h"
 
-/* What one end read around its measurement. */
+/* The readings of one end around its measurement. */
 struct interference {
 	struct cpu_time time;	/* the span; unknown: not read */
 	struct cpu_quota quota; /* the same */

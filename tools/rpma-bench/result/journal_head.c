@@ -24,7 +24,7 @@ static json_t *points_json(const struct plan *plan, const struct target_selector
 	return points;
 }
 
-/* What the memory is, where this run offers it itself. */
+/* The targets, if this run exports them itself. */
 static json_t *offered_json(const struct options *o)
 {
 	json_t *offered = json_array();

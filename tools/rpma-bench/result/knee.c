@@ -10,7 +10,7 @@
 
 #include "common/json/json_path.h"
 
-/* What the last operations of a plan take beyond it, of its time. */
+/* The share of its time that the last operations of a plan may take beyond it. */
 #define DRAIN 0.005
 
 const struct knee_trial *knee_kept(const struct knee *knee)

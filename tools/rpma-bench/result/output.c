@@ -86,7 +86,7 @@ static int print_for_people(const struct options *o, const json_t *document)
 	return failure_set(EXIT_RUN_FAILED, "output", "cannot write to standard output");
 }
 
-/* Where what is to be in the file output goes; false if nowhere. */
+/* The destination of an output file; false if there is none. */
 static bool choose_file(const struct record *record, const char *output, char path[PATH_MAX])
 {
 	/* an endless run has no other end */
@@ -116,7 +116,7 @@ static void say_how_it_ended(const struct record *record, const char *path)
 	fputc('\n', stderr);
 }
 
-/* What makes the exit status other than 0. */
+/* True if a warning with this code makes the exit status other than 0. */
 static bool decides(const char *code, int exit_code)
 {
 	return strcmp(code, "VERIFY_MISMATCH") == 0 || strcmp(code, "VERIFY_MISSING") == 0 ||

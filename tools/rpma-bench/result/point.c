@@ -145,7 +145,7 @@ static json_t *mean_of_latency(struct selection *s, const struct histogram *merg
 	return merged->unbegun == 0 ? mean_of(s, "mean_ns") : json_null();
 }
 
-/* Where one repeat lacks it there is none: those that have it are the fast ones. */
+/* A figure that one repeat lacks is unknown: the repeats that have it are the fast ones. */
 static json_t *percentile_json(struct selection *s, double p)
 {
 	struct summary_interval i;

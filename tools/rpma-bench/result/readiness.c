@@ -15,7 +15,7 @@
 
 #define KEY "readiness"
 
-/* What of a block a result and its readers rely on. */
+/* The parts of a block that a result and its readers rely on. */
 static const struct schema any[] = {{0}};
 static const struct schema check_fields[] = {
 	{"id", SCHEMA_TEXT, 0, NULL},

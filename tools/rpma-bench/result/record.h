@@ -25,7 +25,7 @@
 
 enum run_status { RUN_COMPLETE, RUN_INTERRUPTED, RUN_FAILED };
 
-/* What a server told of itself when it took the client. */
+/* A server's description of itself, sent when it took the client. */
 struct server_info {
 	bool known;
 	struct message_welcome welcome;
@@ -33,7 +33,7 @@ struct server_info {
 	json_t *readiness;   /* owned; a block for each target (readiness.h); NULL: not told */
 };
 
-/* What --persist auto came to on one target. */
+/* The choice of --persist auto for one target. */
 struct persist_choice {
 	bool made;
 	enum bench_persist persist;
@@ -73,7 +73,7 @@ struct record {
 	struct persist_choice chosen[PARAMS_TARGETS_MAX]; /* by target of the server */
 };
 
-/* What was asked of a point of the result: its id is its place in the plan. */
+/* The parameters of a point of the result: its id is its index in the plan. */
 static inline const struct params *record_asked(const struct record *record, const json_t *point)
 {
 	const char *id = json_string_value(json_object_get(point, "id"));

@@ -150,7 +150,7 @@ static json_t *connection_json(const struct repeat *r)
 	return value;
 }
 
-/* What the options may leave open, and this repeat had to decide. */
+/* The choices that options may leave open and this repeat made. */
 static json_t *used_json(const struct repeat *r)
 {
 	const char *flushed = r->native_flush ? "native" : "read";

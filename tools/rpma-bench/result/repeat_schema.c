@@ -13,7 +13,7 @@ static const struct schema rpmem[] = {
 	{0},
 };
 
-/* What librpma was not told is null. */
+/* A value that librpma was not told is null. */
 static const struct schema connection[] = {
 	{"path_mtu_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"gid_index", SCHEMA_COUNT, SCHEMA_NULL, NULL},
@@ -198,7 +198,7 @@ const struct schema repeat_fields[] = {
 	{0},
 };
 
-/* What a server measured itself (repeat_own_json). */
+/* The measurements of a server (repeat_own_json). */
 static const struct schema own[] = {
 	{"ops", SCHEMA_COUNT, 0, NULL},
 	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},

@@ -66,7 +66,7 @@ int searches_exit_code(const struct knee *searches, size_t count)
 	return code;
 }
 
-/* Where the metric was not known, and what that takes. */
+/* Explains a metric that was not known, and what it takes to know it. */
 static void print_unknown(FILE *to, const json_t *search)
 {
 	double needed = json_number_value(json_object_get(search, "needed_samples"));
@@ -90,7 +90,7 @@ static void print_unknown(FILE *to, const json_t *search)
 	fputc('\n', to);
 }
 
-/* Where the rate itself is why it was missed, whatever the figure was. */
+/* Notes that the rate itself was missed, whatever the figure was. */
 static void print_why(FILE *to, const json_t *search, double missed)
 {
 	const json_t *trial;

@@ -222,7 +222,7 @@ static void print_line(FILE *to, const struct group *group, const json_t *point)
 	fputc('\n', to);
 }
 
-/* What is measured. */
+/* Describes the operation that is measured. */
 static void describe_work(const json_t *point, char text[HEADING_MAX])
 {
 	const char *persist = path_text(point, "params/persist"),

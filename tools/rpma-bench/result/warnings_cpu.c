@@ -14,7 +14,7 @@
 #define LEAST_SHARE 0.05
 #define LEAST_NS    50e6
 
-/* What others took of the time of a host's CPUs while a repeat was measured. */
+/* The CPU time that other programs of a host took while a repeat was measured. */
 struct taken {
 	const json_t *point;
 	const char *host;

@@ -54,7 +54,7 @@ static void warn_unproven(json_t *list, const json_t *block, const char *claim)
 					 because[0] != '\0' ? ")" : ""));
 }
 
-/* What flushes to memory that is not persistent memory are worth; NULL: they persist. */
+/* The worth of flushes to memory that is not persistent; NULL: they persist. */
 static const char *worth_without_pmem(const char *kind, bool answered)
 {
 	if (strcmp(kind, "file") == 0)
@@ -95,7 +95,7 @@ static void warn_rpmem(json_t *list, const json_t *params)
 								: "an unknown method"));
 }
 
-/* What was flushed is persistent where the platform is ready for that way of flushing. */
+/* Flushed data are persistent if the platform is ready for that way of flushing. */
 static void warn_flush(const struct record *record, const json_t *point, json_t *list)
 {
 	const json_t *params = json_object_get(point, "params");

@@ -21,7 +21,7 @@ struct exported_region {
 	struct message_target description;
 };
 
-/* Where targets are exported. */
+/* The device and its options for all exported targets. */
 struct target_context {
 	struct rpma_peer *peer;
 	const char *device;

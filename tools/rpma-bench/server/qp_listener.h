@@ -22,7 +22,7 @@ struct qp_listener {
 
 int qp_listener_open(struct qp_listener *listener, struct server_state *server,
 		     const struct exported_region *exported, const struct connection_knobs *knobs);
-/* What was never opened is fine if it is zero. */
+/* A listener that was never opened is fine if it is zero. */
 void qp_listener_close(struct qp_listener *listener);
 
 /*

@@ -20,7 +20,7 @@ struct responder;
 
 /* Does the server take part in such operations at all? */
 bool responder_needed(const struct params *params);
-/* What the receives of one queue pair take. */
+/* The memory that the receives of one queue pair take. */
 uint64_t responder_buffer_bytes(const struct params *params);
 
 /* For params->connections queue pairs; persist outlives it, and is NULL unless asked for. */

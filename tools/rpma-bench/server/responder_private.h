@@ -49,7 +49,7 @@ struct responder {
 	pthread_t thread;
 };
 
-/* Where a slot is in the memory, and making it ready for a message. */
+/* The offset of a slot in the memory; and a receive for its next message. */
 uint64_t responder_offset(const struct responder *r, uint32_t slot);
 int responder_post(struct end *e, uint32_t slot);
 

@@ -144,7 +144,7 @@ static void wait(struct responder *r)
 	}
 }
 
-/* What had arrived when the client said it is done: not more than was in flight. */
+/* Takes what had arrived when the client ended: not more than was in flight. */
 static void drain(struct responder *r)
 {
 	uint64_t most = (uint64_t)r->ends_count * (r->receives + r->slots);

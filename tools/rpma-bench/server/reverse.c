@@ -43,7 +43,7 @@ static const struct params *params_of(const struct reverse *r)
 	return &r->begin->params;
 }
 
-/* What a client exposes is plain memory. */
+/* A client exports plain memory. */
 static int make_qps(struct reverse *r)
 {
 	const struct qps_cfg cfg = {

@@ -14,10 +14,10 @@
 
 struct reverse;
 
-/* What the memory of all its queue pairs takes at most. */
+/* The most that the memory of all its queue pairs takes. */
 uint64_t reverse_buffer_bytes(const struct params *params);
 
-/* What it is given must outlive it; cpus are those of its threads, -1: not bound. */
+/* The arguments must outlive it; cpus are those of its threads, -1: not bound. */
 int reverse_new(struct reverse **reverse, struct server_state *server,
 		const struct message_begin *begin, const int *cpus);
 /* Disconnects its queue pairs, too; NULL is fine. */

@@ -22,7 +22,7 @@
 #include "session.h"
 #include "tools/rpma-bench/measure/placement.h"
 
-/* What listens on one address. */
+/* The server on one address. */
 struct server {
 	const struct options *options;
 	struct server_state state;

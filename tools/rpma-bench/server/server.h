@@ -8,7 +8,7 @@
 #include "common/base/failure.h"
 #include "tools/rpma-bench/options/options.h"
 
-/* What a server reports to the process that waits for it. */
+/* A server's report to the process that waits for it. */
 struct server_ready {
 	uint16_t port; /* 0: it failed */
 	struct failure failure;

@@ -438,7 +438,7 @@ bool server_repeat_is_done(const struct server_repeat *repeat)
 	return repeat->registration == NULL || registration_is_done(repeat->registration);
 }
 
-/* What was bound, and what was not. */
+/* Notes which threads and memory could be bound. */
 static void note_placement(struct server_repeat *s)
 {
 	int bind_error = s->exported->target.bind_error, cpu = -1;

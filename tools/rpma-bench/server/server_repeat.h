@@ -27,10 +27,10 @@ int server_repeat_open(struct server_repeat **repeat, struct server_state *serve
 /* Ends what it started, wherever it is; NULL is fine. */
 void server_repeat_close(struct server_repeat **repeat);
 
-/* What the client needs to connect its queue pairs. */
+/* Fills in what the client needs to connect its queue pairs. */
 void server_repeat_describe(const struct server_repeat *repeat, struct message_ready *ready);
 
-/* What to wait for; descriptors may be -1. */
+/* The descriptors to wait for; some may be -1. */
 void server_repeat_fds(const struct server_repeat *repeat, struct pollfd fds[SERVER_REPEAT_FDS]);
 /* Some of them are readable: a queue pair comes, or goes, or work is done. */
 int server_repeat_poll(struct server_repeat *repeat, const struct pollfd fds[SERVER_REPEAT_FDS]);

@@ -17,7 +17,7 @@
 #define SERVER_QPS_MAX	    2048
 #define SERVER_BUFFERS_MAX  (4ULL << 30)
 
-/* What the servers on all addresses have in common. */
+/* The limits that the servers on all addresses share. */
 struct server_budget {
 	pthread_mutex_t lock;
 	/* under lock */

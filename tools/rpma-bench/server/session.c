@@ -181,7 +181,7 @@ static int send_report(struct session *s)
 	return ret;
 }
 
-/* What the repeat still has to do may take long: the client is watched meanwhile. */
+/* The end of a repeat may take long: the client is watched meanwhile. */
 static int end(struct session *s, const struct message_end *end)
 {
 	const struct access_keepalive keepalive = {send_keepalive, s};

@@ -10,7 +10,7 @@
 /* NULL: no such combination. */
 const struct operation *operation_find(enum bench_op op, enum bench_persist persist);
 
-/* What is mixed in, of test mix; else NULL. */
+/* The operation that test mix mixes in; else NULL. */
 const struct operation *operation_of_reads(const struct params *params);
 
 /*
