@@ -212,7 +212,7 @@ static void print_lost(const struct durable_check *check, uint64_t offset)
 	printf("\n");
 }
 
-/* What keeps the verdict from being good. */
+/* Prints what keeps the verdict from being good. */
 static void print_doubts(const struct durable_check *check, uint64_t claimed)
 {
 	if (!check->ended)

@@ -11,7 +11,7 @@
 
 #include "common/base/failure.h"
 
-/* What one write did to one line. */
+/* The effect of one write on one line. */
 struct log_piece {
 	uint64_t line;
 	uint32_t write;

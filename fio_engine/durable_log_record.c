@@ -138,7 +138,7 @@ struct log_sum log_record_encode(const struct log_record *record, struct log_sum
 	return sum;
 }
 
-/* Whether it is one that a client writes, as far as the front tells. */
+/* True if a client writes such a record, as far as the front tells. */
 static bool valid(const struct log_record *record, uint64_t flags, uint64_t none,
 		  uint64_t region_bytes)
 {

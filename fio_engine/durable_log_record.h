@@ -35,7 +35,7 @@
 #define LOG_RECORD_BYTES 32U /* tags come before the last four of them */
 #define LOG_TAG_BYTES	 4U
 
-/* What the run was that wrote the log. */
+/* The run that wrote the log. */
 struct log_header {
 	enum method method;
 	enum flush_policy policy;

@@ -23,7 +23,7 @@ enum flush_policy {
 	FLUSH_POLICIES
 };
 
-/* What the flushes of a job reached; nothing: none has covered a write. */
+/* The reach of the flushes of a job; nothing: none has covered a write. */
 enum reached { REACHED_NOTHING, REACHED_VISIBILITY, REACHED_PERSISTENCE };
 
 /* "auto", "each" ... */

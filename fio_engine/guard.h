@@ -21,7 +21,7 @@ size_t guard_version_length(const char *text);
  */
 bool guard_same_version(const char *one, const char *other);
 
-/* As guard_same_version() with the program that we are in; false: said on stderr. */
+/* Does what guard_same_version() does with this program; false: said on stderr. */
 bool guard_check(const char *headers);
 
 #endif /* GUARD_H */

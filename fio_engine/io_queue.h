@@ -112,7 +112,7 @@ int io_queue_sync(struct io_queue *io_queue);
 /* Something written was not flushed. */
 bool io_queue_dirty(const struct io_queue *io_queue);
 
-/* What is done, without an error. */
+/* The operations that are done without an error. */
 struct io_queue_counts {
 	uint64_t writes;  /* trims too */
 	uint64_t covered; /* writes behind which a flush has completed */

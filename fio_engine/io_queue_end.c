@@ -149,7 +149,7 @@ static void spread_error(struct io_queue *q, const struct operation *head)
 		q->operations[next].error = head->error;
 }
 
-/* What ends with a flush is covered by it. */
+/* A flush covers the operations that end with it. */
 static void count_group(struct io_queue *q, const struct operation *head)
 {
 	uint64_t writes = head->kind != OPERATION_READ;

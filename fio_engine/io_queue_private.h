@@ -76,7 +76,7 @@ static inline uint32_t io_queue_number(const struct io_queue *q, const struct op
 	return (uint32_t)(operation - q->operations);
 }
 
-/* What a group, or an operation that is none's, waits for: its last work request. */
+/* A group, or an operation outside of groups, waits for its last work request. */
 static inline void io_queue_begin(struct operation *head)
 {
 	head->next = NONE;

@@ -12,7 +12,7 @@
 #include "common/base/monotonic.h"
 #include "io_queue_private.h"
 
-/* What a server makes durable for one request: some ms, and a sign of progress. */
+/* The bytes that a server makes durable for one request: some ms, and a sign of progress. */
 #define RANGE_MAX (64ULL << 20)
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -101,7 +101,7 @@ static bool take_extent(struct io_queue *q, struct extent *e)
 	return true;
 }
 
-/* What could not be flushed stays dirty. */
+/* Bytes that could not be flushed stay dirty. */
 static int flush_some(struct io_queue *q)
 {
 	uint32_t count = 0, most;

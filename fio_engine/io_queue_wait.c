@@ -36,7 +36,7 @@ static void give_up(struct io_queue *q, int error, const char *why)
 	io_queue_break(q, error);
 }
 
-/* What may end a wait before its time. */
+/* Checks what may end a wait before its time. */
 static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 {
 	const struct job_connection_cfg *cfg = &q->connection->cfg;

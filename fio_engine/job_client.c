@@ -22,7 +22,7 @@
 
 /* --- sizes ----------------------------------------------------------------------- */
 
-/* What a file reaches to by the options of the job; 0: they do not say. */
+/* The end of a file by the options of the job; 0: they do not tell. */
 static uint64_t reach(struct thread_data *td, struct fio_file *file, unsigned number)
 {
 	const struct thread_options *o = &td->o;
@@ -153,7 +153,7 @@ static uint64_t write_grain(struct client *client)
 
 /* --- begin ----------------------------------------------------------------------- */
 
-/* With gpspm there is a message for each operation; else numbers are given credit for in halves. */
+/* Mode gpspm has a message for each operation; else the server credits numbers in halves. */
 static uint32_t message_depth(const struct client *client)
 {
 	uint32_t depth = client->td->o.iodepth;

@@ -35,7 +35,7 @@ struct client {
 	int error;		 /* errno that the job ends with: no more is done; 0: it goes on */
 };
 
-/* What it has done so far. */
+/* The counts so far. */
 struct account client_account(const struct client *client);
 
 #endif /* JOB_CLIENT_H */

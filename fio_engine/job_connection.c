@@ -97,7 +97,7 @@ static int move_messages(void *arg, bool moved)
 
 /* --- leaving ----------------------------------------------------------------------- */
 
-/* What else completes is of no interest any more. */
+/* Other completions are of no interest any more. */
 void job_connection_goodbye(struct job_connection *connection)
 {
 	struct failure kept = *failure_get();

@@ -87,7 +87,7 @@ static inline uint32_t job_connection_receives(const struct job_connection *conn
 	return connection->cfg.job_request.depth > 0 ? JOB_CONNECTION_CREDITS : 0;
 }
 
-/* Where in the messages a request, and an answer, has its place. */
+/* The offsets of a request and of an answer in the messages. */
 static inline size_t job_connection_request_offset(uint32_t number)
 {
 	return (size_t)number * PERSIST_REQUEST_BYTES;

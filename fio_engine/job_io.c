@@ -19,7 +19,7 @@
 #include "job_client.h"
 #include "struct_guard.h"
 
-/* What a plain operation does not come to: apart, so that it saves no registers for that. */
+/* The rare cases are apart, so that a plain operation saves no registers for them. */
 #define APART __attribute__((noinline))
 
 static bool goes_on_after(struct thread_data *td, enum fio_ddir ddir, int error)
@@ -71,14 +71,14 @@ static bool within_its_file(const struct client *client, const struct io_u *io_u
 	return io_u->offset <= size && io_u->xfer_buflen <= size - io_u->offset;
 }
 
-/* Where writes are blocks: any other could be written, but not be named. */
+/* Immediate data names blocks: any other write could be posted, but not be named. */
 static bool is_block(const struct client *client, const struct operation *operation)
 {
 	return !client->block || operation->kind != OPERATION_WRITE ||
 	       (operation->bytes == client->block && operation->begin % client->block == 0);
 }
 
-/* Whether the server is to be asked for it. */
+/* True if the server has to be asked for it. */
 static bool possible(const struct client *client, const struct io_u *io_u)
 {
 	return within_its_file(client, io_u) && is_block(client, io_u->engine_data);
@@ -122,7 +122,7 @@ static bool finish(struct client *client, struct io_u *io_u, int error)
 	return false;
 }
 
-/* What has become of an io_u that failed; the caller frees it. */
+/* Describes why an io_u failed; the caller frees the text. */
 static char *details(const struct io_u *io_u)
 {
 	const struct operation *operation = io_u->engine_data;
@@ -139,7 +139,7 @@ static char *details(const struct io_u *io_u)
 	return ret < 0 ? NULL : text;
 }
 
-/* What fio prints behind "fio: " and frees. */
+/* The text that fio prints behind "fio: " and frees. */
 char *client_errdetails(const struct io_u *io_u)
 {
 	char *plain = details(io_u), *text = NULL;
@@ -253,7 +253,7 @@ static APART bool connect_again(struct client *client)
 	return false;
 }
 
-/* Where the connection is gone, and the job is to go on: connects again. */
+/* Connects again if the connection is gone and the job is to go on. */
 static bool usable(struct client *client)
 {
 	if (client->error)
@@ -305,7 +305,7 @@ static APART enum fio_q_status sync_now(struct client *client, struct io_u *io_u
 	return complete(client, io_u, ret ? EIO : 0);
 }
 
-/* With sync=1 a write, or a read, is over when queue returns. */
+/* A write or read of sync=1 is over when queue returns. */
 static APART enum fio_q_status do_now(struct client *client, struct io_u *io_u)
 {
 	struct operation *operation = io_u->engine_data;

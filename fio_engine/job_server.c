@@ -55,14 +55,14 @@ static void take_tasks_away(struct thread_data *td)
 	o->read_iolog_file = NULL;
 }
 
-/* Whether a job is of this engine, by the name in the job file. */
+/* True if a job is of this engine, by the name in the job file. */
 static bool is_ours(const struct thread_data *td, const struct thread_data *other)
 {
 	return other->o.ioengine && (!strncmp(other->o.ioengine, "librpma", 7) ||
 				     !strcmp(other->o.ioengine, td->o.ioengine));
 }
 
-/* Whether the other job is a client that will connect to this address. */
+/* True if the other job is a client that will connect to this address. */
 static bool comes_to(const struct settings *server, const struct thread_data *other)
 {
 	struct settings client;
@@ -167,7 +167,7 @@ static char *memory(struct thread_data *td)
 	return NULL;
 }
 
-/* Where several servers have one file, each has a part of its own. */
+/* Each of several servers of one file has a part of its own. */
 static uint64_t offset(struct thread_data *td)
 {
 	uint64_t bytes = get_start_offset(td, td->files[0]);

@@ -59,7 +59,7 @@ static int too_small(const struct layout *layout, const struct layout_request *r
 	return -ENOSPC;
 }
 
-/* Where no size is given, each file has an equal share of the part. */
+/* Each file has an equal share of the part if no size is given. */
 static void place_files(struct layout *layout, const struct layout_request *request, bool given)
 {
 	uint64_t share = layout->bytes;

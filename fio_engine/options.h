@@ -24,7 +24,7 @@ enum write_op { WRITE_PLAIN = 1, WRITE_IMM, WRITE_ATOMIC };
 enum region_use { REGION_AUTO = 1, REGION_SHARED, REGION_SPLIT };
 enum flush_type { FLUSH_TYPE_AUTO = 1, FLUSH_TYPE_PERSISTENT, FLUSH_TYPE_VISIBILITY };
 
-/* As fio writes it: the first member is fio's own. 0 and NULL: not given. */
+/* The options as fio writes them: the first member is fio's own. 0 and NULL: not given. */
 struct rpma_options {
 	void *td;
 	unsigned int role;

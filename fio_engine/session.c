@@ -259,7 +259,7 @@ static void take(struct session *s, const struct ibv_wc *wc, int64_t now_ms)
 		session_leave(s, now_ms);
 }
 
-/* What has left: answers, and the question whether the client lives. False: it is broken. */
+/* Takes completions of answers and of the probe for a living client. False: it is broken. */
 static bool reap(struct session *s)
 {
 	struct ibv_wc wc[BATCH];

@@ -18,7 +18,7 @@
 #define SESSION_AGAIN_MS 5000 /* how long a client is waited for */
 #define SESSION_NAME_MAX 128
 
-/* What all sessions share; borrowed. */
+/* Shared by all sessions; borrowed. */
 struct session_cfg {
 	struct rpma_peer *peer;
 	const struct persist *persist;
@@ -74,7 +74,7 @@ int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct session **before, int64_t now_ms);
 void session_close(struct session **session);
 
-/* Whether messages of it are to be looked for. */
+/* True if messages of it may come. */
 bool session_active(const struct session *session);
 /* Takes some of what has arrived, and answers; false: there was nothing. */
 bool session_poll(struct session *session, int64_t now_ms);

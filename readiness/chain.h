@@ -12,10 +12,10 @@ const struct facts_function *chain_top(const struct facts_chain *chain);
 /* The physical function of the NIC. */
 const struct facts_function *chain_nic(const struct facts_chain *chain);
 
-/* Whether the top is a root port: a bridge with that PCI Express type. */
+/* True if the top is a root port: a bridge with that PCI Express type. */
 enum known chain_has_root_port(const struct facts_chain *chain);
 
-/* What a NIC may do to its writes; software can turn on what is only disabled. The worst is last.
+/* How a NIC may treat its writes; software can turn on what is only disabled. The worst is last.
  */
 enum chain_ability { CHAIN_CANNOT, CHAIN_DISABLED, CHAIN_NOT_SEEN, CHAIN_ENABLED };
 

@@ -18,7 +18,7 @@ extern const struct readiness_check checks_limits[];
 extern const struct readiness_check checks_system[];
 extern const struct readiness_check checks_peer[];
 
-/* Whether the provider of a region is the CXL driver. */
+/* True if the provider of a region is the CXL driver. */
 bool checks_is_cxl(const char *provider);
 /* PM-09, of the table in checks_pmem.c. */
 void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding);

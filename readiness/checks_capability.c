@@ -100,7 +100,7 @@ static void inspect_odp_cost(const struct facts *facts, struct readiness_finding
 		    "IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE on the region.");
 }
 
-/* What is paged on demand takes more than the flush itself. */
+/* Memory that is paged on demand needs more than the flush itself. */
 static bool flushes_target(const struct facts *facts)
 {
 	return facts->target.shape != TARGET_ON_FSDAX ||

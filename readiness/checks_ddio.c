@@ -94,7 +94,7 @@ static void inspect_resctrl(const struct facts *facts, struct readiness_finding 
 		    NULL);
 }
 
-/* What to do about a state: commands for this port, where its registers were read. */
+/* The remedy for a state: commands for this port, if its registers were read. */
 static void advise(const struct ddio *ddio, const struct facts_platform *platform,
 		   struct readiness_finding *finding)
 {
@@ -194,7 +194,7 @@ static const char *statement_text(const struct facts_claims *claims, char text[1
 	return text;
 }
 
-/* What was read of the NIC speaks against "off"; it is heeded, and the statement is not. */
+/* The registers of the NIC contradict "off"; they are heeded, and the statement is not. */
 static bool steers(const struct facts *facts)
 {
 	struct ddio ddio;

@@ -12,7 +12,7 @@
 /* ODP of reliable connections, as <infiniband/verbs.h> numbers it. */
 #define ODP_RC_BOTH ((1U << 2) | (1U << 3))
 
-/* What one connection with a queue of 64 asks for; a flush is a read. */
+/* The needs of one connection with a queue of 64; a flush is a read. */
 #define PLAN_FILES    64
 #define PLAN_REQUESTS 64
 #define PLAN_ENTRIES  128

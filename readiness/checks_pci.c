@@ -172,7 +172,7 @@ static bool breaks_ordering(const struct facts_function *port)
 		(port->device >= 0x6f01 && port->device <= 0x6f0e));
 }
 
-/* What the NICs do about it, below which ports. */
+/* The ports below which NICs relax the order of their writes. */
 struct ordering {
 	bool on, broken;
 	const struct facts_function *unread;	/* a NIC that cannot be read */

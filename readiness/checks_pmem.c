@@ -212,7 +212,7 @@ static enum rating rate_provider(const struct facts_region *region)
 	return NOT_KNOWN;
 }
 
-/* What the hypervisor shows of itself proves nothing of its host. */
+/* The hypervisor's view of itself proves nothing about its host. */
 static void hear_hypervisor(const struct facts *facts, struct readiness_finding *finding)
 {
 	const struct facts_platform *platform = &facts->platform;

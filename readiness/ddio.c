@@ -335,7 +335,7 @@ static int gravity(const struct ddio *ddio)
 	return ddio->evidence == DDIO_STATEMENT ? 2 : ddio->evidence == DDIO_PROBE ? 1 : 0;
 }
 
-/* With what others say of it, if they are heard; the worst so far wins, of like ones the first. */
+/* Combines the ports; the worst so far wins, among equal ones the first. */
 static void add(const struct facts *facts, bool hear, struct ddio *one, struct ddio *worst)
 {
 	const bool steered = one->steered || worst->steered;

@@ -8,7 +8,7 @@
 
 #include "facts.h"
 
-/* With less traffic than this a probe shows nothing: the programs' start counts too. */
+/* A probe with less traffic than this shows nothing: the programs' start counts too. */
 #define DDIO_PROBE_BYTES_MIN 256000000
 /* Bytes written to memory for each received: more means that others wrote too. */
 #define DDIO_PROBE_RATIO_MAX 1.5
@@ -48,7 +48,7 @@ enum ddio_state ddio_of_probe(const struct answers_probe *probe);
  * memory there does not tell about other root ports.
  */
 enum ddio_state ddio_seen(const struct facts *facts);
-/* With the statement and the probe: the one the verdict goes by. */
+/* The state that the verdict goes by, from registers, statement and probe. */
 void ddio_decide(const struct facts *facts, struct ddio *ddio);
 const char *ddio_state_name(enum ddio_state state); /* "ON_POSSIBLE" */
 const char *ddio_evidence_name(enum ddio_evidence evidence);

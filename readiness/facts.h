@@ -186,7 +186,7 @@ struct facts_limits {
 	enum known may_lock; /* CAP_IPC_LOCK */
 };
 
-/* What the operator states with --assume-ddio and --assume-pmem, and what a probe saw. */
+/* The operator's statements, --assume-ddio and --assume-pmem, and the result of a probe. */
 struct facts_claims {
 	enum known ddio_assumed; /* KNOWN_NOT: nothing said; KNOWN_NO: off */
 	char why[128];

@@ -24,7 +24,7 @@ bool gather_chain(const struct sysroot *root, const char *link, struct facts_cha
 void gather_pci(const struct gather *g, const struct facts_device *device, struct facts_pci *facts);
 void gather_platform(const struct gather *g, const struct facts_device *device,
 		     struct facts_platform *facts);
-/* Whether it is a virtual machine; platform has been gathered. */
+/* Tells a virtual machine; platform has been gathered. */
 void gather_guest(const struct gather *g, const struct facts_pci *pci,
 		  struct facts_platform *platform);
 /* target: NULL is none: then the regions are all of the host. */

@@ -32,7 +32,7 @@ static bool is_listed(const struct sysroot *root, const char *region, const char
 	       strcmp(real, path) == 0;
 }
 
-/* What claims a namespace tells its name: pfn0.1, dax0.1, btt0.1. */
+/* The device that claims a namespace has its number: pfn0.1, dax0.1, btt0.1. */
 static void add_namespace(const struct sysroot *root, const char *path, const char *name,
 			  struct facts_target *facts)
 {

@@ -17,7 +17,7 @@
 #define CXL_PORT_GPF   4
 #define CXL_DEVICE_GPF 5
 
-/* Whether a function takes part in a global persistent flush. */
+/* True if a function takes part in a global persistent flush. */
 static enum known has_gpf(const struct facts_function *function, uint16_t id)
 {
 	if (pci_config_dvsec(&function->config, CXL_VENDOR, id) != 0)

@@ -39,7 +39,7 @@ static int merit_of(const struct sysroot *root, const struct device *device)
 	return merit + (adapter_find(device->kind, &ids)->placement <= ADAPTER_NOT_KNOWN ? 4 : 2);
 }
 
-/* What places data itself, or may, else hardware, comes before what works at all; then the first.
+/* A device that places data itself, or may, comes first, then hardware, then what works at all.
  */
 static const struct device *choose(const struct sysroot *root, const struct device *list,
 				   size_t count, const char *asked)
@@ -148,7 +148,7 @@ static int number_of(const struct sysroot *root, const char *function, const cha
 	return (int)value;
 }
 
-/* What is not on a PCI bus may have a node and a group all the same. */
+/* A device that is not on a PCI bus may have a node and a group all the same. */
 static void gather_hardware(const struct sysroot *root, struct facts_device *facts)
 {
 	char link[FACTS_PATH_MAX], function[FACTS_PATH_MAX];

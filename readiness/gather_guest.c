@@ -89,7 +89,7 @@ static void find_fw_cfg(const struct sysroot *root, struct guest_signs *signs)
 		closedir(directory);
 }
 
-/* What a hypervisor puts there for its guests; the first found is told. */
+/* The files that a hypervisor provides for its guests; the first found is told. */
 static void find_interface(const struct sysroot *root, struct guest_signs *signs)
 {
 	static const char *const interfaces[] = {

@@ -45,7 +45,7 @@ static bool is_host_bridge(const char *text, size_t len)
 	       has_shape(text, len, "pcixxxxxxxx:xx");
 }
 
-/* Where each function's path ends, from the root port to the NIC. */
+/* The paths of the functions, from the root port to the NIC. */
 static size_t find_functions(const char *real, size_t *ends, size_t room)
 {
 	size_t n = 0;
@@ -248,7 +248,7 @@ static void find_netdevs(const struct sysroot *root, const char *device, int por
 	closedir(directory);
 }
 
-/* What a bond, team or VLAN is on top of: how many. */
+/* Counts the devices below a bond, team or VLAN. */
 static size_t find_lower(const struct sysroot *root, const char *name, struct netdevs *netdevs)
 {
 	char path[FACTS_PATH_MAX], slaves[1024];

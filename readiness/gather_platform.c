@@ -86,7 +86,7 @@ static enum known find_notph(const struct sysroot *root)
 	return KNOWN_NO;
 }
 
-/* As the first CPU of the NIC's node has it. */
+/* The value of the first CPU of the NIC's node. */
 static void gather_ways(const struct sysroot *root, int node, struct facts_platform *facts)
 {
 	char list[256];
@@ -165,7 +165,7 @@ static void gather_lockdown(const struct sysroot *root, struct facts_platform *f
 			 (int)strcspn(chosen + 1, "]"), chosen + 1);
 }
 
-/* Where an interrupt goes. */
+/* The CPUs that an interrupt goes to. */
 static bool interrupt_cpus(const struct sysroot *root, long irq, char *list, size_t size)
 {
 	return sysroot_line(root, list, size, "proc/irq/%ld/effective_affinity_list", irq) ||

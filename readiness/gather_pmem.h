@@ -21,7 +21,7 @@ bool gather_number(const char **at, uint64_t *value);
 size_t gather_names(const struct sysroot *root, const char *directory, const char *prefix,
 		    char (*names)[GATHER_NAME_MAX], size_t max);
 
-/* What CXL memory devices bring. */
+/* The facts of CXL memory devices. */
 void gather_cxl(const struct sysroot *root, struct facts_cxl *cxl);
 
 /* Every region of the host with its DIMMs, and every namespace that is in use. */
@@ -47,7 +47,7 @@ void gather_bad_ranges(const struct sysroot *root, struct facts_target *facts);
 /* Lines of a badblocks file, from one byte of the device to another; -1: not readable. */
 int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to);
 
-/* Whether a block device is persistent memory, and what it is in any case. */
+/* True if a block device is persistent memory; describes it in any case. */
 bool gather_disk(const struct gather *g, const char *name, struct facts_target *facts);
 /* "pmem0.1s" and "pmem0p1": region, namespace in it, and the disk without the partition. */
 bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
@@ -62,7 +62,7 @@ struct mount {
 
 /* The mount that a path without links is below. */
 bool gather_mount(const struct sysroot *root, const char *path, struct mount *mount);
-/* Whether a list of options has one. */
+/* True if a list of options has this one. */
 bool gather_has_option(const char *options, const char *option);
 
 #endif /* READINESS_GATHER_PMEM_H */

@@ -281,7 +281,7 @@ void gather_host(const struct sysroot *root, struct facts_target *facts)
 	}
 }
 
-/* Where a namespace lies in its region; false: only root may know. */
+/* The offset of a namespace in its region; false: only root may know. */
 static bool range_of(const struct sysroot *root, const struct facts_region *region,
 		     const struct facts_namespace *space, int64_t *from, int64_t *to)
 {

@@ -123,7 +123,7 @@ static bool is_shown(const struct guest_signs *signs, char *why, size_t size)
 	return true;
 }
 
-/* What keeps silence from showing that there is none. */
+/* The reasons why finding no sign does not mean that there is no hypervisor. */
 static bool is_doubtful(const struct guest_signs *signs, char *why, size_t size)
 {
 	const char *cloud = FIND(signs->names, clouds);

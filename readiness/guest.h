@@ -10,7 +10,7 @@
 
 enum guest_processor { GUEST_X86, GUEST_ARM, GUEST_OTHER };
 
-/* What was seen; a text is empty where nothing was. */
+/* The signs that were seen; a text is empty if there was none. */
 struct guest_signs {
 	enum guest_processor processor;
 	enum known flag;    /* "hypervisor" of /proc/cpuinfo; of x86 alone */

@@ -25,7 +25,7 @@ struct platform {
 
 /* Never NULL; the last row fits any processor. */
 const struct platform *platform_find(const struct facts_platform *facts);
-/* What to do where the state of DDIO is unknown: of a guest, what to do on its host. */
+/* The advice if the state of DDIO is unknown: for a guest, what to do on its host. */
 const char *platform_first(const struct facts_platform *facts);
 
 #endif /* READINESS_PLATFORMS_H */

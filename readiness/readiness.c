@@ -85,7 +85,7 @@ void readiness_check_all(const struct facts *facts, struct readiness_finding *fi
 	}
 }
 
-/* What the caller was told or measured; else what a tree of facts brought. */
+/* The claims of the caller, else those of a tree of facts. */
 static void gather_claims(const struct answers *answers, const struct facts_claims *given,
 			  struct facts_claims *claims)
 {

@@ -32,7 +32,7 @@ struct readiness_finding {
 	char fix[384];	   /* for the administrator; empty: nothing to do */
 };
 
-/* What a status that is not good does to the verdict. */
+/* The effect on the verdict of a status that is not good. */
 enum readiness_effect {
 	READINESS_BLOCKS,  /* the verdict is UNDETERMINED */
 	READINESS_ADVISES, /* nothing */
@@ -126,7 +126,7 @@ const struct verdict_row *readiness_judge(const struct facts *facts,
 					  const struct readiness_finding *findings, bool lenient);
 /* It is ready by what the operator states, not by what was seen. */
 bool readiness_assumed(const struct readiness *readiness);
-/* What made the row match: "PM-06 FAIL: ..."; empty: the row tells it all. */
+/* The reason why the row matched: "PM-06 FAIL: ..."; empty: the row tells it all. */
 void readiness_because(const struct readiness *readiness, char *text, size_t size);
 
 const struct readiness_finding *readiness_find(const struct readiness_finding *findings,

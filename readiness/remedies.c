@@ -111,7 +111,7 @@ static bool state_pmem(struct readiness *r, struct advice_step *step)
 	return true;
 }
 
-/* What no register tells of CXL; the registers have to be well. */
+/* A CXL property that no register tells; the registers have to be well. */
 static bool state_cxl(struct readiness *r, struct advice_step *step)
 {
 	struct facts_claims *claims = &r->facts.claims;
@@ -232,7 +232,7 @@ static bool switch_tph_off(struct readiness *r, struct advice_step *step)
 	return changed;
 }
 
-/* What only a measurement or the operator can tell. */
+/* Steps that find out what only a measurement or the operator can tell. */
 static bool find_out(struct readiness *r, struct advice_step *step)
 {
 	const bool root = r->ddio.needs_root;

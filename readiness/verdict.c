@@ -22,7 +22,7 @@ struct judged {
 #define MEMORY_CONTROLLER "memory_controller"
 #define CPU_CACHE	  "cpu_cache"
 
-/* What counts for a row: the same question for matching and for telling why. */
+/* The condition of a row: the same for matching and for telling why. */
 
 static bool counts_device(const struct readiness_check *check, enum readiness_status status)
 {
@@ -59,7 +59,7 @@ static bool any(const struct judged *judged,
 	return false;
 }
 
-/* What all regions behind the target have; empty where they differ, or none is known. */
+/* The value that all regions behind the target have; empty if they differ, or none is known. */
 static const char *domain_of(const struct facts_target *target)
 {
 	const char *domain = target->regions_count > 0 ? target->regions[0].persistence_domain : "";
@@ -118,7 +118,7 @@ static bool eadr(const struct judged *judged)
 	return strcmp(domain_of(&judged->facts->target), CPU_CACHE) == 0;
 }
 
-/* What has reached the memory controller survives; of no other domain is a row ready. */
+/* Data in the memory controller survives; no row of another domain is ready. */
 static bool adr(const struct judged *judged)
 {
 	return strcmp(domain_of(&judged->facts->target), MEMORY_CONTROLLER) == 0;

@@ -17,7 +17,7 @@
 #define CLOCK_CALIBRATION_NS 200000000ULL
 #define CLOCK_DRIFT_PPM	     100.0
 
-/* Where ticks and true time come from; tests bring their own. */
+/* The sources of ticks and true time; tests bring their own. */
 struct clock_sources {
 	uint64_t (*ticks)(void *arg);
 	uint64_t (*raw_ns)(void *arg);

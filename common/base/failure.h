@@ -18,7 +18,7 @@ enum exit_code {
 	EXIT_INTERNAL = 70,
 };
 
-/* What is behind a failure; cause_name() has the words of the JSON. */
+/* The cause of a failure; cause_name() has the words of the JSON. */
 enum cause {
 	CAUSE_UNKNOWN,
 	CAUSE_NAME,	     /* the host's name has no address, or no name server answered */

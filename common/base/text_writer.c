@@ -27,7 +27,7 @@ static int columns_of(int fd)
 	return size.ws_col < COLUMNS_MOST ? size.ws_col : COLUMNS_MOST;
 }
 
-/* As most programs have it: https://no-color.org */
+/* The convention of most programs: https://no-color.org */
 static bool takes_style(int fd)
 {
 	const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");

@@ -144,7 +144,7 @@ static const struct shape {
 	{"opaxhhhhhhhhhhhhhhhh", replace, 4},
 };
 
-/* What may stand beside a name is no part of one. */
+/* A character that may stand beside a name is not part of one. */
 static bool part_of_name(char c)
 {
 	return isalnum((unsigned char)c) || c == ':' || c == '-';
@@ -200,7 +200,7 @@ static void clean_config(const uint8_t *key, char *bytes, size_t len)
 		memcpy(bytes + at + 4, &hash, sizeof(hash));
 }
 
-/* Whether a word, up to its "=", is one of the list; the list ends with NULL. */
+/* True if a word, up to its "=", is in the list; the list ends with NULL. */
 static bool listed(const char *const *list, const char *word, size_t len)
 {
 	for (; *list != NULL; list++) {

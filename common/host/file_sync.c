@@ -77,7 +77,7 @@ static bool older_runs(const struct file_sync *s, uint64_t number)
 	return oldest != NULL && oldest->number < number;
 }
 
-/* What took a failure of this call's pages has begun by now, and notes it before it leaves. */
+/* A call that took a failure of these pages has begun by now, and notes it before it leaves. */
 static int end(struct file_sync *s, struct call *call, int error)
 {
 	uint64_t begun;

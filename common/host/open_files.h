@@ -16,7 +16,7 @@ void open_files_raise(void);
 /* How many this process has open now; 0: unknown. */
 size_t open_files_count(void);
 
-/* What many alike take follows from the first ones: one alone may open what is opened once. */
+/* The first ones show what many alike take: one alone may open what is opened once. */
 #define OPEN_FILES_SAMPLE 4
 
 /*

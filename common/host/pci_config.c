@@ -58,7 +58,7 @@ bool pci_config_absent(const struct pci_config *config)
 	return len > 0;
 }
 
-/* Where the list begins; 0: there is none. */
+/* The offset at which the list begins; 0: there is none. */
 static size_t first_of_list(const struct pci_config *config)
 {
 	bool cardbus;

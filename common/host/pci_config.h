@@ -44,15 +44,15 @@ struct pci_capability {
 bool pci_config_next(const struct pci_config *config, struct pci_capability *capability);
 bool pci_config_next_extended(const struct pci_config *config, struct pci_capability *capability);
 
-/* Where the capability begins; 0: not there, or not seen. */
+/* The offset of the capability; 0: not there, or not seen. */
 size_t pci_config_capability(const struct pci_config *config, uint8_t id);
 size_t pci_config_extended(const struct pci_config *config, uint16_t id);
-/* Whether the header of an extended capability is at this place; its id. */
+/* True if the header of an extended capability is at this offset; gives its id. */
 bool pci_config_extended_at(const struct pci_config *config, size_t at, uint16_t *id);
-/* Whether the list was read to a proper end, so that what was not found is not there. */
+/* True if the list was read to a proper end, so that what was not found is not there. */
 bool pci_config_extended_seen(const struct pci_config *config);
 
-/* Where the DVSEC of that vendor and id begins; 0: not there, or not seen. */
+/* The offset of the DVSEC of that vendor and id; 0: not there, or not seen. */
 size_t pci_config_dvsec(const struct pci_config *config, uint16_t vendor, uint16_t id);
 
 /* PCI_EXP_TYPE_ROOT_PORT and the like; -1: no PCI Express capability seen. */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is there below a replaced root and was not taken. */
+/* The files below a replaced root that were not taken. */
 struct sysroot_refusals {
 	size_t count;
 	char first[320]; /* "sys/x: a link leads out of the root" */

@@ -51,7 +51,7 @@ static void name_here(const struct sysroot_record *record, const char *text, cha
 	anonymise_text(record->key, here, strlen(here));
 }
 
-/* Where a file whose bytes were not known stands as a directory, its parents may too. */
+/* A file whose bytes were not known stands as a directory, so its parents may too. */
 static bool make_directory(const struct sysroot_record *record, const char *copy)
 {
 	struct stat st;
@@ -79,7 +79,7 @@ static bool make_parents(struct sysroot_record *record, char *copy)
 	return true;
 }
 
-/* Where a path goes in the copy, with the directories above it; false: nowhere. */
+/* Names the copy of a path and makes the directories above it; false: there is none. */
 static bool prepare(struct sysroot_record *record, const char *path, char copy[PATH_MAX])
 {
 	if (record == NULL || record->error != 0)

@@ -105,7 +105,7 @@ static hwloc_obj_t numa_node(const struct topology *t, int node)
 	return node < 0 ? NULL : hwloc_get_numanode_obj_by_os_index(t->hwloc, (unsigned)node);
 }
 
-/* Where the device is attached; NULL: unknown. */
+/* The object that the device is attached to; NULL: unknown. */
 static hwloc_obj_t object_of_device(const struct topology *t, const char *name)
 {
 	hwloc_obj_t device = NULL;

@@ -23,7 +23,7 @@ void topology_free(struct topology **topology);
 /* False when the description is of another machine: plan, but do not bind. */
 bool topology_is_this_machine(const struct topology *topology);
 
-/* What to be next to; the node comes before the device. */
+/* The neighbour to be close to; the node comes before the device. */
 struct topology_near {
 	const char *device; /* an RDMA device; NULL: unknown */
 	int node;	    /* memory's node; -1: unknown */

@@ -54,7 +54,7 @@ static void add_mount(const struct sysroot *root, json_t *group, const char *blo
 	json_object_set_new(group, "mount_options", result_text(options));
 }
 
-/* What its directory in DEVICES tells, behind its name. */
+/* Adds what its directory in DEVICES tells to its name. */
 static json_t *entry_json(const struct sysroot *root, const char *kind, const char *name,
 			  const struct fact *facts)
 {

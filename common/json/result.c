@@ -62,7 +62,7 @@ static int open_beside(const char *path, char temporary[PATH_MAX])
 	return fd;
 }
 
-/* What a link names is replaced, not the link. */
+/* The file that a link names is replaced, not the link. */
 static const char *behind_links(const char *path, char real[PATH_MAX])
 {
 	return realpath(path, real) != NULL ? real : path;

@@ -23,7 +23,7 @@ enum adapter_placement {
 	ADAPTER_NO_RC,	   /* it has no reliable connections */
 };
 
-/* What identifies it in sysfs. */
+/* The identity of a device in sysfs. */
 struct adapter_ids {
 	char driver[ADAPTER_DRIVER_MAX]; /* the driver of the device behind it; empty: unknown */
 	int vendor, model;		 /* PCI ids; -1: unknown */

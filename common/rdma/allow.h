@@ -31,7 +31,7 @@ error_t allow_option(const char *option, const char *arg, void *allow);
 bool allow_has(const struct allow *allow, const struct sockaddr_storage *address);
 /* Whom the request comes from; false too where librpma, before 1.4, cannot tell. */
 bool allow_request(const struct allow *allow, const struct rpma_conn_req *req);
-/* Whether this librpma can tell. */
+/* True if this librpma can tell. */
 bool allow_works(void);
 
 #endif /* COMMON_RDMA_ALLOW_H */

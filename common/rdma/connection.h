@@ -52,12 +52,12 @@ struct connection_cfg {
 
 /* Sends librpma's own log to the error messages, and to stderr if asked. */
 void connection_log_to_failures(bool verbose);
-/* What librpma logged last in this thread, or its name of the code. */
+/* The last log line of librpma in this thread, or its name of the code. */
 const char *connection_cause(int rpma_code);
 /* The code that connection_cause() last had in this thread; 0: none since it was cleared. */
 int connection_cause_code(void);
 void connection_cause_clear(void);
-/* What that code, and the errno that librpma logged last in this thread, stand for. */
+/* The cause that this code, and the errno that librpma logged last in this thread, stand for. */
 enum cause connection_cause_of(int rpma_code);
 
 /* The verbs context that owns the address, or a route to it. */
@@ -80,7 +80,7 @@ int connection_accept(struct connection **connection, struct rpma_peer *peer,
 /* The configuration both ends use; the caller deletes it. */
 int connection_conn_cfg(const struct connection_cfg *cfg, struct rpma_conn_cfg **out);
 
-/* What the peer sent as private data; borrowed, and may be padded with zeros. */
+/* The private data that the peer sent; borrowed, and may be padded with zeros. */
 int connection_handshake(const struct connection *connection, const void **bytes, size_t *len);
 
 /* If it carries messages. */

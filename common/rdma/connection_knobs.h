@@ -37,7 +37,7 @@ struct connection_knobs {
 	uint32_t value[CONNECTION_KNOBS];
 };
 
-/* As an initialiser: none is chosen. */
+/* Initialises knobs of which none is chosen. */
 #define CONNECTION_KNOBS_NONE                                                                      \
 	{                                                                                          \
 		{                                                                                  \

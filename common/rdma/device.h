@@ -37,7 +37,7 @@ int device_find(const struct sysroot *root, const char *name, struct device *dev
 /* Its ports are known, and none of them is active. */
 bool device_is_down(const struct sysroot *root, const char *name);
 
-/* Whether it is what --device asks for: NULL is any, "soft" any software device. */
+/* True if it is what --device asks for: NULL is any, "soft" any software device. */
 bool device_is(const struct device *device, const char *asked);
 
 /* "hardware", "rxe", "siw" or "soft". */

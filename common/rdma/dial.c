@@ -14,7 +14,7 @@
 
 #define SHARE_MIN_MS 500 /* the least that an address gets, however many there are */
 
-/* What the addresses answered, and the best of the reasons. */
+/* The answers of the addresses, and the best of the reasons. */
 struct answers {
 	size_t count;
 	char text[512];

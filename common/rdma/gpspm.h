@@ -60,7 +60,7 @@ int persist_open(struct persist *persist, const struct target *target);
 /* The word of results: "nothing", "msync" or "libpmem". */
 const char *persist_method_name(enum persist_method method);
 
-/* Whether what the method has done to memory of this kind is known to survive power. */
+/* True if memory of this kind is known to survive a power failure after this method. */
 bool persist_is_durable(enum persist_method method, enum target_kind kind);
 
 /*

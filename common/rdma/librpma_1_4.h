@@ -10,7 +10,7 @@
 #include <librpma.h>
 #include <stdint.h>
 
-/* What Debian's 1.2.0 does not have: all are there, or all are NULL. */
+/* The calls that Debian's 1.2.0 lacks: all are there, or all are NULL. */
 struct librpma_1_4 {
 	int (*ep_get_port)(const struct rpma_ep *ep, uint16_t *port);
 	int (*conn_req_get_peer_addr)(const struct rpma_conn_req *req,

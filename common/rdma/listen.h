@@ -14,7 +14,7 @@
 #include "connection.h"
 #include "device.h"
 
-/* What the user said of the device, and how to start the tool again on the software one. */
+/* The user's choice of a device, and how to start the tool again on the software one. */
 struct endpoint_options {
 	const char *device; /* NULL: any */
 	bool quiet;
@@ -47,7 +47,7 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 		  const struct connection_knobs *knobs, struct rpma_conn_req **req);
 
-/* Whether that is what the code of rpma_ep_next_conn_req(3) means: 0 or -ENODEV. */
+/* Tells if the code of rpma_ep_next_conn_req(3) means that: 0 or -ENODEV. */
 int endpoint_lost(int rpma_code);
 
 #endif /* COMMON_RDMA_LISTEN_H */

@@ -45,7 +45,7 @@ int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_
 void region_encode_reply(const struct region *region, enum handshake_answer answer, uint64_t word,
 			 uint8_t bytes[HANDSHAKE_REPLY_BYTES]);
 
-/* What the other host has sent. */
+/* The region and the configuration that the other host has sent. */
 struct region_desc {
 	const uint8_t *mr;
 	size_t mr_bytes;

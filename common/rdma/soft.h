@@ -11,7 +11,7 @@
 
 #include "device.h"
 
-/* Whether this process is on the software device. */
+/* True if this process is on the software device. */
 bool soft_active(void);
 
 /*
@@ -24,7 +24,7 @@ bool soft_active(void);
  */
 int soft_enter(const struct sysroot *root, const char *device, bool quiet, char *const *argv);
 
-/* As device_list and device_find, of the software device. */
+/* Do what device_list() and device_find() do, for the software device. */
 int soft_list(struct device **devices, size_t *count);
 int soft_find(const char *name, struct device *device);
 

@@ -209,7 +209,7 @@ static size_t device_number(const struct stat *st, const char *name)
 	return strtoul(line, NULL, 10);
 }
 
-/* What is to be mapped for these bytes: it begins at a page, and on device DAX ends at one. */
+/* The bytes to map for these: they begin at a page, and on device DAX end at one. */
 static int set_window(struct target *t, const struct target_cfg *cfg, uint64_t all, size_t page)
 {
 	const uint64_t rest = cfg->offset < all ? all - cfg->offset : 0;

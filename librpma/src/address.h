@@ -44,7 +44,7 @@ enum { RPMA_ADDRESS_TEXT_MAX = 72 }; /* an IPv6 address, its scope and a port */
 /* Write addr and its port down as "192.0.2.1:7204" or "[2001:db8::1]:7204". */
 const char *rpma_address_print(const struct sockaddr *addr, char text[RPMA_ADDRESS_TEXT_MAX]);
 
-/* Whether the local address of a passive info is one of 127.0.0.0/8 or ::1. */
+/* True if the local address of a passive info is one of 127.0.0.0/8 or ::1. */
 bool rpma_address_is_loopback(const struct rdma_addrinfo *info);
 
 /* Bind id to the device that the CM takes for connections to its own address, a passive info's. */

@@ -32,7 +32,7 @@ static int check_record(const struct rpma_conn *conn, const struct rpma_mr_remot
 	return 0;
 }
 
-/* Whether the end of the log may be there; of a record that is in the region. */
+/* Checks where the end of the log is to be; of a record that is in the region. */
 static int check_end(const struct rpma_record *record)
 {
 	static const char function[] = "rpma_append";
@@ -76,7 +76,7 @@ struct superseded {
 	char end[RPMA_ATOMIC_WRITE_ALIGNMENT];
 };
 
-/* What waits, or NULL: one that leaves no completion and is for this region. */
+/* True if a work request waits, leaves no completion and is for this region. wr may be NULL. */
 static bool is_silent(const struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
 		      const struct rpma_mr_remote *dst)
 {

@@ -127,7 +127,7 @@ __attribute__((cold)) static void explain(const struct rpma_conn *conn,
 		     why, status < 0 ? ": " : "", status < 0 ? strerror(-status) : "");
 }
 
-/* What the event brings: who refused, and private data. */
+/* Takes from the event who refused, and the private data. */
 static int take_event(struct rpma_conn *conn, struct rdma_cm_event *cm_event)
 {
 	struct rpma_conn_private_data received = {0};

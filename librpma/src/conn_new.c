@@ -47,7 +47,7 @@ static uint32_t entries_needed(const struct rpma_conn *conn)
 	return needed > INT_MAX ? INT_MAX : (uint32_t)needed;
 }
 
-/* Where places are counted, there is room for the completion of each: all leave one on failure. */
+/* Counted places need room for a completion each: all operations leave one on failure. */
 static uint32_t cq_size(const struct rpma_conn *conn)
 {
 	const uint32_t size = conn->options[RPMA_CONN_OPT_CQ_SIZE];
@@ -203,7 +203,7 @@ static uint32_t send_sges(const struct rpma_conn *conn)
 	return sges > 0 ? sges : 1;
 }
 
-/* What verbs have given, and how the connection will flush. */
+/* Logs what verbs have granted, and how the connection will flush. */
 static int take_granted(struct rpma_conn *conn, const struct ibv_qp_cap *cap)
 {
 	uint32_t *options = conn->options;
@@ -324,7 +324,7 @@ static void drop_qp(struct rpma_conn *conn, struct rdma_cm_id *id)
 	conn->native_flush = conn->native_atomic_write = false;
 }
 
-/* What the device cannot refuse, as each value by itself is one that it may have. */
+/* Refuses what the device cannot, as each value by itself is one that it may have. */
 static int check_options(const struct rpma_conn *conn)
 {
 	if (conn->options[RPMA_CONN_OPT_SIGNAL_EVERY] > 0 &&

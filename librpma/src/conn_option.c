@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* What rdma_connect(3) takes has three bits, and what the IBA encodes as a time has five. */
+/* The counts of rdma_connect(3) have three bits, and the times that the IBA encodes have five. */
 enum { RETRIES_MAX = 7, TIME_CODE_MAX = 31, MODERATION_MAX = UINT16_MAX };
 
 static const uint32_t most[RPMA_CONN_OPTIONS] = {

@@ -149,7 +149,7 @@ static bool try_next(struct rpma_conn *conn, int *ret)
 	return false;
 }
 
-/* What is posted before the connection stands could be lost with this attempt: it is refused. */
+/* Operations before the connection stands could be lost with this attempt: they are refused. */
 static void hold_back(struct rpma_conn *conn)
 {
 	struct rpma_connecting *connecting = conn->connecting;

@@ -42,7 +42,7 @@ void rpma_cq_release(struct rpma_cq *cq, uint32_t entries);
 void rpma_cq_join(struct rpma_cq *cq, uint32_t qp_num, struct rpma_conn *conn);
 void rpma_cq_leave(struct rpma_cq *cq, uint32_t qp_num);
 
-/* As rpma_sendq_fetched() and rpma_sendq_prospect(), of all connections. */
+/* Do what rpma_sendq_fetched() and rpma_sendq_prospect() do, for all connections. */
 int rpma_cq_conns_fetched(const struct rpma_cq *cq, struct ibv_wc *wc, int count);
 enum rpma_prospect rpma_cq_conns_prospect(const struct rpma_cq *cq);
 

@@ -27,7 +27,7 @@ int rpma_flush_sink_open(struct rpma_flush_sink *sink, const struct rpma_peer *p
 /* Takes one that was never opened. RPMA_E_PROVIDER or RPMA_E_INVAL, and closed all the same. */
 int rpma_flush_sink_close(struct rpma_flush_sink *sink);
 
-/* What a flush needs besides flags. */
+/* The arguments that a flush needs besides flags. */
 static inline __attribute__((always_inline)) bool
 rpma_flush_range_valid(const struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
 		       enum rpma_flush_type type)

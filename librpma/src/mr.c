@@ -20,7 +20,7 @@ static const int usage_all = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST |
 			     RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT | RPMA_MR_USAGE_SEND |
 			     RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_ATOMIC;
 
-/* What usage needs of every device; a flush by read is a read. */
+/* The access that usage needs of every device; a flush by read is a read. */
 static unsigned access_plain(const struct rpma_device_caps *caps, int usage)
 {
 	unsigned access = 0;
@@ -38,7 +38,7 @@ static unsigned access_plain(const struct rpma_device_caps *caps, int usage)
 	return access;
 }
 
-/* What usage needs in addition for the native flush, 0 if there is none. */
+/* The access that usage needs in addition for the native flush, 0 if there is none. */
 static unsigned access_native_flush(const struct rpma_device_caps *caps, int usage)
 {
 	unsigned access = 0;

@@ -32,7 +32,7 @@
 #define RPMA_FLUSH_RANGE      0u
 #define RPMA_FLUSH_MR	      1u
 
-/* What struct ibv_qp_ex got behind wr_abort. Valid as far as its operations were granted. */
+/* The functions behind wr_abort in struct ibv_qp_ex, valid if their operations were granted. */
 struct rpma_native_ops {
 	void (*atomic_write)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
 			     const void *data);

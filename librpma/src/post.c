@@ -223,7 +223,7 @@ __attribute__((noinline)) static int write_otherwise(struct rpma_conn *conn,
 	return post_write(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
 }
 
-/* What rpma_write() does not do itself. The last one of a list is built in its slot, too. */
+/* The rare cases of rpma_write(). The last one of a list is built in its slot, too. */
 __attribute__((noinline)) static int write_rarely(struct rpma_conn *conn,
 						  struct rpma_mr_remote *dst, size_t dst_offset,
 						  const struct rpma_mr_local *src,

@@ -67,7 +67,7 @@ static uint32_t free_places(const struct rpma_sendq *q)
 static const char full[] = "the send queue is full until completions are fetched "
 			   "(rpma_cq_await_wc())";
 
-/* What waits is posted: without its completions there would never be a place. */
+/* Posts what waits: without its completions there would never be a place. */
 __attribute__((cold)) static int is_full(struct rpma_conn *conn)
 {
 	struct rpma_sendq *q = &conn->sendq;

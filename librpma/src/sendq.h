@@ -20,7 +20,7 @@
 /* Most operations of one call: rpma_append(). */
 enum { RPMA_SENDQ_PARTS_MAX = 4 };
 
-/* With RPMA_F_MORE: more of the same call follows, so it waits however full the batch is. */
+/* Set with RPMA_F_MORE: more of the same call follows, so it waits however full the batch is. */
 #define RPMA_F_PART (1 << 17)
 
 /* The flags of an operation that does nothing but wait. */
@@ -79,7 +79,7 @@ struct rpma_sendq {
 	bool has_srq;		   /* others post them */
 };
 
-/* What a wait for completions may still come to. */
+/* The outcomes that a wait for completions may still have. */
 enum rpma_prospect {
 	RPMA_PROSPECT_OPEN,    /* something, or it is not known */
 	RPMA_PROSPECT_ROOM,    /* an operation that was refused has room now */
@@ -104,7 +104,7 @@ void rpma_sendq_close(struct rpma_sendq *q);
  */
 int rpma_sendq_post(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags);
 
-/* With RPMA_F_SOLICITED or RPMA_F_INLINE. RPMA_E_INVAL, of the call with this name: too long. */
+/* For RPMA_F_SOLICITED or RPMA_F_INLINE. RPMA_E_INVAL, of the call with this name: too long. */
 int rpma_sendq_post_data(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags,
 			 const char *function);
 

@@ -26,7 +26,7 @@ static int64_t end_of(int timeout_ms)
 	return timeout_ms < 0 ? INT64_MAX : now_ns() + (int64_t)timeout_ms * 1000000;
 }
 
-/* As poll(2), until end_ns. 0: the time is over. -1: failed, and logged. */
+/* Polls like poll(2), until end_ns. 0: the time is over. -1: failed, and logged. */
 static int poll_until(struct pollfd *fds, nfds_t count, int64_t end_ns)
 {
 	for (;;) {
@@ -123,7 +123,7 @@ int rpma_cq_await_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int
 	}
 }
 
-/* What to poll for the one object that the item has. */
+/* The descriptor to poll for the one object that the item has. */
 static int pollfd_of(const struct rpma_wait_item *item, struct pollfd *fd)
 {
 	const int objects = (item->cq != NULL) + (item->conn != NULL) + (item->ep != NULL) +

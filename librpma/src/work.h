@@ -89,7 +89,7 @@ static inline bool rpma_is_plain(const struct rpma_conn *conn, int flags)
 	return __builtin_expect((unsigned)flags - 1 < conn->sendq.plain_flags, 1);
 }
 
-/* With flags other than 0. */
+/* The flags must not be 0. */
 static inline bool rpma_posts_at_once(const struct rpma_conn *conn, int flags)
 {
 	return !(flags & RPMA_F_MORE) && conn->sendq.plain_flags != 0;

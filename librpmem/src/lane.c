@@ -221,7 +221,7 @@ static void widen(struct lane_span *range, uint64_t begin, uint64_t end)
 	range->end = end > range->end ? end : range->end;
 }
 
-/* What was written to them is there when the request arrives. */
+/* Data written to them is there when the request arrives. */
 static int send_ranges(struct lane *l)
 {
 	uint8_t ranges[LANE_RANGES * LANE_RANGE_BYTES];

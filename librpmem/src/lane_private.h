@@ -95,7 +95,7 @@ struct lanes {
 int lane_connect(struct lane *lane);
 /* Begins a call on a lane, connecting it if it is not. */
 int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
-/* What the call returns. */
+/* Ends a call on a lane; gives what the call returns. */
 int lane_end(struct lane *lane, int ret);
 /*
  * A transfer goes on at `offset`, after `piece` bytes. Each LANE_CHECK bytes: -ECANCELED
@@ -113,7 +113,7 @@ int lanes_lost(struct lanes *lanes);
 int lanes_violated(struct lanes *lanes);
 /* The errno for a failed call of common/ that has left its error message. */
 int lane_errno(int ret);
-/* What precedes each address in error messages: "rpmemd at 192.0.2.1 port 40000". */
+/* The name of the daemon in error messages: "rpmemd at 192.0.2.1 port 40000". */
 void lane_daemon_name(const struct lanes *lanes, const char *address,
 		      char name[CONNECTION_PEER_MAX]);
 

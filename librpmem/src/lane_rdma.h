@@ -21,7 +21,7 @@
 
 _Static_assert(RDMA_SLOT_BYTES >= LANE_REQUEST_BYTES + LANE_DATA_MAX, "room for a request");
 
-/* What the lanes have in common; read-only once it is open. */
+/* Shared by all lanes; read-only once it is open. */
 struct rdma_device {
 	struct dial dial;
 	struct rpma_mr_local *mr; /* the local pool */
@@ -51,7 +51,7 @@ struct rdma_lane {
 	struct rpma_mr_local *bounce_mr;
 };
 
-/* As in struct lane_transport. */
+/* The functions of struct lane_transport. */
 int rdma_write(struct lane *lane, size_t offset, size_t length);
 int rdma_flush(struct lane *lane, const struct lane_span *range, bool wait);
 int rdma_persist(struct lane *lane, size_t offset, size_t length);

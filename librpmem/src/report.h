@@ -27,7 +27,7 @@ void report_line(enum report_level level, const char *format, ...)
 void report_failure(const char *what);
 /* Sets errno from a negative one, and gives -1. */
 int report_errno(int ret);
-/* What rpmem_errormsg() gives. */
+/* The text of rpmem_errormsg(). */
 const char *report_message(void);
 
 #endif /* RPMEM_REPORT_H */

@@ -170,7 +170,7 @@ int rpmem_remove(const char *target, const char *pool_set, int flags)
 
 /* --- calls on a pool --- */
 
-/* What a call is about to do; its checks need no more. */
+/* The arguments of a call; its checks need no more. */
 struct call {
 	size_t offset;
 	size_t length;

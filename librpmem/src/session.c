@@ -191,7 +191,7 @@ static int reply_timeout_ms(const struct session *s, uint64_t pool_bytes)
 	return ms < INT32_MAX ? (int)ms : INT32_MAX;
 }
 
-/* What the codec cannot know: the reply must suit the request. */
+/* Checks that the reply suits the request, which the codec cannot know. */
 static int check_pool(struct session *s, const struct control_pool_request *request, bool create,
 		      const struct control_pool_reply *reply)
 {

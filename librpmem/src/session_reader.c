@@ -47,7 +47,7 @@ static bool read_stderr(struct session *s)
 	return true;
 }
 
-/* What ssh prints may come after the end of stdout; a master of ssh may keep stderr open. */
+/* Output of ssh may come after the end of stdout; a master of ssh may keep stderr open. */
 static void drain_stderr(struct session *s)
 {
 	int64_t end_ms = monotonic_ms() + SESSION_DRAIN_MS, left_ms;

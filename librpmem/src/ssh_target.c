@@ -25,7 +25,7 @@ static int refuse(const char *text, const char *why)
 	return -EINVAL;
 }
 
-/* As OpenSSH 9.6 does (ssh.c, valid_hostname and valid_ruser), and blanks. */
+/* Refuses what OpenSSH 9.6 does (ssh.c, valid_hostname and valid_ruser), and blanks. */
 static bool is_harmless(struct span span)
 {
 	for (size_t i = 0; i < span.len; i++) {

@@ -87,7 +87,7 @@ static int check_stop(struct lane_stream *stream, size_t moved)
 	return poll(&stop, 1, 0) == 1 ? -ECANCELED : 0;
 }
 
-/* What a call that moved nothing stands for; 0: there is nothing yet. */
+/* The reason why a call moved nothing; 0: there is nothing yet. */
 static int reason(int error)
 {
 	switch (error) {
