@@ -3,8 +3,8 @@
  * guard.c -- see guard.h. Called when the engine is loaded, which is before fio
  * looks at what it exports.
  *
- * fio exports its version to its engines as a string; a program without it is
- * no fio that we know of.
+ * fio exports its version to its engines as a string; every fio that we know of
+ * has it.
  */
 #include <dlfcn.h>
 #include <stdio.h>

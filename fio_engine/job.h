@@ -28,14 +28,14 @@ int server_init(struct thread_data *td);
 enum fio_q_status server_queue(struct thread_data *td, struct io_u *io_u);
 void server_cleanup(struct thread_data *td);
 
-/* On stderr: fio's own log is in the file of the results too, where it is no JSON. */
+/* On stderr: fio's own log is in the file of the results too, where it is not JSON. */
 void job_say(const struct thread_data *td, const char *text);
 /* FILE, or FILE.N for the Nth of several jobs of a section. -ENAMETOOLONG. */
 int job_file_name(const struct thread_data *td, const char *file, char *name, size_t size);
 /* Prints the error message; returns what a hook returns for a job that cannot go on. */
 int job_failed(struct thread_data *td);
 /*
- * Whether fio has told the job to end; for those who wait on its behalf, several times a second:
+ * True if fio has told the job to end; for those who wait on its behalf, several times a second:
  * fio's report of a run (--status-interval, SIGUSR1) waits until each job has answered it, too, and
  * ends jobs that wait behind it.
  */

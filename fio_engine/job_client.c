@@ -309,7 +309,7 @@ static int open_log(struct client *client)
 }
 
 /*
- * Where the job does not choose, fio asks for one completion; it takes more, as from its rdma
+ * Fio asks for one completion if the job does not choose; it takes more, as from its rdma
  * engine. But then it hands over several writes for each look at whether an fsync is due, and so
  * fewer fsyncs.
  */

@@ -57,7 +57,7 @@ struct mount {
 	unsigned major, minor;
 	char filesystem[32];
 	char options[256]; /* the mount's and the file system's */
-	char source[64];   /* "pmem0"; empty: it is no device node */
+	char source[64];   /* "pmem0"; empty: it is not a device node */
 };
 
 /* The mount that a path without links is below. */

@@ -73,8 +73,8 @@ int cli_wrong_value(const char *option, const char *value, const char *expected)
 const char *cli_nearest(const char *word, size_t length, const char *const *words);
 
 /*
- * Where standard input, output or errors are closed, no file that is opened later
- * must take their place. They still fail. First of all in main.
+ * Reserves the descriptors of standard input, output and errors that are closed, so that no
+ * file opened later gets one. They still fail. First of all in main.
  */
 void cli_reserve_standard_fds(void);
 

@@ -256,7 +256,7 @@ static size_t clean_command_line(char *line, size_t len)
 
 	size_t left = keep_words(line, len, ' ', kept);
 
-	/* that nothing is left of it is no reason to be empty: it was read */
+	/* nothing is left of it, but it was read: it does not become empty */
 	if (left < len)
 		line[left++] = '\n';
 	return left;

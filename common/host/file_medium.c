@@ -116,7 +116,7 @@ static const char *find_mount(const char *mounts, int mount)
 	return NULL;
 }
 
-/* Behind the fields of any mount: "- TYPE SOURCE OPTIONS"; NULL: it is no overlay. */
+/* Behind the fields of any mount: "- TYPE SOURCE OPTIONS"; NULL: it is not an overlay. */
 static const char *overlay_options(const char *line)
 {
 	const char *end = strchrnul(line, '\n'), *at = strstr(line, " - overlay ");

@@ -29,7 +29,7 @@ enum file_medium file_medium(int fd);
 enum file_medium file_medium_of_type(long type);
 
 /*
- * Where a file of an overlay is in its upper layer: `mounts` is the text of
+ * The path of a file of an overlay in its upper layer: `mounts` is the text of
  * /proc/self/mountinfo, `mount` the number of the file's own, `path` the file's.
  * False: it is not an overlay, syncs nothing (volatile), has no upper layer, or
  * does not fit.

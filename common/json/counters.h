@@ -26,7 +26,7 @@ json_t *counters_read(const struct sysroot *root, const char *device);
 void counters_settle(const struct sysroot *root, const char *device);
 
 /*
- * What was counted in between, for what both have; a counter that went round
+ * The difference of two readings, for counters that both have; one that went round
  * at 32 or 64 bits is put right, one that was reset is left out. Takes both;
  * either may be NULL, and then so is what it gives.
  */

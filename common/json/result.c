@@ -38,7 +38,7 @@ static int check_regular(const char *path)
 	if (S_ISDIR(st.st_mode))
 		return refuse(path, strerror(EISDIR));
 	if (!S_ISREG(st.st_mode))
-		return refuse(path, "it is no regular file (- is standard output)");
+		return refuse(path, "it is not a regular file (- is standard output)");
 	return 0;
 }
 

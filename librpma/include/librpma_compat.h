@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /*
- * What completed. A flush is RPMA_OP_READ, as it always was: the device may do
+ * The operation that completed. A flush is RPMA_OP_READ, as it always was: the device may do
  * it by reading, and the completion does not tell.
  */
 enum rpma_op {

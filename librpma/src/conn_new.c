@@ -143,7 +143,7 @@ static int create_qp_for_lists(struct rpma_conn *conn, struct ibv_qp_init_attr_e
 }
 
 /*
- * What the device has, its provider in this process may be too old for: that of rdma-core 44
+ * The provider in this process may be too old for what the device has: that of rdma-core 44
  * knows the atomic write and no flush. A refusal is not the end.
  */
 static int create_qp_natively(struct rpma_conn *conn, struct ibv_qp_init_attr_ex *attr)

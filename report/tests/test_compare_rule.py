@@ -66,7 +66,7 @@ def test_word(new: tuple[float, ...], higher_is_better: bool, text: str) -> None
 
 
 def test_one_of_many_figures_may_be_chance() -> None:
-    """Its own interval excludes 0, p = 0.02; with nineteen others that show nothing it is no finding."""
+    """Its own interval excludes 0, p = 0.02; with nineteen others that show nothing it is not a finding."""
     nothing = in_pairs(scaled(1.0, (0.8, 1.3, 0.95, 1.12, 0.9)))
     change = of_pairs(BASE, found := scaled(1.035, (0.976, 1.024, 1.0, 0.976, 1.024)))
     assert change is not None and 0.01 < change.p_differs() < 0.05

@@ -6,6 +6,7 @@
     help: COMMAND                    a command whose output to read
     word: REGEX -> INSTEAD           a phrase, and what to write; a blank is any white space,
                                      over the lines of a comment or of a string too
+    in: FOLDER...: REGEX -> INSTEAD  the same, for the files below these folders
     except: SOURCE: TEXT  # REASON   a phrase that stays: TEXT around it in that file or output
 
 An exception that no text needs is an error too.
@@ -21,7 +22,7 @@ BLANK = r"""(?:\s+(?:[*#]\s+)?|\s*["']\s+[fr]?["']\s*)"""
 
 
 def read_list(path: str) -> dict[str, list[str]]:
-    entries: dict[str, list[str]] = {"path": [], "help": [], "word": [], "except": []}
+    entries: dict[str, list[str]] = {"path": [], "help": [], "word": [], "in": [], "except": []}
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             kind, _, value = line.partition(": ")
@@ -43,15 +44,21 @@ def texts(entries: dict[str, list[str]]) -> dict[str, str]:
     return found | {command: output(command) for command in entries["help"]}
 
 
+def compiled(word: str, *folders: str) -> tuple[re.Pattern[str], str, tuple[str, ...]]:
+    regex, _, instead = word.partition(" -> ")
+    return re.compile(regex.replace(" ", BLANK), re.IGNORECASE), instead, folders
+
+
 def main() -> int:
     entries = read_list(sys.argv[1])
-    words = [(re.compile(regex.replace(" ", BLANK), re.IGNORECASE), instead)
-             for regex, _, instead in (word.partition(" -> ") for word in entries["word"])]
+    words = [compiled(word, "") for word in entries["word"]]
+    for folders, _, word in (entry.partition(": ") for entry in entries["in"]):
+        words.append(compiled(word, *(f"{folder}/" for folder in folders.split())))
     unused = {tuple(entry.partition("  # ")[0].split(": ", 1)) for entry in entries["except"]}
     wrong = 0
     for source, text in texts(entries).items():
-        for word, instead in words:
-            for match in word.finditer(text):
+        for word, instead, folders in words:
+            for match in word.finditer(text) if source.startswith(folders) else ():
                 around = " ".join(text[max(0, match.start() - 60):match.end() + 60].split())
                 excused = {entry for entry in unused if entry[0] == source and entry[1] in around}
                 unused -= excused

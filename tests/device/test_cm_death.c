@@ -152,7 +152,7 @@ static void port__of_a_killed_server_is_free(void **unused)
 	OK(rdma_destroy_id(cm.listener));
 	cm.listener = cm_id(cm.server.channel);
 	OK(rdma_bind_addr(cm.listener, test_sockaddr(test_addr(), cm.port, &room)));
-	/* only bound, it is no listener, and no other process gets the port meanwhile */
+	/* only bound, it is not a listener, and no other process gets the port meanwhile */
 	cm_connect(cm.client.id, &param);
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
 	OK(rdma_listen(cm.listener, 1));

@@ -297,7 +297,7 @@ static void message__that_is_too_long_for_its_receive_is_dropped(void **unused)
 	next_one_arrives(100);
 }
 
-/* IBA C10-93.1.1: no packet is sent, and it is no error. */
+/* IBA C10-93.1.1: no packet is sent, and it is not an error. */
 static void message__longer_than_the_mtu_is_not_sent(void **unused)
 {
 	ud_recv(&b, 7, 0, 8192);

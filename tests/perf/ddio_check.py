@@ -5,7 +5,7 @@ below switches, 32 root ports, 8 regions of persistent memory. By hand:
 
   tests/perf/ddio_check.py build/release/tools/rpma-ddio-check/rpma-ddio-check
 
-It reads a clock, so it is no test; more than a second ends it with 1.
+It reads a clock, so it is not a test; more than a second ends it with 1.
 """
 from __future__ import annotations
 

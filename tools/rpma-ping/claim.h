@@ -23,7 +23,7 @@ const struct verdict_row *claim_decode(uint64_t word);
 const struct verdict_row *claim_inspect(const char *device, const char *target);
 
 /*
- * What --expect-persistent asks of a server. A refusal is stored as a failure.
+ * Checks a server for --expect-persistent. A refusal is stored as a failure.
  * *native_only: it holds for the flush of the device alone, not for one by a read.
  */
 int claim_check(const char *server, const struct region_remote *region, uint64_t word,

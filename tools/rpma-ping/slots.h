@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * slots.h -- the server's memory, in slots of one size: each connection has one
- * to itself, so clients do not disturb each other. It is no wall against a hostile
+ * to itself, so clients do not disturb each other. It is not a wall against a hostile
  * one: the registration of a slot outlives the client it was told to.
  */
 #ifndef SLOTS_H

@@ -25,7 +25,7 @@ class Printed:
 
 
 def parse(text: str) -> Printed | None:
-    """None where it is no number with a unit that a table has."""
+    """None if it is not a number with a unit that a table has."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
         return None

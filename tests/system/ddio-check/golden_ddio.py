@@ -321,7 +321,7 @@ TREES = [
     Golden("clx-off-probe-on", "the traffic stays in the cache although the register reads off",
            healthy(probe=SEEN_ON), "conflict", None, {"DDIO-06": FAIL}, PROBE),
     Golden("clx-on-probe-off", "the traffic goes to memory although bit 7 is 1: true where "
-           "allocation is off for the whole processor, which is not read; so it is no "
+           "allocation is off for the whole processor, which is not read; so it is not a "
            "contradiction, and no proof either",
            in_slot(*registers(ON), probe=SEEN_OFF), "ddio-on-possible",
            Ddio("ON_POSSIBLE", "probe", registers=ON), {"DDIO-04": WARN, "DDIO-06": UNKNOWN},

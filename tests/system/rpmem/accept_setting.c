@@ -185,7 +185,7 @@ const char *set_of(enum kind kind)
 
 /* --- pools -------------------------------------------------------------------------- */
 
-/* What a case does not free stays reachable until its process ends: it is no leak. */
+/* What a case does not free stays reachable until its process ends: it is not a leak. */
 unsigned char *heap(size_t size)
 {
 	static unsigned char *kept[256];

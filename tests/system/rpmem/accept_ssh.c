@@ -94,7 +94,7 @@ static void each_status(void)
 	}
 }
 
-/* Magic, version, type, status and length: whatever it is taken for, it is no pool. */
+/* Magic, version, type, status and length: whatever it is taken for, it is not a pool. */
 static void each_byte_of_a_header(void)
 {
 	char script[64];

@@ -197,7 +197,8 @@ static void window__opens_its_part_of_the_region(void **unused)
 	assert_false(window_opens(qp, WINDOW_AT, 2001));
 	assert_null(mr_check_window(segment, qp, WINDOW, WINDOW_AT, 8, IBV_ACCESS_REMOTE_READ,
 				    &memory));
-	assert_null(mr_check(segment, WINDOW, PD, WINDOW_AT, 8, 0, &memory)); /* it is no lkey */
+	assert_null(
+		mr_check(segment, WINDOW, PD, WINDOW_AT, 8, 0, &memory)); /* it is not an lkey */
 	assert_int_equal(mr_reason(segment, WINDOW, PD, WINDOW_AT, 8, 0), VENDOR_WINDOW_USE);
 	assert_int_equal(mr_reason(segment, WINDOW + 1, PD, WINDOW_AT, 8, 0),
 			 VENDOR_WINDOW_UNBOUND);

@@ -11,8 +11,8 @@
 enum rpma_flush_type persisting_flush(const struct message_welcome *welcome, uint32_t target);
 
 /*
- * What auto is worth trying on the target: native, or what it has to be with
- * the reason stored in *choice.
+ * The persistence that auto tries first on the target: native, or what it has to be
+ * with the reason stored in *choice.
  */
 enum bench_persist persisting_first(const struct message_welcome *welcome, uint32_t target,
 				    struct persist_choice *choice);

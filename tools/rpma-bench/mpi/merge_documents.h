@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 /*
- * What ranks hand in is an array, rank 0 first:
+ * Ranks hand in an array, rank 0 first:
  *   {"rank", "host_name", "measured": [{"server", "server_rank", "document",
  *    "starts": [{"begin_unix_ns", "start_lag_ns"}, ...]}, ...]}
  * A document is a result of one client, of which rank 0 has at least one;

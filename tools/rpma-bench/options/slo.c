@@ -351,7 +351,7 @@ static enum cover cover_of(const struct slo *slo, const json_t *point)
 }
 
 /*
- * What a figure of a latency that is not known is at least: the largest known quantile below it,
+ * A lower bound of an unknown figure of a latency: the largest known quantile below it,
  * and for the response the time of the plan, as what was never begun waited that long.
  */
 static double least_of(const json_t *point, const char *metric)

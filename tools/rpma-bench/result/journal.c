@@ -207,8 +207,8 @@ static int take_repeats(struct journal *j, const struct plan *plan, json_t **rep
 }
 
 /*
- * What stands there already: its head, or NULL for an empty file and for a
- * head of ours that is torn; and whether there is more.
+ * Reads the head that the file has already, NULL for an empty file and for a
+ * head of ours that is torn; tells if there is more.
  */
 static int read_head(struct journal *j, bool *more)
 {

@@ -24,7 +24,7 @@ struct journal_run {
 };
 
 /*
- * With --resume: opens and locks the journal, and takes the identity of its
+ * For --resume: opens and locks the journal, and takes the identity of its
  * run from it, before the plan is made: the seed gives the order.
  */
 int journal_resume(struct journal **journal, const struct options *options,

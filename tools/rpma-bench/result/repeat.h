@@ -81,7 +81,7 @@ int repeat_make_steps(struct repeat *repeat, struct steps *steps, const char *co
 void repeat_clear(struct repeat *repeat);
 
 /*
- * What this side measured itself, of a struct repeat with latency, steps and
+ * The figures that this side measured itself, of a struct repeat with latency, steps and
  * threads filled: {"ops", "elapsed_ns", "latency", "steps", "threads"}. It is
  * the "reverse" and the "registration" of a server's report. NULL: no memory.
  */

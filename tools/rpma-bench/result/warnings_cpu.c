@@ -34,7 +34,7 @@ static json_int_t throttled(const json_t *repeat, const char *host)
 }
 
 /*
- * Where the share of other programs is unknown, the sum is a lower bound. While the kernel stopped
+ * The sum is a lower bound if the share of other programs is unknown. While the kernel stopped
  * this end for its quota others could have its CPUs: they took nothing from it.
  */
 static struct taken taken_of(const json_t *point, const json_t *repeat, const char *host)

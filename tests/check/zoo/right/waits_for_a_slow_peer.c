@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A receive is posted, and its message comes two seconds later: polling for it is no mistake. */
+/* A receive is posted, and its message comes two seconds later: polling for it is legal. */
 #include "zoo.h"
 
 int main(void)

@@ -14,7 +14,7 @@ const struct operation *operation_find(enum bench_op op, enum bench_persist pers
 const struct operation *operation_of_reads(const struct params *params);
 
 /*
- * What a latency spans, a word of the schema; persist is not auto. Only the
+ * The span of a latency, a word of the schema; persist is not auto. Only the
  * completions tell how a device flushed.
  */
 const char *operation_latency_kind(const struct params *params, bool native_flush);
