@@ -18,6 +18,7 @@
 #include "common/base/histogram.h"
 #include "live.h"
 #include "operation.h"
+#include "tools/rpma-bench/protocol/plain_counts.h"
 
 #define MEASURE_WINDOWS	  10
 #define MEASURE_WINDOW_NS 100000000ULL
@@ -80,9 +81,7 @@ struct measured {
 	uint64_t bytes;	       /* in all that finished */
 	uint64_t read_ops;     /* how many of these are reads of a mix */
 	uint64_t elapsed_ns;   /* from the begin to the last completion */
-	uint64_t late_ops;     /* open loop: begun more than a period after their plan */
-	uint64_t unbegun_ops;  /* open loop: planned, and not begun when the limit ended it */
-	uint64_t max_lag_ns;
+	uint64_t PLAIN_COUNT_FIELDS;
 	bool interrupted;	  /* a signal, or stop, ended it early */
 	bool native_flush;	  /* flushes completed as such, not as reads */
 	bool native_atomic_write; /* atomic writes completed as such, not as writes */

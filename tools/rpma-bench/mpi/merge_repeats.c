@@ -347,6 +347,11 @@ static json_t *null_of(struct sides s, const char *key)
 	return json_null();
 }
 
+#define WAY(name, join)                                                                            \
+	{                                                                                          \
+		.key = #name, .merge = join##_of                                                   \
+	}
+
 /* How keys are merged that are no counts to add up, and no latencies. */
 static const struct {
 	const char *key;
@@ -357,7 +362,7 @@ static const struct {
 	{"complete", complete_of},
 	{"used", used_of},
 	{"elapsed_ns", most_of},
-	{"max_lag_ns", most_of},
+	PLAIN_COUNT_ROWS(WAY, PLAIN_COUNT_COMMA),
 	{"steps", steps_of},
 	{"warmup", warmup_of},
 	{"intervals", intervals_of},

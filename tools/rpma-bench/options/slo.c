@@ -17,13 +17,16 @@
 #include "common/base/failure.h"
 #include "common/json/json_path.h"
 #include "common/json/result.h"
+#include "tools/rpma-bench/protocol/plain_counts.h"
 
-#define METRIC_MAX 64
+#define METRIC_MAX	 64
+
+#define NAME(name, join) #name
+#define COUNT_NAMES	 PLAIN_COUNT_ROWS(NAME, ", ")
 
 const char slo_metrics[] =
-	"ops_per_s, bytes_per_s, late_ops, unbegun_ops, max_lag_ns, reverse.ops_per_s, "
-	"reverse.bytes_per_s, verify.mismatches, or lat, read, response or reverse with .min_ns, "
-	".mean_ns, .max_ns, "
+	"ops_per_s, bytes_per_s, " COUNT_NAMES ", reverse.ops_per_s, reverse.bytes_per_s, "
+	"verify.mismatches, or lat, read, response or reverse with .min_ns, .mean_ns, .max_ns, "
 	".p50_ns, .p90_ns, .p95_ns, .p99_ns, .p99.9_ns, .p99.99_ns, .p99.999_ns or .p99.9999_ns";
 
 struct slo {
@@ -40,12 +43,15 @@ struct metric {
 	const char *of_repeat; /* where each repeat has its own */
 };
 
+#define COUNT_METRIC(metric_, join)                                                                \
+	{                                                                                          \
+		.name = #metric_, .path = #metric_, .of_repeat = #metric_                          \
+	}
+
 static const struct metric figures[] = {
 	{"ops_per_s", "ops_per_s/mean", "ops_per_s"},
 	{"bytes_per_s", "bytes_per_s/mean", "bytes_per_s"},
-	{"late_ops", "late_ops", "late_ops"},
-	{"unbegun_ops", "unbegun_ops", "unbegun_ops"},
-	{"max_lag_ns", "max_lag_ns", "max_lag_ns"},
+	PLAIN_COUNT_ROWS(COUNT_METRIC, PLAIN_COUNT_COMMA),
 	{"reverse.ops_per_s", "reverse/ops_per_s/mean", "reverse/ops_per_s"},
 	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean", "reverse/bytes_per_s"},
 	{"verify.mismatches", "verify/mismatches", "verify/mismatches"},

@@ -180,15 +180,24 @@ static int merge_histograms(const struct threads *t, struct repeat *r)
 	return 0;
 }
 
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a + b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#define ADD_COUNT(name, join) repeat->name = join(repeat->name, m->name)
+
 static void add_thread(struct repeat *repeat, const struct measured *m)
 {
 	repeat->ops += m->ops;
 	repeat->bytes += m->bytes;
 	repeat->read_ops += m->read_ops;
-	repeat->late_ops += m->late_ops;
-	repeat->unbegun_ops += m->unbegun_ops;
-	if (m->max_lag_ns > repeat->max_lag_ns)
-		repeat->max_lag_ns = m->max_lag_ns;
+	PLAIN_COUNT_ROWS(ADD_COUNT, ;);
 	repeat->complete = repeat->complete && !m->interrupted;
 	repeat->native_flush = repeat->native_flush && (m->ops == 0 || m->native_flush);
 	repeat->native_atomic_write =

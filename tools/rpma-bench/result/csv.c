@@ -16,6 +16,7 @@
 #include "common/base/failure.h"
 #include "common/json/json_path.h"
 #include "common/json/result.h"
+#include "tools/rpma-bench/protocol/plain_counts.h"
 
 enum from { RUN, POINT, REPEAT };
 
@@ -43,6 +44,11 @@ struct column {
 #define STEP(name)                                                                                 \
 	{                                                                                          \
 		name "_mean_ns", REPEAT, "steps/name=" name "/latency/mean_ns"                     \
+	}
+
+#define COUNT(name_, join)                                                                         \
+	{                                                                                          \
+		.name = #name_, .from = REPEAT, .path = #name_                                     \
 	}
 
 static const struct column columns[] = {
@@ -93,9 +99,7 @@ static const struct column columns[] = {
 	{"ops_per_s", REPEAT, "ops_per_s"},
 	{"bytes_per_s", REPEAT, "bytes_per_s"},
 	LATENCY("latency", "latency"),
-	{"late_ops", REPEAT, "late_ops"},
-	{"unbegun_ops", REPEAT, "unbegun_ops"},
-	{"max_lag_ns", REPEAT, "max_lag_ns"},
+	PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA),
 	LATENCY("response_latency", "response_latency"),
 	LATENCY("read_latency", "read_latency"),
 	{"reverse_elapsed_ns", REPEAT, "reverse/elapsed_ns"},

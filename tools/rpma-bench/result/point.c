@@ -16,6 +16,7 @@
 #include "common/json/result.h"
 #include "outlier_hints.h"
 #include "summary.h"
+#include "tools/rpma-bench/protocol/plain_counts.h"
 
 /* Repeats that count, and room for a number and a value of each. */
 struct selection {
@@ -275,6 +276,8 @@ static json_t *flagged_json(struct selection *s)
 	return list;
 }
 
+#define PUT_COUNT(name, join) bad |= json_object_set_new(summary, #name, join##_of(&s, #name))
+
 json_t *point_summary(const json_t *repeats)
 {
 	json_t *summary = json_object();
@@ -289,9 +292,7 @@ json_t *point_summary(const json_t *repeats)
 	at(&s, "");
 	bad |= json_object_set_new(summary, "ops_per_s", mean_of(&s, "ops_per_s"));
 	bad |= json_object_set_new(summary, "bytes_per_s", mean_of(&s, "bytes_per_s"));
-	bad |= json_object_set_new(summary, "late_ops", sum_of(&s, "late_ops"));
-	bad |= json_object_set_new(summary, "unbegun_ops", sum_of(&s, "unbegun_ops"));
-	bad |= json_object_set_new(summary, "max_lag_ns", most_of(&s, "max_lag_ns"));
+	PLAIN_COUNT_ROWS(PUT_COUNT, ;);
 	bad |= json_object_set_new(summary, "latency", merged_json(at(&s, "latency")));
 	bad |= json_object_set_new(summary, "read_latency", merged_json(at(&s, "read_latency")));
 	bad |= json_object_set_new(summary, "response_latency",

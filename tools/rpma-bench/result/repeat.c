@@ -185,6 +185,9 @@ static json_t *client_cpu(const struct repeat *r)
 	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->process_wall_ns));
 }
 
+#define PUT_COUNT(name, join)                                                                      \
+	bad |= json_object_set_new(repeat, #name, open_loop ? result_integer(r->name) : json_null())
+
 static bool add_figures(json_t *repeat, const struct repeat *r)
 {
 	bool open_loop = r->params.rate_per_s > 0;
@@ -202,12 +205,7 @@ static bool add_figures(json_t *repeat, const struct repeat *r)
 	bad |= json_object_set_new(repeat, "latency", latency_of(r->latency));
 	bad |= json_object_set_new(repeat, "read_latency", latency_of(r->read_latency));
 	bad |= json_object_set_new(repeat, "response_latency", latency_of(r->response));
-	bad |= json_object_set_new(repeat, "late_ops",
-				   open_loop ? result_integer(r->late_ops) : json_null());
-	bad |= json_object_set_new(repeat, "unbegun_ops",
-				   open_loop ? result_integer(r->unbegun_ops) : json_null());
-	bad |= json_object_set_new(repeat, "max_lag_ns",
-				   open_loop ? result_integer(r->max_lag_ns) : json_null());
+	PLAIN_COUNT_ROWS(PUT_COUNT, ;);
 	bad |= json_object_set_new(repeat, "steps", steps_json(r));
 	bad |= json_object_set_new(repeat, "warmup", warmup_json(&r->warmup));
 	bad |= json_object_set_new(repeat, "intervals", intervals_json(r));

@@ -17,6 +17,7 @@
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"
 #include "tools/rpma-bench/measure/workers.h"
+#include "tools/rpma-bench/protocol/plain_counts.h"
 
 /* Part of a connect or a registration, timed by itself. */
 struct repeat_step {
@@ -42,9 +43,7 @@ struct repeat {
 	uint64_t bytes; /* sent with mixed sizes; else they follow from ops */
 	uint64_t read_ops;
 	uint64_t elapsed_ns;
-	uint64_t late_ops;
-	uint64_t unbegun_ops;
-	uint64_t max_lag_ns;
+	uint64_t PLAIN_COUNT_FIELDS;
 	struct histogram *latency;	    /* owned; all threads merged; NULL: none */
 	struct histogram *read_latency;	    /* owned; of a mix; else NULL */
 	struct histogram *response;	    /* owned; open loop; else NULL */

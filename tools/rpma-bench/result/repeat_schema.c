@@ -6,6 +6,8 @@
  */
 #include "repeat_schema.h"
 
+#include "tools/rpma-bench/protocol/plain_counts.h"
+
 /* Words of a library that did not tell are null. */
 static const struct schema rpmem[] = {
 	{"transport", SCHEMA_WORD, SCHEMA_NULL, "rdma tcp"},
@@ -166,6 +168,11 @@ static const struct schema warning_fields[] = {
 };
 static const struct schema warning = {NULL, SCHEMA_OBJECT, 0, warning_fields};
 
+#define COUNT(name, join)                                                                          \
+	{                                                                                          \
+		.key = #name, .kind = SCHEMA_COUNT, .may = SCHEMA_NULL                             \
+	}
+
 const struct schema repeat_fields[] = {
 	{"index", SCHEMA_COUNT, 0, NULL},
 	{"order", SCHEMA_COUNT, 0, NULL},
@@ -178,9 +185,7 @@ const struct schema repeat_fields[] = {
 	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
 	{"read_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
 	{"response_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
-	{"late_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"unbegun_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"max_lag_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA),
 	{"steps", SCHEMA_LIST, SCHEMA_NULL, &step},
 	{"warmup", SCHEMA_OBJECT, 0, warmup},
 	{"intervals", SCHEMA_LIST, SCHEMA_NULL, &interval},
