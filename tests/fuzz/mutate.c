@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/random.h"
 #include "fuzz.h"
 
 /* A sanitizer ends the process in a way of its own; NULL without one. */
@@ -22,11 +23,7 @@ static volatile long current_round;
 
 static uint64_t next_random(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
+	return random_next(&state);
 }
 
 static size_t mutate(uint8_t *input, size_t len)

@@ -7,14 +7,11 @@
 
 #include <stdint.h>
 
-/* splitmix64 */
+#include "common/base/random.h"
+
 static inline uint64_t test_random(uint64_t *state)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
+	return random_next(state);
 }
 
 /* 0 <= x < 1 */

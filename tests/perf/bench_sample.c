@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/histogram.h"
+#include "common/base/random.h"
 
 #define ROUNDS	15
 #define SAMPLES (1u << 12)
@@ -21,14 +22,10 @@
 
 static uint64_t ticks[SAMPLES];
 
-/* splitmix64, by its place; 0 to 1 */
-static double uniform(uint64_t place)
+/* The number at this index; 0 to 1. */
+static double uniform(uint64_t index)
 {
-	uint64_t z = place * 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0; /* 2^53 */
+	return (double)(random_mix(index * RANDOM_STEP) >> 11) / 9007199254740992.0; /* 2^53 */
 }
 
 /* Lognormal, by twelve uniform numbers. */

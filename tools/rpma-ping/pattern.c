@@ -4,15 +4,7 @@
  */
 #include "pattern.h"
 
-/* splitmix64 */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
+#include "common/base/random.h"
 
 void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size, uint64_t salt)
 {
@@ -22,7 +14,7 @@ void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size,
 
 	for (size_t i = 0; i < size; i++) {
 		if (i % sizeof(word) == 0)
-			word = next(&salt);
+			word = random_next(&salt);
 		for (unsigned p = 0; p < count && p < PATTERNS_MAX; p++)
 			patterns[p * stride + i] =
 				(uint8_t)(word >> (8 * (i % sizeof(word)))) ^ flips[p];

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/base/failure.h"
+#include "common/base/random.h"
 #include "common/rdma/connection.h"
 #include "common/rdma/gpspm.h"
 #include "common/rdma/handshake.h"
@@ -46,14 +47,9 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* splitmix64 */
 static uint64_t chance(struct end *e, uint64_t below)
 {
-	uint64_t z = e->random += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % below;
+	return random_next(&e->random) % below;
 }
 
 static bool open_end(struct end *e, const char *address, enum rpma_util_ibv_context_type type)

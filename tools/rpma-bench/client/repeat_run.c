@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "common/base/random.h"
 #include "common/base/thread.h"
 #include "common/json/counters.h"
 #include "connect_test.h"
@@ -26,12 +27,8 @@ struct trial {
 /* Another seed for each repeat of each point, the same ones for the same seed of the run. */
 static uint64_t seed_of(const struct run *run, const struct plan_trial *trial)
 {
-	uint64_t x = run->record.seed +
-		     0x9e3779b97f4a7c15ULL * (trial->point * PLAN_TRIALS_MAX + trial->repeat + 1);
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
+	return random_mix(run->record.seed +
+			  RANDOM_STEP * (trial->point * PLAN_TRIALS_MAX + trial->repeat + 1));
 }
 
 static void init(struct trial *trial, struct run *run, size_t order)

@@ -9,17 +9,8 @@
 
 #include <math.h>
 
+#include "common/base/random.h"
 #include "tools/rpma-bench/protocol/params.h"
-
-/* splitmix64, by Sebastiano Vigna; public domain. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
 
 void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, double first_ns,
 		   uint64_t seed)
@@ -35,7 +26,7 @@ void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, d
 /* Its mean is 1; the uniform number behind it is never 0. */
 static double exponential(uint64_t *random)
 {
-	return -log(((double)(next_random(random) >> 11) + 0.5) * 0x1p-53);
+	return -log(((double)(random_next(random) >> 11) + 0.5) * 0x1p-53);
 }
 
 double arrivals_next(struct arrivals *a)

@@ -13,6 +13,7 @@
 #include <poll.h>
 
 #include "arrivals.h"
+#include "common/base/random.h"
 #include "loop.h"
 
 #define MEASURE_WC_MAX 16
@@ -128,14 +129,9 @@ static inline void measure_record(const struct loop *l, struct histogram *h, uin
 		histogram_record(h, clock_ns(l->cfg->clock, ticks));
 }
 
-/* splitmix64 */
 static inline bool measure_choose_read(struct loop *l)
 {
-	uint64_t z = l->random += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) >> 32 < l->read_below;
+	return random_next(&l->random) >> 32 < l->read_below;
 }
 
 /*

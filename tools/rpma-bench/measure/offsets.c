@@ -12,21 +12,14 @@
 #include <endian.h>
 #include <string.h>
 
+#include "common/base/random.h"
 #include "zipf.h"
 
 #define WORD 8
 
-/* The finalizer of splitmix64. */
-static uint64_t hash(uint64_t z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
 static uint64_t word_at(const struct access *access, uint64_t source_offset)
 {
-	return htole64(hash(access->salt + source_offset / WORD * 0x9e3779b97f4a7c15ULL));
+	return htole64(random_mix(access->salt + source_offset / WORD * RANDOM_STEP));
 }
 
 static uint64_t stride_of(const struct params *params)
@@ -55,14 +48,14 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 {
 	uint64_t slice = target_bytes / params_qps(params) / ACCESS_LINE * ACCESS_LINE;
 	uint64_t stride = stride_of(params), tail = tail_bytes(params);
-	uint64_t of_qp = hash(seed + qp * 0x9e3779b97f4a7c15ULL);
+	uint64_t of_qp = random_mix(seed + qp * RANDOM_STEP);
 
 	*access = (struct access){
 		.base = qp * slice + tail,
 		.stride = stride,
 		.slots = (slice - tail) / stride,
-		.salt = hash(of_qp + 1),
-		.keys = {hash(of_qp + 2), hash(of_qp + 3)},
+		.salt = random_mix(of_qp + 1),
+		.keys = {random_mix(of_qp + 2), random_mix(of_qp + 3)},
 	};
 	access->sequential = params->pattern == BENCH_SEQ;
 	access->turn = access->sequential && params->mix == NULL ? access->slots : 0;

@@ -11,14 +11,11 @@
 
 #include <math.h>
 
-/* The finalizer of splitmix64, by Sebastiano Vigna; public domain. */
+#include "common/base/random.h"
+
 static double uniform(uint64_t *state)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* The area under x^-theta from 1 to x; a logarithm where theta is 1. */

@@ -17,6 +17,7 @@
 
 #include "axes.h"
 #include "common/base/failure.h"
+#include "common/base/random.h"
 #include "target_selector.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* doubles keep 53 bits */
@@ -193,21 +194,11 @@ static void find_varying(struct plan *plan)
 	}
 }
 
-/* splitmix64, by Sebastiano Vigna; public domain. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
 /* Fisher-Yates; the bias of a modulo is far below what an order could show. */
 static void shuffle(struct plan_trial *trials, size_t count, uint64_t *state)
 {
 	for (size_t i = count; i > 1; i--) {
-		size_t k = (size_t)(next_random(state) % i);
+		size_t k = (size_t)(random_next(state) % i);
 		struct plan_trial trial = trials[i - 1];
 
 		trials[i - 1] = trials[k];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/random.h"
 #include "common/base/units.h"
 
 static bool has_size(const struct size_mix *mix, uint64_t size_bytes)
@@ -95,16 +96,6 @@ const char *size_mix_print(const struct size_mix *mix, char text[SIZE_MIX_TEXT_M
 	return text;
 }
 
-/* splitmix64, by Sebastiano Vigna; public domain. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
 void size_mix_draw(const struct size_mix *mix, uint64_t seed, uint32_t draws[SIZE_MIX_DRAWS])
 {
 	uint32_t count = 0;
@@ -114,7 +105,7 @@ void size_mix_draw(const struct size_mix *mix, uint64_t seed, uint32_t draws[SIZ
 			draws[count++] = (uint32_t)mix->size_bytes[i];
 	}
 	for (uint32_t i = SIZE_MIX_DRAWS; i > 1; i--) {
-		uint32_t k = (uint32_t)(next_random(&seed) % i), draw = draws[i - 1];
+		uint32_t k = (uint32_t)(random_next(&seed) % i), draw = draws[i - 1];
 
 		draws[i - 1] = draws[k];
 		draws[k] = draw;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/base/random.h"
 #include "common/rdma/gpspm.h"
 #include "common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/exchange.h"
@@ -15,14 +16,9 @@
 #define HANDSHAKE_ROOM 56 /* private data in a request (rdma_connect(3)) */
 #define ANSWER_MS      5000
 
-/* splitmix64 */
 uint64_t attack_random(struct victim *victim, uint64_t below)
 {
-	uint64_t z = victim->random += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % below;
+	return random_next(&victim->random) % below;
 }
 
 static void fill(struct victim *v, uint8_t *bytes, size_t len)
