@@ -95,7 +95,7 @@ static void count(struct memory_server *m, const struct applicant *a)
 
 static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 {
-	struct session *none = NULL, **slot = a->before;
+	struct session **slot = a->before;
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
 	struct session *s = NULL;
 
@@ -104,14 +104,16 @@ static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
 	if (!a->welcome)
 		say_refusal(m, a);
 	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->job_request : NULL,
-			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply,
-			 slot != NULL ? slot : &none, now_ms) != 0) {
+			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply, now_ms) != 0) {
 		session_say("rejected %s: %s", a->from, failure_get()->text);
 		return;
 	}
 	if (a->welcome)
 		count(m, a);
-	if (slot == NULL)
+	s->came = slot != NULL;
+	if (slot != NULL)
+		session_close(slot);
+	else
 		slot = &m->sessions[m->count++];
 	*slot = s;
 }

@@ -97,8 +97,7 @@ static void close_connection(struct session *s)
 
 int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct job_request *job_request,
-		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES],
-		 struct session **before, int64_t now_ms)
+		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES], int64_t now_ms)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int ret = 0;
@@ -122,8 +121,6 @@ int session_open(struct session **session, const struct session_cfg *cfg,
 		session_close(&s);
 		return ret;
 	}
-	s->came = *before != NULL;
-	session_close(before);
 	*session = s;
 	return 0;
 }

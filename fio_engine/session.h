@@ -65,13 +65,11 @@ struct session {
 
 /*
  * Takes the request in any case, and accepts it with the reply. job_request NULL: the
- * reply refuses. before: the session of this client whose place it takes, or
- * NULL; closed.
+ * reply refuses.
  */
 int session_open(struct session **session, const struct session_cfg *cfg,
 		 struct rpma_conn_req **req, const struct job_request *job_request,
-		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES],
-		 struct session **before, int64_t now_ms);
+		 const char *name, const uint8_t reply[HANDSHAKE_REPLY_BYTES], int64_t now_ms);
 void session_close(struct session **session);
 
 /* True if messages of it may come. */

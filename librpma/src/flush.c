@@ -79,8 +79,7 @@ static inline __attribute__((always_inline)) int flush_by_read(struct rpma_conn 
 }
 
 static int flush_listed(struct rpma_conn *conn, const struct rpma_mr_remote *dst, size_t dst_offset,
-			size_t len, unsigned placement, unsigned level, int flags,
-			const void *op_context)
+			size_t len, unsigned placement_and_level, int flags, const void *op_context)
 {
 	struct ibv_send_wr wr;
 
@@ -88,7 +87,7 @@ static int flush_listed(struct rpma_conn *conn, const struct rpma_mr_remote *dst
 	wr.wr.atomic.remote_addr = dst->addr + dst_offset;
 	wr.wr.atomic.rkey = dst->rkey;
 	wr.wr.atomic.compare_add = len;
-	wr.wr.atomic.swap = placement | level << 8;
+	wr.wr.atomic.swap = placement_and_level;
 	return rpma_sendq_post(conn, &wr, flags);
 }
 
@@ -103,8 +102,8 @@ static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *d
 	uint8_t level = len > UINT32_MAX ? RPMA_FLUSH_MR : RPMA_FLUSH_RANGE;
 
 	if (!rpma_posts_at_once(conn, flags))
-		return flush_listed(conn, dst, dst_offset, len, placement, level, flags,
-				    op_context);
+		return flush_listed(conn, dst, dst_offset, len, placement | (unsigned)level << 8,
+				    flags, op_context);
 	ibv_wr_start(qpx);
 	qpx->wr_id = (uint64_t)(uintptr_t)op_context;
 	qpx->wr_flags = rpma_send_flags(flags);
