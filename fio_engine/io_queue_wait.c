@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * io_queue_wait.c -- waits for completions, busily or asleep, and looks up now
- * and then: at the time, at the connection, and at the job's wish to stop.
+ * and then: at the time, at the connection, and at the job's request to stop.
  */
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
  *
  * librpma's calls block on file descriptors; here each is preceded by a poll
  * that knows the time left, the event that ends the connection, and the
- * tool's own wish to stop.
+ * tool's own request to stop.
  */
 #include "connection.h"
 

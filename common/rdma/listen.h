@@ -27,7 +27,7 @@ int endpoint_own(const struct sysroot *root, const struct endpoint_options *opti
 
 /*
  * The device that has the route to the address; may start the tool again. A
- * device that is not the one wished for is still told, with the failure.
+ * device that is not the requested one is still told, with the failure.
  */
 int endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 		   const char *address, struct rpma_peer **peer, struct device *device);

@@ -77,7 +77,7 @@ static double share_of(const struct probe_figures *f)
 }
 
 /* A phase that shows nothing is told of; true. */
-static bool is_spoilt(const struct probe_figures *f, struct answers_probe *probe)
+static bool is_disturbed(const struct probe_figures *f, struct answers_probe *probe)
 {
 	if (f->rdma_bytes < DDIO_PROBE_BYTES_MIN)
 		snprintf(probe->why, sizeof(probe->why),
@@ -147,7 +147,7 @@ void probe_judge(const struct probe_figures *figures, size_t count, struct answe
 {
 	*probe = (struct answers_probe){.window_bytes = PROBE_WINDOW_BYTES};
 	for (size_t i = 0; i < count; i++) {
-		if (is_spoilt(&figures[i], probe))
+		if (is_disturbed(&figures[i], probe))
 			return;
 		probe->rdma_bytes += (int64_t)figures[i].rdma_bytes;
 		probe->memory_write_bytes +=

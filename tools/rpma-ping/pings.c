@@ -44,7 +44,7 @@ static void failed(struct client *c, uint64_t number, struct ping_report *r)
 }
 
 /* Reports the last ping that was lost or corrupt while the connection is there. */
-static void spoilt(struct client *c, uint64_t number, const struct ping_report *r)
+static void damaged(struct client *c, uint64_t number, const struct ping_report *r)
 {
 	const struct pattern_difference *d = &r->difference;
 	char limit[UNITS_TEXT_BYTES];
@@ -125,7 +125,7 @@ static int ping_number(struct client *c, uint64_t number, size_t *size, bool con
 	if (r.end == PING_FAILED)
 		failed(c, number, &r);
 	else if (r.end != PING_BACK)
-		spoilt(c, number, &r);
+		damaged(c, number, &r);
 	screen_ping(c, number, &r);
 	if (screen_broken())
 		return -EPIPE;

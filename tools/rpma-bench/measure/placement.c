@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * placement.c -- the wishes of --pin and --mem-node against a topology.
+ * placement.c -- the requests of --pin and --mem-node against a topology.
  */
 #include "placement.h"
 

@@ -36,7 +36,7 @@ struct placement_request {
 };
 
 /*
- * Chooses, and binds nothing. One error message is set for wishes that cannot be
+ * Chooses, and binds nothing. One error message is set for requests that cannot be
  * met: CPUs or nodes that are not there, and with auto more threads than cores.
  */
 int placement_choose(struct placement *placement, const struct topology *topology,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qp_listener.c -- listens, tells queue pairs from strangers, and answers with the
+ * qp_listener.c -- listens, tells expected connections from others, and answers with the
  * descriptors of the target.
  */
 #include "qp_listener.h"

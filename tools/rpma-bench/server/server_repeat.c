@@ -3,7 +3,7 @@
  * server_repeat.c -- what a repeat needs of the server, from its begin to its report.
  *
  * Everything a client asks for is checked against the target and against what
- * is left to give before anything is made. A stranger who finds the endpoint
+ * is left to give before anything is made. An unexpected client at the endpoint
  * is turned away, and the place stays free for the queue pair it belongs to.
  */
 #include "server_repeat.h"

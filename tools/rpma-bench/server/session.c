@@ -107,7 +107,7 @@ static void send_keepalive(void *session)
 
 /*
  * Waits until a descriptor is readable, and lets the repeat look at its own. A
- * message counts as news only where one is expected.
+ * message is taken only if one is expected.
  */
 static int wait_for_event(struct session *s, bool messages)
 {

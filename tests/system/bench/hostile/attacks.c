@@ -145,7 +145,7 @@ static void junk_handshake(struct victim *v)
 	connection_close(&connection);
 }
 
-/* Another version, a queue pair at the wrong door, or nearly right. */
+/* Another version, a queue pair on the wrong port, or nearly right. */
 static void wrong_handshake(struct victim *v)
 {
 	const struct handshake_request request = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hostile.c -- a client of rpma-bench's server that means no good.
- * Usage: bench_hostile ADDRESS PORT attack COUNT SEED | strangers | hold
+ * Usage: bench_hostile ADDRESS PORT attack COUNT SEED | unexpected | hold
  *
  *	attack     attacks, one after the other
- *	strangers  queue pairs that are not of the repeat, between those that are; exits
+ *	unexpected  queue pairs that are not of the repeat, between those that are; exits
  *	           with 0 if the server told them apart
  *	hold       is welcomed, prints so on stdout, and stays until it is cut off
  */
@@ -33,7 +33,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* Each queue pair is tried by a stranger, out of order, and by whom it is for. */
+/* Each queue pair is tried by an unexpected connection, out of order, and by whom it is for. */
 static int connect_qps(struct victim *v, const struct message_ready *ready,
 		       struct connection *qps[QPS])
 {
@@ -64,7 +64,7 @@ static int run_repeat(struct connection *control)
 	return 0;
 }
 
-static int strangers(struct victim *v)
+static int unexpected(struct victim *v)
 {
 	const struct message_begin begin = attack_good_begin(QPS);
 	struct connection *control = attack_welcomed(v), *qps[QPS] = {NULL};
@@ -101,11 +101,11 @@ static int run(struct victim *v, int argc, char **argv)
 		v->random = strtoul(argv[5], NULL, 10);
 		return attack(v, strtoul(argv[4], NULL, 10));
 	}
-	if (argc == 4 && strcmp(argv[3], "strangers") == 0)
-		return strangers(v);
+	if (argc == 4 && strcmp(argv[3], "unexpected") == 0)
+		return unexpected(v);
 	if (argc == 4 && strcmp(argv[3], "hold") == 0)
 		return hold(v);
-	fprintf(stderr, "usage: %s ADDRESS PORT attack COUNT SEED | strangers | hold\n", argv[0]);
+	fprintf(stderr, "usage: %s ADDRESS PORT attack COUNT SEED | unexpected | hold\n", argv[0]);
 	return 64;
 }
 

@@ -171,8 +171,8 @@ def test_killed_clients_leave_nothing_behind(server: Server) -> None:
     serves_every_kind(server)
 
 
-def test_strangers_get_no_queue_pair_and_keep_none_from_their_place(server: Server) -> None:
-    run(server.hostile("strangers"))
+def test_unexpected_connections_get_no_queue_pair_and_keep_none_out(server: Server) -> None:
+    run(server.hostile("unexpected"))
 
 
 def test_clients_at_once_have_a_run_each(server: Server) -> None:
