@@ -232,6 +232,7 @@ static struct repeat made_disturbed(uint64_t stolen_ns, uint64_t busy_ns)
 	*t = (struct cpu_time){.known = true, .list = "0-3", .cpus = 4, .steal_ns = stolen_ns};
 	t->busy_ns = busy_ns;
 	t->own_ns = 1000000000;
+	t->all_ns = 4000000000; /* four CPUs of a second */
 	return r;
 }
 

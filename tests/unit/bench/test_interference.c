@@ -100,7 +100,7 @@ static void what_cannot_be_told_apart_is_unknown(void **state)
 	}
 }
 
-static void an_older_server_leaves_it_unknown(void **state)
+static void a_server_that_reports_nothing_leaves_it_unknown(void **state)
 {
 	const struct interference client = made(HERE, "0-3"), none = {0};
 	json_t *report = json_pack("{s:i}", "requests", 5);
@@ -183,7 +183,7 @@ static void a_quota_is_of_its_end(void **state)
 	json_decref(json);
 }
 
-static void an_older_server_has_no_word_on_its_quota(void **state)
+static void a_server_may_have_no_word_on_its_quota(void **state)
 {
 	static const char *const reports[] = {"{}", "{\"cpu_quota\": null}", "{\"cpu_quota\": 7}",
 					      "{\"cpu_quota\": {\"cpus\": 1}}"};
@@ -204,12 +204,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quota_is_of_its_end),
-		cmocka_unit_test(an_older_server_has_no_word_on_its_quota),
+		cmocka_unit_test(a_server_may_have_no_word_on_its_quota),
 		cmocka_unit_test(two_hosts_know_their_own_others),
 		cmocka_unit_test(ends_on_one_host_are_not_others),
 		cmocka_unit_test(ends_on_cpus_apart_do_not_meet),
 		cmocka_unit_test(what_cannot_be_told_apart_is_unknown),
-		cmocka_unit_test(an_older_server_leaves_it_unknown),
+		cmocka_unit_test(a_server_that_reports_nothing_leaves_it_unknown),
 		cmocka_unit_test(a_hostile_report_is_not_believed),
 		cmocka_unit_test(a_repeat_carries_it),
 	};

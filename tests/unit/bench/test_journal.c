@@ -498,23 +498,6 @@ static void edited_figures_are_refused(void **state)
 	}
 }
 
-static void what_older_versions_lack_is_not_missed(void **state)
-{
-	static const char *const paths[] = {"repeat/interference",
-					    "repeat/used/atomic_write_method"};
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		char *line = edited(0, paths[i], NULL), path[PATH_MAX];
-
-		journal_with(line);
-		if (resume() != 0)
-			fail_msg("%s: %s", paths[i], failure_get()->text);
-		journal_close(&f.journal, false);
-		assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
-		free(line);
-	}
-}
-
 static void a_point_beyond_the_plan_is_refused(void **state)
 {
 	for (size_t point = 1; point <= POINTS; point++) {
@@ -573,7 +556,6 @@ int main(void)
 		TEST(foreign_files_are_left_alone),
 		TEST(damaged_lines_are_named),
 		TEST(edited_figures_are_refused),
-		TEST(what_older_versions_lack_is_not_missed),
 		TEST(a_point_beyond_the_plan_is_refused),
 		TEST(a_repeat_is_there_once),
 		TEST(without_an_output_nothing_is_kept),

@@ -94,7 +94,7 @@ static void take_text(const json_t *object, const char *key, char *text, size_t 
 		memcpy(text, value, strlen(value) + 1);
 }
 
-/* An older server reports none. */
+/* Figures that a server does not report are unknown. */
 static void take_report(const json_t *report, struct interference *server)
 {
 	json_t *taken = schema_take(json_object_get(report, "interference"), reported);

@@ -34,7 +34,7 @@ static json_t *offered_json(const struct options *o)
 	return offered;
 }
 
-/* Those that were chosen, so that a run without any reads as one of an older version. */
+/* The knobs that were chosen. */
 static void put_knobs(json_t *head, const struct options *o)
 {
 	for (int i = 0; i < CONNECTION_KNOBS; i++) {

@@ -19,7 +19,7 @@ static const struct schema rpmem[] = {
 static const struct schema connection[] = {
 	{"path_mtu_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"gid_index", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"gid_type", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "ib roce-v1 roce-v2"},
+	{"gid_type", SCHEMA_WORD, SCHEMA_NULL, "ib roce-v1 roce-v2"},
 	{"gid", SCHEMA_NAME, SCHEMA_NULL, NULL},
 	{"sq_size", SCHEMA_COUNT, 0, NULL},
 	{"rq_size", SCHEMA_COUNT, 0, NULL},
@@ -38,10 +38,9 @@ static const struct schema used[] = {
 	{"persist", SCHEMA_TEXT, 0, NULL},
 	{"flush", SCHEMA_WORD, SCHEMA_NULL, "persistent visibility"},
 	{"flush_method", SCHEMA_WORD, SCHEMA_NULL, "read native"},
-	/* runs of older versions have none */
-	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL | SCHEMA_MISSING, "write native"},
-	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, rpmem},
-	{"connection", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, connection},
+	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL, "write native"},
+	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL, rpmem},
+	{"connection", SCHEMA_OBJECT, SCHEMA_NULL, connection},
 	{"latency_kind", SCHEMA_TEXT, 0, NULL},
 	{0},
 };
@@ -72,39 +71,41 @@ static const struct schema interval_fields[] = {
 };
 static const struct schema interval = {NULL, SCHEMA_OBJECT, 0, interval_fields};
 
-/* How much is known about a server's threads, the server itself reports. */
 static const struct schema thread_fields[] = {
 	{"index", SCHEMA_COUNT, 0, NULL},
 	{"cpu", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"cpus", SCHEMA_TEXT, SCHEMA_NULL, NULL},
 	{"ops", SCHEMA_COUNT, 0, NULL},
-	{"user_ns", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
-	{"sys_ns", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
-	{"vol_switches", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
-	{"invol_switches", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
-	{"minor_faults", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
-	{"major_faults", SCHEMA_COUNT, SCHEMA_MISSING, NULL},
+	{"user_ns", SCHEMA_COUNT, 0, NULL},
+	{"sys_ns", SCHEMA_COUNT, 0, NULL},
+	{"vol_switches", SCHEMA_COUNT, 0, NULL},
+	{"invol_switches", SCHEMA_COUNT, 0, NULL},
+	{"minor_faults", SCHEMA_COUNT, 0, NULL},
+	{"major_faults", SCHEMA_COUNT, 0, NULL},
 	{0},
 };
 static const struct schema thread = {NULL, SCHEMA_OBJECT, 0, thread_fields};
 
-static const struct schema busy[] = {
+static const struct schema client_busy[] = {
 	{"busy_fraction", SCHEMA_NUMBER, SCHEMA_NULL, NULL},
-	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL | SCHEMA_MISSING, NULL},
+	{0},
+};
+static const struct schema server_busy[] = {
+	{"busy_fraction", SCHEMA_NUMBER, SCHEMA_NULL, NULL},
+	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL, NULL},
 	{0},
 };
 static const struct schema cpu[] = {
-	{"client", SCHEMA_OBJECT, SCHEMA_NULL, busy},
-	{"server", SCHEMA_OBJECT, SCHEMA_NULL, busy},
+	{"client", SCHEMA_OBJECT, SCHEMA_NULL, client_busy},
+	{"server", SCHEMA_OBJECT, SCHEMA_NULL, server_busy},
 	{0},
 };
 
-/* Runs of older versions have none. */
 static const struct schema other_cpu[] = {
 	{"other_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"cpus", SCHEMA_COUNT, 0, NULL},
-	{"all_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL | SCHEMA_MISSING, NULL},
+	{"all_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{0},
 };
 static const struct schema interference[] = {
@@ -191,8 +192,8 @@ const struct schema repeat_fields[] = {
 	{"intervals", SCHEMA_LIST, SCHEMA_NULL, &interval},
 	{"threads", SCHEMA_LIST, 0, &thread},
 	{"cpu", SCHEMA_OBJECT, 0, cpu},
-	{"interference", SCHEMA_OBJECT, SCHEMA_MISSING, interference},
-	{"cpu_quota", SCHEMA_OBJECT, SCHEMA_MISSING, quotas},
+	{"interference", SCHEMA_OBJECT, 0, interference},
+	{"cpu_quota", SCHEMA_OBJECT, 0, quotas},
 	{"counters", SCHEMA_OBJECT, 0, counters},
 	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
@@ -220,7 +221,7 @@ const struct schema report_fields[] = {
 	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL, NULL},
 	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
 	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
-	{"cpu_quota", SCHEMA_OBJECT, SCHEMA_NULL | SCHEMA_MISSING, quota},
+	{"cpu_quota", SCHEMA_OBJECT, SCHEMA_NULL, quota},
 	{"counters", SCHEMA_MAP, SCHEMA_NULL, &counter},
 	{"verify", SCHEMA_OBJECT, SCHEMA_NULL, verify},
 	{"reverse", SCHEMA_OBJECT, SCHEMA_NULL, own},

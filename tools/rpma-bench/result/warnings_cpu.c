@@ -41,14 +41,10 @@ static struct taken taken_of(const json_t *point, const json_t *repeat, const ch
 {
 	const json_t *seen = json_object_get(json_object_get(repeat, "interference"), host);
 	const json_t *other = json_object_get(seen, "other_cpu_ns");
-	double elapsed_ns = json_number_value(json_object_get(repeat, "elapsed_ns"));
 	double all_ns = json_number_value(json_object_get(seen, "all_cpu_ns"));
 	double stolen_ns = json_number_value(json_object_get(seen, "steal_ns"));
 	double other_ns = throttled(repeat, host) > 0 ? 0 : json_number_value(other);
 
-	/* older results have no such time: a little more than that of the operations */
-	if (all_ns <= 0)
-		all_ns = elapsed_ns * json_number_value(json_object_get(seen, "cpus"));
 	if (all_ns <= 0 || stolen_ns + other_ns < LEAST_NS)
 		return (struct taken){.host = host};
 	return (struct taken){point, host, stolen_ns / all_ns, other_ns / all_ns,
