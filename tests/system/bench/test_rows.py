@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The keys of a repeat that rpma-bench checks (repeat_schema.c) are those of the published schema."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+BENCH = ROOT / "tools/rpma-bench"
+SCHEMA = json.loads((ROOT / "doc/schema/rpma-bench-1.schema.json").read_text(encoding="utf-8"))
+# A table of C by its name: its keys with the table that each leads to, if any.
+Table = dict[str, str]
+
+
+def tables() -> dict[str, Table]:
+    text = (BENCH / "result/repeat_schema.c").read_text(encoding="utf-8")
+    counts = re.findall(r"ROW\((\w+), \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
+    text = text.replace("PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA)", "".join(f'{{"{name}", NULL}}' for name in counts))
+    elements = dict(re.findall(r"struct schema (\w+) = \{NULL, SCHEMA_OBJECT, 0, (\w+)\}", text))
+    found = {}
+    for name, rows in re.findall(r"struct schema (\w+)\[\] = \{(.*?)\{0\},?\s*\};", text, re.DOTALL):
+        keys = re.findall(r'\{"(\w+)",[^{}]*?&?(\w+|"[^"]*")\}', rows)
+        found[name] = {key: elements.get(more, more) for key, more in keys}
+    return found
+
+
+def of_code(all_tables: dict[str, Table], name: str, prefix: str = "") -> Iterator[str]:
+    for key, more in all_tables[name].items():
+        yield prefix + key
+        if more in all_tables:
+            yield from of_code(all_tables, more, f"{prefix}{key}.")
+
+
+def of_schema(part: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Properties of an object, of what it refers to, of each of several forms and of elements."""
+    if "$ref" in part:
+        yield from of_schema(SCHEMA["$defs"][part["$ref"].rpartition("/")[2]], prefix)
+    for form in [*part.get("oneOf", ()), *part.get("anyOf", ()), *part.get("allOf", ())]:
+        yield from of_schema(form, prefix)
+    if isinstance(part.get("items"), dict):
+        yield from of_schema(part["items"], prefix)
+    for key, value in part.get("properties", {}).items():
+        yield prefix + key
+        yield from of_schema(value, f"{prefix}{key}.")
+
+
+# What only one of the two has, and why.
+DERIVED = {"bytes", "ops_per_s", "bytes_per_s"}  # checked by check_rates(), not by a row
+OF_REVERSE = {f"reverse.{key}" for key in (*DERIVED, "threads.rank")}
+OF_SERVER = {"cpu.client.load_fraction_measured"}  # the schema has one form for both ends
+OF_RANKS = {"begin_unix_ns", "start_lag_ns", "threads.rank"}  # rpma-bench-mpi adds them to the file
+LATENCIES = ("latency.", "read_latency.", "response_latency.", "steps.latency.", "reverse.latency.")  # SCHEMA_LATENCY
+
+
+def test_rows_and_schema_have_the_same_keys() -> None:
+    code = set(of_code(tables(), "repeat_fields"))
+    published = set(of_schema(SCHEMA["$defs"]["repeat"]))
+    assert len(code) > 80
+    assert code - published == set()
+    assert {key for key in published - code if not key.startswith(LATENCIES)} == DERIVED | OF_REVERSE | OF_RANKS | OF_SERVER
