@@ -53,9 +53,10 @@ struct shared_mr {
 	uint32_t pd;	      /* its number, and MR_UNMAPPED or MR_WINDOW */
 	uint32_t access;      /* enum ibv_access_flags, and MR_NULL */
 	uint16_t file;	      /* not 0: a shared mapping of a file, for the power failure */
-	uint8_t last;	/* generation of the last key, also when it is taken out; 0: never used */
-	uint8_t window; /* enum ibv_mw_type of a window; 0: a region */
-	uint64_t addr;	/* in the owner's memory */
+	/* Read of any entry where a refusal is explained: */
+	_Atomic uint8_t last;	/* generation of the last key, taken out or not; 0: never used */
+	_Atomic uint8_t window; /* enum ibv_mw_type of a window; 0: a region */
+	uint64_t addr;		/* in the owner's memory */
 	uint64_t length;
 	uint64_t iova; /* what addr is called in work requests */
 };
