@@ -52,8 +52,8 @@ def compiled(word: str, *folders: str) -> tuple[re.Pattern[str], str, tuple[str,
 def main() -> int:
     entries = read_list(sys.argv[1])
     words = [compiled(word, "") for word in entries["word"]]
-    for folders, _, word in (entry.partition(": ") for entry in entries["in"]):
-        words.append(compiled(word, *(f"{folder}/" for folder in folders.split())))
+    for names, _, listed in (entry.partition(": ") for entry in entries["in"]):
+        words.append(compiled(listed, *(f"{name}/" for name in names.split())))
     unused = {tuple(entry.partition("  # ")[0].split(": ", 1)) for entry in entries["except"]}
     wrong = 0
     for source, text in texts(entries).items():
