@@ -23,7 +23,7 @@ static FILE *begin(char **text, size_t *bytes)
 	return file < 0 ? NULL : open_memstream(text, bytes);
 }
 
-static void end(FILE *out, char **text, size_t *bytes)
+static void end(FILE *out, char **text, const size_t *bytes)
 {
 	fputc('\n', out);
 	if (fclose(out) == 0 && *text != NULL && write(file, *text, *bytes) < 0)

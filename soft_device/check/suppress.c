@@ -26,12 +26,16 @@ static int add(const char *kind, const char *function)
 {
 	struct suppression *made = calloc(1, sizeof(*made));
 
-	if (made != NULL) {
-		made->kind = strdup(kind);
-		made->function = strdup(function);
-	}
-	if (made == NULL || made->kind == NULL || made->function == NULL)
+	if (made == NULL)
 		return -ENOMEM;
+	made->kind = strdup(kind);
+	made->function = strdup(function);
+	if (made->kind == NULL || made->function == NULL) {
+		free(made->kind);
+		free(made->function);
+		free(made);
+		return -ENOMEM;
+	}
 	made->next = suppressions;
 	suppressions = made;
 	return 0;

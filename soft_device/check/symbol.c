@@ -67,7 +67,7 @@ static bool is_verbs_header(const char *path)
 	X(dwarf_filesrc)
 
 static struct {
-#define X(name) __typeof__(name) *name;
+#define X(name) __typeof__(name) *(name);
 	FUNCTIONS(X)
 #undef X
 } dw;

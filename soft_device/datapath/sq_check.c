@@ -260,7 +260,7 @@ static void tell_changed(struct send_queue *sq, const struct send_work *work,
 		   (unsigned long long)sq_length(work));
 	check_line(&finding, "source", "%#llx .. %#llx   lkey %#x, wr_id %#llx, QP %#x",
 		   (unsigned long long)work->sge[0].addr,
-		   (unsigned long long)(work->sge[0].addr + work->sge[0].length),
+		   (unsigned long long)work->sge[0].addr + work->sge[0].length,
 		   work->sge[0].lkey | CHECK_LKEY, (unsigned long long)work->wr_id, sq->qpn);
 	check_place(&finding, "posted at", post->stack);
 	check_report(&finding);

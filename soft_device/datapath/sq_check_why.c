@@ -184,7 +184,7 @@ static void put_region(struct check_finding *finding, const char *name, const st
 		name = "window";
 	check_line(finding, name, "%#llx .. %#llx   %llu bytes, %s, PD %u, process %d",
 		   (unsigned long long)object->addr,
-		   (unsigned long long)(object->addr + object->length),
+		   (unsigned long long)object->addr + object->length,
 		   (unsigned long long)object->length,
 		   sq_check_rights(object->access & ~MR_NULL, names), object->pd, (int)region->pid);
 	check_place(finding, "registered at", object->made_at);
@@ -274,7 +274,7 @@ static void tell_local_key(struct check_finding *finding, const struct ibv_sge *
 			   what, part->length, lkey_given(part->lkey), check_kinds[kind].what);
 	}
 	check_line(finding, "memory", "%#llx .. %#llx   lkey %#x, QP %#x",
-		   (unsigned long long)part->addr, (unsigned long long)(part->addr + part->length),
+		   (unsigned long long)part->addr, (unsigned long long)part->addr + part->length,
 		   lkey_given(part->lkey), qpn);
 	put_region(finding, "region", &region);
 	if (kind == CHECK_LOCAL_RIGHT_MISSING)
@@ -572,7 +572,7 @@ static void tell_half(const struct shared_qp *qp, const struct shared_refusal *r
 	finding.level = CHECK_NOTE;
 	check_line(&finding, "requested", "%#llx .. %#llx   rkey %#x",
 		   (unsigned long long)refusal->remote_addr,
-		   (unsigned long long)(refusal->remote_addr + refusal->length), refusal->rkey);
+		   (unsigned long long)refusal->remote_addr + refusal->length, refusal->rkey);
 	put_region(&finding, "region", &region);
 	check_report(&finding);
 }

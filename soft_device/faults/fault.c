@@ -25,7 +25,8 @@ static struct fault_list faults;
 static _Atomic uint64_t random_state;
 
 #define for_each_fault(fault)                                                                      \
-	for (struct fault *fault = faults.fault; fault < faults.fault + faults.count; fault++)
+	for (struct fault * (fault) = faults.fault; (fault) < faults.fault + faults.count;         \
+	     (fault)++)
 
 /* The power fails in the peers, and there it is counted. */
 static bool is_met_here(const struct fault *fault)

@@ -29,7 +29,7 @@ static void tell(const void *addr, size_t length, const struct journal_line *fir
 	if (objects_find_memory(first->addr, &region))
 		check_line(&finding, "region", "%#llx .. %#llx   %llu bytes, rkey %#x",
 			   (unsigned long long)region.addr,
-			   (unsigned long long)(region.addr + region.length),
+			   (unsigned long long)region.addr + region.length,
 			   (unsigned long long)region.length, region.number);
 	check_place(&finding, "marked at", stack);
 	check_report(&finding);

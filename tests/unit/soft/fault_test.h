@@ -29,7 +29,7 @@ static inline void use_faults(const char *words)
 static inline struct fault_power power_of(const char *words)
 {
 	struct soft_options options;
-	struct fault_power power;
+	struct fault_power power = {0};
 	char error[SOFT_ERROR_MAX];
 
 	if (soft_options_parse(words, &options, error) || fault_power(&options, &power, error))
