@@ -3,7 +3,9 @@
  * json.c -- findings as lines of JSON, appended to a file that processes may share: one write(2)
  * for each line.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +15,18 @@
 #include "symbol.h"
 
 static int file = -1;
+static bool is_refused; /* said once */
 
 static FILE *begin(char **text, size_t *bytes)
 {
-	if (check_words.json[0] == '\0')
+	if (check_words.json[0] == '\0' || is_refused)
 		return NULL;
 	if (file < 0)
 		file = open(check_words.json, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (file < 0) {
+		is_refused = true;
+		process_warn("check: json=%s: %s", check_words.json, strerror(errno));
+	}
 	return file < 0 ? NULL : open_memstream(text, bytes);
 }
 

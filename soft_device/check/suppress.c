@@ -63,6 +63,7 @@ int suppress_load(const char *file)
 
 	if (in == NULL)
 		return -errno;
+	errno = 0;
 	while (error == 0 && getline(&line, &room, in) > 0) {
 		text = strip(line);
 		if (text == NULL)
@@ -75,6 +76,8 @@ int suppress_load(const char *file)
 			error = add(text, colon + 1);
 		}
 	}
+	if (error == 0 && ferror(in))
+		error = -errno;
 	free(line);
 	fclose(in);
 	return error;

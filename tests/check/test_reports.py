@@ -110,6 +110,18 @@ def test_json_has_a_line_for_each_finding_and_one_for_the_counts(tmp_path: Path)
     assert lines[-1]["errors"] == 32 and lines[-1]["warnings"] == 0
 
 
+def test_a_file_for_findings_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
+    done = run("many", "return", check=f"--check=json={tmp_path}/no/j")
+    assert done.returncode == 99, done.stderr
+    assert done.stderr.count(f"check: json={tmp_path}/no/j: No such file or directory") == 1
+
+
+def test_suppressions_that_cannot_be_read_are_told_and_hide_nothing(tmp_path: Path) -> None:
+    done = run("many", "return", check=f"--check=suppressions={tmp_path}")
+    assert f"check: suppressions={tmp_path}: Is a directory" in done.stderr
+    assert done.returncode == 99, done.stderr
+
+
 @pytest.mark.parametrize("word", ["nonsense", "exit=0", "exit=256", "exit=", "exit=9x", "json=", "colour=red"])
 def test_words_that_mean_nothing_are_refused(word: str) -> None:
     done = run("once", "return", check=f"--check={word}")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A full queue is no mistake of a program that takes a completion and posts again from *bad_wr on.
- */
+/* The queue is full; the program takes a completion and posts again from *bad_wr on. */
 #include "zoo.h"
 
 #define COUNT 100u
