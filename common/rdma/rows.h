@@ -10,6 +10,7 @@
 
 #include "allow.h"
 #include "common/base/cli.h"
+#include "connection_knobs.h"
 
 #define ROW_PORT(default, group)                                                                   \
 	{                                                                                          \
@@ -50,6 +51,19 @@
 		"direct-write-to-pmem", 0, NULL,                                                   \
 			"State that writes of the RDMA device reach the persistence domain",       \
 			group, cli_flag, offsetof(struct options, direct_write_to_pmem), 0         \
+	}
+
+#define ROW_ACK_TIMEOUT(group)                                                                     \
+	{                                                                                          \
+		"ack-timeout", 0, "N",                                                             \
+			"Wait 4.096 us x 2^N for an acknowledgement (the RDMA CM's choice)",       \
+			group, connection_knob_option, offsetof(struct options, knobs), 0          \
+	}
+
+#define ROW_RETRIES(group)                                                                         \
+	{                                                                                          \
+		"retries", 0, "N", "Resend what is not acknowledged up to N times, 0 to 7 (7)",    \
+			group, connection_knob_option, offsetof(struct options, knobs), 0          \
 	}
 
 #endif /* COMMON_RDMA_ROWS_H */

@@ -61,8 +61,10 @@ static int connect_server(struct client *c)
 	const struct connection_queues queues = {
 		.sq_size = PING_WORK_REQUESTS, .cq_size = PING_WORK_REQUESTS + 1, .rq_size = 1};
 	struct timespec requested = {0};
-	const struct connection_cfg cfg = {
-		.stop_fd = cli_stop_fd(), .queues = &queues, .requested = &requested};
+	const struct connection_cfg cfg = {.stop_fd = cli_stop_fd(),
+					   .queues = &queues,
+					   .knobs = &c->options->knobs,
+					   .requested = &requested};
 	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
 	uint64_t at;
 	int ret;

@@ -193,6 +193,8 @@ static const struct cli_row rows_of_client[] = {
 	 GROUP_CLIENT, parse_flush, TO(flush), 0},
 	{"wait", 0, "poll|event", "How completions are waited for (poll)", GROUP_CLIENT, parse_wait,
 	 TO(wait), 0},
+	ROW_ACK_TIMEOUT(GROUP_CLIENT),
+	ROW_RETRIES(GROUP_CLIENT),
 	{"expect-persistent", 0, NULL,
 	 "Fail unless the server's own readiness check supports that flushes are persistent",
 	 GROUP_CLIENT, cli_flag, TO(expect_persistent), 0},
@@ -283,6 +285,7 @@ int options_parse(struct options *options, int argc, char **argv)
 		.sizes_count = 1,
 		.size_bytes = 64,
 		.limit_ns = 5 * SECOND,
+		.knobs = CONNECTION_KNOBS_NONE,
 	};
 	ret = cli_parse(&command, argc, argv, &options->cli);
 	if (ret || options->cli.done)

@@ -11,6 +11,7 @@
 
 #include "common/base/cli.h"
 #include "common/rdma/allow.h"
+#include "common/rdma/connection_knobs.h"
 
 #define OPTIONS_PORT	 7205
 #define OPTIONS_SIZE_MAX (1ULL << 30)
@@ -56,6 +57,7 @@ struct options {
 	bool numeric, outstanding; /* options of ping(8): that is what is always done */
 	enum flush_choice flush;
 	enum wait_kind wait;
+	struct connection_knobs knobs;
 	bool expect_persistent;
 	bool json;
 };

@@ -146,22 +146,6 @@ static error_t parse_setting(const char *option, const char *arg, void *options)
 	return -settings_set(options, (enum setting_id)setting, arg);
 }
 
-static error_t parse_knob(const char *option, const char *arg, void *knobs)
-{
-	const struct connection_knob_row *row = connection_knob_rows;
-	uint64_t value;
-	int ret;
-
-	while (strcmp(row->option, option + 2) != 0)
-		row++;
-	ret = row->number == RPMA_CONN_OPT_INLINE_SIZE ? units_parse_size(arg, &value)
-						       : units_parse_number(arg, &value);
-	if (ret != 0 || value > row->most)
-		return cli_wrong_value(option, arg, row->expected);
-	((struct connection_knobs *)knobs)->value[row - connection_knob_rows] = (uint32_t)value;
-	return 0;
-}
-
 static error_t parse_buffers(const char *option, const char *arg, void *huge)
 {
 	static const char *const words[] = {"normal", "hugepages", NULL};
@@ -234,7 +218,7 @@ const struct cli_row placement_rows[] = {
 
 #define ROW_KNOB(name, argument, help)                                                             \
 	{                                                                                          \
-		name, 0, argument, help, GROUP_HOW, parse_knob, TO(knobs), 0                       \
+		name, 0, argument, help, GROUP_HOW, connection_knob_option, TO(knobs), 0           \
 	}
 
 const struct cli_row knob_rows[] = {
@@ -242,9 +226,8 @@ const struct cli_row knob_rows[] = {
 		 "Post writes and messages of up to BYTES inline, copied by the CPU (0)"),
 	ROW_KNOB("traffic-class", "N",
 		 "Traffic class of the packets, both ways (the host's choice)"),
-	ROW_KNOB("ack-timeout", "N",
-		 "Wait 4.096 us x 2^N for an acknowledgement (the RDMA CM's choice)"),
-	ROW_KNOB("retries", "N", "Resend what is not acknowledged up to N times, 0 to 7 (7)"),
+	ROW_ACK_TIMEOUT(GROUP_HOW),
+	ROW_RETRIES(GROUP_HOW),
 	ROW_KNOB("rnr-retries", "N",
 		 "Resend what finds no receive up to N times, 0 to 6; 7 without end (7)"),
 	ROW_KNOB("comp-vector", "N", "Completion vector of the client's queues (0)"),
