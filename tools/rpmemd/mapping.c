@@ -38,19 +38,33 @@ static enum target_kind kind_of_file(int fd)
 	}
 }
 
+/*
+ * With MAP_FIXED the kernel unmaps what is at the addresses before it asks the file system, whose
+ * refusal leaves a hole there: mmap_region() in mm/mmap.c, ext4_file_mmap() in fs/ext4/file.c.
+ * Another thread's mmap() may take the hole, and would lose its memory to the next MAP_FIXED. So
+ * what may be refused is tried at any address first.
+ */
+static void *map_at(void *at, size_t bytes, int flags, int fd, uint64_t offset)
+{
+	const int access = PROT_READ | PROT_WRITE;
+	void *memory = mmap(NULL, bytes, access, flags, fd, (off_t)offset);
+
+	if (memory == MAP_FAILED || at == NULL)
+		return memory;
+	munmap(memory, bytes);
+	return mmap(at, bytes, access, flags | MAP_FIXED, fd, (off_t)offset);
+}
+
 /* MAP_SYNC works on DAX file systems alone, so success is what tells fsdax. */
 static int map(struct target *t, const struct pool_file *file, void *at, uint64_t file_offset)
 {
-	const int access = PROT_READ | PROT_WRITE, fixed = at != NULL ? MAP_FIXED : 0;
+	const size_t bytes = t->size_bytes;
 
-	t->memory = mmap(at, t->size_bytes, access, MAP_SHARED_VALIDATE | MAP_SYNC | fixed,
-			 file->fd, (off_t)file_offset);
-	if (t->memory != MAP_FAILED) {
-		t->kind = TARGET_FSDAX;
-	} else {
+	t->kind = TARGET_FSDAX;
+	t->memory = map_at(at, bytes, MAP_SHARED_VALIDATE | MAP_SYNC, file->fd, file_offset);
+	if (t->memory == MAP_FAILED) {
 		t->kind = kind_of_file(file->fd);
-		t->memory = mmap(at, t->size_bytes, access, MAP_SHARED | fixed, file->fd,
-				 (off_t)file_offset);
+		t->memory = map_at(at, bytes, MAP_SHARED, file->fd, file_offset);
 	}
 	if (file->device != 0)
 		t->kind = file->is_volatile ? TARGET_MEMFILE : TARGET_DEVDAX;
