@@ -9,9 +9,7 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
-#include "common/base/units.h"
 #include "librpma_1_4.h"
 
 const struct connection_knob_row connection_knob_rows[CONNECTION_KNOBS] = {
@@ -36,22 +34,6 @@ void connection_knobs_init(struct connection_knobs *knobs)
 {
 	for (int i = 0; i < CONNECTION_KNOBS; i++)
 		knobs->value[i] = CONNECTION_KNOB_UNSET;
-}
-
-error_t connection_knob_option(const char *option, const char *arg, void *knobs)
-{
-	const struct connection_knob_row *row = connection_knob_rows;
-	uint64_t value;
-	int ret;
-
-	while (strcmp(row->option, option + 2) != 0)
-		row++;
-	ret = row->number == RPMA_CONN_OPT_INLINE_SIZE ? units_parse_size(arg, &value)
-						       : units_parse_number(arg, &value);
-	if (ret != 0 || value > row->most)
-		return cli_wrong_value(option, arg, row->expected);
-	((struct connection_knobs *)knobs)->value[row - connection_knob_rows] = (uint32_t)value;
-	return 0;
 }
 
 int connection_knobs_check(const struct connection_knobs *knobs)

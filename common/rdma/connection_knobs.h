@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/base/cli.h"
-
 enum connection_knob {
 	CONNECTION_TRAFFIC_CLASS,
 	CONNECTION_ACK_TIMEOUT,
@@ -50,9 +48,6 @@ struct connection_knobs {
 	}
 
 void connection_knobs_init(struct connection_knobs *knobs);
-
-/* The parser of an option row of a name in the table; knobs is a struct connection_knobs. */
-error_t connection_knob_option(const char *option, const char *arg, void *knobs);
 
 /* -EINVAL: a value is more than its row's. */
 int connection_knobs_check(const struct connection_knobs *knobs);

@@ -12,6 +12,9 @@
 #include "common/base/cli.h"
 #include "connection_knobs.h"
 
+/* The parser of an option of a name in connection_knob_rows; knobs is a struct connection_knobs. */
+error_t connection_knob_option(const char *option, const char *arg, void *knobs);
+
 #define ROW_PORT(default, group)                                                                   \
 	{                                                                                          \
 		"port", 'p', "N",                                                                  \
