@@ -6,6 +6,8 @@ programs on the kernel's own RDMA device.
 """
 
 import re
+import shutil
+import subprocess
 from typing import Any
 
 from device import BUILD
@@ -41,6 +43,13 @@ EXAMPLES = [
 def both(name: str, command: str, at: str, **fields: Any) -> Case:
     """A case whose client is called as its server is, and with the address."""
     return Case(name, command, f"{command} {at}", **fields)
+
+
+def listens_at_tcp_too(program: str) -> bool:
+    """The cmtime of Debian 13, which compares with sockets (-S), has one at the port of the CM. There
+    the software device listens, whose connections are TCP's."""
+    usage = subprocess.run([program, "-?"], capture_output=True, text=True, check=False) if shutil.which(program) else None
+    return usage is not None and "[-S]" in usage.stdout + usage.stderr
 
 
 def utilities() -> list[Case]:
@@ -79,7 +88,8 @@ def utilities() -> list[Case]:
              "ucmatose -s {address} -p {port} -c 1000", **matose),
         # its server takes requests without end
         Case("cmtime", "cmtime -b {address} -p {port} -c 100", "cmtime -s {address} -p {port} -c 100",
-             client_prints=(r"(?m)^connect +: +[\d.]+", r"(?m)^disconnect +: +[\d.]+"), server_ends=False),
+             client_prints=(r"(?m)^connect +: +[\d.]+", r"(?m)^disconnect +: +[\d.]+"), server_ends=False,
+             kernel_only=listens_at_tcp_too("cmtime")),
         Case("rdma_server", "rdma_server -s {address} -p {port}",
              "rdma_client -s {address} -p {port}", prints=(r"rdma_(server|client): end 0",)),
     ]  # fmt: skip

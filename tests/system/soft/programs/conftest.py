@@ -17,6 +17,7 @@ MARKS = {
     "long": "only with --long",
     "ipv4_only": "the program itself knows no other addresses",
     "soft_only": "of the software device alone",
+    "kernel_only": "of the kernel's device alone",
 }
 
 
@@ -44,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     environment = config.getoption("environment")
     out = set() if config.getoption("long") else {"long"}
     out |= {"ipv4_only"} if environment.endswith("ipv6") else set()
-    out |= {"soft_only"} if environment.startswith("kernel") else set()
+    out.add("soft_only" if environment.startswith("kernel") else "kernel_only")
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in out)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

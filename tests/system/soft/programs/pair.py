@@ -126,6 +126,7 @@ class Case:
     operates: bool = True  # else the connection ends as soon as it is there
     long: bool = False
     soft_only: bool = False  # the kernel's device cannot
+    kernel_only: bool = False  # the software device cannot
     debian_librpma: tuple[str, ...] = ()  # the sides that take Debian's
     environment: dict[str, str] = field(default_factory=dict)
     too_early: str = ""  # what the client prints if it came before the server listened

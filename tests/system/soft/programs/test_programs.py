@@ -32,7 +32,7 @@ def alone(device: Device, *command: str) -> subprocess.CompletedProcess[str]:
 
 def marked(case: Case) -> object:
     marks = [pytest.mark.long] * case.long + [pytest.mark.ipv4_only] * case.ipv4_only
-    marks += [pytest.mark.soft_only] * case.soft_only
+    marks += [pytest.mark.soft_only] * case.soft_only + [pytest.mark.kernel_only] * case.kernel_only
     return pytest.param(case, id=case.name, marks=marks)
 
 
