@@ -36,6 +36,7 @@ static const char *last_part(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+#ifdef HAS_LIBDW
 static bool is_verbs_header(const char *path)
 {
 	const char *name = last_part(path);
@@ -43,7 +44,6 @@ static bool is_verbs_header(const char *path)
 	return strcmp(name, "verbs.h") == 0 || strcmp(name, "rdma_verbs.h") == 0;
 }
 
-#ifdef HAS_LIBDW
 #define FUNCTIONS(X)                                                                               \
 	X(dwfl_begin)                                                                              \
 	X(dwfl_report_begin_add)                                                                   \
