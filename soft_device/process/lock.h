@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct shared_lock {
 	_Atomic uint64_t
@@ -22,6 +23,12 @@ struct shared_lock {
 
 /* This thread; 0 until it has taken a lock. Private to lock.c. */
 extern _Thread_local uint64_t lock_self __attribute__((tls_model("initial-exec")));
+
+/* The id of this thread, gettid(2); 0 until it has taken a lock. */
+static inline pid_t lock_thread(void)
+{
+	return (pid_t)lock_self;
+}
 
 /* Waits; true when the lock comes from a thread that died with it. Private to lock.c. */
 bool lock_wait(struct shared_lock *lock);

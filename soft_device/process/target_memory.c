@@ -17,6 +17,8 @@
 #include "mapping.h"
 #include "segment.h"
 
+_Atomic bool target_memory_by_call = true;
+
 /* A position in a list of parts. */
 struct cursor {
 	const struct iovec *part;
@@ -48,9 +50,53 @@ static size_t total(const struct iovec *parts, unsigned count)
 	return bytes;
 }
 
+static int result_of(ssize_t moved, size_t wanted)
+{
+	if (moved < 0)
+		return -errno;
+	return (size_t)moved == wanted ? 0 : -EFAULT;
+}
+
+/* target_memory_of() of lists. */
+static target_process owner_of(target_process process, const struct iovec *local,
+			       unsigned local_count, const struct iovec *remote,
+			       unsigned remote_count)
+{
+	target_process owner = process;
+
+	for (unsigned i = 0; process == 0 && i < local_count; i++)
+		for (unsigned j = 0; j < remote_count; j++) {
+			owner = target_memory_of(process, &local[i], &remote[j]);
+			if (owner == 0)
+				return 0;
+		}
+	return owner;
+}
+
+typedef ssize_t vm_call(pid_t, const struct iovec *, unsigned long, const struct iovec *,
+			unsigned long, unsigned long);
+
+/* True: *result is that of the call. False: own memory is to be copied, as a sandbox may refuse to
+ * have it reached so. */
+static bool is_moved_by(vm_call *call, target_process process, const struct iovec *local,
+			unsigned local_count, const struct iovec *remote, unsigned remote_count,
+			int *result)
+{
+	const target_process owner = owner_of(process, local, local_count, remote, remote_count);
+
+	if (owner <= 0)
+		return false;
+	*result = result_of(call(owner, local, local_count, remote, remote_count, 0),
+			    total(local, local_count));
+	if (process != 0 || *result == 0 || *result == -EFAULT)
+		return true;
+	target_memory_by_call = false;
+	return false;
+}
+
 /*
- * Own memory is touched by a system call first, so that a part that is not mapped is an error, as
- * with the memory of another process, and no signal. 0 or -EFAULT.
+ * Own memory that is copied is touched by a system call first, so that a part that is not mapped is
+ * an error there, too. 0 or -EFAULT.
  */
 static int present(const struct iovec *parts, unsigned count, bool write)
 {
@@ -87,13 +133,9 @@ static void copy(struct cursor *to, struct cursor *from, size_t bytes)
 	}
 }
 
-/* Up to 63 bytes of one line, the last one last. */
-static void copy_tail(unsigned char *to, struct cursor *from, size_t bytes)
+/* Up to a line of bytes, the last one last. */
+static void store_tail(unsigned char *to, const unsigned char *line, size_t bytes)
 {
-	unsigned char line[TARGET_MEMORY_LINE];
-	struct cursor at = {&(struct iovec){line, sizeof(line)}, 0};
-
-	copy(&at, from, bytes);
 	if (bytes == 8 && (uintptr_t)to % 8 == 0) {
 		uint64_t word;
 
@@ -105,15 +147,31 @@ static void copy_tail(unsigned char *to, struct cursor *from, size_t bytes)
 	__atomic_store_n(to + bytes - 1, line[bytes - 1], __ATOMIC_RELEASE);
 }
 
+/* Keeps the tail first: it may lie where the bytes before it go. */
+static void copy_ordered(unsigned char *to, const struct iovec *local, size_t bytes, size_t tail)
+{
+	unsigned char line[TARGET_MEMORY_LINE];
+	const struct iovec whole = {to, bytes}, kept = {line, tail};
+	struct cursor from = {local, 0};
+	size_t got;
+
+	for (size_t left = bytes - tail; left > 0; left -= got)
+		cursor_next(&from, left, &got);
+	copy(&(struct cursor){&kept, 0}, &from, tail);
+	copy(&(struct cursor){&whole, 0}, &(struct cursor){local, 0}, bytes - tail);
+	atomic_thread_fence(memory_order_release);
+	store_tail(to + (bytes - tail), line, tail);
+}
+
 int target_memory_write(target_process process, const struct iovec *local, unsigned local_count,
 			const struct iovec *remote, unsigned remote_count)
 {
 	size_t bytes = total(local, local_count);
+	int result;
 
-	if (process > 0)
-		return target_memory_result(
-			process_vm_writev(process, local, local_count, remote, remote_count, 0),
-			bytes);
+	if (is_moved_by(process_vm_writev, process, local, local_count, remote, remote_count,
+			&result))
+		return result;
 	if (local_is_missing(process, local, local_count, false) ||
 	    present(remote, remote_count, true) != 0)
 		return -EFAULT;
@@ -125,11 +183,11 @@ int target_memory_read(target_process process, const struct iovec *local, unsign
 		       const struct iovec *remote, unsigned remote_count)
 {
 	size_t bytes = total(local, local_count);
+	int result;
 
-	if (process > 0)
-		return target_memory_result(
-			process_vm_readv(process, local, local_count, remote, remote_count, 0),
-			bytes);
+	if (is_moved_by(process_vm_readv, process, local, local_count, remote, remote_count,
+			&result))
+		return result;
 	if (local_is_missing(process, local, local_count, true) ||
 	    present(remote, remote_count, false) != 0)
 		return -EFAULT;
@@ -164,26 +222,19 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[SOFT_MAX_SGE + 1];
 	/* how many bytes share the last one's line */
 	uint64_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
+	int result;
 
 	if (length == 0)
 		return 0;
-	if (process > 0) {
-		if (tail < length) {
-			local_count = cut(local, local_count, length - tail, parts);
-			local = parts;
-		}
-		return target_memory_result(
-			process_vm_writev(process, local, local_count, &remote, 1, 0), length);
+	if (tail < length) {
+		local_count = cut(local, local_count, length - tail, parts);
+		local = parts;
 	}
-	struct cursor from = {local, 0}, to = {&remote, 0};
-
+	if (is_moved_by(process_vm_writev, process, local, local_count, &remote, 1, &result))
+		return result;
 	if (local_is_missing(process, local, local_count, false) || present(&remote, 1, true) != 0)
 		return -EFAULT;
-	if (tail > length)
-		tail = length;
-	copy(&to, &from, length - tail);
-	atomic_thread_fence(memory_order_release);
-	copy_tail((unsigned char *)remote.iov_base + (length - tail), &from, tail);
+	copy_ordered(remote.iov_base, local, length, tail < length ? tail : length);
 	return 0;
 }
 
@@ -237,8 +288,7 @@ static int load_8(pid_t process, uint64_t addr, uint64_t *value)
 	struct iovec local = {value, sizeof(*value)};
 
 	*value = 0;
-	return target_memory_result(process_vm_readv(process, &local, 1, &remote, 1, 0),
-				    sizeof(*value));
+	return result_of(process_vm_readv(process, &local, 1, &remote, 1, 0), sizeof(*value));
 }
 
 int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
@@ -247,8 +297,8 @@ int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 	struct iovec local = {&value, sizeof(value)};
 
 	if (process > 0)
-		return target_memory_result(process_vm_writev(process, &local, 1, &remote, 1, 0),
-					    sizeof(value));
+		return result_of(process_vm_writev(process, &local, 1, &remote, 1, 0),
+				 sizeof(value));
 	if (present(&remote, 1, true) != 0)
 		return -EFAULT;
 	__atomic_store_n((uint64_t *)(uintptr_t)addr, value, __ATOMIC_SEQ_CST);

@@ -2,15 +2,15 @@
 /*
  * target_memory.h -- bytes into and out of the memory of the process an operation targets.
  *
- * This process's own memory is copied; another's is reached by process_vm_writev and
- * process_vm_readv, in one call. A reader that polls the last byte of a write never sees it
+ * Memory is reached by process_vm_writev and process_vm_readv, in one call, this process's own as
+ * well: a page that is not mapped is an error then, and no signal. Where they may not be called own
+ * memory is copied. A reader that polls the last byte of a write never sees it
  * before the bytes that precede it: what lies in the last 64-byte line travels as a part
  * of its own (one `rep movs` does not store in order).
  */
 #ifndef SOFT_PROCESS_TARGET_MEMORY_H
 #define SOFT_PROCESS_TARGET_MEMORY_H
 
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +18,11 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "lock.h"
+
 #define TARGET_MEMORY_LINE 64u
 
-/* 0 is this process, by plain copies. Its own pid is this process by process_vm_*. */
+/* 0 is this process. Its own pid is this process as another one. */
 typedef pid_t target_process;
 /* Like 0; `local` is the device's own memory, so it is there, and is not looked at before. */
 #define TARGET_OF_DEVICE INT_MIN /* no process id, and to kill(2) neither a group nor all */
@@ -67,28 +69,44 @@ bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool wri
 int target_memory_write_ordered_slow(target_process process, const struct iovec *local,
 				     unsigned local_count, uint64_t addr, uint64_t length);
 
-static inline int target_memory_result(ssize_t moved, size_t wanted)
+extern _Atomic bool target_memory_by_call; /* this process may use process_vm_* for itself */
+
+/* Whose memory a call is to name: this thread's for one's own, as the first thread may have ended.
+ * Ranges that overlap are copied. */
+static inline __attribute__((always_inline)) target_process
+target_memory_of(target_process process, const struct iovec *local, const struct iovec *remote)
 {
-	if (moved < 0)
-		return -errno;
-	return (size_t)moved == wanted ? 0 : -EFAULT;
+	const uintptr_t one = (uintptr_t)local->iov_base, other = (uintptr_t)remote->iov_base;
+
+	if (process != 0 || !target_memory_by_call ||
+	    (one < other + remote->iov_len && other < one + local->iov_len))
+		return process;
+	return lock_thread();
 }
 
-static inline int target_memory_write_ordered(target_process process, const struct iovec *local,
-					      unsigned local_count, uint64_t addr, uint64_t length)
+static inline __attribute__((always_inline)) int
+target_memory_write_ordered(target_process process, const struct iovec *local, unsigned local_count,
+			    uint64_t addr, uint64_t length)
 {
 	/* how many bytes share the last one's line */
 	size_t tail = (addr + length - 1) % TARGET_MEMORY_LINE + 1;
 	struct iovec remote = {(void *)(uintptr_t)addr, length}, parts[2];
+	const target_process owner = target_memory_of(process, local, &remote);
+	const struct iovec *from = local;
+	unsigned count = 1;
 
-	if (process <= 0 || local_count != 1)
+	if (owner <= 0 || local_count != 1)
 		return target_memory_write_ordered_slow(process, local, local_count, addr, length);
-	if (tail >= length)
-		return target_memory_result(process_vm_writev(process, local, 1, &remote, 1, 0),
-					    length);
-	parts[0] = (struct iovec){local->iov_base, length - tail};
-	parts[1] = (struct iovec){(unsigned char *)local->iov_base + (length - tail), tail};
-	return target_memory_result(process_vm_writev(process, parts, 2, &remote, 1, 0), length);
+	if (tail < length) {
+		parts[0] = (struct iovec){local->iov_base, length - tail};
+		parts[1] = (struct iovec){(unsigned char *)local->iov_base + (length - tail), tail};
+		from = parts;
+		count = 2;
+	}
+	if (process_vm_writev(owner, from, count, &remote, 1, 0) == (ssize_t)length)
+		return 0;
+	/* finds out why not */
+	return target_memory_write_ordered_slow(process, local, 1, addr, length);
 }
 
 #endif /* SOFT_PROCESS_TARGET_MEMORY_H */

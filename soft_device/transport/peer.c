@@ -357,7 +357,7 @@ static struct peer *new_self(const struct process *process, target_process memor
 	return self;
 }
 
-/* How the process sees itself: its own segment, plain copies. */
+/* How the process sees itself: its own segment and memory. */
 static int make_self(struct process *process)
 {
 	process->self = new_self(process, 0);

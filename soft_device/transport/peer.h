@@ -23,7 +23,7 @@
 #include "soft_device/process/target_memory.h"
 
 enum peer_transport {
-	PEER_SELF,  /* this process: its own segment, plain copies */
+	PEER_SELF,  /* this process: its own segment and memory */
 	PEER_LOCAL, /* another process (or this one, forced): mapped segment, process_vm_* */
 	PEER_TCP,   /* no segment here; tcp.h carries operations */
 };

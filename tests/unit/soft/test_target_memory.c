@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * test_memory.c -- moving bytes between lists of parts: by copies, and by the calls that
+ * test_target_memory.c -- moving bytes between lists of parts: by copies, and by the calls that
  * reach another process, here used on this one.
  */
 /* cmocka.h needs these before it */
@@ -11,24 +11,45 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "soft_device/process/lock.h"
 #include "soft_device/process/target_memory.h"
 
 #define BYTES 700u
 
 static unsigned char from[BYTES], to[BYTES];
 
+/* Own memory is reached by the calls from when the thread has taken a lock. */
 static int setup(void **unused)
 {
+	struct shared_lock lock;
+
+	shared_lock_init(&lock);
+	shared_lock_take(&lock);
+	shared_lock_release(&lock);
+	target_memory_by_call = true;
 	for (unsigned i = 0; i < BYTES; i++)
 		from[i] = (unsigned char)(i * 7 + 1);
 	memset(to, 0, sizeof(to));
 	return 0;
+}
+
+static int setup_copies(void **state)
+{
+	const int ret = setup(state);
+
+	target_memory_by_call = false;
+	return ret;
 }
 
 static struct iovec part(unsigned char *memory, size_t offset, size_t bytes)
@@ -52,12 +73,12 @@ static void check_lists(target_process process)
 		assert_int_equal(from[i], (unsigned char)(i * 7 + 1));
 }
 
-static void lists__of_different_parts_match_by_copies(void **unused)
+static void lists__of_different_parts_match(void **unused)
 {
 	check_lists(0);
 }
 
-static void lists__of_different_parts_match_by_calls(void **unused)
+static void lists__of_different_parts_match_in_another_process(void **unused)
 {
 	check_lists(getpid());
 }
@@ -91,14 +112,33 @@ static void check_ordered(target_process process)
 	}
 }
 
-static void ordered__writes_just_its_bytes_by_copies(void **unused)
+static void ordered__writes_just_its_bytes(void **unused)
 {
 	check_ordered(0);
 }
 
-static void ordered__writes_just_its_bytes_by_calls(void **unused)
+static void ordered__writes_just_its_bytes_in_another_process(void **unused)
 {
 	check_ordered(getpid());
+}
+
+/* As memmove() does, to either side. */
+static void overlapping__ranges_are_moved_whole(void **unused)
+{
+	unsigned char expected[400];
+
+	for (size_t at = 90; at <= 110; at += 10) {
+		const struct iovec source = part(from, 100, 400), target = part(from, at, 400);
+
+		assert_int_equal(setup(unused), 0);
+		memcpy(expected, from + 100, sizeof(expected));
+		assert_int_equal(
+			target_memory_write_ordered(0, &source, 1, (uintptr_t)from + at, 400), 0);
+		assert_memory_equal(from + at, expected, 400);
+		assert_int_equal(setup(unused), 0);
+		assert_int_equal(target_memory_read(0, &target, 1, &source, 1), 0);
+		assert_memory_equal(from + at, expected, 400);
+	}
 }
 
 /* Some within a line, some across its end, one onto the bytes of the one before it. */
@@ -121,12 +161,12 @@ static void check_each(target_process process)
 		    to[328] == 0 && to[638] == 0 && to[640] == 0);
 }
 
-static void each__of_a_list_is_written_by_copies(void **unused)
+static void each__of_a_list_is_written(void **unused)
 {
 	check_each(0);
 }
 
-static void each__of_a_list_is_written_by_calls(void **unused)
+static void each__of_a_list_is_written_in_another_process(void **unused)
 {
 	check_each(getpid());
 }
@@ -181,23 +221,105 @@ static void atomics__do_as_they_are_called(void **unused)
 	check_atomics(getpid());
 }
 
-static void unmapped__memory_is_told(void **unused)
+/* At either end, in the list that is written and in the one that is read. */
+static void check_unmapped(target_process process)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char *two =
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct iovec source = part(from, 0, 200), target = part(two, page - 100, 200);
+	struct iovec mapped = part(from, 0, 200), torn = part(two, page - 100, 200);
 
 	assert_ptr_not_equal(two, MAP_FAILED);
 	assert_int_equal(munmap(two + page, page), 0);
-	assert_int_equal(target_memory_write(getpid(), &source, 1, &target, 1), -EFAULT);
-	assert_int_equal(target_memory_read(getpid(), &source, 1, &target, 1), -EFAULT);
-	assert_false(target_memory_is_usable(&target, 1, false));
-	assert_true(target_memory_is_usable(&source, 1, false));
+	assert_int_equal(target_memory_write(process, &mapped, 1, &torn, 1), -EFAULT);
+	assert_int_equal(target_memory_write(process, &torn, 1, &mapped, 1), -EFAULT);
+	assert_int_equal(target_memory_read(process, &mapped, 1, &torn, 1), -EFAULT);
+	assert_int_equal(target_memory_read(process, &torn, 1, &mapped, 1), -EFAULT);
+	assert_int_equal(
+		target_memory_write_ordered(process, &mapped, 1, (uintptr_t)two + page - 100, 200),
+		-EFAULT);
+	assert_int_equal(target_memory_write_ordered(process, &torn, 1, (uintptr_t)to, 200),
+			 -EFAULT);
+	assert_false(target_memory_is_usable(&torn, 1, false));
+	assert_true(target_memory_is_usable(&mapped, 1, false));
 	assert_int_equal(munmap(two, page), 0);
 }
 
-static void gone__process_is_told(void **unused)
+static void unmapped__memory_is_reported(void **unused)
+{
+	check_unmapped(0);
+}
+
+static void unmapped__memory_of_another_process_is_reported(void **unused)
+{
+	check_unmapped(getpid());
+}
+
+/* The two calls fail from now on. */
+static void refuse_calls(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		_exit(2);
+}
+
+/* In a child, of which the filter stays. */
+static void refused__calls_are_done_without(void **unused)
+{
+	const struct iovec source = part(from, 5, 300), target = part(to, 100, 300);
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		setup(unused);
+		refuse_calls();
+		_exit(target_memory_write_ordered(0, &source, 1, (uintptr_t)to + 100, 300) != 0 ||
+		      memcmp(to + 100, from + 5, 300) != 0 ||
+		      target_memory_read(0, &target, 1, &source, 1) != 0 || target_memory_by_call);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* In a thread; its process has no first thread any more, by whose id it is known. */
+static void *write_without_first(void *first)
+{
+	const struct iovec source = part(from, 5, 300);
+
+	setup(NULL);
+	_exit(pthread_join(*(pthread_t *)first, NULL) != 0 ||
+	      target_memory_write_ordered(0, &source, 1, (uintptr_t)to, 300) != 0 ||
+	      memcmp(to, from + 5, 300) != 0 || !target_memory_by_call);
+}
+
+static void first__thread_may_have_ended(void **unused)
+{
+	const pid_t child = fork();
+	pthread_t thread;
+	int status;
+
+	if (child == 0) {
+		static pthread_t first;
+
+		first = pthread_self();
+		if (pthread_create(&thread, NULL, write_without_first, &first) != 0)
+			_exit(2);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void gone__process_is_reported(void **unused)
 {
 	struct iovec both = part(from, 0, 8);
 	pid_t process = fork();
@@ -208,19 +330,30 @@ static void gone__process_is_told(void **unused)
 	assert_int_equal(target_memory_write(process, &both, 1, &both, 1), -ESRCH);
 }
 
+/* Own memory by the calls, and where they are refused, by copies. */
+#define BOTH(test)                                                                                 \
+	{#test, test, setup, NULL, NULL},                                                          \
+	{                                                                                          \
+#test "_by_copies", test, setup_copies, NULL, NULL                                 \
+	}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(lists__of_different_parts_match_by_copies, setup),
-		cmocka_unit_test_setup(lists__of_different_parts_match_by_calls, setup),
-		cmocka_unit_test_setup(ordered__writes_just_its_bytes_by_copies, setup),
-		cmocka_unit_test_setup(ordered__writes_just_its_bytes_by_calls, setup),
-		cmocka_unit_test_setup(each__of_a_list_is_written_by_copies, setup),
-		cmocka_unit_test_setup(each__of_a_list_is_written_by_calls, setup),
-		cmocka_unit_test_setup(each__stops_at_what_is_not_mapped, setup),
-		cmocka_unit_test(atomics__do_as_they_are_called),
-		cmocka_unit_test_setup(unmapped__memory_is_told, setup),
-		cmocka_unit_test_setup(gone__process_is_told, setup),
+		BOTH(lists__of_different_parts_match),
+		BOTH(ordered__writes_just_its_bytes),
+		BOTH(each__of_a_list_is_written),
+		BOTH(each__stops_at_what_is_not_mapped),
+		BOTH(unmapped__memory_is_reported),
+		BOTH(atomics__do_as_they_are_called),
+		cmocka_unit_test(overlapping__ranges_are_moved_whole),
+		cmocka_unit_test_setup(lists__of_different_parts_match_in_another_process, setup),
+		cmocka_unit_test_setup(ordered__writes_just_its_bytes_in_another_process, setup),
+		cmocka_unit_test_setup(each__of_a_list_is_written_in_another_process, setup),
+		cmocka_unit_test_setup(unmapped__memory_of_another_process_is_reported, setup),
+		cmocka_unit_test_setup(refused__calls_are_done_without, setup),
+		cmocka_unit_test_setup(first__thread_may_have_ended, setup),
+		cmocka_unit_test_setup(gone__process_is_reported, setup),
 	};
 
 	return cmocka_run_group_tests_name("soft_queues.target_memory", tests, NULL, NULL);
