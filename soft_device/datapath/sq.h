@@ -304,6 +304,13 @@ void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
  */
 bool sq_settle(struct send_queue *sq, struct send_slot *slot, const struct outcome *outcome);
 
+/*
+ * sq_retry.c: what found no receive, or no target, is tried again at slot->due_ns: SUCCESS; or it
+ * was tried often enough, or long enough, and this is how it ends.
+ */
+enum ibv_wc_status sq_retry(const struct send_queue *sq, struct send_slot *slot,
+			    const struct outcome *outcome);
+
 /* sq_wait.c: has the queue run again at this time; callers hold sq.lock. */
 void sq_wait_until(struct send_queue *sq, uint64_t at_ns);
 /* Takes it out of the list for good; no lock held. */
