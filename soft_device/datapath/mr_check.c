@@ -9,29 +9,6 @@
  */
 #include "mr_check.h"
 
-const struct shared_mr *mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd,
-				       uint64_t addr, uint64_t length, uint32_t access,
-				       uint64_t *memory)
-{
-	const uint32_t index = key >> 8;
-	const struct shared_mr *mr;
-	uint64_t offset;
-
-	if (key == 0 || index >= SEGMENT_MRS)
-		return NULL;
-	mr = &segment->mr[index];
-	/* not before the lock is taken: see shared_lock_try() */
-	if (atomic_load(&mr->key) != key)
-		return NULL;
-	if (mr->pd != pd || (mr->access & access) != access)
-		return NULL;
-	offset = addr - mr->iova; /* huge for an address before it */
-	if (length > 0 && (offset > mr->length || length > mr->length - offset))
-		return NULL;
-	*memory = mr->addr + offset;
-	return mr;
-}
-
 static bool is_unmapped(const struct segment *segment, uint32_t key, uint64_t memory,
 			uint64_t length)
 {

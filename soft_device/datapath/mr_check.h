@@ -22,11 +22,30 @@ const struct shared_mr *mr_check(const struct segment *segment, uint32_t key, ui
 
 /*
  * The same for the short way of a request, which leaves everything unusual to the long way: NULL
- * also for a region of which the program has unmapped a part.
+ * also for a region of which the program has unmapped a part. Inlined, as each has two.
  */
-const struct shared_mr *mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd,
-				       uint64_t addr, uint64_t length, uint32_t access,
-				       uint64_t *memory);
+static inline __attribute__((always_inline)) const struct shared_mr *
+mr_check_quick(const struct segment *segment, uint32_t key, uint32_t pd, uint64_t addr,
+	       uint64_t length, uint32_t access, uint64_t *memory)
+{
+	const uint32_t index = key >> 8;
+	const struct shared_mr *mr;
+	uint64_t offset;
+
+	if (key == 0 || index >= SEGMENT_MRS)
+		return NULL;
+	mr = &segment->mr[index];
+	/* not before the lock is taken: see shared_lock_try() */
+	if (atomic_load(&mr->key) != key)
+		return NULL;
+	if (mr->pd != pd || (mr->access & access) != access)
+		return NULL;
+	offset = addr - mr->iova; /* huge for an address before it */
+	if (length > 0 && (offset > mr->length || length > mr->length - offset))
+		return NULL;
+	*memory = mr->addr + offset;
+	return mr;
+}
 
 /*
  * The same for a request that comes to this QP of the segment with the key of a memory window: the

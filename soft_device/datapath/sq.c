@@ -68,7 +68,8 @@ complete_recorded(struct send_queue *sq, const struct send_work *work, uint32_t 
 }
 
 /* The oldest request is done with, and all was well. */
-static void complete(struct send_queue *sq, const struct send_work *work)
+static inline __attribute__((always_inline)) void complete(struct send_queue *sq,
+							   const struct send_work *work)
 {
 	complete_recorded(sq, work, 0, IBV_WC_SUCCESS, VENDOR_NONE);
 }
@@ -402,57 +403,71 @@ static int work_of(const struct send_queue *sq, const struct ibv_send_wr *wr,
 	return 0;
 }
 
-/* The bytes of a plain write, if all is well; see write_at_once(). */
-static inline bool move_write(struct send_queue *sq, const struct ibv_send_wr *wr, uint64_t from)
+/* The bytes of a plain write or read, if all is well; see execute_at_once(). */
+static inline __attribute__((always_inline)) bool move_at_once(struct send_queue *sq, uint32_t rkey,
+							       uint64_t remote_addr,
+							       struct iovec local, bool reads)
 {
-	struct segment *segment = sq->peer->segment;
+	const uint32_t access = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+	struct iovec remote = {NULL, local.iov_len};
 	struct shared_qp *target = sq->target;
-	struct iovec local = {(void *)(uintptr_t)from, wr->sg_list->length};
-	bool done = false;
-	uint64_t to;
+	struct peer *peer = sq->peer;
+	int error = -EFAULT;
+	uint64_t there;
 
 	if (!shared_lock_take_soon(&target->lock))
 		return false;
 	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
 	    shared_qp_state(target, memory_order_relaxed) == IBV_QPS_RTS &&
-	    (target->access & IBV_ACCESS_REMOTE_WRITE) &&
-	    mr_check_quick(segment, wr->wr.rdma.rkey, target->pd, wr->wr.rdma.remote_addr,
-			   local.iov_len, IBV_ACCESS_REMOTE_WRITE, &to) != NULL)
-		done = target_memory_write_ordered(sq->peer->memory, &local, 1, to,
-						   local.iov_len) == 0;
+	    (target->access & access) && (!reads || target->max_dest_rd_atomic != 0) &&
+	    mr_check_quick(peer->segment, rkey, target->pd, remote_addr, local.iov_len, access,
+			   &there) != NULL) {
+		remote.iov_base = (void *)(uintptr_t)there;
+		error = reads ? target_memory_read(peer->memory, &local, 1, &remote, 1)
+			      : target_memory_write_ordered(peer->memory, &local, 1, there,
+							    local.iov_len);
+	}
 	shared_lock_release(&target->lock);
-	return done;
+	return error == 0;
 }
 
 /*
- * The short way of what the device is mostly asked for: a write of one piece to a connected
- * target. It knows no errors: with anything unusual it returns false, and the long way finds
- * out what to do. It may have written by then; the same bytes go there again.
+ * The short way of what the device is mostly asked for: a write or a read of one piece, with a
+ * connected target. It knows no errors: with anything unusual it returns false, and the long way
+ * finds out what to do. It may have moved bytes by then; the same ones are moved again.
  */
-static inline bool write_at_once(struct send_queue *sq, const struct ibv_send_wr *wr)
+static inline __attribute__((always_inline)) bool
+execute_at_once(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 {
 	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+	const uint32_t opcode = reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
 	const struct ibv_sge *sge = wr->sg_list;
-	struct send_work work = {.sge = sge};
-	uint64_t from;
+	uint64_t memory;
 
-	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
-	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 ||
-	    !may_execute(sq) || sq->target == NULL || sq->peer->segment->powerfail != 0 ||
-	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
-			   &from) == NULL ||
-	    !move_write(sq, wr, from))
+	if (wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 || sge->length == 0 ||
+	    sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 || !may_execute(sq) ||
+	    (reads &&
+	     ((sq->opcodes >> IBV_WR_RDMA_READ & 1) == 0 || sq->path.max_rd_atomic == 0)) ||
+	    sq->target == NULL || sq->peer->segment->powerfail != 0 ||
+	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length,
+			   reads ? IBV_ACCESS_LOCAL_WRITE : 0, &memory) == NULL ||
+	    !move_at_once(sq, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr,
+			  (struct iovec){(void *)(uintptr_t)memory, sge->length}, reads))
 		return false;
-	work.wr_id = wr->wr_id;
-	work.opcode = IBV_WR_RDMA_WRITE;
-	work.flags = wr->send_flags;
-	work.num_sge = 1;
 	sq->posted++;
-	complete(sq, &work);
+	complete(sq,
+		 &(struct send_work){wr->wr_id, opcode, wr->send_flags, .num_sge = 1, .sge = sge});
 	return true;
 }
 
-/* The long way, of all that write_at_once() does not do. */
+/* A function of its own, so that a write stays as short as it is. */
+static __attribute__((noinline)) bool read_at_once(struct send_queue *sq,
+						   const struct ibv_send_wr *wr)
+{
+	return execute_at_once(sq, wr, true);
+}
+
+/* The long way, of all that execute_at_once() does not do. */
 static __attribute__((noinline)) int post_any(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	struct send_work work;
@@ -482,7 +497,11 @@ static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	if (!sq_has_room(sq, 1))
 		return refuse_full(sq);
-	return write_at_once(sq, wr) ? 0 : post_any(sq, wr);
+	if (wr->opcode == IBV_WR_RDMA_WRITE && execute_at_once(sq, wr, false))
+		return 0;
+	if (wr->opcode == IBV_WR_RDMA_READ && read_at_once(sq, wr))
+		return 0;
+	return post_any(sq, wr);
 }
 
 /* Small writes follow each other from here on: it is worth to collect them. */

@@ -247,7 +247,15 @@ static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
 void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
 
 /* The sum of the bytes it moves. */
-uint64_t sq_length(const struct send_work *work);
+static inline uint64_t sq_length(const struct send_work *work)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < work->num_sge; i++)
+		bytes += work->sge[i].length;
+	return bytes;
+}
+
 /* The properties of each opcode, by its number; one without op is not ours. */
 struct send_opcode {
 	enum request_op op;

@@ -53,15 +53,6 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type)
 	}
 }
 
-uint64_t sq_length(const struct send_work *work)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < work->num_sge; i++)
-		bytes += work->sge[i].length;
-	return bytes;
-}
-
 /* The value that an atomic write carries in its request. */
 static uint64_t gather_8(const struct request *request)
 {

@@ -3,7 +3,7 @@
  * sq_writes.c -- small writes of a queue that are due together: moved by one system call.
  *
  * Most of what a small write costs is the call, and a queue has many of them at once in a list, or
- * behind a delay or a request that had to wait. As write_at_once() in sq.c it knows no errors: it
+ * behind a delay or a request that had to wait. As execute_at_once() in sq.c it knows no errors: it
  * stops at anything unusual, and the way of single requests finds out what to do.
  */
 #include "mr_check.h"

@@ -64,7 +64,7 @@ static inline bool shared_lock_take(struct shared_lock *lock)
  * For locks that a peer may hold, who may be stopped: a debugger, a frozen cgroup. False when the
  * lock cannot be had for some milliseconds: what was to be done under it is done later.
  */
-static inline bool shared_lock_take_soon(struct shared_lock *lock)
+static inline __attribute__((always_inline)) bool shared_lock_take_soon(struct shared_lock *lock)
 {
 	return shared_lock_try(lock) ? true : lock_wait_soon(lock);
 }

@@ -23,10 +23,10 @@ from instructions import count
 MANY = 101
 # with one region beside; what one more may add
 MOST = {
-    ("forced-remote", "write"): 620,
-    ("forced-remote", "read"): 1080,
-    ("", "write"): 1160,
-    ("", "read"): 1560,
+    ("forced-remote", "write"): 555,
+    ("forced-remote", "read"): 700,
+    ("", "write"): 570,
+    ("", "read"): 730,
     ("", "mmap"): 550,
     ("", "mremap"): 980,
     ("", "madvise"): 550,
