@@ -53,16 +53,6 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type)
 	}
 }
 
-/* The value that an atomic write carries in its request. */
-static uint64_t gather_8(const struct request *request)
-{
-	uint64_t value = 0;
-	struct iovec to = {&value, sizeof(value)};
-
-	target_memory_read(0, &to, 1, request->local, request->local_count);
-	return value;
-}
-
 void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
 		      enum ibv_wc_status own, const struct request *request,
 		      struct outcome *outcome)
@@ -108,6 +98,8 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 				   struct request *request)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	/* what an atomic write carries in its request */
+	const struct iovec value = {&request->swap, sizeof(request->swap)};
 	enum ibv_wc_status status =
 		gather(sq, work, opcode->local_access,
 		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
@@ -129,7 +121,10 @@ enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct sen
 	request->rkey = work->rkey;
 	request->remote_addr = work->remote_addr;
 	request->compare_add = work->compare_add;
-	request->swap = opcode->op == REQUEST_ATOMIC_WRITE ? gather_8(request) : work->swap;
+	request->swap = work->swap;
+	if (opcode->op == REQUEST_ATOMIC_WRITE &&
+	    target_memory_read(0, &value, 1, request->local, request->local_count) != 0)
+		return IBV_WC_LOC_PROT_ERR;
 	request->flush_type = work->flush_type;
 	request->flush_level = work->flush_level;
 	if (opcode->op == REQUEST_FLUSH)
@@ -172,7 +167,7 @@ enum vendor_err sq_request_reason(const struct send_queue *sq, const struct send
 		return VENDOR_TOO_LONG;
 	if (status == IBV_WC_LOC_QP_OP_ERR)
 		return VENDOR_NO_READS;
-	if (status == IBV_WC_LOC_PROT_ERR)
-		sq_bad_part(sq, work, &why);
+	if (status == IBV_WC_LOC_PROT_ERR && sq_bad_part(sq, work, &why) == NULL)
+		return VENDOR_UNMAPPED; /* the keys are good */
 	return why;
 }

@@ -66,6 +66,16 @@ static void write__from_an_unmapped_page_fails(void **unused)
 	expect_page_fault(IBV_WR_RDMA_WRITE, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
+static void atomic_write__from_a_protected_page_fails(void **unused)
+{
+	uint64_t before, after;
+
+	memcpy(&before, w.far_memory + FAULT_PAGE, sizeof(before));
+	expect_page_fault(IBV_WR_ATOMIC_WRITE, PROT_NONE, true, IBV_WC_LOC_PROT_ERR);
+	memcpy(&after, w.far_memory + FAULT_PAGE, sizeof(after));
+	assert_int_equal(after, before);
+}
+
 static void read__into_an_unmapped_page_fails(void **unused)
 {
 	expect_page_fault(IBV_WR_RDMA_READ, -1, true, IBV_WC_LOC_PROT_ERR);
@@ -336,6 +346,7 @@ static const struct CMUnitTest tests[] = {
 	PAIR_TEST(read__of_an_unmapped_page_fails),
 	PAIR_TEST(atomic__on_an_unmapped_page_fails),
 	PAIR_TEST(write__from_an_unmapped_page_fails),
+	PAIR_TEST(atomic_write__from_a_protected_page_fails),
 	PAIR_TEST(read__into_an_unmapped_page_fails),
 	PAIR_TEST(atomic__into_an_unmapped_page_is_executed_and_fails),
 	OWN_PAIR_TEST(large__write_across_an_unmapped_page_fails),
