@@ -111,7 +111,7 @@ def datagrams() -> list[Case]:
     fields: dict[str, Any] = {"prints": ("data transfers complete", "return status 0"), "listens": "output"}
     udaddy: dict[str, Any] = {**fields, "ready": "starting server", "too_early": "UNREACHABLE, error: 1"}
     mckey: dict[str, Any] = {**fields, "ready": "receiving data transfers", "soft_only": True}
-    group = "-m 239.192.7.5 -b {address}"
+    group = "-m {group} -b {address}"
     return [
         Case("udaddy", "stdbuf -oL udaddy -b {address}", "udaddy -s {address}", **udaddy),
         Case("udaddy-20", "stdbuf -oL udaddy -b {address} -c 20", "udaddy -s {address} -c 20", **udaddy),
@@ -207,7 +207,7 @@ def fio(verb: str) -> Case:
 
 
 def sockets() -> list[Case]:
-    """Sockets over RDMA, which check what they got: rstream(1), riostream(1); and over datagrams: udpong(1)."""
+    """Sockets over RDMA, which check what they got: rstream(1), riostream(1)."""
     sizes = "-p {port} -S 65536 -I 10 -C 20 -T v"
     modes = {"": "", "-blocking": " -T b", "-nonblocking": " -T n"}
     row = (r"(?m)^custom +64k +20 +10 +",)

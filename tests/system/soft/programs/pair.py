@@ -167,7 +167,9 @@ class Pair:
         self.sides: list[Side] = []
 
     def start(self, name: str, prefix: tuple[str, ...], template: str) -> Side:
-        values: dict[str, object] = {**self.device.values(), "port": self.port}
+        # a multicast group of its own, for all processes of the host may join one
+        group = f"239.192.{self.port >> 8}.{self.port & 255}"
+        values: dict[str, object] = {**self.device.values(), "port": self.port, "group": group}
         command = [*prefix, *shlex.split(template.format(**values))]
         environment = {**self.device.environment, **self.case.environment}
         if name in self.case.debian_librpma:
