@@ -52,6 +52,14 @@ def test_rcopy(device: Device) -> None:
     assert copy.read_bytes() == original.read_bytes()
 
 
+@pytest.mark.ipv4_only
+def test_udpong_needs_infiniband(device: Device) -> None:
+    """Sockets of datagrams make an address handle without a GRH, which no device has on RoCE: udpong(1)."""
+    done = alone(device, "udpong", "-s", device.address)
+    assert done.returncode == 255 and "rconnect: " in done.stderr, done
+    assert device.is_kernel or "ibv_create_ah: is_global 0" in done.stderr, done
+
+
 def test_ibv_devices(device: Device) -> None:
     done = alone(device, "ibv_devices")
     assert done.returncode == 0
