@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "names/wc_status.h"
+
 struct bit {
 	uint32_t value;
 	const char *name;
@@ -93,42 +95,20 @@ const char *name_of_state(enum ibv_qp_state state)
 	return (unsigned)state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
-static const char *const statuses[] = {
-	[IBV_WC_SUCCESS] = "SUCCESS",
-	[IBV_WC_LOC_LEN_ERR] = "LOC_LEN_ERR",
-	[IBV_WC_LOC_QP_OP_ERR] = "LOC_QP_OP_ERR",
-	[IBV_WC_LOC_EEC_OP_ERR] = "LOC_EEC_OP_ERR",
-	[IBV_WC_LOC_PROT_ERR] = "LOC_PROT_ERR",
-	[IBV_WC_WR_FLUSH_ERR] = "WR_FLUSH_ERR",
-	[IBV_WC_MW_BIND_ERR] = "MW_BIND_ERR",
-	[IBV_WC_BAD_RESP_ERR] = "BAD_RESP_ERR",
-	[IBV_WC_LOC_ACCESS_ERR] = "LOC_ACCESS_ERR",
-	[IBV_WC_REM_INV_REQ_ERR] = "REM_INV_REQ_ERR",
-	[IBV_WC_REM_ACCESS_ERR] = "REM_ACCESS_ERR",
-	[IBV_WC_REM_OP_ERR] = "REM_OP_ERR",
-	[IBV_WC_RETRY_EXC_ERR] = "RETRY_EXC_ERR",
-	[IBV_WC_RNR_RETRY_EXC_ERR] = "RNR_RETRY_EXC_ERR",
-	[IBV_WC_LOC_RDD_VIOL_ERR] = "LOC_RDD_VIOL_ERR",
-	[IBV_WC_REM_INV_RD_REQ_ERR] = "REM_INV_RD_REQ_ERR",
-	[IBV_WC_REM_ABORT_ERR] = "REM_ABORT_ERR",
-	[IBV_WC_INV_EECN_ERR] = "INV_EECN_ERR",
-	[IBV_WC_INV_EEC_STATE_ERR] = "INV_EEC_STATE_ERR",
-	[IBV_WC_FATAL_ERR] = "FATAL_ERR",
-	[IBV_WC_RESP_TIMEOUT_ERR] = "RESP_TIMEOUT_ERR",
-	[IBV_WC_GENERAL_ERR] = "GENERAL_ERR",
-};
-#define STATUSES (sizeof(statuses) / sizeof(statuses[0]))
-
 const char *name_of_status(enum ibv_wc_status status)
 {
-	return (unsigned)status < STATUSES ? statuses[status] : "unknown";
+	const char *name = wc_status_name(status);
+
+	return name != NULL ? name : "unknown";
 }
 
 enum ibv_wc_status status_of_name(const char *name)
 {
-	size_t number = STATUSES - 1;
+	const char *known;
 
-	while (number > 0 && strcmp(statuses[number], name) != 0)
-		number--;
-	return (enum ibv_wc_status)number;
+	for (unsigned status = IBV_WC_SUCCESS + 1; (known = wc_status_name(status)) != NULL;
+	     status++)
+		if (strcmp(known, name) == 0)
+			return (enum ibv_wc_status)status;
+	return IBV_WC_SUCCESS;
 }
