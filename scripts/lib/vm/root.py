@@ -27,7 +27,8 @@ PACKAGES = (
     "libibverbs-dev", "librdmacm-dev", "libhwloc-dev", "libjansson-dev", "libcmocka-dev",
     "libpmem-dev", "nettle-dev", "zlib1g-dev",
     # to run it, and what it is compared with
-    "rdma-core", "ibverbs-providers", "ibverbs-utils", "rdmacm-utils", "perftest", "fio",
+    "rdma-core", "ibverbs-providers", "ibverbs-utils", "rdmacm-utils", "perftest",
+    "python3-pyverbs", "fio",
     # for the guest itself
     "iproute2", "ndctl", "e2fsprogs", "procps",
 )

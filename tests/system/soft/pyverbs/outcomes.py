@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rdma-core's own tests, which Debian has in its package of pyverbs: run on a device, and what becomes of each."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+TESTS = Path("/usr/share/doc/rdma-core/tests")
+PYTHON = "/usr/bin/python3"  # Debian's, for which the package is
+LIMIT_S = 900
+# "test_x (tests.test_y.Z.test_x) ... ok"; or that, a line of what it tests, and the outcome behind it
+OUTCOME = re.compile(r"(?m)^test_\w+ \(tests\.(\S+)\)(?:\n.*?)? \.\.\. (ok|ERROR|FAIL|skipped .*)$")
+
+
+def outcomes_of(device: str, scratch: Path, *launcher: str) -> tuple[dict[str, str], str]:
+    """The outcome of each test, "test_y.Z.test_x", on this device; and all that was printed."""
+    folder = Path(shutil.copytree(TESTS, scratch / "tests"))
+    for packed in folder.glob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+    done = subprocess.run(
+        [*launcher, PYTHON, "-B", "-W", "ignore", folder / "run_tests.py", "-v", "--dev", device, "--port", "1"],
+        capture_output=True, text=True, timeout=LIMIT_S, cwd=scratch,
+    )  # fmt: skip
+    outcomes = dict(OUTCOME.findall(done.stderr))
+    ran = re.search(r"(?m)^Ran (\d+) tests", done.stderr)
+    assert ran is not None and len(outcomes) == int(ran[1]), done.stderr
+    return outcomes, done.stderr
