@@ -16,7 +16,7 @@ Table = dict[str, str]
 
 def tables() -> dict[str, Table]:
     text = (BENCH / "result/repeat_schema.c").read_text(encoding="utf-8")
-    counts = re.findall(r"ROW\((\w+), \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
+    counts = re.findall(r"ROW\((\w+), \w+, \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
     text = text.replace("PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA)", "".join(f'{{"{name}", NULL}}' for name in counts))
     elements = dict(re.findall(r"struct schema (\w+) = \{NULL, SCHEMA_OBJECT, 0, (\w+)\}", text))
     found = {}

@@ -347,7 +347,7 @@ static json_t *null_of(struct sides s, const char *key)
 	return json_null();
 }
 
-#define WAY(name, join)                                                                            \
+#define WAY(name, join, ...)                                                                       \
 	{                                                                                          \
 		.key = #name, .merge = join##_of                                                   \
 	}

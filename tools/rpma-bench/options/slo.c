@@ -19,10 +19,10 @@
 #include "common/json/result.h"
 #include "tools/rpma-bench/protocol/plain_counts.h"
 
-#define METRIC_MAX	 64
+#define METRIC_MAX	64
 
-#define NAME(name, join) #name
-#define COUNT_NAMES	 PLAIN_COUNT_ROWS(NAME, ", ")
+#define NAME(name, ...) #name
+#define COUNT_NAMES	PLAIN_COUNT_ROWS(NAME, ", ")
 
 const char slo_metrics[] =
 	"ops_per_s, bytes_per_s, " COUNT_NAMES ", reverse.ops_per_s, reverse.bytes_per_s, "
@@ -43,7 +43,7 @@ struct metric {
 	const char *of_repeat; /* where each repeat has its own */
 };
 
-#define COUNT_METRIC(metric_, join)                                                                \
+#define COUNT_METRIC(metric_, ...)                                                                 \
 	{                                                                                          \
 		.name = #metric_, .path = #metric_, .of_repeat = #metric_                          \
 	}

@@ -5,7 +5,8 @@
  *
  * A row makes the field of struct measured and of struct repeat, the key of JSON with its
  * check, the figure of a summary, the column of CSV, and the metric of --slo. The loops
- * count it. Only open loops have these: they are null in a result of any other test.
+ * count it. Its last word tells which repeats have it, a condition of add_figures() in
+ * result/repeat.c: it is null in all others.
  */
 #ifndef BENCH_PROTOCOL_PLAIN_COUNTS_H
 #define BENCH_PROTOCOL_PLAIN_COUNTS_H
@@ -15,11 +16,11 @@
  * when the limit ended it; max_lag_ns: the longest time behind the plan.
  */
 #define PLAIN_COUNT_ROWS(ROW, AND)                                                                 \
-	ROW(late_ops, sum) AND ROW(unbegun_ops, sum)                                               \
-	AND ROW(max_lag_ns, most)
+	ROW(late_ops, sum, open_loop) AND ROW(unbegun_ops, sum, open_loop)                         \
+	AND ROW(max_lag_ns, most, open_loop)
 
-#define PLAIN_COUNT_COMMA	      ,
-#define PLAIN_COUNT_FIELD(name, join) name
+#define PLAIN_COUNT_COMMA	     ,
+#define PLAIN_COUNT_FIELD(name, ...) name
 
 /* The members of a structure, of uint64_t. */
 #define PLAIN_COUNT_FIELDS PLAIN_COUNT_ROWS(PLAIN_COUNT_FIELD, PLAIN_COUNT_COMMA)

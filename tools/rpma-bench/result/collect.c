@@ -190,7 +190,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-#define ADD_COUNT(name, join) repeat->name = join(repeat->name, m->name)
+#define ADD_COUNT(name, join, ...) repeat->name = join(repeat->name, m->name)
 
 static void add_thread(struct repeat *repeat, const struct measured *m)
 {

@@ -46,7 +46,7 @@ struct column {
 		name "_mean_ns", REPEAT, "steps/name=" name "/latency/mean_ns"                     \
 	}
 
-#define COUNT(name_, join)                                                                         \
+#define COUNT(name_, ...)                                                                          \
 	{                                                                                          \
 		.name = #name_, .from = REPEAT, .path = #name_                                     \
 	}

@@ -276,7 +276,7 @@ static json_t *flagged_json(struct selection *s)
 	return list;
 }
 
-#define PUT_COUNT(name, join) bad |= json_object_set_new(summary, #name, join##_of(&s, #name))
+#define PUT_COUNT(name, join, ...) bad |= json_object_set_new(summary, #name, join##_of(&s, #name))
 
 json_t *point_summary(const json_t *repeats)
 {

@@ -185,8 +185,8 @@ static json_t *client_cpu(const struct repeat *r)
 	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->process_wall_ns));
 }
 
-#define PUT_COUNT(name, join)                                                                      \
-	bad |= json_object_set_new(repeat, #name, open_loop ? result_integer(r->name) : json_null())
+#define PUT_COUNT(name, join, has)                                                                 \
+	bad |= json_object_set_new(repeat, #name, (has) ? result_integer(r->name) : json_null())
 
 static bool add_figures(json_t *repeat, const struct repeat *r)
 {

@@ -169,7 +169,7 @@ static const struct schema warning_fields[] = {
 };
 static const struct schema warning = {NULL, SCHEMA_OBJECT, 0, warning_fields};
 
-#define COUNT(name, join)                                                                          \
+#define COUNT(name, ...)                                                                           \
 	{                                                                                          \
 		.key = #name, .kind = SCHEMA_COUNT, .may = SCHEMA_NULL                             \
 	}
