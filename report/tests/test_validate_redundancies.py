@@ -218,7 +218,7 @@ BREAKS: dict[str, Break] = {
     "summary ops_per_s, bytes_per_s": ("lat", (*SUMMARY, "ops_per_s", "cv"), times(1.01), times(0.99)),
     "summary latencies": ("lat", (*SUMMARY, "latency", "mean_ns", "ci95_high"), times(1.001), times(0.999)),
     "summary steps": ("connect", (*SUMMARY, "steps", 0, "latency", "percentiles", 0, "ns"), plus(1), plus(-1)),
-    "summary late_ops, unbegun_ops, max_lag_ns": ("rate", (*SUMMARY, "late_ops"), plus(1), plus(-1)),
+    "summary counts": ("rate", (*SUMMARY, "late_ops"), plus(1), plus(-1)),
     "summary verify": ("lat", (*SUMMARY, "verify", "checked_bytes"), plus(1), plus(-1)),
     "summary flagged_repeats": ("both", (*SUMMARY, "flagged_repeats"), [{"index": 0, "reason": "mean_mad>3"}], [{"index": 9, "reason": "mean_mad>3"}]),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import ge, gt, le, lt
 from typing import Any
 
+from rpma_report.sources import sums
 from rpma_report.sources.document import Contradiction, Place, Source, quoted
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -144,7 +145,7 @@ def _figure(point: dict[str, Any], metric: str) -> Any:
     holder = summary.get("reverse") if side == "reverse" else summary
     if name in ("ops_per_s", "bytes_per_s") and side in ("", "reverse"):
         found = ((holder or {}).get(name) or {}).get("mean")
-    elif metric in ("late_ops", "unbegun_ops", "max_lag_ns"):
+    elif metric in sums.COUNTS:
         found = summary.get(metric)
     elif metric == "verify.mismatches":
         found = (summary.get("verify") or {}).get("mismatches")

@@ -102,7 +102,7 @@ BENCH: tuple[Row, ...] = (
     Row(SUMMARY, "ops_per_s, bytes_per_s", "mean, interval and cv follow from the repeats", sums.check_sides),
     Row(SUMMARY, "latencies", "count, extremes, mean, interval, cv, percentiles and histogram follow from the repeats", sums.check_sides),
     Row(SUMMARY, "steps", "the same of each step", sums.check_steps),
-    Row(SUMMARY, "late_ops, unbegun_ops, max_lag_ns", "sums, and the greatest, of the repeats", sums.check_totals),
+    Row(SUMMARY, "counts", "sums, and the greatest, of the repeats", sums.check_totals),
     Row(SUMMARY, "verify", "sums of the repeats", sums.check_totals),
     Row(SUMMARY, "flagged_repeats", "repeats that are far from the others, by the median deviation", point_sums.check_flagged),
 )  # fmt: skip

@@ -20,6 +20,8 @@ from rpma_report.text import shown
 
 USED = ("persist", "flush", "flush_method", "atomic_write_method", "latency_kind")
 LATENCIES = ("latency", "response_latency", "read_latency")
+# counts of a summary, and how each follows from those of the repeats
+COUNTS: dict[str, Callable[[list[int]], int]] = {"late_ops": sum, "unbegun_ops": sum, "max_lag_ns": max}
 _ROUNDED = 0.0011
 _RELATIVE = 1e-9  # for sums and logarithms
 _T_ERROR = 3e-5  # share of the half width of an interval: quantiles of Student's t with four decimals
@@ -171,9 +173,9 @@ def check_steps(at: Any) -> None:
 
 def check_totals(at: Any) -> None:
     summary, (counted, _) = at.value, counted_of(at.point)
-    for key in ("late_ops", "unbegun_ops", "max_lag_ns"):
+    for key, join in COUNTS.items():
         found = [r[key] for r in counted if r.get(key) is not None]
-        _check_total(at.source, at.place, summary, key, max(found, default=0) if key == "max_lag_ns" else sum(found))
+        _check_total(at.source, at.place, summary, key, join(found or [0]))
     for key in ("checked_bytes", "mismatches", "overwritten_bytes") if summary.get("verify") else ():
         found = [r["verify"][key] for r in counted if r.get("verify") and r["verify"].get(key) is not None]
         _check_total(at.source, at.place + ("verify",), summary["verify"], key, sum(found))
