@@ -18,17 +18,18 @@ enum operation_facts {
 	OP_ANSWERED = 4,    /* the server answers each: it takes two to measure one */
 	OP_8_BYTES = 8,	    /* has this size and no other */
 	OP_SEQUENTIAL = 16, /* as in a log: each behind the one before, and alone in its target */
-	OP_CALL = 32 /* a call of another library, which returns when all is done: not to the target
-		      */
+	OP_CALL = 32,	    /* a call of another library, which returns when all is done: not to the
+			     * target */
+	OP_INLINE = 64,	    /* what it sends may be in its work request: --inline */
 };
 
 /* ROW(of the enum, of the struct, the word, facts, what it does, what it needs of the server) */
 #define BENCH_OP_ROWS(ROW)                                                                         \
-	ROW(WRITE, write, "write", OP_WRITES, "RDMA write", "memory")                              \
+	ROW(WRITE, write, "write", OP_WRITES | OP_INLINE, "RDMA write", "memory")                  \
 	ROW(READ, read, "read", 0, "RDMA read", "memory")                                          \
-	ROW(SEND, send, "send", OP_RECEIVED | OP_ANSWERED, "message and its answer",               \
+	ROW(SEND, send, "send", OP_RECEIVED | OP_ANSWERED | OP_INLINE, "message and its answer",   \
 	    "a thread that answers")                                                               \
-	ROW(WRITE_IMM, write_imm, "write-imm", OP_WRITES | OP_RECEIVED,                            \
+	ROW(WRITE_IMM, write_imm, "write-imm", OP_WRITES | OP_RECEIVED | OP_INLINE,                \
 	    "RDMA write with immediate data", "memory, a thread that receives")                    \
 	ROW(ATOMIC_WRITE, atomic_write, "atomic-write", OP_WRITES | OP_8_BYTES,                    \
 	    "write of 8 bytes, all or none", "memory")

@@ -190,7 +190,7 @@ static json_t *inline_bytes(const struct options *o, const struct params *p, con
 {
 	const uint32_t chosen = o->knobs.value[CONNECTION_INLINE];
 	bool copied = chosen != CONNECTION_KNOB_UNSET && p->size_bytes <= chosen &&
-		      p->op != BENCH_READ && p->op != BENCH_ATOMIC_WRITE && !params_rpmem(p);
+		      (params_facts(p) & OP_INLINE) != 0 && !params_rpmem(p);
 	const char *method = path_text(used, "atomic_write_method");
 	bool payload = params_has_operations(p);
 	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));

@@ -235,7 +235,7 @@ static struct message_begin greedy_begin(struct victim *v)
 	p->op = (enum bench_op)attack_random(v, BENCH_OPS);
 	if (p->op == BENCH_WRITE)
 		p->persist = (enum bench_persist)attack_random(v, BENCH_PERSISTS);
-	p->size_bytes = p->op == BENCH_ATOMIC_WRITE ? 8 : 1ULL << attack_random(v, 31);
+	p->size_bytes = (params_facts(p) & OP_8_BYTES) != 0 ? 8 : 1ULL << attack_random(v, 31);
 	p->depth = 1U << attack_random(v, 13);
 	p->threads = 1U << attack_random(v, 4);
 	p->connections = 1U << attack_random(v, 5);
