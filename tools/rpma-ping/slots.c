@@ -29,9 +29,13 @@ int slots_open(struct slots *slots, struct rpma_peer *peer, const char *device, 
 		return ret;
 	slots_divide(p->target.size_bytes, &p->count, &p->size_bytes);
 	for (unsigned i = 0; i < p->count && ret == 0; i++) {
-		const struct region_memory memory = {(char *)p->target.memory + i * p->size_bytes,
-						     p->size_bytes, p->target.kind, spec,
-						     direct_write_to_pmem};
+		const struct region_memory memory = {
+			.bytes = (char *)p->target.memory + i * p->size_bytes,
+			.size = p->size_bytes,
+			.kind = p->target.kind,
+			.of = spec,
+			.direct_write_to_pmem = direct_write_to_pmem,
+		};
 
 		ret = region_open(&p->regions[i], peer, device, &memory);
 	}

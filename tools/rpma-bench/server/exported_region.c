@@ -26,8 +26,13 @@ int exported_region_register(struct exported_region *exported, const struct targ
 			     const char *spec)
 {
 	const struct target *t = &exported->target;
-	const struct region_memory memory = {t->memory, t->size_bytes, t->kind, spec,
-					     server->direct_write_to_pmem};
+	const struct region_memory memory = {
+		.bytes = t->memory,
+		.size = t->size_bytes,
+		.kind = t->kind,
+		.of = spec,
+		.direct_write_to_pmem = server->direct_write_to_pmem,
+	};
 	int ret = region_open(&exported->region, server->peer, server->device, &memory);
 
 	if (ret)
