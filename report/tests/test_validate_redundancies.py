@@ -295,6 +295,16 @@ def test_what_rpma_bench_may_write_is_sound(name: str, change: Callable[[dict[st
     checked(document)
 
 
+@pytest.mark.parametrize("op, other", [("write", "read"), ("write-imm", "read"), ("atomic-write", "read"), ("send", "post_to_cqe"),
+                                       ("read", "post_to_cqe")])  # fmt: skip
+def test_a_latency_is_of_the_kind_of_its_operation(op: str, other: str) -> None:
+    document = sample.result([sample.lat_point(0, 8, op=op)])
+    checked(document)
+    document["points"][0]["params"]["latency_kind"] = other
+    with pytest.raises(BadResult, match="latency_kind"):
+        checked(document)
+
+
 def test_each_row_of_the_list_has_its_break() -> None:
     assert list(BREAKS) == list(dict.fromkeys(f"{row.of} {row.keys}" for row in redundancies.BENCH))
 

@@ -14,7 +14,8 @@ _BY_PERSIST = {
 }  # fmt: skip
 _BY_FLUSH = {"read": "write_flush", "native": "write_flush_native", None: "write_flush"}
 _BY_TEST = {"connect": "connect", "register": "mr_reg"}
-_BY_OP = {"read": "read", "send": "send_rtt", "write": "post_to_cqe", "write-imm": "post_to_cqe"}
+_BY_OP = {"read": "read", "send": "send_rtt", "write": "post_to_cqe", "write-imm": "post_to_cqe",
+          "atomic-write": "post_to_cqe"}  # fmt: skip
 _FLUSHING = frozenset({"apm", "native", "append"})
 _WHOLE = frozenset({"connect", "register"})
 # options whose values are those of a parameter, as plain words or numbers
