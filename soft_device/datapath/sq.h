@@ -277,6 +277,8 @@ static inline bool sq_is_local(const struct send_work *work)
 /* Those that a QP of this type may post: a bit for each. */
 uint32_t sq_opcodes_of(enum ibv_qp_type type);
 
+/* What is posted as a request: 0, or EINVAL. */
+int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, struct send_work *work);
 /*
  * The request that goes to the target; a status other than SUCCESS names what
  * is wrong with the local memory.

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq_request.c -- from a send work request to what is asked of the target: a table of
- * opcodes, and the check of the local memory.
+ * sq_request.c -- from ibv_send_wr to a send work request, and from that to what is asked of the
+ * target: a table of opcodes, and the check of the local memory.
  */
+#include <errno.h>
+
 #include "mr_check.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "sq.h"
+#include "sq_ud.h"
+#include "window.h"
 
 const struct send_opcode sq_opcodes[SQ_OPCODES] = {
 	[IBV_WR_RDMA_WRITE] = {REQUEST_WRITE, IBV_WC_RDMA_WRITE, SOFT_OP_WRITE,
@@ -51,6 +55,86 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type)
 		       1u << IBV_WR_ATOMIC_FETCH_AND_ADD | 1u << SOFT_WR_FLUSH |
 		       1u << IBV_WR_ATOMIC_WRITE;
 	}
+}
+
+/* A request that is refused, with its wr_id. */
+#define REFUSE_WORK(sq, wr, format, ...)                                                           \
+	REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: wr_id %#llx: " format, (sq)->qpn,              \
+		  (unsigned long long)(wr)->wr_id, __VA_ARGS__)
+
+/* Those of the requests for memory windows that name no memory of the target. */
+static __attribute__((noinline)) const char *take_window(const struct ibv_send_wr *wr,
+							 struct send_work *work)
+{
+	if (wr->opcode == IBV_WR_BIND_MW)
+		return window_take(work, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+	work->rkey = wr->invalidate_rkey;
+	work->bind = (struct send_bind){.addr = 0};
+	if (wr->opcode == IBV_WR_LOCAL_INV)
+		work->num_sge = 0;
+	return NULL;
+}
+
+/* Fills in the target of the request. NULL, or the reason to refuse it. */
+static inline const char *take_target(const struct send_queue *sq, const struct ibv_send_wr *wr,
+				      struct send_work *work)
+{
+	if (sq->ud != NULL)
+		return sq_ud_take_to(wr, work) ? NULL : "wr.ud.ah is NULL";
+	if (__builtin_expect(wr->opcode >= IBV_WR_LOCAL_INV && wr->opcode <= IBV_WR_SEND_WITH_INV,
+			     0))
+		return take_window(wr, work);
+	if (sq_opcodes[wr->opcode].kind == SOFT_OP_ATOMIC) {
+		work->remote_addr = wr->wr.atomic.remote_addr;
+		work->rkey = wr->wr.atomic.rkey;
+		work->compare_add = wr->wr.atomic.compare_add;
+		work->swap = wr->wr.atomic.swap;
+	} else {
+		work->remote_addr = wr->wr.rdma.remote_addr;
+		work->rkey = wr->wr.rdma.rkey;
+		work->compare_add = 0;
+		work->swap = 0;
+	}
+	return NULL;
+}
+
+int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, struct send_work *work)
+{
+	const struct send_opcode *opcode =
+		&sq_opcodes[(unsigned)wr->opcode < SQ_OPCODES ? wr->opcode : 0];
+	const unsigned flags =
+		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+	const char *wrong;
+
+	if ((unsigned)wr->opcode >= SQ_OPCODES || (sq->opcodes >> wr->opcode & 1) == 0 ||
+	    opcode->op == REQUEST_FLUSH)
+		return REFUSE_WORK(sq, wr, "opcode %d is not supported", (int)wr->opcode);
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > sq->max_sge)
+		return REFUSE_WORK(sq, wr, "num_sge is %d, max_send_sge %u", wr->num_sge,
+				   sq->max_sge);
+	if ((wr->send_flags & ~flags) != 0)
+		return REFUSE_WORK(sq, wr, "unknown send_flags %#x", wr->send_flags & ~flags);
+	work->wr_id = wr->wr_id;
+	work->opcode = wr->opcode;
+	work->flags = wr->send_flags;
+	work->imm_data = wr->imm_data;
+	work->num_sge = (uint32_t)wr->num_sge;
+	work->sge = wr->sg_list;
+	work->flush_length = 0;
+	work->flush_type = 0;
+	work->flush_level = 0;
+	wrong = take_target(sq, wr, work);
+	if (wrong != NULL)
+		return REFUSE_WORK(sq, wr, "%s", wrong);
+	if (opcode->eight && sq_length(work) < 8)
+		return REFUSE_WORK(sq, wr, "an atomic operation needs 8 bytes of memory, not %llu",
+				   (unsigned long long)sq_length(work));
+	if ((work->flags & IBV_SEND_INLINE) && !opcode->takes_inline)
+		return REFUSE_WORK(sq, wr, "opcode %d has no inline data", (int)wr->opcode);
+	if ((work->flags & IBV_SEND_INLINE) && sq_length(work) > sq->max_inline)
+		return REFUSE_WORK(sq, wr, "%llu bytes of inline data, max_inline_data is %u",
+				   (unsigned long long)sq_length(work), sq->max_inline);
+	return 0;
 }
 
 void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
