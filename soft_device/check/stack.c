@@ -42,7 +42,7 @@ struct memory {
 };
 
 /* REMEMBERED of them: little room of the kind that _Thread_local takes is left for dlopen(). */
-static _Thread_local struct memory *memories;
+static _Thread_local struct memory *memories __attribute__((tls_model("initial-exec")));
 static pthread_key_t memories_key; /* frees them with their thread */
 
 const struct process_part stack_part = {.lock = &lock};

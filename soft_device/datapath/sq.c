@@ -16,12 +16,15 @@
 #include "explain.h"
 #include "mr_check.h"
 #include "responder.h"
+#include "soft_device/check/check.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
+#include "sq_check.h"
 #include "sq_ud.h"
+#include "sq_watch.h"
 #include "window.h"
 
 #define PEER_GRACE_NS 300000000u
@@ -193,6 +196,72 @@ static bool run_writes(struct send_queue *sq)
 	return count > 0;
 }
 
+/* The bytes of a plain write or read, if all is well; see execute_at_once(). */
+static inline __attribute__((always_inline)) bool move_at_once(struct send_queue *sq, uint32_t rkey,
+							       uint64_t remote_addr,
+							       struct iovec local, bool reads)
+{
+	const uint32_t access = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+	struct iovec remote = {NULL, local.iov_len};
+	struct shared_qp *target = sq->target;
+	struct peer *peer = sq->peer;
+	int error = -EFAULT;
+	uint64_t there;
+
+	if (!shared_lock_take_soon(&target->lock))
+		return false;
+	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
+	    shared_qp_state(target, memory_order_relaxed) == IBV_QPS_RTS &&
+	    (target->access & access) && (!reads || target->max_dest_rd_atomic != 0) &&
+	    mr_check_quick(peer->segment, rkey, target->pd, remote_addr, local.iov_len, access,
+			   &there) != NULL) {
+		remote.iov_base = (void *)(uintptr_t)there;
+		error = reads ? target_memory_read(peer->memory, &local, 1, &remote, 1)
+			      : target_memory_write_ordered(peer->memory, &local, 1, there,
+							    local.iov_len);
+	}
+	shared_lock_release(&target->lock);
+	return error == 0;
+}
+
+/* The short way, with checks alone: as execute_at_once(), of what is in a slot. */
+static bool run_at_once(struct send_queue *sq, const struct send_slot *slot)
+{
+	const struct send_work *work = &slot->work;
+	const struct ibv_sge *sge = slot->sge;
+	const struct sq_post *post = sq_post_at(sq, sq->next);
+	const bool reads = work->opcode == IBV_WR_RDMA_READ;
+	struct iovec local = {NULL, sge->length};
+	uint64_t memory = sge->addr;
+
+	if ((work->opcode != IBV_WR_RDMA_WRITE && !reads) || work->num_sge != 1 ||
+	    sge->length == 0 || sge->length > SOFT_MAX_MESSAGE || fault_more || post == NULL ||
+	    sq->target == NULL || sq->peer->transport == PEER_TCP ||
+	    sq->peer->segment->powerfail != 0 || (reads && sq->path.max_rd_atomic == 0))
+		return false;
+	if ((work->flags & IBV_SEND_INLINE) == 0 &&
+	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length,
+			   reads ? IBV_ACCESS_LOCAL_WRITE : 0, &memory) == NULL)
+		return false;
+	local.iov_base = (void *)(uintptr_t)memory;
+	if (!move_at_once(sq, work->rkey, work->remote_addr, local, reads))
+		return false;
+	if (post->has_sum && sq_source_sum_at(memory, sge->length) != post->sum)
+		sq_source_tell(sq, work, post->stack);
+	complete_slot(sq, IBV_WC_SUCCESS, VENDOR_NONE);
+	return true;
+}
+
+/* True: it was executed. */
+static __attribute__((noinline)) bool run_checked(struct send_queue *sq,
+						  const struct send_slot *slot)
+{
+	if (run_at_once(sq, slot))
+		return true;
+	sq_check_source(sq, slot);
+	return false;
+}
+
 /* False: it has to wait, or the QP has failed. */
 static bool run_next(struct send_queue *sq)
 {
@@ -204,8 +273,12 @@ static bool run_next(struct send_queue *sq)
 		sq_wait_until(sq, slot->due_ns);
 		return false;
 	}
-	if (__builtin_expect(fault_any, 0) && !sq_fault_passes(sq, slot))
-		return sq->completed != completed;
+	if (__builtin_expect(fault_any, 0)) {
+		if (!(fault_more ? sq_fault_passes(sq, slot) : sq_check_passes(sq, slot)))
+			return sq->completed != completed;
+		if (check_any && !sq_is_local(&slot->work) && run_checked(sq, slot))
+			return true;
+	}
 	if (sq->ud != NULL)
 		return sq_ud_send(sq, slot);
 	if (sq->peer->transport == PEER_TCP)
@@ -288,6 +361,8 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 		}
 		slot->sge[0] = (struct ibv_sge){(uintptr_t)data, bytes, 0};
 		slot->work.num_sge = 1;
+	} else if (work->num_sge == 1) {
+		slot->sge[0] = work->sge[0];
 	} else if (work->num_sge != 0) {
 		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
 	}
@@ -295,6 +370,26 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 		sq_fault_posted(sq, slot);
 	sq->posted++;
 	return slot;
+}
+
+/* A write of one piece into the next slot, as most requests are; false: it is none. */
+static inline bool put_write(struct send_queue *sq, const struct ibv_send_wr *wr,
+			     struct send_slot *slot)
+{
+	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+
+	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
+	    sq->max_sge == 0 || sq->ud != NULL)
+		return false;
+	*slot = (struct send_slot){.work = {.wr_id = wr->wr_id,
+					    .opcode = IBV_WR_RDMA_WRITE,
+					    .flags = wr->send_flags,
+					    .rkey = wr->wr.rdma.rkey,
+					    .remote_addr = wr->wr.rdma.remote_addr,
+					    .num_sge = 1,
+					    .sge = slot->sge}};
+	slot->sge[0] = wr->sg_list[0];
+	return true;
 }
 
 /* True if a request posted now may be executed now. */
@@ -319,34 +414,6 @@ static void submit(struct send_queue *sq, const struct send_work *work)
 		return;
 	}
 	sq_settle(sq, keep(sq, work), &outcome);
-}
-
-/* The bytes of a plain write or read, if all is well; see execute_at_once(). */
-static inline __attribute__((always_inline)) bool move_at_once(struct send_queue *sq, uint32_t rkey,
-							       uint64_t remote_addr,
-							       struct iovec local, bool reads)
-{
-	const uint32_t access = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
-	struct iovec remote = {NULL, local.iov_len};
-	struct shared_qp *target = sq->target;
-	struct peer *peer = sq->peer;
-	int error = -EFAULT;
-	uint64_t there;
-
-	if (!shared_lock_take_soon(&target->lock))
-		return false;
-	if (responder_knows(target, sq->path.qpn, sq->qpn, &sq->gid) &&
-	    shared_qp_state(target, memory_order_relaxed) == IBV_QPS_RTS &&
-	    (target->access & access) && (!reads || target->max_dest_rd_atomic != 0) &&
-	    mr_check_quick(peer->segment, rkey, target->pd, remote_addr, local.iov_len, access,
-			   &there) != NULL) {
-		remote.iov_base = (void *)(uintptr_t)there;
-		error = reads ? target_memory_read(peer->memory, &local, 1, &remote, 1)
-			      : target_memory_write_ordered(peer->memory, &local, 1, there,
-							    local.iov_len);
-	}
-	shared_lock_release(&target->lock);
-	return error == 0;
 }
 
 /*
@@ -443,6 +510,18 @@ static __attribute__((noinline)) int collect(struct send_queue *sq, const struct
 	return error;
 }
 
+/* The same with checks. */
+static inline int collect_checked(struct send_queue *sq, const struct ibv_send_wr *wr)
+{
+	struct send_slot *slot = sq_slot(sq, sq->posted);
+
+	if (!sq_has_room(sq, 1) || !put_write(sq, wr, slot))
+		return collect(sq, wr);
+	sq_fault_posted(sq, slot);
+	sq->posted++;
+	return 0;
+}
+
 /* Another thread builds requests in the free slots; callers hold sq.lock. */
 static __attribute__((noinline)) void await_build(struct send_queue *sq)
 {
@@ -452,7 +531,8 @@ static __attribute__((noinline)) void await_build(struct send_queue *sq)
 	shared_lock_take(&sq->lock);
 }
 
-int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+static inline __attribute__((always_inline)) int post(struct send_queue *sq, struct ibv_send_wr *wr,
+						      struct ibv_send_wr **bad_wr, bool is_checked)
 {
 	int error = 0;
 
@@ -462,19 +542,29 @@ int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **
 	if (sq_state(sq) < IBV_QPS_RTS)
 		error = refuse_state(sq);
 	while (wr != NULL && error == 0) {
-		error = post_one(sq, wr);
+		error = is_checked ? collect_checked(sq, wr) : post_one(sq, wr);
 		if (error == 0)
 			wr = wr->next;
-		if (error == 0 && wr != NULL && begins_run(wr)) {
+		if (!is_checked && error == 0 && wr != NULL && begins_run(wr)) {
 			error = collect(sq, wr);
 			if (error == 0)
 				wr = wr->next;
 		}
 	}
-	if (sq->next != sq->posted)
+	if (sq->next != sq->posted && !(is_checked && sq_check_holds(sq)))
 		sq_run_locked(sq);
 	shared_lock_release(&sq->lock);
 	if (error != 0)
 		*bad_wr = wr;
 	return error;
+}
+
+int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return post(sq, wr, bad_wr, false);
+}
+
+int sq_post_checked(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return post(sq, wr, bad_wr, true);
 }

@@ -138,10 +138,12 @@ struct send_queue {
 	/* TCP: tickets of an earlier life of the queue are stale; one answered, or one at a time */
 	uint32_t life;
 	bool established;
+	/* what checks know of it: sq_watch.h; NULL: nothing */
+	_Atomic(struct sq_watch *) watch;
 	bool drain_notify; /* SQ_DRAINED is wanted once nothing is in flight */
 	uint64_t lost_ns;  /* not 0: the peer is gone, and at this time the QP goes to ERR */
 	/* sq_wait.c: under its lock */
-	bool waiting;
+	_Atomic bool waiting;
 	unsigned runners; /* threads between taking it from the list and having run it */
 	uint64_t wake_ns;
 	struct send_queue *next_waiting;
@@ -159,7 +161,7 @@ extern _Atomic uint32_t sq_waiting;
 void sq_progress(void);
 /*
  * With checks, which have a say in what waits: runs all, due or not, or for a poll of this CQ the
- * one that waits longest, of those that complete there if any does.
+ * one that was run the longest time ago, of those that complete there if any does.
  */
 #define SQ_ALL_CQS UINT32_MAX
 void sq_progress_of(uint32_t cq);
@@ -194,6 +196,8 @@ void sq_run_locked(struct send_queue *sq);
 
 /* Like ibv_post_send(). */
 int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+/* The same with checks: each request is put in a slot at once. */
+int sq_post_checked(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 
 /*
  * The answer to the request of this ticket, over TCP: data are the bytes of a read. Callers hold
@@ -351,8 +355,8 @@ struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *
 void sq_lose_all(struct send_queue *sq);
 
 /*
- * sq_fault.c, with faults only. At post: when a request may be executed. Before it is: false when a
- * fault has decided what becomes of it. Of its bytes: flips one on the way out (a copy to
+ * sq_fault.c, with fault_any. At post: when a request may be executed. Before it is, with faults:
+ * false when one has decided what becomes of it. Of its bytes: flips one on the way out (a copy to
  * be freed, or NULL), or of what came in.
  */
 void sq_fault_posted(struct send_queue *sq, struct send_slot *slot);

@@ -5,7 +5,9 @@
  *
  * A program may use the memory of a request again once its completion was polled. To see that it
  * waits, a request is executed when the program polls, or after HOLD_NS, whatever comes first, and
- * its bytes are compared with those at the post by a sum of them.
+ * its bytes are compared with those at the post by a sum of them: sq_check_source.c. What is done
+ * for each request is kept short: no clock is read, no memory made and no stack unwound twice for
+ * one.
  */
 #include "sq_check.h"
 
@@ -16,79 +18,59 @@
 #include "soft_device/check/objects.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
-#include "soft_device/process/target_memory.h"
+#include "sq_watch.h"
 
 #define HOLD_NS	 1000000u
 #define OTHER_NS 50000u
-#define WHOLE	 4096u /* bytes of a piece that are looked at: summing up more costs too much */
-#define LINE	 64u
 #define FAILED	 1024u
 
-struct post {
-	uint32_t stack;
-	bool has_sum;
-	uint64_t sum;	  /* over the bytes that it sends */
-	uint64_t hold_ns; /* not executed before, but by a thread that polls */
-};
-
-/* What is known of a send queue; under its lock. */
-struct watch {
-	struct post *posts;		/* as many as there are slots */
-	uint64_t number;		/* how many requests, in all */
-	const struct ibv_send_wr *list; /* posted in part; NULL: none was, or it went on */
-	const struct ibv_send_wr *rest; /* what was not */
-};
-
-static struct watch *watches[SEGMENT_QPS];
 static _Atomic uint32_t failed[FAILED]; /* numbers of QPs of which a failed completion was polled */
 static _Atomic uint32_t last_post;	/* its stack */
-static _Thread_local struct stack_entry entry;
-static _Thread_local bool is_polling;
-static _Thread_local uint32_t polled_cq;
 
-void sq_check_enter(struct stack_entry at)
+/* The calling thread. */
+static _Thread_local struct {
+	uint32_t stack; /* while it posts: where that is; 0: unknown, or it does not */
+	uint32_t cq;	/* that it polls */
+	bool is_polling;
+} thread __attribute__((tls_model("initial-exec")));
+
+void sq_check_enter(struct stack_entry entry)
 {
-	entry = at;
+	thread.stack = stack_at(entry);
 }
 
 void sq_check_leave(void)
 {
-	entry = (struct stack_entry){0, 0};
+	thread.stack = 0;
 }
 
 static uint32_t where(void)
 {
-	return entry.pc != 0 ? stack_at(entry) : stack_here();
+	return thread.stack != 0 ? thread.stack : stack_here();
 }
 
-static struct watch *watch_of(const struct send_queue *sq)
+/* NULL: there is no memory. */
+static __attribute__((noinline)) struct sq_watch *watch_new(struct send_queue *sq)
 {
-	struct watch *watch = watches[sq->index];
+	struct sq_watch *watch = calloc(1, sizeof(*watch) + sq->count * sizeof(watch->posts[0]));
 
-	if (watch != NULL)
-		return watch;
-	watch = calloc(1, sizeof(*watch));
 	if (watch == NULL)
 		return NULL;
-	watch->posts = calloc(sq->count, sizeof(*watch->posts));
-	if (watch->posts == NULL) {
-		free(watch);
-		return NULL;
-	}
-	watches[sq->index] = watch;
+	watch->sums = check_wants(CHECK_SOURCE_CHANGED);
+	atomic_store(&sq->watch, watch);
 	return watch;
 }
 
-static struct post *post_at(const struct send_queue *sq, uint32_t number)
+static struct sq_watch *watch_of(struct send_queue *sq)
 {
-	struct watch *watch = watch_of(sq);
+	struct sq_watch *watch = sq_watch(sq);
 
-	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
+	return watch != NULL ? watch : watch_new(sq);
 }
 
 uint32_t sq_check_stack(const struct send_queue *sq, uint32_t number)
 {
-	const struct post *post = post_at(sq, number);
+	const struct sq_post *post = sq_post_at(sq, number);
 
 	return post == NULL ? 0 : post->stack;
 }
@@ -98,121 +80,21 @@ uint32_t sq_check_last(void)
 	return atomic_load(&last_post);
 }
 
-static void watch_delete(struct watch *watch)
-{
-	if (watch == NULL)
-		return;
-	free(watch->posts);
-	free(watch);
-}
-
 void sq_check_end(struct send_queue *sq)
 {
-	watch_delete(watches[sq->index]);
-	watches[sq->index] = NULL;
+	free(atomic_exchange(&sq->watch, NULL));
 	check_release(sq);
 }
 
 void sq_check_forget(void)
 {
-	memset(watches, 0, sizeof(watches)); /* threads of the parent may have had their locks */
 	sq_check_forget_receives();
-}
-
-/* --- the bytes of a request --- */
-
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-	sum = (sum ^ word) * UINT64_C(0x9fb21c651e98df25);
-	return sum ^ sum >> 32;
-}
-
-static uint64_t sum_line(uint64_t sum, const unsigned char *from, size_t bytes)
-{
-	uint64_t words[LINE / 8] = {0};
-
-	memcpy(words, from, bytes);
-	return mix(mix(sum, (words[0] + words[1] * 3) ^ (words[2] * 5 + words[3] * 7)),
-		   (words[4] * 9 + words[5] * 11) ^ (words[6] * 13 + words[7] * 15));
-}
-
-/* The program may change them at this moment: that is what is to be found. */
-static __attribute__((no_sanitize("thread", "address"))) uint64_t
-sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
-{
-	const size_t last = (bytes - 1) / LINE * LINE;
-
-	for (size_t at = 0; at < last; at += LINE)
-		sum = sum_line(sum, from + at, LINE);
-	return sum_line(sum, from + last, bytes - last);
-}
-
-/* Operations that send bytes of the program's memory, not copied by the post. */
-static bool sends_memory(const struct send_work *work)
-{
-	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
-
-	return opcode->op != REQUEST_FLUSH && opcode->local_access == 0 && !sq_is_local(work) &&
-	       (work->flags & IBV_SEND_INLINE) == 0 && work->num_sge > 0;
-}
-
-/* The parts of a piece that are looked at: of a long one its ends. How many, 1 or 2. */
-static unsigned ends_of(const struct iovec *piece, struct iovec *parts)
-{
-	parts[0] = *piece;
-	if (piece->iov_len <= WHOLE)
-		return 1;
-	parts[0].iov_len = WHOLE / 2;
-	parts[1] = (struct iovec){(unsigned char *)piece->iov_base + piece->iov_len - WHOLE / 2,
-				  WHOLE / 2};
-	return 2;
-}
-
-/* False: some of it cannot be read, or is nothing. */
-static bool sum_of(const struct send_queue *sq, const struct send_work *work, uint64_t *sum)
-{
-	struct iovec parts[2 * SOFT_MAX_SGE];
-	struct request request;
-	unsigned count = 0;
-
-	*sum = 0;
-	if (sq_make_request(sq, work, &request) != IBV_WC_SUCCESS)
-		return false;
-	for (unsigned i = 0; i < request.local_count; i++)
-		count += ends_of(&request.local[i], parts + count);
-	if (count == 0 || !target_memory_is_usable(parts, count, false))
-		return false;
-	for (unsigned i = 0; i < count; i++)
-		*sum = sum_part(*sum, parts[i].iov_base, parts[i].iov_len);
-	return true;
-}
-
-static bool overlap(const struct send_work *one, const struct send_work *other)
-{
-	for (uint32_t i = 0; i < one->num_sge; i++)
-		for (uint32_t j = 0; j < other->num_sge; j++)
-			if (one->sge[i].addr < other->sge[j].addr + other->sge[j].length &&
-			    other->sge[j].addr < one->sge[i].addr + one->sge[i].length)
-				return true;
-	return false;
-}
-
-/* A read or an atomic before it in the queue brings the bytes that it sends: not the program. */
-static bool is_brought(const struct send_queue *sq, const struct send_work *work)
-{
-	for (uint32_t number = sq->completed; number != sq->posted; number++) {
-		const struct send_work *before = &sq_slot(sq, number)->work;
-
-		if (sq_opcodes[before->opcode].local_access != 0 && overlap(before, work))
-			return true;
-	}
-	return false;
 }
 
 /* --- posting --- */
 
 /* The queue pair has failed, the program knows, and goes on. */
-static void tell_after_error(struct send_queue *sq, struct watch *watch, uint32_t stack)
+static void tell_after_error(struct send_queue *sq, struct sq_watch *watch, uint32_t stack)
 {
 	struct check_finding finding;
 
@@ -228,21 +110,22 @@ static void tell_after_error(struct send_queue *sq, struct watch *watch, uint32_
 
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
 {
-	struct watch *watch = watch_of(sq);
-	struct post *post = post_at(sq, sq->posted);
+	struct sq_watch *watch = watch_of(sq);
+	struct sq_post *post;
 
 	atomic_fetch_add_explicit(&check_requests, 1, memory_order_relaxed);
 	if ((slot->work.flags & IBV_SEND_INLINE) == 0)
 		for (uint32_t i = 0; i < slot->work.num_sge; i++)
 			slot->sge[i].lkey = check_lkey_taken(slot->sge[i].lkey);
-	if (post == NULL)
+	if (watch == NULL)
 		return;
+	post = &watch->posts[sq->posted & (sq->count - 1)];
 	watch->number++;
-	*post = (struct post){.stack = where(), .hold_ns = process_now_ns() + HOLD_NS};
+	post->stack = where();
+	post->hold_ns = process_now_ns() + HOLD_NS;
 	atomic_store_explicit(&last_post, post->stack, memory_order_relaxed);
-	if (sends_memory(&slot->work) && check_wants(CHECK_SOURCE_CHANGED) &&
-	    !is_brought(sq, &slot->work))
-		post->has_sum = sum_of(sq, &slot->work, &post->sum);
+	post->has_sum = watch->sums && !sq_source_is_brought(sq, &slot->work) &&
+			sq_source_sum(sq, &slot->work, &post->sum);
 	tell_after_error(sq, watch, post->stack);
 	if (atomic_load_explicit(&check_held, memory_order_relaxed) > 0) {
 		check_drop(sq, CHECK_SQ_FULL, 0);
@@ -250,64 +133,69 @@ void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
 	}
 }
 
-static void tell_changed(struct send_queue *sq, const struct send_work *work,
-			 const struct post *post)
+/* A poll ends the hold, one of another CQ a little later. */
+static bool is_over(const struct send_queue *sq, const struct sq_post *post)
 {
-	struct check_finding finding;
-
-	check_find(&finding, CHECK_SOURCE_CHANGED, post->stack,
-		   "the %llu bytes of a request were changed between its post and its execution",
-		   (unsigned long long)sq_length(work));
-	check_line(&finding, "source", "%#llx .. %#llx   lkey %#x, wr_id %#llx, QP %#x",
-		   (unsigned long long)work->sge[0].addr,
-		   (unsigned long long)work->sge[0].addr + work->sge[0].length,
-		   work->sge[0].lkey | CHECK_LKEY, (unsigned long long)work->wr_id, sq->qpn);
-	check_place(&finding, "posted at", post->stack);
-	check_report(&finding);
+	if (!thread.is_polling)
+		return process_now_ns() >= post->hold_ns;
+	return thread.cq == sq->cq || thread.cq == SQ_ALL_CQS ||
+	       process_now_ns() >= post->hold_ns - HOLD_NS + OTHER_NS;
 }
 
-/* A poll ends the hold, one of another CQ a little later. */
-static bool is_over(const struct send_queue *sq, const struct post *post)
+/* One that waits is run when the first of its requests is due, and then waits for the next. */
+static void hold(struct send_queue *sq, const struct sq_post *post)
 {
-	const uint64_t hold_ns = is_polling ? post->hold_ns - HOLD_NS + OTHER_NS : post->hold_ns;
+	if (!atomic_load_explicit(&sq->waiting, memory_order_relaxed))
+		sq_wait_until(sq, post->hold_ns);
+}
 
-	return (is_polling && (polled_cq == sq->cq || polled_cq == SQ_ALL_CQS)) ||
-	       process_now_ns() >= hold_ns;
+bool sq_check_holds(struct send_queue *sq)
+{
+	const struct sq_post *post = sq_post_at(sq, sq->posted - 1);
+
+	if (post == NULL || fault_more || sq_state(sq) != IBV_QPS_RTS ||
+	    sq_is_local(&sq_slot(sq, sq->next)->work))
+		return false;
+	hold(sq, post);
+	return true;
 }
 
 bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot)
 {
-	struct post *post = post_at(sq, sq->next);
+	const struct sq_post *post = sq_post_at(sq, sq->next);
+
+	if (post == NULL || sq_is_local(&slot->work) || is_over(sq, post))
+		return true;
+	hold(sq, post);
+	return false;
+}
+
+void sq_check_source(struct send_queue *sq, const struct send_slot *slot)
+{
+	struct sq_post *post = sq_post_at(sq, sq->next);
 	uint64_t sum;
 
-	if (post == NULL)
-		return true;
-	if (!is_over(sq, post)) {
-		sq_wait_until(sq, post->hold_ns);
-		return false;
-	}
-	if (!post->has_sum)
-		return true;
+	if (post == NULL || !post->has_sum)
+		return;
 	post->has_sum = false; /* it may be tried again */
-	if (sum_of(sq, &slot->work, &sum) && sum != post->sum)
-		tell_changed(sq, &slot->work, post);
-	return true;
+	if (sq_source_sum(sq, &slot->work, &sum) && sum != post->sum)
+		sq_source_tell(sq, &slot->work, post->stack);
 }
 
 void sq_check_progress(uint32_t cq)
 {
-	is_polling = true;
-	polled_cq = cq;
+	thread.is_polling = true;
+	thread.cq = cq;
 	sq_progress_of(cq);
-	is_polling = false;
+	thread.is_polling = false;
 }
 
 void sq_check_run(struct send_queue *sq)
 {
-	is_polling = true;
-	polled_cq = SQ_ALL_CQS;
+	thread.is_polling = true;
+	thread.cq = SQ_ALL_CQS;
 	sq_run(sq);
-	is_polling = false;
+	thread.is_polling = false;
 }
 
 static void tell_status(int status);
@@ -452,24 +340,32 @@ static void find_rest(struct check_finding *finding, const struct send_queue *sq
 	check_place(finding, "posted at", stack);
 }
 
-void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
+static __attribute__((noinline)) void check_list(struct send_queue *sq,
+						 const struct ibv_send_wr *list)
 {
 	struct check_finding finding;
-	struct watch *watch = watches[sq->index];
+	struct sq_watch *watch;
 	bool is_again;
 
-	if (watch == NULL || watch->list == NULL) /* mostly; who posts in parts is one thread */
-		return;
 	shared_lock_take(&sq->lock);
 	watch = watch_of(sq);
 	is_again = watch != NULL && watch->list == list && list != NULL && watch->rest != list;
 	if (watch != NULL)
-		watch->list = watch->rest = NULL;
+		atomic_store(&watch->list, watch->rest = NULL);
 	shared_lock_release(&sq->lock);
 	if (!is_again)
 		return;
 	find_rest(&finding, sq, where(), "is posted again together with what was posted before");
 	check_report(&finding);
+}
+
+void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
+{
+	const struct sq_watch *watch = sq_watch(sq);
+
+	if (watch != NULL && atomic_load_explicit(&watch->list, memory_order_relaxed) !=
+				     NULL) /* seldom; who posts in parts is one thread */
+		check_list(sq, list);
 }
 
 /* The first of a list was posted, and the rest, from `bad` on, was not. */
@@ -494,13 +390,13 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		      const struct ibv_send_wr *bad, int error)
 {
 	const bool is_part = bad != list;
-	struct watch *watch;
+	struct sq_watch *watch;
 	bool is_stuck = false;
 
 	shared_lock_take(&sq->lock);
 	watch = watch_of(sq);
 	if (watch != NULL && is_part) {
-		watch->list = list;
+		atomic_store(&watch->list, list);
 		watch->rest = bad;
 	}
 	if (error == ENOMEM)

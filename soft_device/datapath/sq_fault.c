@@ -14,7 +14,7 @@
 #include "sq.h"
 #include "sq_check.h"
 
-void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
+static __attribute__((noinline)) void ask_at_post(struct send_queue *sq, struct send_slot *slot)
 {
 	const struct send_opcode *opcode = &sq_opcodes[slot->work.opcode];
 	const struct send_work *work = &slot->work;
@@ -37,6 +37,12 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 	slot->due_ns = due_ns;
 	if (opcode->takes_receive)
 		slot->rnr_faults = fault_rnr();
+}
+
+void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
+{
+	if (fault_more)
+		ask_at_post(sq, slot);
 	if (check_any)
 		sq_check_posted(sq, slot);
 }
@@ -64,14 +70,11 @@ static void ask(struct send_queue *sq, struct send_slot *slot)
 			drop ? broken(sq) : fault_complete(sq_opcodes[slot->work.opcode].kind);
 }
 
-bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
+/* False: a fault has decided what becomes of it. */
+static bool passes_faults(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 
-	if (sq_is_local(&slot->work))
-		return true; /* it goes nowhere */
-	if (check_any && !sq_check_passes(sq, slot))
-		return false;
 	if (!slot->asked)
 		ask(sq, slot);
 	if (slot->fault == IBV_WC_SUCCESS && slot->rnr_faults == 0 && !slot->lost)
@@ -87,6 +90,13 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 	}
 	sq_settle(sq, slot, &outcome);
 	return false;
+}
+
+bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
+{
+	if (sq_is_local(&slot->work))
+		return true; /* it goes nowhere */
+	return (!check_any || sq_check_passes(sq, slot)) && passes_faults(sq, slot);
 }
 
 /* The bytes in one piece; NULL: there are none, or no memory. */

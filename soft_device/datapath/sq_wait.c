@@ -133,14 +133,19 @@ void sq_wait_until(struct send_queue *sq, uint64_t at_ns)
 
 void sq_wait_end(struct send_queue *sq)
 {
-	pthread_mutex_lock(&lock);
-	while (sq->waiting || sq->runners != 0) {
-		if (sq->waiting)
-			take_out(sq);
-		if (sq->runners != 0)
-			pthread_cond_wait(&ran, &lock);
-	}
-	pthread_mutex_unlock(&lock);
+	do {
+		pthread_mutex_lock(&lock);
+		while (sq->waiting || sq->runners != 0) {
+			if (sq->waiting)
+				take_out(sq);
+			if (sq->runners != 0)
+				pthread_cond_wait(&ran, &lock);
+		}
+		pthread_mutex_unlock(&lock);
+		/* a poll runs it under this lock alone, and may have it wait: run_for_poll() */
+		shared_lock_take(&sq->lock);
+		shared_lock_release(&sq->lock);
+	} while (sq->waiting);
 }
 
 static struct send_queue *first_due(uint64_t now_ns, bool by_agent)
@@ -180,30 +185,66 @@ static void run_due(uint64_t now_ns, bool by_agent)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The one that waits longest: those that have to wait again come to the front. */
-static struct send_queue *last_of(uint32_t cq)
+static void run_all(void)
 {
-	struct send_queue *last = NULL, *of_cq = NULL;
+	pthread_mutex_lock(&lock);
+	for (uint32_t left = atomic_load(&sq_waiting); left > 0 && first != NULL; left--) {
+		struct send_queue *last = first;
 
-	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting) {
-		last = sq;
-		if (sq->cq == cq)
-			of_cq = sq;
+		while (last->next_waiting != NULL)
+			last = last->next_waiting; /* those that have to wait again come first */
+		run_one(last);
 	}
-	return of_cq != NULL ? of_cq : last;
+	update_earliest();
+	pthread_mutex_unlock(&lock);
+}
+
+/* The last one, of those that complete into this CQ if any does; it comes to the front. */
+static struct send_queue *next_of(uint32_t cq)
+{
+	struct send_queue **last = &first, **of_cq = NULL, *sq;
+
+	for (struct send_queue **at = &first; *at != NULL; at = &(*at)->next_waiting) {
+		last = at;
+		if ((*at)->cq == cq)
+			of_cq = at;
+	}
+	if (of_cq != NULL)
+		last = of_cq;
+	sq = *last;
+	if (sq == NULL || sq == first)
+		return sq;
+	*last = sq->next_waiting;
+	sq->next_waiting = first;
+	first = sq;
+	return sq;
+}
+
+/*
+ * It stays in the list, so that the next request finds it there: the agent takes it out when its
+ * time has come and it has nothing more to do.
+ */
+static void run_for_poll(uint32_t cq)
+{
+	struct send_queue *sq;
+	bool is_taken;
+
+	pthread_mutex_lock(&lock);
+	sq = next_of(cq);
+	is_taken = sq != NULL && (shared_lock_try(&sq->lock) || shared_lock_take_now(&sq->lock));
+	pthread_mutex_unlock(&lock);
+	if (!is_taken)
+		return; /* a thread posts to it, or runs it */
+	sq_run_locked(sq);
+	shared_lock_release(&sq->lock);
 }
 
 void sq_progress_of(uint32_t cq)
 {
-	uint32_t left = cq == SQ_ALL_CQS ? atomic_load(&sq_waiting) : 1;
-	struct send_queue *sq;
-
-	atomic_store_explicit(&polled, process_now_ns(), memory_order_relaxed);
-	pthread_mutex_lock(&lock);
-	for (; left > 0 && (sq = last_of(cq)) != NULL; left--)
-		run_one(sq);
-	update_earliest();
-	pthread_mutex_unlock(&lock);
+	if (cq == SQ_ALL_CQS)
+		run_all();
+	else
+		run_for_poll(cq);
 }
 
 void sq_progress(void)

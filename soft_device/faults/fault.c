@@ -18,6 +18,7 @@
 #define GOLDEN_GAMMA 0x9e3779b97f4a7c15u /* splitmix64's increment */
 
 bool fault_any;
+bool fault_more;
 bool fault_verbose;
 
 static bool has_checks;
@@ -43,9 +44,10 @@ int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX])
 	atomic_store(&random_state, options->seed);
 	fault_verbose = options->verbose;
 	has_checks = options->checks;
-	fault_any = options->trace[0] != '\0' || has_checks;
+	fault_more = options->trace[0] != '\0';
 	for_each_fault (fault)
-		fault_any = fault_any || is_met_here(fault);
+		fault_more = fault_more || is_met_here(fault);
+	fault_any = fault_more || has_checks;
 	return ret;
 }
 

@@ -5,7 +5,8 @@
  * Faults stack: each hook asks all faults that have it (ops.h), in the order of the user. Each
  * counts the events it is asked about and those it hits, by itself. Without faults
  * fault_any is false and a hook costs one test of it. A trace (trace.h) and checks (check/check.h)
- * make it true as well, so that they cost nothing where there are none.
+ * make it true as well, so that they cost nothing where there are none; fault_more is false where
+ * checks alone have.
  */
 #ifndef SOFT_FAULTS_FAULT_H
 #define SOFT_FAULTS_FAULT_H
@@ -30,6 +31,7 @@ enum soft_op {
 
 /* Written once, when the object is loaded: before any program can call the device. */
 extern bool fault_any;
+extern bool fault_more;
 
 /*
  * Starts over with the faults of these options: 0, or -EINVAL with one error message and none of
@@ -43,7 +45,7 @@ int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX]);
  * those that verbs.h reaches by a pointer.
  */
 int fault_call_slow(const char *name);
-#define FAULT_CALL_AS(name) (__builtin_expect(fault_any, 0) ? fault_call_slow(name) : 0)
+#define FAULT_CALL_AS(name) (__builtin_expect(fault_more, 0) ? fault_call_slow(name) : 0)
 #define FAULT_CALL()	    FAULT_CALL_AS(__func__)
 
 /*

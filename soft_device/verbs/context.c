@@ -36,7 +36,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		return qp_post_send(qp, wr, bad_wr);
 	sq_check_enter(STACK_ENTRY());
 	sq_check_list(&qp_of(qp)->sq, wr);
-	error = qp_post_send(qp, wr, bad_wr);
+	error = sq_post_checked(&qp_of(qp)->sq, wr, bad_wr);
 	if (error != 0)
 		sq_check_refused(&qp_of(qp)->sq, wr, *bad_wr, error);
 	sq_check_leave();

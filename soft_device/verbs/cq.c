@@ -73,15 +73,31 @@ static __attribute__((noinline)) bool look_further(struct cq *cq)
 	return false;
 }
 
-int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+static inline int take(struct cq *cq, int count, struct ibv_wc *wc)
 {
-	struct cq *cq = cq_of(ibv);
-
-	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
-		sq_progress();
 	if (completion_none(cq->shared) && !look_further(cq))
 		return 0;
 	return completion_take(cq->shared, count, wc);
+}
+
+int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+{
+	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_progress();
+	return take(cq_of(ibv), count, wc);
+}
+
+/* With checks alone what waits has been run by cq_check_poll(). */
+static int poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+{
+	int polled;
+
+	if (!fault_more)
+		return take(cq_of(ibv), count, wc);
+	polled = cq_poll(ibv, count, wc);
+	trace_polled(wc, polled);
+	fail_receives(wc, polled);
+	return polled;
 }
 
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -93,9 +109,7 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 		return call_failed(fault);
 	if (check_any)
 		cq_check_poll(cq_of(ibv));
-	polled = cq_poll(ibv, count, wc);
-	trace_polled(wc, polled);
-	fail_receives(wc, polled);
+	polled = poll_faulty(ibv, count, wc);
 	if (check_any)
 		cq_check_polled(cq_of(ibv), wc, polled);
 	return polled;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * soft_instructions.c -- on the software device: a write and a read of 8 bytes with its completion,
- * and calls that change mappings between registered pages; soft_instructions.py runs it and counts.
+ * soft_instructions.c -- on the software device: writes of 8 and 64 bytes and a read of 8 with
+ * their completions, and calls that change mappings between registered pages; soft_instructions.py
+ * runs it and counts.
  *
  * Usage: rpma-soft soft_instructions REGIONS
  *
@@ -16,7 +17,7 @@
 #define PAGE 4096
 
 static unsigned char *page; /* with the next one; those before and behind them are registered */
-static struct ibv_send_wr *write_wr, *read_wr;
+static struct ibv_send_wr *write_wr, *line_wr, *read_wr;
 
 static int nothing(void)
 {
@@ -36,6 +37,11 @@ static int complete(struct ibv_send_wr *wr)
 static int write_8(void)
 {
 	return complete(write_wr);
+}
+
+static int write_64(void)
+{
+	return complete(line_wr);
 }
 
 static int read_8(void)
@@ -96,10 +102,12 @@ int main(int argc, char **argv)
 	setup_pair(NULL);
 	register_around(regions);
 	write_wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
+	line_wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 	read_wr = work(IBV_WR_RDMA_READ, 0, 8, 0);
 	done(write_wr); /* the ends are linked then */
 	ret |= count("nothing", nothing);
 	ret |= count("write", write_8);
+	ret |= count("write of 64", write_64);
 	ret |= count("read", read_8);
 	ret |= count("mmap", map_over);
 	ret |= count("madvise", discard);

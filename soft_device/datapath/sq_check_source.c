@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_check_source.c -- the bytes that a request sends, for `rpma-soft --check`: a sum of them at
+ * the post and at the execution tells whether they were changed meanwhile.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mr_check.h"
+#include "soft_device/process/process.h"
+#include "soft_device/process/target_memory.h"
+#include "sq_check.h"
+#include "sq_watch.h"
+
+#define WHOLE 4096u /* bytes of a piece that are looked at: summing up more costs too much */
+#define LINE  64u
+#define PAGE  4096u
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+static inline uint64_t mix(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * UINT64_C(0x9fb21c651e98df25);
+	return sum ^ sum >> 32;
+}
+
+static uint64_t word_at(const unsigned char *from, size_t bytes)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, from, bytes);
+	return word;
+}
+
+/* The program may change them at this moment: that is what is to be found. */
+static inline __attribute__((no_sanitize("thread", "address"))) uint64_t
+sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
+{
+	uint64_t words[LINE / 8];
+
+	for (; bytes >= LINE; from += LINE, bytes -= LINE) {
+		memcpy(words, from, LINE);
+		sum = mix(mix(sum, (words[0] + words[1] * 3) ^ (words[2] * 5 + words[3] * 7)),
+			  (words[4] * 9 + words[5] * 11) ^ (words[6] * 13 + words[7] * 15));
+	}
+	for (; bytes >= 8; from += 8, bytes -= 8)
+		sum = mix(sum, word_at(from, 8));
+	return bytes == 0 ? sum : mix(sum, word_at(from, bytes));
+}
+
+static __attribute__((noinline)) uint64_t sum_ends(const unsigned char *from, size_t bytes)
+{
+	const uint64_t sum = sum_part(0, from, WHOLE / 2);
+
+	return sum_part(sum, from + bytes - WHOLE / 2, WHOLE / 2);
+}
+
+uint64_t sq_source_sum_at(uint64_t memory, size_t bytes)
+{
+	const unsigned char *from = (const unsigned char *)(uintptr_t)memory;
+
+	return bytes <= WHOLE ? sum_part(0, from, bytes) : sum_ends(from, bytes);
+}
+
+/* Whether it can be read: by the kernel itself, as the madvise() of the device looks at regions. */
+static bool is_readable(const unsigned char *from, size_t bytes)
+{
+	const uint64_t start = (uintptr_t)from & ~(uint64_t)(PAGE - 1);
+	const struct iovec piece = {(void *)(uintptr_t)from, bytes};
+
+	return syscall(SYS_madvise, start, (uintptr_t)from + bytes - start, MADV_POPULATE_READ) ==
+		       0 ||
+	       target_memory_is_usable(&piece, 1, false);
+}
+
+/* What sum_ends() looks at. */
+static __attribute__((noinline)) bool has_readable_ends(const unsigned char *from, size_t bytes)
+{
+	return is_readable(from, WHOLE / 2) && is_readable(from + bytes - WHOLE / 2, WHOLE / 2);
+}
+
+static inline bool sum_piece(uint64_t memory, size_t bytes, uint64_t *sum)
+{
+	const unsigned char *from = (const unsigned char *)(uintptr_t)memory;
+
+	if (!(bytes <= WHOLE ? is_readable(from, bytes) : has_readable_ends(from, bytes)))
+		return false;
+	*sum = sq_source_sum_at(memory, bytes);
+	return true;
+}
+
+/* Any request. */
+static __attribute__((noinline)) bool sum_pieces(const struct send_queue *sq,
+						 const struct send_work *work, uint64_t *sum)
+{
+	struct request request;
+	uint64_t one;
+
+	*sum = 0;
+	if (sq_make_request(sq, work, &request) != IBV_WC_SUCCESS)
+		return false;
+	for (unsigned i = 0; i < request.local_count; i++) {
+		if (!sum_piece((uintptr_t)request.local[i].iov_base, request.local[i].iov_len,
+			       &one))
+			return false;
+		*sum = request.local_count == 1 ? one : mix(*sum, one);
+	}
+	return request.local_count > 0;
+}
+
+/* Operations that send bytes of the program's memory, not copied by the post. */
+static bool sends_memory(const struct send_work *work)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+
+	return opcode->takes_inline && (work->flags & IBV_SEND_INLINE) == 0 && work->num_sge > 0;
+}
+
+bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, uint64_t *sum)
+{
+	const struct ibv_sge *sge = work->sge;
+	uint64_t from;
+
+	if (!sends_memory(work))
+		return false;
+	if (work->num_sge == 1 && !sq_opcodes[work->opcode].eight && sge->length > 0 &&
+	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
+			   &from) != NULL)
+		return sum_piece(from, sge->length, sum);
+	return sum_pieces(sq, work, sum);
+}
+
+static bool overlap(const struct send_work *one, const struct send_work *other)
+{
+	for (uint32_t i = 0; i < one->num_sge; i++)
+		for (uint32_t j = 0; j < other->num_sge; j++)
+			if (one->sge[i].addr < other->sge[j].addr + other->sge[j].length &&
+			    other->sge[j].addr < one->sge[i].addr + one->sge[i].length)
+				return true;
+	return false;
+}
+
+bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work)
+{
+	for (uint32_t number = sq->completed; number != sq->posted; number++) {
+		const struct send_work *before = &sq_slot(sq, number)->work;
+
+		if (sq_opcodes[before->opcode].local_access != 0 && overlap(before, work))
+			return true;
+	}
+	return false;
+}
+
+void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)
+{
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_SOURCE_CHANGED, stack,
+		   "the %llu bytes of a request were changed between its post and its execution",
+		   (unsigned long long)sq_length(work));
+	check_line(&finding, "source", "%#llx .. %#llx   lkey %#x, wr_id %#llx, QP %#x",
+		   (unsigned long long)work->sge[0].addr,
+		   (unsigned long long)work->sge[0].addr + work->sge[0].length,
+		   work->sge[0].lkey | CHECK_LKEY, (unsigned long long)work->wr_id, sq->qpn);
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sq_watch.h -- what `rpma-soft --check` keeps of a send queue: private to sq.c and sq_check*.c.
+ */
+#ifndef SOFT_DATAPATH_SQ_WATCH_H
+#define SOFT_DATAPATH_SQ_WATCH_H
+
+#include "sq.h"
+
+/* A request that was posted, beside its slot. */
+struct sq_post {
+	uint32_t stack;
+	bool has_sum;
+	uint64_t sum;	  /* over the bytes that it sends */
+	uint64_t hold_ns; /* not executed before, but by a thread that polls */
+};
+
+/* Written under sq.lock. */
+struct sq_watch {
+	bool sums;	 /* are wanted, to find sources that change */
+	uint64_t number; /* how many requests, in all */
+	/* posted in part; NULL: none was, or it went on */
+	_Atomic(const struct ibv_send_wr *) list;
+	const struct ibv_send_wr *rest; /* what was not */
+	struct sq_post posts[];		/* as many as there are slots */
+};
+
+/* NULL: nothing was posted yet. */
+static inline struct sq_watch *sq_watch(const struct send_queue *sq)
+{
+	return atomic_load_explicit(&sq->watch, memory_order_relaxed);
+}
+
+static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t number)
+{
+	struct sq_watch *watch = sq_watch(sq);
+
+	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
+}
+
+/*
+ * sq_check_source.c: a sum of the bytes that the request sends, as they are now. False: it sends
+ * none of the program's memory, or some of it cannot be read.
+ */
+bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, uint64_t *sum);
+/* The same of one piece that is known to be readable. */
+uint64_t sq_source_sum_at(uint64_t from, size_t bytes);
+/* A read or an atomic before it in the queue brings the bytes that it sends: not the program. */
+bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work);
+void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)
+	__attribute__((cold));
+
+#endif /* SOFT_DATAPATH_SQ_WATCH_H */
