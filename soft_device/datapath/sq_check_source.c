@@ -15,46 +15,57 @@
 #include "sq_watch.h"
 
 #define WHOLE 4096u /* bytes of a piece that are looked at: summing up more costs too much */
-#define LINE  64u
 #define PAGE  4096u
+#define BEGIN UINT64_C(0xe7037ed1a0b428db) /* of a sum; with 0 a first word of 0 would leave 0 */
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
 
-static inline uint64_t mix(uint64_t sum, uint64_t word)
+/* The program may change them at this moment: that is what is to be found. */
+#define UNWATCHED __attribute__((no_sanitize("thread", "address")))
+
+/* A product of 128 bits, folded. */
+static inline uint64_t mix(uint64_t sum, uint64_t one, uint64_t other)
 {
-	sum = (sum ^ word) * UINT64_C(0x9fb21c651e98df25);
-	return sum ^ sum >> 32;
+	const unsigned __int128 product =
+		(unsigned __int128)(sum ^ one) * (other ^ UINT64_C(0x9fb21c651e98df25));
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t word_at(const unsigned char *from, size_t bytes)
+static inline UNWATCHED uint64_t word_at(const unsigned char *from)
 {
-	uint64_t word = 0;
+	uint64_t word;
 
-	memcpy(&word, from, bytes);
+	memcpy(&word, from, sizeof(word));
 	return word;
 }
 
-/* The program may change them at this moment: that is what is to be found. */
-static inline __attribute__((no_sanitize("thread", "address"))) uint64_t
-sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
+static inline UNWATCHED uint64_t rest_at(const unsigned char *from, size_t bytes)
 {
-	uint64_t words[LINE / 8];
+	uint64_t word = 0;
 
-	for (; bytes >= LINE; from += LINE, bytes -= LINE) {
-		memcpy(words, from, LINE);
-		sum = mix(mix(sum, (words[0] + words[1] * 3) ^ (words[2] * 5 + words[3] * 7)),
-			  (words[4] * 9 + words[5] * 11) ^ (words[6] * 13 + words[7] * 15));
+	for (size_t i = 0; i < bytes; i++)
+		word = word << 8 | from[i];
+	return word;
+}
+
+static inline UNWATCHED uint64_t sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
+{
+	for (; bytes >= 16; from += 16, bytes -= 16)
+		sum = mix(sum, word_at(from), word_at(from + 8));
+	if (bytes >= 8) {
+		sum = mix(sum, word_at(from), 0);
+		from += 8;
+		bytes -= 8;
 	}
-	for (; bytes >= 8; from += 8, bytes -= 8)
-		sum = mix(sum, word_at(from, 8));
-	return bytes == 0 ? sum : mix(sum, word_at(from, bytes));
+	return bytes == 0 ? sum : mix(sum, rest_at(from, bytes), bytes);
 }
 
 static __attribute__((noinline)) uint64_t sum_ends(const unsigned char *from, size_t bytes)
 {
-	const uint64_t sum = sum_part(0, from, WHOLE / 2);
+	const uint64_t sum = sum_part(BEGIN, from, WHOLE / 2);
 
 	return sum_part(sum, from + bytes - WHOLE / 2, WHOLE / 2);
 }
@@ -63,10 +74,10 @@ uint64_t sq_source_sum_at(uint64_t memory, size_t bytes)
 {
 	const unsigned char *from = (const unsigned char *)(uintptr_t)memory;
 
-	return bytes <= WHOLE ? sum_part(0, from, bytes) : sum_ends(from, bytes);
+	return bytes <= WHOLE ? sum_part(BEGIN, from, bytes) : sum_ends(from, bytes);
 }
 
-/* Whether it can be read: by the kernel itself, as the madvise() of the device looks at regions. */
+/* A call of the kernel's, as the device's own madvise() looks for regions first. */
 static bool is_readable(const unsigned char *from, size_t bytes)
 {
 	const uint64_t start = (uintptr_t)from & ~(uint64_t)(PAGE - 1);
@@ -107,7 +118,7 @@ static __attribute__((noinline)) bool sum_pieces(const struct send_queue *sq,
 		if (!sum_piece((uintptr_t)request.local[i].iov_base, request.local[i].iov_len,
 			       &one))
 			return false;
-		*sum = request.local_count == 1 ? one : mix(*sum, one);
+		*sum = request.local_count == 1 ? one : mix(one, *sum, i);
 	}
 	return request.local_count > 0;
 }
