@@ -7,6 +7,7 @@
  */
 #include "soft_device/check/check.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/check/script.h"
 #include "soft_device/cm/cm.h"
 #include "soft_device/datapath/sq.h"
 #include "soft_device/datapath/window.h"
@@ -51,6 +52,7 @@ const struct process_part *const process_parts[] = {
 	&check_objects_part, /* objects, and those that were destroyed */
 	&report_part,	     /* findings; the names of places are read from files */
 	&folders_part,	     /* folders of files that are open */
+	&script_part,	     /* places in a Python program */
 	&stack_part,	     /* the stacks that are known */
 	NULL,
 };

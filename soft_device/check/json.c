@@ -67,20 +67,16 @@ static void put_frame(FILE *out, const struct symbol *symbol)
 
 static void put_stack(FILE *out, const struct stack *stack)
 {
+	struct symbol_walk walk = {.stack = stack};
+	const struct symbol *symbol;
 	bool is_first = true;
 
 	fputc('[', out);
-	for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
-		const struct symbol *symbol = symbol_of(stack->pc[i]);
-
-		for (; symbol != NULL; symbol = symbol->outer) {
-			if (symbol->is_wrapper)
-				continue;
-			if (!is_first)
-				fputc(',', out);
-			is_first = false;
-			put_frame(out, symbol);
-		}
+	while ((symbol = symbol_next(&walk)) != NULL) {
+		if (!is_first)
+			fputc(',', out);
+		is_first = false;
+		put_frame(out, symbol);
 	}
 	fputc(']', out);
 }

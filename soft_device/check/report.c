@@ -93,6 +93,14 @@ bool check_has_errors(void)
 
 /* --- stacks in words --- */
 
+/* Another function without a name of one object. */
+static bool says_nothing(const struct symbol *symbol, const struct symbol *last)
+{
+	return last != NULL && strcmp(symbol->function, "??") == 0 && last->line == 0 &&
+	       strcspn(symbol->file, "+") == strcspn(last->file, "+") &&
+	       strncmp(symbol->file, last->file, strcspn(last->file, "+")) == 0;
+}
+
 /* What calls main() and the functions of threads. */
 static bool is_start(const struct symbol *symbol)
 {
@@ -129,33 +137,30 @@ static size_t put_frame(const struct symbol *symbol, char *text, size_t used, si
 
 void report_stack(const struct stack *stack, char *text, size_t room)
 {
+	struct symbol_walk walk = {.stack = stack};
+	const struct symbol *symbol, *last = NULL;
 	unsigned frames = 0;
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < stack->count && frames < FRAMES; i++) {
-		const struct symbol *symbol = symbol_of(stack->pc[i]);
-
-		for (; symbol != NULL && frames < FRAMES; symbol = symbol->outer) {
-			if (symbol->is_wrapper)
-				continue;
-			if (frames > 0 && is_start(symbol))
-				return;
-			used = put_frame(symbol, text, used, room);
-			frames++;
-			if (strcmp(symbol->function, "main") == 0)
-				return;
-		}
+	while (frames < FRAMES && (symbol = symbol_next(&walk)) != NULL) {
+		if (frames > 0 && is_start(symbol))
+			return;
+		if (says_nothing(symbol, last))
+			continue;
+		used = put_frame(symbol, text, used, room);
+		frames++;
+		last = symbol;
+		if (strcmp(symbol->function, "main") == 0 && !walk.is_in_script)
+			return;
 	}
 }
 
 const char *report_function(const struct stack *stack)
 {
-	uint32_t i = 0;
+	const struct symbol *symbol = symbol_next(&(struct symbol_walk){.stack = stack});
 
-	while (stack != NULL && i < stack->count && symbol_of(stack->pc[i])->is_wrapper)
-		i++;
-	return stack == NULL || i == stack->count ? "*" : symbol_of(stack->pc[i])->function;
+	return symbol == NULL ? "*" : symbol->function;
 }
 
 /* --- printing --- */

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "script.h"
+
 #define BUCKETS	   (1u << 12)
 #define REMEMBERED 32u
 
@@ -35,6 +37,7 @@ static struct {
 
 struct memory {
 	struct stack_entry entry;
+	const struct symbol *script;
 	uint32_t number; /* 0: nothing is remembered here */
 	uint32_t count;
 	const uintptr_t *at[STACK_DEEP];
@@ -131,17 +134,22 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *arg)
 	return _URC_NO_REASON;
 }
 
-static void unwind(struct unwinding *unwinding)
+static void unwind(struct unwinding *unwinding, const struct symbol *script)
 {
-	*unwinding = (struct unwinding){.is_regular = true};
+	*unwinding = (struct unwinding){.stack = {.script = script}, .is_regular = true};
 	_Unwind_Backtrace(visit, unwinding);
+}
+
+static inline const struct symbol *script(void)
+{
+	return __builtin_expect(script_any, 0) ? script_place() : NULL;
 }
 
 /* --- numbers --- */
 
 static uint32_t bucket_of(const struct stack *stack)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uintptr_t)stack->script;
 
 	for (uint32_t i = 0; i < stack->count; i++)
 		hash = (hash ^ stack->pc[i]) * UINT64_C(0x100000001b3);
@@ -150,7 +158,7 @@ static uint32_t bucket_of(const struct stack *stack)
 
 static bool is_equal(const struct stack *one, const struct stack *other)
 {
-	return one->count == other->count &&
+	return one->count == other->count && one->script == other->script &&
 	       memcmp(one->pc, other->pc, one->count * sizeof(one->pc[0])) == 0;
 }
 
@@ -202,14 +210,15 @@ uint32_t stack_here(void)
 {
 	struct unwinding unwinding;
 
-	unwind(&unwinding);
+	unwind(&unwinding, script());
 	return number_for(&unwinding.stack);
 }
 
-static bool is_unchanged(const struct memory *memory, struct stack_entry entry)
+static bool is_unchanged(const struct memory *memory, struct stack_entry entry,
+			 const struct symbol *place)
 {
 	if (memory->number == 0 || memory->entry.pc != entry.pc ||
-	    memory->entry.frame != entry.frame)
+	    memory->entry.frame != entry.frame || memory->script != place)
 		return false;
 	for (uint32_t i = 0; i < memory->count; i++)
 		if (value_at(memory->at[i]) != memory->pc[i])
@@ -231,18 +240,20 @@ static struct memory *memory_for(struct stack_entry entry)
 
 uint32_t stack_at(struct stack_entry entry)
 {
+	const struct symbol *place = script();
 	struct memory *memory = memory_for(entry);
 	struct unwinding unwinding;
 
 	if (memory == NULL)
 		return stack_here();
-	if (is_unchanged(memory, entry))
+	if (is_unchanged(memory, entry, place))
 		return memory->number;
-	unwind(&unwinding);
+	unwind(&unwinding, place);
 	memory->number = unwinding.is_regular ? number_for(&unwinding.stack) : 0;
 	if (memory->number == 0)
 		return number_for(&unwinding.stack);
 	memory->entry = entry;
+	memory->script = place;
 	memory->count = unwinding.stack.count;
 	memcpy(memory->at, unwinding.at, sizeof(memory->at));
 	memcpy(memory->pc, unwinding.stack.pc, sizeof(memory->pc));

@@ -16,7 +16,10 @@
 #define STACK_DEEP  12
 #define STACKS_MOST 65536u /* numbers are smaller */
 
+struct symbol;
+
 struct stack {
+	const struct symbol *script; /* where a Python program is: script.h; NULL: it is none */
 	uint32_t count;
 	uintptr_t pc[STACK_DEEP]; /* return addresses, the innermost first */
 };

@@ -85,12 +85,14 @@ int suppress_load(const char *file)
 
 static bool names_one_of(const char *pattern, const struct stack *stack)
 {
+	struct symbol_walk walk = {.stack = stack};
+	const struct symbol *symbol;
+
 	if (stack == NULL)
 		return strcmp(pattern, "*") == 0;
-	for (uint32_t i = 0; i < stack->count; i++)
-		for (const struct symbol *at = symbol_of(stack->pc[i]); at != NULL; at = at->outer)
-			if (fnmatch(pattern, at->function, 0) == 0)
-				return true;
+	while ((symbol = symbol_next(&walk)) != NULL)
+		if (fnmatch(pattern, symbol->function, 0) == 0)
+			return true;
 	return false;
 }
 

@@ -19,6 +19,8 @@
 #define HAS_LIBDW 1
 #endif
 
+#include "script.h"
+
 #define BUCKETS 1024u
 
 struct known {
@@ -246,13 +248,26 @@ static bool look_up_line(uintptr_t pc, struct symbol *symbol)
 }
 #endif
 
-static void look_up(uintptr_t pc, struct symbol *symbol)
+/* The name as it is in the source, where that is of C++ and has its library. */
+static void demangle(struct symbol *symbol)
+{
+	char *(*cxa_demangle)(const char *, char *, size_t *, int *) = NULL;
+	void *found = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	char *name;
+
+	memcpy(&cxa_demangle, &found, sizeof(found)); /* as in find() */
+	if (cxa_demangle == NULL || strncmp(symbol->function, "_Z", 2) != 0)
+		return;
+	name = cxa_demangle(symbol->function, NULL, NULL, NULL);
+	if (name != NULL)
+		snprintf(symbol->function, sizeof(symbol->function), "%s", name);
+	free(name);
+}
+
+static void look_up_object(uintptr_t pc, struct symbol *symbol)
 {
 	Dl_info info;
 
-	snprintf(symbol->function, sizeof(symbol->function), "??");
-	if (look_up_line(pc, symbol))
-		return;
 	symbol->line = 0;
 	if (dladdr((const void *)pc, &info) == 0 || info.dli_fname == NULL) /* NOLINT */
 		return;
@@ -260,6 +275,14 @@ static void look_up(uintptr_t pc, struct symbol *symbol)
 		 (unsigned long)(pc - (uintptr_t)info.dli_fbase));
 	if (strcmp(symbol->function, "??") == 0 && info.dli_sname != NULL)
 		snprintf(symbol->function, sizeof(symbol->function), "%s", info.dli_sname);
+}
+
+static void look_up(uintptr_t pc, struct symbol *symbol)
+{
+	snprintf(symbol->function, sizeof(symbol->function), "??");
+	if (!look_up_line(pc, symbol))
+		look_up_object(pc, symbol);
+	demangle(symbol);
 }
 
 const struct symbol *symbol_of(uintptr_t pc)
@@ -280,4 +303,30 @@ const struct symbol *symbol_of(uintptr_t pc)
 	known->next = *bucket;
 	*bucket = known;
 	return &known->symbol;
+}
+
+/* The function itself, or what it was inlined into. */
+static const struct symbol *past_wrappers(const struct symbol *symbol)
+{
+	while (symbol != NULL && symbol->is_wrapper)
+		symbol = symbol->outer;
+	return symbol;
+}
+
+const struct symbol *symbol_next(struct symbol_walk *walk)
+{
+	const struct stack *stack = walk->stack;
+	const struct symbol *symbol = past_wrappers(walk->next);
+
+	if (stack == NULL)
+		return NULL;
+	while (symbol == NULL && !walk->is_in_script && walk->taken < stack->count)
+		symbol = past_wrappers(symbol_of(stack->pc[walk->taken++]));
+	if (stack->script != NULL && !walk->is_in_script &&
+	    (symbol == NULL || script_is_interpreter(symbol))) {
+		walk->is_in_script = true;
+		symbol = stack->script;
+	}
+	walk->next = symbol == NULL ? NULL : symbol->outer;
+	return symbol;
 }
