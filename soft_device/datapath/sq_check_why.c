@@ -2,9 +2,6 @@
 /*
  * sq_check_why.c -- why a request failed, for `rpma-soft --check`: the check that refused it, with
  * the region as it is at the side that has it, and the places where both were made.
- *
- * Where a region was registered is known to its process alone: for one of another process that
- * prints it itself, as a line of its own.
  */
 #include <byteswap.h>
 #include <stdio.h>
@@ -16,14 +13,7 @@
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "sq_check.h"
-
-/* A region, as far as it is known here. */
-struct region {
-	bool is_known;
-	bool is_window;
-	pid_t pid;
-	struct object object;
-};
+#include "sq_region.h"
 
 static const char *const operations[REQUEST_NAMES] = {
 	[REQUEST_WRITE] = "an RDMA write",
@@ -120,93 +110,6 @@ static enum check_kind other_kind(enum ibv_wc_status status, enum vendor_err why
 	}
 }
 
-/* --- regions --- */
-
-static bool is_own_process(const struct send_queue *sq)
-{
-	return sq->peer != NULL && sq->peer->key.identity == process_current->segment->identity;
-}
-
-static struct region peers_region(const struct segment *segment, uint32_t key);
-
-static struct region own_region(uint32_t key)
-{
-	struct region region = {.pid = getpid()};
-
-	region.is_known = objects_find(OBJECT_MR, key, &region.object);
-	return region.is_known ? region : peers_region(process_current->segment, key);
-}
-
-/* A region of another process: its table keeps an entry until the place is used again. */
-static struct region peers_region(const struct segment *segment, uint32_t key)
-{
-	const struct shared_mr *mr = &segment->mr[key >> 8 < SEGMENT_MRS ? key >> 8 : 0];
-	const bool is_there = key != 0 && key >> 8 < SEGMENT_MRS && atomic_load(&mr->key) == key;
-	const bool was_there = key != 0 && key >> 8 < SEGMENT_MRS && mr->last == (uint8_t)key;
-
-	return (struct region){
-		.is_known = is_there || was_there || (mr->window != 0 && key >> 8 < SEGMENT_MRS),
-		.is_window = mr->window != 0,
-		.pid = segment->pid,
-		.object = {.number = key,
-			   .is_gone = !is_there,
-			   .pd = mr->pd & ~(MR_UNMAPPED | MR_WINDOW),
-			   .access = mr->access,
-			   .addr = mr->iova,
-			   .length = mr->length},
-	};
-}
-
-static struct region target_region(const struct send_queue *sq, uint32_t key)
-{
-	if (is_own_process(sq))
-		return own_region(key);
-	if (sq->peer != NULL && sq->peer->segment != NULL)
-		return peers_region(sq->peer->segment, key);
-	return (struct region){.is_known = false};
-}
-
-static bool is_live(const struct send_queue *sq, uint32_t key)
-{
-	const struct region region = target_region(sq, key);
-
-	return region.is_known && !region.object.is_gone;
-}
-
-static void put_region(struct check_finding *finding, const char *name, const struct region *region)
-{
-	const struct object *object = &region->object;
-	char names[NAMES_BYTES];
-
-	if (!region->is_known)
-		return;
-	if (region->is_window)
-		name = "window";
-	check_line(finding, name, "%#llx .. %#llx   %llu bytes, %s, PD %u, process %d",
-		   (unsigned long long)object->addr,
-		   (unsigned long long)object->addr + object->length,
-		   (unsigned long long)object->length,
-		   sq_check_rights(object->access & ~MR_NULL, names), object->pd, (int)region->pid);
-	check_place(finding, "registered at", object->made_at);
-	check_place(finding, "deregistered at", object->is_gone ? object->gone_at : 0);
-	check_place(finding, "unmapped at", object->unmapped_at);
-	check_place(finding, "freed at", object->freed_at);
-}
-
-/* "ends 8 bytes behind" the region, or "begins" before it. */
-static void put_distance(const struct object *region, uint64_t addr, uint64_t length,
-			 char text[CHECK_TEXT_BYTES])
-{
-	const uint64_t end = region->addr + region->length;
-
-	if (addr < region->addr)
-		snprintf(text, CHECK_TEXT_BYTES, "begins %llu bytes before",
-			 (unsigned long long)(region->addr - addr));
-	else
-		snprintf(text, CHECK_TEXT_BYTES, "ends %llu bytes behind",
-			 (unsigned long long)(addr + length - end));
-}
-
 /* --- sentences --- */
 
 /* A key that no region has may have another meaning. */
@@ -214,9 +117,9 @@ static enum check_kind what_key_is(const struct send_queue *sq, uint32_t rkey)
 {
 	const uint32_t key = rkey & ~CHECK_LKEY;
 
-	if ((rkey & CHECK_LKEY) != 0 && (is_live(sq, key) || own_region(key).is_known))
+	if ((rkey & CHECK_LKEY) != 0 && (sq_region_is_live(sq, key) || sq_own_region(key).is_known))
 		return CHECK_LKEY_FOR_RKEY;
-	if (is_live(sq, bswap_32(rkey)))
+	if (sq_region_is_live(sq, bswap_32(rkey)))
 		return CHECK_RKEY_BYTE_SWAPPED;
 	return CHECK_RKEY_UNKNOWN;
 }
@@ -228,16 +131,17 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 	const char *what = operation(work);
 	uint32_t key = work->rkey;
 	char distance[CHECK_TEXT_BYTES], names[NAMES_BYTES];
-	struct region region;
+	struct sq_region region;
 
 	if (kind == CHECK_LKEY_FOR_RKEY)
 		key &= ~CHECK_LKEY;
 	else if (kind == CHECK_RKEY_BYTE_SWAPPED)
 		key = bswap_32(key);
-	region = kind == CHECK_LKEY_FOR_RKEY && !is_live(sq, key) ? own_region(key)
-								  : target_region(sq, key);
+	region = kind == CHECK_LKEY_FOR_RKEY && !sq_region_is_live(sq, key)
+			 ? sq_own_region(key)
+			 : sq_target_region(sq, key);
 	if (kind == CHECK_RANGE_BEYOND && region.is_known) {
-		put_distance(&region.object, work->remote_addr, length, distance);
+		sq_region_put_distance(&region.object, work->remote_addr, length, distance);
 		check_find(finding, kind, stack, "%s of %llu bytes %s the %s of rkey %#x", what,
 			   length, distance, region.is_window ? "window" : "region", work->rkey);
 	} else if (kind == CHECK_RKEY_BYTE_SWAPPED) {
@@ -253,7 +157,7 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 		   (unsigned long long)work->remote_addr,
 		   (unsigned long long)(work->remote_addr + length), work->rkey,
 		   (unsigned long long)work->wr_id, sq->qpn, (int)getpid());
-	put_region(finding, "region", &region);
+	sq_region_put(finding, "region", &region);
 	if (kind == CHECK_RIGHT_MISSING)
 		check_line(finding, "lacks", "%s", sq_check_rights(right_of(work), names));
 }
@@ -261,11 +165,11 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 static void tell_local_key(struct check_finding *finding, const struct ibv_sge *part,
 			   enum check_kind kind, uint32_t stack, const char *what, uint32_t qpn)
 {
-	const struct region region = own_region(part->lkey);
+	const struct sq_region region = sq_own_region(part->lkey);
 	char distance[CHECK_TEXT_BYTES];
 
 	if (kind == CHECK_LOCAL_RANGE_BEYOND && region.is_known) {
-		put_distance(&region.object, part->addr, part->length, distance);
+		sq_region_put_distance(&region.object, part->addr, part->length, distance);
 		check_find(finding, kind, stack,
 			   "a piece of %s, of %u bytes, %s the region of its lkey", what,
 			   part->length, distance);
@@ -276,7 +180,7 @@ static void tell_local_key(struct check_finding *finding, const struct ibv_sge *
 	check_line(finding, "memory", "%#llx .. %#llx   lkey %#x, QP %#x",
 		   (unsigned long long)part->addr, (unsigned long long)part->addr + part->length,
 		   lkey_given(part->lkey), qpn);
-	put_region(finding, "region", &region);
+	sq_region_put(finding, "region", &region);
 	if (kind == CHECK_LOCAL_RIGHT_MISSING)
 		check_line(finding, "lacks", "LOCAL_WRITE");
 }
@@ -288,7 +192,7 @@ static const struct shared_qp *target_of(const struct send_queue *sq, const stru
 	const bool is_datagram = sq->ud != NULL;
 
 	*segment = process_current->segment;
-	if (!is_datagram && !is_own_process(sq))
+	if (!is_datagram && !sq_is_own_process(sq))
 		*segment = sq->peer == NULL ? NULL : sq->peer->segment;
 	if (*segment == NULL)
 		return NULL;
@@ -438,7 +342,7 @@ static enum check_kind how_memory_went(const struct send_queue *sq, const struct
 		if (part != NULL && objects_find(OBJECT_MR, part->lkey, &region) &&
 		    region.unmapped_at == 0)
 			return CHECK_MEMORY_FREED;
-	} else if (is_own_process(sq) && objects_find(OBJECT_MR, work->rkey, &region) &&
+	} else if (sq_is_own_process(sq) && objects_find(OBJECT_MR, work->rkey, &region) &&
 		   region.unmapped_at == 0) {
 		return CHECK_MEMORY_FREED;
 	}
@@ -560,7 +464,7 @@ static void tell_short(const struct shared_qp *qp, const struct shared_refusal *
 static void tell_half(const struct shared_qp *qp, const struct shared_refusal *refusal)
 {
 	const enum vendor_err why = (enum vendor_err)refusal->why;
-	const struct region region = own_region(refusal->rkey);
+	const struct sq_region region = sq_own_region(refusal->rkey);
 	struct check_finding finding;
 
 	if (!region.is_known || !check_wants_notes())
@@ -573,7 +477,7 @@ static void tell_half(const struct shared_qp *qp, const struct shared_refusal *r
 	check_line(&finding, "requested", "%#llx .. %#llx   rkey %#x",
 		   (unsigned long long)refusal->remote_addr,
 		   (unsigned long long)refusal->remote_addr + refusal->length, refusal->rkey);
-	put_region(&finding, "region", &region);
+	sq_region_put(&finding, "region", &region);
 	check_report(&finding);
 }
 
