@@ -70,6 +70,8 @@ void check_place(struct check_finding *finding, const char *name, uint32_t stack
 void check_report(const struct check_finding *finding) __attribute__((cold));
 /* It was no error: the finding of this kind and stack counts no more. */
 void check_retract(enum check_kind kind, uint32_t stack, const char *why) __attribute__((cold));
+/* The same as text: "main a.c:3"; "" for one that is unknown. */
+void check_place_text(uint32_t stack, char *text, size_t room) __attribute__((cold));
 bool check_wants(enum check_kind kind);
 bool check_wants_notes(void);
 /* Errors were reported, or are held: what is left undone at the end may be because of them. */

@@ -163,6 +163,18 @@ const char *report_function(const struct stack *stack)
 	return symbol == NULL ? "*" : symbol->function;
 }
 
+void check_place_text(uint32_t stack, char *text, size_t room)
+{
+	const struct stack *found = stack_get(stack);
+
+	text[0] = '\0';
+	if (found == NULL)
+		return;
+	pthread_mutex_lock(&check_lock);
+	report_stack(found, text, room);
+	pthread_mutex_unlock(&check_lock);
+}
+
 /* --- printing --- */
 
 static void print(const char *text, size_t length)

@@ -2,8 +2,8 @@
 /*
  * sq_check_region.c -- a memory region in a finding: what is known of it at this side.
  *
- * Where a region was registered is known to its process alone: for one of another process that
- * prints it itself, as a line of its own.
+ * Where a region was registered is known to its process alone. Over TCP that tells it with its
+ * answer, if it is checked; of the same host it prints it itself, as a note.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -12,6 +12,13 @@
 #include "soft_device/process/process.h"
 #include "sq_check.h"
 #include "sq_region.h"
+
+static _Thread_local const struct wire_region *told;
+
+void sq_region_told(const struct wire_region *region)
+{
+	told = region;
+}
 
 bool sq_is_own_process(const struct send_queue *sq)
 {
@@ -52,7 +59,19 @@ struct sq_region sq_target_region(const struct send_queue *sq, uint32_t key)
 		return sq_own_region(key);
 	if (sq->peer != NULL && sq->peer->segment != NULL)
 		return peers_region(sq->peer->segment, key);
-	return (struct sq_region){.is_known = false};
+	if (told == NULL || told->key != key)
+		return (struct sq_region){.is_known = false};
+	return (struct sq_region){
+		.is_known = true,
+		.pid = (pid_t)told->pid,
+		.object = {.number = key,
+			   .is_gone = told->is_gone,
+			   .pd = told->pd,
+			   .access = told->access,
+			   .addr = told->addr,
+			   .length = told->length},
+		.told = told,
+	};
 }
 
 bool sq_region_is_live(const struct send_queue *sq, uint32_t key)
@@ -76,6 +95,10 @@ void sq_region_put(struct check_finding *finding, const char *name, const struct
 		   (unsigned long long)object->addr + object->length,
 		   (unsigned long long)object->length,
 		   sq_check_rights(object->access & ~MR_NULL, names), object->pd, (int)region->pid);
+	if (region->told != NULL && region->told->made_at[0] != '\0')
+		check_line(finding, "registered at", "%s", region->told->made_at);
+	if (region->told != NULL && region->told->gone_at[0] != '\0')
+		check_line(finding, "deregistered at", "%s", region->told->gone_at);
 	check_place(finding, "registered at", object->made_at);
 	check_place(finding, "deregistered at", object->is_gone ? object->gone_at : 0);
 	check_place(finding, "unmapped at", object->unmapped_at);

@@ -158,6 +158,10 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 		   (unsigned long long)(work->remote_addr + length), work->rkey,
 		   (unsigned long long)work->wr_id, sq->qpn, (int)getpid());
 	sq_region_put(finding, "region", &region);
+	if (!region.is_known && kind != CHECK_RKEY_UNKNOWN && sq->peer != NULL &&
+	    sq->peer->segment == NULL)
+		check_line(finding, "region",
+			   "not told over TCP: the peer is not checked, or has forgotten it");
 	if (kind == CHECK_RIGHT_MISSING)
 		check_line(finding, "lacks", "%s", sq_check_rights(right_of(work), names));
 }

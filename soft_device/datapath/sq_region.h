@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq_region.h -- a memory region in a finding of `rpma-soft --check`: private to sq_check_why.c.
+ * sq_region.h -- a memory region in a finding of `rpma-soft --check`.
  */
 #ifndef SOFT_DATAPATH_SQ_REGION_H
 #define SOFT_DATAPATH_SQ_REGION_H
@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "soft_device/check/objects.h"
+#include "soft_device/transport/wire.h"
 #include "sq.h"
 
 /* A region, as far as it is known here. */
@@ -16,7 +17,11 @@ struct sq_region {
 	bool is_window;
 	pid_t pid;
 	struct object object;
+	const struct wire_region *told; /* by its process, over TCP, with places; NULL: not */
 };
+
+/* What the other end has told of a region, until NULL; for the calling thread. */
+void sq_region_told(const struct wire_region *region);
 
 /* The peer is this process. */
 bool sq_is_own_process(const struct send_queue *sq);

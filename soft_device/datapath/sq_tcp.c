@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "soft_device/check/check.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/transport/tcp.h"
 #include "soft_device/transport/wire.h"
 #include "sq.h"
+#include "sq_region.h"
 #include "window.h"
 
 /* Answers to a queue that was reset meanwhile are told by `life`. */
@@ -108,13 +110,18 @@ void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *o
 {
 	struct outcome result = *outcome;
 	struct send_slot *slot = sq_slot(sq, sq->completed);
+	struct wire_region region;
 
 	if (sq->completed == sq->next || ticket != ticket_of(sq, sq->completed))
 		return;
 	if (result.kind == OUTCOME_DONE && result.status == IBV_WC_SUCCESS) {
 		sq->established = true;
 		store(sq, &slot->work, &result, data, bytes);
+	} else if (check_any && wire_get_region(data, bytes, &region) == 0) {
+		sq_region_told(&region);
 	}
 	sq_settle(sq, slot, &result);
+	if (check_any)
+		sq_region_told(NULL);
 	sq_run_locked(sq);
 }

@@ -11,12 +11,15 @@
  * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
  * process.
  */
+#include <byteswap.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "admission.h"
 #include "peer_private.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
 
@@ -100,18 +103,49 @@ static bool has_succeeded(const struct outcome *outcome)
 	return outcome->kind == OUTCOME_DONE && outcome->status == IBV_WC_SUCCESS;
 }
 
+/* With checks: the region of the key that was refused, or that was meant by it. */
+static __attribute__((cold)) bool find_region(uint32_t rkey, struct wire_region *region)
+{
+	struct object object;
+
+	if (!objects_find(OBJECT_MR, rkey, &object) &&
+	    !objects_find(OBJECT_MR, check_lkey_taken(rkey), &object) &&
+	    !objects_find(OBJECT_MR, bswap_32(rkey), &object))
+		return false;
+	*region = (struct wire_region){
+		.key = object.number,
+		.pid = (uint32_t)getpid(),
+		.pd = object.pd,
+		.access = object.access,
+		.is_gone = object.is_gone,
+		.addr = object.addr,
+		.length = object.length,
+	};
+	check_place_text(object.made_at, region->made_at, sizeof(region->made_at));
+	if (object.is_gone)
+		check_place_text(object.gone_at, region->gone_at, sizeof(region->gone_at));
+	return true;
+}
+
 /* A read's data are in service->answer. */
 static int put_answer(struct service *service)
 {
 	struct wire_answer answer = {.number = service->request.number,
 				     .outcome = service->outcome};
+	struct wire_region region;
 	struct iovec part;
 
 	if (has_succeeded(&answer.outcome))
 		answer.bytes = wire_answer_data(&service->request.request);
+	else if (check_any && answer.outcome.kind == OUTCOME_DONE &&
+		 answer.outcome.status == IBV_WC_REM_ACCESS_ERR &&
+		 find_region(service->request.request.rkey, &region))
+		answer.bytes = WIRE_REGION_BYTES;
 	if (answer_room(service, WIRE_ANSWER_START + answer.bytes) != 0)
 		return -ENOMEM;
 	wire_put_answer(service->answer, &answer);
+	if (!has_succeeded(&answer.outcome) && answer.bytes > 0)
+		wire_put_region(service->answer + WIRE_ANSWER_START, &region);
 	part = (struct iovec){service->answer, WIRE_ANSWER_START + answer.bytes};
 	return answer.bytes == 0 ? stream_queue(&service->stream, &part, 1)
 				 : stream_send(&service->stream, &part, 1);

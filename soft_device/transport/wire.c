@@ -263,6 +263,20 @@ void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_a
 	put_64(at, answer->outcome.before);
 }
 
+static bool may_have_data(const struct wire_answer *answer)
+{
+	const struct outcome *outcome = &answer->outcome;
+
+	return outcome->kind == OUTCOME_DONE &&
+	       (outcome->status == IBV_WC_SUCCESS ||
+		(outcome->status == IBV_WC_REM_ACCESS_ERR && answer->bytes == WIRE_REGION_BYTES));
+}
+
+static bool is_printable(char byte)
+{
+	return byte >= ' ' && byte <= '~';
+}
+
 int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer)
 {
 	const unsigned char *at = body;
@@ -284,7 +298,65 @@ int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer
 	answer->outcome.status = (enum ibv_wc_status)status;
 	answer->outcome.rnr_timer = rnr_timer;
 	answer->outcome.vendor_err = vendor_err;
-	if (answer->bytes > 0 && (kind != OUTCOME_DONE || status != IBV_WC_SUCCESS))
+	if (answer->bytes > 0 && !may_have_data(answer))
+		return -EPROTO;
+	return 0;
+}
+
+/* What cannot be printed becomes a question mark. */
+static unsigned char *put_place(unsigned char *at, const char *place)
+{
+	size_t length = strnlen(place, WIRE_PLACE_BYTES - 1);
+
+	memset(at, 0, WIRE_PLACE_BYTES);
+	for (size_t i = 0; i < length; i++)
+		at[i] = is_printable(place[i]) ? (unsigned char)place[i] : '?';
+	return at + WIRE_PLACE_BYTES;
+}
+
+/* False: no encoder made it. */
+static bool get_place(const unsigned char **at, char place[WIRE_PLACE_BYTES])
+{
+	size_t length = 0;
+
+	get_bytes(at, place, WIRE_PLACE_BYTES);
+	while (length < WIRE_PLACE_BYTES && is_printable(place[length]))
+		length++;
+	for (size_t i = length; i < WIRE_PLACE_BYTES; i++)
+		if (place[i] != '\0')
+			return false;
+	return length < WIRE_PLACE_BYTES;
+}
+
+void wire_put_region(unsigned char bytes[WIRE_REGION_BYTES], const struct wire_region *region)
+{
+	unsigned char *at = put_32(bytes, region->key);
+
+	at = put_32(at, region->pid);
+	at = put_32(at, region->pd);
+	at = put_32(at, region->access);
+	*at++ = region->is_gone;
+	at = put_64(at, region->addr);
+	at = put_64(at, region->length);
+	put_place(put_place(at, region->made_at), region->gone_at);
+}
+
+int wire_get_region(const unsigned char *bytes, size_t length, struct wire_region *region)
+{
+	const unsigned char *at = bytes;
+	uint8_t is_gone;
+
+	if (length != WIRE_REGION_BYTES)
+		return -EPROTO;
+	region->key = get_32(&at);
+	region->pid = get_32(&at);
+	region->pd = get_32(&at);
+	region->access = get_32(&at);
+	is_gone = get_8(&at);
+	region->is_gone = is_gone != 0;
+	region->addr = get_64(&at);
+	region->length = get_64(&at);
+	if (is_gone > 1 || !get_place(&at, region->made_at) || !get_place(&at, region->gone_at))
 		return -EPROTO;
 	return 0;
 }

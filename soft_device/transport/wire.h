@@ -99,6 +99,10 @@ void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, 
 /* The payload, wire_payload() bytes, is at body + WIRE_REQUEST_BYTES. */
 int wire_get_request(const unsigned char *body, size_t length, struct wire_request *request);
 
+/*
+ * With data, as many as the request asked for; a process with checks has them also where it refuses
+ * a request with IBV_WC_REM_ACCESS_ERR: WIRE_REGION_BYTES.
+ */
 struct wire_answer {
 	uint32_t number;
 	struct outcome outcome;
@@ -109,6 +113,24 @@ struct wire_answer {
 void wire_put_answer(unsigned char bytes[WIRE_ANSWER_START], const struct wire_answer *answer);
 /* The data are at body + WIRE_ANSWER_BYTES. */
 int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer *answer);
+
+/* The region that a request was refused for, as its owner knows it. */
+#define WIRE_PLACE_BYTES  160
+#define WIRE_REGION_BYTES (33 + 2 * WIRE_PLACE_BYTES)
+struct wire_region {
+	uint32_t key; /* its rkey, which the request may have meant */
+	uint32_t pid;
+	uint32_t pd;
+	uint32_t access;
+	bool is_gone;
+	uint64_t addr;
+	uint64_t length;
+	char made_at[WIRE_PLACE_BYTES]; /* "main a.c:3"; "": unknown */
+	char gone_at[WIRE_PLACE_BYTES];
+};
+void wire_put_region(unsigned char bytes[WIRE_REGION_BYTES], const struct wire_region *region);
+/* The places are printable. */
+int wire_get_region(const unsigned char *bytes, size_t length, struct wire_region *region);
 
 struct wire_channel {
 	uint32_t slot;

@@ -45,6 +45,19 @@ static void try_request(const uint8_t *body, size_t length)
 	hold(memcmp(bytes + WIRE_HEADER_BYTES, body, WIRE_REQUEST_BYTES) == 0);
 }
 
+static void try_region(const uint8_t *body, size_t length)
+{
+	unsigned char bytes[WIRE_REGION_BYTES];
+	struct wire_region region;
+
+	if (wire_get_region(body, length, &region) != 0)
+		return;
+	hold(strlen(region.made_at) < WIRE_PLACE_BYTES &&
+	     strlen(region.gone_at) < WIRE_PLACE_BYTES);
+	wire_put_region(bytes, &region);
+	hold(memcmp(bytes, body, WIRE_REGION_BYTES) == 0);
+}
+
 static void try_answer(const uint8_t *body, size_t length)
 {
 	unsigned char bytes[WIRE_ANSWER_START];
@@ -56,6 +69,7 @@ static void try_answer(const uint8_t *body, size_t length)
 	hold(answer.outcome.kind <= OUTCOME_ABSENT && answer.outcome.rnr_timer < 32);
 	wire_put_answer(bytes, &answer);
 	hold(memcmp(bytes + WIRE_HEADER_BYTES, body, WIRE_ANSWER_BYTES) == 0);
+	try_region(body + WIRE_ANSWER_BYTES, answer.bytes);
 }
 
 static void try_channel(enum wire_kind kind, const uint8_t *body, size_t length)

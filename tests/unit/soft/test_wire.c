@@ -279,6 +279,80 @@ static void test_unsound_answers_are_refused(void **state)
 	}
 }
 
+/* A refusal may have the region that it is about behind it, and nothing else has data. */
+static void test_refusal_may_tell_of_the_region(void **state)
+{
+	const struct wire_answer answer = {.outcome = {.status = IBV_WC_REM_ACCESS_ERR},
+					   .bytes = WIRE_REGION_BYTES};
+	unsigned char bytes[WIRE_ANSWER_START];
+	struct wire_answer back;
+
+	wire_put_answer(bytes, &answer);
+	assert_int_equal(wire_get_answer(bytes + WIRE_HEADER_BYTES,
+					 WIRE_ANSWER_BYTES + WIRE_REGION_BYTES, &back),
+			 0);
+	assert_int_equal(back.bytes, WIRE_REGION_BYTES);
+	assert_int_equal(wire_get_answer(bytes + WIRE_HEADER_BYTES,
+					 WIRE_ANSWER_BYTES + WIRE_REGION_BYTES - 1, &back),
+			 -EPROTO);
+}
+
+static void test_region_comes_back(void **state)
+{
+	const struct wire_region region = {.key = 0x301,
+					   .pid = 4711,
+					   .pd = 2,
+					   .access = IBV_ACCESS_REMOTE_READ,
+					   .is_gone = true,
+					   .addr = UINT64_C(0x7f0102030405),
+					   .length = UINT64_C(1) << 40,
+					   .made_at = "main a.c:3",
+					   .gone_at = "a tab\tand \xc3\xa4"};
+	unsigned char bytes[WIRE_REGION_BYTES];
+	struct wire_region back;
+
+	wire_put_region(bytes, &region);
+	assert_int_equal(wire_get_region(bytes, sizeof(bytes), &back), 0);
+	assert_int_equal(back.key, region.key);
+	assert_int_equal(back.pid, region.pid);
+	assert_int_equal(back.pd, region.pd);
+	assert_int_equal(back.access, region.access);
+	assert_true(back.is_gone);
+	assert_int_equal(back.addr, region.addr);
+	assert_int_equal(back.length, region.length);
+	assert_string_equal(back.made_at, "main a.c:3");
+	assert_string_equal(back.gone_at, "a tab?and ??"); /* no control characters */
+}
+
+static void test_unsound_regions_are_refused(void **state)
+{
+	const size_t places = WIRE_REGION_BYTES - 2 * WIRE_PLACE_BYTES;
+	const struct {
+		size_t at;
+		unsigned char byte;
+	} cases[] = {
+		{16, 2},			   /* neither there nor gone */
+		{places, '\n'},			   /* a line of its own in a report */
+		{places + WIRE_PLACE_BYTES, 0x1b}, /* for a terminal */
+		{places + 1, 'a'},		   /* behind the end */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned char bytes[WIRE_REGION_BYTES] = {0};
+		struct wire_region back;
+
+		assert_int_equal(wire_get_region(bytes, sizeof(bytes), &back), 0);
+		bytes[cases[i].at] = cases[i].byte;
+		assert_int_equal(wire_get_region(bytes, sizeof(bytes), &back), -EPROTO);
+	}
+	unsigned char full[WIRE_REGION_BYTES] = {0};
+	struct wire_region back;
+
+	memset(full + places, 'a', WIRE_PLACE_BYTES); /* without an end */
+	assert_int_equal(wire_get_region(full, sizeof(full), &back), -EPROTO);
+	assert_int_equal(wire_get_region(full, sizeof(full) - 1, &back), -EPROTO);
+}
+
 static void test_channel_comes_back(void **state)
 {
 	const struct wire_channel channel = {3, 0x80000001};
@@ -317,6 +391,9 @@ int main(void)
 		cmocka_unit_test(test_unsound_requests_are_refused),
 		cmocka_unit_test(test_answer_comes_back),
 		cmocka_unit_test(test_unsound_answers_are_refused),
+		cmocka_unit_test(test_refusal_may_tell_of_the_region),
+		cmocka_unit_test(test_region_comes_back),
+		cmocka_unit_test(test_unsound_regions_are_refused),
 		cmocka_unit_test(test_channel_comes_back),
 		cmocka_unit_test(test_channel_without_id_is_refused),
 	};
