@@ -17,6 +17,7 @@
 #include "mr_check.h"
 #include "responder.h"
 #include "soft_device/check/check.h"
+#include "soft_device/check/sum.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -246,7 +247,7 @@ static bool run_at_once(struct send_queue *sq, const struct send_slot *slot)
 	local.iov_base = (void *)(uintptr_t)memory;
 	if (!move_at_once(sq, work->rkey, work->remote_addr, local, reads))
 		return false;
-	if (post->has_sum && sq_source_sum_at(memory, sge->length) != post->sum)
+	if (post->has_sum && check_sum(local.iov_base, sge->length) != post->sum)
 		sq_source_tell(sq, work, post->stack);
 	complete_slot(sq, IBV_WC_SUCCESS, VENDOR_NONE);
 	return true;
@@ -361,8 +362,6 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 		}
 		slot->sge[0] = (struct ibv_sge){(uintptr_t)data, bytes, 0};
 		slot->work.num_sge = 1;
-	} else if (work->num_sge == 1) {
-		slot->sge[0] = work->sge[0];
 	} else if (work->num_sge != 0) {
 		memcpy(slot->sge, work->sge, work->num_sge * sizeof(slot->sge[0]));
 	}

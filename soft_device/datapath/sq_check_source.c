@@ -3,79 +3,22 @@
  * sq_check_source.c -- the bytes that a request sends, for `rpma-soft --check`: a sum of them at
  * the post and at the execution tells whether they were changed meanwhile.
  */
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "mr_check.h"
+#include "soft_device/check/sum.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "sq_check.h"
 #include "sq_watch.h"
 
-#define WHOLE 4096u /* bytes of a piece that are looked at: summing up more costs too much */
-#define PAGE  4096u
-#define BEGIN UINT64_C(0xe7037ed1a0b428db) /* of a sum; with 0 a first word of 0 would leave 0 */
+#define PAGE 4096u
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
-
-/* The program may change them at this moment: that is what is to be found. */
-#define UNWATCHED __attribute__((no_sanitize("thread", "address")))
-
-/* A product of 128 bits, folded. */
-static inline uint64_t mix(uint64_t sum, uint64_t one, uint64_t other)
-{
-	const unsigned __int128 product =
-		(unsigned __int128)(sum ^ one) * (other ^ UINT64_C(0x9fb21c651e98df25));
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static inline UNWATCHED uint64_t word_at(const unsigned char *from)
-{
-	uint64_t word;
-
-	memcpy(&word, from, sizeof(word));
-	return word;
-}
-
-static inline UNWATCHED uint64_t rest_at(const unsigned char *from, size_t bytes)
-{
-	uint64_t word = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		word = word << 8 | from[i];
-	return word;
-}
-
-static inline UNWATCHED uint64_t sum_part(uint64_t sum, const unsigned char *from, size_t bytes)
-{
-	for (; bytes >= 16; from += 16, bytes -= 16)
-		sum = mix(sum, word_at(from), word_at(from + 8));
-	if (bytes >= 8) {
-		sum = mix(sum, word_at(from), 0);
-		from += 8;
-		bytes -= 8;
-	}
-	return bytes == 0 ? sum : mix(sum, rest_at(from, bytes), bytes);
-}
-
-static __attribute__((noinline)) uint64_t sum_ends(const unsigned char *from, size_t bytes)
-{
-	const uint64_t sum = sum_part(BEGIN, from, WHOLE / 2);
-
-	return sum_part(sum, from + bytes - WHOLE / 2, WHOLE / 2);
-}
-
-uint64_t sq_source_sum_at(uint64_t memory, size_t bytes)
-{
-	const unsigned char *from = (const unsigned char *)(uintptr_t)memory;
-
-	return bytes <= WHOLE ? sum_part(BEGIN, from, bytes) : sum_ends(from, bytes);
-}
 
 /* A call of the kernel's, as the device's own madvise() looks for regions first. */
 static bool is_readable(const unsigned char *from, size_t bytes)
@@ -88,19 +31,19 @@ static bool is_readable(const unsigned char *from, size_t bytes)
 	       target_memory_is_usable(&piece, 1, false);
 }
 
-/* What sum_ends() looks at. */
+/* What check_sum() looks at. */
 static __attribute__((noinline)) bool has_readable_ends(const unsigned char *from, size_t bytes)
 {
-	return is_readable(from, WHOLE / 2) && is_readable(from + bytes - WHOLE / 2, WHOLE / 2);
+	const size_t half = CHECK_SUM_BYTES / 2;
+
+	return is_readable(from, half) && is_readable(from + bytes - half, half);
 }
 
-static inline bool sum_piece(uint64_t memory, size_t bytes, uint64_t *sum)
+static inline bool sum_piece(const void *from, size_t bytes, uint64_t *sum)
 {
-	const unsigned char *from = (const unsigned char *)(uintptr_t)memory;
-
-	if (!(bytes <= WHOLE ? is_readable(from, bytes) : has_readable_ends(from, bytes)))
+	if (!(bytes <= CHECK_SUM_BYTES ? is_readable(from, bytes) : has_readable_ends(from, bytes)))
 		return false;
-	*sum = sq_source_sum_at(memory, bytes);
+	*sum = check_sum(from, bytes);
 	return true;
 }
 
@@ -115,10 +58,9 @@ static __attribute__((noinline)) bool sum_pieces(const struct send_queue *sq,
 	if (sq_make_request(sq, work, &request) != IBV_WC_SUCCESS)
 		return false;
 	for (unsigned i = 0; i < request.local_count; i++) {
-		if (!sum_piece((uintptr_t)request.local[i].iov_base, request.local[i].iov_len,
-			       &one))
+		if (!sum_piece(request.local[i].iov_base, request.local[i].iov_len, &one))
 			return false;
-		*sum = request.local_count == 1 ? one : mix(one, *sum, i);
+		*sum = request.local_count == 1 ? one : check_sum_of(*sum, one);
 	}
 	return request.local_count > 0;
 }
@@ -141,7 +83,7 @@ bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, ui
 	if (work->num_sge == 1 && !sq_opcodes[work->opcode].eight && sge->length > 0 &&
 	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length, 0,
 			   &from) != NULL)
-		return sum_piece(from, sge->length, sum);
+		return sum_piece((const void *)(uintptr_t)from, sge->length, sum);
 	return sum_pieces(sq, work, sum);
 }
 

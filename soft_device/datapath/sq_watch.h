@@ -43,8 +43,6 @@ static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t n
  * none of the program's memory, or some of it cannot be read.
  */
 bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, uint64_t *sum);
-/* The same of one piece that is known to be readable. */
-uint64_t sq_source_sum_at(uint64_t from, size_t bytes);
 /* A read or an atomic before it in the queue brings the bytes that it sends: not the program. */
 bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work);
 void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)

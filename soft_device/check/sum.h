@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sum.h -- a sum of bytes by which `rpma-soft --check` finds that they have changed.
+ */
+#ifndef SOFT_CHECK_SUM_H
+#define SOFT_CHECK_SUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As many bytes are looked at, as more would cost too much: of more the ends, half of it each. */
+#define CHECK_SUM_BYTES 4096u
+
+/* The memory can be read; the program may write there meanwhile. */
+uint64_t check_sum(const void *memory, size_t bytes);
+
+/* Two sums in one; their order counts. */
+uint64_t check_sum_of(uint64_t one, uint64_t other);
+
+#endif /* SOFT_CHECK_SUM_H */
