@@ -87,17 +87,14 @@ int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return take(cq_of(ibv), count, wc);
 }
 
-/* With checks alone what waits has been run by cq_check_poll(). */
-static int poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+/* What waits is run; with checks alone by cq_check_poll(). */
+static inline void progress(struct cq *cq)
 {
-	int polled;
-
-	if (!fault_more)
-		return take(cq_of(ibv), count, wc);
-	polled = cq_poll(ibv, count, wc);
-	trace_polled(wc, polled);
-	fail_receives(wc, polled);
-	return polled;
+	if (check_any)
+		cq_check_poll(cq);
+	if ((fault_more || !check_any) &&
+	    atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
+		sq_progress();
 }
 
 int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
@@ -107,9 +104,12 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 
 	if (fault != 0)
 		return call_failed(fault);
-	if (check_any)
-		cq_check_poll(cq_of(ibv));
-	polled = poll_faulty(ibv, count, wc);
+	progress(cq_of(ibv));
+	polled = take(cq_of(ibv), count, wc);
+	if (fault_more) {
+		trace_polled(wc, polled);
+		fail_receives(wc, polled);
+	}
 	if (check_any)
 		cq_check_polled(cq_of(ibv), wc, polled);
 	return polled;
@@ -117,10 +117,7 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 
 bool cq_poll_one(struct cq *cq)
 {
-	if (check_any)
-		cq_check_poll(cq);
-	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
-		sq_progress();
+	progress(cq);
 	if (completion_none(cq->shared) && !look_further(cq))
 		return false;
 	if (!completion_take_one(cq->shared, &cq->current, &cq->stamp_ns)) {
