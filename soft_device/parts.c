@@ -8,6 +8,7 @@
 #include "soft_device/check/check.h"
 #include "soft_device/check/objects.h"
 #include "soft_device/check/script.h"
+#include "soft_device/check/watch.h"
 #include "soft_device/cm/cm.h"
 #include "soft_device/datapath/sq.h"
 #include "soft_device/datapath/window.h"
@@ -50,6 +51,7 @@ const struct process_part *const process_parts[] = {
 	&segment_part,	     /* none */
 	&hold_part,	     /* findings that are held back */
 	&check_objects_part, /* objects, and those that were destroyed */
+	&watch_part,	     /* memory that must not be used yet */
 	&report_part,	     /* findings; the names of places are read from files */
 	&folders_part,	     /* folders of files that are open */
 	&script_part,	     /* places in a Python program */

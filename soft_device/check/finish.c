@@ -18,6 +18,7 @@
 #include "imports.h"
 #include "objects.h"
 #include "report.h"
+#include "watch.h"
 
 #define HOOKS 8
 
@@ -175,6 +176,7 @@ static __attribute__((constructor)) void load(void)
 	}
 	check_any = true;
 	check_durable = check_wants(CHECK_NOT_DURABLE) && imports_symbol("rpma_soft_durable");
+	watch_any = check_words.watch;
 	check_at_end(objects_tell_growth);
 	on_exit(at_exit, NULL);
 }

@@ -271,6 +271,14 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "completion was polled; inline data are copied by the post.",
 		 "Old, new or mixed bytes are sent.",
 		 "Use another buffer until the completion, or IBV_SEND_INLINE."},
+	[CHECK_EARLY_READ] =
+		{"early-read", CHECK_ERROR,
+		 "Memory was used before the completion that brings its bytes; looked for with "
+		 "--check=watch.",
+		 "ibv_post_send(3), ibv_post_recv(3): the memory of a read, an atomic or a receive "
+		 "is the device's until its completion was polled.",
+		 "Old, new or mixed bytes are loaded, depending on who is faster.",
+		 "Poll the completion, look at its status, and use the memory then."},
 	[CHECK_DOUBLE_DESTROY] =
 		{"double-destroy", CHECK_ERROR,
 		 "An object was destroyed that is destroyed already.",

@@ -54,6 +54,7 @@ const struct process_part stack_part = {.lock = &lock};
 
 struct unwinding {
 	struct stack stack;
+	uintptr_t from; /* the first address that counts; 0: that of the program */
 	const uintptr_t *at[STACK_DEEP];
 	bool is_regular; /* each return address is where it is expected */
 };
@@ -122,7 +123,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *arg)
 
 	if (pc == 0 || stack->count == STACK_DEEP)
 		return _URC_END_OF_STACK;
-	if (stack->count == 0 && is_own(pc))
+	if (stack->count == 0 && (unwinding->from != 0 ? pc != unwinding->from : is_own(pc)))
 		return _URC_NO_REASON;
 #ifdef __x86_64__
 	unwinding->is_regular = unwinding->is_regular && value_at(at) == pc;
@@ -204,6 +205,11 @@ const struct stack *stack_get(uint32_t number)
 	return &found->stack;
 }
 
+uint32_t stack_number(const struct stack *stack)
+{
+	return number_for(stack);
+}
+
 /* --- the calling thread's --- */
 
 uint32_t stack_here(void)
@@ -212,6 +218,18 @@ uint32_t stack_here(void)
 
 	unwind(&unwinding, script());
 	return number_for(&unwinding.stack);
+}
+
+bool stack_capture(struct stack *stack, uintptr_t from)
+{
+	struct unwinding unwinding = {.stack = {.script = script()}, .from = from};
+
+	_Unwind_Backtrace(visit, &unwinding);
+	*stack = unwinding.stack;
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (is_own(stack->pc[i]))
+			return false;
+	return stack->count > 0;
 }
 
 static bool is_unchanged(const struct memory *memory, struct stack_entry entry,

@@ -8,6 +8,7 @@
 #ifndef SOFT_CHECK_STACK_H
 #define SOFT_CHECK_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,13 @@ struct stack_entry {
  * the device knows. */
 uint32_t stack_here(void);
 uint32_t stack_at(struct stack_entry entry);
+
+/*
+ * The stack of a thread that a signal has stopped at this address, in the handler: no lock is taken
+ * and no memory made. False: the device is in it. Its number, later.
+ */
+bool stack_capture(struct stack *stack, uintptr_t from);
+uint32_t stack_number(const struct stack *stack);
 
 /* The object with this code is none of the program's either. */
 void stack_leave_out(const void *code);

@@ -6,6 +6,7 @@
  *	strict		warnings count as errors do
  *	notes		print notes as well
  *	halt		end the process at the first error
+ *	watch		have the processor watch memory that a completion is to bring
  *	exit=N		the exit status of a process with errors (99)
  *	suppressions=FILE	lines KIND:FUNCTION, both may be patterns; # begins a comment
  *	json=FILE	append a line of JSON for each finding
@@ -26,6 +27,7 @@ struct check_words {
 	bool strict;
 	bool notes;
 	bool halt;
+	bool watch;
 	int exit_status;
 	char suppressions[SOFT_CHECK_MAX];
 	char json[SOFT_CHECK_MAX];

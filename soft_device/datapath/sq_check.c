@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mr_check.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/check/watch.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "sq_watch.h"
@@ -83,6 +85,7 @@ uint32_t sq_check_last(void)
 void sq_check_end(struct send_queue *sq)
 {
 	free(atomic_exchange(&sq->watch, NULL));
+	watch_forget(sq);
 	check_release(sq);
 }
 
@@ -108,6 +111,29 @@ static void tell_after_error(struct send_queue *sq, struct sq_watch *watch, uint
 	check_report(&finding);
 }
 
+/* The memory that a read or an atomic writes to. */
+static __attribute__((noinline)) void watch_target(const struct send_queue *sq,
+						   const struct send_work *work, uint32_t stack)
+{
+	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	uint64_t memory;
+
+	if (opcode->local_access == 0 || work->num_sge == 0 || work->sge->length == 0 ||
+	    mr_check_quick(process_current->segment, work->sge->lkey, sq->pd, work->sge->addr,
+			   work->sge->length, opcode->local_access, &memory) == NULL)
+		return;
+	watch_begin(&(struct watched){
+		.owner = sq,
+		.counter = &sq->completed,
+		.number = sq->posted,
+		.stack = stack,
+		.qpn = sq->qpn,
+		.what = opcode->kind == SOFT_OP_READ ? "a read" : "an atomic operation",
+		.memory = memory,
+		.length = work->sge->length,
+	});
+}
+
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
 {
 	struct sq_watch *watch = watch_of(sq);
@@ -126,6 +152,8 @@ void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
 	atomic_store_explicit(&last_post, post->stack, memory_order_relaxed);
 	post->has_sum = watch->sums && !sq_source_is_brought(sq, &slot->work) &&
 			sq_source_sum(sq, &slot->work, &post->sum);
+	if (__builtin_expect(watch_any, 0))
+		watch_target(sq, &slot->work, post->stack);
 	tell_after_error(sq, watch, post->stack);
 	if (atomic_load_explicit(&check_held, memory_order_relaxed) > 0) {
 		check_drop(sq, CHECK_SQ_FULL, 0);

@@ -72,9 +72,9 @@ void sq_check_end(struct send_queue *sq);
 void sq_check_forget(void);
 void sq_check_forget_receives(void);
 
-/* Receives are about to be posted, from `list` on, at the head of this ring. */
+/* Receives are about to be posted, from `list` on, at the head of this ring; of an SRQ: 0. */
 void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
-		       uint32_t stack);
+		       uint32_t stack, uint32_t qpn);
 /* Where the receive at this position was posted; 0: unknown. */
 uint32_t sq_check_receive_stack(const struct shared_ring *ring, uint32_t position);
 /* The ring goes. */

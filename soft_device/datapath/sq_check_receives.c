@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mr_check.h"
+#include "soft_device/check/watch.h"
+#include "soft_device/process/process.h"
 #include "sq_check.h"
 
 #define RINGS 256u
@@ -48,8 +51,36 @@ static struct receives *make_ring(const struct shared_ring *ring)
 	return made;
 }
 
+/* The memory of a receive; what is wrong with it is found when it is posted, or used. */
+static __attribute__((noinline)) void watch_receive(const struct shared_ring *ring,
+						    const struct ibv_recv_wr *wr, uint32_t position,
+						    uint32_t stack, uint32_t qpn)
+{
+	const struct segment *segment = process_current->segment;
+	uint32_t key;
+	uint64_t memory;
+
+	if (wr->num_sge < 1 || wr->sg_list->length == 0)
+		return;
+	key = check_lkey_taken(wr->sg_list->lkey);
+	if (key >> 8 >= SEGMENT_MRS ||
+	    mr_check_quick(segment, key, segment->mr[key >> 8].pd, wr->sg_list->addr,
+			   wr->sg_list->length, IBV_ACCESS_LOCAL_WRITE, &memory) == NULL)
+		return;
+	watch_begin(&(struct watched){
+		.owner = ring,
+		.counter = &ring->tail,
+		.number = position,
+		.stack = stack,
+		.qpn = qpn,
+		.what = "a receive",
+		.memory = memory,
+		.length = wr->sg_list->length,
+	});
+}
+
 void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
-		       uint32_t stack)
+		       uint32_t stack, uint32_t qpn)
 {
 	uint32_t at = atomic_load(&ring->head), count = 0;
 	struct receives *receives;
@@ -58,9 +89,12 @@ void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr 
 	receives = find_ring(ring);
 	if (receives == NULL)
 		receives = make_ring(ring);
-	for (; list != NULL && count < ring->slots; list = list->next, count++)
+	for (; list != NULL && count < ring->slots; list = list->next, count++) {
 		if (receives != NULL)
 			receives->stacks[(at + count) & (receives->slots - 1)] = stack;
+		if (__builtin_expect(watch_any, 0))
+			watch_receive(ring, list, at + count, stack, qpn);
+	}
 	pthread_mutex_unlock(&receives_lock);
 	atomic_fetch_add_explicit(&check_requests, count, memory_order_relaxed);
 }
@@ -89,6 +123,7 @@ void sq_check_ring_end(const struct shared_ring *ring)
 	if (found != NULL)
 		*at = found->next;
 	pthread_mutex_unlock(&receives_lock);
+	watch_forget(ring);
 	free(found);
 }
 

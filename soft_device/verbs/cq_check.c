@@ -9,6 +9,7 @@
 
 #include "qp_check.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/check/watch.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq_check.h"
 
@@ -69,13 +70,20 @@ static void look_at_empty(struct cq *cq)
 
 void cq_check_polled(struct cq *cq, const struct ibv_wc *wc, int count)
 {
+	bool are_good = true;
+
 	if (count == 0)
 		look_at_empty(cq);
 	else
 		atomic_store_explicit(&cq->empty_since_ns, 0, memory_order_relaxed);
-	for (int i = 0; i < count; i++)
-		if (wc[i].status != IBV_WC_SUCCESS)
-			sq_check_polled(&wc[i]);
+	for (int i = 0; i < count; i++) {
+		if (wc[i].status == IBV_WC_SUCCESS)
+			continue;
+		sq_check_polled(&wc[i]);
+		are_good = false;
+	}
+	if (__builtin_expect(watch_any, 0) && count > 0)
+		watch_settle(are_good);
 }
 
 /* Completions that are there give no event. */

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "qp.h"
+#include "qp_check.h"
 #include "qp_states.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
-#include "soft_device/datapath/sq_check.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -261,8 +261,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 	int error;
 
 	ENTER(qp->generation);
-	if (check_any && (mask & IBV_QP_STATE) && attr->qp_state != IBV_QPS_RTS)
-		sq_check_run(&qp->sq);
+	if (check_any && (mask & IBV_QP_STATE))
+		qp_check_state(qp, attr->qp_state);
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
 	do

@@ -8,6 +8,7 @@
 
 #include "cq_check.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/check/watch.h"
 #include "soft_device/datapath/sq_check.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -75,21 +76,25 @@ static void check_receive(const struct queue *queue, const struct ibv_recv_wr *b
 void qp_check_receives(const struct qp *qp, const struct ibv_recv_wr *list, uint32_t stack)
 {
 	if (qp->srq == NULL && qp->shared->rq.slots != 0)
-		sq_check_receives(&qp->shared->rq, list, stack);
+		sq_check_receives(&qp->shared->rq, list, stack, qp->ibv.qp_num);
 }
 
 void qp_check_srq_receives(const struct srq *srq, const struct ibv_recv_wr *list, uint32_t stack)
 {
-	sq_check_receives(&srq->shared->rq, list, stack);
+	sq_check_receives(&srq->shared->rq, list, stack, 0);
 }
 
 void qp_check_receive(struct qp *qp, const struct ibv_recv_wr *bad, int error)
 {
 	const struct queue queue = {qp, "ibv_post_recv", "QP", qp->ibv.qp_num, &qp->shared->rq};
 
-	if (error != 0 && qp->srq == NULL && qp_state(qp) == IBV_QPS_RESET)
+	if (qp->srq != NULL)
+		return;
+	if (error != 0)
+		watch_forget(queue.ring); /* the memory of those that were not posted */
+	if (error != 0 && qp_state(qp) == IBV_QPS_RESET)
 		tell_receive(&queue, CHECK_POST_IN_STATE, "it is in RESET");
-	else if (qp->srq == NULL)
+	else
 		check_receive(&queue, bad, error);
 }
 
@@ -97,6 +102,8 @@ void qp_check_srq_receive(struct srq *srq, const struct ibv_recv_wr *bad, int er
 {
 	const struct queue queue = {srq, "ibv_post_srq_recv", "SRQ", srq->index, &srq->shared->rq};
 
+	if (error != 0)
+		watch_forget(queue.ring);
 	check_receive(&queue, bad, error);
 }
 
@@ -186,6 +193,17 @@ bool qp_check_feeds_nothing(const struct cq *cq)
 	return feed.is_silent && !feed.is_fed;
 }
 
+void qp_check_state(struct qp *qp, enum ibv_qp_state to)
+{
+	if (to == IBV_QPS_RTS)
+		return;
+	sq_check_run(&qp->sq);
+	if (to == IBV_QPS_RESET) { /* nothing of it completes any more */
+		watch_forget(&qp->sq);
+		watch_forget(&qp->shared->rq);
+	}
+}
+
 void qp_check_before_end(struct qp *qp)
 {
 	sq_check_run(&qp->sq);
@@ -230,9 +248,12 @@ static void check_use(struct qp *qp, const void *arg)
 
 void qp_check_in_flight(uint32_t key)
 {
+	const struct shared_mr *mr = &process_current->segment->mr[key >> 8];
+
 	pthread_mutex_lock(&process_objects);
 	qp_each(check_use, &key);
 	pthread_mutex_unlock(&process_objects);
+	watch_forget_memory(mr->addr, mr->length);
 }
 
 /* It becomes a fault if the memory is used. */

@@ -19,6 +19,8 @@ void qp_check_srq_receive(struct srq *srq, const struct ibv_recv_wr *bad, int er
 void qp_check_room(const struct qp *qp);
 /* It is about to be destroyed, and its completions go with it; then it is destroyed. */
 void qp_check_before_end(struct qp *qp);
+/* It is about to change to this state. */
+void qp_check_state(struct qp *qp, enum ibv_qp_state to);
 void qp_check_end(struct qp *qp);
 
 /* A region was registered, or changed. */

@@ -28,7 +28,7 @@ static void without_words_all_kinds_are_reported(void **state)
 	parse("");
 	assert_true(words.kinds == UINT64_MAX);
 	assert_int_equal(words.exit_status, 99);
-	assert_false(words.strict || words.notes || words.halt);
+	assert_false(words.strict || words.notes || words.halt || words.watch);
 	assert_string_equal(words.json, "");
 	assert_string_equal(words.suppressions, "");
 }
@@ -39,6 +39,14 @@ static void kinds_add_up(void **state)
 	assert_true(words.kinds == (UINT64_C(1) << CHECK_RNR | UINT64_C(1) << CHECK_SQ_FULL));
 	assert_true(words.strict);
 	assert_int_equal(words.exit_status, 1);
+}
+
+static void a_kind_that_needs_it_has_memory_watched(void **state)
+{
+	parse("watch");
+	assert_true(words.watch && words.kinds == UINT64_MAX);
+	parse("early-read");
+	assert_true(words.watch && words.kinds == UINT64_C(1) << CHECK_EARLY_READ);
 }
 
 static void files_have_names(void **state)
@@ -90,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_words_all_kinds_are_reported),
 		cmocka_unit_test(kinds_add_up),
+		cmocka_unit_test(a_kind_that_needs_it_has_memory_watched),
 		cmocka_unit_test(files_have_names),
 		cmocka_unit_test(what_means_nothing_is_refused_by_name),
 		cmocka_unit_test(words_of_the_variable_add_up),
