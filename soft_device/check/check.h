@@ -29,6 +29,9 @@ extern bool check_any;
 /* The program has the mark of powerfail/durable.c. */
 extern bool check_durable;
 
+/* Each request is to be looked at, not a part of them: written as check_any is. */
+extern bool check_every;
+
 /* A bit of the lkeys that a program gets, so that they are not the rkeys. */
 #define CHECK_LKEY (UINT32_C(1) << 30)
 
@@ -86,8 +89,8 @@ void check_drop(const void *queue, enum check_kind kind, uint64_t tag);
 void check_release(const void *queue);
 extern _Atomic uint32_t check_held; /* how many are held */
 
-/* A request of the program was seen. */
-extern _Atomic uint64_t check_requests;
+/* Requests of the program that were seen; and those of them that were only executed. */
+extern _Atomic uint64_t check_requests, check_passed;
 
 /* Called at the end of the process, before the last line; `status` is that of exit(3). */
 void check_at_end(void (*run)(int status));

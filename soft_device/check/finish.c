@@ -23,6 +23,7 @@
 #define HOOKS 8
 
 struct check_words check_words;
+bool check_every;
 
 static void (*hooks[HOOKS])(int status);
 static unsigned hooks_count;
@@ -46,17 +47,20 @@ static bool is_owner(void)
 /* Also by a handler of a signal: no lock, no memory. */
 static void print_last(void)
 {
-	char line[200];
+	const unsigned long long requests = atomic_load(&check_requests);
+	const unsigned long long passed = atomic_load(&check_passed);
+	char line[240], held[60] = "";
 	int length;
 
 	if (atomic_exchange(&printed_last, true))
 		return;
+	if (passed > 0)
+		snprintf(held, sizeof(held), ", %llu of them held", requests - passed);
 	length = snprintf(line, sizeof(line),
-			  "== rpma-soft: %u errors, %u warnings, %u suppressed, %llu requests seen "
-			  "(process %d)\n",
+			  "== rpma-soft: %u errors, %u warnings, %u suppressed, %llu requests "
+			  "seen%s (process %d)\n",
 			  atomic_load(&check_counts.errors), atomic_load(&check_counts.warnings),
-			  atomic_load(&check_counts.suppressed),
-			  (unsigned long long)atomic_load(&check_requests), (int)getpid());
+			  atomic_load(&check_counts.suppressed), requests, held, (int)getpid());
 	if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
 		return; /* no reader is left */
 }
@@ -176,6 +180,7 @@ static __attribute__((constructor)) void load(void)
 	}
 	check_any = true;
 	check_durable = check_wants(CHECK_NOT_DURABLE) && imports_symbol("rpma_soft_durable");
+	check_every = check_words.every;
 	watch_any = check_words.watch;
 	check_at_end(objects_tell_growth);
 	on_exit(at_exit, NULL);

@@ -118,9 +118,11 @@ void json_end(void)
 	if (out == NULL)
 		return;
 	fprintf(out,
-		"{\"pid\":%d,\"errors\":%u,\"warnings\":%u,\"suppressed\":%u,\"requests\":%llu}",
+		"{\"pid\":%d,\"errors\":%u,\"warnings\":%u,\"suppressed\":%u,\"requests\":%llu,"
+		"\"held\":%llu}",
 		(int)getpid(), atomic_load(&check_counts.errors),
 		atomic_load(&check_counts.warnings), atomic_load(&check_counts.suppressed),
-		(unsigned long long)atomic_load(&check_requests));
+		(unsigned long long)atomic_load(&check_requests),
+		(unsigned long long)(atomic_load(&check_requests) - atomic_load(&check_passed)));
 	end(out, &text, &bytes);
 }

@@ -31,7 +31,7 @@ struct counted {
 
 pthread_mutex_t check_lock = PTHREAD_MUTEX_INITIALIZER;
 struct check_counts check_counts;
-_Atomic uint64_t check_requests;
+_Atomic uint64_t check_requests, check_passed;
 
 static struct counted *counted;
 static uint32_t printed;
@@ -339,4 +339,5 @@ void report_forget(void)
 	atomic_store(&check_counts.warnings, 0);
 	atomic_store(&check_counts.suppressed, 0);
 	atomic_store(&check_requests, 0);
+	atomic_store(&check_passed, 0);
 }

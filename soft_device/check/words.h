@@ -6,6 +6,7 @@
  *	strict		warnings count as errors do
  *	notes		print notes as well
  *	halt		end the process at the first error
+ *	every		look at each request, not at one of 16 of a place that has posted many
  *	watch		have the processor watch memory that a completion is to bring
  *	exit=N		the exit status of a process with errors (99)
  *	suppressions=FILE	lines KIND:FUNCTION, both may be patterns; # begins a comment
@@ -27,6 +28,7 @@ struct check_words {
 	bool strict;
 	bool notes;
 	bool halt;
+	bool every;
 	bool watch;
 	int exit_status;
 	char suppressions[SOFT_CHECK_MAX];

@@ -516,8 +516,14 @@ static inline int collect_checked(struct send_queue *sq, const struct ibv_send_w
 
 	if (!sq_has_room(sq, 1) || !put_write(sq, wr, slot))
 		return collect(sq, wr);
-	sq_fault_posted(sq, slot);
+	if (fault_more)
+		sq_fault_posted(sq, slot);
+	else
+		sq_check_posted(sq, slot);
 	sq->posted++;
+	if (sq_check_lets(sq) && sq->peer != NULL && sq_state(sq) == IBV_QPS_RTS &&
+	    !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed))
+		run_at_once(sq, slot);
 	return 0;
 }
 

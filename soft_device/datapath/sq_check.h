@@ -17,10 +17,12 @@
 void sq_check_enter(struct stack_entry entry);
 void sq_check_leave(void);
 
-/* A request was put in a slot. Callers hold sq.lock, as those of the next five. */
+/* A request was put in a slot. Callers hold sq.lock, as those of the next six. */
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot);
 /* All is posted; true: it waits for a poll, and nothing is to be executed now. */
 bool sq_check_holds(struct send_queue *sq);
+/* Nothing waits, and what is posted next will mostly not have to. */
+bool sq_check_idles(const struct send_queue *sq);
 /* The next request is about to be executed; false: not yet. */
 bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot);
 /* Now it is: are its bytes those that were posted? */

@@ -221,8 +221,8 @@ static struct send_queue *next_of(uint32_t cq)
 }
 
 /*
- * It stays in the list, so that the next request finds it there: the agent takes it out when its
- * time has come and it has nothing more to do.
+ * It mostly stays in the list, so that the next request finds it there: the agent takes it out when
+ * its time has come and it has nothing more to do.
  */
 static void run_for_poll(uint32_t cq)
 {
@@ -236,6 +236,12 @@ static void run_for_poll(uint32_t cq)
 	if (!is_taken)
 		return; /* a thread posts to it, or runs it */
 	sq_run_locked(sq);
+	if (sq_check_idles(sq)) {
+		pthread_mutex_lock(&lock);
+		if (sq->waiting)
+			take_out(sq);
+		pthread_mutex_unlock(&lock);
+	}
 	shared_lock_release(&sq->lock);
 }
 

@@ -12,12 +12,13 @@ struct sq_post {
 	uint32_t stack;
 	bool has_sum;
 	uint64_t sum;	  /* over the bytes that it sends */
-	uint64_t hold_ns; /* not executed before, but by a thread that polls */
+	uint64_t hold_ns; /* not executed before, but by a thread that polls; 0: at once */
 };
 
 /* Written under sq.lock. */
 struct sq_watch {
-	bool sums;	 /* are wanted, to find sources that change */
+	bool sums;	/* are wanted, to find sources that change */
+	bool holds_all; /* the last request was held: it is of a place that is not known well yet */
 	uint64_t number; /* how many requests, in all */
 	/* posted in part; NULL: none was, or it went on */
 	_Atomic(const struct ibv_send_wr *) list;
@@ -36,6 +37,14 @@ static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t n
 	struct sq_watch *watch = sq_watch(sq);
 
 	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
+}
+
+/* The newest request is not held, and nothing is before it. */
+static inline bool sq_check_lets(const struct send_queue *sq)
+{
+	const struct sq_post *post = sq_post_at(sq, sq->next);
+
+	return sq->next + 1 == sq->posted && post != NULL && post->hold_ns == 0;
 }
 
 /*

@@ -81,7 +81,7 @@ static const struct argp_option rows[] = {
 	{"seed", KEY_SEED, "N", 0, "Seed of everything random (1)", 1},
 	{"check", KEY_CHECK, "WORDS", OPTION_ARG_OPTIONAL,
 	 "Report mistakes of the program on the device, and end with status 99 if there are any; "
-	 "WORDS, joined by commas: kinds of findings, strict, notes, halt, watch, exit=N, "
+	 "WORDS, joined by commas: kinds of findings, strict, notes, halt, every, watch, exit=N, "
 	 "suppressions=FILE, json=FILE",
 	 2},
 	{"explain", KEY_EXPLAIN, "ID", 0,

@@ -28,7 +28,7 @@ static void without_words_all_kinds_are_reported(void **state)
 	parse("");
 	assert_true(words.kinds == UINT64_MAX);
 	assert_int_equal(words.exit_status, 99);
-	assert_false(words.strict || words.notes || words.halt || words.watch);
+	assert_false(words.strict || words.notes || words.halt || words.watch || words.every);
 	assert_string_equal(words.json, "");
 	assert_string_equal(words.suppressions, "");
 }

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rpma-soft --check looks at a part of the requests once there were many of one place, and tells it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from programs import BUILT, HERE, LAUNCHER
+
+FIRST, EACH = 4096, 16  # as in sq_check.c, and in the manual
+
+
+def run(check: str, right: int, wrong: int) -> tuple[int, int, str]:
+    """The status, how often the mistake was seen, and the last line."""
+    done = subprocess.run([LAUNCHER, check, BUILT / "zoo_often", str(right), str(wrong)],
+                          capture_output=True, text=True, timeout=600)  # fmt: skip
+    lines = [number for number, line in enumerate((HERE / "often.c").read_text().splitlines(), 1) if "/* HERE */" in line]
+    found = re.findall(r"(?m)^== rpma-soft: source-changed: ", done.stderr)
+    assert len(found) <= 1 and (not found or f"often.c:{lines[0]}" in done.stderr), done.stderr
+    times = re.search(r"(?m)^== rpma-soft: source-changed at .*: seen (\d+) times$", done.stderr)
+    return done.returncode, int(times[1]) if times else len(found), done.stderr.splitlines()[-1]
+
+
+def test_the_first_requests_of_a_place_are_all_held() -> None:
+    status, seen, last = run("--check", FIRST - 64, 64)
+    # a thread that is stopped for a millisecond between its post and the next line may miss it
+    assert (status, "held" in last) == (99, False) and seen > 32, last
+
+
+def test_a_mistake_in_later_ones_is_found_by_some_of_them() -> None:
+    status, seen, last = run("--check", FIRST, 160)
+    assert status == 99 and 0 < seen <= 160 // EACH, last
+    assert f" {FIRST + 160} requests seen, {FIRST + 160 // EACH} of them held " in last
+
+
+@pytest.mark.parametrize("check", ["--check=every", "--check=every,source-changed"])
+def test_every_one_is_held_if_asked_for(check: str) -> None:
+    status, seen, last = run(check, FIRST, 64)
+    assert (status, "held" in last) == (99, False) and seen > 32, last
+
+
+def test_nothing_is_said_about_right_ones() -> None:
+    status, seen, last = run("--check", 3 * FIRST, 0)
+    assert (status, seen) == (0, 0), last
