@@ -23,7 +23,7 @@ HEADING = re.compile(r"(?m)^== rpma-soft: ([a-z-]+): ")
 
 def compiled(folder: Path, compiler: str, source: str, *flags: str) -> str:
     program = folder / "program"
-    subprocess.run([compiler, *flags, HERE / source, "-o", program, "-libverbs"], check=True, timeout=300)
+    subprocess.run([compiler, HERE / source, "-o", program, *flags, "-libverbs"], check=True, timeout=300)
     return str(program)
 
 
