@@ -11,6 +11,7 @@
 #include "soft_device/check/watch.h"
 #include "soft_device/cm/cm.h"
 #include "soft_device/datapath/sq.h"
+#include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/datapath/window.h"
 #include "soft_device/faults/fault.h"
 #include "soft_device/powerfail/powerfail.h"
@@ -38,6 +39,7 @@ const struct process_part *const process_parts[] = {
 	&srq_part,	     /* none */
 	&held_part,	     /* none */
 	&window_part,	     /* binding memory windows */
+	&sq_adversary_part,  /* none */
 	&sq_wait_part,	     /* the send queues that wait */
 	&secret_part,	     /* none */
 	&peer_part,	     /* the table of peers */

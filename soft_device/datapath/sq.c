@@ -23,6 +23,7 @@
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
+#include "sq_adversary.h"
 #include "sq_check.h"
 #include "sq_ud.h"
 #include "sq_watch.h"
@@ -259,7 +260,7 @@ static __attribute__((noinline)) bool run_checked(struct send_queue *sq,
 {
 	if (run_at_once(sq, slot))
 		return true;
-	sq_check_source(sq, slot);
+	sq_check_source(sq, sq->next);
 	return false;
 }
 
@@ -303,6 +304,8 @@ static void fail_if_lost(struct send_queue *sq)
 
 	if (state < IBV_QPS_RTR || state > IBV_QPS_SQE || (!peer_gone && sq->lost_ns == 0))
 		return;
+	if (adversary_any)
+		sq_adversary_settle(sq);
 	if (sq->unacknowledged) {
 		sq_lose_all(sq);
 		return;
@@ -321,8 +324,11 @@ void sq_run_locked(struct send_queue *sq)
 	while ((sq->peer != NULL || sq->ud != NULL) && sq->next != sq->posted &&
 	       sq_state(sq) == IBV_QPS_RTS && run_next(sq))
 		;
-	if (sq_state(sq) == IBV_QPS_ERR)
+	if (sq_state(sq) == IBV_QPS_ERR) {
+		if (adversary_any)
+			sq_adversary_settle(sq);
 		sq_flush(sq);
+	}
 }
 
 void sq_run(struct send_queue *sq)

@@ -165,8 +165,11 @@ void sq_progress(void);
  */
 #define SQ_ALL_CQS UINT32_MAX
 void sq_progress_of(uint32_t cq);
+/* With the adversary, sq_adversary.h: runs the one whose turn it is. */
+void sq_progress_turn(void);
 /* A CQ was armed: a thread may go to sleep. */
 void sq_wait_armed(void);
+bool sq_wait_is_armed(uint32_t cq);
 
 /*
  * 0 or -ENOMEM; sq_begin() once it is known whose it is. `memory` is sq_bytes() for its slots,

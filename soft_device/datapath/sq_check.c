@@ -20,6 +20,7 @@
 #include "soft_device/check/watch.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
+#include "sq_adversary.h"
 #include "sq_watch.h"
 
 #define HOLD_NS	 1000000u
@@ -224,20 +225,23 @@ bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot)
 	return false;
 }
 
-void sq_check_source(struct send_queue *sq, const struct send_slot *slot)
+void sq_check_source(struct send_queue *sq, uint32_t number)
 {
-	struct sq_post *post = sq_post_at(sq, sq->next);
+	const struct send_work *work = &sq_slot(sq, number)->work;
+	struct sq_post *post = sq_post_at(sq, number);
 	uint64_t sum;
 
 	if (post == NULL || !post->has_sum)
 		return;
 	post->has_sum = false; /* it may be tried again */
-	if (sq_source_sum(sq, &slot->work, &sum) && sum != post->sum)
-		sq_source_tell(sq, &slot->work, post->stack);
+	if (sq_source_sum(sq, work, &sum) && sum != post->sum)
+		sq_source_tell(sq, work, post->stack);
 }
 
 void sq_check_progress(uint32_t cq)
 {
+	if (adversary_any)
+		return; /* it makes the steps */
 	thread.is_polling = true;
 	thread.cq = cq;
 	sq_progress_of(cq);
@@ -246,6 +250,10 @@ void sq_check_progress(uint32_t cq)
 
 void sq_check_run(struct send_queue *sq)
 {
+	if (adversary_any) {
+		sq_adversary_run(sq);
+		return;
+	}
 	thread.is_polling = true;
 	thread.cq = SQ_ALL_CQS;
 	sq_run(sq);

@@ -25,8 +25,8 @@ bool sq_check_holds(struct send_queue *sq);
 bool sq_check_idles(const struct send_queue *sq);
 /* The next request is about to be executed; false: not yet. */
 bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot);
-/* Now it is: are its bytes those that were posted? */
-void sq_check_source(struct send_queue *sq, const struct send_slot *slot);
+/* The request of this number is: are its bytes those that were posted? */
+void sq_check_source(struct send_queue *sq, uint32_t number);
 /* The oldest request fails. */
 void sq_check_failed(const struct send_queue *sq, const struct send_work *work,
 		     enum ibv_wc_status status, enum vendor_err why) __attribute__((cold));

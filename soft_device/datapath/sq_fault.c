@@ -12,6 +12,7 @@
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
 #include "sq.h"
+#include "sq_adversary.h"
 #include "sq_check.h"
 
 static __attribute__((noinline)) void ask_at_post(struct send_queue *sq, struct send_slot *slot)
@@ -45,6 +46,8 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot)
 		ask_at_post(sq, slot);
 	if (check_any)
 		sq_check_posted(sq, slot);
+	if (adversary_any)
+		sq_adversary_posted(sq);
 }
 
 /* The connection breaks: for the target as well, where it can be reached. */
@@ -96,7 +99,11 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 {
 	if (sq_is_local(&slot->work))
 		return true; /* it goes nowhere */
-	return (!check_any || sq_check_passes(sq, slot)) && passes_faults(sq, slot);
+	if (adversary_any && !sq_adversary_passes(sq))
+		return false;
+	if (check_any && !adversary_any && !sq_check_passes(sq, slot))
+		return false;
+	return passes_faults(sq, slot);
 }
 
 /* The bytes in one piece; NULL: there are none, or no memory. */

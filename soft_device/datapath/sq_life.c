@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sq_adversary.h"
 #include "sq_ud.h"
 
 static uint32_t sge_room(const struct ibv_qp_cap *cap)
@@ -60,6 +61,8 @@ void sq_begin(struct send_queue *sq)
 
 void sq_reset(struct send_queue *sq)
 {
+	if (adversary_any)
+		sq_adversary_end(sq);
 	sq->posted = sq->next = sq->completed = 0;
 	atomic_store(sq->released, 0);
 	sq->life++;

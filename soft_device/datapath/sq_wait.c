@@ -14,6 +14,7 @@
 #include "soft_device/process/agent.h"
 #include "soft_device/process/process.h"
 #include "sq.h"
+#include "sq_adversary.h"
 #include "sq_check.h"
 
 /*
@@ -44,13 +45,18 @@ static void forget(void)
 	timer_ns = 0;
 	atomic_store(&sq_waiting, 0);
 	sq_check_forget();
+	sq_adversary_forget();
 }
 
-/* What checks have put off goes out, as it would from a NIC. */
+/* What checks or the adversary have put off goes out, as it would from a NIC. */
 static void leave(void)
 {
-	if (check_any && process_current != NULL)
+	if (process_current == NULL)
+		return;
+	if (check_any)
 		sq_check_progress(SQ_ALL_CQS);
+	if (adversary_any)
+		sq_adversary_run_all();
 }
 
 const struct process_part sq_wait_part = {.lock = &lock, .forked = forget, .leave = leave};
@@ -70,7 +76,7 @@ static void wake_agent_at(uint64_t at_ns)
 	agent_timer_set(timer, at_ns);
 }
 
-static bool is_armed(uint32_t cq)
+bool sq_wait_is_armed(uint32_t cq)
 {
 	const struct shared_cq *shared = &process_current->segment->cq[cq];
 
@@ -81,7 +87,7 @@ static bool is_armed(uint32_t cq)
 static uint64_t agent_due_ns(const struct send_queue *sq, uint64_t now_ns)
 {
 	const uint64_t polled_ns = atomic_load_explicit(&polled, memory_order_relaxed);
-	bool may_sleep = is_armed(sq->cq) || is_armed(sq->shared->recv_cq);
+	bool may_sleep = sq_wait_is_armed(sq->cq) || sq_wait_is_armed(sq->shared->recv_cq);
 
 	if (may_sleep || now_ns > polled_ns + POLLED_NS || now_ns < distrusted_until)
 		return sq->wake_ns;
@@ -251,6 +257,24 @@ void sq_progress_of(uint32_t cq)
 		run_all();
 	else
 		run_for_poll(cq);
+}
+
+void sq_progress_turn(void)
+{
+	struct send_queue *next;
+
+	atomic_store_explicit(&polled, process_now_ns(), memory_order_relaxed);
+	pthread_mutex_lock(&lock);
+	next = first;
+	for (struct send_queue *sq = first; sq != NULL; sq = sq->next_waiting)
+		if (sq_adversary_turn(sq) < sq_adversary_turn(next))
+			next = sq;
+	if (next != NULL) {
+		sq_adversary_take_turn(next);
+		run_one(next);
+	}
+	update_earliest();
+	pthread_mutex_unlock(&lock);
 }
 
 void sq_progress(void)

@@ -21,7 +21,7 @@ bool fault_any;
 bool fault_more;
 bool fault_verbose;
 
-static bool has_checks;
+static bool is_watched; /* checks or the adversary have a say in when operations are executed */
 static struct fault_list faults;
 static _Atomic uint64_t random_state;
 
@@ -43,11 +43,11 @@ int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX])
 	ret = fault_list_parse(&faults, options, error);
 	atomic_store(&random_state, options->seed);
 	fault_verbose = options->verbose;
-	has_checks = options->checks;
-	fault_more = options->trace[0] != '\0';
+	is_watched = options->checks || options->adversary;
+	fault_more = options->trace[0] != '\0' || options->adversary;
 	for_each_fault (fault)
 		fault_more = fault_more || is_met_here(fault);
-	fault_any = fault_more || has_checks;
+	fault_any = fault_more || is_watched;
 	return ret;
 }
 
@@ -99,16 +99,21 @@ uint32_t fault_rnr(void)
 	return tries;
 }
 
-bool fault_only_delays(void)
+bool fault_decides(void)
 {
 	for_each_fault (fault) {
 		const struct fault_ops *ops = fault->ops;
 
 		if (ops->rnr != NULL || ops->drop != NULL || ops->complete != NULL ||
 		    ops->corrupt != NULL)
-			return false;
+			return true;
 	}
-	return !has_checks;
+	return false;
+}
+
+bool fault_only_delays(void)
+{
+	return !is_watched && !fault_decides();
 }
 
 bool fault_drop(uint64_t operations)

@@ -4,9 +4,9 @@
  *
  * Faults stack: each hook asks all faults that have it (ops.h), in the order of the user. Each
  * counts the events it is asked about and those it hits, by itself. Without faults
- * fault_any is false and a hook costs one test of it. A trace (trace.h) and checks (check/check.h)
- * make it true as well, so that they cost nothing where there are none; fault_more is false where
- * checks alone have.
+ * fault_any is false and a hook costs one test of it. A trace (trace.h), checks (check/check.h) and
+ * the adversary (datapath/sq_adversary.h) make it true as well, so that they cost nothing where
+ * there are none; fault_more is false where checks alone have.
  */
 #ifndef SOFT_FAULTS_FAULT_H
 #define SOFT_FAULTS_FAULT_H
@@ -58,6 +58,9 @@ uint32_t fault_rnr(void);
 /* Operations are delayed and traced, and nothing else becomes of them: what follows does nothing.
  */
 bool fault_only_delays(void);
+
+/* A fault may keep an operation from being executed, or change its bytes. */
+bool fault_decides(void);
 
 /* Before an operation is executed: whether its connection, after this number of operations, breaks
  * instead. */

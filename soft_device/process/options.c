@@ -70,6 +70,12 @@ static bool take_trace(struct soft_options *options, const char *value)
 	return true;
 }
 
+static bool take_adversary(struct soft_options *options, const char *value)
+{
+	options->adversary = true;
+	return value != NULL && value_number(value, 0, UINT64_MAX, &options->adversary_seed);
+}
+
 /* What the words mean is for check/words.c. */
 static bool take_check(struct soft_options *options, const char *value)
 {
@@ -106,6 +112,7 @@ static const struct setting {
 	{"trace", take_trace,
 	 "expected trace:FILE with one %p, which becomes the process id, as "
 	 "trace:/tmp/operations.%p"},
+	{"adversary", take_adversary, "expected adversary:N, N from 0 to 2^64-1"},
 	{"check", take_check, "too many words for check"},
 	{"secret", take_secret, "expected secret:FILE, a file of mode 0600"},
 };

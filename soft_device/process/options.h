@@ -14,6 +14,7 @@
  *	seed:N			of everything random (1)
  *	trace:FILE		log every operation posted into FILE; %p in it is the process
  *	secret:FILE		processes of other hosts have to prove that they know its content
+ *	adversary:N		any schedule that is allowed, chosen by this seed
  *	check[:WORD,...]	report mistakes of the program: check/words.h; several add up
  *
  * Any other word is a fault's: soft_device/faults/ parses it.
@@ -25,12 +26,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOFT_FAULTS_MAX	   16
-#define SOFT_WORD_MAX	   128	/* bytes of one word, its end included */
-#define SOFT_ERROR_MAX	   512	/* bytes of a message, its end included */
-#define SOFT_CHECK_MAX	   1024 /* bytes of all words of `check` */
+#define SOFT_FAULTS_MAX 16
+#define SOFT_WORD_MAX	128  /* bytes of one word, its end included */
+#define SOFT_ERROR_MAX	512  /* bytes of a message, its end included */
+#define SOFT_CHECK_MAX	1024 /* bytes of all words of `check` */
 
-#define SOFT_SETTING_NAMES "transport, seed, trace, secret, check, verbose, forced-remote"
+#define SOFT_SETTING_NAMES                                                                         \
+	"transport, seed, trace, secret, check, adversary, verbose, forced-remote"
 
 enum soft_transport { SOFT_TRANSPORT_AUTO, SOFT_TRANSPORT_LOCAL, SOFT_TRANSPORT_TCP };
 
@@ -41,6 +43,8 @@ struct soft_options {
 	uint64_t seed;
 	char trace[SOFT_WORD_MAX];  /* name of the file, with one %p; "": no trace */
 	char secret[SOFT_WORD_MAX]; /* name of the file; "": none */
+	bool adversary;		    /* with `adversary`, and ... */
+	uint64_t adversary_seed;
 	bool checks;		    /* with `check`, and ... */
 	char check[SOFT_CHECK_MAX]; /* ... its words, separated by commas */
 	/* words that are not settings, in the order of the user: fault_init() checks them */

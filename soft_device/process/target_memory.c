@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mapping.h"
 #include "segment.h"
 
 _Atomic bool target_memory_by_call = true;
+_Thread_local uint32_t target_memory_gap_ns;
 
 /* A position in a list of parts. */
 struct cursor {
@@ -282,12 +284,26 @@ unsigned target_memory_write_each(target_process process, const struct target_wr
 	return done;
 }
 
-static int load_8(pid_t process, uint64_t addr, uint64_t *value)
+static void leave_gap(void)
+{
+	const struct timespec gap = {.tv_nsec = (long)target_memory_gap_ns};
+
+	if (target_memory_gap_ns != 0)
+		nanosleep(&gap, NULL);
+}
+
+static int load_8(target_process process, uint64_t addr, uint64_t *value)
 {
 	struct iovec remote = {(void *)(uintptr_t)addr, sizeof(*value)};
 	struct iovec local = {value, sizeof(*value)};
 
 	*value = 0;
+	if (process <= 0) {
+		if (present(&remote, 1, true) != 0)
+			return -EFAULT;
+		*value = __atomic_load_n((uint64_t *)(uintptr_t)addr, __ATOMIC_SEQ_CST);
+		return 0;
+	}
 	return result_of(process_vm_readv(process, &local, 1, &remote, 1, 0), sizeof(*value));
 }
 
@@ -308,7 +324,7 @@ int target_memory_store_8(target_process process, uint64_t addr, uint64_t value)
 int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t compare,
 				 uint64_t swap, uint64_t *before)
 {
-	if (process <= 0) {
+	if (process <= 0 && target_memory_gap_ns == 0) {
 		if (mapping_populate(addr, sizeof(swap), true) != 0)
 			return -EFAULT;
 		*before = compare;
@@ -320,12 +336,13 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 
 	if (error != 0 || *before != compare)
 		return error;
+	leave_gap();
 	return target_memory_store_8(process, addr, swap);
 }
 
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add, uint64_t *before)
 {
-	if (process <= 0) {
+	if (process <= 0 && target_memory_gap_ns == 0) {
 		if (mapping_populate(addr, sizeof(add), true) != 0)
 			return -EFAULT;
 		*before = __atomic_fetch_add((uint64_t *)(uintptr_t)addr, add, __ATOMIC_SEQ_CST);
@@ -333,7 +350,10 @@ int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t ad
 	}
 	int error = load_8(process, addr, before);
 
-	return error != 0 ? error : target_memory_store_8(process, addr, *before + add);
+	if (error != 0)
+		return error;
+	leave_gap();
+	return target_memory_store_8(process, addr, *before + add);
 }
 
 bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool write)

@@ -61,6 +61,12 @@ int target_memory_compare_swap_8(target_process process, uint64_t addr, uint64_t
 int target_memory_fetch_add_8(target_process process, uint64_t addr, uint64_t add,
 			      uint64_t *before);
 
+/*
+ * Not 0: the two above leave this time between their load and their store, which another processor
+ * may use: they are atomic among themselves only, as those of a device with IBV_ATOMIC_HCA.
+ */
+extern _Thread_local uint32_t target_memory_gap_ns __attribute__((tls_model("initial-exec")));
+
 /* True if all of these parts of this process's memory can be read, or written. */
 bool target_memory_is_usable(const struct iovec *parts, unsigned count, bool write);
 

@@ -87,9 +87,9 @@ struct request {
 	struct iovec local[SOFT_MAX_SGE];
 	unsigned local_count;
 	/*
-	 * Not NULL: of a REQUEST_WRITE whose payload is not in memory. Receives it into
-	 * this memory of the own process, which takes `length` bytes. 0, or -EFAULT: that is not
-	 * mapped.
+	 * Not NULL: the payload of a write comes in another way. Over TCP it is not in memory, and
+	 * is received into this memory of the own process, which takes `length` bytes; a part of it
+	 * (pieces.h) goes into that of the target. 0, or -EFAULT: that is not mapped.
 	 */
 	int (*receive)(void *arg, uint64_t memory, uint64_t length);
 	void *receive_arg;

@@ -17,6 +17,7 @@
 #include "soft_device/check/objects.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq.h"
+#include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
 #include "soft_device/process/trace.h"
@@ -87,11 +88,15 @@ int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return take(cq_of(ibv), count, wc);
 }
 
-/* What waits is run; with checks alone by cq_check_poll(). */
+/* What waits is run; with checks alone by cq_check_poll(), and with the adversary by a step. */
 static inline void progress(struct cq *cq)
 {
-	if (check_any)
-		cq_check_poll(cq);
+	if (fault_any) {
+		if (check_any)
+			cq_check_poll(cq);
+		if (adversary_any)
+			sq_adversary_poll();
+	}
 	if ((fault_more || !check_any) &&
 	    atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_progress();

@@ -21,6 +21,7 @@
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/datapath/sq_check.h"
 #include "soft_device/datapath/sq_ud.h"
 #include "soft_device/faults/call.h"
@@ -469,6 +470,8 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv)
 		return REFUSE(EBUSY, __func__, "QP 0x%x is in a multicast group", ibv->qp_num);
 	if (check_any)
 		qp_check_before_end(qp);
+	if (adversary_any)
+		sq_adversary_run(&qp->sq);
 	if (qp->sq.ud != NULL)
 		sq_ud_drain(&qp->sq);
 	qp_unlink(qp);

@@ -14,6 +14,7 @@
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/recv_ring.h"
 #include "soft_device/datapath/responder.h"
+#include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
@@ -263,6 +264,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int 
 	ENTER(qp->generation);
 	if (check_any && (mask & IBV_QP_STATE))
 		qp_check_state(qp, attr->qp_state);
+	else if (adversary_any && (mask & IBV_QP_STATE) && attr->qp_state != IBV_QPS_RTS)
+		sq_adversary_run(&qp->sq);
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		qp_unlink(qp);
 	do

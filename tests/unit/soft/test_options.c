@@ -63,6 +63,16 @@ static void a_trace_is_a_file_for_each_process(void **state)
 	assert_int_equal(options.faults_count, 0);
 }
 
+static void the_adversary_has_a_seed_of_its_own(void **state)
+{
+	parse("seed:3");
+	assert_false(options.adversary);
+	parse("adversary:18446744073709551615 seed:3 adversary:0");
+	assert_true(options.adversary);
+	assert_true(options.adversary_seed == 0);
+	assert_int_equal(options.seed, 3);
+}
+
 static void other_words_are_faults_in_the_order_of_the_user(void **state)
 {
 	parse("rate:1GB verbose no-such:thing refuse:at=1");
@@ -92,6 +102,10 @@ static const char *const wrong_words[] = {
 	"trace:/tmp/%",
 	"trace:/tmp/%p.%p",
 	"trace:/tmp/%%p",
+	"adversary",
+	"adversary:",
+	"adversary:x",
+	"adversary:-1",
 };
 
 static void wrong_words_are_refused_by_name(void **state)
@@ -143,6 +157,7 @@ int main(void)
 		cmocka_unit_test(the_last_of_a_setting_counts),
 		cmocka_unit_test(a_secret_is_in_a_file),
 		cmocka_unit_test(a_trace_is_a_file_for_each_process),
+		cmocka_unit_test(the_adversary_has_a_seed_of_its_own),
 		cmocka_unit_test(other_words_are_faults_in_the_order_of_the_user),
 		cmocka_unit_test(wrong_words_are_refused_by_name),
 		cmocka_unit_test(a_word_has_a_limit),

@@ -221,6 +221,14 @@ static void atomics__do_as_they_are_called(void **unused)
 	check_atomics(getpid());
 }
 
+static void atomics__do_the_same_with_a_gap(void **unused)
+{
+	target_memory_gap_ns = 1000;
+	check_atomics(0);
+	check_atomics(getpid());
+	target_memory_gap_ns = 0;
+}
+
 /* At either end, in the list that is written and in the one that is read. */
 static void check_unmapped(target_process process)
 {
@@ -346,6 +354,7 @@ int main(void)
 		BOTH(each__stops_at_what_is_not_mapped),
 		BOTH(unmapped__memory_is_reported),
 		BOTH(atomics__do_as_they_are_called),
+		BOTH(atomics__do_the_same_with_a_gap),
 		cmocka_unit_test(overlapping__ranges_are_moved_whole),
 		cmocka_unit_test_setup(lists__of_different_parts_match_in_another_process, setup),
 		cmocka_unit_test_setup(ordered__writes_just_its_bytes_in_another_process, setup),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pieces.h -- the bytes of a message in pieces, of which some are moved now and others later: each
+ * lines of 64 bytes of the target, as a NIC writes and reads them.
+ */
+#ifndef SOFT_DATAPATH_PIECES_H
+#define SOFT_DATAPATH_PIECES_H
+
+#include <stdint.h>
+
+#include "soft_device/process/target_memory.h"
+#include "soft_device/transport/request.h"
+
+/* The pieces are dealt out to `groups` by the key; those of the groups from first to last move. */
+struct pieces {
+	const struct request *request;
+	target_process process; /* whose memory is the other end */
+	uint64_t key;
+	unsigned groups;
+	unsigned first;
+	unsigned last;
+};
+
+/*
+ * Moves them between request->local and this memory of the other end, to it, or from it for
+ * REQUEST_READ. Fits request.receive. 0, or -errno as target_memory_write().
+ */
+int pieces_move(void *pieces, uint64_t memory, uint64_t length);
+
+#endif /* SOFT_DATAPATH_PIECES_H */
