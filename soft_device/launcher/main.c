@@ -20,11 +20,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "doctor.h"
 #include "program.h"
+#include "repeat.h"
 #include "soft_device/check/words.h"
 #include "soft_device/faults/fault.h"
 
@@ -40,6 +42,7 @@ enum key {
 	KEY_DOCTOR,
 	KEY_CHECK,
 	KEY_EXPLAIN,
+	KEY_ADVERSARY,
 };
 
 struct launch {
@@ -47,6 +50,7 @@ struct launch {
 	char **command; /* NULL-terminated, in argv; NULL: none, with --doctor */
 	bool doctor;
 	bool checks;
+	char *seed; /* that --adversary has, malloced; NULL: without it */
 };
 
 static __attribute__((noreturn, format(printf, 2, 3))) void fail(int status, const char *format,
@@ -84,6 +88,8 @@ static const struct argp_option rows[] = {
 	 "WORDS, joined by commas: kinds of findings, strict, notes, halt, every, watch, exit=N, "
 	 "suppressions=FILE, json=FILE",
 	 2},
+	{"adversary", KEY_ADVERSARY, "SEED", OPTION_ARG_OPTIONAL,
+	 "Execute any schedule that the specification allows, chosen by SEED (a random one)", 2},
 	{"explain", KEY_EXPLAIN, "ID", 0,
 	 "Explain this kind of finding, or list all kinds; start nothing", 2},
 	{"verbose", 'v', NULL, 0, "Print what the device does", 2},
@@ -131,6 +137,21 @@ static void append_checks(char **words, char *list)
 		append(words, " ", "check:", word);
 }
 
+/* The last one counts. */
+static void take_adversary(struct launch *launch, const char *given)
+{
+	uint32_t drawn;
+
+	free(launch->seed);
+	launch->seed = NULL;
+	if (given != NULL)
+		append(&launch->seed, "", "", given);
+	else if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn) ||
+		 asprintf(&launch->seed, "%u", drawn) < 0)
+		fail(EXIT_LAUNCH_FAILS, "no random seed: %s", strerror(errno));
+	append(&launch->words, " ", "adversary:", launch->seed);
+}
+
 static void explain_one(const struct check_kind_text *kind)
 {
 	printf("%s (%s)\n  %s\n\nWhat is demanded\n  %s\nWhat hardware does\n  %s\nHow to mend "
@@ -176,6 +197,9 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case KEY_CHECK:
 		append_checks(&launch->words, arg);
 		break;
+	case KEY_ADVERSARY:
+		take_adversary(launch, arg);
+		break;
 	case KEY_EXPLAIN:
 		explain(arg);
 	case KEY_DOCTOR:
@@ -192,7 +216,8 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ERROR:
 		fail(EXIT_WRONG_USAGE,
 		     "%s: unknown option, or its value is missing: expected --fault, --transport, "
-		     "--seed, --check, --explain, --verbose, --doctor, --help or --version",
+		     "--seed, --check, --adversary, --explain, --verbose, --doctor, --help or "
+		     "--version",
 		     state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -382,10 +407,28 @@ static int examine(const struct launch *launch, const struct elf_file *device, c
 	return doctor(library, launch->command[0], &program, NULL);
 }
 
+static __attribute__((noreturn)) void run(const struct launch *launch,
+					  const struct program *program, char **argv)
+{
+	const char *before = getenv("RPMA_SOFT"); /* setenv() does not end what main() was given */
+	int error;
+
+	if (setenv("RPMA_SOFT", launch->words, 1) != 0)
+		fail(EXIT_LAUNCH_FAILS, "out of memory");
+	raise_file_limit();
+	if (launch->seed != NULL)
+		exit(repeat_run(&(struct repeat){launch->seed, before, argv, launch->command},
+				program->path));
+	execvp(program->path, launch->command);
+	error = errno;
+	fail(error == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_BE_RUN, "cannot run %s: %s",
+	     launch->command[0], strerror(error));
+}
+
 int main(int argc, char **argv)
 {
 	char reason[PROGRAM_REASON_BYTES], library[PATH_MAX];
-	struct launch launch = {NULL, NULL, false, false};
+	struct launch launch = {.words = NULL};
 	struct elf_file device;
 	struct program program;
 	int status, ret;
@@ -404,12 +447,5 @@ int main(int argc, char **argv)
 	if (status != 0)
 		fail(status, "%s", reason);
 	set_preload(choose_runtime(&device, library, &program), library, launch.checks);
-	if (setenv("RPMA_SOFT", launch.words, 1) != 0)
-		fail(EXIT_LAUNCH_FAILS, "out of memory");
-	raise_file_limit();
-	execvp(program.path, launch.command);
-	ret = errno;
-	free(launch.words);
-	fail(ret == ENOENT ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_BE_RUN, "cannot run %s: %s",
-	     launch.command[0], strerror(ret));
+	run(&launch, &program, argv);
 }
