@@ -67,6 +67,7 @@ enum step { STEP_MADE, STEP_WAITS, STEP_ORDINARY };
 bool adversary_any;
 
 static uint64_t seed;
+static unsigned differs;		/* enum soft_adversary */
 static struct plan *plans[SEGMENT_QPS]; /* each under its queue's lock */
 static _Atomic uint64_t turns[SEGMENT_QPS];
 static _Atomic uint64_t last_turn;	       /* the highest that was taken */
@@ -194,6 +195,8 @@ static bool may_execute(const struct send_queue *sq, const struct plan *plan)
 		return false;
 	if (plan->front == sq->completed)
 		return true;
+	if ((differs & SOFT_ADVERSARY_PASSES) == 0)
+		return false;
 	return !plan->is_blocked && !plan->has_failed && plan->front - sq->completed < AHEAD_MAX &&
 	       (slot->work.flags & IBV_SEND_FENCE) == 0 &&
 	       (slot->due_ns == 0 || slot->due_ns <= process_now_ns()) && is_plain(sq, slot);
@@ -201,6 +204,8 @@ static bool may_execute(const struct send_queue *sq, const struct plan *plan)
 
 static unsigned groups_of(const struct send_queue *sq, uint32_t number, uint64_t bytes)
 {
+	if ((differs & SOFT_ADVERSARY_PARTS) == 0)
+		return 1;
 	return bytes <= ONE_GROUP ? 1 : 1 + (unsigned)(choose(sq, number, CHOOSE_GROUPS) % GROUPS);
 }
 
@@ -263,7 +268,8 @@ static enum step execute_plain(struct send_queue *sq, struct plan *plan, struct 
 	}
 	if (check_any && sq_parts_is_rest(&pieces))
 		sq_check_source(sq, plan->front);
-	if (is_kind(&slot->work, SOFT_OP_ATOMIC) && choose(sq, plan->front, CHOOSE_GAP) % 2 == 0)
+	if (is_kind(&slot->work, SOFT_OP_ATOMIC) && (differs & SOFT_ADVERSARY_ATOMICS) != 0 &&
+	    choose(sq, plan->front, CHOOSE_GAP) % 2 == 0)
 		target_memory_gap_ns = PAUSE_NS;
 	outcome = sq_parts_execute(sq, request, &pieces);
 	target_memory_gap_ns = 0;
@@ -493,6 +499,7 @@ void sq_adversary_run_all(void)
 static int begin(struct process *process)
 {
 	adversary_any = process->options.adversary;
+	differs = process->options.adversary_kinds;
 	seed = fault_mix(process->options.adversary_seed +
 			 GAMMA); /* neighbours have nothing in common */
 	return 0;

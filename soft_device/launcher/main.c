@@ -89,7 +89,10 @@ static const struct argp_option rows[] = {
 	 "suppressions=FILE, json=FILE",
 	 2},
 	{"adversary", KEY_ADVERSARY, "SEED", OPTION_ARG_OPTIONAL,
-	 "Execute any schedule that the specification allows, chosen by SEED (a random one)", 2},
+	 "Execute any schedule that the specification allows, chosen by SEED (a random one); "
+	 "behind "
+	 "it, joined by commas, what is to differ: late, parts, passes, atomics",
+	 2},
 	{"explain", KEY_EXPLAIN, "ID", 0,
 	 "Explain this kind of finding, or list all kinds; start nothing", 2},
 	{"verbose", 'v', NULL, 0, "Print what the device does", 2},

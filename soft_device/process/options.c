@@ -70,10 +70,33 @@ static bool take_trace(struct soft_options *options, const char *value)
 	return true;
 }
 
+/* The seed, and then words; without any all of them are meant. */
 static bool take_adversary(struct soft_options *options, const char *value)
 {
+	static const struct value_word kinds[] = {
+		{"late", SOFT_ADVERSARY_LATE},
+		{"parts", SOFT_ADVERSARY_PARTS},
+		{"passes", SOFT_ADVERSARY_PASSES},
+		{"atomics", SOFT_ADVERSARY_ATOMICS},
+		{NULL, 0},
+	};
+	char copy[SOFT_WORD_MAX] = "", *rest = copy, *word;
+	int kind;
+
+	if (value != NULL)
+		snprintf(copy, sizeof(copy), "%s", value);
 	options->adversary = true;
-	return value != NULL && value_number(value, 0, UINT64_MAX, &options->adversary_seed);
+	options->adversary_kinds = 0;
+	if (!value_number(strsep(&rest, ","), 0, UINT64_MAX, &options->adversary_seed))
+		return false;
+	while ((word = strsep(&rest, ",")) != NULL) {
+		if (!value_word(kinds, word, &kind))
+			return false;
+		options->adversary_kinds |= (unsigned)kind;
+	}
+	if (options->adversary_kinds == 0)
+		options->adversary_kinds = ~0u;
+	return true;
 }
 
 /* What the words mean is for check/words.c. */
@@ -112,7 +135,9 @@ static const struct setting {
 	{"trace", take_trace,
 	 "expected trace:FILE with one %p, which becomes the process id, as "
 	 "trace:/tmp/operations.%p"},
-	{"adversary", take_adversary, "expected adversary:N, N from 0 to 2^64-1"},
+	{"adversary", take_adversary,
+	 "expected adversary:N, N from 0 to 2^64-1, and behind commas any of late, parts, passes "
+	 "and atomics"},
 	{"check", take_check, "too many words for check"},
 	{"secret", take_secret, "expected secret:FILE, a file of mode 0600"},
 };

@@ -14,7 +14,8 @@
  *	seed:N			of everything random (1)
  *	trace:FILE		log every operation posted into FILE; %p in it is the process
  *	secret:FILE		processes of other hosts have to prove that they know its content
- *	adversary:N		any schedule that is allowed, chosen by this seed
+ *	adversary:N[,WORD,...]	any schedule that is allowed, chosen by this seed; or only of
+ *				some kinds: parts, passes, atomics, or late for none of these
  *	check[:WORD,...]	report mistakes of the program: check/words.h; several add up
  *
  * Any other word is a fault's: soft_device/faults/ parses it.
@@ -34,6 +35,14 @@
 #define SOFT_SETTING_NAMES                                                                         \
 	"transport, seed, trace, secret, check, adversary, verbose, forced-remote"
 
+/* What an adversary does beside being late, as bits. */
+enum soft_adversary {
+	SOFT_ADVERSARY_LATE = 1 << 0, /* nothing else */
+	SOFT_ADVERSARY_PARTS = 1 << 1,
+	SOFT_ADVERSARY_PASSES = 1 << 2,
+	SOFT_ADVERSARY_ATOMICS = 1 << 3,
+};
+
 enum soft_transport { SOFT_TRANSPORT_AUTO, SOFT_TRANSPORT_LOCAL, SOFT_TRANSPORT_TCP };
 
 struct soft_options {
@@ -45,6 +54,7 @@ struct soft_options {
 	char secret[SOFT_WORD_MAX]; /* name of the file; "": none */
 	bool adversary;		    /* with `adversary`, and ... */
 	uint64_t adversary_seed;
+	unsigned adversary_kinds;   /* enum soft_adversary */
 	bool checks;		    /* with `check`, and ... */
 	char check[SOFT_CHECK_MAX]; /* ... its words, separated by commas */
 	/* words that are not settings, in the order of the user: fault_init() checks them */

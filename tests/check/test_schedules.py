@@ -35,16 +35,19 @@ ALLOWED = {
 }
 
 
-def schedule(seed: int, *options: str) -> list[str]:
-    done = subprocess.run([LAUNCHER, f"--adversary={seed}", *options, PROGRAM], stdin=subprocess.DEVNULL,
+IN_PARTS = {line for line in ALLOWED if "in parts" in line}
+
+
+def schedule(seed: int, words: str, *options: str) -> list[str]:
+    done = subprocess.run([LAUNCHER, f"--adversary={seed}{words}", *options, PROGRAM], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=LIMIT_S)  # fmt: skip
     assert done.returncode == 0, done
     return done.stdout.splitlines()
 
 
-def schedules(*options: str) -> list[list[str]]:
+def schedules(*options: str, words: str = "") -> list[list[str]]:
     with ThreadPoolExecutor(max_workers=4) as pool:
-        return list(pool.map(lambda seed: schedule(seed, *options), SEEDS))
+        return list(pool.map(lambda seed: schedule(seed, words, *options), SEEDS))
 
 
 def all_of(runs: list[list[str]]) -> set[str]:
@@ -71,6 +74,19 @@ def test_a_seed_chooses_the_same_again(chosen: list[list[str]]) -> None:
         # a thread that the system stops for milliseconds between two calls may find more done
         most = max(of_seed.count(one) for one in of_seed)
         assert most >= 2, of_seed
+
+
+@pytest.mark.parametrize(
+    ("words", "not_allowed"),
+    [
+        (",late", {"read-write 2", "read-send 0", "atomic-send 0", *IN_PARTS}),
+        (",parts", {"read-write 2", "read-send 0", "atomic-send 0"}),
+        (",passes", IN_PARTS),
+        (",parts,passes", set()),
+    ],
+)
+def test_less_may_differ(words: str, not_allowed: set[str]) -> None:
+    assert all_of(schedules(words=words)) == ALLOWED - not_allowed
 
 
 def test_between_processes_the_same_is_allowed() -> None:

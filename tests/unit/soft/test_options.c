@@ -73,6 +73,20 @@ static void the_adversary_has_a_seed_of_its_own(void **state)
 	assert_int_equal(options.seed, 3);
 }
 
+static void the_adversary_does_all_or_what_it_is_told(void **state)
+{
+	const unsigned all = SOFT_ADVERSARY_PARTS | SOFT_ADVERSARY_PASSES | SOFT_ADVERSARY_ATOMICS;
+
+	parse("adversary:7");
+	assert_int_equal(options.adversary_kinds & all, all);
+	parse("adversary:7,late");
+	assert_int_equal(options.adversary_kinds & all, 0);
+	parse("adversary:7,passes,parts");
+	assert_int_equal(options.adversary_kinds & all,
+			 SOFT_ADVERSARY_PARTS | SOFT_ADVERSARY_PASSES);
+	assert_true(options.adversary_seed == 7);
+}
+
 static void other_words_are_faults_in_the_order_of_the_user(void **state)
 {
 	parse("rate:1GB verbose no-such:thing refuse:at=1");
@@ -106,6 +120,9 @@ static const char *const wrong_words[] = {
 	"adversary:",
 	"adversary:x",
 	"adversary:-1",
+	"adversary:parts",
+	"adversary:1,",
+	"adversary:1,early",
 };
 
 static void wrong_words_are_refused_by_name(void **state)
@@ -158,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_secret_is_in_a_file),
 		cmocka_unit_test(a_trace_is_a_file_for_each_process),
 		cmocka_unit_test(the_adversary_has_a_seed_of_its_own),
+		cmocka_unit_test(the_adversary_does_all_or_what_it_is_told),
 		cmocka_unit_test(other_words_are_faults_in_the_order_of_the_user),
 		cmocka_unit_test(wrong_words_are_refused_by_name),
 		cmocka_unit_test(a_word_has_a_limit),
