@@ -47,6 +47,7 @@ const struct process_part *const process_parts[] = {
 	&admission_part,     /* the admission sockets */
 	&groups_part,	     /* no lock of its own */
 	&doorbell_part,	     /* own comp channels, and who knows them */
+	&durable_part,	     /* none; before the next one, for which it looks */
 	&powerfail_part,     /* none */
 	&trace_part,	     /* none */
 	&agent_part,	     /* watches, timers and calls */

@@ -5,4 +5,3 @@
 #include "check.h"
 
 bool check_any;
-bool check_durable;

@@ -26,8 +26,6 @@
 /* Written once, when the object is loaded. Its users test it where they do something rare, or where
  * fault_any is true, which it makes so. */
 extern bool check_any;
-/* The program has the mark of powerfail/durable.c. */
-extern bool check_durable;
 
 /* Each request is to be looked at, not a part of them: written as check_any is. */
 extern bool check_every;

@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "imports.h"
 #include "objects.h"
 #include "report.h"
 #include "watch.h"
@@ -179,7 +178,6 @@ static __attribute__((constructor)) void load(void)
 						    : strerror(-ret));
 	}
 	check_any = true;
-	check_durable = check_wants(CHECK_NOT_DURABLE) && imports_symbol("rpma_soft_durable");
 	check_every = check_words.every;
 	watch_any = check_words.watch;
 	check_at_end(objects_tell_growth);

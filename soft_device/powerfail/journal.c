@@ -55,8 +55,11 @@ void journal_lock(struct journal *journal)
 	if (!shared_lock_take(&journal->lock))
 		return;
 	memset(journal->bucket, 0, sizeof(journal->bucket));
-	for (uint32_t i = 0; i < journal->count; i++)
+	journal->in_nic = 0;
+	for (uint32_t i = 0; i < journal->count; i++) {
 		link_line(journal, i);
+		journal->in_nic += !journal->line[i].left;
+	}
 }
 
 void journal_unlock(struct journal *journal)
@@ -90,6 +93,7 @@ static void remove_line(struct journal *journal, uint32_t index)
 {
 	uint32_t last = journal->count - 1;
 
+	journal->in_nic -= !journal->line[index].left;
 	unlink_line(journal, index);
 	if (index != last) {
 		unlink_line(journal, last);
@@ -111,6 +115,7 @@ bool journal_note(struct journal *journal, uint64_t addr, uint64_t mask, uint32_
 		*line = (struct journal_line){.addr = addr, .qpn = qpn};
 		link_line(journal, journal->count);
 		journal->count++;
+		journal->in_nic++;
 	}
 	add_bytes(line, mask, old);
 	return true;
@@ -162,19 +167,22 @@ static void leave(struct journal *journal, uint32_t index)
 	before = find_line(journal, line->addr, line->qpn, true);
 	if (before == NULL) {
 		line->left = true;
+		journal->in_nic--;
 		return;
 	}
 	add_bytes(before, line->mask, line->old);
 	remove_line(journal, index);
 }
 
+/* New lines are the last ones: most often few are looked at. */
 void journal_push(struct journal *journal, uint32_t qpn)
 {
-	for (uint32_t i = journal->count; i-- > 0;) {
+	for (uint32_t i = journal->count; i-- > 0 && journal->in_nic > 0;) {
 		if (journal->line[i].qpn == qpn && !journal->line[i].left)
 			leave(journal, i);
 	}
-	sweep(journal);
+	if (left_is_durable(journal))
+		sweep(journal);
 }
 
 /* The bytes of the line at `addr` that are in the range. */
@@ -229,14 +237,15 @@ void journal_cpu_drain(struct journal *journal, int32_t thread)
 }
 
 uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
-			     struct journal_line *first)
+			     uint32_t qpn, struct journal_line *first)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < journal->count; i++) {
 		const struct journal_line *line = &journal->line[i];
 
-		if ((line->mask & mask_in_range(line->addr, addr, length)) == 0)
+		if ((line->mask & mask_in_range(line->addr, addr, length)) == 0 ||
+		    (qpn != 0 && line->qpn != qpn))
 			continue;
 		if (count == 0 || line->addr < first->addr)
 			*first = *line;

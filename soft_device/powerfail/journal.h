@@ -40,6 +40,7 @@ struct journal {
 	uint32_t eadr;
 	uint32_t ddio;
 	uint32_t count;			  /* number of lines; what is beyond does not exist */
+	uint32_t in_nic;		  /* lines that have not left */
 	uint32_t bucket[JOURNAL_BUCKETS]; /* index + 1 */
 	struct journal_line line[JOURNAL_LINES];
 };
@@ -67,9 +68,10 @@ void journal_flush(struct journal *journal, uint64_t addr, uint64_t length, uint
 void journal_cpu_flush(struct journal *journal, uint64_t addr, uint64_t length, int32_t thread);
 void journal_cpu_drain(struct journal *journal, int32_t thread);
 
-/* How many lines have bytes of the range that are not durable, and the first of them. */
+/* How many lines have bytes of the range that this QP (0: any) changed and that are not durable,
+ * and the first of them. */
 uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
-			     struct journal_line *first);
+			     uint32_t qpn, struct journal_line *first);
 
 /* True if the line at this index is rolled back: a coin of the seed. */
 bool journal_loses(const struct journal *journal, uint32_t index);

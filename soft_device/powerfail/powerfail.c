@@ -23,6 +23,7 @@
 #define CHUNK_LINES 64u /* read at a time */
 
 bool powerfail_any;
+bool powerfail_marked;
 
 static struct journal *journal_of(const struct peer *peer)
 {
@@ -41,7 +42,7 @@ static int begin(struct process *process)
 
 	if (fault_power(&process->options, &power, error) != 0)
 		return 0; /* the faults have refused a wrong word before */
-	if (power.at == 0 && check_durable)
+	if (power.at == 0 && powerfail_marked)
 		power.at = WATCHED;
 	if (power.at == 0)
 		return 0;

@@ -21,7 +21,10 @@
 /* This process is such a target. */
 extern bool powerfail_any;
 
-extern const struct process_part powerfail_part;
+/* With checks: the program has a mark of durable.c, so a journal is kept without a failure. */
+extern bool powerfail_marked;
+
+extern const struct process_part durable_part, powerfail_part;
 
 /* The journal of this process; NULL: it has none. */
 struct journal;

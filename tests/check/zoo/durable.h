@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * durable.h -- memory of `far` that is a file, and the mark by which a program tells the software
- * device that it takes bytes for durable. No other device has the mark, and it does nothing there.
+ * durable.h -- memory of `far` that is a file, and the marks by which a program tells the
+ * software device that it takes bytes for durable. No other device has them, and they do nothing
+ * there.
  */
 #ifndef DURABLE_H
 #define DURABLE_H
@@ -15,12 +16,19 @@ extern uint64_t durable_addr; /* the same, for requests */
 extern struct ibv_mr *durable_mr;
 
 void rpma_soft_durable(const void *addr, size_t length) __attribute__((weak));
+void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_t length) __attribute__((weak));
 
 /* In the program's own line: that is what a finding names. */
 #define DURABLE(addr, length)                                                                      \
 	do {                                                                                       \
 		if (rpma_soft_durable != NULL)                                                     \
 			rpma_soft_durable(addr, length);                                           \
+	} while (0)
+
+#define DURABLE_AT_PEER(qp, addr, length)                                                          \
+	do {                                                                                       \
+		if (rpma_soft_durable_at_peer != NULL)                                             \
+			rpma_soft_durable_at_peer((qp)->qp_num, addr, length);                     \
 	} while (0)
 
 void durable_map(void);

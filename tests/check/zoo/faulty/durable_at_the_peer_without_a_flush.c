@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EXPECT: not-durable; at main; QP */
+/* SHOWS: nothing */
+/* A novice believed that what was acknowledged is durable at the peer. */
+#include "durable.h"
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+
+	pair_open(NULL);
+	durable_map();
+	names("%#x", near.qp->qp_num);
+	fill(near.memory, 200, 1);
+	sge = piece(&near, 0, 200);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, durable_addr, durable_mr->rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	await(near.cq);
+	DURABLE_AT_PEER(near.qp, durable_addr, 200); /* HERE */
+	durable_unmap();
+	return 0;
+}
