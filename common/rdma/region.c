@@ -7,11 +7,15 @@
 
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/base/failure.h"
 #include "common/base/units.h"
 #include "common/host/memlock.h"
 #include "connection.h"
 #include "librpma_1_4.h"
+
+/* The software device has it, and no other one: rpma-soft(1), CHECKS. */
+void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_t length) __attribute__((weak));
 
 static int reg(struct region *region, struct rpma_peer *peer, const struct region_memory *memory)
 {
@@ -126,12 +130,22 @@ void region_encode_reply(const struct region *region, enum handshake_answer answ
 	handshake_encode_reply(&reply, bytes);
 }
 
+/* librpma's descriptors begin with it (librpma/src/mr_desc.c). */
+static uint64_t addr_of(const struct region_desc *desc)
+{
+	struct bytes_reader r = {desc->mr, desc->mr_bytes, false};
+
+	return bytes_get_int(&r, 8);
+}
+
 int region_take(struct region_remote *remote, const struct region_desc *desc,
 		struct rpma_conn *conn)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
 	int ret = rpma_mr_remote_from_descriptor(desc->mr, desc->mr_bytes, &remote->mr);
 
+	if (ret == 0)
+		remote->addr = addr_of(desc);
 	if (ret == 0)
 		ret = rpma_peer_cfg_from_descriptor(desc->pcfg, desc->pcfg_bytes, &pcfg);
 	if (ret == 0)
@@ -144,4 +158,17 @@ int region_take(struct region_remote *remote, const struct region_desc *desc,
 		ret = rpma_mr_remote_get_size(remote->mr, &remote->bytes);
 	rpma_peer_cfg_delete(&pcfg);
 	return ret;
+}
+
+bool region_marks_are_heard(void)
+{
+	return rpma_soft_durable_at_peer != NULL;
+}
+
+void region_mark_durable(const struct rpma_conn *conn, uint64_t addr, size_t length)
+{
+	uint32_t number;
+
+	if (rpma_soft_durable_at_peer != NULL && rpma_conn_get_qp_num(conn, &number) == 0)
+		rpma_soft_durable_at_peer(number, addr, length);
 }

@@ -55,6 +55,7 @@ struct region_desc {
 
 struct region_remote {
 	struct rpma_mr_remote *mr; /* the caller deletes it, also after a failure */
+	uint64_t addr;		   /* in the other process */
 	size_t bytes;
 	int flush_types; /* bits of RPMA_MR_USAGE_FLUSH_TYPE_* */
 	bool direct_write_to_pmem;
@@ -63,5 +64,14 @@ struct region_remote {
 /* Makes the region usable over the connection; an error of librpma, without a message. */
 int region_take(struct region_remote *remote, const struct region_desc *desc,
 		struct rpma_conn *conn);
+
+/*
+ * `length` bytes from `addr` on were written over the connection, and are durable for all that this
+ * program knows: a software device that checks programs (rpma-soft --check) compares that with what
+ * was flushed. On any other device it does nothing. No write to these bytes is under way.
+ */
+void region_mark_durable(const struct rpma_conn *conn, uint64_t addr, size_t length);
+/* False: a mark would do nothing. */
+bool region_marks_are_heard(void);
 
 #endif /* COMMON_RDMA_REGION_H */

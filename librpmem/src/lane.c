@@ -333,6 +333,44 @@ static bool is_idle(const struct lane *l)
 	return l->requests == 0 && l->ranges == 0 && l->hull.end == 0 && l->failed == 0;
 }
 
+static int persist(struct lane *l, size_t offset, size_t length, bool relaxed)
+{
+	const struct lanes *lanes = l->lanes;
+	int ret = 0;
+
+	if (length <= LANE_DATA_MAX && !(l->flushes && (relaxed || l->writes_words)))
+		return persist_at_once(l, offset, length);
+	if (length <= LANE_DATA_MAX && length <= lanes->write_max && is_idle(l) &&
+	    begin_cut(offset, length) == length) /* what most calls need */
+		return lanes->transport->persist(l, offset, length);
+	/* what was flushed before is durable before what is copied now */
+	if (!relaxed)
+		ret = drain(l);
+	if (ret == 0)
+		ret = flush(l, offset, length, relaxed);
+	return ret ? ret : drain(l);
+}
+
+/* --- what is durable, for a device that checks it ---------------------------- */
+
+static void note_flushed(struct lane *l, size_t offset, size_t length)
+{
+	if (l->flushed < LANE_FLUSHED)
+		l->flushed_span[l->flushed++] = (struct lane_span){offset, offset + length};
+}
+
+static void tell_flushed(struct lane *l, int ret)
+{
+	for (unsigned i = 0; ret == 0 && i < l->flushed; i++)
+		l->lanes->transport->tell_durable(l, &l->flushed_span[i]);
+	l->flushed = 0;
+}
+
+static void tell_persisted(const struct lane *l, size_t offset, size_t length)
+{
+	l->lanes->transport->tell_durable(l, &(struct lane_span){offset, offset + length});
+}
+
 /* --- the calls ------------------------------------------------------------ */
 
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
@@ -340,7 +378,12 @@ int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length
 	struct lane *l;
 	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_end(l, flush(l, offset, length, relaxed));
+	if (ret)
+		return ret;
+	ret = flush(l, offset, length, relaxed);
+	if (__builtin_expect(l->is_checked, 0) && ret == 0)
+		note_flushed(l, offset, length);
+	return lane_end(l, ret);
 }
 
 int lanes_drain(struct lanes *lanes, unsigned lane)
@@ -348,7 +391,12 @@ int lanes_drain(struct lanes *lanes, unsigned lane)
 	struct lane *l;
 	int ret = lane_begin(lanes, lane, &l);
 
-	return ret ? ret : lane_end(l, drain(l));
+	if (ret)
+		return ret;
+	ret = drain(l);
+	if (__builtin_expect(l->is_checked, 0))
+		tell_flushed(l, ret);
+	return lane_end(l, ret);
 }
 
 int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed)
@@ -358,17 +406,10 @@ int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t leng
 
 	if (ret)
 		return ret;
-	if (length <= LANE_DATA_MAX && !(l->flushes && (relaxed || l->writes_words)))
-		return lane_end(l, persist_at_once(l, offset, length));
-	if (length <= LANE_DATA_MAX && length <= lanes->write_max && is_idle(l) &&
-	    begin_cut(offset, length) == length) /* what most calls need */
-		return lane_end(l, lanes->transport->persist(l, offset, length));
-	/* what was flushed before is durable before what is copied now */
-	if (!relaxed)
-		ret = drain(l);
-	if (ret == 0)
-		ret = flush(l, offset, length, relaxed);
-	return lane_end(l, ret ? ret : drain(l));
+	ret = persist(l, offset, length, relaxed);
+	if (__builtin_expect(l->is_checked, 0) && ret == 0)
+		tell_persisted(l, offset, length);
+	return lane_end(l, ret);
 }
 
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length)
@@ -385,6 +426,8 @@ int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t
 		ret = send_request(l, LANE_DEEP, offset, length, NULL);
 	if (ret == 0)
 		ret = settle(l);
+	if (__builtin_expect(l->is_checked, 0) && ret == 0)
+		tell_persisted(l, offset, length);
 	return lane_end(l, ret);
 }
 

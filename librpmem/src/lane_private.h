@@ -19,6 +19,7 @@
 #define LANE_CUT	64 /* transfers are cut at multiples of this, so no aligned word is split */
 #define LANE_WORD	8  /* bytes that flags 0 never tear */
 #define LANE_RANGES	32 /* remembered by a lane; in one request */
+#define LANE_FLUSHED	16
 #define LANE_CHECK	((size_t)4 << 20) /* bytes that a busy lane moves between two looks */
 #define LANE_CONNECT_MS 30000
 #define LANE_FILES_RDMA 4   /* file descriptors of a lane, at most: channels, and those of the CM */
@@ -34,6 +35,7 @@ struct lane {
 	_Alignas(64) bool connected;
 	bool flushes;	     /* APM: the device's flush makes its writes durable */
 	bool writes_words;   /* its writes tear no aligned word that they do not split */
+	bool is_checked;     /* what is durable is told to the device: region_mark_durable() */
 	uint32_t index;	     /* its number */
 	uint32_t requests;   /* a bit for each slot whose answer is awaited */
 	uint32_t copies;     /* those of them that copy */
@@ -44,6 +46,9 @@ struct lane {
 	/* not durable yet */
 	struct lane_span hull;		     /* APM: around all that was written; end 0: nothing */
 	struct lane_span range[LANE_RANGES]; /* else what was written; and what was copied */
+	/* what was flushed since the last drain, or the first of it; only if it is checked */
+	unsigned flushed;
+	struct lane_span flushed_span[LANE_FLUSHED];
 };
 
 /* Each returns 0 or a negative errno with the error message set; -ECANCELED: stop_fd. */
@@ -68,6 +73,8 @@ struct lane_transport {
 	int (*answer)(struct lane *lane, struct lane_answer *answer);
 	/* all of it has arrived when it returns; no request is unanswered */
 	int (*read)(struct lane *lane, void *buffer, size_t offset, size_t length);
+	/* a checked lane: the caller is about to be told that the range is durable */
+	void (*tell_durable)(const struct lane *lane, const struct lane_span *range);
 };
 
 extern const struct lane_transport lane_rdma;

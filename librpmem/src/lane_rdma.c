@@ -179,7 +179,15 @@ static int rdma_connect(struct lane *l)
 	if (l->flushes && (reply.word & LANE_WORD_NATIVE) != 0 && (ret = check_native(l)))
 		return ret;
 	l->writes_words = l->flushes && packets_keep_words(&d->dial.device);
+	l->is_checked = region_marks_are_heard();
 	return 0;
+}
+
+static void rdma_tell_durable(const struct lane *l, const struct lane_span *range)
+{
+	const struct rdma_lane *c = l->state;
+
+	region_mark_durable(c->conn, c->remote.addr + range->begin, range->end - range->begin);
 }
 
 static void rdma_hang_up(struct lane *l)
@@ -319,4 +327,5 @@ const struct lane_transport lane_rdma = {
 	.request = rdma_request,
 	.answer = rdma_answer,
 	.read = rdma_read,
+	.tell_durable = rdma_tell_durable,
 };

@@ -161,7 +161,7 @@ def parts(here: Setting) -> list[Path]:
     return [here.pools / name for name in "ab"]
 
 
-def fails_at(here: Setting, way: Way, seed: int) -> subprocess.CompletedProcess[str]:
+def fails_at(here: Setting, way: Way, seed: int, *checks: str) -> subprocess.CompletedProcess[str]:
     """A client of a new pool, up to the failure."""
     at = random.Random(f"power {seed}").choice(MOMENTS)
     soft = f"{LAUNCHER} --transport {way.transport} --seed {seed} -f powerfail:at={at},{way.platform} --"
@@ -169,7 +169,8 @@ def fails_at(here: Setting, way: Way, seed: int) -> subprocess.CompletedProcess[
     daemon = here.script(
         "fails", f'exec {soft} {DAEMONS[way.daemon]} {here.options}{apm} "$@" 2>>{here.folder}/said'
     )  # fmt: skip
-    client = [LAUNCHER, "--transport", way.transport, "--", CLIENTS[way.client], "127.0.0.1", SET, str(POOL_BYTES)]
+    client = [LAUNCHER, *checks, "--transport", way.transport, "--", CLIENTS[way.client], "127.0.0.1", SET,
+              str(POOL_BYTES)]  # fmt: skip
     return subprocess.run(
         [*client, str(here.folder / "journal"), str(seed)],
         env={**here.env, "RPMEM_CMD": f"PMEM_IS_PMEM_FORCE={int(way.pmem)} {daemon}"},
@@ -234,6 +235,27 @@ def test_what_was_acknowledged_is_there(here: Setting, way: Way) -> None:
 def test_a_missing_flush_shows(here: Setting, way: Way) -> None:
     found = outcomes(here, way, max(SEEDS // 4, 8))
     assert sum(outcome.lost > 0 for outcome in found) >= max(1, least(0.7, len(found)))
+
+
+def checked(here: Setting, way: Way) -> subprocess.CompletedProcess[str]:
+    """rpma-soft --check compares what librpmem calls durable with what the device has seen flushed."""
+    for file in [*parts(here), here.folder / "journal", here.folder / "said"]:
+        file.unlink(missing_ok=True)
+    done = fails_at(here, way, 1, "--check=not-durable")
+    assert re.search(r" [1-9]\d* requests seen", done.stderr), done.stderr
+    return done
+
+
+@pytest.mark.parametrize("way", [DURABLE[0], DURABLE[3], DURABLE[4]], ids=str)
+def test_nothing_is_reported_of_what_is_durable(here: Setting, way: Way) -> None:
+    done = checked(here, way)
+    assert done.returncode == 0 and "not-durable" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("way", LOST, ids=str)
+def test_a_missing_flush_is_reported(here: Setting, way: Way) -> None:
+    done = checked(here, way)
+    assert done.returncode == 99 and "== rpma-soft: not-durable: " in done.stderr, done.stderr
 
 
 def test_the_judge_sees_what_is_wrong(tmp_path: Path) -> None:
