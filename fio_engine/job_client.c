@@ -413,6 +413,17 @@ static int end_log(const struct client *client)
 	return durable_log_end(client->log, account.io.flushes, account_reached(&account));
 }
 
+/* If the job's last line reports that all of its writes are. */
+static void mark_durable(const struct client *client)
+{
+	const struct account account = client_account(client);
+
+	if (io_queue_broken(client->io_queue) == 0 && io_queue_out(client->io_queue) == 0 &&
+	    account_reached(&account) == REACHED_PERSISTENCE &&
+	    account.io.covered == account.io.writes)
+		job_connection_mark_durable(&client->connection);
+}
+
 void client_cleanup(struct thread_data *td)
 {
 	struct client *client = td->io_ops_data;
@@ -429,6 +440,7 @@ void client_cleanup(struct thread_data *td)
 	if (client->io_queue) {
 		say_what_it_did(client);
 		set_facts(client, true);
+		mark_durable(client);
 	}
 	if (client->io_queue && job_result_save(client))
 		job_failed(td);

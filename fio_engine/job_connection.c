@@ -16,6 +16,7 @@
 #include "common/base/monotonic.h"
 #include "common/base/units.h"
 #include "common/rdma/librpma_1_4.h"
+#include "common/rdma/region.h"
 #include "job_connection_reply.h"
 
 #define RETRY_MS	100
@@ -307,6 +308,13 @@ int job_connection_reconnect(struct job_connection *connection)
 				   connection->server, connection->remote_bytes, bytes);
 	}
 	return ret;
+}
+
+void job_connection_mark_durable(const struct job_connection *connection)
+{
+	if (connection->flush_type == RPMA_FLUSH_TYPE_PERSISTENT)
+		region_mark_durable(connection->conn, connection->remote_addr,
+				    connection->remote_bytes);
 }
 
 /* --- the end -------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ struct job_connection {
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *remote;
 	/* until job_connection_close() */
+	uint64_t remote_addr;
 	size_t remote_bytes;
 	enum rpma_flush_type flush_type;
 	struct job_reply job_reply;
@@ -69,6 +70,9 @@ void job_connection_close(struct job_connection *connection);
 
 /* The region as a message has it: "dram", "a file in memory ...". */
 const char *job_connection_region_words(const struct job_connection *connection);
+
+/* All that was written is durable, and no write is under way: region_mark_durable(). */
+void job_connection_mark_durable(const struct job_connection *connection);
 
 int job_connection_register_buffers(struct job_connection *connection, void *memory, size_t bytes);
 int job_connection_make_zeros(struct job_connection *connection, size_t bytes);

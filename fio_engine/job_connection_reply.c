@@ -84,6 +84,7 @@ static int take_region(struct job_connection *c, const struct handshake_reply *r
 		return failure_set(EXIT_RUN_FAILED, STEP,
 				   "%s describes its region in a way librpma refuses: %s",
 				   c->server, connection_cause(ret));
+	c->remote_addr = remote.addr;
 	c->remote_bytes = remote.bytes;
 	*types = remote.flush_types;
 	*direct = remote.direct_write_to_pmem;

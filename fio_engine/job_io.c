@@ -228,6 +228,8 @@ static int sync_dirty(struct client *client)
 		return ret;
 	}
 	client->syncs.flushed++;
+	/* what was posted before is complete, and nothing was posted since */
+	job_connection_mark_durable(&client->connection);
 	if (client->commits)
 		histogram_record(client->commits, monotonic_ns() - begin_ns);
 	return 0;
