@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * no_flush.c -- a librpmem that flushes nothing, for tests that must see the loss: linked with
- * --wrap=rpma_flush. What completes in its place is a write of no bytes.
+ * no_flush.c -- a librpmem, or an rpma-bench, that flushes nothing, for tests that must see it:
+ * linked with --wrap=rpma_flush. What completes in its place is a write of no bytes.
  */
 #include <librpma.h>
 

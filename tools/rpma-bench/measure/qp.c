@@ -30,6 +30,7 @@ static int take_target(struct qp *qp, const struct region_desc *target)
 	int ret = region_take(&remote, target, qp->conn);
 
 	qp->remote = remote.mr;
+	qp->remote_addr = remote.addr;
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "hello",
 				   "%s describes its target in a way librpma refuses: %s",
@@ -63,6 +64,20 @@ int qp_attach(struct qp *qp, struct connection *connection, const struct region_
 	if (ret)
 		qp_detach(qp);
 	return ret;
+}
+
+/* Nothing is told of a server that flushes with its CPU: whether that is durable is in its report.
+ */
+void qp_mark_durable(const struct qp *qp, const struct operation *operation)
+{
+	const struct access *a = &qp->access;
+
+	if (!operation->flushes || qp->flush_type != RPMA_FLUSH_TYPE_PERSISTENT)
+		return;
+	region_mark_durable(qp->conn, qp->remote_addr + a->base, a->slots * a->stride);
+	if (operation->up_to_atomic_write != NULL)
+		region_mark_durable(qp->conn, qp->remote_addr + access_tail_offset(a),
+				    RPMA_ATOMIC_WRITE_ALIGNMENT);
 }
 
 void qp_detach(struct qp *qp)

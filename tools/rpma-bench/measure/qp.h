@@ -31,6 +31,7 @@ struct qp {
 	uint64_t sink_offset;	       /* where this queue pair's part of the sink begins */
 	uint64_t sink_stride;	       /* from slot to slot in it; 0: all share one place */
 	struct rpma_mr_remote *remote; /* owned */
+	uint64_t remote_addr;	       /* where it is in the server */
 	uint64_t source_offset;	       /* where this queue pair's part of the source begins */
 	struct access access;	       /* where writes go */
 	struct access reads;	       /* where reads come from; of an order of its own in a mix */
@@ -60,6 +61,8 @@ struct connection_queues qp_queues(const struct operation *operation, const stru
  */
 int qp_attach(struct qp *qp, struct connection *connection, const struct region_desc *target,
 	      const struct operation *operation, uint32_t depth);
+/* Such operations were measured, and all of them are done: region_mark_durable(). */
+void qp_mark_durable(const struct qp *qp, const struct operation *operation);
 /* Disconnects; a queue pair that was never attached is fine. */
 void qp_detach(struct qp *qp);
 

@@ -236,6 +236,12 @@ static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker,
 	return m;
 }
 
+static void mark_durable(const struct measure_cfg *cfg)
+{
+	for (uint32_t i = 0; i < cfg->qps_count; i++)
+		qp_mark_durable(&cfg->qps[i], cfg->operation);
+}
+
 /* A job. With fewer operations than threads, some have nothing to do but to meet. */
 static int measure(void *arg, uint32_t thread)
 {
@@ -252,6 +258,8 @@ static int measure(void *arg, uint32_t thread)
 	if (w->cfg.begin->ops == 0 || cfg.max_ops > 0)
 		ret = measure_run(&cfg, worker->slots, &worker->figures.measured);
 	worker_usage_since(&before, &worker->figures.usage);
+	if (ret == 0 && worker->figures.measured.ops > 0)
+		mark_durable(&cfg);
 	worker->figures.usage.ops = worker->figures.measured.ops;
 	return ret;
 }
