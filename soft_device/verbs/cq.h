@@ -41,7 +41,8 @@ struct cq {
 	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */
 	_Atomic uint32_t armed_at;	 /* ... here */
 	_Atomic uint32_t empty_polls;	 /* since the last completion; ... */
-	_Atomic uint64_t empty_since_ns; /* ... and since when */
+	_Atomic uint64_t empty_since_ns; /* ... and since when; ... */
+	_Atomic uint32_t others_polled;	 /* how often other CQs had been polled by then */
 	struct timer *timer;	  /* ends what moderation holds back; NULL: none; objects lock */
 	struct pd *parent_domain; /* that it was made with; NULL: none */
 	/* cq_ex.c: the completion that ibv_start_poll() or ibv_next_poll() has come to */

@@ -44,6 +44,12 @@ void cq_check_poll(struct cq *cq)
 		sq_check_progress(cq->index);
 }
 
+/* A loop that polls other queues as well does not wait for this one. */
+static bool is_one_of_many(const struct cq *cq)
+{
+	return qp_check_polls_of_others(cq) - atomic_load(&cq->others_polled) >= EMPTY_EACH / 2;
+}
+
 /* The queue was empty for long: now and then it is asked whether anything can come. */
 static void look_at_empty(struct cq *cq)
 {
@@ -54,9 +60,12 @@ static void look_at_empty(struct cq *cq)
 
 	if (polls % EMPTY_EACH != 0)
 		return;
-	if (since_ns == 0)
+	if (since_ns == 0) {
+		atomic_store(&cq->others_polled, qp_check_polls_of_others(cq));
 		atomic_store(&cq->empty_since_ns, process_now_ns());
-	if (since_ns == 0 || process_now_ns() - since_ns < EMPTY_NS || !qp_check_feeds_nothing(cq))
+	}
+	if (since_ns == 0 || process_now_ns() - since_ns < EMPTY_NS || is_one_of_many(cq) ||
+	    !qp_check_feeds_nothing(cq))
 		return;
 	atomic_store(&cq->empty_since_ns, 0);
 	stack = stack_here();

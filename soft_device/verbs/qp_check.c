@@ -193,6 +193,31 @@ bool qp_check_feeds_nothing(const struct cq *cq)
 	return feed.is_silent && !feed.is_fed;
 }
 
+struct polls {
+	const struct cq *cq;
+	uint32_t count;
+};
+
+static void add_polls(struct qp *qp, const void *arg)
+{
+	struct polls *const polls = (struct polls *)(uintptr_t)arg;
+
+	if (qp->send_cq != polls->cq)
+		polls->count += atomic_load(&qp->send_cq->polls);
+	if (qp->recv_cq != polls->cq)
+		polls->count += atomic_load(&qp->recv_cq->polls);
+}
+
+uint32_t qp_check_polls_of_others(const struct cq *cq)
+{
+	struct polls polls = {cq, 0};
+
+	pthread_mutex_lock(&process_objects);
+	qp_each(add_polls, &polls);
+	pthread_mutex_unlock(&process_objects);
+	return polls.count;
+}
+
 void qp_check_state(struct qp *qp, enum ibv_qp_state to)
 {
 	if (to == IBV_QPS_RTS)
