@@ -187,9 +187,10 @@ static int test_queue(struct client *c)
 		}
 		if (ret == 0 && round % 3 != 0)
 			ret = lanes_drain(c->lanes, 0);
-		fill(c, HEADER, 64, &random);
+		/* another range: what was flushed must not change before the drain */
+		fill(c, c->bytes - 64, 64, &random);
 		if (ret == 0)
-			ret = lanes_persist(c->lanes, 0, HEADER, 64, second);
+			ret = lanes_persist(c->lanes, 0, c->bytes - 64, 64, second);
 	}
 	if (ret)
 		return complain("a call", ret);
