@@ -260,6 +260,12 @@ void sq_check_run(struct send_queue *sq)
 	thread.is_polling = false;
 }
 
+/* A program has to live with it: the peer or the way to it is gone, or a fault was asked for. */
+static bool is_no_mistake(uint32_t why)
+{
+	return (why >= VENDOR_NO_QP && why <= VENDOR_NO_ACCESS) || why == VENDOR_FAULT;
+}
+
 static void tell_status(int status);
 
 static _Atomic uint32_t failures_polled, failure_polled_at, failure_qpn; /* the first one's */
@@ -269,6 +275,8 @@ void sq_check_polled(const struct ibv_wc *wc)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	atomic_store(&failed[wc->qp_num % FAILED], wc->qp_num);
+	if (is_no_mistake(wc->vendor_err))
+		return;
 	if (atomic_fetch_add(&failures_polled, 1) == 0) {
 		atomic_store(&failure_polled_at, stack_here());
 		atomic_store(&failure_qpn, wc->qp_num);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The peer ends; a write to it fails, the program sees that it does, and ends well itself. */
+#include "zoo.h"
+
+#include <sys/wait.h>
+
+int main(void)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	int status;
+
+	if (!processes_open(NULL))
+		return 0;
+	CHECK(wait(&status) > 0 && status == 0);
+	sge = piece(&near, 0, 64);
+	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	MUST(ibv_post_send(near.qp, &wr, &bad));
+	wc = next_wc(near.cq);
+	CHECK(wc.status == IBV_WC_RETRY_EXC_ERR);
+	qp_to(near.qp, IBV_QPS_ERR);
+	end_close(&near);
+	return 0;
+}
