@@ -221,6 +221,50 @@ static void many_lines_come_and_go(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
+static void a_claim_of_one_qp_is_about_its_own_writes(void **state)
+{
+	struct journal_line first;
+
+	on_platform("powerfail:at=1,domain=adr,ddio=on");
+	write_line(LINE, LOW, QP, 0);
+	write_line(LINE + 64, ALL, OTHER, 0);
+	assert_int_equal(journal_not_durable(journal, LINE, 128, 0, &first), 2);
+	assert_int_equal(first.addr, LINE);
+	assert_int_equal(journal_not_durable(journal, LINE, 128, OTHER, &first), 1);
+	assert_int_equal(first.addr, LINE + 64);
+	assert_int_equal(journal_not_durable(journal, LINE + 32, 32, 0, &first), 0);
+}
+
+static uint32_t in_nic(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < journal->count; i++)
+		count += !journal->line[i].left;
+	return count;
+}
+
+static void lines_in_the_nic_are_counted(void **state)
+{
+	on_platform("powerfail:at=1,domain=adr,ddio=on");
+	for (uint64_t i = 0; i < 100; i++) {
+		write_line(LINE + 64 * i, ALL, i % 2 == 0 ? QP : OTHER, 0);
+		assert_int_equal(journal->in_nic, in_nic());
+		if (i % 5 == 0)
+			journal_push(journal, QP);
+		assert_int_equal(journal->in_nic, in_nic());
+	}
+	write_line(LINE, LOW, QP, 1); /* again: joins what has left */
+	journal_push(journal, QP);
+	assert_int_equal(journal->in_nic, in_nic());
+	journal_push(journal, OTHER);
+	assert_int_equal(in_nic(), 0);
+	assert_int_equal(journal->in_nic, 0);
+	journal_cpu_flush(journal, LINE, 6400, 5);
+	journal_cpu_drain(journal, 5);
+	assert_int_equal(journal->count, 0);
+}
+
 static void a_full_journal_says_so(void **state)
 {
 	unsigned char bytes[JOURNAL_LINE] = {0};
@@ -269,6 +313,8 @@ int main(void)
 		TEST(the_oldest_content_is_kept),
 		TEST(a_flush_of_one_qp_keeps_the_bytes_of_another),
 		TEST(many_lines_come_and_go),
+		TEST(a_claim_of_one_qp_is_about_its_own_writes),
+		TEST(lines_in_the_nic_are_counted),
 		TEST(a_full_journal_says_so),
 		TEST(half_of_the_lines_are_lost),
 	};
