@@ -53,6 +53,7 @@ static void print_last(void)
 
 	if (atomic_exchange(&printed_last, true))
 		return;
+	json_end();
 	if (passed > 0)
 		snprintf(held, sizeof(held), ", %llu of them held", requests - passed);
 	length = snprintf(line, sizeof(line),
@@ -69,9 +70,6 @@ void finish_print(void)
 	if (atomic_load(&printed_last))
 		return;
 	report_repeats();
-	pthread_mutex_lock(&check_lock);
-	json_end();
-	pthread_mutex_unlock(&check_lock);
 	print_last();
 }
 

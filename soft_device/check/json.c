@@ -17,17 +17,22 @@
 static int file = -1;
 static bool is_refused; /* said once */
 
-static FILE *begin(char **text, size_t *bytes)
+static bool is_open(void)
 {
 	if (check_words.json[0] == '\0' || is_refused)
-		return NULL;
+		return false;
 	if (file < 0)
 		file = open(check_words.json, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (file < 0) {
 		is_refused = true;
 		process_warn("check: json=%s: %s", check_words.json, strerror(errno));
 	}
-	return file < 0 ? NULL : open_memstream(text, bytes);
+	return file >= 0;
+}
+
+static FILE *begin(char **text, size_t *bytes)
+{
+	return is_open() ? open_memstream(text, bytes) : NULL;
 }
 
 static void end(FILE *out, char **text, const size_t *bytes)
@@ -111,18 +116,19 @@ void json_finding(const struct check_finding *finding)
 
 void json_end(void)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = begin(&text, &bytes);
+	char line[200];
+	int length;
 
-	if (out == NULL)
+	if (!is_open())
 		return;
-	fprintf(out,
+	length = snprintf(
+		line, sizeof(line),
 		"{\"pid\":%d,\"errors\":%u,\"warnings\":%u,\"suppressed\":%u,\"requests\":%llu,"
-		"\"held\":%llu}",
+		"\"held\":%llu}\n",
 		(int)getpid(), atomic_load(&check_counts.errors),
 		atomic_load(&check_counts.warnings), atomic_load(&check_counts.suppressed),
 		(unsigned long long)atomic_load(&check_requests),
 		(unsigned long long)(atomic_load(&check_requests) - atomic_load(&check_passed)));
-	end(out, &text, &bytes);
+	if (length > 0 && write(file, line, (size_t)length) < 0)
+		process_warn("check: json=%s: cannot be written", check_words.json);
 }

@@ -32,7 +32,9 @@ const char *report_function(const struct stack *stack);
 /* "f a.c:3 < main a.c:9"; the lock is held. */
 void report_stack(const struct stack *stack, char *text, size_t room);
 
-/* json.c: a line for the finding, and the last one. The lock is held. */
+/* json.c: a line for the finding; the lock is held. And the last one; it needs no lock and no
+ * memory.
+ */
 void json_finding(const struct check_finding *finding);
 void json_end(void);
 

@@ -110,6 +110,13 @@ def test_json_has_a_line_for_each_finding_and_one_for_the_counts(tmp_path: Path)
     assert lines[-1]["errors"] == 32 and lines[-1]["warnings"] == 0
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_json_has_the_counts_of_a_process_however_it_ends(tmp_path: Path, ending: str) -> None:
+    run("once", ending, check=f"--check=json={tmp_path}/j")
+    lines = [json.loads(line) for line in (tmp_path / "j").read_text(encoding="utf-8").splitlines()]
+    assert [line["errors"] for line in lines if "errors" in line] == [1]
+
+
 def test_a_file_for_findings_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
     done = run("many", "return", check=f"--check=json={tmp_path}/no/j")
     assert done.returncode == 99, done.stderr
