@@ -44,8 +44,8 @@ int setup_cm(void **unused);	  /* channels, client id, listener */
 int setup_cm_pair(void **unused); /* + connected, memory registered */
 int teardown_cm(void **unused);	  /* takes what is there */
 
-#define CM_TEST(test)	   cmocka_unit_test_setup_teardown(test, setup_cm, teardown_cm)
-#define CM_PAIR_TEST(test) cmocka_unit_test_setup_teardown(test, setup_cm_pair, teardown_cm)
+#define CM_TEST(name)	   TEST(name, setup_cm, teardown_cm)
+#define CM_PAIR_TEST(name) TEST(name, setup_cm_pair, teardown_cm)
 
 /* A listener at a free port of ADDR. */
 struct rdma_cm_id *cm_listen(struct rdma_event_channel *channel, const char *addr, int backlog);

@@ -247,16 +247,17 @@ void fill(void *memory, size_t size, unsigned seed)
 		bytes[i] = (unsigned char)((i * 31 + (i >> 8) * 7 + seed * 101 + 1) & 0xff);
 }
 
-int device_test_start(int argc, char **argv, const char *topic)
+/* The program is its own partner, see pair.h. */
+int test_start(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3 && strcmp(argv[1], "--partner") == 0)
 		return partner_serve(atoi(argv[2]));
-	if (argc == 2) {
-		cmocka_set_test_filter(argv[1]);
-	} else if (argc != 1) {
-		fprintf(stderr, "device.%s: expected at most a pattern of test names\n", topic);
+	if (argc > 2) {
+		fprintf(stderr, "%s: expected at most a pattern of test names\n", argv[0]);
 		return 64;
 	}
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return -1;
 }

@@ -11,17 +11,12 @@
 #ifndef DEVICE_TEST_H
 #define DEVICE_TEST_H
 
-/* cmocka.h needs these before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
+
+#include "tests/lib/test.h"
 
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -99,18 +94,5 @@ void expect_no_async(struct ibv_context *context);
 
 /* Bytes that tell their place, different for each seed. */
 void fill(void *memory, size_t size, unsigned seed);
-
-/* main() of every topic; this program is its own partner, see pair.h. */
-#define DEVICE_TESTS(topic, tests)                                                                 \
-	int main(int argc, char **argv)                                                            \
-	{                                                                                          \
-		int status = device_test_start(argc, argv, topic);                                 \
-                                                                                                   \
-		return status >= 0                                                                 \
-			       ? status                                                            \
-			       : cmocka_run_group_tests_name("device." topic, tests, NULL, NULL);  \
-	}
-/* -1: run the tests; else the status to end with. */
-int device_test_start(int argc, char **argv, const char *topic);
 
 #endif /* DEVICE_TEST_H */

@@ -32,10 +32,9 @@ int teardown_pair(void **unused);
 /* For options of one's own, in a test after setup_nothing(). */
 void pair_make(const struct end_options *near, const struct end_options *far);
 
-#define PAIR_TEST(test)	    cmocka_unit_test_setup_teardown(test, setup_pair, teardown_pair)
-#define OWN_PAIR_TEST(test) cmocka_unit_test_setup_teardown(test, setup_nothing, teardown_pair)
-#define TWO_PROCESSES_TEST(test)                                                                   \
-	cmocka_unit_test_setup_teardown(test, setup_two_processes, teardown_pair)
+#define PAIR_TEST(name)		 TEST(name, setup_pair, teardown_pair)
+#define OWN_PAIR_TEST(name)	 TEST(name, setup_nothing, teardown_pair)
+#define TWO_PROCESSES_TEST(name) TEST(name, setup_two_processes, teardown_pair)
 
 /* A signaled request of LENGTH bytes at NEAR_OFFSET of our memory, for FAR_OFFSET
  * of theirs; wr_id is 1. To change and to post; valid until 8 more were made. */

@@ -64,7 +64,7 @@ static void connect_both(void)
 	end_to_rts(&b);
 }
 
-static void both_ends__write(void **unused)
+TEST(both_ends__write, setup_ends, teardown_ends)
 {
 	connect_both();
 	write_works(&a, &b);
@@ -72,7 +72,7 @@ static void both_ends__write(void **unused)
 	write_works(&b, &a);
 }
 
-static void one_end__may_be_ready_first(void **unused)
+TEST(one_end__may_be_ready_first, setup_ends, teardown_ends)
 {
 	struct end_address of_a = end_address(&a), of_b = end_address(&b);
 
@@ -85,7 +85,7 @@ static void one_end__may_be_ready_first(void **unused)
 }
 
 /* Who begins before the other is there gets through when it comes in time. */
-static void request__before_the_peer_is_ready_is_tried_again(void **unused)
+TEST(request__before_the_peer_is_ready_is_tried_again, setup_ends, teardown_ends)
 {
 	struct end_address of_a = end_address(&a), of_b = end_address(&b);
 
@@ -99,7 +99,7 @@ static void request__before_the_peer_is_ready_is_tried_again(void **unused)
 	assert_memory_equal(b.memory, a.memory, 64);
 }
 
-static void peer__that_never_gets_ready_is_given_up(void **unused)
+TEST(peer__that_never_gets_ready_is_given_up, setup_ends, teardown_ends)
 {
 	struct end_address of_b = end_address(&b);
 
@@ -110,7 +110,7 @@ static void peer__that_never_gets_ready_is_given_up(void **unused)
 	end_expect_error(&a);
 }
 
-static void number__of_no_qp_is_given_up(void **unused)
+TEST(number__of_no_qp_is_given_up, setup_ends, teardown_ends)
 {
 	struct end_address wrong = end_address(&b);
 
@@ -122,7 +122,7 @@ static void number__of_no_qp_is_given_up(void **unused)
 }
 
 /* B is connected with another one: it does not answer A. */
-static void unconnected_sender__is_not_answered(void **unused)
+TEST(unconnected_sender__is_not_answered, setup_ends, teardown_ends)
 {
 	struct end_address of_b = end_address(&b), other = end_address(&a);
 	unsigned char before = b.memory[0];
@@ -138,7 +138,7 @@ static void unconnected_sender__is_not_answered(void **unused)
 }
 
 /* A QP may be its own peer. */
-static void loop__to_oneself_writes(void **unused)
+TEST(loop__to_oneself_writes, setup_ends, teardown_ends)
 {
 	struct end_address of_a = end_address(&a);
 
@@ -151,7 +151,7 @@ static void loop__to_oneself_writes(void **unused)
 }
 
 /* After an error both ends can begin again. */
-static void reset__ends_connect_again(void **unused)
+TEST(reset__ends_connect_again, setup_ends, teardown_ends)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 
@@ -169,7 +169,7 @@ static void reset__ends_connect_again(void **unused)
 }
 
 /* The access of the QP may change while it works. */
-static void access__of_the_qp_is_changed_in_rts(void **unused)
+TEST(access__of_the_qp_is_changed_in_rts, setup_ends, teardown_ends)
 {
 	struct ibv_qp_attr attr = {.qp_access_flags = IBV_ACCESS_REMOTE_READ};
 
@@ -180,19 +180,3 @@ static void access__of_the_qp_is_changed_in_rts(void **unused)
 	post_write(&a, &of_b);
 	EXPECT_WC(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
 }
-
-#define BARE_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ends, teardown_ends)
-
-static const struct CMUnitTest tests[] = {
-	BARE_TEST(both_ends__write),
-	BARE_TEST(one_end__may_be_ready_first),
-	BARE_TEST(request__before_the_peer_is_ready_is_tried_again),
-	BARE_TEST(peer__that_never_gets_ready_is_given_up),
-	BARE_TEST(number__of_no_qp_is_given_up),
-	BARE_TEST(unconnected_sender__is_not_answered),
-	BARE_TEST(loop__to_oneself_writes),
-	BARE_TEST(reset__ends_connect_again),
-	BARE_TEST(access__of_the_qp_is_changed_in_rts),
-};
-
-DEVICE_TESTS("bare_qp", tests)

@@ -14,7 +14,7 @@
 
 /* Each step needs the one before it. (An id without an address is asked nothing:
  * the real library looks into the device of it.) */
-static void steps__cannot_be_left_out(void **unused)
+CM_TEST(steps__cannot_be_left_out)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct sockaddr_storage room;
@@ -30,7 +30,7 @@ static void steps__cannot_be_left_out(void **unused)
 	FAILS(EINVAL, rdma_disconnect(cm.client.id));
 }
 
-static void connect__establishes_both_ends(void **unused)
+CM_TEST(connect__establishes_both_ends)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -51,13 +51,13 @@ static void connect__establishes_both_ends(void **unused)
 	assert_int_equal(event.status, 0);
 }
 
-static void established__ends_send_both_ways(void **unused)
+CM_PAIR_TEST(established__ends_send_both_ways)
 {
 	cm_send_works(&cm.client, &cm.server);
 	cm_send_works(&cm.server, &cm.client);
 }
 
-static void qp__of_the_id_goes_to_rts(void **unused)
+CM_PAIR_TEST(qp__of_the_id_goes_to_rts)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -80,7 +80,7 @@ static struct ibv_qp_attr attributes(const struct rdma_cm_id *id)
 }
 
 /* rdma_set_option(3): the ACK timeout of the QP, where 0 is without end, and its TOS. */
-static void options__are_those_of_the_qp(void **unused)
+CM_TEST(options__are_those_of_the_qp)
 {
 	uint8_t timeouts[] = {0, 17}, tos = 0x60;
 
@@ -94,13 +94,13 @@ static void options__are_those_of_the_qp(void **unused)
 		assert_int_equal(attr.timeout, timeouts[i]);
 		if (!on_rxe()) /* whose QPs have what the path has, not what was set */
 			assert_int_equal(attr.ah_attr.grh.traffic_class, tos);
-		teardown_cm(unused);
-		setup_cm(unused);
+		teardown_cm(state);
+		setup_cm(state);
 	}
 }
 
 /* The CM has no option for it, but it may change in RTS: IBA table "QP state transition". */
-static void rnr_timer__may_change_when_connected(void **unused)
+CM_PAIR_TEST(rnr_timer__may_change_when_connected)
 {
 	struct ibv_qp_attr attr = {.min_rnr_timer = 21};
 
@@ -119,7 +119,7 @@ static void assert_padded(const struct cm_event *event, const unsigned char *dat
 }
 
 /* On IB the messages have a fixed size: what is not used arrives as zeros. */
-static void private_data__arrives_padded(void **unused)
+CM_TEST(private_data__arrives_padded)
 {
 	static const size_t sizes[][2] = {{0, 0}, {1, 1}, {REQ_DATA, REP_DATA}};
 	unsigned char data[256];
@@ -138,12 +138,12 @@ static void private_data__arrives_padded(void **unused)
 		assert_padded(&event, data, sizes[i][1], REP_DATA);
 		event = cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 		assert_int_equal(event.conn.private_data_len, 0);
-		teardown_cm(unused);
-		setup_cm(unused);
+		teardown_cm(state);
+		setup_cm(state);
 	}
 }
 
-static void private_data__too_long_is_refused(void **unused)
+CM_TEST(private_data__too_long_is_refused)
 {
 	static const unsigned char data[256];
 	struct rdma_conn_param request = cm_param(data, REQ_DATA + 1);
@@ -160,7 +160,7 @@ static void private_data__too_long_is_refused(void **unused)
 	FAILS(EINVAL, rdma_reject(cm.server.id, data, REJ_DATA + 1));
 }
 
-static void reject__tells_why(void **unused)
+CM_TEST(reject__tells_why)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	unsigned char data[REJ_DATA];
@@ -178,7 +178,7 @@ static void reject__tells_why(void **unused)
 	FAILS(EINVAL, rdma_accept(cm.server.id, &param));
 }
 
-static void reject__needs_no_data(void **unused)
+CM_TEST(reject__needs_no_data)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -189,7 +189,7 @@ static void reject__needs_no_data(void **unused)
 			 REJECTED_BY_CONSUMER);
 }
 
-static void destroyed__request_is_rejected(void **unused)
+CM_TEST(destroyed__request_is_rejected)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -198,7 +198,7 @@ static void destroyed__request_is_rejected(void **unused)
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
 }
 
-static void port__without_listener_rejects(void **unused)
+CM_TEST(port__without_listener_rejects)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -211,7 +211,7 @@ static void port__without_listener_rejects(void **unused)
 }
 
 /* A bound id that does not listen is no listener. */
-static void port__only_bound_rejects(void **unused)
+CM_TEST(port__only_bound_rejects)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct rdma_cm_id *bound = cm_id(cm.server.channel);
@@ -227,7 +227,7 @@ static void port__only_bound_rejects(void **unused)
 }
 
 /* While a listener is waited for, no other id gets the port of the one that connects. */
-static void port__of_a_refused_id_is_not_lost(void **unused)
+CM_TEST(port__of_a_refused_id_is_not_lost)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct rdma_cm_id *thief = cm_id(cm.server.channel);
@@ -246,7 +246,7 @@ static void port__of_a_refused_id_is_not_lost(void **unused)
 	OK(rdma_destroy_id(thief));
 }
 
-static void parameters__arrive_from_the_other_view(void **unused)
+CM_TEST(parameters__arrive_from_the_other_view)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -295,17 +295,17 @@ static void disconnect_tells(struct cm_end *who, struct cm_end *other)
 	assert_ptr_equal(cm_expect(who->channel, RDMA_CM_EVENT_DISCONNECTED).id, who->id);
 }
 
-static void disconnect__by_the_client_tells_both(void **unused)
+CM_PAIR_TEST(disconnect__by_the_client_tells_both)
 {
 	disconnect_tells(&cm.client, &cm.server);
 }
 
-static void disconnect__by_the_server_tells_both(void **unused)
+CM_PAIR_TEST(disconnect__by_the_server_tells_both)
 {
 	disconnect_tells(&cm.server, &cm.client);
 }
 
-static void disconnect__at_both_ends_at_once(void **unused)
+CM_PAIR_TEST(disconnect__at_both_ends_at_once)
 {
 	OK(rdma_disconnect(cm.client.id));
 	OK(rdma_disconnect(cm.server.id));
@@ -313,7 +313,7 @@ static void disconnect__at_both_ends_at_once(void **unused)
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-static void disconnect__ends_in_timewait_exit(void **unused)
+CM_PAIR_TEST(disconnect__ends_in_timewait_exit)
 {
 	OK(rdma_disconnect(cm.client.id));
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
@@ -325,7 +325,7 @@ static void disconnect__ends_in_timewait_exit(void **unused)
 			 cm.server.id);
 }
 
-static void destroy_id__of_one_end_disconnects_the_other(void **unused)
+CM_PAIR_TEST(destroy_id__of_one_end_disconnects_the_other)
 {
 	OK(ibv_dereg_mr(cm.client.mr));
 	rdma_destroy_qp(cm.client.id);
@@ -335,14 +335,14 @@ static void destroy_id__of_one_end_disconnects_the_other(void **unused)
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-static void listener__may_go_once_connected(void **unused)
+CM_PAIR_TEST(listener__may_go_once_connected)
 {
 	OK(rdma_destroy_id(cm.listener));
 	cm.listener = NULL;
 	cm_send_works(&cm.client, &cm.server);
 }
 
-static void requests__wait_in_the_backlog(void **unused)
+CM_TEST(requests__wait_in_the_backlog)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct rdma_cm_id *clients[8], *servers[8];
@@ -372,7 +372,7 @@ static void requests__wait_in_the_backlog(void **unused)
 	}
 }
 
-static void connect__again_after_a_rejection(void **unused)
+CM_TEST(connect__again_after_a_rejection)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -413,7 +413,7 @@ static struct ibv_qp *own_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
 	return ibv_create_qp(id->pd, &attr);
 }
 
-static void own_qp__is_established_by_hand(void **unused)
+CM_TEST(own_qp__is_established_by_hand)
 {
 	struct rdma_conn_param param = cm_param("hello", 6);
 	struct ibv_cq *client_cq = NULL, *server_cq = NULL;
@@ -457,32 +457,3 @@ static void own_qp__is_established_by_hand(void **unused)
 	OK(ibv_destroy_cq(client_cq));
 	OK(ibv_destroy_cq(server_cq));
 }
-
-static const struct CMUnitTest tests[] = {
-	CM_TEST(steps__cannot_be_left_out),
-	CM_TEST(connect__establishes_both_ends),
-	CM_PAIR_TEST(established__ends_send_both_ways),
-	CM_PAIR_TEST(qp__of_the_id_goes_to_rts),
-	CM_TEST(options__are_those_of_the_qp),
-	CM_PAIR_TEST(rnr_timer__may_change_when_connected),
-	CM_TEST(private_data__arrives_padded),
-	CM_TEST(private_data__too_long_is_refused),
-	CM_TEST(reject__tells_why),
-	CM_TEST(reject__needs_no_data),
-	CM_TEST(destroyed__request_is_rejected),
-	CM_TEST(port__without_listener_rejects),
-	CM_TEST(port__only_bound_rejects),
-	CM_TEST(port__of_a_refused_id_is_not_lost),
-	CM_TEST(parameters__arrive_from_the_other_view),
-	CM_PAIR_TEST(disconnect__by_the_client_tells_both),
-	CM_PAIR_TEST(disconnect__by_the_server_tells_both),
-	CM_PAIR_TEST(disconnect__at_both_ends_at_once),
-	CM_PAIR_TEST(disconnect__ends_in_timewait_exit),
-	CM_PAIR_TEST(destroy_id__of_one_end_disconnects_the_other),
-	CM_PAIR_TEST(listener__may_go_once_connected),
-	CM_TEST(requests__wait_in_the_backlog),
-	CM_TEST(connect__again_after_a_rejection),
-	CM_TEST(own_qp__is_established_by_hand),
-};
-
-DEVICE_TESTS("cm_async", tests)

@@ -73,35 +73,35 @@ static void expect_disconnected(struct cm_end *end)
 	EXPECT_WC(end->id->recv_cq, 7, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void client__killed_disconnects(void **unused)
+TEST(client__killed_disconnects, setup_partner, teardown_partner)
 {
 	partner_is_client();
 	far_die();
 	expect_disconnected(&cm.server);
 }
 
-static void client__that_leaves_disconnects(void **unused)
+TEST(client__that_leaves_disconnects, setup_partner, teardown_partner)
 {
 	partner_is_client();
 	far_leave();
 	expect_disconnected(&cm.server);
 }
 
-static void server__killed_disconnects(void **unused)
+TEST(server__killed_disconnects, setup_partner, teardown_partner)
 {
 	partner_is_server();
 	far_die();
 	expect_disconnected(&cm.client);
 }
 
-static void server__that_leaves_disconnects(void **unused)
+TEST(server__that_leaves_disconnects, setup_partner, teardown_partner)
 {
 	partner_is_server();
 	far_leave();
 	expect_disconnected(&cm.client);
 }
 
-static void request__to_a_killed_peer_fails(void **unused)
+TEST(request__to_a_killed_peer_fails, setup_partner, teardown_partner)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
@@ -115,7 +115,7 @@ static void request__to_a_killed_peer_fails(void **unused)
 	assert_true(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);
 }
 
-static void server__killed_before_it_answers_rejects(void **unused)
+TEST(server__killed_before_it_answers_rejects, setup_partner, teardown_partner)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -126,7 +126,7 @@ static void server__killed_before_it_answers_rejects(void **unused)
 }
 
 /* Whether it accepts or not, the server hears that nothing comes of it. */
-static void client__killed_before_the_answer_is_told(void **unused)
+TEST(client__killed_before_the_answer_is_told, setup_partner, teardown_partner)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -142,7 +142,7 @@ static void client__killed_before_the_answer_is_told(void **unused)
 		assert_int_equal(cm_next(cm.server.channel).type, RDMA_CM_EVENT_REJECTED);
 }
 
-static void port__of_a_killed_server_is_free(void **unused)
+TEST(port__of_a_killed_server_is_free, setup_partner, teardown_partner)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct sockaddr_storage room;
@@ -158,7 +158,7 @@ static void port__of_a_killed_server_is_free(void **unused)
 	OK(rdma_listen(cm.listener, 1));
 }
 
-static void other__connections_stay(void **unused)
+TEST(other__connections_stay, setup_partner, teardown_partner)
 {
 	struct cm_end survivor;
 
@@ -174,19 +174,3 @@ static void other__connections_stay(void **unused)
 	rdma_destroy_qp(survivor.id);
 	OK(rdma_destroy_id(survivor.id));
 }
-
-#define DEATH_TEST(test) cmocka_unit_test_setup_teardown(test, setup_partner, teardown_partner)
-
-static const struct CMUnitTest tests[] = {
-	DEATH_TEST(client__killed_disconnects),
-	DEATH_TEST(client__that_leaves_disconnects),
-	DEATH_TEST(server__killed_disconnects),
-	DEATH_TEST(server__that_leaves_disconnects),
-	DEATH_TEST(request__to_a_killed_peer_fails),
-	DEATH_TEST(server__killed_before_it_answers_rejects),
-	DEATH_TEST(client__killed_before_the_answer_is_told),
-	DEATH_TEST(port__of_a_killed_server_is_free),
-	DEATH_TEST(other__connections_stay),
-};
-
-DEVICE_TESTS("cm_death", tests)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void create_id__fills_in_what_is_known(void **unused)
+CM_TEST(create_id__fills_in_what_is_known)
 {
 	assert_ptr_equal(cm.client.id->channel, cm.client.channel);
 	assert_ptr_equal(cm.client.id->context, &cm);
@@ -23,7 +23,7 @@ static void create_id__fills_in_what_is_known(void **unused)
 	assert_null(cm.client.id->qp);
 }
 
-static void create_id__refuses_port_spaces_it_does_not_know(void **unused)
+CM_TEST(create_id__refuses_port_spaces_it_does_not_know)
 {
 	struct rdma_cm_id *id = NULL;
 
@@ -31,7 +31,7 @@ static void create_id__refuses_port_spaces_it_does_not_know(void **unused)
 			 -1);
 }
 
-static void resolve__finds_device_and_address(void **unused)
+CM_TEST(resolve__finds_device_and_address)
 {
 	struct sockaddr_storage room;
 	struct sockaddr *addr = test_sockaddr(test_addr(), cm.port, &room);
@@ -49,7 +49,7 @@ static void resolve__finds_device_and_address(void **unused)
 	assert_int_not_equal(rdma_get_src_port(id), 0);
 }
 
-static void resolve__shares_the_context_of_a_device(void **unused)
+CM_TEST(resolve__shares_the_context_of_a_device)
 {
 	struct rdma_cm_id *other = cm_id(cm.client.channel);
 
@@ -60,7 +60,7 @@ static void resolve__shares_the_context_of_a_device(void **unused)
 	OK(rdma_destroy_id(other));
 }
 
-static void get_devices__has_that_of_the_id(void **unused)
+CM_TEST(get_devices__has_that_of_the_id)
 {
 	int count = 0;
 	bool found = false;
@@ -76,7 +76,7 @@ static void get_devices__has_that_of_the_id(void **unused)
 }
 
 /* rdma_create_qp() brings the QP to INIT, so that receives can be posted. */
-static void create_qp__makes_one_in_init_and_its_queues(void **unused)
+CM_TEST(create_qp__makes_one_in_init_and_its_queues)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -97,7 +97,7 @@ static void create_qp__makes_one_in_init_and_its_queues(void **unused)
 }
 
 /* Queues and PD of the program's own are used as they are, and stay its own. */
-static void create_qp__takes_queues_of_the_program(void **unused)
+CM_TEST(create_qp__takes_queues_of_the_program)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
@@ -116,7 +116,7 @@ static void create_qp__takes_queues_of_the_program(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void create_qp__refuses_a_pd_of_another_context(void **unused)
+CM_TEST(create_qp__refuses_a_pd_of_another_context)
 {
 	struct ibv_context *context = open_device();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -131,7 +131,7 @@ static void create_qp__refuses_a_pd_of_another_context(void **unused)
 	OK(ibv_close_device(context));
 }
 
-static void create_qp_ex__makes_an_extended_one(void **unused)
+CM_TEST(create_qp_ex__makes_an_extended_one)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
@@ -145,7 +145,7 @@ static void create_qp_ex__makes_an_extended_one(void **unused)
 	assert_non_null(ibv_qp_to_qp_ex(cm.client.id->qp));
 }
 
-static void create_srq__is_taken_by_the_qp(void **unused)
+CM_TEST(create_srq__is_taken_by_the_qp)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 5, .max_sge = 1}};
 
@@ -159,7 +159,7 @@ static void create_srq__is_taken_by_the_qp(void **unused)
 	assert_null(cm.client.id->srq);
 }
 
-static void ports__are_chosen_and_told(void **unused)
+CM_TEST(ports__are_chosen_and_told)
 {
 	struct rdma_cm_id *other = cm_listen(cm.server.channel, test_addr(), 1);
 
@@ -169,14 +169,14 @@ static void ports__are_chosen_and_told(void **unused)
 	OK(rdma_destroy_id(other));
 }
 
-static void port__in_use_is_refused(void **unused)
+CM_TEST(port__in_use_is_refused)
 {
 	struct sockaddr_storage room;
 
 	FAILS(EADDRINUSE, rdma_bind_addr(cm.client.id, test_sockaddr(test_addr(), cm.port, &room)));
 }
 
-static void port__is_free_after_its_listener(void **unused)
+CM_TEST(port__is_free_after_its_listener)
 {
 	struct sockaddr_storage room;
 	struct rdma_cm_id *id = cm_id(cm.server.channel);
@@ -187,7 +187,7 @@ static void port__is_free_after_its_listener(void **unused)
 	OK(rdma_listen(id, 1));
 }
 
-static void bind__to_a_foreign_address_is_refused(void **unused)
+CM_TEST(bind__to_a_foreign_address_is_refused)
 {
 	struct sockaddr_storage room;
 
@@ -198,7 +198,7 @@ static void bind__to_a_foreign_address_is_refused(void **unused)
 }
 
 /* cma_bind_addr() in drivers/infiniband/core/cma.c: a loopback address is any device's. */
-static void bind__to_loopback_chooses_no_device(void **unused)
+CM_TEST(bind__to_loopback_chooses_no_device)
 {
 	static const char *const addresses[] = {"127.0.0.1", "::1"};
 	struct sockaddr_storage room;
@@ -215,7 +215,7 @@ static void bind__to_loopback_chooses_no_device(void **unused)
 }
 
 /* The route is another matter: the kernel has none to a loopback address over RoCE. */
-static void resolve__to_loopback_chooses_a_device(void **unused)
+CM_TEST(resolve__to_loopback_chooses_a_device)
 {
 	struct rdma_cm_id *id = cm.client.id;
 	struct sockaddr_storage room;
@@ -225,7 +225,7 @@ static void resolve__to_loopback_chooses_a_device(void **unused)
 	assert_non_null(id->verbs);
 }
 
-static void listen__on_any_address_serves_this_one(void **unused)
+CM_TEST(listen__on_any_address_serves_this_one)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -241,7 +241,7 @@ static void listen__on_any_address_serves_this_one(void **unused)
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-static void channel__nonblocking_has_no_event(void **unused)
+CM_TEST(channel__nonblocking_has_no_event)
 {
 	struct rdma_cm_event *event = NULL;
 
@@ -252,7 +252,7 @@ static void channel__nonblocking_has_no_event(void **unused)
 	FAILS(EAGAIN, rdma_get_cm_event(cm.client.channel, &event));
 }
 
-static void migrate__takes_later_events_along(void **unused)
+CM_TEST(migrate__takes_later_events_along)
 {
 	struct rdma_event_channel *other = rdma_create_event_channel();
 
@@ -264,7 +264,7 @@ static void migrate__takes_later_events_along(void **unused)
 	rdma_destroy_event_channel(other);
 }
 
-static void migrate__takes_waiting_events_along(void **unused)
+CM_TEST(migrate__takes_waiting_events_along)
 {
 	struct rdma_event_channel *other = rdma_create_event_channel();
 	struct sockaddr_storage room;
@@ -278,7 +278,7 @@ static void migrate__takes_waiting_events_along(void **unused)
 	rdma_destroy_event_channel(other);
 }
 
-static void migrated__connection_is_told_of_its_end(void **unused)
+CM_PAIR_TEST(migrated__connection_is_told_of_its_end)
 {
 	struct rdma_event_channel *other = rdma_create_event_channel();
 
@@ -294,7 +294,7 @@ static void migrated__connection_is_told_of_its_end(void **unused)
 	rdma_destroy_event_channel(other);
 }
 
-static void migrated__listener_hears_on_the_new_channel(void **unused)
+CM_TEST(migrated__listener_hears_on_the_new_channel)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct rdma_event_channel *other = rdma_create_event_channel();
@@ -310,7 +310,7 @@ static void migrated__listener_hears_on_the_new_channel(void **unused)
 	rdma_destroy_event_channel(other);
 }
 
-static void listeners__get_their_own_requests(void **unused)
+CM_TEST(listeners__get_their_own_requests)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct rdma_cm_id *other = cm_listen(cm.server.channel, test_addr(), 1);
@@ -325,7 +325,7 @@ static void listeners__get_their_own_requests(void **unused)
 }
 
 /* A bound client comes from the port it chose. */
-static void resolve__keeps_the_port_of_a_bound_id(void **unused)
+CM_TEST(resolve__keeps_the_port_of_a_bound_id)
 {
 	struct sockaddr_storage room;
 
@@ -351,7 +351,7 @@ static void *destroy_id(void *argument)
 }
 
 /* rdma_destroy_id(3): "Users must ... acknowledge an associated events"; it waits. */
-static void destroy_id__waits_for_the_ack(void **unused)
+CM_TEST(destroy_id__waits_for_the_ack)
 {
 	struct destroyer destroyer = {cm.client.id, -2};
 	struct rdma_cm_event *event = NULL;
@@ -371,7 +371,7 @@ static void destroy_id__waits_for_the_ack(void **unused)
 }
 
 /* Events not taken go with their id. */
-static void destroy_id__drops_its_waiting_events(void **unused)
+CM_TEST(destroy_id__drops_its_waiting_events)
 {
 	struct sockaddr_storage room;
 
@@ -415,7 +415,7 @@ static bool sleeps_or_has_ended(int tid)
 }
 
 /* rping does so: the thread sleeps on, as one in the kernel does, until it is cancelled. */
-static void destroy_channel__leaves_its_reader_asleep(void **unused)
+CM_TEST(destroy_channel__leaves_its_reader_asleep)
 {
 	struct sockaddr_storage room;
 	struct sockaddr *addr = test_sockaddr(test_addr(), cm.port, &room);
@@ -441,7 +441,7 @@ static void destroy_channel__leaves_its_reader_asleep(void **unused)
 	}
 }
 
-static void event_strings__are_those_of_the_manual(void **unused)
+CM_TEST(event_strings__are_those_of_the_manual)
 {
 	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED),
 			    "RDMA_CM_EVENT_ADDR_RESOLVED");
@@ -450,7 +450,7 @@ static void event_strings__are_those_of_the_manual(void **unused)
 	assert_string_equal(rdma_event_str((enum rdma_cm_event_type)99), "UNKNOWN EVENT");
 }
 
-static void set_option__takes_what_programs_set(void **unused)
+CM_TEST(set_option__takes_what_programs_set)
 {
 	int one = 1;
 	uint8_t timeout = 16, tos = 0;
@@ -464,37 +464,3 @@ static void set_option__takes_what_programs_set(void **unused)
 	FAILS(EINVAL,
 	      rdma_set_option(cm.client.id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &one, sizeof(one)));
 }
-
-static const struct CMUnitTest tests[] = {
-	CM_TEST(create_id__fills_in_what_is_known),
-	CM_TEST(create_id__refuses_port_spaces_it_does_not_know),
-	CM_TEST(resolve__finds_device_and_address),
-	CM_TEST(resolve__shares_the_context_of_a_device),
-	CM_TEST(get_devices__has_that_of_the_id),
-	CM_TEST(create_qp__makes_one_in_init_and_its_queues),
-	CM_TEST(ports__are_chosen_and_told),
-	CM_TEST(port__in_use_is_refused),
-	CM_TEST(port__is_free_after_its_listener),
-	CM_TEST(bind__to_a_foreign_address_is_refused),
-	CM_TEST(bind__to_loopback_chooses_no_device),
-	CM_TEST(resolve__to_loopback_chooses_a_device),
-	CM_TEST(listen__on_any_address_serves_this_one),
-	CM_TEST(channel__nonblocking_has_no_event),
-	CM_TEST(migrate__takes_later_events_along),
-	CM_TEST(migrate__takes_waiting_events_along),
-	CM_PAIR_TEST(migrated__connection_is_told_of_its_end),
-	CM_TEST(destroy_id__waits_for_the_ack),
-	CM_TEST(destroy_id__drops_its_waiting_events),
-	CM_TEST(destroy_channel__leaves_its_reader_asleep),
-	CM_TEST(create_qp__takes_queues_of_the_program),
-	CM_TEST(create_qp__refuses_a_pd_of_another_context),
-	CM_TEST(create_qp_ex__makes_an_extended_one),
-	CM_TEST(create_srq__is_taken_by_the_qp),
-	CM_TEST(migrated__listener_hears_on_the_new_channel),
-	CM_TEST(listeners__get_their_own_requests),
-	CM_TEST(resolve__keeps_the_port_of_a_bound_id),
-	CM_TEST(event_strings__are_those_of_the_manual),
-	CM_TEST(set_option__takes_what_programs_set),
-};
-
-DEVICE_TESTS("cm_id", tests)

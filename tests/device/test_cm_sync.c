@@ -107,13 +107,13 @@ static void resolve_client(void)
 	OK(make_qp(cm.client.id));
 }
 
-static void create_id__has_a_channel_of_its_own(void **unused)
+TEST(create_id__has_a_channel_of_its_own, setup_sync, teardown_sync)
 {
 	assert_non_null(cm.client.id->channel);
 	assert_ptr_not_equal(cm.client.id->channel, listener->channel);
 }
 
-static void connect__returns_when_established(void **unused)
+TEST(connect__returns_when_established, setup_sync, teardown_sync)
 {
 	struct rdma_conn_param param = cm_param("request", 8);
 
@@ -129,7 +129,7 @@ static void connect__returns_when_established(void **unused)
 	assert_int_equal(server.id->event->event, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-static void connect__tells_of_a_rejection(void **unused)
+TEST(connect__tells_of_a_rejection, setup_sync, teardown_sync)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -141,7 +141,7 @@ static void connect__tells_of_a_rejection(void **unused)
 	assert_string_equal(cm.client.id->event->param.conn.private_data, "no");
 }
 
-static void connect__tells_of_a_port_without_listener(void **unused)
+TEST(connect__tells_of_a_port_without_listener, setup_sync, teardown_sync)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 	struct sockaddr_storage room;
@@ -174,7 +174,7 @@ static void connect_both(void)
 }
 
 /* Each waits for the other one to disconnect as well. */
-static void disconnect__returns_when_both_have(void **unused)
+TEST(disconnect__returns_when_both_have, setup_sync, teardown_sync)
 {
 	connect_both();
 	OK(pthread_create(&server_thread, NULL, disconnect_server, NULL));
@@ -182,7 +182,7 @@ static void disconnect__returns_when_both_have(void **unused)
 	join_server();
 }
 
-static void connected__id_moves_to_a_channel_and_back(void **unused)
+TEST(connected__id_moves_to_a_channel_and_back, setup_sync, teardown_sync)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 
@@ -201,23 +201,9 @@ static void connected__id_moves_to_a_channel_and_back(void **unused)
 }
 
 /* A request comes up as an id in the listener's mode. */
-static void get_request__gives_a_synchronous_id(void **unused)
+TEST(get_request__gives_a_synchronous_id, setup_sync, teardown_sync)
 {
 	connect_both();
 	assert_non_null(server.id->channel);
 	assert_ptr_not_equal(server.id->channel, listener->channel);
 }
-
-#define SYNC_TEST(test) cmocka_unit_test_setup_teardown(test, setup_sync, teardown_sync)
-
-static const struct CMUnitTest tests[] = {
-	SYNC_TEST(create_id__has_a_channel_of_its_own),
-	SYNC_TEST(connect__returns_when_established),
-	SYNC_TEST(connect__tells_of_a_rejection),
-	SYNC_TEST(connect__tells_of_a_port_without_listener),
-	SYNC_TEST(disconnect__returns_when_both_have),
-	SYNC_TEST(connected__id_moves_to_a_channel_and_back),
-	SYNC_TEST(get_request__gives_a_synchronous_id),
-};
-
-DEVICE_TESTS("cm_sync", tests)

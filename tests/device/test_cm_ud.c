@@ -165,7 +165,7 @@ static enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return attr.qp_state;
 }
 
-static void client__is_told_the_queue_pair(void **unused)
+TEST(client__is_told_the_queue_pair, setup_ids, teardown_ids)
 {
 	struct told told = connect_both();
 
@@ -178,7 +178,7 @@ static void client__is_told_the_queue_pair(void **unused)
 	assert_memory_equal(told.data, "yes\0", 4);
 }
 
-static void private_data__of_the_request_arrive(void **unused)
+TEST(private_data__of_the_request_arrive, setup_ids, teardown_ids)
 {
 	unsigned char data[REQ_DATA];
 
@@ -187,7 +187,7 @@ static void private_data__of_the_request_arrive(void **unused)
 	assert_memory_equal(take_request().data, data, sizeof(data));
 }
 
-static void queue_pair__is_ready_at_once(void **unused)
+TEST(queue_pair__is_ready_at_once, setup_ids, teardown_ids)
 {
 	struct ibv_qp_init_attr attr = {.cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
 
@@ -197,7 +197,7 @@ static void queue_pair__is_ready_at_once(void **unused)
 	assert_int_equal(state_of(cm.client->qp), IBV_QPS_RTS);
 }
 
-static void datagram__goes_where_the_event_tells(void **unused)
+TEST(datagram__goes_where_the_event_tells, setup_ids, teardown_ids)
 {
 	struct told told = connect_both();
 	struct ibv_ah *ah = ibv_create_ah(cm.client->pd, &told.ud.ah_attr);
@@ -230,7 +230,7 @@ static void datagram__goes_where_the_event_tells(void **unused)
 	OK(ibv_destroy_ah(ah));
 }
 
-static void rejection__is_told_as_unreachable(void **unused)
+TEST(rejection__is_told_as_unreachable, setup_ids, teardown_ids)
 {
 	struct told told;
 
@@ -242,7 +242,7 @@ static void rejection__is_told_as_unreachable(void **unused)
 	assert_memory_equal(told.data, "no\0", 3);
 }
 
-static void port__of_nobody_is_unreachable(void **unused)
+TEST(port__of_nobody_is_unreachable, setup_ids, teardown_ids)
 {
 	struct rdma_conn_param param = {0};
 	uint16_t port = ntohs(rdma_get_src_port(cm.listener));
@@ -255,7 +255,7 @@ static void port__of_nobody_is_unreachable(void **unused)
 }
 
 /* A listener for connections has nothing for datagrams, and the other way round. */
-static void listener__of_the_other_kind_is_none(void **unused)
+TEST(listener__of_the_other_kind_is_none, setup_ids, teardown_ids)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_conn_param param = {0};
@@ -274,7 +274,7 @@ static void listener__of_the_other_kind_is_none(void **unused)
 	rdma_destroy_event_channel(channel);
 }
 
-static void client__that_left_is_answered_to_nobody(void **unused)
+TEST(client__that_left_is_answered_to_nobody, setup_ids, teardown_ids)
 {
 	struct rdma_conn_param param = {0};
 
@@ -295,7 +295,7 @@ static struct sockaddr_in group_address(unsigned char last)
 }
 
 /* cma_iboe_set_mgid() and cma_iboe_join_multicast() in drivers/infiniband/core/cma.c */
-static void join__tells_where_to_send(void **unused)
+TEST(join__tells_where_to_send, setup_ids, teardown_ids)
 {
 	const unsigned char expected[16] = {[10] = 0xff, 0xff, 239, 1, 2, 3};
 	struct sockaddr_in addr = group_address(3);
@@ -314,7 +314,7 @@ static void join__tells_where_to_send(void **unused)
 	OK(rdma_leave_multicast(cm.client, (struct sockaddr *)&addr));
 }
 
-static void leaving__what_was_not_joined_fails(void **unused)
+TEST(leaving__what_was_not_joined_fails, setup_ids, teardown_ids)
 {
 	struct sockaddr_in addr = group_address(4), other = group_address(5);
 
@@ -328,28 +328,10 @@ static void leaving__what_was_not_joined_fails(void **unused)
 }
 
 /* rdma_join_multicast() in drivers/infiniband/core/cma.c */
-static void joining__comes_before_the_route(void **unused)
+TEST(joining__comes_before_the_route, setup_ids, teardown_ids)
 {
 	struct sockaddr_in addr = group_address(6);
 
 	resolve(cm.client, ntohs(rdma_get_src_port(cm.listener)));
 	FAILS(EINVAL, rdma_join_multicast(cm.client, (struct sockaddr *)&addr, NULL));
 }
-
-#define CM_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ids, teardown_ids)
-
-static const struct CMUnitTest tests[] = {
-	CM_TEST(client__is_told_the_queue_pair),
-	CM_TEST(private_data__of_the_request_arrive),
-	CM_TEST(queue_pair__is_ready_at_once),
-	CM_TEST(datagram__goes_where_the_event_tells),
-	CM_TEST(rejection__is_told_as_unreachable),
-	CM_TEST(port__of_nobody_is_unreachable),
-	CM_TEST(listener__of_the_other_kind_is_none),
-	CM_TEST(client__that_left_is_answered_to_nobody),
-	CM_TEST(join__tells_where_to_send),
-	CM_TEST(leaving__what_was_not_joined_fails),
-	CM_TEST(joining__comes_before_the_route),
-};
-
-DEVICE_TESTS("cm_ud", tests)

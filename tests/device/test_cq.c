@@ -35,7 +35,7 @@ static void write_once(void)
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 }
 
-static void create__gives_as_many_entries_or_more(void **unused)
+TEST(create__gives_as_many_entries_or_more)
 {
 	struct ibv_device_attr attr;
 	struct ibv_context *context = open_device();
@@ -55,7 +55,7 @@ static void create__gives_as_many_entries_or_more(void **unused)
 	OK(ibv_close_device(context));
 }
 
-static void create__refuses_what_the_device_has_not(void **unused)
+TEST(create__refuses_what_the_device_has_not)
 {
 	struct ibv_context *context = open_device();
 	struct ibv_device_attr attr;
@@ -68,7 +68,7 @@ static void create__refuses_what_the_device_has_not(void **unused)
 	OK(ibv_close_device(context));
 }
 
-static void resize__keeps_the_completions(void **unused)
+PAIR_TEST(resize__keeps_the_completions)
 {
 	for (uint64_t id = 1; id <= 4; id++) {
 		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
@@ -85,7 +85,7 @@ static void resize__keeps_the_completions(void **unused)
 		EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
 }
 
-static void poll__gives_no_more_than_asked(void **unused)
+PAIR_TEST(poll__gives_no_more_than_asked)
 {
 	struct ibv_wc wcs[8];
 	double until = deadline();
@@ -109,7 +109,7 @@ static void poll__gives_no_more_than_asked(void **unused)
 	assert_int_equal(ibv_poll_cq(w.near.cq, 8, wcs), 0);
 }
 
-static void armed__cq_gives_one_event(void **unused)
+PAIR_TEST(armed__cq_gives_one_event)
 {
 	OK(ibv_req_notify_cq(w.near.cq, 0));
 	expect_no_event();
@@ -121,7 +121,7 @@ static void armed__cq_gives_one_event(void **unused)
 	expect_no_event();
 }
 
-static void armed__twice_gives_one_event(void **unused)
+PAIR_TEST(armed__twice_gives_one_event)
 {
 	OK(ibv_req_notify_cq(w.near.cq, 0));
 	OK(ibv_req_notify_cq(w.near.cq, 0));
@@ -131,14 +131,14 @@ static void armed__twice_gives_one_event(void **unused)
 	expect_no_event();
 }
 
-static void unarmed__cq_gives_none(void **unused)
+PAIR_TEST(unarmed__cq_gives_none)
 {
 	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	expect_no_event();
 }
 
 /* IBA 11.4.2.2: the event is for what comes after the request for it. */
-static void armed__late_tells_nothing_of_what_is_there(void **unused)
+PAIR_TEST(armed__late_tells_nothing_of_what_is_there)
 {
 	write_once();
 	struct ibv_wc wc = next_wc(w.near.cq); /* the first has come, and the second will: */
@@ -151,7 +151,7 @@ static void armed__late_tells_nothing_of_what_is_there(void **unused)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 }
 
-static void armed__again_in_the_event_gives_the_next(void **unused)
+PAIR_TEST(armed__again_in_the_event_gives_the_next)
 {
 	for (int i = 0; i < 20; i++) {
 		OK(ibv_req_notify_cq(w.near.cq, 0));
@@ -161,7 +161,7 @@ static void armed__again_in_the_event_gives_the_next(void **unused)
 	}
 }
 
-static void solicited__arm_waits_for_a_solicited_message(void **unused)
+PAIR_TEST(solicited__arm_waits_for_a_solicited_message)
 {
 	recv_near(1, 0, 64);
 	recv_near(2, 0, 64);
@@ -175,7 +175,7 @@ static void solicited__arm_waits_for_a_solicited_message(void **unused)
 	EXPECT_WC(w.near.cq, 2, IBV_WC_SUCCESS);
 }
 
-static void solicited__arm_takes_an_error_for_one(void **unused)
+PAIR_TEST(solicited__arm_takes_an_error_for_one)
 {
 	recv_near(1, 0, 64);
 	OK(ibv_req_notify_cq(w.near.cq, 1));
@@ -185,7 +185,7 @@ static void solicited__arm_takes_an_error_for_one(void **unused)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void solicited__message_serves_an_arm_for_any(void **unused)
+PAIR_TEST(solicited__message_serves_an_arm_for_any)
 {
 	recv_near(1, 0, 64);
 	OK(ibv_req_notify_cq(w.near.cq, 0));
@@ -195,7 +195,7 @@ static void solicited__message_serves_an_arm_for_any(void **unused)
 }
 
 /* The event was for a completion that is there no more: it is given still. */
-static void event__stays_when_the_completion_is_polled(void **unused)
+PAIR_TEST(event__stays_when_the_completion_is_polled)
 {
 	OK(ibv_req_notify_cq(w.near.cq, 0));
 	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
@@ -203,7 +203,7 @@ static void event__stays_when_the_completion_is_polled(void **unused)
 	expect_no_wc(w.near.cq);
 }
 
-static void channel__serves_two_queues(void **unused)
+PAIR_TEST(channel__serves_two_queues)
 {
 	int name = 0;
 	struct ibv_cq *other = ibv_create_cq(w.near.context, 4, &name, w.near.channel, 0);
@@ -218,12 +218,12 @@ static void channel__serves_two_queues(void **unused)
 	OK(ibv_destroy_cq(other));
 }
 
-static void channel__is_busy_while_a_queue_uses_it(void **unused)
+PAIR_TEST(channel__is_busy_while_a_queue_uses_it)
 {
 	FAILS(EBUSY, ibv_destroy_comp_channel(w.near.channel));
 }
 
-static void destroy__is_busy_while_a_qp_uses_it(void **unused)
+PAIR_TEST(destroy__is_busy_while_a_qp_uses_it)
 {
 	FAILS(EBUSY, ibv_destroy_cq(w.near.cq));
 }
@@ -243,7 +243,7 @@ static void *wait_for_event(void *argument)
 	return NULL;
 }
 
-static void get_cq_event__blocks_until_there_is_one(void **unused)
+PAIR_TEST(get_cq_event__blocks_until_there_is_one)
 {
 	struct waiter waiter = {.channel = w.near.channel, .result = -2};
 	pthread_t thread;
@@ -266,7 +266,7 @@ static void *destroy_cq(void *argument)
 }
 
 /* ibv_get_cq_event(3): "destroy waits for all events to be acknowledged". */
-static void destroy__waits_for_the_ack(void **unused)
+PAIR_TEST(destroy__waits_for_the_ack)
 {
 	struct waiter waiter = {.result = -2};
 	struct ibv_cq *cq = NULL;
@@ -288,7 +288,7 @@ static void destroy__waits_for_the_ack(void **unused)
 }
 
 /* More completions than there is room for: the CQ is lost, with an event. */
-static void overflow__is_an_asynchronous_event(void **unused)
+OWN_PAIR_TEST(overflow__is_an_asynchronous_event)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 
@@ -319,7 +319,7 @@ static int64_t now_us(void)
 }
 
 /* ibv_modify_cq(3): "number of completions per event". */
-static void moderated__cq_gives_an_event_for_so_many(void **unused)
+PAIR_TEST(moderated__cq_gives_an_event_for_so_many)
 {
 	bool was_quick = false; /* else the period may have ended, and nothing is shown */
 
@@ -342,7 +342,7 @@ static void moderated__cq_gives_an_event_for_so_many(void **unused)
 }
 
 /* ... and "in micro seconds": then fewer will do. */
-static void moderated__cq_gives_an_event_after_the_period(void **unused)
+PAIR_TEST(moderated__cq_gives_an_event_after_the_period)
 {
 	moderate(1000, 2000);
 	for (int i = 0; i < 5; i++) {
@@ -353,7 +353,7 @@ static void moderated__cq_gives_an_event_after_the_period(void **unused)
 	expect_no_event();
 }
 
-static void moderated__cq_gives_events_for_receives_too(void **unused)
+PAIR_TEST(moderated__cq_gives_events_for_receives_too)
 {
 	moderate(1000, 2000);
 	recv_near(1, 0, 64);
@@ -364,7 +364,7 @@ static void moderated__cq_gives_events_for_receives_too(void **unused)
 	far_expect(1, IBV_WC_SUCCESS);
 }
 
-static void moderation__ends_with_0(void **unused)
+PAIR_TEST(moderation__ends_with_0)
 {
 	bool was_quick = false; /* before the period that does not count any more */
 
@@ -381,14 +381,14 @@ static void moderation__ends_with_0(void **unused)
 	assert_true(was_quick);
 }
 
-static void moderated__cq_can_be_destroyed_while_it_waits(void **unused)
+PAIR_TEST(moderated__cq_can_be_destroyed_while_it_waits)
 {
 	moderate(1000, UINT16_MAX);
 	OK(ibv_req_notify_cq(w.near.cq, 0));
 	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 }
 
-static void modify__refuses_an_unknown_attribute(void **unused)
+PAIR_TEST(modify__refuses_an_unknown_attribute)
 {
 	struct ibv_modify_cq_attr attr = {1u << 30, {0, 0}};
 	int result = ibv_modify_cq(w.near.cq, &attr);
@@ -397,7 +397,7 @@ static void modify__refuses_an_unknown_attribute(void **unused)
 	FAILS(EINVAL, result);
 }
 
-static void create_cq_ex__makes_a_queue_that_plain_calls_poll(void **unused)
+PAIR_TEST(create_cq_ex__makes_a_queue_that_plain_calls_poll)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 10, .channel = w.near.channel};
 	struct ibv_cq_ex *extended = ibv_create_cq_ex(w.near.context, &attr);
@@ -408,34 +408,3 @@ static void create_cq_ex__makes_a_queue_that_plain_calls_poll(void **unused)
 	expect_no_wc(ibv_cq_ex_to_cq(extended));
 	OK(ibv_destroy_cq(ibv_cq_ex_to_cq(extended)));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(create__gives_as_many_entries_or_more),
-	cmocka_unit_test(create__refuses_what_the_device_has_not),
-	PAIR_TEST(resize__keeps_the_completions),
-	PAIR_TEST(poll__gives_no_more_than_asked),
-	PAIR_TEST(armed__cq_gives_one_event),
-	PAIR_TEST(armed__twice_gives_one_event),
-	PAIR_TEST(unarmed__cq_gives_none),
-	PAIR_TEST(armed__late_tells_nothing_of_what_is_there),
-	PAIR_TEST(armed__again_in_the_event_gives_the_next),
-	PAIR_TEST(solicited__arm_waits_for_a_solicited_message),
-	PAIR_TEST(solicited__arm_takes_an_error_for_one),
-	PAIR_TEST(solicited__message_serves_an_arm_for_any),
-	PAIR_TEST(event__stays_when_the_completion_is_polled),
-	PAIR_TEST(channel__serves_two_queues),
-	PAIR_TEST(channel__is_busy_while_a_queue_uses_it),
-	PAIR_TEST(destroy__is_busy_while_a_qp_uses_it),
-	PAIR_TEST(get_cq_event__blocks_until_there_is_one),
-	PAIR_TEST(destroy__waits_for_the_ack),
-	OWN_PAIR_TEST(overflow__is_an_asynchronous_event),
-	PAIR_TEST(moderated__cq_gives_an_event_for_so_many),
-	PAIR_TEST(moderated__cq_gives_an_event_after_the_period),
-	PAIR_TEST(moderated__cq_gives_events_for_receives_too),
-	PAIR_TEST(moderation__ends_with_0),
-	PAIR_TEST(moderated__cq_can_be_destroyed_while_it_waits),
-	PAIR_TEST(modify__refuses_an_unknown_attribute),
-	PAIR_TEST(create_cq_ex__makes_a_queue_that_plain_calls_poll),
-};
-
-DEVICE_TESTS("cq", tests)

@@ -78,7 +78,7 @@ static void write_with_id(uint64_t id)
 	post(wr);
 }
 
-static void poll__without_completions_says_so(void **unused)
+TEST(poll__without_completions_says_so, setup_ex, teardown_pair)
 {
 	struct ibv_poll_cq_attr attr = {0};
 
@@ -86,7 +86,7 @@ static void poll__without_completions_says_so(void **unused)
 	assert_int_equal(ibv_start_poll(cq, &attr), ENOENT);
 }
 
-static void poll__refuses_an_unknown_attribute(void **unused)
+TEST(poll__refuses_an_unknown_attribute, setup_ex, teardown_pair)
 {
 	struct ibv_poll_cq_attr attr = {.comp_mask = 1};
 
@@ -94,7 +94,7 @@ static void poll__refuses_an_unknown_attribute(void **unused)
 	FAILS(EINVAL, ibv_start_poll(cq, &attr));
 }
 
-static void poll__tells_of_a_send(void **unused)
+TEST(poll__tells_of_a_send, setup_ex, teardown_pair)
 {
 	write_with_id(77);
 	start();
@@ -106,7 +106,7 @@ static void poll__tells_of_a_send(void **unused)
 	ibv_end_poll(cq);
 }
 
-static void poll__tells_of_a_receive(void **unused)
+TEST(poll__tells_of_a_receive, setup_ex, teardown_pair)
 {
 	recv_near(5, 0, 100);
 	far_send(6, 0, 80);
@@ -120,7 +120,7 @@ static void poll__tells_of_a_receive(void **unused)
 	far_expect(6, IBV_WC_SUCCESS);
 }
 
-static void poll__tells_immediate_data(void **unused)
+TEST(poll__tells_immediate_data, setup_ex, teardown_pair)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_SEND_WITH_IMM, 0, 8, 0), *bad = NULL;
 	struct ibv_qp *first = w.near.qp, *second;
@@ -144,7 +144,7 @@ static void poll__tells_immediate_data(void **unused)
 	w.near.qp = first;
 }
 
-static void poll__goes_through_a_batch_in_order(void **unused)
+TEST(poll__goes_through_a_batch_in_order, setup_ex, teardown_pair)
 {
 	int last;
 
@@ -164,7 +164,7 @@ static void poll__goes_through_a_batch_in_order(void **unused)
 		poll__without_completions_says_so(NULL);
 }
 
-static void poll__of_a_batch_leaves_the_rest(void **unused)
+TEST(poll__of_a_batch_leaves_the_rest, setup_ex, teardown_pair)
 {
 	write_with_id(1);
 	write_with_id(2);
@@ -176,7 +176,7 @@ static void poll__of_a_batch_leaves_the_rest(void **unused)
 }
 
 /* The slots of the send queue come back as with ibv_poll_cq(). */
-static void poll__makes_room_in_the_send_queue(void **unused)
+TEST(poll__makes_room_in_the_send_queue, setup_ex, teardown_pair)
 {
 	for (uint64_t id = 1; id <= 100; id++) {
 		write_with_id(id);
@@ -186,7 +186,7 @@ static void poll__makes_room_in_the_send_queue(void **unused)
 	}
 }
 
-static void poll__tells_a_failure(void **unused)
+TEST(poll__tells_a_failure, setup_ex, teardown_pair)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -201,7 +201,7 @@ static void poll__tells_a_failure(void **unused)
 	ibv_end_poll(cq);
 }
 
-static void plain_poll__takes_from_the_same_queue(void **unused)
+TEST(plain_poll__takes_from_the_same_queue, setup_ex, teardown_pair)
 {
 	write_with_id(1);
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
@@ -239,7 +239,7 @@ static void *poll_many(void *sum)
 }
 
 /* By default all objects are safe for several threads: ibv_alloc_td(3). */
-static void poll__by_two_threads_gives_each_completion_once(void **unused)
+TEST(poll__by_two_threads_gives_each_completion_once, setup_ex, teardown_pair)
 {
 	uint64_t ours = 0, theirs = 0;
 	pthread_t thread;
@@ -255,7 +255,7 @@ static void poll__by_two_threads_gives_each_completion_once(void **unused)
 	assert_int_equal(ours + theirs, 400 * 401 / 2);
 }
 
-static void event__comes_from_an_extended_queue(void **unused)
+TEST(event__comes_from_an_extended_queue, setup_ex, teardown_pair)
 {
 	struct ibv_cq *told = NULL;
 	void *context = NULL;
@@ -287,7 +287,7 @@ static uint64_t ticks_of_device(void)
 	return (uint64_t)values.raw_clock.tv_sec * 1000000000u + (uint64_t)values.raw_clock.tv_nsec;
 }
 
-static void stamps__lie_between_readings_of_the_clock(void **unused)
+OWN_PAIR_TEST(stamps__lie_between_readings_of_the_clock)
 {
 	const struct ibv_cq_init_attr_ex attr = {.cqe = 64, .wc_flags = STAMPS};
 	uint64_t before, middle, after, wall_before, first, second, wall;
@@ -313,7 +313,7 @@ static void stamps__lie_between_readings_of_the_clock(void **unused)
 }
 
 /* A receive has the time when the message came, not when it was polled. */
-static void stamps__are_of_when_the_message_came(void **unused)
+OWN_PAIR_TEST(stamps__are_of_when_the_message_came)
 {
 	const struct ibv_cq_init_attr_ex attr = {.cqe = 64, .wc_flags = STAMPS};
 	uint64_t came;
@@ -330,7 +330,7 @@ static void stamps__are_of_when_the_message_came(void **unused)
 	ibv_end_poll(cq);
 }
 
-static void device__tells_the_clock_of_its_stamps(void **unused)
+TEST(device__tells_the_clock_of_its_stamps)
 {
 	struct ibv_context *context = open_device();
 	struct ibv_device_attr_ex attr = {0};
@@ -344,7 +344,7 @@ static void device__tells_the_clock_of_its_stamps(void **unused)
 	OK(ibv_close_device(context));
 }
 
-static void create__takes_one_thread(void **unused)
+OWN_PAIR_TEST(create__takes_one_thread)
 {
 	const struct ibv_cq_init_attr_ex attr = {.cqe = 64,
 						 .wc_flags = IBV_WC_STANDARD_FLAGS,
@@ -359,7 +359,7 @@ static void create__takes_one_thread(void **unused)
 }
 
 /* "This CQ will not pass to error state if overrun": ibv_create_cq_ex(3). */
-static void overrun__is_no_error_where_it_is_to_be_ignored(void **unused)
+OWN_PAIR_TEST(overrun__is_no_error_where_it_is_to_be_ignored)
 {
 	const struct ibv_cq_init_attr_ex attr = {.cqe = 4,
 						 .wc_flags = IBV_WC_STANDARD_FLAGS,
@@ -381,7 +381,7 @@ static void overrun__is_no_error_where_it_is_to_be_ignored(void **unused)
 	ibv_end_poll(cq);
 }
 
-static void create__refuses_what_the_device_has_not(void **unused)
+TEST(create__refuses_what_the_device_has_not)
 {
 	struct ibv_context *context = open_device();
 	struct ibv_cq_init_attr_ex attr = {.cqe = 1};
@@ -397,28 +397,3 @@ static void create__refuses_what_the_device_has_not(void **unused)
 	NONE(EOPNOTSUPP, ibv_create_cq_ex(context, &attr));
 	OK(ibv_close_device(context));
 }
-
-#define EX_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ex, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	EX_TEST(poll__without_completions_says_so),
-	EX_TEST(poll__refuses_an_unknown_attribute),
-	EX_TEST(poll__tells_of_a_send),
-	EX_TEST(poll__tells_of_a_receive),
-	EX_TEST(poll__tells_immediate_data),
-	EX_TEST(poll__goes_through_a_batch_in_order),
-	EX_TEST(poll__of_a_batch_leaves_the_rest),
-	EX_TEST(poll__makes_room_in_the_send_queue),
-	EX_TEST(poll__tells_a_failure),
-	EX_TEST(plain_poll__takes_from_the_same_queue),
-	EX_TEST(poll__by_two_threads_gives_each_completion_once),
-	EX_TEST(event__comes_from_an_extended_queue),
-	OWN_PAIR_TEST(stamps__lie_between_readings_of_the_clock),
-	OWN_PAIR_TEST(stamps__are_of_when_the_message_came),
-	cmocka_unit_test(device__tells_the_clock_of_its_stamps),
-	OWN_PAIR_TEST(create__takes_one_thread),
-	OWN_PAIR_TEST(overrun__is_no_error_where_it_is_to_be_ignored),
-	cmocka_unit_test(create__refuses_what_the_device_has_not),
-};
-
-DEVICE_TESTS("cq_ex", tests)

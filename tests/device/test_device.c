@@ -21,7 +21,7 @@ static int teardown_context(void **unused)
 	return 0;
 }
 
-static void list__ends_with_null_and_tells_its_length(void **unused)
+TEST(list__ends_with_null_and_tells_its_length)
 {
 	int count = -1;
 	struct ibv_device **list = ibv_get_device_list(&count);
@@ -34,7 +34,7 @@ static void list__ends_with_null_and_tells_its_length(void **unused)
 	ibv_free_device_list(list);
 }
 
-static void list__has_names_of_its_own(void **unused)
+TEST(list__has_names_of_its_own)
 {
 	int count = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
@@ -48,7 +48,7 @@ static void list__has_names_of_its_own(void **unused)
 	ibv_free_device_list(list);
 }
 
-static void list__has_channel_adapters(void **unused)
+TEST(list__has_channel_adapters)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
@@ -60,7 +60,7 @@ static void list__has_channel_adapters(void **unused)
 
 /* "A program should open all the devices it intends to use before the list is
  * freed": the devices it opened stay. */
-static void list__may_be_freed_once_a_device_is_open(void **unused)
+TEST(list__may_be_freed_once_a_device_is_open)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *opened = ibv_open_device(list[0]);
@@ -73,7 +73,7 @@ static void list__may_be_freed_once_a_device_is_open(void **unused)
 	OK(ibv_close_device(opened));
 }
 
-static void list__may_be_asked_for_again(void **unused)
+TEST(list__may_be_asked_for_again)
 {
 	struct ibv_device **first = ibv_get_device_list(NULL), **second = ibv_get_device_list(NULL);
 	char name[IBV_SYSFS_NAME_MAX];
@@ -84,7 +84,7 @@ static void list__may_be_asked_for_again(void **unused)
 	ibv_free_device_list(second);
 }
 
-static void device__opens_twice(void **unused)
+TEST(device__opens_twice, setup_context, teardown_context)
 {
 	struct ibv_context *other = ibv_open_device(context->device);
 
@@ -94,7 +94,7 @@ static void device__opens_twice(void **unused)
 	OK(ibv_close_device(other));
 }
 
-static void guid__is_that_of_query_device(void **unused)
+TEST(guid__is_that_of_query_device, setup_context, teardown_context)
 {
 	struct ibv_device_attr attr;
 
@@ -103,7 +103,7 @@ static void guid__is_that_of_query_device(void **unused)
 	assert_true(attr.node_guid == ibv_get_device_guid(context->device));
 }
 
-static void query_device__tells_what_requests_need(void **unused)
+TEST(query_device__tells_what_requests_need, setup_context, teardown_context)
 {
 	struct ibv_device_attr attr;
 
@@ -123,7 +123,7 @@ static void query_device__tells_what_requests_need(void **unused)
 	assert_true(attr.device_cap_flags & IBV_DEVICE_PORT_ACTIVE_EVENT);
 }
 
-static void query_device_ex__agrees_with_query_device(void **unused)
+TEST(query_device_ex__agrees_with_query_device, setup_context, teardown_context)
 {
 	struct ibv_device_attr_ex extended;
 	struct ibv_device_attr attr;
@@ -136,7 +136,7 @@ static void query_device_ex__agrees_with_query_device(void **unused)
 	assert_int_equal(extended.comp_mask, 0);
 }
 
-static void query_device_ex__tells_of_odp(void **unused)
+TEST(query_device_ex__tells_of_odp, setup_context, teardown_context)
 {
 	struct ibv_device_attr_ex attr;
 	uint32_t needed = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
@@ -150,7 +150,7 @@ static void query_device_ex__tells_of_odp(void **unused)
 	assert_true(on_rxe() || attr.odp_caps.general_caps & IBV_ODP_SUPPORT);
 }
 
-static void query_device_ex__refuses_an_input_it_does_not_know(void **unused)
+TEST(query_device_ex__refuses_an_input_it_does_not_know, setup_context, teardown_context)
 {
 	struct ibv_query_device_ex_input input = {.comp_mask = 1};
 	struct ibv_device_attr_ex attr;
@@ -158,7 +158,7 @@ static void query_device_ex__refuses_an_input_it_does_not_know(void **unused)
 	FAILS(EINVAL, ibv_query_device_ex(context, &input, &attr));
 }
 
-static void query_port__tells_of_an_active_ethernet_port(void **unused)
+TEST(query_port__tells_of_an_active_ethernet_port, setup_context, teardown_context)
 {
 	struct ibv_port_attr port;
 
@@ -173,7 +173,7 @@ static void query_port__tells_of_an_active_ethernet_port(void **unused)
 	assert_int_equal(port.phys_state, 5); /* LinkUp */
 }
 
-static void query_port__has_no_other_port(void **unused)
+TEST(query_port__has_no_other_port, setup_context, teardown_context)
 {
 	struct ibv_port_attr port;
 
@@ -181,7 +181,7 @@ static void query_port__has_no_other_port(void **unused)
 	FAILS(EINVAL, ibv_query_port(context, 2, &port));
 }
 
-static void gid__at_the_address_is_roce_v2(void **unused)
+TEST(gid__at_the_address_is_roce_v2)
 {
 	struct ibv_gid_entry entry;
 	union ibv_gid gid;
@@ -197,7 +197,7 @@ static void gid__at_the_address_is_roce_v2(void **unused)
 	OK(ibv_close_device(found));
 }
 
-static void gid_table__has_the_entries_that_are_set(void **unused)
+TEST(gid_table__has_the_entries_that_are_set, setup_context, teardown_context)
 {
 	struct ibv_gid_entry entries[16];
 	ssize_t count = ibv_query_gid_table(context, entries, ARRAY_LENGTH(entries), 0);
@@ -210,7 +210,7 @@ static void gid_table__has_the_entries_that_are_set(void **unused)
 	}
 }
 
-static void gid__past_the_table_is_refused(void **unused)
+TEST(gid__past_the_table_is_refused, setup_context, teardown_context)
 {
 	struct ibv_port_attr port;
 	struct ibv_gid_entry entry;
@@ -222,7 +222,7 @@ static void gid__past_the_table_is_refused(void **unused)
 			     0);
 }
 
-static void pkey__is_the_default_one(void **unused)
+TEST(pkey__is_the_default_one, setup_context, teardown_context)
 {
 	uint16_t pkey = 0;
 
@@ -231,7 +231,7 @@ static void pkey__is_the_default_one(void **unused)
 	assert_int_equal(ibv_get_pkey_index(context, 1, pkey), 0);
 }
 
-static void async_event__is_not_there_at_first(void **unused)
+TEST(async_event__is_not_there_at_first, setup_context, teardown_context)
 {
 	struct ibv_async_event event;
 
@@ -239,28 +239,3 @@ static void async_event__is_not_there_at_first(void **unused)
 	expect_no_async(context);
 	FAILS(EAGAIN, ibv_get_async_event(context, &event));
 }
-
-#define CONTEXT_TEST(test) cmocka_unit_test_setup_teardown(test, setup_context, teardown_context)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(list__ends_with_null_and_tells_its_length),
-	cmocka_unit_test(list__has_names_of_its_own),
-	cmocka_unit_test(list__has_channel_adapters),
-	cmocka_unit_test(list__may_be_freed_once_a_device_is_open),
-	cmocka_unit_test(list__may_be_asked_for_again),
-	CONTEXT_TEST(device__opens_twice),
-	CONTEXT_TEST(guid__is_that_of_query_device),
-	CONTEXT_TEST(query_device__tells_what_requests_need),
-	CONTEXT_TEST(query_device_ex__agrees_with_query_device),
-	CONTEXT_TEST(query_device_ex__tells_of_odp),
-	CONTEXT_TEST(query_device_ex__refuses_an_input_it_does_not_know),
-	CONTEXT_TEST(query_port__tells_of_an_active_ethernet_port),
-	CONTEXT_TEST(query_port__has_no_other_port),
-	cmocka_unit_test(gid__at_the_address_is_roce_v2),
-	CONTEXT_TEST(gid_table__has_the_entries_that_are_set),
-	CONTEXT_TEST(gid__past_the_table_is_refused),
-	CONTEXT_TEST(pkey__is_the_default_one),
-	CONTEXT_TEST(async_event__is_not_there_at_first),
-};
-
-DEVICE_TESTS("device", tests)

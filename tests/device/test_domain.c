@@ -47,6 +47,12 @@ static void release(struct ibv_pd *pd, void *pd_context, void *ptr, uint64_t res
 	free(ptr);
 }
 
+static int setup_domain(void **unused)
+{
+	memset(&asked, 0, sizeof(asked));
+	return setup_pair(unused);
+}
+
 static struct ibv_parent_domain_init_attr of(struct ibv_pd *pd)
 {
 	return (struct ibv_parent_domain_init_attr){.pd = pd};
@@ -111,7 +117,7 @@ static void end_parent(void)
 }
 
 /* "pd Reference to the protection domain that this parent domain uses." */
-static void parent__is_the_same_domain_for_keys(void **unused)
+TEST(parent__is_the_same_domain_for_keys, setup_domain, teardown_pair)
 {
 	struct ibv_mr *mr;
 
@@ -129,7 +135,7 @@ static void parent__is_the_same_domain_for_keys(void **unused)
 	end_parent();
 }
 
-static void parent__keeps_its_pd_busy(void **unused)
+TEST(parent__keeps_its_pd_busy, setup_domain, teardown_pair)
 {
 	struct ibv_pd *pd;
 
@@ -141,7 +147,7 @@ static void parent__keeps_its_pd_busy(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void parent__is_busy_while_a_region_is_in_it(void **unused)
+TEST(parent__is_busy_while_a_region_is_in_it, setup_domain, teardown_pair)
 {
 	struct ibv_mr *mr;
 
@@ -153,7 +159,7 @@ static void parent__is_busy_while_a_region_is_in_it(void **unused)
 	OK(ibv_dealloc_pd(parent));
 }
 
-static void parent__is_busy_while_a_queue_uses_it(void **unused)
+TEST(parent__is_busy_while_a_queue_uses_it, setup_domain, teardown_pair)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD};
 	struct ibv_cq_ex *cq;
@@ -167,7 +173,7 @@ static void parent__is_busy_while_a_queue_uses_it(void **unused)
 	OK(ibv_dealloc_pd(parent));
 }
 
-static void allocator__gives_memory_and_gets_it_back(void **unused)
+TEST(allocator__gives_memory_and_gets_it_back, setup_domain, teardown_pair)
 {
 	make_parent(with_allocator(w.near.pd));
 	move_near_to(parent);
@@ -182,7 +188,7 @@ static void allocator__gives_memory_and_gets_it_back(void **unused)
 	assert_int_equal(asked.freed, asked.allocated);
 }
 
-static void allocator__may_leave_it_to_the_device(void **unused)
+TEST(allocator__may_leave_it_to_the_device, setup_domain, teardown_pair)
 {
 	make_parent(with_allocator(w.near.pd));
 	asked.answer = DEVICES;
@@ -194,7 +200,7 @@ static void allocator__may_leave_it_to_the_device(void **unused)
 	assert_int_equal(asked.freed, 0);
 }
 
-static void allocator__without_memory_fails_the_call(void **unused)
+TEST(allocator__without_memory_fails_the_call, setup_domain, teardown_pair)
 {
 	struct ibv_qp_init_attr init;
 
@@ -213,7 +219,7 @@ static void refused(int error, struct ibv_parent_domain_init_attr attr)
 	NONE(error, ibv_alloc_parent_domain(w.near.context, &attr));
 }
 
-static void parent__refuses_wrong_attributes(void **unused)
+TEST(parent__refuses_wrong_attributes, setup_domain, teardown_pair)
 {
 	struct ibv_parent_domain_init_attr attr;
 
@@ -229,7 +235,7 @@ static void parent__refuses_wrong_attributes(void **unused)
 	OK(ibv_dealloc_pd(parent));
 }
 
-static void create_cq_ex__takes_no_plain_pd(void **unused)
+TEST(create_cq_ex__takes_no_plain_pd, setup_domain, teardown_pair)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD};
 
@@ -240,7 +246,7 @@ static void create_cq_ex__takes_no_plain_pd(void **unused)
 	NONE(EINVAL, ibv_create_cq_ex(w.near.context, &attr));
 }
 
-static void td__is_busy_while_a_parent_domain_uses_it(void **unused)
+TEST(td__is_busy_while_a_parent_domain_uses_it, setup_domain, teardown_pair)
 {
 	struct ibv_td_init_attr attr = {0};
 	struct ibv_parent_domain_init_attr with_td;
@@ -258,34 +264,10 @@ static void td__is_busy_while_a_parent_domain_uses_it(void **unused)
 	OK(ibv_dealloc_td(td));
 }
 
-static void td__refuses_unknown_attributes(void **unused)
+TEST(td__refuses_unknown_attributes, setup_domain, teardown_pair)
 {
 	struct ibv_td_init_attr attr = {.comp_mask = 1};
 
 	NOT_ON_RXE("it has no thread domains");
 	NONE(EINVAL, ibv_alloc_td(w.near.context, &attr));
 }
-
-static int setup_domain(void **unused)
-{
-	memset(&asked, 0, sizeof(asked));
-	return setup_pair(unused);
-}
-
-#define DOMAIN_TEST(test) cmocka_unit_test_setup_teardown(test, setup_domain, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	DOMAIN_TEST(parent__is_the_same_domain_for_keys),
-	DOMAIN_TEST(parent__keeps_its_pd_busy),
-	DOMAIN_TEST(parent__is_busy_while_a_region_is_in_it),
-	DOMAIN_TEST(parent__is_busy_while_a_queue_uses_it),
-	DOMAIN_TEST(allocator__gives_memory_and_gets_it_back),
-	DOMAIN_TEST(allocator__may_leave_it_to_the_device),
-	DOMAIN_TEST(allocator__without_memory_fails_the_call),
-	DOMAIN_TEST(parent__refuses_wrong_attributes),
-	DOMAIN_TEST(create_cq_ex__takes_no_plain_pd),
-	DOMAIN_TEST(td__is_busy_while_a_parent_domain_uses_it),
-	DOMAIN_TEST(td__refuses_unknown_attributes),
-};
-
-DEVICE_TESTS("domain", tests)

@@ -100,7 +100,7 @@ static int teardown_ep(void **unused)
 	return 0;
 }
 
-static void getaddrinfo__for_the_client_resolves(void **unused)
+TEST(getaddrinfo__for_the_client_resolves)
 {
 	struct rdma_addrinfo *info = resolve("7471", 0);
 	const struct sockaddr_in *dst = (const struct sockaddr_in *)info->ai_dst_addr;
@@ -114,7 +114,7 @@ static void getaddrinfo__for_the_client_resolves(void **unused)
 	rdma_freeaddrinfo(info);
 }
 
-static void getaddrinfo__for_the_server_has_a_source(void **unused)
+TEST(getaddrinfo__for_the_server_has_a_source)
 {
 	struct rdma_addrinfo *info = resolve("7471", RAI_PASSIVE);
 
@@ -125,7 +125,7 @@ static void getaddrinfo__for_the_server_has_a_source(void **unused)
 	rdma_freeaddrinfo(info);
 }
 
-static void getaddrinfo__refuses_names_it_cannot_resolve(void **unused)
+TEST(getaddrinfo__refuses_names_it_cannot_resolve)
 {
 	struct rdma_addrinfo hints = {.ai_flags = RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP};
 	struct rdma_addrinfo *info = NULL;
@@ -133,7 +133,7 @@ static void getaddrinfo__refuses_names_it_cannot_resolve(void **unused)
 	assert_int_not_equal(rdma_getaddrinfo("no.such.host", "7471", &hints, &info), 0);
 }
 
-static void ep__makes_connected_ids(void **unused)
+TEST(ep__makes_connected_ids, setup_ep, teardown_ep)
 {
 	assert_non_null(server->qp);
 	assert_int_equal(client->qp->state, IBV_QPS_RTS);
@@ -169,7 +169,7 @@ static void register_messages(void)
 	assert_non_null(client_mr);
 }
 
-static void message__arrives(void **unused)
+TEST(message__arrives, setup_ep, teardown_ep)
 {
 	register_messages();
 	OK(rdma_post_recv(server, &server, server_memory, 200, server_mr));
@@ -179,7 +179,7 @@ static void message__arrives(void **unused)
 	assert_memory_equal(server_memory, client_memory, 100);
 }
 
-static void message__inline_arrives(void **unused)
+TEST(message__inline_arrives, setup_ep, teardown_ep)
 {
 	unsigned char bytes[16];
 
@@ -192,7 +192,7 @@ static void message__inline_arrives(void **unused)
 	assert_memory_equal(client_memory, bytes, sizeof(bytes));
 }
 
-static void messages__in_pieces_arrive(void **unused)
+TEST(messages__in_pieces_arrive, setup_ep, teardown_ep)
 {
 	register_messages();
 	struct ibv_sge from[2] = {{(uintptr_t)client_memory, 10, client_mr->lkey},
@@ -209,7 +209,7 @@ static void messages__in_pieces_arrive(void **unused)
 	assert_memory_equal(server_memory + 1000, client_memory + 105, 15);
 }
 
-static void write__arrives(void **unused)
+TEST(write__arrives, setup_ep, teardown_ep)
 {
 	server_mr = rdma_reg_write(server, server_memory, SIZE);
 	client_mr = rdma_reg_msgs(client, client_memory, SIZE);
@@ -219,7 +219,7 @@ static void write__arrives(void **unused)
 	assert_memory_equal(server_memory + 8, client_memory, 64);
 }
 
-static void read__fetches(void **unused)
+TEST(read__fetches, setup_ep, teardown_ep)
 {
 	server_mr = rdma_reg_read(server, server_memory, SIZE);
 	client_mr = rdma_reg_msgs(client, client_memory, SIZE);
@@ -229,7 +229,7 @@ static void read__fetches(void **unused)
 	assert_memory_equal(client_memory, server_memory + 8, 64);
 }
 
-static void create_ep__without_qp_attributes_makes_no_qp(void **unused)
+TEST(create_ep__without_qp_attributes_makes_no_qp, setup_ep, teardown_ep)
 {
 	struct rdma_addrinfo *info = resolve(service, 0);
 	struct rdma_cm_id *id = NULL;
@@ -240,20 +240,3 @@ static void create_ep__without_qp_attributes_makes_no_qp(void **unused)
 	rdma_destroy_ep(id);
 	rdma_freeaddrinfo(info);
 }
-
-#define EP_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ep, teardown_ep)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(getaddrinfo__for_the_client_resolves),
-	cmocka_unit_test(getaddrinfo__for_the_server_has_a_source),
-	cmocka_unit_test(getaddrinfo__refuses_names_it_cannot_resolve),
-	EP_TEST(ep__makes_connected_ids),
-	EP_TEST(message__arrives),
-	EP_TEST(message__inline_arrives),
-	EP_TEST(messages__in_pieces_arrive),
-	EP_TEST(write__arrives),
-	EP_TEST(read__fetches),
-	EP_TEST(create_ep__without_qp_attributes_makes_no_qp),
-};
-
-DEVICE_TESTS("ep", tests)

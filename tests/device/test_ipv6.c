@@ -20,7 +20,7 @@ static int setup_cm6(void **unused)
 
 #define NEEDS_IPV6() SKIP_UNLESS(test_addr6() != NULL, "RPMA_TEST_ADDR6 is not set")
 
-static void connection__carries_messages(void **unused)
+TEST(connection__carries_messages, setup_cm6, teardown_cm)
 {
 	NEEDS_IPV6();
 	cm_make_pair(test_addr6());
@@ -30,7 +30,7 @@ static void connection__carries_messages(void **unused)
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-static void addresses__are_of_ipv6(void **unused)
+TEST(addresses__are_of_ipv6, setup_cm6, teardown_cm)
 {
 	struct in6_addr expected;
 
@@ -47,7 +47,7 @@ static void addresses__are_of_ipv6(void **unused)
 	assert_int_equal(peer->sin6_port, rdma_get_src_port(cm.client.id));
 }
 
-static void gid__of_the_address_is_in_the_table(void **unused)
+TEST(gid__of_the_address_is_in_the_table, setup_cm6, teardown_cm)
 {
 	union ibv_gid gid;
 	int index = -1;
@@ -57,7 +57,7 @@ static void gid__of_the_address_is_in_the_table(void **unused)
 	assert_true(index >= 0);
 }
 
-static void listener__on_any_address_takes_ipv4_too(void **unused)
+TEST(listener__on_any_address_takes_ipv4_too, setup_cm6, teardown_cm)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
 
@@ -71,14 +71,3 @@ static void listener__on_any_address_takes_ipv4_too(void **unused)
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 }
-
-#define CM6_TEST(test) cmocka_unit_test_setup_teardown(test, setup_cm6, teardown_cm)
-
-static const struct CMUnitTest tests[] = {
-	CM6_TEST(connection__carries_messages),
-	CM6_TEST(addresses__are_of_ipv6),
-	CM6_TEST(gid__of_the_address_is_in_the_table),
-	CM6_TEST(listener__on_any_address_takes_ipv4_too),
-};
-
-DEVICE_TESTS("ipv6", tests)

@@ -64,7 +64,7 @@ static uint64_t at(size_t offset)
 
 /* --- ibv_rereg_mr(3) --- */
 
-static void rereg__moves_a_region(void **unused)
+TEST(rereg__moves_a_region, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 
@@ -80,7 +80,7 @@ static void rereg__moves_a_region(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void rereg__leaves_the_old_memory(void **unused)
+TEST(rereg__leaves_the_old_memory, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 
@@ -91,7 +91,7 @@ static void rereg__leaves_the_old_memory(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void rereg__moves_and_changes_access_and_domain(void **unused)
+TEST(rereg__moves_and_changes_access_and_domain, setup_end, teardown_end)
 {
 	struct ibv_pd *other;
 	struct ibv_mr *mr;
@@ -111,7 +111,7 @@ static void rereg__moves_and_changes_access_and_domain(void **unused)
 }
 
 /* Pages that are mapped again belong to the region again. */
-static void rereg__after_munmap_takes_what_is_there(void **unused)
+TEST(rereg__after_munmap_takes_what_is_there, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 	void *again;
@@ -128,7 +128,7 @@ static void rereg__after_munmap_takes_what_is_there(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void rereg__to_memory_that_is_not_there_fails(void **unused)
+TEST(rereg__to_memory_that_is_not_there_fails, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 	void *hole;
@@ -147,7 +147,7 @@ static void rereg__to_memory_that_is_not_there_fails(void **unused)
 
 /* --- IBV_ACCESS_ZERO_BASED --- */
 
-static void zero_based__region_has_offsets_for_addresses(void **unused)
+TEST(zero_based__region_has_offsets_for_addresses, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 
@@ -161,7 +161,7 @@ static void zero_based__region_has_offsets_for_addresses(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void zero_based__region_stays_so_when_it_moves(void **unused)
+TEST(zero_based__region_stays_so_when_it_moves, setup_end, teardown_end)
 {
 	struct ibv_mr *mr;
 
@@ -183,7 +183,7 @@ static bool has_odp(uint64_t general)
 	return (attr.odp_caps.general_caps & general) == general;
 }
 
-static void implicit__region_reaches_all_memory(void **unused)
+TEST(implicit__region_reaches_all_memory, setup_end, teardown_end)
 {
 	static unsigned char bytes[64];
 	struct ibv_mr *mr;
@@ -198,9 +198,9 @@ static void implicit__region_reaches_all_memory(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void implicit__region_needs_on_demand_paging(void **unused)
+TEST(implicit__region_needs_on_demand_paging, setup_end, teardown_end)
 {
-	(void)unused;
+	(void)state;
 	assert_null(ibv_reg_mr(end->pd, NULL, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE));
 }
 
@@ -227,7 +227,7 @@ static bool is_resident(size_t offset)
 	return (page & 1) != 0;
 }
 
-static void advice__brings_the_pages(void **unused)
+TEST(advice__brings_the_pages, setup_end, teardown_end)
 {
 	struct ibv_mr *mr = reg_on_demand(4 * PAGE, 4 * PAGE, END_ACCESS);
 
@@ -242,7 +242,7 @@ static void advice__brings_the_pages(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void advice__is_refused_with_the_reason(void **unused)
+TEST(advice__is_refused_with_the_reason, setup_end, teardown_end)
 {
 	struct ibv_mr *mr = reg_on_demand(0, PAGE, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_mr *fixed = reg(0, PAGE, 0), *read_only = reg_on_demand(0, PAGE, 0);
@@ -278,7 +278,7 @@ static struct ibv_mr *null_mr(void)
 	return mr;
 }
 
-static void null__region_gives_zeros(void **unused)
+TEST(null__region_gives_zeros, setup_end, teardown_end)
 {
 	static const unsigned char zeros[3000];
 	struct ibv_mr *mr = null_mr();
@@ -289,7 +289,7 @@ static void null__region_gives_zeros(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void null__region_discards_what_comes(void **unused)
+TEST(null__region_discards_what_comes, setup_end, teardown_end)
 {
 	static const unsigned char zeros[100];
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 0, 100, 0);
@@ -307,7 +307,7 @@ static void null__region_discards_what_comes(void **unused)
 }
 
 /* It takes a part of a message that the receiver does not want. */
-static void null__region_takes_the_middle_of_a_receive(void **unused)
+TEST(null__region_takes_the_middle_of_a_receive, setup_end, teardown_end)
 {
 	struct ibv_mr *mr = null_mr();
 	struct ibv_sge parts[3] = {{at(4 * PAGE), 10, end->mr->lkey},
@@ -326,7 +326,7 @@ static void null__region_takes_the_middle_of_a_receive(void **unused)
 }
 
 /* "only the lkey is valid, the MR is not exposed as an rkey" */
-static void null__region_is_for_no_peer(void **unused)
+TEST(null__region_is_for_no_peer, setup_end, teardown_end)
 {
 	struct ibv_mr *mr = null_mr();
 	struct ibv_mr as_if = {.rkey = mr->lkey};
@@ -336,7 +336,7 @@ static void null__region_is_for_no_peer(void **unused)
 }
 
 /* "The use of ibv_rereg_mr() or ibv_bind_mw() with this MR is invalid." */
-static void null__region_stays_what_it_is(void **unused)
+TEST(null__region_stays_what_it_is, setup_end, teardown_end)
 {
 	struct ibv_mr *mr = null_mr();
 
@@ -363,7 +363,7 @@ static struct ibv_dm *alloc_dm(void)
 	return dm;
 }
 
-static void dm__is_copied_to_and_from(void **unused)
+TEST(dm__is_copied_to_and_from, setup_end, teardown_end)
 {
 	struct ibv_dm *dm = alloc_dm();
 	unsigned char back[64];
@@ -376,7 +376,7 @@ static void dm__is_copied_to_and_from(void **unused)
 	OK(ibv_free_dm(dm));
 }
 
-static void dm__region_begins_at_0(void **unused)
+TEST(dm__region_begins_at_0, setup_end, teardown_end)
 {
 	struct ibv_dm *dm = alloc_dm();
 	unsigned char back[64];
@@ -395,7 +395,7 @@ static void dm__region_begins_at_0(void **unused)
 	OK(ibv_free_dm(dm));
 }
 
-static void dm__refuses_wrong_arguments(void **unused)
+TEST(dm__refuses_wrong_arguments, setup_end, teardown_end)
 {
 	struct ibv_dm *dm = alloc_dm();
 	struct ibv_alloc_dm_attr attr = {.length = DM_BYTES, .comp_mask = 1};
@@ -412,29 +412,3 @@ static void dm__refuses_wrong_arguments(void **unused)
 			   (unsigned)IBV_ACCESS_ZERO_BASED | (unsigned)IBV_ACCESS_REMOTE_WRITE));
 	OK(ibv_free_dm(dm));
 }
-
-#define END_TEST(test) cmocka_unit_test_setup_teardown(test, setup_end, teardown_end)
-
-static const struct CMUnitTest tests[] = {
-	END_TEST(rereg__moves_a_region),
-	END_TEST(rereg__leaves_the_old_memory),
-	END_TEST(rereg__moves_and_changes_access_and_domain),
-	END_TEST(rereg__after_munmap_takes_what_is_there),
-	END_TEST(rereg__to_memory_that_is_not_there_fails),
-	END_TEST(zero_based__region_has_offsets_for_addresses),
-	END_TEST(zero_based__region_stays_so_when_it_moves),
-	END_TEST(implicit__region_reaches_all_memory),
-	END_TEST(implicit__region_needs_on_demand_paging),
-	END_TEST(advice__brings_the_pages),
-	END_TEST(advice__is_refused_with_the_reason),
-	END_TEST(null__region_gives_zeros),
-	END_TEST(null__region_discards_what_comes),
-	END_TEST(null__region_takes_the_middle_of_a_receive),
-	END_TEST(null__region_is_for_no_peer),
-	END_TEST(null__region_stays_what_it_is),
-	END_TEST(dm__is_copied_to_and_from),
-	END_TEST(dm__region_begins_at_0),
-	END_TEST(dm__refuses_wrong_arguments),
-};
-
-DEVICE_TESTS("mr_more", tests)

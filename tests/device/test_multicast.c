@@ -49,7 +49,7 @@ static void send_to_group(void)
 	ud_send(&a, ud_work(&a, to_group, GROUP_QPN, 100));
 }
 
-static void members__get_what_is_sent_to_the_group(void **unused)
+TEST(members__get_what_is_sent_to_the_group, setup_ends, teardown_ends)
 {
 	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
@@ -65,7 +65,7 @@ static void members__get_what_is_sent_to_the_group(void **unused)
 	OK(ibv_detach_mcast(c.qp, &group, 0));
 }
 
-static void others__get_nothing(void **unused)
+TEST(others__get_nothing, setup_ends, teardown_ends)
 {
 	union ibv_gid other = group;
 
@@ -82,7 +82,7 @@ static void others__get_nothing(void **unused)
 	OK(ibv_detach_mcast(c.qp, &other, 0));
 }
 
-static void member__that_left_gets_nothing(void **unused)
+TEST(member__that_left_gets_nothing, setup_ends, teardown_ends)
 {
 	struct ibv_ah *to_b = ud_ah(&a, &b.gid);
 
@@ -96,7 +96,7 @@ static void member__that_left_gets_nothing(void **unused)
 	OK(ibv_destroy_ah(to_b));
 }
 
-static void member__without_a_receive_misses_it(void **unused)
+TEST(member__without_a_receive_misses_it, setup_ends, teardown_ends)
 {
 	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
@@ -111,7 +111,7 @@ static void member__without_a_receive_misses_it(void **unused)
 }
 
 /* What a program has posted is sent, even if it leaves at once: mckey(1) does. */
-static void sender__may_leave_at_once(void **unused)
+TEST(sender__may_leave_at_once, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr;
 
@@ -128,7 +128,7 @@ static void sender__may_leave_at_once(void **unused)
 }
 
 /* ib_attach_mcast() in drivers/infiniband/core/verbs.c */
-static void only_datagrams__have_groups(void **unused)
+TEST(only_datagrams__have_groups, setup_ends, teardown_ends)
 {
 	struct end_options options = end_defaults();
 	struct end rc = {0};
@@ -141,7 +141,7 @@ static void only_datagrams__have_groups(void **unused)
 }
 
 /* ib_uverbs_attach_mcast() and uverbs_free_qp() of the kernel */
-static void membership__is_had_once_and_keeps_the_queue_pair(void **unused)
+TEST(membership__is_had_once_and_keeps_the_queue_pair, setup_ends, teardown_ends)
 {
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_attach_mcast(b.qp, &group, 0));
@@ -149,17 +149,3 @@ static void membership__is_had_once_and_keeps_the_queue_pair(void **unused)
 	OK(ibv_detach_mcast(b.qp, &group, 0));
 	FAILS(EINVAL, ibv_detach_mcast(b.qp, &group, 0));
 }
-
-#define MULTICAST_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ends, teardown_ends)
-
-static const struct CMUnitTest tests[] = {
-	MULTICAST_TEST(members__get_what_is_sent_to_the_group),
-	MULTICAST_TEST(others__get_nothing),
-	MULTICAST_TEST(member__that_left_gets_nothing),
-	MULTICAST_TEST(member__without_a_receive_misses_it),
-	MULTICAST_TEST(sender__may_leave_at_once),
-	MULTICAST_TEST(only_datagrams__have_groups),
-	MULTICAST_TEST(membership__is_had_once_and_keeps_the_queue_pair),
-};
-
-DEVICE_TESTS("multicast", tests)

@@ -60,7 +60,7 @@ static void cannot_write(uint32_t rkey)
 	assert_int_equal(w.far_memory[OFFSET], 0x55);
 }
 
-static void device__tells_of_windows(void **unused)
+TEST(device__tells_of_windows)
 {
 	struct ibv_context *context = open_device();
 	struct ibv_device_attr attr;
@@ -71,7 +71,7 @@ static void device__tells_of_windows(void **unused)
 	OK(ibv_close_device(context));
 }
 
-static void type_1__gives_access(void **unused)
+TEST(type_1__gives_access, setup_mw, teardown_pair)
 {
 	struct ibv_send_wr *wr;
 
@@ -83,19 +83,19 @@ static void type_1__gives_access(void **unused)
 	assert_memory_equal(w.near.memory, w.far_memory + OFFSET, BYTES);
 }
 
-static void window__has_its_own_rights(void **unused)
+TEST(window__has_its_own_rights, setup_mw, teardown_pair)
 {
 	cannot_write(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, IBV_ACCESS_REMOTE_READ));
 }
 
-static void window__ends_where_it_was_bound(void **unused)
+TEST(window__ends_where_it_was_bound, setup_mw, teardown_pair)
 {
 	NOT_ON_RXE("it checks the bounds of the region alone");
 	write_to(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) + 1, BYTES,
 		 IBV_WC_REM_ACCESS_ERR);
 }
 
-static void window__begins_where_it_was_bound(void **unused)
+TEST(window__begins_where_it_was_bound, setup_mw, teardown_pair)
 {
 	NOT_ON_RXE("it checks the bounds of the region alone");
 	write_to(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) - 1, 8,
@@ -103,7 +103,7 @@ static void window__begins_where_it_was_bound(void **unused)
 }
 
 /* The bind of a window of type 1 that is bound takes the old key out of force. */
-static void type_1__bound_anew_has_another_key(void **unused)
+TEST(type_1__bound_anew_has_another_key, setup_mw, teardown_pair)
 {
 	uint32_t first = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
 	uint32_t second = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
@@ -114,7 +114,7 @@ static void type_1__bound_anew_has_another_key(void **unused)
 }
 
 /* "until invalidated by: ibv_bind_mw verb with zero length for type 1": ibv_alloc_mw(3) */
-static void type_1__bound_to_nothing_gives_no_access(void **unused)
+TEST(type_1__bound_to_nothing_gives_no_access, setup_mw, teardown_pair)
 {
 	uint32_t bound = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
 
@@ -123,12 +123,12 @@ static void type_1__bound_to_nothing_gives_no_access(void **unused)
 	cannot_write(bound);
 }
 
-static void type_2__gives_access(void **unused)
+TEST(type_2__gives_access, setup_mw, teardown_pair)
 {
 	can_write(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE));
 }
 
-static void type_2__is_bound_again_after_it_was_invalidated(void **unused)
+TEST(type_2__is_bound_again_after_it_was_invalidated, setup_mw, teardown_pair)
 {
 	uint32_t first = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), second;
 
@@ -139,7 +139,7 @@ static void type_2__is_bound_again_after_it_was_invalidated(void **unused)
 	cannot_write(first);
 }
 
-static void type_2__invalidated_by_its_owner_gives_no_access(void **unused)
+TEST(type_2__invalidated_by_its_owner_gives_no_access, setup_mw, teardown_pair)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 
@@ -156,7 +156,7 @@ static void send_with_inv(uint32_t rkey)
 	post(wr);
 }
 
-static void type_2__invalidated_by_its_peer_gives_no_access(void **unused)
+TEST(type_2__invalidated_by_its_peer_gives_no_access, setup_mw, teardown_pair)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 	struct ibv_wc wc;
@@ -175,7 +175,7 @@ static void type_2__invalidated_by_its_peer_gives_no_access(void **unused)
 	cannot_write(rkey);
 }
 
-static void send_with_inv__of_what_is_not_bound_fails(void **unused)
+TEST(send_with_inv__of_what_is_not_bound_fails, setup_mw, teardown_pair)
 {
 	NOT_ON_RXE("it does not answer, and its sender tries until its retries are used up");
 	far_recv(7, 0, 200);
@@ -186,7 +186,7 @@ static void send_with_inv__of_what_is_not_bound_fails(void **unused)
 	end_expect_error(&w.near);
 }
 
-static void dealloc__takes_the_access_away(void **unused)
+TEST(dealloc__takes_the_access_away, setup_mw, teardown_pair)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 
@@ -260,7 +260,7 @@ static void bind_fails(struct ibv_mw_bind_info info)
 }
 
 /* o10-37.2.30: a window of type 2 is bound in the free state alone. */
-static void bind__of_a_bound_window_of_type_2_fails(void **unused)
+TEST(bind__of_a_bound_window_of_type_2_fails, setup_mw, teardown_pair)
 {
 	alloc_mw(IBV_MW_TYPE_2);
 	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
@@ -268,21 +268,21 @@ static void bind__of_a_bound_window_of_type_2_fails(void **unused)
 }
 
 /* o10-37.2.40 */
-static void bind__of_type_2_to_nothing_fails(void **unused)
+TEST(bind__of_type_2_to_nothing_fails, setup_mw, teardown_pair)
 {
 	alloc_mw(IBV_MW_TYPE_2);
 	bind_fails(info_of(w.near.mr, 0, 0, READ_WRITE));
 }
 
 /* C10-75 */
-static void bind__beyond_the_region_fails(void **unused)
+TEST(bind__beyond_the_region_fails, setup_mw, teardown_pair)
 {
 	alloc_mw(IBV_MW_TYPE_2);
 	bind_fails(info_of(w.near.mr, 1, END_MEMORY, READ_WRITE));
 }
 
 /* C10-73 */
-static void bind__to_a_region_without_the_right_fails(void **unused)
+TEST(bind__to_a_region_without_the_right_fails, setup_mw, teardown_pair)
 {
 	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS);
 
@@ -292,7 +292,7 @@ static void bind__to_a_region_without_the_right_fails(void **unused)
 }
 
 /* C10-74 */
-static void bind__for_writes_to_a_region_that_is_read_only_fails(void **unused)
+TEST(bind__for_writes_to_a_region_that_is_read_only_fails, setup_mw, teardown_pair)
 {
 	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES,
 				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
@@ -303,7 +303,7 @@ static void bind__for_writes_to_a_region_that_is_read_only_fails(void **unused)
 }
 
 /* C10-72 */
-static void bind__of_another_domain_fails(void **unused)
+TEST(bind__of_another_domain_fails, setup_mw, teardown_pair)
 {
 	struct ibv_pd *other = ibv_alloc_pd(w.near.context);
 	struct ibv_mr *mr =
@@ -330,14 +330,14 @@ static void local_inv(uint32_t rkey, enum ibv_wc_status status)
 }
 
 /* o10-37.2.26: windows of type 1 are not invalidated. */
-static void invalidate__of_type_1_fails(void **unused)
+TEST(invalidate__of_type_1_fails, setup_mw, teardown_pair)
 {
 	alloc_mw(IBV_MW_TYPE_1);
 	local_inv(mw->rkey, IBV_WC_LOC_QP_OP_ERR);
 	OK(ibv_dealloc_mw(mw));
 }
 
-static void invalidate__of_an_old_key_fails(void **unused)
+TEST(invalidate__of_an_old_key_fails, setup_mw, teardown_pair)
 {
 	uint32_t first;
 
@@ -392,17 +392,17 @@ static void write_by_second_qp(enum ibv_mw_type type, enum ibv_wc_status status)
 	OK(ibv_dealloc_mw(mw));
 }
 
-static void type_1__is_for_all_queue_pairs(void **unused)
+TEST(type_1__is_for_all_queue_pairs, setup_mw, teardown_pair)
 {
 	write_by_second_qp(IBV_MW_TYPE_1, IBV_WC_SUCCESS);
 }
 
-static void type_2__is_for_its_queue_pair(void **unused)
+TEST(type_2__is_for_its_queue_pair, setup_mw, teardown_pair)
 {
 	write_by_second_qp(IBV_MW_TYPE_2, IBV_WC_REM_ACCESS_ERR);
 }
 
-static void type_2__may_be_zero_based(void **unused)
+TEST(type_2__may_be_zero_based, setup_mw, teardown_pair)
 {
 	struct ibv_qp *first = more_qps();
 	uint32_t rkey;
@@ -419,7 +419,7 @@ static void type_2__may_be_zero_based(void **unused)
 }
 
 /* o10-36.2.2 */
-static void type_1__may_not_be_zero_based(void **unused)
+TEST(type_1__may_not_be_zero_based, setup_mw, teardown_pair)
 {
 	struct ibv_mw_bind attr = {
 		.bind_info = info_of(w.near.mr, 0, BYTES, READ_WRITE | IBV_ACCESS_ZERO_BASED)};
@@ -430,7 +430,7 @@ static void type_1__may_not_be_zero_based(void **unused)
 }
 
 /* The R_Key of a window is no L_Key. */
-static void key__of_a_window_is_for_peers(void **unused)
+TEST(key__of_a_window_is_for_peers, setup_mw, teardown_pair)
 {
 	struct ibv_send_wr *wr;
 	uint32_t rkey;
@@ -445,7 +445,7 @@ static void key__of_a_window_is_for_peers(void **unused)
 }
 
 /* "ibv_dereg_mr() fails if any memory window is still bound to this MR": ibv_alloc_mw(3) */
-static void dereg_mr__fails_while_a_window_is_bound(void **unused)
+TEST(dereg_mr__fails_while_a_window_is_bound, setup_mw, teardown_pair)
 {
 	struct ibv_mr *mr =
 		ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND);
@@ -458,7 +458,7 @@ static void dereg_mr__fails_while_a_window_is_bound(void **unused)
 	OK(ibv_dealloc_mw(mw));
 }
 
-static void dealloc_pd__is_busy_while_a_window_is_there(void **unused)
+TEST(dealloc_pd__is_busy_while_a_window_is_there, setup_mw, teardown_pair)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
 
@@ -469,7 +469,7 @@ static void dealloc_pd__is_busy_while_a_window_is_there(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void alloc__knows_two_types(void **unused)
+TEST(alloc__knows_two_types, setup_mw, teardown_pair)
 {
 	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)3));
 	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)0));
@@ -494,7 +494,7 @@ static struct ibv_qp_ex *begin(void)
 	return ex;
 }
 
-static void wr__binds_and_invalidates(void **unused)
+OWN_PAIR_TEST(wr__binds_and_invalidates)
 {
 	struct ibv_mw_bind_info info;
 	struct ibv_qp_ex *ex;
@@ -522,7 +522,7 @@ static void wr__binds_and_invalidates(void **unused)
 	OK(ibv_dealloc_mw(mw));
 }
 
-static void wr__sends_with_invalidate(void **unused)
+OWN_PAIR_TEST(wr__sends_with_invalidate)
 {
 	struct ibv_qp_ex *ex;
 	uint32_t rkey;
@@ -536,41 +536,3 @@ static void wr__sends_with_invalidate(void **unused)
 	finish(ex, IBV_WC_SEND);
 	assert_int_equal(far_expect(7, IBV_WC_SUCCESS).invalidated_rkey, rkey);
 }
-
-#define MW_TEST(test) cmocka_unit_test_setup_teardown(test, setup_mw, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(device__tells_of_windows),
-	MW_TEST(type_1__gives_access),
-	MW_TEST(window__has_its_own_rights),
-	MW_TEST(window__ends_where_it_was_bound),
-	MW_TEST(window__begins_where_it_was_bound),
-	MW_TEST(type_1__bound_anew_has_another_key),
-	MW_TEST(type_1__bound_to_nothing_gives_no_access),
-	MW_TEST(type_2__gives_access),
-	MW_TEST(type_2__is_bound_again_after_it_was_invalidated),
-	MW_TEST(type_2__invalidated_by_its_owner_gives_no_access),
-	MW_TEST(type_2__invalidated_by_its_peer_gives_no_access),
-	MW_TEST(send_with_inv__of_what_is_not_bound_fails),
-	MW_TEST(dealloc__takes_the_access_away),
-	MW_TEST(bind__of_a_bound_window_of_type_2_fails),
-	MW_TEST(bind__of_type_2_to_nothing_fails),
-	MW_TEST(bind__beyond_the_region_fails),
-	MW_TEST(bind__to_a_region_without_the_right_fails),
-	MW_TEST(bind__for_writes_to_a_region_that_is_read_only_fails),
-	MW_TEST(bind__of_another_domain_fails),
-	MW_TEST(invalidate__of_type_1_fails),
-	MW_TEST(invalidate__of_an_old_key_fails),
-	MW_TEST(type_1__is_for_all_queue_pairs),
-	MW_TEST(type_2__is_for_its_queue_pair),
-	MW_TEST(type_2__may_be_zero_based),
-	MW_TEST(type_1__may_not_be_zero_based),
-	MW_TEST(key__of_a_window_is_for_peers),
-	MW_TEST(dereg_mr__fails_while_a_window_is_bound),
-	MW_TEST(dealloc_pd__is_busy_while_a_window_is_there),
-	MW_TEST(alloc__knows_two_types),
-	OWN_PAIR_TEST(wr__binds_and_invalidates),
-	OWN_PAIR_TEST(wr__sends_with_invalidate),
-};
-
-DEVICE_TESTS("mw", tests)

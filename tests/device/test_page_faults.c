@@ -31,42 +31,42 @@ static void expect_page_fault(enum ibv_wr_opcode opcode, int protection, bool ne
 				 page);
 }
 
-static void write__to_an_unmapped_page_fails(void **unused)
+PAIR_TEST(write__to_an_unmapped_page_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_WRITE, -1, false, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
 
-static void write__to_a_protected_page_fails(void **unused)
+PAIR_TEST(write__to_a_protected_page_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_WRITE, PROT_NONE, false, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
 
-static void write__to_a_page_made_read_only_fails(void **unused)
+PAIR_TEST(write__to_a_page_made_read_only_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_WRITE, PROT_READ, false, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
 
-static void read__of_an_unmapped_page_fails(void **unused)
+PAIR_TEST(read__of_an_unmapped_page_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_READ, -1, false, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
 
-static void atomic__on_an_unmapped_page_fails(void **unused)
+PAIR_TEST(atomic__on_an_unmapped_page_fails)
 {
 	expect_page_fault(IBV_WR_ATOMIC_FETCH_AND_ADD, -1, false, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
 
-static void write__from_an_unmapped_page_fails(void **unused)
+PAIR_TEST(write__from_an_unmapped_page_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_WRITE, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
-static void atomic_write__from_a_protected_page_fails(void **unused)
+PAIR_TEST(atomic_write__from_a_protected_page_fails)
 {
 	uint64_t before, after;
 
@@ -76,18 +76,18 @@ static void atomic_write__from_a_protected_page_fails(void **unused)
 	assert_int_equal(after, before);
 }
 
-static void read__into_an_unmapped_page_fails(void **unused)
+PAIR_TEST(read__into_an_unmapped_page_fails)
 {
 	expect_page_fault(IBV_WR_RDMA_READ, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
-static void atomic__into_an_unmapped_page_is_executed_and_fails(void **unused)
+PAIR_TEST(atomic__into_an_unmapped_page_is_executed_and_fails)
 {
 	expect_page_fault(IBV_WR_ATOMIC_FETCH_AND_ADD, -1, true, IBV_WC_LOC_PROT_ERR);
 }
 
 /* Its first pages may be written, as by packets that came before. */
-static void large__write_across_an_unmapped_page_fails(void **unused)
+OWN_PAIR_TEST(large__write_across_an_unmapped_page_fails)
 {
 	const size_t bytes = 512 * 1024;
 	struct end_options options = end_defaults();
@@ -162,7 +162,7 @@ static void expect_untouched(const unsigned char *page)
 }
 
 /* A NIC writes to the page that was there. */
-static void write__never_reaches_a_page_mapped_anew(void **unused)
+OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew)
 {
 	const struct end_options options = end_defaults();
 
@@ -177,7 +177,7 @@ static void write__never_reaches_a_page_mapped_anew(void **unused)
 	}
 }
 
-static void read__never_gets_a_page_mapped_anew(void **unused)
+PAIR_TEST(read__never_gets_a_page_mapped_anew)
 {
 	memset(w.near.memory, 0, 8);
 	map_over(far_page());
@@ -187,7 +187,7 @@ static void read__never_gets_a_page_mapped_anew(void **unused)
 	assert_int_not_equal(w.near.memory[0], 0x77);
 }
 
-static void write__from_a_page_mapped_anew_fails(void **unused)
+PAIR_TEST(write__from_a_page_mapped_anew_fails)
 {
 	NOT_ON_RXE("it sends what the old page has");
 	map_over(w.near.memory + FAULT_PAGE);
@@ -196,7 +196,7 @@ static void write__from_a_page_mapped_anew_fails(void **unused)
 }
 
 /* The sender, a process of its own, looks at what the receiver has noted. */
-static void receive__never_reaches_a_page_mapped_anew(void **unused)
+TWO_PROCESSES_TEST(receive__never_reaches_a_page_mapped_anew)
 {
 	map_over(w.near.memory + FAULT_PAGE);
 	recv_near(7, FAULT_PAGE, 64);
@@ -209,7 +209,7 @@ static void receive__never_reaches_a_page_mapped_anew(void **unused)
 }
 
 /* Pages before and behind it, and what was not unmapped as the call failed. */
-static void write__reaches_what_is_left_of_a_region(void **unused)
+PAIR_TEST(write__reaches_what_is_left_of_a_region)
 {
 	unsigned char *page = far_page();
 	int error;
@@ -238,7 +238,7 @@ static void write_from(unsigned char *memory, struct ibv_mr *mr, int byte)
 	assert_int_equal(w.far_memory[7], byte);
 }
 
-static void write__sends_what_a_region_of_the_new_memory_has(void **unused)
+PAIR_TEST(write__sends_what_a_region_of_the_new_memory_has)
 {
 	unsigned char *page = w.near.memory + FAULT_PAGE;
 	struct ibv_mr *mr;
@@ -250,7 +250,7 @@ static void write__sends_what_a_region_of_the_new_memory_has(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void write__follows_the_mapping_of_a_region_on_demand(void **unused)
+PAIR_TEST(write__follows_the_mapping_of_a_region_on_demand)
 {
 	unsigned char *page = map_at(NULL, 0);
 	struct ibv_mr *mr;
@@ -265,7 +265,7 @@ static void write__follows_the_mapping_of_a_region_on_demand(void **unused)
 }
 
 /* MADV_DONTNEED leaves shared memory as it is. */
-static void write__sends_shared_memory_that_was_discarded(void **unused)
+PAIR_TEST(write__sends_shared_memory_that_was_discarded)
 {
 	unsigned char *page =
 		mmap(NULL, FAULT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -279,7 +279,7 @@ static void write__sends_shared_memory_that_was_discarded(void **unused)
 }
 
 /* Where it is when it can grow there; else all of it moves. */
-static void write__reaches_a_region_that_grows_in_place(void **unused)
+PAIR_TEST(write__reaches_a_region_that_grows_in_place)
 {
 	unsigned char *page = mmap(NULL, 2 * FAULT_PAGE, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -294,7 +294,7 @@ static void write__reaches_a_region_that_grows_in_place(void **unused)
 }
 
 /* A device may keep its regions in a table, of which a program may use any place. */
-static void write__from_a_page_mapped_anew_fails_for_the_5000th_region(void **unused)
+PAIR_TEST(write__from_a_page_mapped_anew_fails_for_the_5000th_region)
 {
 	unsigned char *page = map_at(NULL, 0);
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
@@ -317,7 +317,7 @@ static void write__from_a_page_mapped_anew_fails_for_the_5000th_region(void **un
 }
 
 /* It is there at the first touch, by a thread or by the device. */
-static void untouched__pages_are_read_and_written(void **unused)
+PAIR_TEST(untouched__pages_are_read_and_written)
 {
 	static const unsigned char zeros[8];
 	const size_t length = 3 * FAULT_PAGE;
@@ -338,29 +338,3 @@ static void untouched__pages_are_read_and_written(void **unused)
 	OK(ibv_dereg_mr(mr));
 	OK(munmap(fresh, length));
 }
-
-static const struct CMUnitTest tests[] = {
-	PAIR_TEST(write__to_an_unmapped_page_fails),
-	PAIR_TEST(write__to_a_protected_page_fails),
-	PAIR_TEST(write__to_a_page_made_read_only_fails),
-	PAIR_TEST(read__of_an_unmapped_page_fails),
-	PAIR_TEST(atomic__on_an_unmapped_page_fails),
-	PAIR_TEST(write__from_an_unmapped_page_fails),
-	PAIR_TEST(atomic_write__from_a_protected_page_fails),
-	PAIR_TEST(read__into_an_unmapped_page_fails),
-	PAIR_TEST(atomic__into_an_unmapped_page_is_executed_and_fails),
-	OWN_PAIR_TEST(large__write_across_an_unmapped_page_fails),
-	OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew),
-	PAIR_TEST(read__never_gets_a_page_mapped_anew),
-	PAIR_TEST(write__from_a_page_mapped_anew_fails),
-	PAIR_TEST(write__from_a_page_mapped_anew_fails_for_the_5000th_region),
-	TWO_PROCESSES_TEST(receive__never_reaches_a_page_mapped_anew),
-	PAIR_TEST(write__reaches_what_is_left_of_a_region),
-	PAIR_TEST(write__sends_what_a_region_of_the_new_memory_has),
-	PAIR_TEST(write__follows_the_mapping_of_a_region_on_demand),
-	PAIR_TEST(write__sends_shared_memory_that_was_discarded),
-	PAIR_TEST(write__reaches_a_region_that_grows_in_place),
-	PAIR_TEST(untouched__pages_are_read_and_written),
-};
-
-DEVICE_TESTS("page_faults", tests)

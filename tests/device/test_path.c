@@ -34,7 +34,13 @@ static int setup_small_responder(void **unused)
 	return 0;
 }
 
-static void one_packet__arrives(void **unused)
+/* With the smaller MTU at either end. */
+#define MTUS_TEST(name)                                                                            \
+	static void name(void **state);                                                            \
+	TEST_AGAIN(name, setup_small_responder, teardown_pair)                                     \
+	TEST(name, setup_small_requester, teardown_pair)
+
+MTUS_TEST(one_packet__arrives)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 8192, 8, 0);
 	struct ibv_wc wc;
@@ -73,7 +79,7 @@ static void expect_refused(struct ibv_send_wr *wr)
 	assert_memory_equal(w.far_memory, before, sizeof(before));
 }
 
-static void longer_write__is_an_invalid_request(void **unused)
+MTUS_TEST(longer_write__is_an_invalid_request)
 {
 	after_short_writes();
 	expect_refused(work(IBV_WR_RDMA_WRITE, 0, SMALLER + 1, 128));
@@ -81,13 +87,13 @@ static void longer_write__is_an_invalid_request(void **unused)
 		far_expect_async(IBV_EVENT_QP_REQ_ERR);
 }
 
-static void long_write__is_an_invalid_request(void **unused)
+MTUS_TEST(long_write__is_an_invalid_request)
 {
 	expect_refused(work(IBV_WR_RDMA_WRITE, 0, END_MEMORY, 0));
 }
 
 /* One of a list: those before it are good, those behind it flushed. */
-static void longer_write__of_a_list_is_an_invalid_request(void **unused)
+MTUS_TEST(longer_write__of_a_list_is_an_invalid_request)
 {
 	struct ibv_send_wr *first = NULL, **next = &first;
 
@@ -107,7 +113,7 @@ static void longer_write__of_a_list_is_an_invalid_request(void **unused)
 	EXPECT_WC(w.near.cq, 3, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void longer_send__is_an_invalid_request(void **unused)
+MTUS_TEST(longer_send__is_an_invalid_request)
 {
 	NOT_ON_RXE("before Linux 6.4 it looks at the packets of writes alone");
 	far_recv(7, 4096, 4096);
@@ -118,7 +124,7 @@ static void longer_send__is_an_invalid_request(void **unused)
 }
 
 /* The answer comes in other packets than those expected. The responder has done nothing wrong. */
-static void longer_read__is_a_bad_response(void **unused)
+MTUS_TEST(longer_read__is_a_bad_response)
 {
 	NOT_ON_RXE("it takes answers of any size, and loses count of the packets");
 	post(work(IBV_WR_RDMA_READ, 0, SMALLER + 1, 0));
@@ -127,7 +133,7 @@ static void longer_read__is_a_bad_response(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void equal_mtus__take_all_lengths(void **unused)
+OWN_PAIR_TEST(equal_mtus__take_all_lengths)
 {
 	static const enum ibv_mtu mtus[] = {IBV_MTU_256, IBV_MTU_1024};
 
@@ -141,7 +147,7 @@ static void equal_mtus__take_all_lengths(void **unused)
 }
 
 /* A connection without acknowledgements: neither end hears of it, and the next message is good. */
-static void unreliable__loses_what_is_longer(void **unused)
+OWN_PAIR_TEST(unreliable__loses_what_is_longer)
 {
 	unsigned char before[SMALLER + 1];
 
@@ -168,7 +174,7 @@ static void pair_of_versions(enum ibv_gid_type near_type, enum ibv_gid_type far_
 	pair_make(&near, &far);
 }
 
-static void roce_v1__at_both_ends_works(void **unused)
+OWN_PAIR_TEST(roce_v1__at_both_ends_works)
 {
 	NOT_ON_RXE("its GIDs are of RoCE v2");
 	pair_of_versions(IBV_GID_TYPE_ROCE_V1, IBV_GID_TYPE_ROCE_V1);
@@ -176,7 +182,7 @@ static void roce_v1__at_both_ends_works(void **unused)
 }
 
 /* The packets of one have an Ethernet type of their own, those of the other are UDP. */
-static void roce_v1__is_not_heard_by_v2(void **unused)
+OWN_PAIR_TEST(roce_v1__is_not_heard_by_v2)
 {
 	NOT_ON_RXE("its GIDs are of RoCE v2");
 	pair_of_versions(IBV_GID_TYPE_ROCE_V1, IBV_GID_TYPE_ROCE_V2);
@@ -185,7 +191,7 @@ static void roce_v1__is_not_heard_by_v2(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void roce_v2__is_not_heard_by_v1(void **unused)
+OWN_PAIR_TEST(roce_v2__is_not_heard_by_v1)
 {
 	NOT_ON_RXE("its GIDs are of RoCE v2");
 	pair_of_versions(IBV_GID_TYPE_ROCE_V2, IBV_GID_TYPE_ROCE_V1);
@@ -194,7 +200,7 @@ static void roce_v2__is_not_heard_by_v1(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void index__of_no_gid_is_refused(void **unused)
+TEST(index__of_no_gid_is_refused)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -215,25 +221,3 @@ static void index__of_no_gid_is_refused(void **unused)
 	assert_int_equal(end_state(&end), IBV_QPS_INIT);
 	end_close(&end);
 }
-
-/* With the smaller MTU at either end. */
-#define MTUS_TEST(test)                                                                            \
-	cmocka_unit_test_setup_teardown(test, setup_small_requester, teardown_pair),               \
-		cmocka_unit_test_setup_teardown(test, setup_small_responder, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	MTUS_TEST(one_packet__arrives),
-	MTUS_TEST(longer_write__is_an_invalid_request),
-	MTUS_TEST(long_write__is_an_invalid_request),
-	MTUS_TEST(longer_write__of_a_list_is_an_invalid_request),
-	MTUS_TEST(longer_send__is_an_invalid_request),
-	MTUS_TEST(longer_read__is_a_bad_response),
-	OWN_PAIR_TEST(equal_mtus__take_all_lengths),
-	OWN_PAIR_TEST(unreliable__loses_what_is_longer),
-	OWN_PAIR_TEST(roce_v1__at_both_ends_works),
-	OWN_PAIR_TEST(roce_v1__is_not_heard_by_v2),
-	OWN_PAIR_TEST(roce_v2__is_not_heard_by_v1),
-	cmocka_unit_test(index__of_no_gid_is_refused),
-};
-
-DEVICE_TESTS("path", tests)

@@ -38,7 +38,7 @@ static int teardown_pd(void **unused)
 	return 0;
 }
 
-static void reg_mr__tells_what_was_registered(void **unused)
+TEST(reg_mr__tells_what_was_registered, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory + 10, 100, IBV_ACCESS_LOCAL_WRITE);
 
@@ -50,7 +50,7 @@ static void reg_mr__tells_what_was_registered(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void reg_mr__takes_every_sensible_access(void **unused)
+TEST(reg_mr__takes_every_sensible_access, setup_pd, teardown_pd)
 {
 	static const unsigned accesses[] = {
 		0,
@@ -74,7 +74,7 @@ static void reg_mr__takes_every_sensible_access(void **unused)
 
 /* ibv_reg_mr(3): "If IBV_ACCESS_REMOTE_WRITE or IBV_ACCESS_REMOTE_ATOMIC is set,
  * then IBV_ACCESS_LOCAL_WRITE must be set too." */
-static void reg_mr__refuses_remote_changes_without_local_write(void **unused)
+TEST(reg_mr__refuses_remote_changes_without_local_write, setup_pd, teardown_pd)
 {
 	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_WRITE));
 	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_ATOMIC));
@@ -82,32 +82,32 @@ static void reg_mr__refuses_remote_changes_without_local_write(void **unused)
 	     ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
 }
 
-static void reg_mr__refuses_accesses_it_does_not_know(void **unused)
+TEST(reg_mr__refuses_accesses_it_does_not_know, setup_pd, teardown_pd)
 {
 	NONE(EINVAL, ibv_reg_mr(pd, memory, PAGE, 1U << 19));
 }
 
-static void reg_mr__refuses_memory_that_is_not_there(void **unused)
+TEST(reg_mr__refuses_memory_that_is_not_there, setup_pd, teardown_pd)
 {
 	OK(munmap(memory + PAGE, PAGE));
 	NONE(EFAULT, ibv_reg_mr(pd, memory + PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE));
 	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGES * PAGE, IBV_ACCESS_LOCAL_WRITE));
 }
 
-static void reg_mr__refuses_a_range_around_the_end_of_addresses(void **unused)
+TEST(reg_mr__refuses_a_range_around_the_end_of_addresses, setup_pd, teardown_pd)
 {
 	assert_null(ibv_reg_mr(pd, memory, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE));
 	assert_true(errno == EINVAL || errno == EFAULT || errno == ENOMEM);
 }
 
 /* The device writes to it, so the mapping has to allow that. */
-static void reg_mr__refuses_local_write_on_memory_that_is_read_only(void **unused)
+TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only, setup_pd, teardown_pd)
 {
 	OK(mprotect(memory, PAGE, PROT_READ));
 	NONE(EFAULT, ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
 }
 
-static void reg_mr__takes_a_file(void **unused)
+TEST(reg_mr__takes_a_file, setup_pd, teardown_pd)
 {
 	int fd = memfd_create("target", MFD_CLOEXEC);
 	void *file = MAP_FAILED;
@@ -124,7 +124,7 @@ static void reg_mr__takes_a_file(void **unused)
 }
 
 /* A mapping goes on behind the end of its file; those pages are not there. */
-static void reg_mr__refuses_a_file_that_has_become_shorter(void **unused)
+TEST(reg_mr__refuses_a_file_that_has_become_shorter, setup_pd, teardown_pd)
 {
 	int fd = memfd_create("target", MFD_CLOEXEC);
 	void *file = MAP_FAILED;
@@ -150,7 +150,7 @@ static long resident_pages(void)
 	return resident;
 }
 
-static void reg_mr__touches_no_page(void **unused)
+TEST(reg_mr__touches_no_page, setup_pd, teardown_pd)
 {
 	const size_t length = (size_t)100 << 30;
 	struct ibv_mr *mr;
@@ -169,7 +169,7 @@ static void reg_mr__touches_no_page(void **unused)
 	OK(munmap(large, length));
 }
 
-static void reg_mr__registers_the_same_memory_often(void **unused)
+TEST(reg_mr__registers_the_same_memory_often, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mrs[64];
 
@@ -183,7 +183,7 @@ static void reg_mr__registers_the_same_memory_often(void **unused)
 		OK(ibv_dereg_mr(mrs[i]));
 }
 
-static void reg_mr__gives_no_key_again_at_once(void **unused)
+TEST(reg_mr__gives_no_key_again_at_once, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr =
 		ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
@@ -195,7 +195,7 @@ static void reg_mr__gives_no_key_again_at_once(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void reg_mr_iova__has_addresses_of_its_own(void **unused)
+TEST(reg_mr_iova__has_addresses_of_its_own, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr_iova(pd, memory, PAGE, 0x10000, IBV_ACCESS_LOCAL_WRITE);
 
@@ -205,7 +205,7 @@ static void reg_mr_iova__has_addresses_of_its_own(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void rereg_mr__changes_the_access_or_is_not_supported(void **unused)
+TEST(rereg_mr__changes_the_access_or_is_not_supported, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
 	int result = ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
@@ -218,7 +218,7 @@ static void rereg_mr__changes_the_access_or_is_not_supported(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void rereg_mr__refuses_wrong_arguments(void **unused)
+TEST(rereg_mr__refuses_wrong_arguments, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
 
@@ -228,7 +228,7 @@ static void rereg_mr__refuses_wrong_arguments(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void dealloc_pd__is_busy_while_a_region_is_there(void **unused)
+TEST(dealloc_pd__is_busy_while_a_region_is_there, setup_pd, teardown_pd)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, PAGE, IBV_ACCESS_LOCAL_WRITE);
 
@@ -236,7 +236,7 @@ static void dealloc_pd__is_busy_while_a_region_is_there(void **unused)
 	OK(ibv_dereg_mr(mr));
 }
 
-static void dealloc_pd__is_busy_while_a_queue_is_there(void **unused)
+TEST(dealloc_pd__is_busy_while_a_queue_is_there, setup_pd, teardown_pd)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 1, .max_sge = 1}};
 	struct ibv_srq *srq = ibv_create_srq(pd, &attr);
@@ -246,7 +246,7 @@ static void dealloc_pd__is_busy_while_a_queue_is_there(void **unused)
 	OK(ibv_destroy_srq(srq));
 }
 
-static void pds__are_many(void **unused)
+TEST(pds__are_many, setup_pd, teardown_pd)
 {
 	struct ibv_pd *many[32];
 
@@ -260,7 +260,7 @@ static void pds__are_many(void **unused)
 }
 
 /* A program that asks for as many as it was told there may be. */
-static void pds__are_as_many_as_the_device_tells(void **unused)
+TEST(pds__are_as_many_as_the_device_tells, setup_pd, teardown_pd)
 {
 	struct ibv_device_attr attr;
 	struct ibv_pd **all;
@@ -278,29 +278,3 @@ static void pds__are_as_many_as_the_device_tells(void **unused)
 		OK(ibv_dealloc_pd(all[--made]));
 	free(all);
 }
-
-#define PD_TEST(test) cmocka_unit_test_setup_teardown(test, setup_pd, teardown_pd)
-
-static const struct CMUnitTest tests[] = {
-	PD_TEST(reg_mr__tells_what_was_registered),
-	PD_TEST(reg_mr__takes_every_sensible_access),
-	PD_TEST(reg_mr__refuses_remote_changes_without_local_write),
-	PD_TEST(reg_mr__refuses_accesses_it_does_not_know),
-	PD_TEST(reg_mr__refuses_memory_that_is_not_there),
-	PD_TEST(reg_mr__refuses_a_range_around_the_end_of_addresses),
-	PD_TEST(reg_mr__refuses_local_write_on_memory_that_is_read_only),
-	PD_TEST(reg_mr__takes_a_file),
-	PD_TEST(reg_mr__refuses_a_file_that_has_become_shorter),
-	PD_TEST(reg_mr__touches_no_page),
-	PD_TEST(reg_mr__registers_the_same_memory_often),
-	PD_TEST(reg_mr__gives_no_key_again_at_once),
-	PD_TEST(reg_mr_iova__has_addresses_of_its_own),
-	PD_TEST(rereg_mr__changes_the_access_or_is_not_supported),
-	PD_TEST(rereg_mr__refuses_wrong_arguments),
-	PD_TEST(dealloc_pd__is_busy_while_a_region_is_there),
-	PD_TEST(dealloc_pd__is_busy_while_a_queue_is_there),
-	PD_TEST(pds__are_many),
-	PD_TEST(pds__are_as_many_as_the_device_tells),
-};
-
-DEVICE_TESTS("pd_mr", tests)

@@ -56,7 +56,7 @@ static struct ibv_qp_init_attr wanted(void)
 	};
 }
 
-static void create__tells_what_it_made(void **unused)
+TEST(create__tells_what_it_made, setup_end, teardown_end)
 {
 	struct ibv_qp_init_attr init = wanted();
 	struct ibv_qp *qp = ibv_create_qp(end.pd, &init);
@@ -77,7 +77,7 @@ static void create__tells_what_it_made(void **unused)
 	OK(ibv_destroy_qp(qp));
 }
 
-static void query__gives_what_create_told(void **unused)
+TEST(query__gives_what_create_told, setup_end, teardown_end)
 {
 	struct ibv_qp_init_attr init = wanted(), queried;
 	struct ibv_qp *qp = ibv_create_qp(end.pd, &init);
@@ -98,7 +98,7 @@ static void query__gives_what_create_told(void **unused)
 	OK(ibv_destroy_qp(qp));
 }
 
-static void create__refuses_more_than_the_device_has(void **unused)
+TEST(create__refuses_more_than_the_device_has, setup_end, teardown_end)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_device_attr attr;
@@ -121,7 +121,7 @@ static void create__refuses_more_than_the_device_has(void **unused)
 	NONE(EINVAL, ibv_create_qp(end.pd, &init));
 }
 
-static void create__refuses_types_it_does_not_know(void **unused)
+TEST(create__refuses_types_it_does_not_know, setup_end, teardown_end)
 {
 	struct ibv_qp_init_attr init = wanted();
 
@@ -130,7 +130,7 @@ static void create__refuses_types_it_does_not_know(void **unused)
 	assert_true(errno == EINVAL || errno == EOPNOTSUPP);
 }
 
-static void numbers__are_unique(void **unused)
+TEST(numbers__are_unique, setup_end, teardown_end)
 {
 	struct ibv_qp *qps[300];
 
@@ -198,7 +198,7 @@ static void cannot_go(enum ibv_qp_state state, int mask)
 	assert_int_equal(end_state(&end), before);
 }
 
-static void states__go_from_reset_to_rts_and_back(void **unused)
+TEST(states__go_from_reset_to_rts_and_back, setup_end, teardown_end)
 {
 	go_to(IBV_QPS_RESET, IBV_QP_STATE);
 	go_to(IBV_QPS_INIT, INIT_MASK);
@@ -212,7 +212,7 @@ static void states__go_from_reset_to_rts_and_back(void **unused)
 	go_to(IBV_QPS_INIT, INIT_MASK);
 }
 
-static void states__may_not_be_left_out(void **unused)
+TEST(states__may_not_be_left_out, setup_end, teardown_end)
 {
 	cannot_go(IBV_QPS_RTS, RTS_MASK);
 	cannot_go(IBV_QPS_RTS, RTR_MASK);
@@ -240,7 +240,7 @@ static void each_is_needed(enum ibv_qp_state state, int mask)
 	}
 }
 
-static void init__needs_its_attributes(void **unused)
+TEST(init__needs_its_attributes, setup_end, teardown_end)
 {
 	go_to(IBV_QPS_RESET, IBV_QP_STATE);
 	each_is_needed(IBV_QPS_INIT, INIT_MASK);
@@ -248,14 +248,14 @@ static void init__needs_its_attributes(void **unused)
 	cannot_go(IBV_QPS_INIT, INIT_MASK | IBV_QP_SQ_PSN);
 }
 
-static void rtr__needs_its_attributes(void **unused)
+TEST(rtr__needs_its_attributes, setup_end, teardown_end)
 {
 	each_is_needed(IBV_QPS_RTR, RTR_MASK);
 	cannot_go(IBV_QPS_RTR, RTR_MASK | IBV_QP_SQ_PSN);
 	cannot_go(IBV_QPS_RTR, RTR_MASK | IBV_QP_TIMEOUT);
 }
 
-static void rts__needs_its_attributes(void **unused)
+TEST(rts__needs_its_attributes, setup_end, teardown_end)
 {
 	go_to(IBV_QPS_RTR, RTR_MASK);
 	each_is_needed(IBV_QPS_RTS, RTS_MASK);
@@ -271,7 +271,7 @@ static void refused_init(const struct ibv_qp_attr *attr)
 	assert_int_equal(end_state(&end), IBV_QPS_RESET);
 }
 
-static void init__refuses_wrong_values(void **unused)
+TEST(init__refuses_wrong_values, setup_end, teardown_end)
 {
 	struct ibv_qp_attr attr;
 
@@ -300,7 +300,7 @@ static void refused_rtr(const struct ibv_qp_attr *attr)
 	assert_int_equal(end_state(&end), IBV_QPS_INIT);
 }
 
-static void rtr__refuses_wrong_values(void **unused)
+TEST(rtr__refuses_wrong_values, setup_end, teardown_end)
 {
 	struct ibv_qp_attr attr;
 	struct ibv_device_attr device;
@@ -322,7 +322,7 @@ static void rtr__refuses_wrong_values(void **unused)
 	}
 }
 
-static void rts__refuses_more_reads_than_the_device_has(void **unused)
+TEST(rts__refuses_more_reads_than_the_device_has, setup_end, teardown_end)
 {
 	struct ibv_qp_attr attr = attr_for(IBV_QPS_RTS);
 	struct ibv_device_attr device;
@@ -334,7 +334,7 @@ static void rts__refuses_more_reads_than_the_device_has(void **unused)
 	FAILS(EINVAL, ibv_modify_qp(end.qp, &attr, RTS_MASK));
 }
 
-static void query__gives_what_was_set(void **unused)
+TEST(query__gives_what_was_set, setup_end, teardown_end)
 {
 	struct ibv_qp_init_attr init;
 
@@ -360,7 +360,7 @@ static void query__gives_what_was_set(void **unused)
 }
 
 /* IBA 10.3.1: no send request before RTS. */
-static void post_send__is_for_rts(void **unused)
+TEST(post_send__is_for_rts, setup_end, teardown_end)
 {
 	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
@@ -378,7 +378,7 @@ static void post_send__is_for_rts(void **unused)
 	FAILS(EINVAL, ibv_post_send(end.qp, &wr, &bad));
 }
 
-static void post_recv__is_from_init_on(void **unused)
+TEST(post_recv__is_from_init_on, setup_end, teardown_end)
 {
 	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -391,7 +391,7 @@ static void post_recv__is_from_init_on(void **unused)
 		FAILS(EINVAL, ibv_post_recv(end.qp, &wr, &bad));
 }
 
-static void reset__forgets_what_was_posted(void **unused)
+TEST(reset__forgets_what_was_posted, setup_end, teardown_end)
 {
 	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -404,7 +404,7 @@ static void reset__forgets_what_was_posted(void **unused)
 	expect_no_wc(end.cq);
 }
 
-static void destroy__leaves_no_receive_behind(void **unused)
+TEST(destroy__leaves_no_receive_behind, setup_end, teardown_end)
 {
 	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -415,7 +415,7 @@ static void destroy__leaves_no_receive_behind(void **unused)
 	expect_no_wc(end.cq);
 }
 
-static void pd__is_busy_while_the_qp_is_there(void **unused)
+TEST(pd__is_busy_while_the_qp_is_there, setup_end, teardown_end)
 {
 	OK(ibv_dereg_mr(end.mr));
 	end.mr = NULL;
@@ -431,7 +431,7 @@ static uint32_t send_queue_size(struct ibv_qp *qp)
 }
 
 /* Only a signaled completion that was polled frees the slots up to it. */
-static void post_send__is_full_until_a_completion_is_polled(void **unused)
+PAIR_TEST(post_send__is_full_until_a_completion_is_polled)
 {
 	uint32_t size = send_queue_size(w.near.qp);
 	struct ibv_send_wr *bad = NULL, *wr = NULL;
@@ -453,7 +453,7 @@ static void post_send__is_full_until_a_completion_is_polled(void **unused)
 }
 
 /* What cannot be sent yet stays in the queue: no receive is there. */
-static void post_send__more_than_fits_is_refused(void **unused)
+PAIR_TEST(post_send__more_than_fits_is_refused)
 {
 	uint32_t size = send_queue_size(w.near.qp);
 	struct ibv_send_wr *bad = NULL, *wr = NULL;
@@ -470,7 +470,7 @@ static void post_send__more_than_fits_is_refused(void **unused)
 	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
 }
 
-static void post_recv__more_than_fits_is_refused(void **unused)
+TEST(post_recv__more_than_fits_is_refused, setup_end, teardown_end)
 {
 	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
 	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -483,7 +483,7 @@ static void post_recv__more_than_fits_is_refused(void **unused)
 	assert_ptr_equal(bad, &wr);
 }
 
-static void post_recv__takes_no_more_sge_than_agreed(void **unused)
+TEST(post_recv__takes_no_more_sge_than_agreed, setup_end, teardown_end)
 {
 	struct ibv_sge sge[64] = {{(uintptr_t)end.memory, 8, end.mr->lkey}};
 	struct ibv_recv_wr wr = {.sg_list = sge}, *bad = NULL;
@@ -497,7 +497,7 @@ static void post_recv__takes_no_more_sge_than_agreed(void **unused)
 }
 
 /* The bad request is named; those before it are posted, those after it not. */
-static void post_send__names_the_bad_request(void **unused)
+PAIR_TEST(post_send__names_the_bad_request)
 {
 	struct ibv_sge many[64] = {{0}};
 	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 8, 0), *bad = NULL;
@@ -514,7 +514,7 @@ static void post_send__names_the_bad_request(void **unused)
 	expect_no_wc(w.near.cq);
 }
 
-static void post_send__takes_no_more_inline_than_agreed(void **unused)
+PAIR_TEST(post_send__takes_no_more_inline_than_agreed)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 0, 0), *bad = NULL;
 	struct ibv_qp_init_attr init;
@@ -526,7 +526,7 @@ static void post_send__takes_no_more_inline_than_agreed(void **unused)
 	assert_ptr_equal(bad, wr);
 }
 
-static void post_send__takes_no_read_into_inline(void **unused)
+PAIR_TEST(post_send__takes_no_read_into_inline)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 0, 0, 0), *bad = NULL;
 
@@ -535,44 +535,10 @@ static void post_send__takes_no_read_into_inline(void **unused)
 	FAILS(EINVAL, ibv_post_send(w.near.qp, wr, &bad));
 }
 
-static void post_send__takes_no_opcode_it_does_not_know(void **unused)
+PAIR_TEST(post_send__takes_no_opcode_it_does_not_know)
 {
 	struct ibv_send_wr *wr = work((enum ibv_wr_opcode)99, 0, 8, 0), *bad = NULL;
 
 	NOT_ON_RXE("its user side takes any opcode, and the kernel fails the request");
 	FAILS(EINVAL, ibv_post_send(w.near.qp, wr, &bad));
 }
-
-#define END_TEST(test) cmocka_unit_test_setup_teardown(test, setup_end, teardown_end)
-
-static const struct CMUnitTest tests[] = {
-	END_TEST(create__tells_what_it_made),
-	END_TEST(query__gives_what_create_told),
-	END_TEST(create__refuses_more_than_the_device_has),
-	END_TEST(create__refuses_types_it_does_not_know),
-	END_TEST(numbers__are_unique),
-	END_TEST(states__go_from_reset_to_rts_and_back),
-	END_TEST(states__may_not_be_left_out),
-	END_TEST(init__needs_its_attributes),
-	END_TEST(rtr__needs_its_attributes),
-	END_TEST(rts__needs_its_attributes),
-	END_TEST(init__refuses_wrong_values),
-	END_TEST(rtr__refuses_wrong_values),
-	END_TEST(rts__refuses_more_reads_than_the_device_has),
-	END_TEST(query__gives_what_was_set),
-	END_TEST(post_send__is_for_rts),
-	END_TEST(post_recv__is_from_init_on),
-	END_TEST(reset__forgets_what_was_posted),
-	END_TEST(destroy__leaves_no_receive_behind),
-	END_TEST(pd__is_busy_while_the_qp_is_there),
-	PAIR_TEST(post_send__is_full_until_a_completion_is_polled),
-	PAIR_TEST(post_send__more_than_fits_is_refused),
-	END_TEST(post_recv__more_than_fits_is_refused),
-	END_TEST(post_recv__takes_no_more_sge_than_agreed),
-	PAIR_TEST(post_send__names_the_bad_request),
-	PAIR_TEST(post_send__takes_no_more_inline_than_agreed),
-	PAIR_TEST(post_send__takes_no_read_into_inline),
-	PAIR_TEST(post_send__takes_no_opcode_it_does_not_know),
-};
-
-DEVICE_TESTS("qp", tests)

@@ -75,7 +75,7 @@ static uint64_t word_at(const unsigned char *memory)
 	return word;
 }
 
-static void qp_to_qp_ex__is_for_qps_with_send_ops(void **unused)
+TEST(qp_to_qp_ex__is_for_qps_with_send_ops, setup_ex, teardown_pair)
 {
 	assert_ptr_equal(&qp->qp_base, w.near.qp);
 	struct end_options options = end_defaults();
@@ -87,7 +87,7 @@ static void qp_to_qp_ex__is_for_qps_with_send_ops(void **unused)
 	end_close(&plain);
 }
 
-static void write__arrives(void **unused)
+TEST(write__arrives, setup_ex, teardown_pair)
 {
 	begin(5);
 	ibv_wr_rdma_write(qp, w.far.rkey, w.far.memory + 100);
@@ -96,7 +96,7 @@ static void write__arrives(void **unused)
 	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
 }
 
-static void write_imm__tells_it(void **unused)
+TEST(write_imm__tells_it, setup_ex, teardown_pair)
 {
 	far_recv(2, 0, 8);
 	begin(5);
@@ -109,7 +109,7 @@ static void write_imm__tells_it(void **unused)
 	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
 }
 
-static void read__fetches(void **unused)
+TEST(read__fetches, setup_ex, teardown_pair)
 {
 	begin(5);
 	ibv_wr_rdma_read(qp, w.far.rkey, w.far.memory + 100);
@@ -118,7 +118,7 @@ static void read__fetches(void **unused)
 	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
 }
 
-static void send__arrives(void **unused)
+TEST(send__arrives, setup_ex, teardown_pair)
 {
 	far_recv(2, 400, 300);
 	begin(5);
@@ -129,7 +129,7 @@ static void send__arrives(void **unused)
 	assert_memory_equal(w.far_memory + 400, w.near.memory, 200);
 }
 
-static void send_imm__tells_it(void **unused)
+TEST(send_imm__tells_it, setup_ex, teardown_pair)
 {
 	far_recv(2, 400, 300);
 	begin(5);
@@ -142,7 +142,7 @@ static void send_imm__tells_it(void **unused)
 	assert_int_equal(ntohl(wc.imm_data), 77);
 }
 
-static void atomics__change_the_word(void **unused)
+TEST(atomics__change_the_word, setup_ex, teardown_pair)
 {
 	uint64_t before = word_at(w.far_memory + 64);
 
@@ -159,7 +159,7 @@ static void atomics__change_the_word(void **unused)
 	assert_true(word_at(w.far_memory + 64) == 1011);
 }
 
-static void sge_list__is_gathered(void **unused)
+TEST(sge_list__is_gathered, setup_ex, teardown_pair)
 {
 	NOT_ON_RXE("its provider (rdma-core 44 to 56) posts what the kernel then fails");
 	struct ibv_sge sge[3] = {
@@ -177,7 +177,7 @@ static void sge_list__is_gathered(void **unused)
 	assert_memory_equal(w.far_memory + 101, w.near.memory + 500, 50);
 }
 
-static void inline_data__is_taken_when_set(void **unused)
+TEST(inline_data__is_taken_when_set, setup_ex, teardown_pair)
 {
 	unsigned char bytes[30], copy[30];
 
@@ -191,7 +191,7 @@ static void inline_data__is_taken_when_set(void **unused)
 	assert_memory_equal(w.far_memory, copy, sizeof(copy));
 }
 
-static void inline_data_list__is_gathered(void **unused)
+TEST(inline_data_list__is_gathered, setup_ex, teardown_pair)
 {
 	NOT_ON_RXE("its provider (rdma-core 44 to 56) puts each piece at the start");
 	unsigned char bytes[30];
@@ -206,7 +206,7 @@ static void inline_data_list__is_gathered(void **unused)
 	assert_memory_equal(w.far_memory + 10, bytes, 5);
 }
 
-static void several__requests_go_at_once(void **unused)
+TEST(several__requests_go_at_once, setup_ex, teardown_pair)
 {
 	ibv_wr_start(qp);
 	for (uint64_t id = 1; id <= 4; id++) {
@@ -223,7 +223,7 @@ static void several__requests_go_at_once(void **unused)
 		assert_memory_equal(w.far_memory + 100L * i, w.near.memory, 100);
 }
 
-static void abort__posts_nothing(void **unused)
+TEST(abort__posts_nothing, setup_ex, teardown_pair)
 {
 	unsigned char before[200];
 
@@ -242,7 +242,7 @@ static void abort__posts_nothing(void **unused)
 }
 
 /* ibv_wr_post(3): an error while building makes complete fail, and nothing is posted. */
-static void complete__fails_after_too_much(void **unused)
+TEST(complete__fails_after_too_much, setup_ex, teardown_pair)
 {
 	unsigned char bytes[4096] = {0};
 
@@ -261,7 +261,7 @@ static void complete__fails_after_too_much(void **unused)
 	expect_no_wc(w.near.cq);
 }
 
-static void complete__fails_when_the_queue_is_full(void **unused)
+TEST(complete__fails_when_the_queue_is_full, setup_ex, teardown_pair)
 {
 	ibv_wr_start(qp);
 	for (int i = 0; i < 100; i++) {
@@ -281,7 +281,7 @@ static void complete__fails_when_the_queue_is_full(void **unused)
 	finish(7, IBV_WC_RDMA_WRITE);
 }
 
-static void fence__is_a_flag(void **unused)
+TEST(fence__is_a_flag, setup_ex, teardown_pair)
 {
 	ibv_wr_start(qp);
 	qp->wr_id = 1;
@@ -296,13 +296,13 @@ static void fence__is_a_flag(void **unused)
 	assert_memory_equal(w.far_memory + 8192, w.far_memory, 4096);
 }
 
-static void plain_posts__work_on_it_too(void **unused)
+TEST(plain_posts__work_on_it_too, setup_ex, teardown_pair)
 {
 	done(work(IBV_WR_RDMA_WRITE, 0, 64, 128));
 	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
 }
 
-static void error__is_told_as_of_a_plain_post(void **unused)
+TEST(error__is_told_as_of_a_plain_post, setup_ex, teardown_pair)
 {
 	begin(5);
 	ibv_wr_rdma_write(qp, ~w.far.rkey, w.far.memory);
@@ -313,7 +313,7 @@ static void error__is_told_as_of_a_plain_post(void **unused)
 }
 
 /* A device refuses operations that it does not know. */
-static void create__refuses_operations_it_has_not(void **unused)
+TEST(create__refuses_operations_it_has_not, setup_ex, teardown_pair)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = w.near.cq,
@@ -343,7 +343,7 @@ static bool device_has(uint64_t capability)
 #define CAN_FLUSH_PERSISTENT (1ULL << 39)
 #define CAN_ATOMIC_WRITE     (1ULL << 40)
 
-static void atomic_write__sets_the_word(void **unused)
+OWN_PAIR_TEST(atomic_write__sets_the_word)
 {
 #ifdef HAVE_ATOMIC_WRITE
 	uint64_t word = 0x0123456789abcdef;
@@ -359,7 +359,7 @@ static void atomic_write__sets_the_word(void **unused)
 #endif
 }
 
-static void atomic_write__needs_an_aligned_address(void **unused)
+OWN_PAIR_TEST(atomic_write__needs_an_aligned_address)
 {
 #ifdef HAVE_ATOMIC_WRITE
 	uint64_t word = 1, before = 0;
@@ -386,7 +386,7 @@ static void flush(uint64_t id, size_t offset, size_t length, uint8_t type)
 }
 #endif
 
-static void flush__follows_the_write(void **unused)
+OWN_PAIR_TEST(flush__follows_the_write)
 {
 #ifdef HAVE_FLUSH
 	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
@@ -401,7 +401,7 @@ static void flush__follows_the_write(void **unused)
 #endif
 }
 
-static void flush__of_no_bytes_is_of_the_region(void **unused)
+OWN_PAIR_TEST(flush__of_no_bytes_is_of_the_region)
 {
 #ifdef HAVE_FLUSH
 	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
@@ -414,7 +414,7 @@ static void flush__of_no_bytes_is_of_the_region(void **unused)
 #endif
 }
 
-static void flush__needs_access_for_it(void **unused)
+OWN_PAIR_TEST(flush__needs_access_for_it)
 {
 #ifdef HAVE_FLUSH
 	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
@@ -427,7 +427,7 @@ static void flush__needs_access_for_it(void **unused)
 #endif
 }
 
-static void flush__past_the_end_is_refused(void **unused)
+OWN_PAIR_TEST(flush__past_the_end_is_refused)
 {
 #ifdef HAVE_FLUSH
 	SKIP_UNLESS(device_has(CAN_FLUSH_GLOBAL), "the device has no flush");
@@ -440,7 +440,7 @@ static void flush__past_the_end_is_refused(void **unused)
 }
 
 /* Memory that is lost with power cannot be made persistent. */
-static void persistent_flush__is_not_for_dram(void **unused)
+OWN_PAIR_TEST(persistent_flush__is_not_for_dram)
 {
 #ifdef HAVE_FLUSH
 	struct end_options options = end_defaults();
@@ -515,7 +515,7 @@ static void *repeat(void *argument)
 	return NULL;
 }
 
-static void plain_posts__go_between_those_of_a_builder(void **unused)
+TEST(plain_posts__go_between_those_of_a_builder, setup_ex, teardown_pair)
 {
 	int (*plain)(void) = post_one, (*built)(void) = build_one;
 	double until = deadline();
@@ -533,36 +533,3 @@ static void plain_posts__go_between_those_of_a_builder(void **unused)
 	assert_int_equal(completed[1], REQUESTS);
 	assert_memory_equal(w.far_memory, w.near.memory, 128);
 }
-
-#define EX_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ex, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	EX_TEST(qp_to_qp_ex__is_for_qps_with_send_ops),
-	EX_TEST(write__arrives),
-	EX_TEST(write_imm__tells_it),
-	EX_TEST(read__fetches),
-	EX_TEST(send__arrives),
-	EX_TEST(send_imm__tells_it),
-	EX_TEST(atomics__change_the_word),
-	EX_TEST(sge_list__is_gathered),
-	EX_TEST(inline_data__is_taken_when_set),
-	EX_TEST(inline_data_list__is_gathered),
-	EX_TEST(several__requests_go_at_once),
-	EX_TEST(abort__posts_nothing),
-	EX_TEST(complete__fails_after_too_much),
-	EX_TEST(complete__fails_when_the_queue_is_full),
-	EX_TEST(fence__is_a_flag),
-	EX_TEST(plain_posts__work_on_it_too),
-	EX_TEST(plain_posts__go_between_those_of_a_builder),
-	EX_TEST(error__is_told_as_of_a_plain_post),
-	EX_TEST(create__refuses_operations_it_has_not),
-	OWN_PAIR_TEST(atomic_write__sets_the_word),
-	OWN_PAIR_TEST(atomic_write__needs_an_aligned_address),
-	OWN_PAIR_TEST(flush__follows_the_write),
-	OWN_PAIR_TEST(flush__of_no_bytes_is_of_the_region),
-	OWN_PAIR_TEST(flush__needs_access_for_it),
-	OWN_PAIR_TEST(flush__past_the_end_is_refused),
-	OWN_PAIR_TEST(persistent_flush__is_not_for_dram),
-};
-
-DEVICE_TESTS("qp_ex", tests)

@@ -10,7 +10,7 @@
 
 #define MAX_MESSAGE (8 * 1024 * 1024)
 
-static void write__changes_just_its_bytes(void **unused)
+PAIR_TEST(write__changes_just_its_bytes)
 {
 	unsigned char expected[300];
 
@@ -24,7 +24,7 @@ static void write__changes_just_its_bytes(void **unused)
 	far_expect_nothing();
 }
 
-static void read__changes_just_its_bytes(void **unused)
+PAIR_TEST(read__changes_just_its_bytes)
 {
 	unsigned char expected[300];
 
@@ -38,7 +38,7 @@ static void read__changes_just_its_bytes(void **unused)
 	far_expect_nothing();
 }
 
-static void send__arrives_in_the_receive(void **unused)
+PAIR_TEST(send__arrives_in_the_receive)
 {
 	far_recv(77, 1000, 200);
 	post(work(IBV_WR_SEND, 5, 60, 0));
@@ -52,7 +52,7 @@ static void send__arrives_in_the_receive(void **unused)
 	assert_memory_equal(w.far_memory + 1000, w.near.memory + 5, 60);
 }
 
-static void send__takes_receives_in_order(void **unused)
+PAIR_TEST(send__takes_receives_in_order)
 {
 	for (unsigned i = 0; i < 4; i++)
 		far_recv(i, 1000 * i, 100);
@@ -64,7 +64,7 @@ static void send__takes_receives_in_order(void **unused)
 	}
 }
 
-static void send__goes_both_ways(void **unused)
+PAIR_TEST(send__goes_both_ways)
 {
 	recv_near(5, 0, 100);
 	far_recv(6, 0, 100);
@@ -80,7 +80,7 @@ static void send__goes_both_ways(void **unused)
 	assert_memory_equal(w.far_memory, w.near.memory + 600, 40);
 }
 
-static void send_with_imm__tells_it(void **unused)
+PAIR_TEST(send_with_imm__tells_it)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_SEND_WITH_IMM, 0, 10, 0);
 
@@ -95,7 +95,7 @@ static void send_with_imm__tells_it(void **unused)
 	assert_int_equal(wc.byte_len, 10);
 }
 
-static void write_with_imm__takes_a_receive_and_leaves_its_buffer(void **unused)
+PAIR_TEST(write_with_imm__takes_a_receive_and_leaves_its_buffer)
 {
 	unsigned char buffer[64];
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 100, 5000);
@@ -114,7 +114,7 @@ static void write_with_imm__takes_a_receive_and_leaves_its_buffer(void **unused)
 	assert_memory_equal(w.far_memory, buffer, sizeof(buffer));
 }
 
-static void write_with_imm__of_nothing_tells_the_imm(void **unused)
+PAIR_TEST(write_with_imm__of_nothing_tells_the_imm)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0, 0);
 
@@ -131,7 +131,7 @@ static void write_with_imm__of_nothing_tells_the_imm(void **unused)
 /* Sizes around cache lines, packets and pages. */
 static const size_t sizes[] = {1, 2, 7, 8, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097, 60000};
 
-static void write__of_each_size_arrives(void **unused)
+PAIR_TEST(write__of_each_size_arrives)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		unsigned char guard = w.far_memory[sizes[i] + 3];
@@ -143,7 +143,7 @@ static void write__of_each_size_arrives(void **unused)
 	}
 }
 
-static void read__of_each_size_arrives(void **unused)
+PAIR_TEST(read__of_each_size_arrives)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		unsigned char guard = w.near.memory[sizes[i] + 3];
@@ -155,7 +155,7 @@ static void read__of_each_size_arrives(void **unused)
 	}
 }
 
-static void send__of_each_size_arrives(void **unused)
+PAIR_TEST(send__of_each_size_arrives)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		fill(w.near.memory, sizes[i] + 10, (unsigned)i + 20);
@@ -166,7 +166,7 @@ static void send__of_each_size_arrives(void **unused)
 	}
 }
 
-static void large__messages_arrive(void **unused)
+OWN_PAIR_TEST(large__messages_arrive)
 {
 	static const size_t large[] = {1024 * 1024, MAX_MESSAGE - 1, MAX_MESSAGE};
 	struct end_options options = end_defaults();
@@ -187,7 +187,7 @@ static void large__messages_arrive(void **unused)
 }
 
 /* Under way together, with small ones and another operation between them, at odd offsets. */
-static void large__writes_follow_each_other(void **unused)
+OWN_PAIR_TEST(large__writes_follow_each_other)
 {
 	static const size_t bytes[] = {65536, 65536, 13, 32767, 300001, 8, 32768, 131072 + 63};
 	struct end_options options = end_defaults();
@@ -208,7 +208,7 @@ static void large__writes_follow_each_other(void **unused)
 }
 
 /* Requests of no bytes succeed and touch nothing, whatever the address. */
-static void zero_length__succeeds(void **unused)
+PAIR_TEST(zero_length__succeeds)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
 
@@ -243,7 +243,7 @@ static void assert_scattered(const unsigned char *memory, const unsigned char *w
 	assert_memory_equal(whole + 1001, memory + 5001, 3333);
 }
 
-static void write__gathers(void **unused)
+PAIR_TEST(write__gathers)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 0, 20000);
 
@@ -253,7 +253,7 @@ static void write__gathers(void **unused)
 	assert_scattered(w.near.memory, w.far_memory + 20000);
 }
 
-static void read__scatters(void **unused)
+PAIR_TEST(read__scatters)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 0, 0, 20000);
 
@@ -263,7 +263,7 @@ static void read__scatters(void **unused)
 	assert_scattered(w.near.memory, w.far_memory + 20000);
 }
 
-static void recv__scatters_what_send_gathers(void **unused)
+PAIR_TEST(recv__scatters_what_send_gathers)
 {
 	struct ibv_sge sge[3];
 	struct ibv_recv_wr wr = {.wr_id = 2, .sg_list = sge, .num_sge = 3}, *bad = NULL;
@@ -277,7 +277,7 @@ static void recv__scatters_what_send_gathers(void **unused)
 }
 
 /* Short messages fill the first pieces only. */
-static void recv__leaves_what_the_message_does_not_reach(void **unused)
+PAIR_TEST(recv__leaves_what_the_message_does_not_reach)
 {
 	struct ibv_sge sge[3];
 	struct ibv_recv_wr wr = {.wr_id = 2, .sg_list = sge, .num_sge = 3}, *bad = NULL;
@@ -291,7 +291,7 @@ static void recv__leaves_what_the_message_does_not_reach(void **unused)
 	assert_int_equal(w.near.memory[5001], untouched);
 }
 
-static void inline__data_may_change_after_the_post(void **unused)
+OWN_PAIR_TEST(inline__data_may_change_after_the_post)
 {
 	struct end_options options = end_defaults();
 	unsigned char copy[32];
@@ -307,7 +307,7 @@ static void inline__data_may_change_after_the_post(void **unused)
 	assert_memory_equal(w.far_memory + 64, copy, sizeof(copy));
 }
 
-static void inline__needs_no_registered_memory(void **unused)
+OWN_PAIR_TEST(inline__needs_no_registered_memory)
 {
 	struct end_options options = end_defaults();
 	unsigned char bytes[24];
@@ -325,7 +325,7 @@ static void inline__needs_no_registered_memory(void **unused)
 	assert_memory_equal(w.far_memory, bytes, sizeof(bytes));
 }
 
-static void list__is_done_in_order(void **unused)
+PAIR_TEST(list__is_done_in_order)
 {
 	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 100, 0);
 
@@ -339,7 +339,7 @@ static void list__is_done_in_order(void **unused)
 	assert_memory_equal(w.near.memory + 5000, w.near.memory, 200);
 }
 
-static void read__sees_the_writes_before_it(void **unused)
+PAIR_TEST(read__sees_the_writes_before_it)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		struct ibv_send_wr *write = work(IBV_WR_RDMA_WRITE, 0, 8192, 0);
@@ -352,7 +352,7 @@ static void read__sees_the_writes_before_it(void **unused)
 	}
 }
 
-static void fenced_write__follows_the_read(void **unused)
+PAIR_TEST(fenced_write__follows_the_read)
 {
 	for (unsigned i = 0; i < 100; i++) {
 		struct ibv_send_wr *read = work(IBV_WR_RDMA_READ, 0, 4096, 0);
@@ -367,7 +367,7 @@ static void fenced_write__follows_the_read(void **unused)
 	}
 }
 
-static void unsignaled__requests_complete_in_silence(void **unused)
+PAIR_TEST(unsignaled__requests_complete_in_silence)
 {
 	for (uint64_t id = 1; id <= 4; id++) {
 		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 64 * id);
@@ -382,7 +382,7 @@ static void unsignaled__requests_complete_in_silence(void **unused)
 		assert_memory_equal(w.far_memory + 64L * i, w.near.memory, 64);
 }
 
-static void sq_sig_all__signals_each(void **unused)
+OWN_PAIR_TEST(sq_sig_all__signals_each)
 {
 	struct end_options options = end_defaults();
 
@@ -400,7 +400,7 @@ static void sq_sig_all__signals_each(void **unused)
 }
 
 /* As many as fit, more than are allowed to be under way: the others wait their turn. */
-static void reads__of_a_full_queue_come_back_in_order(void **unused)
+PAIR_TEST(reads__of_a_full_queue_come_back_in_order)
 {
 	for (unsigned round = 0; round < 5; round++) {
 		fill(w.far_memory, END_MEMORY, round + 10);
@@ -419,7 +419,7 @@ static void reads__of_a_full_queue_come_back_in_order(void **unused)
 }
 
 /* Many times through the rings, each message whole and in order. */
-static void messages__keep_their_order_for_long(void **unused)
+PAIR_TEST(messages__keep_their_order_for_long)
 {
 	for (unsigned i = 0; i < 200; i++) {
 		unsigned length = 1 + i * 37 % 3000;
@@ -460,7 +460,7 @@ static void compare_and_swap(uint64_t compare, uint64_t swap)
 	assert_int_equal(EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS).opcode, IBV_WC_COMP_SWAP);
 }
 
-static void compare_and_swap__swaps_what_is_equal(void **unused)
+PAIR_TEST(compare_and_swap__swaps_what_is_equal)
 {
 	uint64_t before = far_word(64);
 
@@ -469,7 +469,7 @@ static void compare_and_swap__swaps_what_is_equal(void **unused)
 	assert_true(far_word(64) == 0x1122334455667788);
 }
 
-static void compare_and_swap__leaves_what_differs(void **unused)
+PAIR_TEST(compare_and_swap__leaves_what_differs)
 {
 	uint64_t before = far_word(64);
 
@@ -478,7 +478,7 @@ static void compare_and_swap__leaves_what_differs(void **unused)
 	assert_true(far_word(64) == before);
 }
 
-static void fetch_and_add__adds_and_wraps(void **unused)
+PAIR_TEST(fetch_and_add__adds_and_wraps)
 {
 	uint64_t before = far_word(64);
 
@@ -496,7 +496,7 @@ static void fetch_and_add__adds_and_wraps(void **unused)
 }
 
 /* ibv_reg_mr(3): "Use byte offset from beginning of MR to access this MR" */
-static void zero_based__region_is_addressed_by_offsets(void **unused)
+PAIR_TEST(zero_based__region_is_addressed_by_offsets)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
 	struct ibv_mr *mr;
@@ -523,39 +523,3 @@ static void zero_based__region_is_addressed_by_offsets(void **unused)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	far_expect_error();
 }
-
-static const struct CMUnitTest tests[] = {
-	PAIR_TEST(write__changes_just_its_bytes),
-	PAIR_TEST(read__changes_just_its_bytes),
-	PAIR_TEST(send__arrives_in_the_receive),
-	PAIR_TEST(send__takes_receives_in_order),
-	PAIR_TEST(send__goes_both_ways),
-	PAIR_TEST(send_with_imm__tells_it),
-	PAIR_TEST(write_with_imm__takes_a_receive_and_leaves_its_buffer),
-	PAIR_TEST(write_with_imm__of_nothing_tells_the_imm),
-	PAIR_TEST(write__of_each_size_arrives),
-	PAIR_TEST(read__of_each_size_arrives),
-	PAIR_TEST(send__of_each_size_arrives),
-	OWN_PAIR_TEST(large__messages_arrive),
-	OWN_PAIR_TEST(large__writes_follow_each_other),
-	PAIR_TEST(zero_length__succeeds),
-	PAIR_TEST(write__gathers),
-	PAIR_TEST(read__scatters),
-	PAIR_TEST(recv__scatters_what_send_gathers),
-	PAIR_TEST(recv__leaves_what_the_message_does_not_reach),
-	OWN_PAIR_TEST(inline__data_may_change_after_the_post),
-	OWN_PAIR_TEST(inline__needs_no_registered_memory),
-	PAIR_TEST(list__is_done_in_order),
-	PAIR_TEST(read__sees_the_writes_before_it),
-	PAIR_TEST(fenced_write__follows_the_read),
-	PAIR_TEST(unsignaled__requests_complete_in_silence),
-	OWN_PAIR_TEST(sq_sig_all__signals_each),
-	PAIR_TEST(reads__of_a_full_queue_come_back_in_order),
-	PAIR_TEST(messages__keep_their_order_for_long),
-	PAIR_TEST(compare_and_swap__swaps_what_is_equal),
-	PAIR_TEST(compare_and_swap__leaves_what_differs),
-	PAIR_TEST(fetch_and_add__adds_and_wraps),
-	PAIR_TEST(zero_based__region_is_addressed_by_offsets),
-};
-
-DEVICE_TESTS("rc_data", tests)

@@ -31,7 +31,7 @@ static void expect_local_protection_error(struct ibv_send_wr *wr)
 	end_expect_error(&w.near);
 }
 
-static void lkey__unknown_is_a_local_protection_error(void **unused)
+PAIR_TEST(lkey__unknown_is_a_local_protection_error)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -39,12 +39,12 @@ static void lkey__unknown_is_a_local_protection_error(void **unused)
 	expect_local_protection_error(wr);
 }
 
-static void lkey__does_not_cover_more_than_its_region(void **unused)
+PAIR_TEST(lkey__does_not_cover_more_than_its_region)
 {
 	expect_local_protection_error(work(IBV_WR_RDMA_WRITE, END_MEMORY - 63, 64, 0));
 }
 
-static void lkey__of_another_pd_is_a_local_protection_error(void **unused)
+PAIR_TEST(lkey__of_another_pd_is_a_local_protection_error)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
 	struct ibv_mr *mr = ibv_reg_mr(pd, w.near.memory, 100, IBV_ACCESS_LOCAL_WRITE);
@@ -56,7 +56,7 @@ static void lkey__of_another_pd_is_a_local_protection_error(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void read__into_memory_without_local_write_fails(void **unused)
+PAIR_TEST(read__into_memory_without_local_write_fails)
 {
 	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, 100, 0);
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_READ, 0, 64, 0);
@@ -70,7 +70,7 @@ static void read__into_memory_without_local_write_fails(void **unused)
 }
 
 /* IBA 9.7.5.1.4: the response is where it is noticed, and the target has changed by then. */
-static void atomic__with_an_unknown_lkey_is_executed_and_fails(void **unused)
+PAIR_TEST(atomic__with_an_unknown_lkey_is_executed_and_fails)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0);
 	uint64_t before, after;
@@ -86,7 +86,7 @@ static void atomic__with_an_unknown_lkey_is_executed_and_fails(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void failed__requester_leaves_the_responder_alone(void **unused)
+PAIR_TEST(failed__requester_leaves_the_responder_alone)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -102,7 +102,7 @@ static void expect_refused(struct ibv_send_wr *wr)
 	far_expect_error();
 }
 
-static void rkey__unknown_is_refused(void **unused)
+PAIR_TEST(rkey__unknown_is_refused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -112,12 +112,12 @@ static void rkey__unknown_is_refused(void **unused)
 		far_expect_async(IBV_EVENT_QP_ACCESS_ERR);
 }
 
-static void write__past_the_end_is_refused(void **unused)
+PAIR_TEST(write__past_the_end_is_refused)
 {
 	expect_refused(work(IBV_WR_RDMA_WRITE, 0, 64, END_MEMORY - 63));
 }
 
-static void write__before_the_start_is_refused(void **unused)
+PAIR_TEST(write__before_the_start_is_refused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -125,7 +125,7 @@ static void write__before_the_start_is_refused(void **unused)
 	expect_refused(wr);
 }
 
-static void write__around_the_end_of_addresses_is_refused(void **unused)
+PAIR_TEST(write__around_the_end_of_addresses_is_refused)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -133,7 +133,7 @@ static void write__around_the_end_of_addresses_is_refused(void **unused)
 	expect_refused(wr);
 }
 
-static void read__past_the_end_is_refused(void **unused)
+PAIR_TEST(read__past_the_end_is_refused)
 {
 	expect_refused(work(IBV_WR_RDMA_READ, 0, 64, END_MEMORY - 63));
 }
@@ -151,17 +151,17 @@ static void refused_with(enum ibv_wr_opcode opcode, int access)
 	expect_refused(wr);
 }
 
-static void write__needs_remote_write(void **unused)
+PAIR_TEST(write__needs_remote_write)
 {
 	refused_with(IBV_WR_RDMA_WRITE, END_ACCESS & ~IBV_ACCESS_REMOTE_WRITE);
 }
 
-static void read__needs_remote_read(void **unused)
+PAIR_TEST(read__needs_remote_read)
 {
 	refused_with(IBV_WR_RDMA_READ, END_ACCESS & ~IBV_ACCESS_REMOTE_READ);
 }
 
-static void atomic__needs_remote_atomic(void **unused)
+PAIR_TEST(atomic__needs_remote_atomic)
 {
 	refused_with(IBV_WR_ATOMIC_FETCH_AND_ADD, END_ACCESS & ~IBV_ACCESS_REMOTE_ATOMIC);
 }
@@ -176,23 +176,23 @@ static void refused_by_qp(enum ibv_wr_opcode opcode, int access)
 	expect_failure(work(opcode, 0, 8, 0), IBV_WC_REM_INV_REQ_ERR);
 }
 
-static void write__needs_a_qp_that_takes_writes(void **unused)
+OWN_PAIR_TEST(write__needs_a_qp_that_takes_writes)
 {
 	refused_by_qp(IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE);
 }
 
-static void read__needs_a_qp_that_takes_reads(void **unused)
+OWN_PAIR_TEST(read__needs_a_qp_that_takes_reads)
 {
 	refused_by_qp(IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ);
 }
 
-static void atomic__needs_a_qp_that_takes_atomics(void **unused)
+OWN_PAIR_TEST(atomic__needs_a_qp_that_takes_atomics)
 {
 	refused_by_qp(IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC);
 }
 
 /* Refused when it is posted, or by the target as in IBA 9.4.5. */
-static void atomic__needs_an_aligned_address(void **unused)
+PAIR_TEST(atomic__needs_an_aligned_address)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 4), *bad = NULL;
 	uint64_t before[2];
@@ -207,7 +207,7 @@ static void atomic__needs_an_aligned_address(void **unused)
 	assert_memory_equal(w.far_memory, before, sizeof(before));
 }
 
-static void atomic__is_of_eight_bytes(void **unused)
+PAIR_TEST(atomic__is_of_eight_bytes)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 4, 0), *bad = NULL;
 	uint64_t before[1];
@@ -220,7 +220,7 @@ static void atomic__is_of_eight_bytes(void **unused)
 }
 
 /* max_dest_rd_atomic 0: the target takes no reads and no atomics. */
-static void read__needs_a_qp_with_resources(void **unused)
+OWN_PAIR_TEST(read__needs_a_qp_with_resources)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 
@@ -230,7 +230,7 @@ static void read__needs_a_qp_with_resources(void **unused)
 }
 
 /* Same process only: a key of another PD of the target. */
-static void rkey__of_another_pd_is_refused(void **unused)
+PAIR_TEST(rkey__of_another_pd_is_refused)
 {
 	struct end *far = &w.partner.end;
 
@@ -245,7 +245,7 @@ static void rkey__of_another_pd_is_refused(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void rkey__dies_with_its_region(void **unused)
+PAIR_TEST(rkey__dies_with_its_region)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -255,13 +255,13 @@ static void rkey__dies_with_its_region(void **unused)
 	expect_refused(wr);
 }
 
-static void write__without_access_touches_no_part(void **unused)
+PAIR_TEST(write__without_access_touches_no_part)
 {
 	/* the first packets are good ones: rxe, as IBA, checks the key at the first */
 	expect_refused(work(IBV_WR_RDMA_WRITE, 0, 8192, END_MEMORY - 4096));
 }
 
-static void recv__too_small_fails_at_both_ends(void **unused)
+PAIR_TEST(recv__too_small_fails_at_both_ends)
 {
 	far_recv(3, 0, 63);
 	post(work(IBV_WR_SEND, 0, 64, 0));
@@ -272,7 +272,7 @@ static void recv__too_small_fails_at_both_ends(void **unused)
 	far_expect_error();
 }
 
-static void recv__with_an_unknown_lkey_fails_at_both_ends(void **unused)
+PAIR_TEST(recv__with_an_unknown_lkey_fails_at_both_ends)
 {
 	struct ibv_sge sge = {(uintptr_t)w.near.memory, 64, ~w.near.mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 4, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -285,7 +285,7 @@ static void recv__with_an_unknown_lkey_fails_at_both_ends(void **unused)
 	far_expect(5, IBV_WC_REM_OP_ERR);
 }
 
-static void flush__follows_the_error_in_order(void **unused)
+PAIR_TEST(flush__follows_the_error_in_order)
 {
 	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -311,7 +311,7 @@ static void flush__follows_the_error_in_order(void **unused)
 	expect_no_wc(w.near.cq);
 }
 
-static void requests_before__the_error_are_good(void **unused)
+PAIR_TEST(requests_before__the_error_are_good)
 {
 	struct ibv_send_wr *first = work(IBV_WR_RDMA_WRITE, 0, 64, 128);
 
@@ -352,17 +352,17 @@ static void fail_the_fifth_of_seven(bool listed)
 	assert_memory_equal(w.far_memory + 4 * 64, before + 4 * 64, 4 * 64);
 }
 
-static void one__of_many_writes_fails(void **unused)
+PAIR_TEST(one__of_many_writes_fails)
 {
 	fail_the_fifth_of_seven(false);
 }
 
-static void one__of_a_list_of_writes_fails(void **unused)
+PAIR_TEST(one__of_a_list_of_writes_fails)
 {
 	fail_the_fifth_of_seven(true);
 }
 
-static void unsignaled__request_that_fails_completes(void **unused)
+PAIR_TEST(unsignaled__request_that_fails_completes)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -371,14 +371,14 @@ static void unsignaled__request_that_fails_completes(void **unused)
 	expect_refused(wr);
 }
 
-static void error_state__flushes_sends_posted_later(void **unused)
+PAIR_TEST(error_state__flushes_sends_posted_later)
 {
 	end_to_error(&w.near);
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void error_state__flushes_receives_posted_later(void **unused)
+PAIR_TEST(error_state__flushes_receives_posted_later)
 {
 	NOT_ON_RXE("it looks at a user's receives when a packet comes, and none does");
 	end_to_error(&w.near);
@@ -386,7 +386,7 @@ static void error_state__flushes_receives_posted_later(void **unused)
 	EXPECT_WC(w.near.cq, 4, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void error_state__flushes_what_is_posted(void **unused)
+PAIR_TEST(error_state__flushes_what_is_posted)
 {
 	recv_near(4, 0, 64);
 	recv_near(5, 0, 64);
@@ -395,7 +395,7 @@ static void error_state__flushes_what_is_posted(void **unused)
 	EXPECT_WC(w.near.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void waiting__send_is_flushed_by_the_error_state(void **unused)
+PAIR_TEST(waiting__send_is_flushed_by_the_error_state)
 {
 	post(work(IBV_WR_SEND, 0, 64, 0)); /* the far end has no receive */
 	end_to_error(&w.near);
@@ -403,7 +403,7 @@ static void waiting__send_is_flushed_by_the_error_state(void **unused)
 	expect_no_wc(w.near.cq);
 }
 
-static void waiting__send_goes_with_its_qp(void **unused)
+PAIR_TEST(waiting__send_goes_with_its_qp)
 {
 	post(work(IBV_WR_SEND, 0, 64, 0));
 	OK(ibv_destroy_qp(w.near.qp));
@@ -418,7 +418,7 @@ static void waiting__send_goes_with_its_qp(void **unused)
 }
 
 /* Requests behind one that waits for a receive wait as well. */
-static void waiting__send_holds_what_is_behind_it(void **unused)
+PAIR_TEST(waiting__send_holds_what_is_behind_it)
 {
 	struct ibv_send_wr *send = work(IBV_WR_SEND, 0, 64, 0);
 	unsigned char before = w.far_memory[8192];
@@ -436,7 +436,7 @@ static void waiting__send_holds_what_is_behind_it(void **unused)
 	assert_int_equal(w.far_memory[8192], w.near.memory[0]);
 }
 
-static void message__longer_than_the_port_takes_fails(void **unused)
+OWN_PAIR_TEST(message__longer_than_the_port_takes_fails)
 {
 	struct end_options options = end_defaults();
 	struct ibv_port_attr port;
@@ -462,7 +462,7 @@ static void message__longer_than_the_port_takes_fails(void **unused)
 }
 
 /* The whole length is checked before the first byte is placed. */
-static void large__write_beyond_the_region_stores_nothing(void **unused)
+OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing)
 {
 	const size_t region = 256 * 1024;
 	struct end_options options = end_defaults();
@@ -484,7 +484,7 @@ static void large__write_beyond_the_region_stores_nothing(void **unused)
 }
 
 /* Whatever the write has placed by then, and however it ends. */
-static void large__write_stores_nothing_after_the_region_is_gone(void **unused)
+OWN_PAIR_TEST(large__write_stores_nothing_after_the_region_is_gone)
 {
 	const size_t bytes = 8 * 1024 * 1024;
 	struct end_options options = end_defaults();
@@ -502,47 +502,3 @@ static void large__write_stores_nothing_after_the_region_is_gone(void **unused)
 	assert_memory_equal(w.far_memory, then, bytes);
 	free(then);
 }
-
-static const struct CMUnitTest tests[] = {
-	PAIR_TEST(lkey__unknown_is_a_local_protection_error),
-	PAIR_TEST(lkey__does_not_cover_more_than_its_region),
-	PAIR_TEST(lkey__of_another_pd_is_a_local_protection_error),
-	PAIR_TEST(read__into_memory_without_local_write_fails),
-	PAIR_TEST(atomic__with_an_unknown_lkey_is_executed_and_fails),
-	PAIR_TEST(failed__requester_leaves_the_responder_alone),
-	PAIR_TEST(rkey__unknown_is_refused),
-	PAIR_TEST(write__past_the_end_is_refused),
-	PAIR_TEST(write__before_the_start_is_refused),
-	PAIR_TEST(write__around_the_end_of_addresses_is_refused),
-	PAIR_TEST(read__past_the_end_is_refused),
-	PAIR_TEST(write__needs_remote_write),
-	PAIR_TEST(read__needs_remote_read),
-	PAIR_TEST(atomic__needs_remote_atomic),
-	OWN_PAIR_TEST(write__needs_a_qp_that_takes_writes),
-	OWN_PAIR_TEST(read__needs_a_qp_that_takes_reads),
-	OWN_PAIR_TEST(atomic__needs_a_qp_that_takes_atomics),
-	PAIR_TEST(atomic__needs_an_aligned_address),
-	PAIR_TEST(atomic__is_of_eight_bytes),
-	OWN_PAIR_TEST(read__needs_a_qp_with_resources),
-	PAIR_TEST(rkey__of_another_pd_is_refused),
-	PAIR_TEST(rkey__dies_with_its_region),
-	PAIR_TEST(write__without_access_touches_no_part),
-	PAIR_TEST(recv__too_small_fails_at_both_ends),
-	PAIR_TEST(recv__with_an_unknown_lkey_fails_at_both_ends),
-	PAIR_TEST(flush__follows_the_error_in_order),
-	PAIR_TEST(requests_before__the_error_are_good),
-	PAIR_TEST(one__of_many_writes_fails),
-	PAIR_TEST(one__of_a_list_of_writes_fails),
-	PAIR_TEST(unsignaled__request_that_fails_completes),
-	PAIR_TEST(error_state__flushes_sends_posted_later),
-	PAIR_TEST(error_state__flushes_receives_posted_later),
-	PAIR_TEST(error_state__flushes_what_is_posted),
-	PAIR_TEST(waiting__send_is_flushed_by_the_error_state),
-	PAIR_TEST(waiting__send_goes_with_its_qp),
-	PAIR_TEST(waiting__send_holds_what_is_behind_it),
-	OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing),
-	OWN_PAIR_TEST(large__write_stores_nothing_after_the_region_is_gone),
-	OWN_PAIR_TEST(message__longer_than_the_port_takes_fails),
-};
-
-DEVICE_TESTS("rc_errors", tests)

@@ -5,7 +5,7 @@
  */
 #include "pair.h"
 
-static void no_receive__ends_when_the_retries_do(void **unused)
+OWN_PAIR_TEST(no_receive__ends_when_the_retries_do)
 {
 	struct end_options options = end_defaults();
 
@@ -18,7 +18,7 @@ static void no_receive__ends_when_the_retries_do(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void no_receive__with_no_retry_ends_at_once(void **unused)
+OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once)
 {
 	struct end_options options = end_defaults();
 
@@ -29,7 +29,7 @@ static void no_receive__with_no_retry_ends_at_once(void **unused)
 }
 
 /* rnr_retry 7 has no end, whatever came in between. */
-static void no_receive__waits_with_retry_7(void **unused)
+OWN_PAIR_TEST(no_receive__waits_with_retry_7)
 {
 	struct end_options options = end_defaults();
 
@@ -55,7 +55,7 @@ static void pair_of_few_retries(void)
 	pair_make(&options, &options);
 }
 
-static void peer__in_error_does_not_answer(void **unused)
+OWN_PAIR_TEST(peer__in_error_does_not_answer)
 {
 	pair_of_few_retries();
 	far_to_error();
@@ -64,7 +64,7 @@ static void peer__in_error_does_not_answer(void **unused)
 	end_expect_error(&w.near);
 }
 
-static void peer__without_its_qp_does_not_answer(void **unused)
+OWN_PAIR_TEST(peer__without_its_qp_does_not_answer)
 {
 	pair_of_few_retries();
 	recv_near(2, 0, 64);
@@ -74,7 +74,7 @@ static void peer__without_its_qp_does_not_answer(void **unused)
 	EXPECT_WC(w.near.cq, 2, IBV_WC_WR_FLUSH_ERR);
 }
 
-static void peer__killed_does_not_answer(void **unused)
+TWO_PROCESSES_TEST(peer__killed_does_not_answer)
 {
 	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	far_die();
@@ -87,7 +87,7 @@ static void peer__killed_does_not_answer(void **unused)
 }
 
 /* Only the RNR retry count has 7 for no limit (IBA 9.9.2.1.1). */
-static void peer__in_error_ends_seven_retries(void **unused)
+OWN_PAIR_TEST(peer__in_error_ends_seven_retries)
 {
 	struct end_options options = end_defaults();
 
@@ -99,15 +99,3 @@ static void peer__in_error_ends_seven_retries(void **unused)
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
 }
-
-static const struct CMUnitTest tests[] = {
-	OWN_PAIR_TEST(no_receive__ends_when_the_retries_do),
-	OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once),
-	OWN_PAIR_TEST(no_receive__waits_with_retry_7),
-	OWN_PAIR_TEST(peer__in_error_does_not_answer),
-	OWN_PAIR_TEST(peer__without_its_qp_does_not_answer),
-	TWO_PROCESSES_TEST(peer__killed_does_not_answer),
-	OWN_PAIR_TEST(peer__in_error_ends_seven_retries),
-};
-
-DEVICE_TESTS("rc_retries", tests)

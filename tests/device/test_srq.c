@@ -89,7 +89,7 @@ static void send_done(int which, size_t offset, uint32_t length)
 	EXPECT_WC(sender[which].cq, 1, IBV_WC_SUCCESS);
 }
 
-static void receive__goes_to_whoever_sends(void **unused)
+TEST(receive__goes_to_whoever_sends, setup_srq, teardown_srq)
 {
 	OK(try_post(10, 0, 100));
 	OK(try_post(11, 1000, 100));
@@ -104,7 +104,7 @@ static void receive__goes_to_whoever_sends(void **unused)
 	assert_memory_equal(receiver.memory + 1000, sender[0].memory + 600, 50);
 }
 
-static void query__gives_what_was_created(void **unused)
+TEST(query__gives_what_was_created, setup_srq, teardown_srq)
 {
 	struct ibv_srq_attr attr;
 
@@ -115,7 +115,7 @@ static void query__gives_what_was_created(void **unused)
 	assert_ptr_equal(receiver.srq->pd, receiver.pd);
 }
 
-static void post__more_than_fits_is_refused(void **unused)
+TEST(post__more_than_fits_is_refused, setup_srq, teardown_srq)
 {
 	struct ibv_srq_attr attr;
 
@@ -125,7 +125,7 @@ static void post__more_than_fits_is_refused(void **unused)
 	FAILS(ENOMEM, try_post(99, 0, 8));
 }
 
-static void post__takes_no_more_sge_than_agreed(void **unused)
+TEST(post__takes_no_more_sge_than_agreed, setup_srq, teardown_srq)
 {
 	struct ibv_sge sge[64] = {{(uintptr_t)receiver.memory, 8, receiver.mr->lkey}};
 	struct ibv_recv_wr wr = {.sg_list = sge}, *bad = NULL;
@@ -138,7 +138,7 @@ static void post__takes_no_more_sge_than_agreed(void **unused)
 }
 
 /* A QP with a shared queue has none of its own. */
-static void post_recv__on_the_qp_is_refused(void **unused)
+TEST(post_recv__on_the_qp_is_refused, setup_srq, teardown_srq)
 {
 	struct ibv_sge sge = {(uintptr_t)receiver.memory, 8, receiver.mr->lkey};
 	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad = NULL;
@@ -147,7 +147,7 @@ static void post_recv__on_the_qp_is_refused(void **unused)
 	assert_true(on_rxe() || bad == &wr); /* rxe forgets to tell */
 }
 
-static void modify__to_a_limit_above_the_size_is_refused(void **unused)
+TEST(modify__to_a_limit_above_the_size_is_refused, setup_srq, teardown_srq)
 {
 	struct ibv_srq_attr attr;
 
@@ -157,7 +157,7 @@ static void modify__to_a_limit_above_the_size_is_refused(void **unused)
 }
 
 /* ibv_modify_srq(3): "an event once the number of WRs drops below it", and no more. */
-static void limit__is_told_once(void **unused)
+TEST(limit__is_told_once, setup_srq, teardown_srq)
 {
 	struct ibv_srq_attr attr = {.srq_limit = 3};
 
@@ -180,7 +180,7 @@ static void limit__is_told_once(void **unused)
 	expect_no_async(receiver.context);
 }
 
-static void empty__queue_makes_senders_wait(void **unused)
+TEST(empty__queue_makes_senders_wait, setup_srq, teardown_srq)
 {
 	send_from(0, 0, 8);
 	expect_no_wc(sender[0].cq);
@@ -190,7 +190,7 @@ static void empty__queue_makes_senders_wait(void **unused)
 }
 
 /* What is in the queue belongs to no QP: none of it is flushed. */
-static void error__of_one_qp_leaves_the_queue_to_the_other(void **unused)
+TEST(error__of_one_qp_leaves_the_queue_to_the_other, setup_srq, teardown_srq)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
@@ -203,12 +203,12 @@ static void error__of_one_qp_leaves_the_queue_to_the_other(void **unused)
 	EXPECT_WC(receiver.cq, 5, IBV_WC_SUCCESS);
 }
 
-static void destroy__is_busy_while_a_qp_uses_it(void **unused)
+TEST(destroy__is_busy_while_a_qp_uses_it, setup_srq, teardown_srq)
 {
 	FAILS(EBUSY, ibv_destroy_srq(receiver.srq));
 }
 
-static void create__refuses_more_than_the_device_has(void **unused)
+TEST(create__refuses_more_than_the_device_has, setup_srq, teardown_srq)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 1, .max_sge = 1}};
 	struct ibv_device_attr device;
@@ -223,21 +223,3 @@ static void create__refuses_more_than_the_device_has(void **unused)
 	attr.attr.max_wr = 0;
 	NONE(EINVAL, ibv_create_srq(receiver.pd, &attr));
 }
-
-#define SRQ_TEST(test) cmocka_unit_test_setup_teardown(test, setup_srq, teardown_srq)
-
-static const struct CMUnitTest tests[] = {
-	SRQ_TEST(receive__goes_to_whoever_sends),
-	SRQ_TEST(query__gives_what_was_created),
-	SRQ_TEST(post__more_than_fits_is_refused),
-	SRQ_TEST(post__takes_no_more_sge_than_agreed),
-	SRQ_TEST(post_recv__on_the_qp_is_refused),
-	SRQ_TEST(modify__to_a_limit_above_the_size_is_refused),
-	SRQ_TEST(limit__is_told_once),
-	SRQ_TEST(empty__queue_makes_senders_wait),
-	SRQ_TEST(error__of_one_qp_leaves_the_queue_to_the_other),
-	SRQ_TEST(destroy__is_busy_while_a_qp_uses_it),
-	SRQ_TEST(create__refuses_more_than_the_device_has),
-};
-
-DEVICE_TESTS("srq", tests)

@@ -128,7 +128,7 @@ static void *write_often(void *argument)
 	return NULL;
 }
 
-static void one_cq__serves_the_qps_of_all_threads(void **unused)
+TEST(one_cq__serves_the_qps_of_all_threads, setup_workers, teardown_workers)
 {
 	for (unsigned i = 0; i < THREADS; i++)
 		OK(pthread_create(&workers[i].thread, NULL, write_often, &workers[i]));
@@ -170,7 +170,7 @@ static void *add_often(void *argument)
 }
 
 /* Regions of one PD per target: the word is registered for each of them. */
-static void atomics__of_all_threads_add_up(void **unused)
+TEST(atomics__of_all_threads_add_up, setup_workers, teardown_workers)
 {
 	struct ibv_mr *mrs[THREADS];
 	uint64_t *word = (uint64_t *)(void *)workers[0].target.memory;
@@ -217,7 +217,7 @@ static void *post_on_the_first_qp(void *argument)
 	return NULL;
 }
 
-static void one_qp__takes_the_posts_of_all_threads(void **unused)
+TEST(one_qp__takes_the_posts_of_all_threads, setup_workers, teardown_workers)
 {
 	for (unsigned i = 0; i < THREADS; i++)
 		OK(pthread_create(&workers[i].thread, NULL, post_on_the_first_qp, &workers[i]));
@@ -253,7 +253,7 @@ static void *write_until_refused(void *argument)
 }
 
 /* Once ibv_dereg_mr() has returned no write changes the memory any more. */
-static void dereg__ends_the_writes_of_the_peer(void **unused)
+TEST(dereg__ends_the_writes_of_the_peer, setup_workers, teardown_workers)
 {
 	struct worker *worker = &workers[0];
 	struct end *target = &worker->target;
@@ -304,7 +304,7 @@ static void *make_and_destroy(void *argument)
 	return NULL;
 }
 
-static void objects__come_and_go_in_all_threads(void **unused)
+TEST(objects__come_and_go_in_all_threads)
 {
 	struct ibv_context *context = open_device();
 	struct churn churns[THREADS];
@@ -319,15 +319,3 @@ static void objects__come_and_go_in_all_threads(void **unused)
 		assert_int_equal(churns[i].error, 0);
 	OK(ibv_close_device(context));
 }
-
-#define WORKERS_TEST(test) cmocka_unit_test_setup_teardown(test, setup_workers, teardown_workers)
-
-static const struct CMUnitTest tests[] = {
-	WORKERS_TEST(one_cq__serves_the_qps_of_all_threads),
-	WORKERS_TEST(atomics__of_all_threads_add_up),
-	WORKERS_TEST(one_qp__takes_the_posts_of_all_threads),
-	WORKERS_TEST(dereg__ends_the_writes_of_the_peer),
-	cmocka_unit_test(objects__come_and_go_in_all_threads),
-};
-
-DEVICE_TESTS("threads", tests)

@@ -19,7 +19,7 @@ static int setup_uc(void **unused)
 }
 
 /* A completion tells that the write has left; the message behind it, that it is there. */
-static void write__arrives(void **unused)
+TEST(write__arrives, setup_uc, teardown_pair)
 {
 	far_recv(7, 8000, 1);
 	done(work(IBV_WR_RDMA_WRITE, 0, 3000, 100));
@@ -28,7 +28,7 @@ static void write__arrives(void **unused)
 	assert_memory_equal(w.far_memory + 100, w.near.memory, 3000);
 }
 
-static void write_with_immediate__takes_a_receive(void **unused)
+TEST(write_with_immediate__takes_a_receive, setup_uc, teardown_pair)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 100, 200);
 	struct ibv_wc wc;
@@ -42,7 +42,7 @@ static void write_with_immediate__takes_a_receive(void **unused)
 	assert_memory_equal(w.far_memory + 200, w.near.memory, 100);
 }
 
-static void send__arrives(void **unused)
+TEST(send__arrives, setup_uc, teardown_pair)
 {
 	far_recv(7, 1000, 5000);
 	done(work(IBV_WR_SEND, 0, 5000, 0));
@@ -51,7 +51,7 @@ static void send__arrives(void **unused)
 }
 
 /* The next message takes the receive that this one would have taken. */
-static void send__without_a_receive_is_lost(void **unused)
+TEST(send__without_a_receive_is_lost, setup_uc, teardown_pair)
 {
 	done(work(IBV_WR_SEND, 0, 100, 0));
 	far_recv(7, 1000, 100);
@@ -60,7 +60,7 @@ static void send__without_a_receive_is_lost(void **unused)
 	far_expect_nothing();
 }
 
-static void send__that_is_too_long_is_lost(void **unused)
+TEST(send__that_is_too_long_is_lost, setup_uc, teardown_pair)
 {
 	NOT_ON_RXE("it fails the receive and its queue pair with LOC_QP_OP_ERR");
 	far_recv(7, 1000, 100);
@@ -71,7 +71,7 @@ static void send__that_is_too_long_is_lost(void **unused)
 }
 
 /* Requests are executed in order: the second has arrived, so the first never will. */
-static void write__with_a_wrong_key_is_lost(void **unused)
+TEST(write__with_a_wrong_key_is_lost, setup_uc, teardown_pair)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 100, 200);
 	unsigned char before[100];
@@ -86,7 +86,7 @@ static void write__with_a_wrong_key_is_lost(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void own_mistake__is_told(void **unused)
+TEST(own_mistake__is_told, setup_uc, teardown_pair)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 100, 0);
 
@@ -97,7 +97,7 @@ static void own_mistake__is_told(void **unused)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-static void requests__with_an_answer_are_refused(void **unused)
+TEST(requests__with_an_answer_are_refused, setup_uc, teardown_pair)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
 						     IBV_WR_ATOMIC_FETCH_AND_ADD};
@@ -110,7 +110,7 @@ static void requests__with_an_answer_are_refused(void **unused)
 	}
 }
 
-static void far_end__that_is_gone_takes_what_comes(void **unused)
+TEST(far_end__that_is_gone_takes_what_comes, setup_uc, teardown_pair)
 {
 	write__arrives(NULL);
 	far_destroy_qp();
@@ -119,7 +119,7 @@ static void far_end__that_is_gone_takes_what_comes(void **unused)
 }
 
 /* qp_state_table in drivers/infiniband/core/verbs.c */
-static void states__take_their_attributes(void **unused)
+TEST(states__take_their_attributes)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .retry_cnt = 7};
 	struct end_options options = end_defaults();
@@ -136,20 +136,3 @@ static void states__take_their_attributes(void **unused)
 	OK(ibv_modify_qp(end.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 	end_close(&end);
 }
-
-#define UC_TEST(test) cmocka_unit_test_setup_teardown(test, setup_uc, teardown_pair)
-
-static const struct CMUnitTest tests[] = {
-	UC_TEST(write__arrives),
-	UC_TEST(write_with_immediate__takes_a_receive),
-	UC_TEST(send__arrives),
-	UC_TEST(send__without_a_receive_is_lost),
-	UC_TEST(send__that_is_too_long_is_lost),
-	UC_TEST(write__with_a_wrong_key_is_lost),
-	UC_TEST(own_mistake__is_told),
-	UC_TEST(requests__with_an_answer_are_refused),
-	UC_TEST(far_end__that_is_gone_takes_what_comes),
-	cmocka_unit_test(states__take_their_attributes),
-};
-
-DEVICE_TESTS("uc", tests)

@@ -49,7 +49,7 @@ static void next_one_arrives(uint32_t length)
 	expect_no_wc(b.cq);
 }
 
-static void message__arrives_behind_a_grh(void **unused)
+TEST(message__arrives_behind_a_grh, setup_ends, teardown_ends)
 {
 	struct ibv_wc wc;
 
@@ -59,7 +59,7 @@ static void message__arrives_behind_a_grh(void **unused)
 	assert_false(wc.wc_flags & IBV_WC_WITH_IMM);
 }
 
-static void lengths__of_nothing_and_of_the_mtu_arrive(void **unused)
+TEST(lengths__of_nothing_and_of_the_mtu_arrive, setup_ends, teardown_ends)
 {
 	struct ibv_port_attr port;
 	uint32_t mtu;
@@ -74,7 +74,7 @@ static void lengths__of_nothing_and_of_the_mtu_arrive(void **unused)
 	ud_arrived(&b, 8, ROOM, &a, mtu);
 }
 
-static void immediate__arrives(void **unused)
+TEST(immediate__arrives, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr = work(100);
 	struct ibv_wc wc;
@@ -88,7 +88,7 @@ static void immediate__arrives(void **unused)
 	assert_int_equal(wc.imm_data, htonl(0x12345678));
 }
 
-static void inline_data__arrive(void **unused)
+TEST(inline_data__arrive, setup_ends, teardown_ends)
 {
 	struct end inliner = {0};
 	struct end_options options = end_defaults();
@@ -109,7 +109,7 @@ static void inline_data__arrive(void **unused)
 	end_close(&inliner);
 }
 
-static void receive__of_two_pieces_parts_header_and_payload(void **unused)
+TEST(receive__of_two_pieces_parts_header_and_payload, setup_ends, teardown_ends)
 {
 	struct ibv_sge sge[] = {{(uintptr_t)b.memory, GRH, b.mr->lkey},
 				{(uintptr_t)(b.memory + 1000), 100, b.mr->lkey}};
@@ -121,7 +121,7 @@ static void receive__of_two_pieces_parts_header_and_payload(void **unused)
 	assert_memory_equal(b.memory + 1000, a.memory, 100);
 }
 
-static void messages__of_a_batch_arrive_in_order(void **unused)
+TEST(messages__of_a_batch_arrive_in_order, setup_ends, teardown_ends)
 {
 	enum { COUNT = 16 };
 
@@ -140,7 +140,7 @@ static void messages__of_a_batch_arrive_in_order(void **unused)
 }
 
 /* RoCE v2 over IPv4: the last 20 of the 40 bytes are the IPv4 header (IBTA A17.4.5.2). */
-static void header__names_both_ends(void **unused)
+TEST(header__names_both_ends, setup_ends, teardown_ends)
 {
 	struct ibv_ah_attr path = ud_path(&a, &b.gid);
 	const unsigned char *ip = b.memory + 20;
@@ -162,7 +162,7 @@ static void header__names_both_ends(void **unused)
 	OK(ibv_destroy_ah(ah));
 }
 
-static void handle__from_a_completion_answers(void **unused)
+TEST(handle__from_a_completion_answers, setup_ends, teardown_ends)
 {
 	struct ibv_ah_attr path;
 	union ibv_gid own;
@@ -187,7 +187,7 @@ static void handle__from_a_completion_answers(void **unused)
 }
 
 /* Its 40 bytes are no header at all. */
-static void handle__from_no_header_is_refused(void **unused)
+TEST(handle__from_no_header_is_refused, setup_ends, teardown_ends)
 {
 	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH, .src_qp = 1};
 	struct ibv_grh grh;
@@ -198,7 +198,7 @@ static void handle__from_no_header_is_refused(void **unused)
 	assert_null(ibv_create_ah_from_wc(b.pd, &wc, &grh, 1));
 }
 
-static void one_queue_pair__sends_to_many(void **unused)
+TEST(one_queue_pair__sends_to_many, setup_ends, teardown_ends)
 {
 	struct end c = {0};
 
@@ -213,7 +213,7 @@ static void one_queue_pair__sends_to_many(void **unused)
 	end_close(&c);
 }
 
-static void queue_pair__sends_to_itself(void **unused)
+TEST(queue_pair__sends_to_itself, setup_ends, teardown_ends)
 {
 	ud_recv(&a, 7, 8192, ROOM);
 	ud_post(&a, ud_work(&a, to_b, a.qp->qp_num, 100));
@@ -226,7 +226,7 @@ static void queue_pair__sends_to_itself(void **unused)
 	assert_memory_equal(a.memory + 8192 + GRH, a.memory, 100);
 }
 
-static void wrong_key__is_dropped(void **unused)
+TEST(wrong_key__is_dropped, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr = work(100);
 
@@ -237,7 +237,7 @@ static void wrong_key__is_dropped(void **unused)
 }
 
 /* IBA 14.2.5.6, PortInfo: QKeyViolations */
-static void wrong_key__is_counted(void **unused)
+TEST(wrong_key__is_counted, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr = work(100);
 	struct ibv_port_attr before, after;
@@ -250,7 +250,7 @@ static void wrong_key__is_counted(void **unused)
 	assert_int_equal(after.qkey_viol_cntr, before.qkey_viol_cntr + 1);
 }
 
-static void high_bit_of_the_key__stands_for_the_senders_own(void **unused)
+TEST(high_bit_of_the_key__stands_for_the_senders_own, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr = work(100);
 
@@ -261,7 +261,7 @@ static void high_bit_of_the_key__stands_for_the_senders_own(void **unused)
 	ud_arrived(&b, 7, 0, &a, 100);
 }
 
-static void key__of_the_receiver_may_change(void **unused)
+TEST(key__of_the_receiver_may_change, setup_ends, teardown_ends)
 {
 	struct ibv_qp_attr attr = {.qkey = 0x42};
 	struct ibv_qp_init_attr init;
@@ -277,7 +277,7 @@ static void key__of_the_receiver_may_change(void **unused)
 	ud_arrived(&b, 7, 0, &a, 100);
 }
 
-static void message__without_a_receive_is_dropped(void **unused)
+TEST(message__without_a_receive_is_dropped, setup_ends, teardown_ends)
 {
 	struct end c = {0};
 
@@ -289,7 +289,7 @@ static void message__without_a_receive_is_dropped(void **unused)
 	end_close(&c);
 }
 
-static void message__that_is_too_long_for_its_receive_is_dropped(void **unused)
+TEST(message__that_is_too_long_for_its_receive_is_dropped, setup_ends, teardown_ends)
 {
 	NOT_ON_RXE("it fails the receive and its queue pair with LOC_QP_OP_ERR");
 	ud_recv(&b, 7, 0, GRH + 100);
@@ -298,21 +298,21 @@ static void message__that_is_too_long_for_its_receive_is_dropped(void **unused)
 }
 
 /* IBA C10-93.1.1: no packet is sent, and it is not an error. */
-static void message__longer_than_the_mtu_is_not_sent(void **unused)
+TEST(message__longer_than_the_mtu_is_not_sent, setup_ends, teardown_ends)
 {
 	ud_recv(&b, 7, 0, 8192);
 	ud_send(&a, work(MTU + 1));
 	next_one_arrives(100);
 }
 
-static void number__of_no_queue_pair_takes_what_comes(void **unused)
+TEST(number__of_no_queue_pair_takes_what_comes, setup_ends, teardown_ends)
 {
 	ud_send(&a, ud_work(&a, to_b, b.qp->qp_num ^ 0x5f, 100));
 	ud_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
 }
 
-static void queue_pair__of_another_type_takes_none(void **unused)
+TEST(queue_pair__of_another_type_takes_none, setup_ends, teardown_ends)
 {
 	struct end_options options = end_defaults();
 	struct end_address peer;
@@ -329,7 +329,7 @@ static void queue_pair__of_another_type_takes_none(void **unused)
 	end_close(&rc);
 }
 
-static void receiver__that_left_takes_none(void **unused)
+TEST(receiver__that_left_takes_none, setup_ends, teardown_ends)
 {
 	uint32_t gone = b.qp->qp_num;
 
@@ -343,7 +343,7 @@ static void receiver__that_left_takes_none(void **unused)
 	next_one_arrives(100);
 }
 
-static void key__of_no_region_fails_the_sender(void **unused)
+TEST(key__of_no_region_fails_the_sender, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr = work(100);
 
@@ -353,7 +353,7 @@ static void key__of_no_region_fails_the_sender(void **unused)
 	end_expect_error(&a);
 }
 
-static void requests__that_datagrams_do_not_have_are_refused(void **unused)
+TEST(requests__that_datagrams_do_not_have_are_refused, setup_ends, teardown_ends)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
 						     IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
@@ -369,7 +369,7 @@ static void requests__that_datagrams_do_not_have_are_refused(void **unused)
 	}
 }
 
-static void shared_receive_queue__serves_datagrams(void **unused)
+TEST(shared_receive_queue__serves_datagrams, setup_ends, teardown_ends)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 4, .max_sge = 1}};
 	struct end_options options = end_defaults();
@@ -399,7 +399,7 @@ static void shared_receive_queue__serves_datagrams(void **unused)
 	end_close(&c);
 }
 
-static void extended_queue_pair__sends(void **unused)
+TEST(extended_queue_pair__sends, setup_ends, teardown_ends)
 {
 	struct end_options options = end_defaults();
 	struct ibv_qp_ex *ex;
@@ -426,7 +426,7 @@ static void extended_queue_pair__sends(void **unused)
 	end_close(&c);
 }
 
-static void path__needs_a_header_and_the_port(void **unused)
+TEST(path__needs_a_header_and_the_port, setup_ends, teardown_ends)
 {
 	struct ibv_ah_attr path = ud_path(&a, &b.gid);
 
@@ -441,7 +441,7 @@ static void path__needs_a_header_and_the_port(void **unused)
 	     ibv_create_ah(a.pd, &path));
 }
 
-static void protection_domain__with_a_handle_is_busy(void **unused)
+TEST(protection_domain__with_a_handle_is_busy, setup_ends, teardown_ends)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(a.context);
 	struct ibv_ah_attr path = ud_path(&a, &b.gid);
@@ -456,7 +456,7 @@ static void protection_domain__with_a_handle_is_busy(void **unused)
 }
 
 /* qp_state_table in drivers/infiniband/core/verbs.c */
-static void states__take_their_attributes(void **unused)
+TEST(states__take_their_attributes, setup_ends, teardown_ends)
 {
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = END_QKEY};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
@@ -473,38 +473,3 @@ static void states__take_their_attributes(void **unused)
 	OK(ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN));
 	OK(ibv_destroy_qp(qp));
 }
-
-#define UD_TEST(test) cmocka_unit_test_setup_teardown(test, setup_ends, teardown_ends)
-
-static const struct CMUnitTest tests[] = {
-	UD_TEST(message__arrives_behind_a_grh),
-	UD_TEST(lengths__of_nothing_and_of_the_mtu_arrive),
-	UD_TEST(immediate__arrives),
-	UD_TEST(inline_data__arrive),
-	UD_TEST(receive__of_two_pieces_parts_header_and_payload),
-	UD_TEST(messages__of_a_batch_arrive_in_order),
-	UD_TEST(header__names_both_ends),
-	UD_TEST(handle__from_a_completion_answers),
-	UD_TEST(handle__from_no_header_is_refused),
-	UD_TEST(one_queue_pair__sends_to_many),
-	UD_TEST(queue_pair__sends_to_itself),
-	UD_TEST(wrong_key__is_dropped),
-	UD_TEST(wrong_key__is_counted),
-	UD_TEST(high_bit_of_the_key__stands_for_the_senders_own),
-	UD_TEST(key__of_the_receiver_may_change),
-	UD_TEST(message__without_a_receive_is_dropped),
-	UD_TEST(message__that_is_too_long_for_its_receive_is_dropped),
-	UD_TEST(message__longer_than_the_mtu_is_not_sent),
-	UD_TEST(number__of_no_queue_pair_takes_what_comes),
-	UD_TEST(queue_pair__of_another_type_takes_none),
-	UD_TEST(receiver__that_left_takes_none),
-	UD_TEST(key__of_no_region_fails_the_sender),
-	UD_TEST(requests__that_datagrams_do_not_have_are_refused),
-	UD_TEST(shared_receive_queue__serves_datagrams),
-	UD_TEST(extended_queue_pair__sends),
-	UD_TEST(path__needs_a_header_and_the_port),
-	UD_TEST(protection_domain__with_a_handle_is_busy),
-	UD_TEST(states__take_their_attributes),
-};
-
-DEVICE_TESTS("ud", tests)

@@ -40,6 +40,8 @@ static int scratch_teardown(void **state)
 	return nftw(scratch, scratch_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+#define SCRATCH_TEST(name) TEST(name, scratch_setup, scratch_teardown)
+
 /* The path of a file of this test; what lies above it is made. */
 static inline const char *scratch_path(const char *name, char path[PATH_MAX])
 {

@@ -114,7 +114,7 @@ static bool exists(const char *name)
 	return access(scratch_path(name, path), F_OK) == 0;
 }
 
-static void what_was_measured_is_found_again(void **state)
+TEST(what_was_measured_is_found_again, setup, teardown)
 {
 	assert_int_equal(start(), 0);
 	assert_int_equal(f.resumed, 0);
@@ -131,7 +131,7 @@ static void what_was_measured_is_found_again(void **state)
 }
 
 /* To the last bit: floating point, and integers past what a double holds. */
-static void numbers_stay_exact(void **state)
+TEST(numbers_stay_exact, setup, teardown)
 {
 	const json_t *repeat;
 
@@ -147,7 +147,7 @@ static void numbers_stay_exact(void **state)
 }
 
 /* The bytes of a line may end anywhere when a process is killed. */
-static void a_torn_line_is_dropped_and_written_over(void **state)
+TEST(a_torn_line_is_dropped_and_written_over, setup, teardown)
 {
 	char whole[8192], text[8192], path[PATH_MAX];
 	size_t head, length;
@@ -169,7 +169,7 @@ static void a_torn_line_is_dropped_and_written_over(void **state)
 }
 
 /* Killed while it wrote the very first line: nothing was measured. */
-static void a_torn_head_is_begun_anew(void **state)
+TEST(a_torn_head_is_begun_anew, setup, teardown)
 {
 	char whole[8192], text[8192];
 	size_t length;
@@ -189,7 +189,7 @@ static void a_torn_head_is_begun_anew(void **state)
 }
 
 /* A file that cannot grow: what was written of the line is taken back. */
-static void a_full_disk_leaves_whole_lines(void **state)
+TEST(a_full_disk_leaves_whole_lines, setup, teardown)
 {
 	struct rlimit unlimited, tight;
 	char whole[8192], text[8192];
@@ -213,7 +213,7 @@ static void a_full_disk_leaves_whole_lines(void **state)
 	json_decref(repeat);
 }
 
-static void repeats_are_not_overwritten(void **state)
+TEST(repeats_are_not_overwritten, setup, teardown)
 {
 	assert_int_equal(start(), 0);
 	add(0, 0);
@@ -225,7 +225,7 @@ static void repeats_are_not_overwritten(void **state)
 	assert_int_equal(f.resumed, 1);
 }
 
-static void without_repeats_nothing_is_left(void **state)
+TEST(without_repeats_nothing_is_left, setup, teardown)
 {
 	assert_int_equal(start(), 0);
 	assert_null(journal_path(f.journal));
@@ -233,7 +233,7 @@ static void without_repeats_nothing_is_left(void **state)
 	assert_false(exists("result.json.jsonl"));
 }
 
-static void a_written_result_ends_it(void **state)
+TEST(a_written_result_ends_it, setup, teardown)
 {
 	assert_int_equal(start(), 0);
 	add(0, 0);
@@ -241,7 +241,7 @@ static void a_written_result_ends_it(void **state)
 	assert_false(exists("result.json.jsonl"));
 }
 
-static void a_repeat_that_was_cut_short_is_not_kept(void **state)
+TEST(a_repeat_that_was_cut_short_is_not_kept, setup, teardown)
 {
 	json_t *repeat = json_pack("{s:i, s:b}", "index", 0, "complete", 0);
 
@@ -251,13 +251,13 @@ static void a_repeat_that_was_cut_short_is_not_kept(void **state)
 	json_decref(repeat);
 }
 
-static void there_must_be_something_to_resume(void **state)
+TEST(there_must_be_something_to_resume, setup, teardown)
 {
 	assert_true(resume() < 0);
 	assert_non_null(strstr(failure_get()->text, "nothing to resume"));
 }
 
-static void only_one_run_writes_it(void **state)
+TEST(only_one_run_writes_it, setup, teardown)
 {
 	struct journal *first;
 
@@ -315,7 +315,7 @@ static void fewer_points(void)
 	f.plan.points_count = 2;
 }
 
-static void the_first_difference_is_named(void **state)
+TEST(the_first_difference_is_named, setup, teardown)
 {
 	static const struct change changes[] = {
 		{other_seed, "seed is 42 there and 7 here"},
@@ -349,7 +349,7 @@ static void the_first_difference_is_named(void **state)
 	assert_int_equal(f.resumed, 1);
 }
 
-static void foreign_files_are_left_alone(void **state)
+TEST(foreign_files_are_left_alone, setup, teardown)
 {
 	static const char no_random_uuid[] =
 		"{\"schema\":\"rpma-bench-journal/1\",\"seed\":1,\"run_id\":"
@@ -412,7 +412,7 @@ static void expect_refusal(const char *line, const char *sentence)
 	assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
 }
 
-static void damaged_lines_are_named(void **state)
+TEST(damaged_lines_are_named, setup, teardown)
 {
 	expect_refusal("", "expected JSON");
 	expect_refusal("[]", "point: expected");
@@ -444,7 +444,7 @@ static char *edited(size_t point, const char *path, const char *value)
 	return text;
 }
 
-static void edited_figures_are_refused(void **state)
+TEST(edited_figures_are_refused, setup, teardown)
 {
 	static const struct {
 		const char *path, *value, *sentence;
@@ -498,7 +498,7 @@ static void edited_figures_are_refused(void **state)
 	}
 }
 
-static void a_point_beyond_the_plan_is_refused(void **state)
+TEST(a_point_beyond_the_plan_is_refused, setup, teardown)
 {
 	for (size_t point = 1; point <= POINTS; point++) {
 		char *line = edited(point, "repeat/errors", "0");
@@ -508,7 +508,7 @@ static void a_point_beyond_the_plan_is_refused(void **state)
 	}
 }
 
-static void a_repeat_is_there_once(void **state)
+TEST(a_repeat_is_there_once, setup, teardown)
 {
 	char text[16384], *again;
 
@@ -526,7 +526,7 @@ static void a_repeat_is_there_once(void **state)
 	free(again);
 }
 
-static void without_an_output_nothing_is_kept(void **state)
+TEST(without_an_output_nothing_is_kept, setup, teardown)
 {
 	f.options.output = NULL;
 	assert_int_equal(start(), 0);
@@ -534,32 +534,4 @@ static void without_an_output_nothing_is_kept(void **state)
 	add(0, 0);
 	assert_null(journal_path(f.journal));
 	journal_close(&f.journal, true);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_measured_is_found_again),
-		TEST(numbers_stay_exact),
-		TEST(a_torn_line_is_dropped_and_written_over),
-		TEST(a_torn_head_is_begun_anew),
-		TEST(a_full_disk_leaves_whole_lines),
-		TEST(repeats_are_not_overwritten),
-		TEST(without_repeats_nothing_is_left),
-		TEST(a_written_result_ends_it),
-		TEST(a_repeat_that_was_cut_short_is_not_kept),
-		TEST(there_must_be_something_to_resume),
-		TEST(only_one_run_writes_it),
-		TEST(the_first_difference_is_named),
-		TEST(foreign_files_are_left_alone),
-		TEST(damaged_lines_are_named),
-		TEST(edited_figures_are_refused),
-		TEST(a_point_beyond_the_plan_is_refused),
-		TEST(a_repeat_is_there_once),
-		TEST(without_an_output_nothing_is_kept),
-	};
-
-	return cmocka_run_group_tests_name("bench.journal", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static const struct {
 	{"0.9", rpma_conn_completion_wait, rpma_conn_completion_get},
 };
 
-static void wait__arms_again(void **unused)
+TEST(wait__arms_again, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
 		unsigned armed = calls_count("ibv_req_notify_cq");
@@ -51,7 +51,7 @@ static void wait__arms_again(void **unused)
 	}
 }
 
-static void wait__passes_errors_on(void **unused)
+TEST(wait__passes_errors_on, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
 		assert_int_equal(manuals[i].wait(NULL), RPMA_E_INVAL);
@@ -60,7 +60,7 @@ static void wait__passes_errors_on(void **unused)
 	}
 }
 
-static void get__fills_the_whole_completion(void **unused)
+TEST(get__fills_the_whole_completion, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
 		struct rpma_completion cmpl = {0};
@@ -76,7 +76,7 @@ static void get__fills_the_whole_completion(void **unused)
 	}
 }
 
-static void get__passes_errors_on(void **unused)
+TEST(get__passes_errors_on, setup_conn, teardown)
 {
 	struct rpma_completion cmpl = {0};
 
@@ -87,7 +87,7 @@ static void get__passes_errors_on(void **unused)
 	}
 }
 
-static void get_completion__names_each_operation(void **unused)
+TEST(get_completion__names_each_operation, setup_conn, teardown)
 {
 	static const struct {
 		int opcode;
@@ -111,7 +111,7 @@ static void get_completion__names_each_operation(void **unused)
 	}
 }
 
-static void get_completion__does_not_know_other_opcodes(void **unused)
+TEST(get_completion__does_not_know_other_opcodes, setup_conn, teardown)
 {
 	struct rpma_completion cmpl = {0};
 
@@ -120,7 +120,7 @@ static void get_completion__does_not_know_other_opcodes(void **unused)
 	assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NO_COMPLETION);
 }
 
-static void get_completion__of_a_failure_has_context_and_status_only(void **unused)
+TEST(get_completion__of_a_failure_has_context_and_status_only, setup_conn, teardown)
 {
 	struct rpma_completion cmpl = {0};
 
@@ -133,7 +133,7 @@ static void get_completion__of_a_failure_has_context_and_status_only(void **unus
 	assert_memory_equal(&cmpl, &expected, sizeof(cmpl));
 }
 
-static void get_completion__refuses_null(void **unused)
+TEST(get_completion__refuses_null, setup_conn, teardown)
 {
 	struct rpma_completion cmpl = {0};
 
@@ -141,7 +141,7 @@ static void get_completion__refuses_null(void **unused)
 	assert_int_equal(rpma_cq_get_completion(w.cq, NULL), RPMA_E_INVAL);
 }
 
-static void completion_fd__is_readable_on_an_event(void **unused)
+TEST(completion_fd__is_readable_on_an_event, setup_conn, teardown)
 {
 	struct pollfd pollfd = {.events = POLLIN};
 
@@ -150,7 +150,7 @@ static void completion_fd__is_readable_on_an_event(void **unused)
 	assert_int_equal(poll(&pollfd, 1, 0), 1);
 }
 
-static void completion_fd__refuses_null(void **unused)
+TEST(completion_fd__refuses_null, setup_conn, teardown)
 {
 	int fd = 77;
 
@@ -165,7 +165,7 @@ static int write_atomic(size_t dst_offset, const struct rpma_mr_local *src, size
 				 RPMA_F_COMPLETION_ALWAYS, CONTEXT);
 }
 
-static void write_atomic__posts_a_fenced_write_of_the_bytes(void **unused)
+TEST(write_atomic__posts_a_fenced_write_of_the_bytes, setup_conn, teardown)
 {
 	memcpy(region + 24, bytes, sizeof(bytes));
 	assert_int_equal(write_atomic(16, w.mr, 24), 0);
@@ -177,14 +177,14 @@ static void write_atomic__posts_a_fenced_write_of_the_bytes(void **unused)
 	assert_memory_equal(provider.send.inline_data, bytes, sizeof(bytes));
 }
 
-static void write_atomic__takes_the_last_bytes_of_a_region(void **unused)
+TEST(write_atomic__takes_the_last_bytes_of_a_region, setup_conn, teardown)
 {
 	memcpy(region + REGION_SIZE - 8, bytes, sizeof(bytes));
 	assert_int_equal(write_atomic(0, w.mr, REGION_SIZE - 8), 0);
 	assert_memory_equal(provider.send.inline_data, bytes, sizeof(bytes));
 }
 
-static void write_atomic__refuses_what_it_cannot_write(void **unused)
+TEST(write_atomic__refuses_what_it_cannot_write, setup_conn, teardown)
 {
 	assert_int_equal(write_atomic(0, NULL, 0), RPMA_E_INVAL);
 	assert_int_equal(write_atomic(4, w.mr, 0), RPMA_E_INVAL);
@@ -194,25 +194,4 @@ static void write_atomic__refuses_what_it_cannot_write(void **unused)
 	assert_int_equal(rpma_write_atomic(NULL, w.remote, 0, w.mr, 0, 1, NULL), RPMA_E_INVAL);
 	assert_int_equal(rpma_write_atomic(w.conn, w.remote, 0, w.mr, 0, 0, NULL), RPMA_E_INVAL);
 	assert_int_equal(provider.send.posted, 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(wait__arms_again, setup_conn),
-		TEST(wait__passes_errors_on, setup_conn),
-		TEST(get__fills_the_whole_completion, setup_conn),
-		TEST(get__passes_errors_on, setup_conn),
-		TEST(get_completion__names_each_operation, setup_conn),
-		TEST(get_completion__does_not_know_other_opcodes, setup_conn),
-		TEST(get_completion__of_a_failure_has_context_and_status_only, setup_conn),
-		TEST(get_completion__refuses_null, setup_conn),
-		TEST(completion_fd__is_readable_on_an_event, setup_conn),
-		TEST(completion_fd__refuses_null, setup_conn),
-		TEST(write_atomic__posts_a_fenced_write_of_the_bytes, setup_conn),
-		TEST(write_atomic__takes_the_last_bytes_of_a_region, setup_conn),
-		TEST(write_atomic__refuses_what_it_cannot_write, setup_conn),
-	};
-
-	return cmocka_run_group_tests_name("librpma.compat", tests, NULL, NULL);
 }

@@ -108,14 +108,15 @@ void check_result(int expected, int actual, const char *call, const char *file, 
 	remember_covered(call, actual);
 }
 
-int check_library(int argc, char **argv)
+/* Arguments: [--expect ours|reference]. */
+int test_start(int argc, char **argv)
 {
 	const char *library = on_reference() ? "reference" : "ours";
 
 	if (argc == 3 && strcmp(argv[1], "--expect") == 0 && strcmp(argv[2], library) != 0) {
 		fprintf(stderr, "%s: the library loaded is %s, not %s\n", argv[0], library,
 			argv[2]);
-		return -1;
+		return 2;
 	}
-	return 0;
+	return -1;
 }

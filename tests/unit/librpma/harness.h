@@ -9,15 +9,10 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
-/* cmocka.h needs these before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <librpma.h>
+#include <stdbool.h>
+
+#include "tests/lib/test.h"
 
 /* The value an out parameter has before a call that must not touch it. */
 #define UNTOUCHED	((void *)(uintptr_t)0x5afe5afe)
@@ -65,12 +60,5 @@ void check_result(int expected, int actual, const char *call, const char *file, 
 
 /* "RPMA_E_INVAL" for the code, "0" for success. */
 const char *result_name(int result);
-
-/* Run the tests of one executable; arguments: [--expect ours|reference]. */
-#define run_library_tests(tests, argc, argv)                                                       \
-	(check_library((argc), (argv)) != 0                                                        \
-		 ? 2                                                                               \
-		 : cmocka_run_group_tests_name(LIBRPMA_TEST_NAME, (tests), NULL, NULL))
-int check_library(int argc, char **argv);
 
 #endif /* HARNESS_H */

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ours in place of Debian 12's librpma.so.0 and librpma-dev, and the reverse.
 
-Run by ctest with RPMA_LIBRARY (our librpma.so.0), RPMA_INCLUDE (our header's
-folder) and RPMA_STRINGS (the executable test_strings) in the environment, and
-RPMA_SANITIZER (flags of the compiler) if our library has one.
+Run by ctest with RPMA_LIBRARY (our librpma.so.0) and RPMA_INCLUDE (our header's folder) in the
+environment, and RPMA_SANITIZER (flags of the compiler) if our library has one.
 """
 
+import ctypes
 import os
 import re
 import subprocess
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 LIBRARY = Path(os.environ["RPMA_LIBRARY"])
 INCLUDE = Path(os.environ["RPMA_INCLUDE"])
 COMPILER = ["cc", "-std=gnu11", "-Wall", "-Werror"]
@@ -29,7 +30,7 @@ def output(*command: object, env: dict[str, str] | None = None) -> str:
 @pytest.fixture(scope="session")
 def reference() -> Path:
     fetched = subprocess.run(
-        [HERE.parents[1] / "fetch-reference", "bookworm"], stdout=subprocess.PIPE, text=True
+        [ROOT / "tests/fetch-reference", "bookworm"], stdout=subprocess.PIPE, text=True
     )
     if fetched.returncode != 0:
         pytest.skip("no reference: Debian 12's librpma could not be fetched")
@@ -152,9 +153,12 @@ def test_takes_no_lock_of_its_own() -> None:
 
 
 def test_gives_the_texts_of_the_reference(reference_library: Path) -> None:
-    def texts(library: Path) -> str:
-        environment = os.environ | {"LD_LIBRARY_PATH": str(library.parent)}
-        return output(os.environ["RPMA_STRINGS"], "--print", env=environment)
+    def texts(library: Path) -> list[bytes]:
+        calls = ctypes.CDLL(str(library))
+        calls.rpma_err_2str.restype = calls.rpma_utils_conn_event_2str.restype = ctypes.c_char_p
+        errors = [1, 0, -1, *range(-99999, -100010, -1)]
+        return [calls.rpma_err_2str(error) for error in errors] + [
+            calls.rpma_utils_conn_event_2str(event) for event in range(-2, 6)]
 
     assert texts(LIBRARY) == texts(reference_library)
 
@@ -230,8 +234,7 @@ def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
 
 def compiled(source: Path, include: Path, folder: Path) -> Path:
     thing = folder / f"{source.stem}.o"
-    output(*COMPILER, f"-I{include}", f'-DLIBRPMA_TEST_NAME="{source.stem}"', "-DBUILT_FOR_1_0",
-           "-c", source, "-o", thing)  # fmt: skip
+    output(*COMPILER, f"-I{include}", f"-I{ROOT}", "-DBUILT_FOR_1_0", "-c", source, "-o", thing)
     return thing
 
 
@@ -240,6 +243,7 @@ def support(reference_include: Path, tmp_path_factory: pytest.TempPathFactory) -
     """What the test programs share, built with the header of the reference."""
     folder = tmp_path_factory.mktemp("support")
     sources = [path for path in HERE.glob("*.c") if not path.stem.startswith("test_")]
+    sources.append(ROOT / "tests/lib/test.c")
     return [compiled(source, reference_include, folder) for source in sources]
 
 
@@ -271,7 +275,7 @@ def run_from_1_2(source: str, reference: Path, folder: Path) -> str:
     # allocations are watched as in the static tests, which a sanitizer allows
     wrapped = ",".join(f"--wrap={name}" for name in "malloc calloc free mmap munmap sysconf".split())
     output(*COMPILER, *os.environ.get("RPMA_SANITIZER", "").split(), "-DLIBRPMA_IS_STATIC",
-           f"-I{reference}/usr/include", f"-I{HERE}", *sources, "-o", folder / "program", "-rdynamic",
+           f"-I{reference}/usr/include", f"-I{HERE}", f"-I{ROOT}", *sources, "-o", folder / "program", "-rdynamic",
            f"-Wl,{wrapped}", library, "-lcmocka", "-libverbs", "-lrdmacm", "-ldl")  # fmt: skip
     environment = {"LD_LIBRARY_PATH": str(LIBRARY.parent), "ASAN_OPTIONS": "detect_leaks=0"}
     return output(folder / "program", env=os.environ | environment)

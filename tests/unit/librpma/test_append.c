@@ -7,7 +7,7 @@
 
 /* --- several operations by one call ----------------------------------------------------------- */
 
-static void write_flush__is_a_write_and_a_read(void **unused)
+TEST(write_flush__is_a_write_and_a_read, setup_log, teardown)
 {
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 100, RPMA_FLUSH_TYPE_PERSISTENT,
 				   ALWAYS, (void *)9));
@@ -18,7 +18,7 @@ static void write_flush__is_a_write_and_a_read(void **unused)
 	assert_got(1, "9 9! ");
 }
 
-static void append__is_four_in_order(void **unused)
+TEST(append__is_four_in_order, setup_log, teardown)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
 						     IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
@@ -37,7 +37,7 @@ static void append__is_four_in_order(void **unused)
 	assert_got(1, "9 9 9 9! ");
 }
 
-static void parts__may_wait_too(void **unused)
+TEST(parts__may_wait_too, setup_log, teardown)
 {
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 100, RPMA_FLUSH_TYPE_VISIBILITY,
 				   MORE, (void *)1));
@@ -47,7 +47,7 @@ static void parts__may_wait_too(void **unused)
 	assert_got(1, "1 2 2 2 2 ");
 }
 
-static void parts__are_posted_whole_or_not_at_all(void **unused)
+TEST(parts__are_posted_whole_or_not_at_all, setup_nothing, teardown)
 {
 	connect_for_log(4, 1, 8);
 	post(1, ON_ERROR);
@@ -59,7 +59,7 @@ static void parts__are_posted_whole_or_not_at_all(void **unused)
 	assert_got(3, "1! 2! 3! ");
 }
 
-static void write_flush__refuses_bad_arguments(void **unused)
+TEST(write_flush__refuses_bad_arguments, setup_log, teardown)
 {
 	const enum rpma_flush_type type = RPMA_FLUSH_TYPE_VISIBILITY;
 
@@ -76,7 +76,7 @@ static void write_flush__refuses_bad_arguments(void **unused)
 	assert_got(0, "");
 }
 
-static void append__refuses_bad_arguments(void **unused)
+TEST(append__refuses_bad_arguments, setup_log, teardown)
 {
 	static const char end[8];
 
@@ -99,7 +99,7 @@ static void append__refuses_bad_arguments(void **unused)
 }
 
 /* A record over the end of its log, in whole, in part or beside it. */
-static void append__refuses_an_end_inside_the_record(void **unused)
+TEST(append__refuses_an_end_inside_the_record, setup_log, teardown)
 {
 	static const struct {
 		size_t end_offset;
@@ -111,7 +111,7 @@ static void append__refuses_an_end_inside_the_record(void **unused)
 }
 
 /* The region starts at an odd address, so its multiples of 8 are none. */
-static void parts__refuse_an_end_that_may_be_torn(void **unused)
+TEST(parts__refuse_an_end_that_may_be_torn, setup_log, teardown)
 {
 	unsigned char desc[21];
 
@@ -126,7 +126,7 @@ static void parts__refuse_an_end_that_may_be_torn(void **unused)
 }
 
 /* The peer has not declared direct write. */
-static void parts__need_what_a_flush_needs(void **unused)
+TEST(parts__need_what_a_flush_needs, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	expect(RPMA_E_NOSUPP, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
@@ -135,7 +135,7 @@ static void parts__need_what_a_flush_needs(void **unused)
 	assert_got(0, "");
 }
 
-static void parts__tell_what_could_not_be_posted(void **unused)
+TEST(parts__tell_what_could_not_be_posted, setup_log, teardown)
 {
 	calls_fail_on("ibv_post_send", EIO);
 	expect(RPMA_E_PROVIDER, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
@@ -144,7 +144,7 @@ static void parts__tell_what_could_not_be_posted(void **unused)
 	expect(RPMA_E_PROVIDER, append(64, 8, 0, "12345678", ALWAYS, NULL));
 }
 
-static void parts__take_back_what_was_not_posted(void **unused)
+TEST(parts__take_back_what_was_not_posted, setup_log, teardown)
 {
 	post(1, MORE);
 	provider.send_fails_at = 3; /* behind the write of the call */
@@ -161,7 +161,7 @@ static void parts__take_back_what_was_not_posted(void **unused)
 }
 
 /* Each place was to leave a completion, and none was posted. */
-static void parts__may_all_be_taken_back(void **unused)
+TEST(parts__may_all_be_taken_back, setup_nothing, teardown)
 {
 	connect_for_log(4, 1, 8);
 	provider.send_fails_at = 1;
@@ -173,7 +173,7 @@ static void parts__may_all_be_taken_back(void **unused)
 }
 
 /* Whatever was started before them, RPMA_E_AGAIN passes when completions are fetched. */
-static void parts__find_room_once_completions_are_fetched(void **unused)
+TEST(parts__find_room_once_completions_are_fetched, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -195,7 +195,7 @@ static void parts__find_room_once_completions_are_fetched(void **unused)
 }
 
 /* However small the batch, and however full. */
-static void parts__have_one_doorbell(void **unused)
+TEST(parts__have_one_doorbell, setup_nothing, teardown)
 {
 	connect_with(16, 0, 2);
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 8, RPMA_FLUSH_TYPE_VISIBILITY,
@@ -219,7 +219,7 @@ static void parts__have_one_doorbell(void **unused)
 	assert_got(1, "4 4 4 4! ");
 }
 
-static void parts__need_a_queue_that_holds_them(void **unused)
+TEST(parts__need_a_queue_that_holds_them, setup_nothing, teardown)
 {
 	static const uint32_t everies[] = {0, 1};
 
@@ -248,7 +248,7 @@ static int append_9(int flags)
 	return append(512, 100, 8, "12345678", flags, (void *)9);
 }
 
-static void native_list__has_one_doorbell(void **unused)
+TEST(native_list__has_one_doorbell, setup_nothing, teardown)
 {
 	connect_natively(0, 0);
 	post(1, MORE);
@@ -271,7 +271,7 @@ static void native_list__has_one_doorbell(void **unused)
 	assert_got(2, "5 6! ");
 }
 
-static void native_append__has_one_doorbell(void **unused)
+TEST(native_append__has_one_doorbell, setup_nothing, teardown)
 {
 	static const int opcodes[] = {IBV_WR_RDMA_WRITE, PROVIDER_WR_FLUSH,
 				      PROVIDER_WR_ATOMIC_WRITE, PROVIDER_WR_FLUSH};
@@ -285,7 +285,7 @@ static void native_append__has_one_doorbell(void **unused)
 }
 
 /* Each operation that may stand beside a native one. */
-static void native_list__takes_all_operations(void **unused)
+TEST(native_list__takes_all_operations, setup_nothing, teardown)
 {
 	static const char inline_bytes[] = "inline!";
 
@@ -312,7 +312,7 @@ static void native_list__takes_all_operations(void **unused)
 	assert_got(1, "1 2 3 4 5 6! ");
 }
 
-static void native_list__takes_atomics(void **unused)
+TEST(native_list__takes_atomics, setup_nothing, teardown)
 {
 	struct rpma_mr_remote *numbers = NULL;
 	unsigned char desc[DESCRIPTOR_SIZE + 1] = {[DESCRIPTOR_SIZE] = 2 /* for atomics */};
@@ -338,7 +338,7 @@ static void native_list__takes_atomics(void **unused)
 }
 
 /* The provider knows native operations, and not the others by ibv_wr_*. */
-static void native_operations__have_a_doorbell_of_their_own(void **unused)
+TEST(native_operations__have_a_doorbell_of_their_own, setup_nothing, teardown)
 {
 	connect_natively(IBV_QP_EX_WITH_RDMA_WRITE, 0);
 	post(1, MORE);
@@ -356,7 +356,7 @@ static void native_operations__have_a_doorbell_of_their_own(void **unused)
 }
 
 /* ibv_wr_complete() posts all or nothing. */
-static void native_failure__leaves_the_others_waiting(void **unused)
+TEST(native_failure__leaves_the_others_waiting, setup_nothing, teardown)
 {
 	connect_natively(0, 2);
 	post(1, MORE);
@@ -379,7 +379,7 @@ static void native_failure__leaves_the_others_waiting(void **unused)
 	assert_got(1, "7 ");
 }
 
-static void native_operations__are_counted(void **unused)
+TEST(native_operations__are_counted, setup_nothing, teardown)
 {
 	connect_natively(0, 2);
 	for (uint64_t i = 1; i <= 4; i++)
@@ -392,7 +392,7 @@ static void native_operations__are_counted(void **unused)
 /* --- rpma_writev() ------------------------------------------------------------------------------
  */
 
-static void writev__gathers(void **unused)
+TEST(writev__gathers, setup_log, teardown)
 {
 	const struct rpma_range ranges[] = {{w.mr, 0, 4}, {w.mr, 100, 5}, {w.mr, 200, 6}};
 
@@ -407,7 +407,7 @@ static void writev__gathers(void **unused)
 	assert_memory_equal(provider.sends_data[0] + 4, "abcde", 5);
 }
 
-static void writev__refuses_bad_arguments(void **unused)
+TEST(writev__refuses_bad_arguments, setup_log, teardown)
 {
 	struct rpma_range ranges[5] = {
 		{w.mr, 0, 8}, {w.mr, 0, 8}, {w.mr, 0, 8}, {w.mr, 0, 8}, {w.mr, 0, 8}};
@@ -428,7 +428,7 @@ static void writev__refuses_bad_arguments(void **unused)
 	assert_got(0, "");
 }
 
-static void writev__tells_full_and_failed(void **unused)
+TEST(writev__tells_full_and_failed, setup_nothing, teardown)
 {
 	connect_with(2, 1, 8); /* full after two */
 	const struct rpma_range range = {w.mr, 0, 4};
@@ -438,39 +438,4 @@ static void writev__tells_full_and_failed(void **unused)
 	expect(RPMA_E_PROVIDER, rpma_writev(w.conn, w.remote, 0, &range, 1, ALWAYS, NULL));
 	post(2, ON_ERROR);
 	expect(RPMA_E_AGAIN, rpma_writev(w.conn, w.remote, 0, &range, 1, ALWAYS, NULL));
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(write_flush__is_a_write_and_a_read, setup_log),
-		TEST(append__is_four_in_order, setup_log),
-		TEST(parts__may_wait_too, setup_log),
-		TEST(parts__are_posted_whole_or_not_at_all, setup_nothing),
-		TEST(write_flush__refuses_bad_arguments, setup_log),
-		TEST(append__refuses_an_end_inside_the_record, setup_log),
-		TEST(parts__refuse_an_end_that_may_be_torn, setup_log),
-		TEST(append__refuses_bad_arguments, setup_log),
-		TEST(parts__need_what_a_flush_needs, setup_nothing),
-		TEST(parts__tell_what_could_not_be_posted, setup_log),
-		TEST(parts__take_back_what_was_not_posted, setup_log),
-		TEST(parts__may_all_be_taken_back, setup_nothing),
-		TEST(parts__find_room_once_completions_are_fetched, setup_nothing),
-		TEST(parts__have_one_doorbell, setup_nothing),
-		TEST(parts__need_a_queue_that_holds_them, setup_nothing),
-#if RPMA_NATIVE
-		TEST(native_list__has_one_doorbell, setup_nothing),
-		TEST(native_append__has_one_doorbell, setup_nothing),
-		TEST(native_list__takes_all_operations, setup_nothing),
-		TEST(native_list__takes_atomics, setup_nothing),
-		TEST(native_operations__have_a_doorbell_of_their_own, setup_nothing),
-		TEST(native_failure__leaves_the_others_waiting, setup_nothing),
-		TEST(native_operations__are_counted, setup_nothing),
-#endif
-		TEST(writev__gathers, setup_log),
-		TEST(writev__refuses_bad_arguments, setup_log),
-		TEST(writev__tells_full_and_failed, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -63,7 +63,7 @@ static void assert_posted(enum ibv_wr_opcode opcode, uint64_t compare_add, uint6
 	assert_int_equal(wr->wr.atomic.swap, swap);
 }
 
-static void atomics__are_posted(void **unused)
+TEST(atomics__are_posted, setup_atomics, teardown)
 {
 	expect_named(0, "rpma_atomic_compare_swap", compare_swap(ALWAYS));
 	assert_posted(IBV_WR_ATOMIC_CMP_AND_SWP, 3, 5);
@@ -73,7 +73,7 @@ static void atomics__are_posted(void **unused)
 	assert_int_equal(provider.send.wr.send_flags, 0);
 }
 
-static void atomics__refuse_bad_arguments(void **unused)
+TEST(atomics__refuse_bad_arguments, setup_atomics, teardown)
 {
 	expect(RPMA_E_INVAL,
 	       rpma_atomic_compare_swap(NULL, w.remote, 0, w.mr, 0, 1, 2, ALWAYS, NULL));
@@ -92,7 +92,7 @@ static void atomics__refuse_bad_arguments(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void atomics__need_a_region_for_them(void **unused)
+TEST(atomics__need_a_region_for_them, setup_conn, teardown)
 {
 	expect_named(RPMA_E_NOSUPP, "rpma_atomic_compare_swap", compare_swap(ALWAYS));
 	expect_named(RPMA_E_NOSUPP, "rpma_atomic_fetch_add", fetch_add(ALWAYS));
@@ -100,7 +100,7 @@ static void atomics__need_a_region_for_them(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void atomics__tell_what_could_not_be_posted(void **unused)
+TEST(atomics__tell_what_could_not_be_posted, setup_atomics, teardown)
 {
 	calls_fail_on("ibv_post_send", ENOMEM);
 	expect_named(RPMA_E_PROVIDER, "rpma_atomic_compare_swap", compare_swap(ALWAYS));
@@ -109,7 +109,7 @@ static void atomics__tell_what_could_not_be_posted(void **unused)
 	expect_named(RPMA_E_PROVIDER, "rpma_atomic_fetch_add", fetch_add(ALWAYS));
 }
 
-static void atomics__tell_a_full_queue(void **unused)
+TEST(atomics__tell_a_full_queue, setup_nothing, teardown)
 {
 	connect_for_atomics(1, 1);
 	expect_named(0, "rpma_atomic_fetch_add", fetch_add(ALWAYS));
@@ -120,7 +120,7 @@ static void atomics__tell_a_full_queue(void **unused)
 
 /* --- regions for atomics ------------------------------------------------------------------ */
 
-static void region__has_the_access(void **unused)
+TEST(region__has_the_access, setup_atomics, teardown)
 {
 	struct rpma_mr_local *mr = NULL;
 
@@ -130,7 +130,7 @@ static void region__has_the_access(void **unused)
 	expect(0, rpma_mr_dereg(&mr));
 }
 
-static void region__for_nothing_else_is_described(void **unused)
+TEST(region__for_nothing_else_is_described, setup_atomics, teardown)
 {
 	struct rpma_mr_remote *remote = NULL;
 	struct rpma_mr_local *mr = NULL;
@@ -148,7 +148,7 @@ static void region__for_nothing_else_is_described(void **unused)
 	expect(0, rpma_mr_dereg(&mr));
 }
 
-static void region__needs_a_device_that_can(void **unused)
+TEST(region__needs_a_device_that_can, setup_nothing, teardown)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;
 
@@ -178,7 +178,7 @@ static int post(unsigned which, size_t len, int flags)
 static const char *const posts[] = {"rpma_write", "rpma_write_with_imm", "rpma_send",
 				    "rpma_send_with_imm"};
 
-static void flags__are_those_of_verbs(void **unused)
+TEST(flags__are_those_of_verbs, setup_atomics, teardown)
 {
 	for (unsigned i = 0; i < ARRAY_LENGTH(posts); i++) {
 		expect_named(0, posts[i], post(i, 8, ALWAYS | RPMA_F_INLINE));
@@ -192,7 +192,7 @@ static void flags__are_those_of_verbs(void **unused)
 	}
 }
 
-static void inline_data__is_limited(void **unused)
+TEST(inline_data__is_limited, setup_atomics, teardown)
 {
 	for (unsigned i = 0; i < ARRAY_LENGTH(posts); i++)
 		expect_named(RPMA_E_INVAL, posts[i], post(i, 9, ALWAYS | RPMA_F_INLINE));
@@ -200,28 +200,9 @@ static void inline_data__is_limited(void **unused)
 }
 
 /* There is nothing to send with them. */
-static void flags__mean_nothing_to_reads(void **unused)
+TEST(flags__mean_nothing_to_reads, setup_atomics, teardown)
 {
 	expect(0, rpma_read(w.conn, w.mr, 0, w.remote, 0, 4096,
 			    ALWAYS | RPMA_F_INLINE | RPMA_F_SOLICITED, NULL));
 	assert_int_equal(provider.send.wr.send_flags, IBV_SEND_SIGNALED);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(atomics__are_posted, setup_atomics),
-		TEST(atomics__refuse_bad_arguments, setup_atomics),
-		TEST(atomics__need_a_region_for_them, setup_conn),
-		TEST(atomics__tell_what_could_not_be_posted, setup_atomics),
-		TEST(atomics__tell_a_full_queue, setup_nothing),
-		TEST(region__has_the_access, setup_atomics),
-		TEST(region__for_nothing_else_is_described, setup_atomics),
-		TEST(region__needs_a_device_that_can, setup_nothing),
-		TEST(flags__are_those_of_verbs, setup_atomics),
-		TEST(inline_data__is_limited, setup_atomics),
-		TEST(flags__mean_nothing_to_reads, setup_atomics),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -14,7 +14,7 @@ static void queue_event(enum rdma_cm_event_type type)
 
 /* --- rpma_conn_next_event() ---------------------------------------------- */
 
-static void next_event__translates(void **unused)
+TEST(next_event__translates, setup_conn, teardown)
 {
 	static const struct {
 		enum rdma_cm_event_type cm_event;
@@ -38,7 +38,7 @@ static void next_event__translates(void **unused)
 	}
 }
 
-static void next_event__does_not_know_every_event(void **unused)
+TEST(next_event__does_not_know_every_event, setup_conn, teardown)
 {
 	enum rpma_conn_event event = (enum rpma_conn_event)77;
 
@@ -49,7 +49,7 @@ static void next_event__does_not_know_every_event(void **unused)
 	assert_int_equal(provider.live.unacked_cm_events, 0);
 }
 
-static void next_event__says_that_nothing_happened(void **unused)
+TEST(next_event__says_that_nothing_happened, setup_conn, teardown)
 {
 	static const struct {
 		int errnum, ours, reference;
@@ -73,7 +73,7 @@ static void next_event__says_that_nothing_happened(void **unused)
 	}
 }
 
-static void next_event__refuses_null(void **unused)
+TEST(next_event__refuses_null, setup_conn, teardown)
 {
 	enum rpma_conn_event event = (enum rpma_conn_event)77;
 
@@ -93,13 +93,13 @@ static int next_event(void)
 	return ret;
 }
 
-static void next_event__survives_every_failing_call(void **unused)
+TEST(next_event__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_next_event", .setup = setup_conn, .act = next_event});
 }
 
-static void get_event_fd__is_readable_when_something_happened(void **unused)
+TEST(get_event_fd__is_readable_when_something_happened, setup_conn, teardown)
 {
 	struct pollfd pollfd = {.events = POLLIN};
 
@@ -111,7 +111,7 @@ static void get_event_fd__is_readable_when_something_happened(void **unused)
 
 /* --- private data -------------------------------------------------------- */
 
-static void private_data__comes_with_established(void **unused)
+TEST(private_data__comes_with_established, setup_conn, teardown)
 {
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 	enum rpma_conn_event event;
@@ -126,7 +126,7 @@ static void private_data__comes_with_established(void **unused)
 	assert_memory_equal(pdata.ptr, "hello", 5);
 }
 
-static void private_data__of_the_request_stays(void **unused)
+TEST(private_data__of_the_request_stays, setup_ep, teardown)
 {
 	struct rpma_conn_private_data pdata;
 	enum rpma_conn_event event;
@@ -140,7 +140,7 @@ static void private_data__of_the_request_stays(void **unused)
 	assert_memory_equal(pdata.ptr, "hello", 5);
 }
 
-static void private_data__is_dropped_when_the_ack_fails(void **unused)
+TEST(private_data__is_dropped_when_the_ack_fails, setup_conn, teardown)
 {
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 	enum rpma_conn_event event;
@@ -155,7 +155,7 @@ static void private_data__is_dropped_when_the_ack_fails(void **unused)
 
 /* --- getters ------------------------------------------------------------- */
 
-static void get_qp_num__gives_that_of_the_qp(void **unused)
+TEST(get_qp_num__gives_that_of_the_qp, setup_conn, teardown)
 {
 	uint32_t qp_num = 0;
 
@@ -163,7 +163,7 @@ static void get_qp_num__gives_that_of_the_qp(void **unused)
 	assert_int_equal(qp_num, provider.qp->qp_num);
 }
 
-static void get_cq__gives_the_main_cq(void **unused)
+TEST(get_cq__gives_the_main_cq, setup_conn, teardown)
 {
 	struct rpma_cq *cq = NULL, *rcq = UNTOUCHED;
 	int fd = -1;
@@ -185,7 +185,7 @@ static int setup_conn_with_rcq(void **unused)
 	return 0;
 }
 
-static void get_rcq__gives_the_receive_cq(void **unused)
+TEST(get_rcq__gives_the_receive_cq, setup_conn_with_rcq, teardown)
 {
 	struct rpma_cq *rcq = NULL;
 	int fd = -1;
@@ -195,7 +195,7 @@ static void get_rcq__gives_the_receive_cq(void **unused)
 	assert_int_equal(fd, provider.cqs[1]->channel->fd);
 }
 
-static void get_rcq__gives_null_when_the_srq_has_it(void **unused)
+TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer, teardown)
 {
 	struct rpma_cq *rcq = UNTOUCHED;
 
@@ -209,7 +209,7 @@ static void get_rcq__gives_null_when_the_srq_has_it(void **unused)
 	assert_null(rcq);
 }
 
-static void getters__refuse_null(void **unused)
+TEST(getters__refuse_null, setup_conn, teardown)
 {
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 	struct rpma_cq *cq = UNTOUCHED;
@@ -234,7 +234,7 @@ static void getters__refuse_null(void **unused)
 	assert_int_equal(fd, 77);
 }
 
-static void apply_remote_peer_cfg__refuses_null(void **unused)
+TEST(apply_remote_peer_cfg__refuses_null, setup_conn, teardown)
 {
 	expect(0, rpma_peer_cfg_new(&w.pcfg));
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
@@ -244,24 +244,24 @@ static void apply_remote_peer_cfg__refuses_null(void **unused)
 
 /* --- the end ------------------------------------------------------------- */
 
-static void disconnect__disconnects_the_id(void **unused)
+TEST(disconnect__disconnects_the_id, setup_conn, teardown)
 {
 	expect(0, rpma_conn_disconnect(w.conn));
 	assert_int_equal(calls_count("rdma_disconnect"), 1);
 }
 
-static void disconnect__reports_a_failure(void **unused)
+TEST(disconnect__reports_a_failure, setup_conn, teardown)
 {
 	calls_fail_on("rdma_disconnect", EINVAL);
 	expect(RPMA_E_PROVIDER, rpma_conn_disconnect(w.conn));
 }
 
-static void disconnect__refuses_null(void **unused)
+TEST(disconnect__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_disconnect(NULL));
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_conn, teardown)
 {
 	expect(0, rpma_conn_delete(&w.conn));
 	assert_null(w.conn);
@@ -269,7 +269,7 @@ static void delete__sets_null(void **unused)
 	expect(0, rpma_conn_delete(&w.conn));
 }
 
-static void delete__refuses_null(void **unused)
+TEST(delete__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_delete(NULL));
 }
@@ -282,7 +282,7 @@ static int delete_conn(void)
 	return ret;
 }
 
-static void delete__survives_every_failing_call(void **unused)
+TEST(delete__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_delete", .setup = setup_conn, .act = delete_conn});
@@ -292,40 +292,10 @@ static void delete__survives_every_failing_call(void **unused)
 		.function = "rpma_conn_delete", .setup = setup_accepted, .act = delete_conn});
 }
 
-static void delete__frees_all_even_if_everything_fails(void **unused)
+TEST(delete__frees_all_even_if_everything_fails, setup_conn, teardown)
 {
 	calls_fail_always(NULL, EIO);
 	expect(RPMA_E_PROVIDER, rpma_conn_delete(&w.conn));
 	assert_null(w.conn);
 	assert_int_equal(provider.live.id + provider.live.qp + provider.live.cq, 0);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(next_event__translates, setup_conn),
-		TEST(next_event__does_not_know_every_event, setup_conn),
-		TEST(next_event__says_that_nothing_happened, setup_conn),
-		TEST(next_event__refuses_null, setup_conn),
-		TEST(next_event__survives_every_failing_call, setup_nothing),
-		TEST(get_event_fd__is_readable_when_something_happened, setup_conn),
-		TEST(private_data__comes_with_established, setup_conn),
-		TEST(private_data__of_the_request_stays, setup_ep),
-		TEST(private_data__is_dropped_when_the_ack_fails, setup_conn),
-		TEST(get_qp_num__gives_that_of_the_qp, setup_conn),
-		TEST(get_cq__gives_the_main_cq, setup_conn),
-		TEST(get_rcq__gives_the_receive_cq, setup_conn_with_rcq),
-		TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer),
-		TEST(getters__refuse_null, setup_conn),
-		TEST(apply_remote_peer_cfg__refuses_null, setup_conn),
-		TEST(disconnect__disconnects_the_id, setup_conn),
-		TEST(disconnect__reports_a_failure, setup_conn),
-		TEST(disconnect__refuses_null, setup_nothing),
-		TEST(delete__sets_null, setup_conn),
-		TEST(delete__refuses_null, setup_nothing),
-		TEST(delete__survives_every_failing_call, setup_nothing),
-		TEST(delete__frees_all_even_if_everything_fails, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

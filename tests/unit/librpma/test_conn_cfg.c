@@ -27,7 +27,7 @@ static const struct size_field {
 	SIZE(rq_size, 10),
 };
 
-static void sizes__have_their_defaults(void **unused)
+TEST(sizes__have_their_defaults, setup_cfg, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		uint32_t size = 77;
@@ -37,7 +37,7 @@ static void sizes__have_their_defaults(void **unused)
 	}
 }
 
-static void sizes__are_kept_apart(void **unused)
+TEST(sizes__are_kept_apart, setup_cfg, teardown)
 {
 	for (uint32_t i = 0; i < ARRAY_LENGTH(sizes); i++)
 		expect_named(0, sizes[i].set_name, sizes[i].set(w.cfg, UINT32_MAX - i));
@@ -49,7 +49,7 @@ static void sizes__are_kept_apart(void **unused)
 	}
 }
 
-static void sizes__refuse_null(void **unused)
+TEST(sizes__refuse_null, setup_cfg, teardown)
 {
 	uint32_t size = 77;
 
@@ -61,7 +61,7 @@ static void sizes__refuse_null(void **unused)
 	assert_int_equal(size, 77);
 }
 
-static void timeout__is_1000_ms_until_set(void **unused)
+TEST(timeout__is_1000_ms_until_set, setup_cfg, teardown)
 {
 	int timeout_ms = 0;
 
@@ -73,7 +73,7 @@ static void timeout__is_1000_ms_until_set(void **unused)
 	assert_int_equal(timeout_ms, 0);
 }
 
-static void timeout__refuses_bad_arguments(void **unused)
+TEST(timeout__refuses_bad_arguments, setup_cfg, teardown)
 {
 	int timeout_ms = 77;
 
@@ -84,7 +84,7 @@ static void timeout__refuses_bad_arguments(void **unused)
 	assert_int_equal(timeout_ms, 77);
 }
 
-static void compl_channel__is_not_shared_until_set(void **unused)
+TEST(compl_channel__is_not_shared_until_set, setup_cfg, teardown)
 {
 	bool shared = true;
 
@@ -95,7 +95,7 @@ static void compl_channel__is_not_shared_until_set(void **unused)
 	assert_true(shared);
 }
 
-static void compl_channel__refuses_null(void **unused)
+TEST(compl_channel__refuses_null, setup_cfg, teardown)
 {
 	bool shared = true;
 
@@ -105,7 +105,7 @@ static void compl_channel__refuses_null(void **unused)
 	assert_true(shared);
 }
 
-static void srq__is_null_until_set(void **unused)
+TEST(srq__is_null_until_set, setup_cfg, teardown)
 {
 	struct rpma_srq *srq = UNTOUCHED;
 
@@ -118,7 +118,7 @@ static void srq__is_null_until_set(void **unused)
 	assert_ptr_equal(srq, w.srq);
 }
 
-static void srq__refuses_null(void **unused)
+TEST(srq__refuses_null, setup_cfg, teardown)
 {
 	struct rpma_srq *srq = UNTOUCHED;
 
@@ -129,13 +129,13 @@ static void srq__refuses_null(void **unused)
 	assert_ptr_equal(srq, UNTOUCHED);
 }
 
-static void new_and_delete__refuse_null(void **unused)
+TEST(new_and_delete__refuse_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_cfg_new(NULL));
 	expect(RPMA_E_INVAL, rpma_conn_cfg_delete(NULL));
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_cfg, teardown)
 {
 	expect(0, rpma_conn_cfg_delete(&w.cfg));
 	assert_null(w.cfg);
@@ -151,28 +151,8 @@ static int new_cfg(void)
 	return ret;
 }
 
-static void new__survives_every_failing_call(void **unused)
+TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_cfg_new", .setup = setup_nothing, .act = new_cfg});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(sizes__have_their_defaults, setup_cfg),
-		TEST(sizes__are_kept_apart, setup_cfg),
-		TEST(sizes__refuse_null, setup_cfg),
-		TEST(timeout__is_1000_ms_until_set, setup_cfg),
-		TEST(timeout__refuses_bad_arguments, setup_cfg),
-		TEST(compl_channel__is_not_shared_until_set, setup_cfg),
-		TEST(compl_channel__refuses_null, setup_cfg),
-		TEST(srq__is_null_until_set, setup_cfg),
-		TEST(srq__refuses_null, setup_cfg),
-		TEST(new_and_delete__refuse_null, setup_nothing),
-		TEST(delete__sets_null, setup_cfg),
-		TEST(new__survives_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

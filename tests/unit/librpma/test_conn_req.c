@@ -13,7 +13,7 @@ static const struct rpma_conn_private_data hello = {"hello", 5};
 
 /* --- rpma_conn_req_new() ------------------------------------------------- */
 
-static void new__asks_for_the_address(void **unused)
+TEST(new__asks_for_the_address, setup_peer, teardown)
 {
 	make_req();
 	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
@@ -25,7 +25,7 @@ static void new__asks_for_the_address(void **unused)
 	assert_null(provider.id->channel); /* synchronous until connected */
 }
 
-static void new__uses_the_timeout_for_address_and_route(void **unused)
+TEST(new__uses_the_timeout_for_address_and_route, setup_peer, teardown)
 {
 	make_req();
 	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
@@ -38,7 +38,7 @@ static void new__uses_the_timeout_for_address_and_route(void **unused)
 	assert_int_equal(provider.resolve.route_timeout_ms, 77);
 }
 
-static void new__makes_the_default_qp(void **unused)
+TEST(new__makes_the_default_qp, setup_peer, teardown)
 {
 	const struct ibv_qp_init_attr_ex *qp = &provider.create_qp;
 
@@ -63,7 +63,7 @@ static void new__makes_the_default_qp(void **unused)
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
 
-static void new__zeroes_what_the_qp_does_not_use(void **unused)
+TEST(new__zeroes_what_the_qp_does_not_use, setup_peer, teardown)
 {
 	OURS_ONLY("its structure has random bytes behind the named fields");
 	make_req();
@@ -74,7 +74,7 @@ static void new__zeroes_what_the_qp_does_not_use(void **unused)
 	assert_int_equal(provider.create_qp.send_ops_flags, 0);
 }
 
-static void new__makes_queues_of_the_sizes_asked_for(void **unused)
+TEST(new__makes_queues_of_the_sizes_asked_for, setup_peer, teardown)
 {
 	make_cfg();
 	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 11));
@@ -90,7 +90,7 @@ static void new__makes_queues_of_the_sizes_asked_for(void **unused)
 	assert_ptr_not_equal(provider.create_cq[0].channel, provider.create_cq[1].channel);
 }
 
-static void new__asks_for_no_more_than_int_max_entries(void **unused)
+TEST(new__asks_for_no_more_than_int_max_entries, setup_peer, teardown)
 {
 	make_cfg();
 	expect(0, rpma_conn_cfg_set_cq_size(w.cfg, UINT32_MAX));
@@ -98,7 +98,7 @@ static void new__asks_for_no_more_than_int_max_entries(void **unused)
 	assert_int_equal(provider.create_cq[0].cqe, INT_MAX);
 }
 
-static void new__shares_one_channel(void **unused)
+TEST(new__shares_one_channel, setup_peer, teardown)
 {
 	make_cfg();
 	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
@@ -108,7 +108,7 @@ static void new__shares_one_channel(void **unused)
 	assert_ptr_equal(provider.create_cq[0].channel, provider.create_cq[1].channel);
 }
 
-static void new__receives_into_the_cq_of_the_srq(void **unused)
+TEST(new__receives_into_the_cq_of_the_srq, setup_peer, teardown)
 {
 	make_srq(5);
 	make_cfg();
@@ -120,7 +120,7 @@ static void new__receives_into_the_cq_of_the_srq(void **unused)
 	assert_ptr_not_equal(provider.create_qp.recv_cq, provider.create_qp.send_cq);
 }
 
-static void new__receives_as_usual_when_the_srq_has_no_cq(void **unused)
+TEST(new__receives_as_usual_when_the_srq_has_no_cq, setup_peer, teardown)
 {
 	make_srq(0);
 	make_cfg();
@@ -131,7 +131,7 @@ static void new__receives_as_usual_when_the_srq_has_no_cq(void **unused)
 	assert_ptr_equal(provider.create_qp.recv_cq, provider.cqs[1]);
 }
 
-static void new__cannot_share_a_channel_with_the_cq_of_an_srq(void **unused)
+TEST(new__cannot_share_a_channel_with_the_cq_of_an_srq, setup_peer, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -144,7 +144,7 @@ static void new__cannot_share_a_channel_with_the_cq_of_an_srq(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 1);
 }
 
-static void new__names_the_device_that_refuses(void **unused)
+TEST(new__names_the_device_that_refuses, setup_peer, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -157,7 +157,7 @@ static void new__names_the_device_that_refuses(void **unused)
 	expect_logged(RPMA_LOG_LEVEL_ERROR, "max_send_wr 123456");
 }
 
-static void new__names_both_devices_where_they_differ(void **unused)
+TEST(new__names_both_devices_where_they_differ, setup_peer, teardown)
 {
 	struct ibv_context *peers = provider.context;
 	struct ibv_context context = *peers;
@@ -174,7 +174,7 @@ static void new__names_both_devices_where_they_differ(void **unused)
 	expect_logged(RPMA_LOG_LEVEL_ERROR, "device scripted0");
 }
 
-static void new__refuses_null(void **unused)
+TEST(new__refuses_null, setup_peer, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -202,7 +202,7 @@ static int new_req(void)
 	return ret;
 }
 
-static void new__survives_every_failing_call(void **unused)
+TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_req_new", .setup = setup_shared_cfg, .act = new_req});
@@ -212,7 +212,7 @@ static void new__survives_every_failing_call(void **unused)
 
 /* --- rpma_conn_req_recv(), rpma_conn_req_get_private_data() -------------- */
 
-static void recv__posts_the_range(void **unused)
+TEST(recv__posts_the_range, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_recv(w.req, w.mr, 8, 16, UNTOUCHED));
 	assert_int_equal(provider.recv.posted, 1);
@@ -224,12 +224,12 @@ static void recv__posts_the_range(void **unused)
 	assert_int_equal(provider.recv.sge.lkey, 0x10000);
 }
 
-static void recv__takes_a_null_context(void **unused)
+TEST(recv__takes_a_null_context, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL)); /* its manual has INVAL */
 }
 
-static void recv__refuses_null(void **unused)
+TEST(recv__refuses_null, setup_req, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_req_recv(NULL, w.mr, 0, 8, UNTOUCHED));
 	expect(RPMA_E_INVAL, rpma_conn_req_recv(w.req, NULL, 0, 8, UNTOUCHED));
@@ -237,19 +237,19 @@ static void recv__refuses_null(void **unused)
 	assert_int_equal(provider.recv.posted, 0);
 }
 
-static void recv__refuses_what_32_bits_cannot_say(void **unused)
+TEST(recv__refuses_what_32_bits_cannot_say, setup_req, teardown)
 {
 	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
 	       rpma_conn_req_recv(w.req, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
 }
 
-static void recv__reports_a_full_queue(void **unused)
+TEST(recv__reports_a_full_queue, setup_req, teardown)
 {
 	calls_fail_on("ibv_post_recv", ENOMEM);
 	expect(RPMA_E_PROVIDER, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL));
 }
 
-static void get_private_data__is_empty_on_the_active_side(void **unused)
+TEST(get_private_data__is_empty_on_the_active_side, setup_req, teardown)
 {
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 
@@ -258,7 +258,7 @@ static void get_private_data__is_empty_on_the_active_side(void **unused)
 	assert_int_equal(pdata.len, 0);
 }
 
-static void get_private_data__is_a_copy_of_what_the_client_sent(void **unused)
+TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep, teardown)
 {
 	struct rpma_conn_private_data pdata = {NULL, 0};
 
@@ -269,7 +269,7 @@ static void get_private_data__is_a_copy_of_what_the_client_sent(void **unused)
 	assert_memory_equal(pdata.ptr, hello.ptr, hello.len);
 }
 
-static void get_private_data__refuses_null(void **unused)
+TEST(get_private_data__refuses_null, setup_req, teardown)
 {
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 
@@ -289,7 +289,7 @@ static int get_peer_addr(const struct rpma_conn_req *req, struct sockaddr_storag
 	return function(req, addr);
 }
 
-static void get_peer_addr__gives_whom_a_request_came_from(void **unused)
+TEST(get_peer_addr__gives_whom_a_request_came_from, setup_ep, teardown)
 {
 	struct sockaddr_in6 *client = (struct sockaddr_in6 *)&provider.client_addr;
 	struct sockaddr_storage addr = {0};
@@ -303,7 +303,7 @@ static void get_peer_addr__gives_whom_a_request_came_from(void **unused)
 	assert_memory_equal(&addr, &provider.client_addr, sizeof(addr));
 }
 
-static void get_peer_addr__gives_what_a_name_was_resolved_to(void **unused)
+TEST(get_peer_addr__gives_what_a_name_was_resolved_to, setup_req, teardown)
 {
 	struct sockaddr_storage addr = {0};
 	const struct sockaddr_in *in = (struct sockaddr_in *)&addr;
@@ -316,7 +316,7 @@ static void get_peer_addr__gives_what_a_name_was_resolved_to(void **unused)
 	assert_string_equal(inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)), "192.0.2.1");
 }
 
-static void get_peer_addr__refuses_null(void **unused)
+TEST(get_peer_addr__refuses_null, setup_req, teardown)
 {
 	struct sockaddr_storage addr;
 
@@ -327,7 +327,7 @@ static void get_peer_addr__refuses_null(void **unused)
 
 /* --- rpma_conn_req_delete() ---------------------------------------------- */
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_delete(&w.req));
 	assert_null(w.req);
@@ -335,12 +335,12 @@ static void delete__sets_null(void **unused)
 	expect(0, rpma_conn_req_delete(&w.req));
 }
 
-static void delete__refuses_null(void **unused)
+TEST(delete__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_req_delete(NULL));
 }
 
-static void delete__rejects_an_incoming_request(void **unused)
+TEST(delete__rejects_an_incoming_request, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_delete(&w.req));
 	assert_int_equal(calls_count("rdma_reject"), 1);
@@ -359,7 +359,7 @@ static int delete_req(void)
 	return ret;
 }
 
-static void delete__survives_every_failing_call(void **unused)
+TEST(delete__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_req_delete", .setup = setup_shared_req, .act = delete_req});
@@ -367,41 +367,4 @@ static void delete__survives_every_failing_call(void **unused)
 					     .setup = setup_incoming,
 					     .act = delete_req,
 					     .reference_leaks_ids = 1});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__asks_for_the_address, setup_peer),
-		TEST(new__uses_the_timeout_for_address_and_route, setup_peer),
-		TEST(new__makes_the_default_qp, setup_peer),
-		TEST(new__zeroes_what_the_qp_does_not_use, setup_peer),
-		TEST(new__makes_queues_of_the_sizes_asked_for, setup_peer),
-		TEST(new__asks_for_no_more_than_int_max_entries, setup_peer),
-		TEST(new__shares_one_channel, setup_peer),
-		TEST(new__receives_into_the_cq_of_the_srq, setup_peer),
-		TEST(new__receives_as_usual_when_the_srq_has_no_cq, setup_peer),
-		TEST(new__cannot_share_a_channel_with_the_cq_of_an_srq, setup_peer),
-		TEST(new__names_the_device_that_refuses, setup_peer),
-		TEST(new__names_both_devices_where_they_differ, setup_peer),
-		TEST(new__refuses_null, setup_peer),
-		TEST(new__survives_every_failing_call, setup_nothing),
-		TEST(recv__posts_the_range, setup_req),
-		TEST(recv__takes_a_null_context, setup_req),
-		TEST(recv__refuses_null, setup_req),
-		TEST(recv__refuses_what_32_bits_cannot_say, setup_req),
-		TEST(recv__reports_a_full_queue, setup_req),
-		TEST(get_private_data__is_empty_on_the_active_side, setup_req),
-		TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep),
-		TEST(get_private_data__refuses_null, setup_req),
-		TEST(get_peer_addr__gives_whom_a_request_came_from, setup_ep),
-		TEST(get_peer_addr__gives_what_a_name_was_resolved_to, setup_req),
-		TEST(get_peer_addr__refuses_null, setup_req),
-		TEST(delete__sets_null, setup_req),
-		TEST(delete__refuses_null, setup_nothing),
-		TEST(delete__rejects_an_incoming_request, setup_incoming),
-		TEST(delete__survives_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

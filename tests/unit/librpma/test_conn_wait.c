@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static void get_compl_fd__gives_the_shared_channel(void **unused)
+TEST(get_compl_fd__gives_the_shared_channel, setup_shared_conn, teardown)
 {
 	int fd = -1;
 
@@ -12,7 +12,7 @@ static void get_compl_fd__gives_the_shared_channel(void **unused)
 	assert_int_equal(fd, provider.cqs[0]->channel->fd);
 }
 
-static void get_compl_fd__needs_a_shared_channel(void **unused)
+TEST(get_compl_fd__needs_a_shared_channel, setup_conn, teardown)
 {
 	int fd = 77;
 
@@ -20,7 +20,7 @@ static void get_compl_fd__needs_a_shared_channel(void **unused)
 	assert_int_equal(fd, 77);
 }
 
-static void wait__says_which_cq_has_something(void **unused)
+TEST(wait__says_which_cq_has_something, setup_shared_conn, teardown)
 {
 	struct rpma_cq *expected[2], *cq;
 	bool is_rcq;
@@ -37,7 +37,7 @@ static void wait__says_which_cq_has_something(void **unused)
 	}
 }
 
-static void wait__need_not_say_whether_it_is_the_rcq(void **unused)
+TEST(wait__need_not_say_whether_it_is_the_rcq, setup_shared_conn, teardown)
 {
 	struct rpma_cq *cq;
 
@@ -45,7 +45,7 @@ static void wait__need_not_say_whether_it_is_the_rcq(void **unused)
 	expect(0, rpma_conn_wait(w.conn, 0, &cq, NULL));
 }
 
-static void wait__needs_a_shared_channel(void **unused)
+TEST(wait__needs_a_shared_channel, setup_conn, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED;
 
@@ -53,7 +53,7 @@ static void wait__needs_a_shared_channel(void **unused)
 	assert_ptr_equal(cq, UNTOUCHED);
 }
 
-static void wait__says_that_there_is_nothing(void **unused)
+TEST(wait__says_that_there_is_nothing, setup_shared_conn, teardown)
 {
 	static const int errnums[] = {EAGAIN, EINTR, EIO};
 	struct rpma_cq *cq = UNTOUCHED;
@@ -65,7 +65,7 @@ static void wait__says_that_there_is_nothing(void **unused)
 	assert_ptr_equal(cq, UNTOUCHED);
 }
 
-static void wait__acks_the_event_of_an_unknown_cq(void **unused)
+TEST(wait__acks_the_event_of_an_unknown_cq, setup_shared_conn, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED;
 
@@ -76,7 +76,7 @@ static void wait__acks_the_event_of_an_unknown_cq(void **unused)
 	assert_int_equal(provider.live.unacked_cq_events, 0);
 }
 
-static void wait__says_that_the_cq_cannot_be_armed(void **unused)
+TEST(wait__says_that_the_cq_cannot_be_armed, setup_shared_conn, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED;
 
@@ -86,28 +86,11 @@ static void wait__says_that_the_cq_cannot_be_armed(void **unused)
 	assert_int_equal(provider.live.unacked_cq_events, DIFFERS(1, 0, "one by one"));
 }
 
-static void wait__refuses_null(void **unused)
+TEST(wait__refuses_null, setup_shared_conn, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED;
 
 	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));
 	expect(RPMA_E_INVAL, rpma_conn_wait(w.conn, 0, NULL, NULL));
 	assert_ptr_equal(cq, UNTOUCHED);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(get_compl_fd__gives_the_shared_channel, setup_shared_conn),
-		TEST(get_compl_fd__needs_a_shared_channel, setup_conn),
-		TEST(wait__says_which_cq_has_something, setup_shared_conn),
-		TEST(wait__need_not_say_whether_it_is_the_rcq, setup_shared_conn),
-		TEST(wait__needs_a_shared_channel, setup_conn),
-		TEST(wait__says_that_there_is_nothing, setup_shared_conn),
-		TEST(wait__acks_the_event_of_an_unknown_cq, setup_shared_conn),
-		TEST(wait__says_that_the_cq_cannot_be_armed, setup_shared_conn),
-		TEST(wait__refuses_null, setup_shared_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -15,7 +15,7 @@ static void assert_usual_param(const struct rdma_conn_param *param)
 	assert_int_equal(param->rnr_retry_count, 7); /* for ever */
 }
 
-static void connect__sends_private_data(void **unused)
+TEST(connect__sends_private_data, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
 	assert_null(w.req);
@@ -24,21 +24,21 @@ static void connect__sends_private_data(void **unused)
 	assert_memory_equal(provider.connect.private_data, hello.ptr, hello.len);
 }
 
-static void connect__sends_none_without_it(void **unused)
+TEST(connect__sends_none_without_it, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
 	assert_null(provider.connect.param.private_data);
 	assert_int_equal(provider.connect.param.private_data_len, 0);
 }
 
-static void connect__moves_the_id_to_its_own_channel_first(void **unused)
+TEST(connect__moves_the_id_to_its_own_channel_first, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
 	assert_true(calls_in_order("rdma_migrate_id", "rdma_connect"));
 	assert_non_null(provider.connect.channel);
 }
 
-static void accept__sends_private_data(void **unused)
+TEST(accept__sends_private_data, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_connect(&w.req, &hello, &w.conn));
 	assert_null(w.req);
@@ -48,7 +48,7 @@ static void accept__sends_private_data(void **unused)
 	assert_int_equal(calls_count("rdma_connect"), 0);
 }
 
-static void accept__comes_after_the_move_to_the_own_channel(void **unused)
+TEST(accept__comes_after_the_move_to_the_own_channel, setup_incoming, teardown)
 {
 	bool own_channel;
 
@@ -57,7 +57,7 @@ static void accept__comes_after_the_move_to_the_own_channel(void **unused)
 	assert_int_equal(own_channel, DIFFERS(true, false, "ESTABLISHED can reach the endpoint"));
 }
 
-static void accept__hands_on_the_private_data_of_the_request(void **unused)
+TEST(accept__hands_on_the_private_data_of_the_request, setup_ep, teardown)
 {
 	struct rpma_conn_private_data of_req, of_conn;
 
@@ -70,7 +70,7 @@ static void accept__hands_on_the_private_data_of_the_request(void **unused)
 	assert_int_equal(of_conn.len, hello.len);
 }
 
-static void connect__refuses_null_and_leaves_the_request(void **unused)
+TEST(connect__refuses_null_and_leaves_the_request, setup_req, teardown)
 {
 	struct rpma_conn_req *none = NULL;
 	struct rpma_conn *conn = UNTOUCHED;
@@ -80,13 +80,13 @@ static void connect__refuses_null_and_leaves_the_request(void **unused)
 	assert_ptr_equal(conn, UNTOUCHED);
 }
 
-static void connect__consumes_the_request_without_a_place_for_the_connection(void **unused)
+TEST(connect__consumes_the_request_without_a_place_for_the_connection, setup_req, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_req_connect(&w.req, NULL, NULL));
 	assert_null(w.req);
 }
 
-static void connect__consumes_the_request_on_bad_private_data(void **unused)
+TEST(connect__consumes_the_request_on_bad_private_data, setup_peer, teardown)
 {
 	static const struct rpma_conn_private_data bad[] = {{NULL, 5}, {"hello", 0}, {NULL, 0}};
 	struct rpma_conn *conn = UNTOUCHED;
@@ -110,14 +110,14 @@ static int connect_req(void)
 	return ret;
 }
 
-static void connect__survives_every_failing_call(void **unused)
+TEST(connect__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
 					     .setup = setup_shared_req,
 					     .act = connect_req});
 }
 
-static void accept__survives_every_failing_call(void **unused)
+TEST(accept__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
 					     .setup = setup_incoming,
@@ -125,7 +125,7 @@ static void accept__survives_every_failing_call(void **unused)
 					     .reference_leaks_ids = 1});
 }
 
-static void accept__rejects_the_client_when_it_fails(void **unused)
+TEST(accept__rejects_the_client_when_it_fails, setup_incoming, teardown)
 {
 	struct rpma_conn *conn = UNTOUCHED;
 
@@ -135,24 +135,4 @@ static void accept__rejects_the_client_when_it_fails(void **unused)
 			 DIFFERS(1, 0, "it lets the client wait for its timeout"));
 	reference_leaks(id, 1, "and forgets the id");
 	assert_int_equal(provider.live.id, 1); /* the listener's */
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(connect__sends_private_data, setup_req),
-		TEST(connect__sends_none_without_it, setup_req),
-		TEST(connect__moves_the_id_to_its_own_channel_first, setup_req),
-		TEST(accept__sends_private_data, setup_incoming),
-		TEST(accept__comes_after_the_move_to_the_own_channel, setup_incoming),
-		TEST(accept__hands_on_the_private_data_of_the_request, setup_ep),
-		TEST(connect__refuses_null_and_leaves_the_request, setup_req),
-		TEST(connect__consumes_the_request_without_a_place_for_the_connection, setup_req),
-		TEST(connect__consumes_the_request_on_bad_private_data, setup_peer),
-		TEST(connect__survives_every_failing_call, setup_nothing),
-		TEST(accept__survives_every_failing_call, setup_nothing),
-		TEST(accept__rejects_the_client_when_it_fails, setup_incoming),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -73,7 +73,7 @@ static void assert_connecting_to(const char *address)
 
 /* --- one address ------------------------------------------------------------------------ */
 
-static void connect__takes_a_step_at_a_time(void **unused)
+TEST(connect__takes_a_step_at_a_time, setup_cfg, teardown)
 {
 	struct rpma_conn_private_data answer;
 	struct rdma_cm_id *id = NULL;
@@ -105,7 +105,7 @@ static void connect__takes_a_step_at_a_time(void **unused)
 	assert_ptr_equal(id, provider.id);
 }
 
-static void connect__takes_all_steps_in_one_call(void **unused)
+TEST(connect__takes_all_steps_in_one_call, setup_cfg, teardown)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 
@@ -117,7 +117,7 @@ static void connect__takes_all_steps_in_one_call(void **unused)
 	assert_int_equal(event, RPMA_CONN_ESTABLISHED);
 }
 
-static void connect__is_waited_for(void **unused)
+TEST(connect__is_waited_for, setup_cfg, teardown)
 {
 	struct rpma_wait_item item = {0};
 
@@ -129,7 +129,7 @@ static void connect__is_waited_for(void **unused)
 	assert_true(item.ready);
 }
 
-static void connect__works_with_defaults(void **unused)
+TEST(connect__works_with_defaults, setup_peer, teardown)
 {
 	expect(0, rpma_conn_connect(w.peer, "192.0.2.1", "7204", NULL, NULL, &w.conn));
 	do_not_block();
@@ -138,7 +138,7 @@ static void connect__works_with_defaults(void **unused)
 	assert_int_equal(provider.create_qp.cap.max_send_wr, 10);
 }
 
-static void connect__has_queues_at_once_and_refuses_work(void **unused)
+TEST(connect__has_queues_at_once_and_refuses_work, setup_cfg, teardown)
 {
 	struct rdma_cm_id *id = UNTOUCHED;
 	struct rpma_cq *cq = NULL;
@@ -182,11 +182,11 @@ static void connect__has_queues_at_once_and_refuses_work(void **unused)
 	assert_int_equal(provider.send.posted, 1);
 }
 
-static void connect__refuses_native_work_as_well(void **unused)
+TEST(connect__refuses_native_work_as_well, NULL, teardown)
 {
 	const char eight[8] = "8 bytes";
 
-	setup_nothing(unused);
+	setup_nothing(state);
 	provider.device_attr.device_cap_flags_ex = CAP_ATOMIC_WRITE;
 	provider.qp_is_extended = true;
 	make_peer();
@@ -203,7 +203,7 @@ static void connect__refuses_native_work_as_well(void **unused)
 	assert_int_equal(provider.native.completed, RPMA_NATIVE);
 }
 
-static void connect__is_made_as_its_options_say(void **unused)
+TEST(connect__is_made_as_its_options_say, setup_cfg, teardown)
 {
 	uint32_t value = 77;
 
@@ -219,7 +219,7 @@ static void connect__is_made_as_its_options_say(void **unused)
 	assert_int_equal(value, RPMA_FLUSH_METHOD_READ);
 }
 
-static void connect__ignores_events_of_no_consequence(void **unused)
+TEST(connect__ignores_events_of_no_consequence, setup_cfg, teardown)
 {
 	begin();
 	expect_step(RDMA_CM_EVENT_ADDR_CHANGE);
@@ -253,7 +253,7 @@ static enum rpma_conn_event run_failure(size_t i)
 	return after(failures[i].type, failures[i].status);
 }
 
-static void outcome__is_that_of_the_only_address(void **unused)
+TEST(outcome__is_that_of_the_only_address, setup_cfg, teardown)
 {
 	enum rpma_conn_event event;
 
@@ -268,7 +268,7 @@ static void outcome__is_that_of_the_only_address(void **unused)
 	}
 }
 
-static void outcome__may_come_from_the_next_address(void **unused)
+TEST(outcome__may_come_from_the_next_address, setup_two_addresses, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(failures); i++) {
 		enum rpma_rejection rejection = RPMA_REJECTION_OTHER;
@@ -286,7 +286,7 @@ static void outcome__may_come_from_the_next_address(void **unused)
 	}
 }
 
-static void outcome__is_that_of_the_last_address(void **unused)
+TEST(outcome__is_that_of_the_last_address, setup_two_addresses, teardown)
 {
 	begin();
 	assert_int_equal(after(RDMA_CM_EVENT_ADDR_ERROR, -ENODEV), RPMA_CONN_UNDEFINED);
@@ -296,7 +296,7 @@ static void outcome__is_that_of_the_last_address(void **unused)
 	expect_text("connection with 192.0.2.2:7204: ");
 }
 
-static void outcome__is_final_where_a_program_refuses(void **unused)
+TEST(outcome__is_final_where_a_program_refuses, setup_two_addresses, teardown)
 {
 	struct rpma_conn_private_data reason;
 	enum rpma_conn_event event;
@@ -317,7 +317,7 @@ static void outcome__is_final_where_a_program_refuses(void **unused)
 	assert_memory_equal(reason.ptr, "full", 4);
 }
 
-static void outcome__forgets_the_data_of_an_earlier_refusal(void **unused)
+TEST(outcome__forgets_the_data_of_an_earlier_refusal, setup_two_addresses, teardown)
 {
 	struct rpma_conn_private_data answer;
 	enum rpma_conn_event event;
@@ -335,7 +335,7 @@ static void outcome__forgets_the_data_of_an_earlier_refusal(void **unused)
 }
 
 /* What a device made of the options does not go to the next one. */
-static void outcome__asks_each_device_for_the_same(void **unused)
+TEST(outcome__asks_each_device_for_the_same, setup_two_addresses, teardown)
 {
 	begin();
 	expect_step(RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -346,7 +346,7 @@ static void outcome__asks_each_device_for_the_same(void **unused)
 	assert_int_equal(provider.create_qp.cap.max_inline_data, 8);
 }
 
-static void outcome__is_an_error_for_another_device(void **unused)
+TEST(outcome__is_an_error_for_another_device, setup_cfg, teardown)
 {
 	struct ibv_context *peers = provider.context;
 	struct ibv_context context = *peers;
@@ -365,7 +365,7 @@ static void outcome__is_an_error_for_another_device(void **unused)
 	expect(RPMA_E_NO_EVENT, rpma_conn_next_event(w.conn, &event));
 }
 
-static void outcome__survives_addresses_that_fail_at_once(void **unused)
+TEST(outcome__survives_addresses_that_fail_at_once, setup_two_addresses, teardown)
 {
 	struct rpma_conn *conn = UNTOUCHED;
 
@@ -380,7 +380,7 @@ static void outcome__survives_addresses_that_fail_at_once(void **unused)
 	assert_ptr_equal(conn, UNTOUCHED);
 }
 
-static void outcome__of_options_that_are_not_supported(void **unused)
+TEST(outcome__of_options_that_are_not_supported, setup_cfg, teardown)
 {
 	struct rpma_conn *conn = UNTOUCHED;
 	enum rpma_conn_event event;
@@ -400,7 +400,7 @@ static void outcome__of_options_that_are_not_supported(void **unused)
 
 /* --- failures ------------------------------------------------------------------------------ */
 
-static void connect__refuses_bad_arguments(void **unused)
+TEST(connect__refuses_bad_arguments, setup_cfg, teardown)
 {
 	static const struct rpma_conn_private_data bad[] = {{NULL, 5}, {"hello", 0}};
 	const char *host = "192.0.2.1", *port = "7204";
@@ -419,7 +419,7 @@ static void connect__refuses_bad_arguments(void **unused)
 	assert_ptr_equal(conn, UNTOUCHED);
 }
 
-static void connect__names_what_cannot_be_found(void **unused)
+TEST(connect__names_what_cannot_be_found, setup_cfg, teardown)
 {
 	struct rpma_conn *conn = UNTOUCHED;
 
@@ -465,14 +465,14 @@ static int setup_options(void **unused)
 	return 0;
 }
 
-static void connect__survives_every_failing_call(void **unused)
+TEST(connect__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_connect", .setup = setup_options, .act = connect_in_steps});
 }
 
 /* Deleted at any step, it leaves nothing: the teardown looks. */
-static void connect__may_be_given_up(void **unused)
+TEST(connect__may_be_given_up, setup_cfg, teardown)
 {
 	for (unsigned steps = 0; steps < 3; steps++) {
 		begin();
@@ -484,33 +484,4 @@ static void connect__may_be_given_up(void **unused)
 		assert_int_equal(provider.live.id, 0);
 		assert_int_equal(provider.live.qp, 0);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(connect__takes_a_step_at_a_time, setup_cfg),
-		TEST(connect__takes_all_steps_in_one_call, setup_cfg),
-		TEST(connect__is_waited_for, setup_cfg),
-		TEST(connect__works_with_defaults, setup_peer),
-		TEST(connect__has_queues_at_once_and_refuses_work, setup_cfg),
-		TEST(connect__refuses_native_work_as_well, NULL),
-		TEST(connect__is_made_as_its_options_say, setup_cfg),
-		TEST(connect__ignores_events_of_no_consequence, setup_cfg),
-		TEST(outcome__is_that_of_the_only_address, setup_cfg),
-		TEST(outcome__may_come_from_the_next_address, setup_two_addresses),
-		TEST(outcome__is_that_of_the_last_address, setup_two_addresses),
-		TEST(outcome__is_final_where_a_program_refuses, setup_two_addresses),
-		TEST(outcome__forgets_the_data_of_an_earlier_refusal, setup_two_addresses),
-		TEST(outcome__asks_each_device_for_the_same, setup_two_addresses),
-		TEST(outcome__is_an_error_for_another_device, setup_cfg),
-		TEST(outcome__survives_addresses_that_fail_at_once, setup_two_addresses),
-		TEST(outcome__of_options_that_are_not_supported, setup_cfg),
-		TEST(connect__refuses_bad_arguments, setup_cfg),
-		TEST(connect__names_what_cannot_be_found, setup_cfg),
-		TEST(connect__survives_every_failing_call, setup_nothing),
-		TEST(connect__may_be_given_up, setup_cfg),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -7,7 +7,7 @@
 
 /* --- rpma_cq_get_fd() ---------------------------------------------------- */
 
-static void get_fd__is_readable_on_an_event(void **unused)
+TEST(get_fd__is_readable_on_an_event, setup_conn, teardown)
 {
 	struct pollfd pollfd = {.events = POLLIN};
 
@@ -17,7 +17,7 @@ static void get_fd__is_readable_on_an_event(void **unused)
 	assert_int_equal(poll(&pollfd, 1, 0), 1);
 }
 
-static void get_fd__gives_the_shared_one_too(void **unused)
+TEST(get_fd__gives_the_shared_one_too, setup_shared_conn, teardown)
 {
 	int fd = -1;
 
@@ -25,7 +25,7 @@ static void get_fd__gives_the_shared_one_too(void **unused)
 	assert_int_equal(fd, provider.cqs[0]->channel->fd);
 }
 
-static void get_fd__refuses_null(void **unused)
+TEST(get_fd__refuses_null, setup_conn, teardown)
 {
 	int fd = 77;
 
@@ -36,7 +36,7 @@ static void get_fd__refuses_null(void **unused)
 
 /* --- rpma_cq_wait() ------------------------------------------------------ */
 
-static void wait__acks_and_arms_again(void **unused)
+TEST(wait__acks_and_arms_again, setup_conn, teardown)
 {
 	unsigned armed = calls_count("ibv_req_notify_cq");
 
@@ -49,7 +49,7 @@ static void wait__acks_and_arms_again(void **unused)
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
 
-static void wait__says_that_there_is_nothing(void **unused)
+TEST(wait__says_that_there_is_nothing, setup_conn, teardown)
 {
 	static const int errnums[] = {EAGAIN, EINTR, EIO};
 
@@ -60,7 +60,7 @@ static void wait__says_that_there_is_nothing(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 0);
 }
 
-static void wait__says_that_the_cq_cannot_be_armed(void **unused)
+TEST(wait__says_that_the_cq_cannot_be_armed, setup_conn, teardown)
 {
 	provider_queue_cq_event(provider.cqs[0]);
 	calls_fail_on("ibv_req_notify_cq", EIO);
@@ -69,7 +69,7 @@ static void wait__says_that_the_cq_cannot_be_armed(void **unused)
 }
 
 /* It takes a mutex, and wakes who waits for it; the rest comes before the CQ is destroyed. */
-static void wait__acks_many_at_once(void **unused)
+TEST(wait__acks_many_at_once, setup_conn, teardown)
 {
 	OURS_ONLY("it acknowledges one by one");
 	for (unsigned i = 0; i < 130; i++) {
@@ -82,14 +82,14 @@ static void wait__acks_many_at_once(void **unused)
 	assert_int_equal(provider.live.unacked_cq_events, 0);
 }
 
-static void wait__cannot_use_a_shared_channel(void **unused)
+TEST(wait__cannot_use_a_shared_channel, setup_shared_conn, teardown)
 {
 	provider_queue_cq_event(provider.cqs[0]);
 	expect(RPMA_E_SHARED_CHANNEL, rpma_cq_wait(w.cq));
 	assert_int_equal(calls_count("ibv_get_cq_event"), 0);
 }
 
-static void wait__refuses_null(void **unused)
+TEST(wait__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_cq_wait(NULL));
 }
@@ -103,7 +103,7 @@ static void queue_wcs(unsigned count)
 				  &(struct ibv_wc){.wr_id = i, .status = IBV_WC_WR_FLUSH_ERR});
 }
 
-static void get_wc__gives_one(void **unused)
+TEST(get_wc__gives_one, setup_conn, teardown)
 {
 	struct ibv_wc wc = {.wr_id = 77};
 
@@ -115,7 +115,7 @@ static void get_wc__gives_one(void **unused)
 	}
 }
 
-static void get_wc__gives_as_many_as_there_are(void **unused)
+TEST(get_wc__gives_as_many_as_there_are, setup_conn, teardown)
 {
 	static const struct {
 		int asked, got;
@@ -132,7 +132,7 @@ static void get_wc__gives_as_many_as_there_are(void **unused)
 	}
 }
 
-static void get_wc__counts_a_single_one_if_asked(void **unused)
+TEST(get_wc__counts_a_single_one_if_asked, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 	int got = 77;
@@ -142,7 +142,7 @@ static void get_wc__counts_a_single_one_if_asked(void **unused)
 	assert_int_equal(got, 1);
 }
 
-static void get_wc__says_that_there_is_none(void **unused)
+TEST(get_wc__says_that_there_is_none, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -150,7 +150,7 @@ static void get_wc__says_that_there_is_none(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_WARNING] + logged[RPMA_LOG_LEVEL_ERROR], 0);
 }
 
-static void get_wc__reports_a_failing_poll(void **unused)
+TEST(get_wc__reports_a_failing_poll, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -158,7 +158,7 @@ static void get_wc__reports_a_failing_poll(void **unused)
 	expect(RPMA_E_PROVIDER, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
 }
 
-static void get_wc__does_not_believe_more_than_asked(void **unused)
+TEST(get_wc__does_not_believe_more_than_asked, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -166,7 +166,7 @@ static void get_wc__does_not_believe_more_than_asked(void **unused)
 	expect(RPMA_E_UNKNOWN, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
 }
 
-static void get_wc__refuses_bad_arguments(void **unused)
+TEST(get_wc__refuses_bad_arguments, setup_conn, teardown)
 {
 	struct ibv_wc wc[2];
 	int got = 77;
@@ -180,7 +180,7 @@ static void get_wc__refuses_bad_arguments(void **unused)
 	assert_int_equal(calls_count("ibv_poll_cq"), 0);
 }
 
-static void get_wc__reads_the_cq_it_is_asked_of(void **unused)
+TEST(get_wc__reads_the_cq_it_is_asked_of, setup_peer, teardown)
 {
 	struct rpma_cq *rcq;
 	struct ibv_wc wc;
@@ -194,29 +194,4 @@ static void get_wc__reads_the_cq_it_is_asked_of(void **unused)
 	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
 	expect(0, rpma_cq_get_wc(rcq, 1, &wc, NULL));
 	assert_int_equal(wc.wr_id, 5);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(get_fd__is_readable_on_an_event, setup_conn),
-		TEST(get_fd__gives_the_shared_one_too, setup_shared_conn),
-		TEST(get_fd__refuses_null, setup_conn),
-		TEST(wait__acks_and_arms_again, setup_conn),
-		TEST(wait__acks_many_at_once, setup_conn),
-		TEST(wait__says_that_there_is_nothing, setup_conn),
-		TEST(wait__says_that_the_cq_cannot_be_armed, setup_conn),
-		TEST(wait__cannot_use_a_shared_channel, setup_shared_conn),
-		TEST(wait__refuses_null, setup_nothing),
-		TEST(get_wc__gives_one, setup_conn),
-		TEST(get_wc__gives_as_many_as_there_are, setup_conn),
-		TEST(get_wc__counts_a_single_one_if_asked, setup_conn),
-		TEST(get_wc__says_that_there_is_none, setup_conn),
-		TEST(get_wc__reports_a_failing_poll, setup_conn),
-		TEST(get_wc__does_not_believe_more_than_asked, setup_conn),
-		TEST(get_wc__refuses_bad_arguments, setup_conn),
-		TEST(get_wc__reads_the_cq_it_is_asked_of, setup_peer),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

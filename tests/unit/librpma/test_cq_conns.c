@@ -31,13 +31,13 @@ static int setup_cq_options(void **unused)
 	return 0;
 }
 
-static void new__survives_every_failing_call(void **unused)
+TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_cq_new", .setup = setup_cq_options, .act = new_cq});
 }
 
-static void new__is_made_as_the_options_say(void **unused)
+TEST(new__is_made_as_the_options_say, setup_cq_options, teardown)
 {
 	struct rpma_cq *cq = NULL;
 
@@ -49,7 +49,7 @@ static void new__is_made_as_the_options_say(void **unused)
 	expect(0, rpma_cq_delete(&cq));
 }
 
-static void new__has_defaults(void **unused)
+TEST(new__has_defaults, setup_peer, teardown)
 {
 	struct rpma_cq *cq = NULL;
 
@@ -60,7 +60,7 @@ static void new__has_defaults(void **unused)
 	expect(0, rpma_cq_delete(&cq));
 }
 
-static void new__tells_what_the_device_does_not_moderate(void **unused)
+TEST(new__tells_what_the_device_does_not_moderate, setup_cq_options, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED;
 
@@ -69,7 +69,17 @@ static void new__tells_what_the_device_does_not_moderate(void **unused)
 	assert_ptr_equal(cq, UNTOUCHED);
 }
 
-static void calls__refuse_bad_arguments(void **unused)
+static int setup_conn_with_cfg(void **unused)
+{
+	setup_nothing(unused);
+	make_peer();
+	make_cfg();
+	make_req();
+	make_conn();
+	return 0;
+}
+
+TEST(calls__refuse_bad_arguments, setup_conn_with_cfg, teardown)
 {
 	struct rpma_cq *cq = UNTOUCHED, *none = NULL;
 	struct rpma_conn *conn = UNTOUCHED;
@@ -88,17 +98,7 @@ static void calls__refuse_bad_arguments(void **unused)
 	assert_ptr_equal(conn, UNTOUCHED);
 }
 
-static int setup_conn_with_cfg(void **unused)
-{
-	setup_nothing(unused);
-	make_peer();
-	make_cfg();
-	make_req();
-	make_conn();
-	return 0;
-}
-
-static void cfg__excludes_a_shared_channel(void **unused)
+TEST(cfg__excludes_a_shared_channel, setup_peer, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 	struct rpma_cq *cq = NULL;
@@ -111,18 +111,4 @@ static void cfg__excludes_a_shared_channel(void **unused)
 	expect(0, rpma_conn_cfg_set_cq(w.cfg, NULL)); /* a queue each again */
 	expect(0, rpma_cq_delete(&cq));
 	assert_null(cq);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__survives_every_failing_call, setup_nothing),
-		TEST(new__is_made_as_the_options_say, setup_cq_options),
-		TEST(new__has_defaults, setup_peer),
-		TEST(new__tells_what_the_device_does_not_moderate, setup_cq_options),
-		TEST(calls__refuse_bad_arguments, setup_conn_with_cfg),
-		TEST(cfg__excludes_a_shared_channel, setup_peer),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

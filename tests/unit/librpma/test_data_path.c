@@ -38,7 +38,7 @@ static void use_the_connection(void)
 	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
 }
 
-static void data_path__allocates_nothing(void **unused)
+TEST(data_path__allocates_nothing, setup_srq_conn, teardown)
 {
 	calls_watch_allocations(true);
 	use_the_connection();
@@ -46,19 +46,9 @@ static void data_path__allocates_nothing(void **unused)
 }
 
 /* The test above can fail: the watch does see the library allocate. */
-static void watch__sees_the_library_allocate(void **unused)
+TEST(watch__sees_the_library_allocate, setup_nothing, teardown)
 {
 	calls_watch_allocations(true);
 	expect(0, rpma_peer_cfg_new(&w.pcfg));
 	assert_int_equal(allocations(), 1);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(data_path__allocates_nothing, setup_srq_conn),
-		TEST(watch__sees_the_library_allocate, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -79,19 +79,19 @@ static void expect_no_event(void)
 	expect(RPMA_E_NO_EVENT, rpma_conn_next_event(w.conn, &event));
 }
 
-static void deadline__ends_a_wait(void **unused)
+TEST(deadline__ends_a_wait, setup_short, teardown)
 {
 	assert_int_equal(fcntl(event_fd(), F_GETFL) & O_NONBLOCK, 0);
 	expect_event(RPMA_CONN_UNREACHABLE);
 	expect_text("connection with 192.0.2.1:7204: not established within 20 ms");
 }
 
-static void deadline__ends_the_wait_of_a_server(void **unused)
+TEST(deadline__ends_the_wait_of_a_server, setup_short_accepted, teardown)
 {
 	expect_event(RPMA_CONN_UNREACHABLE);
 }
 
-static void deadline__makes_the_descriptor_readable(void **unused)
+TEST(deadline__makes_the_descriptor_readable, setup_short, teardown)
 {
 	fcntl(event_fd(), F_SETFL, O_NONBLOCK);
 	assert_true(readable(event_fd(), NEVER_MS));
@@ -100,7 +100,7 @@ static void deadline__makes_the_descriptor_readable(void **unused)
 	expect_no_event();
 }
 
-static void deadline__ends_rpma_wait(void **unused)
+TEST(deadline__ends_rpma_wait, setup_short, teardown)
 {
 	struct rpma_wait_item item = {.conn = w.conn};
 
@@ -109,14 +109,14 @@ static void deadline__ends_rpma_wait(void **unused)
 	expect_event(RPMA_CONN_UNREACHABLE);
 }
 
-static void deadline__is_final(void **unused)
+TEST(deadline__is_final, setup_short, teardown)
 {
 	expect_event(RPMA_CONN_UNREACHABLE);
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
 	expect_no_event();
 }
 
-static void deadline__ends_with_the_handshake(void **unused)
+TEST(deadline__ends_with_the_handshake, setup_short, teardown)
 {
 	const int fd = event_fd();
 
@@ -130,7 +130,7 @@ static void deadline__ends_with_the_handshake(void **unused)
 	expect_event(RPMA_CONN_CLOSED);
 }
 
-static void deadline__prefers_what_came_in_time(void **unused)
+TEST(deadline__prefers_what_came_in_time, setup_short, teardown)
 {
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_REJECTED, NULL, 0);
 	assert_false(readable(-1, 2 * SHORT_MS));
@@ -139,7 +139,7 @@ static void deadline__prefers_what_came_in_time(void **unused)
 }
 
 /* An event of no consequence does not end the handshake. */
-static void deadline__outlasts_other_events(void **unused)
+TEST(deadline__outlasts_other_events, setup_short, teardown)
 {
 	enum rpma_conn_event event;
 
@@ -150,13 +150,13 @@ static void deadline__outlasts_other_events(void **unused)
 	expect_event(RPMA_CONN_UNREACHABLE);
 }
 
-static void deadline__is_told_from_no_event(void **unused)
+TEST(deadline__is_told_from_no_event, setup_long, teardown)
 {
 	assert_false(readable(event_fd(), 0));
 	expect_no_event();
 }
 
-static void deadline__covers_all_of_rpma_conn_connect(void **unused)
+TEST(deadline__covers_all_of_rpma_conn_connect, setup_short_cfg, teardown)
 {
 	enum rpma_conn_event event;
 
@@ -176,7 +176,7 @@ static void deadline__covers_all_of_rpma_conn_connect(void **unused)
 }
 
 /* A program with nothing else to do lets one call take all steps. */
-static void deadline__ends_a_wait_for_rpma_conn_connect(void **unused)
+TEST(deadline__ends_a_wait_for_rpma_conn_connect, setup_short_cfg, teardown)
 {
 	expect(0, rpma_conn_connect(w.peer, "192.0.2.1", "7204", w.cfg, NULL, &w.conn));
 	fcntl(event_fd(), F_SETFL, 0);
@@ -186,7 +186,7 @@ static void deadline__ends_a_wait_for_rpma_conn_connect(void **unused)
 }
 
 /* Each descriptor that it takes may be one too many. */
-static void deadline__needs_descriptors(void **unused)
+TEST(deadline__needs_descriptors, setup_short_cfg, teardown)
 {
 	struct rpma_conn *conn = UNTOUCHED;
 	struct rlimit limit, low;
@@ -205,24 +205,4 @@ static void deadline__needs_descriptors(void **unused)
 		expect_text("Too many open files");
 		assert_ptr_equal(conn, UNTOUCHED);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(deadline__ends_a_wait, setup_short),
-		TEST(deadline__ends_the_wait_of_a_server, setup_short_accepted),
-		TEST(deadline__makes_the_descriptor_readable, setup_short),
-		TEST(deadline__ends_rpma_wait, setup_short),
-		TEST(deadline__is_final, setup_short),
-		TEST(deadline__ends_with_the_handshake, setup_short),
-		TEST(deadline__prefers_what_came_in_time, setup_short),
-		TEST(deadline__outlasts_other_events, setup_short),
-		TEST(deadline__is_told_from_no_event, setup_long),
-		TEST(deadline__covers_all_of_rpma_conn_connect, setup_short_cfg),
-		TEST(deadline__ends_a_wait_for_rpma_conn_connect, setup_short_cfg),
-		TEST(deadline__needs_descriptors, setup_short_cfg),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

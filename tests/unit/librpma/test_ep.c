@@ -11,7 +11,7 @@
 
 /* --- rpma_ep_listen() ---------------------------------------------------- */
 
-static void listen__binds_to_the_address(void **unused)
+TEST(listen__binds_to_the_address, setup_peer, teardown)
 {
 	const struct sockaddr_in *bound;
 
@@ -26,14 +26,14 @@ static void listen__binds_to_the_address(void **unused)
 	assert_int_equal(provider.live.addrinfo, 0);
 }
 
-static void listen__takes_ipv6(void **unused)
+TEST(listen__takes_ipv6, setup_peer, teardown)
 {
 	expect(0, rpma_ep_listen(w.peer, "2001:db8::1", "7204", &w.ep));
 	assert_int_equal(provider.listener->route.addr.src_addr.sa_family, AF_INET6);
 	assert_int_equal(ntohs(provider.listener->route.addr.src_sin6.sin6_port), 7204);
 }
 
-static void listen__refuses_null(void **unused)
+TEST(listen__refuses_null, setup_peer, teardown)
 {
 	struct rpma_ep *ep = UNTOUCHED;
 
@@ -53,7 +53,7 @@ static int listen_ep(void)
 	return ret;
 }
 
-static void listen__survives_every_failing_call(void **unused)
+TEST(listen__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_ep_listen", .setup = setup_peer, .act = listen_ep});
@@ -61,7 +61,7 @@ static void listen__survives_every_failing_call(void **unused)
 
 /* --- rpma_ep_get_fd(), rpma_ep_get_port() -------------------------------- */
 
-static void get_fd__is_readable_when_a_client_asks(void **unused)
+TEST(get_fd__is_readable_when_a_client_asks, setup_ep, teardown)
 {
 	struct pollfd pollfd = {.events = POLLIN};
 
@@ -71,7 +71,7 @@ static void get_fd__is_readable_when_a_client_asks(void **unused)
 	assert_int_equal(poll(&pollfd, 1, 0), 1);
 }
 
-static void get_fd__refuses_null(void **unused)
+TEST(get_fd__refuses_null, setup_ep, teardown)
 {
 	int fd = 77;
 
@@ -89,7 +89,7 @@ static int get_port(const struct rpma_ep *ep, uint16_t *port)
 	return function(ep, port);
 }
 
-static void get_port__gives_the_port_asked_for(void **unused)
+TEST(get_port__gives_the_port_asked_for, setup_ep, teardown)
 {
 	uint16_t port = 0;
 
@@ -98,7 +98,7 @@ static void get_port__gives_the_port_asked_for(void **unused)
 	assert_int_equal(port, 7204);
 }
 
-static void get_port__gives_the_port_the_kernel_chose(void **unused)
+TEST(get_port__gives_the_port_the_kernel_chose, setup_peer, teardown)
 {
 	static const char *const addresses[] = {"192.0.2.1", "2001:db8::1"};
 
@@ -114,7 +114,7 @@ static void get_port__gives_the_port_the_kernel_chose(void **unused)
 	}
 }
 
-static void get_port__refuses_null(void **unused)
+TEST(get_port__refuses_null, setup_ep, teardown)
 {
 	uint16_t port = 77;
 
@@ -126,7 +126,7 @@ static void get_port__refuses_null(void **unused)
 
 /* --- rpma_ep_next_conn_req() --------------------------------------------- */
 
-static void next_conn_req__gives_a_request_with_a_qp(void **unused)
+TEST(next_conn_req__gives_a_request_with_a_qp, setup_ep, teardown)
 {
 	make_incoming();
 	assert_non_null(w.req);
@@ -134,7 +134,7 @@ static void next_conn_req__gives_a_request_with_a_qp(void **unused)
 	assert_int_equal(provider.create_qp.cap.max_send_wr, 10);
 }
 
-static void next_conn_req__follows_the_cfg(void **unused)
+TEST(next_conn_req__follows_the_cfg, setup_ep, teardown)
 {
 	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 11));
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 14));
@@ -143,7 +143,7 @@ static void next_conn_req__follows_the_cfg(void **unused)
 	assert_int_equal(provider.create_cq[1].cqe, 14);
 }
 
-static void next_conn_req__names_the_client(void **unused)
+TEST(next_conn_req__names_the_client, setup_ep, teardown)
 {
 	struct sockaddr_in6 *client = (struct sockaddr_in6 *)&provider.client_addr;
 
@@ -156,7 +156,7 @@ static void next_conn_req__names_the_client(void **unused)
 	expect_logged(RPMA_LOG_LEVEL_NOTICE, "[2001:db8::7]:4711");
 }
 
-static void next_conn_req__takes_requests_in_turn(void **unused)
+TEST(next_conn_req__takes_requests_in_turn, setup_ep, teardown)
 {
 	struct rpma_conn_private_data pdata;
 
@@ -171,7 +171,7 @@ static void next_conn_req__takes_requests_in_turn(void **unused)
 	}
 }
 
-static void next_conn_req__says_that_nobody_asked(void **unused)
+TEST(next_conn_req__says_that_nobody_asked, setup_ep, teardown)
 {
 	static const struct {
 		int errnum, ours, reference;
@@ -195,7 +195,7 @@ static void next_conn_req__says_that_nobody_asked(void **unused)
 	}
 }
 
-static void next_conn_req__drops_any_other_event(void **unused)
+TEST(next_conn_req__drops_any_other_event, setup_ep, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -206,7 +206,7 @@ static void next_conn_req__drops_any_other_event(void **unused)
 }
 
 /* It gave up when its request had been fetched already. */
-static void next_conn_req__passes_over_the_end_of_a_client(void **unused)
+TEST(next_conn_req__passes_over_the_end_of_a_client, setup_ep, teardown)
 {
 	struct rpma_conn_req *second = NULL;
 
@@ -220,7 +220,7 @@ static void next_conn_req__passes_over_the_end_of_a_client(void **unused)
 	expect(0, rpma_conn_req_delete(&second));
 }
 
-static void next_conn_req__refuses_null(void **unused)
+TEST(next_conn_req__refuses_null, setup_ep, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -229,7 +229,7 @@ static void next_conn_req__refuses_null(void **unused)
 	assert_ptr_equal(req, UNTOUCHED);
 }
 
-static void next_conn_req__rejects_the_client_when_it_fails(void **unused)
+TEST(next_conn_req__rejects_the_client_when_it_fails, setup_ep, teardown)
 {
 	provider_queue_connect_request(NULL, 0);
 	calls_fail_on("ibv_create_cq", ENOMEM);
@@ -249,7 +249,7 @@ static void forgive_reference(void)
 		reference_leaks(id, 1, "of two");
 }
 
-static void next_conn_req__destroys_the_id_even_if_it_cannot_reject(void **unused)
+TEST(next_conn_req__destroys_the_id_even_if_it_cannot_reject, setup_ep, teardown)
 {
 	OURS_ONLY("it leaks the id");
 	make_srq(5);
@@ -283,7 +283,7 @@ static int setup_rich_ep(void **unused)
 	return 0;
 }
 
-static void next_conn_req__survives_every_failing_call(void **unused)
+TEST(next_conn_req__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_ep_next_conn_req", .setup = setup_rich_ep, .act = next_conn_req});
@@ -291,7 +291,7 @@ static void next_conn_req__survives_every_failing_call(void **unused)
 
 /* --- rpma_ep_shutdown() -------------------------------------------------- */
 
-static void shutdown__sets_null(void **unused)
+TEST(shutdown__sets_null, setup_ep, teardown)
 {
 	expect(0, rpma_ep_shutdown(&w.ep));
 	assert_null(w.ep);
@@ -300,14 +300,14 @@ static void shutdown__sets_null(void **unused)
 	expect(0, rpma_ep_shutdown(&w.ep));
 }
 
-static void shutdown__leaves_connections_alone(void **unused)
+TEST(shutdown__leaves_connections_alone, setup_accepted, teardown)
 {
 	expect(0, rpma_ep_shutdown(&w.ep));
 	expect(0, rpma_conn_disconnect(w.conn));
 	assert_int_equal(provider.live.id, 1);
 }
 
-static void shutdown__refuses_null(void **unused)
+TEST(shutdown__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_ep_shutdown(NULL));
 }
@@ -320,40 +320,8 @@ static int shutdown_ep(void)
 	return ret;
 }
 
-static void shutdown__survives_every_failing_call(void **unused)
+TEST(shutdown__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_ep_shutdown", .setup = setup_ep, .act = shutdown_ep});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(listen__binds_to_the_address, setup_peer),
-		TEST(listen__takes_ipv6, setup_peer),
-		TEST(listen__refuses_null, setup_peer),
-		TEST(listen__survives_every_failing_call, setup_nothing),
-		TEST(get_fd__is_readable_when_a_client_asks, setup_ep),
-		TEST(get_fd__refuses_null, setup_ep),
-		TEST(get_port__gives_the_port_asked_for, setup_ep),
-		TEST(get_port__gives_the_port_the_kernel_chose, setup_peer),
-		TEST(get_port__refuses_null, setup_ep),
-		TEST(next_conn_req__gives_a_request_with_a_qp, setup_ep),
-		TEST(next_conn_req__follows_the_cfg, setup_ep),
-		TEST(next_conn_req__names_the_client, setup_ep),
-		TEST(next_conn_req__takes_requests_in_turn, setup_ep),
-		TEST(next_conn_req__says_that_nobody_asked, setup_ep),
-		TEST(next_conn_req__drops_any_other_event, setup_ep),
-		TEST(next_conn_req__passes_over_the_end_of_a_client, setup_ep),
-		TEST(next_conn_req__refuses_null, setup_ep),
-		TEST(next_conn_req__rejects_the_client_when_it_fails, setup_ep),
-		TEST(next_conn_req__destroys_the_id_even_if_it_cannot_reject, setup_ep),
-		TEST(next_conn_req__survives_every_failing_call, setup_nothing),
-		TEST(shutdown__sets_null, setup_ep),
-		TEST(shutdown__leaves_connections_alone, setup_accepted),
-		TEST(shutdown__refuses_null, setup_nothing),
-		TEST(shutdown__survives_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-static void text__names_the_argument(void **unused)
+TEST(text__names_the_argument, setup_conn, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 	int fd;
@@ -24,7 +24,7 @@ static void text__names_the_argument(void **unused)
 	assert_string_equal(rpma_err_text(), "rpma_conn_req_new(): req_ptr is NULL");
 }
 
-static void text__has_the_value_and_what_was_expected(void **unused)
+TEST(text__has_the_value_and_what_was_expected, setup_req, teardown)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;
 
@@ -41,7 +41,7 @@ static void text__has_the_value_and_what_was_expected(void **unused)
 	expect_text("items is NULL");
 }
 
-static void text__of_the_data_path(void **unused)
+TEST(text__of_the_data_path, setup_conn, teardown)
 {
 	const int flags = RPMA_F_COMPLETION_ALWAYS, inline_data = flags | RPMA_F_INLINE;
 	const struct rpma_range ranges[] = {{w.mr, 0, 8}, {NULL, 0, 8}};
@@ -83,7 +83,7 @@ static void text__of_the_data_path(void **unused)
 	expect_text("rpma_cq_get_wc(): num_entries is 0, expected 1 or more");
 }
 
-static void text__has_call_object_and_errno(void **unused)
+TEST(text__has_call_object_and_errno, setup_peer, teardown)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;
 	struct rpma_ep *ep = UNTOUCHED;
@@ -101,7 +101,7 @@ static void text__has_call_object_and_errno(void **unused)
 	expect_text("rdma_bind_addr(192.0.2.1:7204): Cannot assign requested address");
 }
 
-static void text__tells_what_memory_is_for(void **unused)
+TEST(text__tells_what_memory_is_for, setup_nothing, teardown)
 {
 	struct rpma_conn_cfg *cfg = UNTOUCHED;
 
@@ -114,7 +114,7 @@ static void text__tells_what_memory_is_for(void **unused)
 }
 
 /* Polling must not pay for a sentence when nothing is there yet. */
-static void text__stays_while_there_is_nothing_to_fetch(void **unused)
+TEST(text__stays_while_there_is_nothing_to_fetch, setup_conn, teardown)
 {
 	enum rpma_conn_event event;
 	struct ibv_wc wc;
@@ -127,7 +127,7 @@ static void text__stays_while_there_is_nothing_to_fetch(void **unused)
 	assert_string_equal(rpma_err_text(), "rpma_conn_cfg_set_timeout(): cfg is NULL");
 }
 
-static void text__does_not_need_the_log(void **unused)
+TEST(text__does_not_need_the_log, setup_peer, teardown)
 {
 	struct rpma_ep *ep = UNTOUCHED;
 
@@ -148,7 +148,7 @@ static void keep_errno(enum rpma_log_level level, const char *file_name, const i
 }
 
 /* A program may look at errno in its log function. */
-static void text__goes_to_the_log_with_errno(void **unused)
+TEST(text__goes_to_the_log_with_errno, setup_peer, teardown)
 {
 	struct rpma_conn_req *req = UNTOUCHED;
 
@@ -161,7 +161,7 @@ static void text__goes_to_the_log_with_errno(void **unused)
 	assert_int_equal(errno_of_log, ENOSPC);
 }
 
-static void text__is_cut(void **unused)
+TEST(text__is_cut, setup_peer, teardown)
 {
 	struct rpma_ep *ep = UNTOUCHED;
 	char address[1500];
@@ -180,7 +180,7 @@ static void *fail_elsewhere(void *first)
 	return NULL;
 }
 
-static void text__is_of_this_thread(void **unused)
+TEST(text__is_of_this_thread, setup_nothing, teardown)
 {
 	char first = 'x';
 	pthread_t thread;
@@ -190,22 +190,4 @@ static void text__is_of_this_thread(void **unused)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(first, '\0');
 	assert_string_equal(rpma_err_text(), "rpma_conn_cfg_delete(): cfg_ptr is NULL");
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(text__names_the_argument, setup_conn),
-		TEST(text__has_the_value_and_what_was_expected, setup_req),
-		TEST(text__of_the_data_path, setup_conn),
-		TEST(text__has_call_object_and_errno, setup_peer),
-		TEST(text__tells_what_memory_is_for, setup_nothing),
-		TEST(text__stays_while_there_is_nothing_to_fetch, setup_conn),
-		TEST(text__does_not_need_the_log, setup_peer),
-		TEST(text__goes_to_the_log_with_errno, setup_peer),
-		TEST(text__is_cut, setup_peer),
-		TEST(text__is_of_this_thread, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

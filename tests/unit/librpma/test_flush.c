@@ -27,7 +27,7 @@ static void allow_direct_write(bool supported)
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
 }
 
-static void flush__reads_eight_bytes_behind_the_writes(void **unused)
+TEST(flush__reads_eight_bytes_behind_the_writes, setup_conn, teardown)
 {
 	const struct ibv_send_wr *wr = &provider.send.wr;
 
@@ -44,7 +44,7 @@ static void flush__reads_eight_bytes_behind_the_writes(void **unused)
 	assert_int_equal(wr->wr.rdma.rkey, 0x20000);
 }
 
-static void flush__reads_into_memory_of_its_own(void **unused)
+TEST(flush__reads_into_memory_of_its_own, setup_conn, teardown)
 {
 	/* the region registered last is that of the connection */
 	assert_int_equal(provider.reg_mr.length, 8);
@@ -55,7 +55,7 @@ static void flush__reads_into_memory_of_its_own(void **unused)
 	assert_int_equal(provider.send.wr.send_flags, IBV_SEND_SIGNALED);
 }
 
-static void flush__never_reads_past_the_region(void **unused)
+TEST(flush__never_reads_past_the_region, setup_conn, teardown)
 {
 	static const struct {
 		uint64_t region_len, offset, len;
@@ -76,7 +76,7 @@ static void flush__never_reads_past_the_region(void **unused)
 	}
 }
 
-static void flush__refuses_a_range_outside(void **unused)
+TEST(flush__refuses_a_range_outside, setup_conn, teardown)
 {
 	static const struct {
 		size_t offset, len;
@@ -89,7 +89,7 @@ static void flush__refuses_a_range_outside(void **unused)
 				  ALWAYS, NULL));
 }
 
-static void flush__needs_the_region_s_and_the_peer_s_consent(void **unused)
+TEST(flush__needs_the_region_s_and_the_peer_s_consent, setup_conn, teardown)
 {
 	static const struct {
 		int usage;
@@ -122,12 +122,12 @@ static void flush__needs_the_region_s_and_the_peer_s_consent(void **unused)
 	}
 }
 
-static void flush__has_no_direct_write_until_the_peer_says_so(void **unused)
+TEST(flush__has_no_direct_write_until_the_peer_says_so, setup_conn, teardown)
 {
 	expect(RPMA_E_NOSUPP, rpma_flush(w.conn, w.remote, 0, 8, PERSISTENT, ALWAYS, NULL));
 }
 
-static void flush__refuses_an_unknown_type(void **unused)
+TEST(flush__refuses_an_unknown_type, setup_conn, teardown)
 {
 	static const int types[] = {2, -1};
 
@@ -137,7 +137,7 @@ static void flush__refuses_an_unknown_type(void **unused)
 				  NULL));
 }
 
-static void flush__refuses_bad_arguments(void **unused)
+TEST(flush__refuses_bad_arguments, setup_conn, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_flush(NULL, w.remote, 0, 8, VISIBILITY, ALWAYS, NULL));
 	expect(RPMA_E_INVAL, rpma_flush(w.conn, NULL, 0, 8, VISIBILITY, ALWAYS, NULL));
@@ -145,25 +145,8 @@ static void flush__refuses_bad_arguments(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void flush__reports_a_full_queue(void **unused)
+TEST(flush__reports_a_full_queue, setup_conn, teardown)
 {
 	calls_fail_on("ibv_post_send", ENOMEM);
 	expect(RPMA_E_PROVIDER, rpma_flush(w.conn, w.remote, 0, 8, VISIBILITY, ALWAYS, NULL));
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(flush__reads_eight_bytes_behind_the_writes, setup_conn),
-		TEST(flush__reads_into_memory_of_its_own, setup_conn),
-		TEST(flush__never_reads_past_the_region, setup_conn),
-		TEST(flush__refuses_a_range_outside, setup_conn),
-		TEST(flush__needs_the_region_s_and_the_peer_s_consent, setup_conn),
-		TEST(flush__has_no_direct_write_until_the_peer_says_so, setup_conn),
-		TEST(flush__refuses_an_unknown_type, setup_conn),
-		TEST(flush__refuses_bad_arguments, setup_conn),
-		TEST(flush__reports_a_full_queue, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -8,7 +8,7 @@
 
 /* --- the objects of verbs -------------------------------------------------------------- */
 
-static void id_and_pd__are_those_of_the_connection(void **unused)
+TEST(id_and_pd__are_those_of_the_connection, setup_conn, teardown)
 {
 	struct rdma_cm_id *id = NULL;
 	struct ibv_pd *pd = NULL;
@@ -19,7 +19,7 @@ static void id_and_pd__are_those_of_the_connection(void **unused)
 	assert_ptr_equal(pd, provider.pd);
 }
 
-static void id_and_pd__refuse_null(void **unused)
+TEST(id_and_pd__refuse_null, setup_conn, teardown)
 {
 	struct rdma_cm_id *id = UNTOUCHED;
 	struct ibv_pd *pd = UNTOUCHED;
@@ -44,7 +44,7 @@ static int caps_of_peer(void)
 	return caps;
 }
 
-static void caps__are_those_of_the_device(void **unused)
+TEST(caps__are_those_of_the_device, setup_nothing, teardown)
 {
 	struct ibv_odp_caps *odp = &provider.device_attr.odp_caps;
 
@@ -64,7 +64,7 @@ static void caps__are_those_of_the_device(void **unused)
 	assert_int_equal(caps_of_peer(), RPMA_NATIVE ? RPMA_PEER_CAP_NATIVE_ATOMIC_WRITE : 0);
 }
 
-static void caps__refuse_null(void **unused)
+TEST(caps__refuse_null, setup_peer, teardown)
 {
 	int caps = 77;
 
@@ -75,7 +75,7 @@ static void caps__refuse_null(void **unused)
 
 /* --- pointers of the program -------------------------------------------------------------- */
 
-static void context__is_kept(void **unused)
+TEST(context__is_kept, setup_conn, teardown)
 {
 	void *context = UNTOUCHED;
 
@@ -86,7 +86,7 @@ static void context__is_kept(void **unused)
 	assert_ptr_equal(context, &w);
 }
 
-static void context__refuses_null(void **unused)
+TEST(context__refuses_null, setup_conn, teardown)
 {
 	void *context = UNTOUCHED;
 
@@ -100,7 +100,7 @@ static void context__refuses_null(void **unused)
 
 static const struct rpma_conn_private_data full = {"full", 4};
 
-static void reject__has_a_reason(void **unused)
+TEST(reject__has_a_reason, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_reject(&w.req, &full));
 	assert_null(w.req);
@@ -108,14 +108,14 @@ static void reject__has_a_reason(void **unused)
 	assert_memory_equal(provider.reject_private_data, "full", 4);
 }
 
-static void reject__may_have_none(void **unused)
+TEST(reject__may_have_none, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_reject(&w.req, NULL));
 	assert_int_equal(provider.reject_private_data_len, 0);
 	assert_int_equal(calls_count("rdma_reject"), 1);
 }
 
-static void reject__refuses_bad_arguments(void **unused)
+TEST(reject__refuses_bad_arguments, setup_incoming, teardown)
 {
 	static char bytes[149];
 	static const struct rpma_conn_private_data bad[] = {{NULL, 1}, {bytes, 0}, {bytes, 149}};
@@ -129,7 +129,7 @@ static void reject__refuses_bad_arguments(void **unused)
 	assert_int_equal(calls_count("rdma_reject"), 0);
 }
 
-static void reject__is_for_the_side_that_listens(void **unused)
+TEST(reject__is_for_the_side_that_listens, setup_req, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_req_reject(&w.req, &full));
 	assert_non_null(w.req);
@@ -140,13 +140,13 @@ static int reject_req(void)
 	return rpma_conn_req_reject(&w.req, &full);
 }
 
-static void reject__survives_every_failing_call(void **unused)
+TEST(reject__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_req_reject", .setup = setup_incoming, .act = reject_req});
 }
 
-static void rejection__tells_who_refused(void **unused)
+TEST(rejection__tells_who_refused, setup_conn, teardown)
 {
 	static const struct {
 		int status; /* enum ib_cm_rej_reason of Linux; negative on iWARP */
@@ -175,32 +175,11 @@ static void rejection__tells_who_refused(void **unused)
 	assert_memory_equal(reason.ptr, "full", 4);
 }
 
-static void rejection__refuses_null(void **unused)
+TEST(rejection__refuses_null, setup_conn, teardown)
 {
 	enum rpma_rejection rejection = RPMA_REJECTION_OTHER;
 
 	expect(RPMA_E_INVAL, rpma_conn_get_rejection(NULL, &rejection));
 	expect(RPMA_E_INVAL, rpma_conn_get_rejection(w.conn, NULL));
 	assert_int_equal(rejection, RPMA_REJECTION_OTHER);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(id_and_pd__are_those_of_the_connection, setup_conn),
-		TEST(id_and_pd__refuse_null, setup_conn),
-		TEST(caps__are_those_of_the_device, setup_nothing),
-		TEST(caps__refuse_null, setup_peer),
-		TEST(context__is_kept, setup_conn),
-		TEST(context__refuses_null, setup_conn),
-		TEST(reject__has_a_reason, setup_incoming),
-		TEST(reject__may_have_none, setup_incoming),
-		TEST(reject__refuses_bad_arguments, setup_incoming),
-		TEST(reject__is_for_the_side_that_listens, setup_req),
-		TEST(reject__survives_every_failing_call, setup_nothing),
-		TEST(rejection__tells_who_refused, setup_conn),
-		TEST(rejection__refuses_null, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -147,7 +147,7 @@ static int setup_default_log(void **unused)
 
 /* --- thresholds ---------------------------------------------------------- */
 
-static void thresholds__start_at_warning_and_disabled(void **unused)
+TEST(thresholds__start_at_warning_and_disabled)
 {
 	enum rpma_log_level level = RPMA_LOG_LEVEL_DEBUG;
 
@@ -157,7 +157,7 @@ static void thresholds__start_at_warning_and_disabled(void **unused)
 	assert_int_equal(level, RPMA_LOG_DISABLED);
 }
 
-static void thresholds__are_kept_apart(void **unused)
+TEST(thresholds__are_kept_apart, setup_nothing, teardown)
 {
 	enum rpma_log_level main_level, aux_level;
 
@@ -174,7 +174,7 @@ static void thresholds__are_kept_apart(void **unused)
 	}
 }
 
-static void thresholds__refuse_bad_arguments(void **unused)
+TEST(thresholds__refuse_bad_arguments, setup_nothing, teardown)
 {
 	static const struct {
 		int threshold, level;
@@ -228,7 +228,7 @@ static int setup_user_log(void **unused)
 	return 0;
 }
 
-static void user_function__gets_whole_lines(void **unused)
+TEST(user_function__gets_whole_lines, setup_user_log, teardown)
 {
 	log_error();
 	assert_int_equal(user_log.level, RPMA_LOG_LEVEL_ERROR);
@@ -237,7 +237,7 @@ static void user_function__gets_whole_lines(void **unused)
 	assert_int_equal(sys_log.lines, 0); /* in place of the default one */
 }
 
-static void user_function__gets_what_the_main_threshold_lets_through(void **unused)
+TEST(user_function__gets_what_the_main_threshold_lets_through, setup_user_log, teardown)
 {
 	static const struct {
 		void (*log)(void);
@@ -266,7 +266,7 @@ static void user_function__gets_what_the_main_threshold_lets_through(void **unus
 	}
 }
 
-static void set_function__null_restores_the_default(void **unused)
+TEST(set_function__null_restores_the_default, setup_user_log, teardown)
 {
 	enum rpma_log_level level;
 
@@ -280,12 +280,12 @@ static void set_function__null_restores_the_default(void **unused)
 
 /* --- the default function ------------------------------------------------ */
 
-static void loading__leaves_the_program_s_syslog_identity(void **unused)
+TEST(loading__leaves_the_program_s_syslog_identity, setup_nothing, teardown)
 {
 	assert_int_equal(openlog_calls, DIFFERS(0, 1, "its constructor calls openlog(\"rpma\")"));
 }
 
-static void default__sends_a_line_to_syslog(void **unused)
+TEST(default__sends_a_line_to_syslog, setup_default_log, teardown)
 {
 	static const struct {
 		void (*log)(void);
@@ -308,7 +308,7 @@ static void default__sends_a_line_to_syslog(void **unused)
 	}
 }
 
-static void default__sends_a_stamped_line_to_stderr(void **unused)
+TEST(default__sends_a_stamped_line_to_stderr, setup_default_log, teardown)
 {
 	catch_stderr(log_error);
 	assert_matches(std_err, "^[A-Z][a-z]{2} [0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6} "
@@ -317,7 +317,7 @@ static void default__sends_a_stamped_line_to_stderr(void **unused)
 	assert_non_null(strstr(std_err, sys_log.line));
 }
 
-static void default__keeps_stderr_below_the_auxiliary_threshold(void **unused)
+TEST(default__keeps_stderr_below_the_auxiliary_threshold, setup_default_log, teardown)
 {
 	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_FATAL));
 	catch_stderr(log_error);
@@ -325,7 +325,7 @@ static void default__keeps_stderr_below_the_auxiliary_threshold(void **unused)
 	assert_int_equal(sys_log.lines, 1);
 }
 
-static void default__keeps_both_below_the_main_threshold(void **unused)
+TEST(default__keeps_both_below_the_main_threshold, setup_default_log, teardown)
 {
 	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_FATAL));
 	catch_stderr(log_error);
@@ -333,20 +333,20 @@ static void default__keeps_both_below_the_main_threshold(void **unused)
 	assert_int_equal(sys_log.lines, 0);
 }
 
-static void default__names_the_address_and_the_cause(void **unused)
+TEST(default__names_the_address_and_the_cause, setup_default_log, teardown)
 {
 	catch_stderr(log_unknown_address);
 	assert_non_null(strstr(sys_log.line, "nowhere.invalid"));
 	assert_non_null(strstr(sys_log.line, gai_strerror(EAI_NONAME)));
 }
 
-static void default__names_the_errno(void **unused)
+TEST(default__names_the_errno, setup_default_log, teardown)
 {
 	catch_stderr(log_error);
 	assert_non_null(strstr(sys_log.line, strerror(EIO)));
 }
 
-static void default__cuts_an_overlong_message_to_a_line(void **unused)
+TEST(default__cuts_an_overlong_message_to_a_line, setup_default_log, teardown)
 {
 	catch_stderr(log_overlong_error);
 	assert_in_range(strlen(sys_log.line), 1000, 1100);
@@ -354,26 +354,4 @@ static void default__cuts_an_overlong_message_to_a_line(void **unused)
 			 DIFFERS('\n', 'x', "it loses the end of the line"));
 	assert_int_equal(std_err[strlen(std_err) - 1],
 			 DIFFERS('\n', 'x', "it loses the end of the line"));
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thresholds__start_at_warning_and_disabled), /* so it is first */
-		TEST(thresholds__are_kept_apart, setup_nothing),
-		TEST(thresholds__refuse_bad_arguments, setup_nothing),
-		TEST(user_function__gets_whole_lines, setup_user_log),
-		TEST(user_function__gets_what_the_main_threshold_lets_through, setup_user_log),
-		TEST(set_function__null_restores_the_default, setup_user_log),
-		TEST(loading__leaves_the_program_s_syslog_identity, setup_nothing),
-		TEST(default__sends_a_line_to_syslog, setup_default_log),
-		TEST(default__sends_a_stamped_line_to_stderr, setup_default_log),
-		TEST(default__keeps_stderr_below_the_auxiliary_threshold, setup_default_log),
-		TEST(default__keeps_both_below_the_main_threshold, setup_default_log),
-		TEST(default__names_the_address_and_the_cause, setup_default_log),
-		TEST(default__names_the_errno, setup_default_log),
-		TEST(default__cuts_an_overlong_message_to_a_line, setup_default_log),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

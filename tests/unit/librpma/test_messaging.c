@@ -36,7 +36,7 @@ static const struct message {
 
 /* --- sending ------------------------------------------------------------- */
 
-static void sends__post_the_range(void **unused)
+TEST(sends__post_the_range, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sends); i++) {
 		const struct ibv_send_wr *wr = &provider.send.wr;
@@ -55,7 +55,7 @@ static void sends__post_the_range(void **unused)
 	}
 }
 
-static void sends__without_a_region_are_empty(void **unused)
+TEST(sends__without_a_region_are_empty, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sends); i++) {
 		expect_named(0, sends[i].name,
@@ -66,13 +66,13 @@ static void sends__without_a_region_are_empty(void **unused)
 	}
 }
 
-static void send_with_imm__sends_the_value_big_endian(void **unused)
+TEST(send_with_imm__sends_the_value_big_endian, setup_conn, teardown)
 {
 	expect(0, rpma_send_with_imm(w.conn, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS, IMM, NULL));
 	assert_int_equal(provider.send.wr.imm_data, htonl(IMM));
 }
 
-static void sends__refuse_bad_arguments(void **unused)
+TEST(sends__refuse_bad_arguments, setup_conn, teardown)
 {
 	expect_each(RPMA_E_INVAL, NULL, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS);
 	expect_each(RPMA_E_INVAL, w.conn, w.mr, 0, 8, 0);
@@ -81,7 +81,7 @@ static void sends__refuse_bad_arguments(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void sends__refuse_what_32_bits_cannot_say(void **unused)
+TEST(sends__refuse_what_32_bits_cannot_say, setup_conn, teardown)
 {
 	int want = DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits");
 
@@ -89,7 +89,7 @@ static void sends__refuse_what_32_bits_cannot_say(void **unused)
 	assert_int_equal(provider.send.posted, want == 0 ? ARRAY_LENGTH(sends) : 0);
 }
 
-static void sends__report_a_full_queue(void **unused)
+TEST(sends__report_a_full_queue, setup_conn, teardown)
 {
 	calls_fail_always("ibv_post_send", ENOMEM);
 	expect_each(RPMA_E_PROVIDER, w.conn, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS);
@@ -97,7 +97,7 @@ static void sends__report_a_full_queue(void **unused)
 
 /* --- receiving ----------------------------------------------------------- */
 
-static void recv__posts_the_range(void **unused)
+TEST(recv__posts_the_range, setup_conn, teardown)
 {
 	expect(0, rpma_recv(w.conn, w.mr, 8, 16, CONTEXT));
 	assert_int_equal(provider.recv.posted, 1);
@@ -109,13 +109,13 @@ static void recv__posts_the_range(void **unused)
 	assert_int_equal(provider.recv.sge.lkey, 0x10000);
 }
 
-static void recv__posts_an_empty_buffer(void **unused)
+TEST(recv__posts_an_empty_buffer, setup_conn, teardown)
 {
 	expect(0, rpma_recv(w.conn, NULL, 0, 0, CONTEXT));
 	assert_int_equal(provider.recv.wr.num_sge, 0);
 }
 
-static void recv__refuses_bad_arguments(void **unused)
+TEST(recv__refuses_bad_arguments, setup_conn, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_recv(NULL, w.mr, 0, 8, NULL));
 	expect(RPMA_E_INVAL, rpma_recv(w.conn, NULL, 1, 0, NULL));
@@ -123,7 +123,7 @@ static void recv__refuses_bad_arguments(void **unused)
 	assert_int_equal(provider.recv.posted, 0);
 }
 
-static void recv__refuses_what_32_bits_cannot_say(void **unused)
+TEST(recv__refuses_what_32_bits_cannot_say, setup_conn, teardown)
 {
 	int want = DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits");
 
@@ -131,7 +131,7 @@ static void recv__refuses_what_32_bits_cannot_say(void **unused)
 	assert_int_equal(provider.recv.posted, want == 0);
 }
 
-static void recv__reports_a_full_queue(void **unused)
+TEST(recv__reports_a_full_queue, setup_conn, teardown)
 {
 	calls_fail_on("ibv_post_recv", ENOMEM);
 	expect(RPMA_E_PROVIDER, rpma_recv(w.conn, w.mr, 0, 8, UNTOUCHED));
@@ -139,23 +139,4 @@ static void recv__reports_a_full_queue(void **unused)
 		expect_logged(RPMA_LOG_LEVEL_ERROR, "length 8, local address 0x");
 	if (!on_reference())
 		expect_logged(RPMA_LOG_LEVEL_ERROR, "lkey 0x10000, wr_id 0x5afe5afe");
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(sends__post_the_range, setup_conn),
-		TEST(sends__without_a_region_are_empty, setup_conn),
-		TEST(send_with_imm__sends_the_value_big_endian, setup_conn),
-		TEST(sends__refuse_bad_arguments, setup_conn),
-		TEST(sends__refuse_what_32_bits_cannot_say, setup_conn),
-		TEST(sends__report_a_full_queue, setup_conn),
-		TEST(recv__posts_the_range, setup_conn),
-		TEST(recv__posts_an_empty_buffer, setup_conn),
-		TEST(recv__refuses_bad_arguments, setup_conn),
-		TEST(recv__refuses_what_32_bits_cannot_say, setup_conn),
-		TEST(recv__reports_a_full_queue, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void reg__gives_the_device_what_the_usage_needs(void **unused)
+TEST(reg__gives_the_device_what_the_usage_needs, setup_nothing, teardown)
 {
 	static const struct {
 		int usage;
@@ -42,7 +42,7 @@ static void reg__gives_the_device_what_the_usage_needs(void **unused)
 	}
 }
 
-static void reg__refuses_bad_arguments(void **unused)
+TEST(reg__refuses_bad_arguments, setup_peer, teardown)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;
 
@@ -67,7 +67,7 @@ static int setup_odp_peer(void **unused)
 	return 0;
 }
 
-static void reg__falls_back_to_paging_on_demand(void **unused)
+TEST(reg__falls_back_to_paging_on_demand, setup_odp_peer, teardown)
 {
 	provider.reg_mr_errno_without_odp = EOPNOTSUPP;
 	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
@@ -75,20 +75,20 @@ static void reg__falls_back_to_paging_on_demand(void **unused)
 	assert_int_equal(calls_count("ibv_reg_mr"), 2);
 }
 
-static void reg__pins_where_pinning_works(void **unused)
+TEST(reg__pins_where_pinning_works, setup_odp_peer, teardown)
 {
 	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
 	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_READ);
 }
 
-static void reg__retries_only_what_paging_could_cure(void **unused)
+TEST(reg__retries_only_what_paging_could_cure, setup_odp_peer, teardown)
 {
 	provider.reg_mr_errno_without_odp = EIO;
 	expect(RPMA_E_PROVIDER, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &w.mr));
 	assert_int_equal(calls_count("ibv_reg_mr"), 1);
 }
 
-static void reg__does_not_retry_without_paging(void **unused)
+TEST(reg__does_not_retry_without_paging, setup_peer, teardown)
 {
 	provider.reg_mr_errno_without_odp = EOPNOTSUPP;
 	expect(RPMA_E_PROVIDER, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &w.mr));
@@ -102,7 +102,7 @@ static void reg__does_not_retry_without_paging(void **unused)
 #define OUR_DESCRIPTOR_SIZE 22
 #endif
 
-static void descriptor__has_the_wire_format(void **unused)
+TEST(descriptor__has_the_wire_format, setup_mr, teardown)
 {
 	unsigned char want[DESCRIPTOR_SIZE], desc[32] = {0};
 	size_t size = 0;
@@ -119,7 +119,7 @@ static void descriptor__has_the_wire_format(void **unused)
 	assert_int_equal(desc[1 + size], 0xee);
 }
 
-static void descriptor__says_no_native_flush_without_the_device(void **unused)
+TEST(descriptor__says_no_native_flush_without_the_device, setup_mr, teardown)
 {
 	unsigned char desc[22] = {0};
 
@@ -128,7 +128,7 @@ static void descriptor__says_no_native_flush_without_the_device(void **unused)
 	assert_int_equal(desc[21], 0);
 }
 
-static void getters__give_what_was_registered(void **unused)
+TEST(getters__give_what_was_registered, setup_mr, teardown)
 {
 	void *ptr = NULL;
 	size_t size = 0;
@@ -139,7 +139,7 @@ static void getters__give_what_was_registered(void **unused)
 	assert_int_equal(size, REGION_SIZE);
 }
 
-static void getters__refuse_null(void **unused)
+TEST(getters__refuse_null, setup_mr, teardown)
 {
 	void *ptr = UNTOUCHED;
 	size_t size = 77;
@@ -156,7 +156,7 @@ static void getters__refuse_null(void **unused)
 	assert_int_equal(size, 77);
 }
 
-static void advise__hands_the_range_to_the_device(void **unused)
+TEST(advise__hands_the_range_to_the_device, setup_mr, teardown)
 {
 	expect(0, rpma_mr_advise(w.mr, 64, 128, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
 				 IBV_ADVISE_MR_FLAG_FLUSH));
@@ -168,7 +168,7 @@ static void advise__hands_the_range_to_the_device(void **unused)
 	assert_int_equal(provider.advise_mr.sge.lkey, 0x10000);
 }
 
-static void advise__maps_the_device_s_errno(void **unused)
+TEST(advise__maps_the_device_s_errno, setup_mr, teardown)
 {
 	static const struct {
 		int errnum, result;
@@ -183,13 +183,13 @@ static void advise__maps_the_device_s_errno(void **unused)
 	}
 }
 
-static void advise__refuses_null(void **unused)
+TEST(advise__refuses_null, setup_nothing, teardown)
 {
 	OURS_ONLY("it crashes");
 	expect(RPMA_E_INVAL, rpma_mr_advise(NULL, 0, 1, 0, 0));
 }
 
-static void advise__stays_inside_the_region(void **unused)
+TEST(advise__stays_inside_the_region, setup_mr, teardown)
 {
 	static const struct {
 		size_t offset, len;
@@ -204,7 +204,7 @@ static void advise__stays_inside_the_region(void **unused)
 		       rpma_mr_advise(w.mr, outside[i].offset, outside[i].len, 0, 0));
 }
 
-static void advise__refuses_what_32_bits_cannot_say(void **unused)
+TEST(advise__refuses_what_32_bits_cannot_say, setup_peer, teardown)
 {
 	expect(0, rpma_mr_reg(w.peer, region, UINT32_MAX + (size_t)1, ALL_USAGES, &w.mr));
 	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
@@ -212,7 +212,7 @@ static void advise__refuses_what_32_bits_cannot_say(void **unused)
 	expect(0, rpma_mr_advise(w.mr, 0, UINT32_MAX, 0, 0));
 }
 
-static void dereg__sets_null(void **unused)
+TEST(dereg__sets_null, setup_mr, teardown)
 {
 	expect(0, rpma_mr_dereg(&w.mr));
 	assert_null(w.mr);
@@ -220,7 +220,7 @@ static void dereg__sets_null(void **unused)
 	expect(0, rpma_mr_dereg(&w.mr));
 }
 
-static void dereg__refuses_null(void **unused)
+TEST(dereg__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_mr_dereg(NULL));
 }
@@ -242,36 +242,10 @@ static int dereg_mr(void)
 	return ret;
 }
 
-static void reg_and_dereg__survive_every_failing_call(void **unused)
+TEST(reg_and_dereg__survive_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(
 		&(struct operation){.function = "rpma_mr_reg", .setup = setup_peer, .act = reg_mr});
 	every_call_fails(&(struct operation){
 		.function = "rpma_mr_dereg", .setup = setup_mr, .act = dereg_mr});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(reg__gives_the_device_what_the_usage_needs, setup_nothing),
-		TEST(reg__refuses_bad_arguments, setup_peer),
-		TEST(reg__falls_back_to_paging_on_demand, setup_odp_peer),
-		TEST(reg__pins_where_pinning_works, setup_odp_peer),
-		TEST(reg__retries_only_what_paging_could_cure, setup_odp_peer),
-		TEST(reg__does_not_retry_without_paging, setup_peer),
-		TEST(descriptor__has_the_wire_format, setup_mr),
-		TEST(descriptor__says_no_native_flush_without_the_device, setup_mr),
-		TEST(getters__give_what_was_registered, setup_mr),
-		TEST(getters__refuse_null, setup_mr),
-		TEST(advise__hands_the_range_to_the_device, setup_mr),
-		TEST(advise__maps_the_device_s_errno, setup_mr),
-		TEST(advise__refuses_null, setup_nothing),
-		TEST(advise__stays_inside_the_region, setup_mr),
-		TEST(advise__refuses_what_32_bits_cannot_say, setup_peer),
-		TEST(dereg__sets_null, setup_mr),
-		TEST(dereg__refuses_null, setup_nothing),
-		TEST(reg_and_dereg__survive_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

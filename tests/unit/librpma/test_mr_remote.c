@@ -12,7 +12,7 @@ static int decode(uint64_t addr, uint64_t len, int usage, size_t desc_size)
 	return rpma_mr_remote_from_descriptor(desc, desc_size, &w.remote);
 }
 
-static void from_descriptor__takes_old_new_and_longer_ones(void **unused)
+TEST(from_descriptor__takes_old_new_and_longer_ones, setup_nothing, teardown)
 {
 	size_t size;
 
@@ -24,7 +24,7 @@ static void from_descriptor__takes_old_new_and_longer_ones(void **unused)
 	}
 }
 
-static void from_descriptor__refuses_a_short_one(void **unused)
+TEST(from_descriptor__refuses_a_short_one, setup_nothing, teardown)
 {
 	unsigned char desc[DESCRIPTOR_SIZE];
 	struct rpma_mr_remote *mr = UNTOUCHED;
@@ -35,7 +35,7 @@ static void from_descriptor__refuses_a_short_one(void **unused)
 	assert_ptr_equal(mr, UNTOUCHED);
 }
 
-static void from_descriptor__refuses_what_is_no_region(void **unused)
+TEST(from_descriptor__refuses_what_is_no_region, setup_nothing, teardown)
 {
 	static const struct {
 		uint64_t addr, len;
@@ -58,12 +58,12 @@ static void from_descriptor__refuses_what_is_no_region(void **unused)
 	}
 }
 
-static void from_descriptor__takes_a_region_up_to_the_last_byte(void **unused)
+TEST(from_descriptor__takes_a_region_up_to_the_last_byte, setup_nothing, teardown)
 {
 	assert_int_equal(decode(UINT64_MAX - 15, 16, RPMA_MR_USAGE_READ_SRC, DESCRIPTOR_SIZE), 0);
 }
 
-static void get_flush_type__gives_the_usage_bits(void **unused)
+TEST(get_flush_type__gives_the_usage_bits, setup_nothing, teardown)
 {
 	static const int usages[] = {
 		RPMA_MR_USAGE_WRITE_DST,
@@ -82,7 +82,7 @@ static void get_flush_type__gives_the_usage_bits(void **unused)
 	}
 }
 
-static void null__is_refused(void **unused)
+TEST(null__is_refused, setup_mr, teardown)
 {
 	unsigned char desc[DESCRIPTOR_SIZE] = {0};
 	struct rpma_mr_remote *mr = UNTOUCHED;
@@ -101,7 +101,7 @@ static void null__is_refused(void **unused)
 	assert_int_equal(flush_type, 77);
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_mr, teardown)
 {
 	expect(0, rpma_mr_remote_delete(&w.remote));
 	assert_null(w.remote);
@@ -120,25 +120,9 @@ static int decode_region(void)
 	return ret;
 }
 
-static void from_descriptor__survives_every_failing_call(void **unused)
+TEST(from_descriptor__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){.function = "rpma_mr_remote_from_descriptor",
 					     .setup = setup_nothing,
 					     .act = decode_region});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(from_descriptor__takes_old_new_and_longer_ones, setup_nothing),
-		TEST(from_descriptor__refuses_a_short_one, setup_nothing),
-		TEST(from_descriptor__refuses_what_is_no_region, setup_nothing),
-		TEST(from_descriptor__takes_a_region_up_to_the_last_byte, setup_nothing),
-		TEST(from_descriptor__survives_every_failing_call, setup_nothing),
-		TEST(get_flush_type__gives_the_usage_bits, setup_nothing),
-		TEST(null__is_refused, setup_mr),
-		TEST(delete__sets_null, setup_mr),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -60,7 +60,7 @@ static void setup_device(uint64_t caps)
 	provider.qp_is_extended = true;
 }
 
-static void qp__has_the_operations_of_the_device(void **unused)
+TEST(qp__has_the_operations_of_the_device, setup_nothing, teardown)
 {
 	static const struct {
 		uint64_t caps, ops;
@@ -109,7 +109,7 @@ static int setup_native_conn(void **unused)
 
 static const char eight[8] = "8 bytes";
 
-static void qp__does_without_if_the_provider_refuses(void **unused)
+TEST(qp__does_without_if_the_provider_refuses, setup_native_device, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	provider.qp_ops_unknown = QP_EX_WITH_FLUSH | QP_EX_WITH_ATOMIC_WRITE;
@@ -126,7 +126,7 @@ static void qp__does_without_if_the_provider_refuses(void **unused)
 }
 
 /* The provider of rdma-core 44 over a kernel that has both. */
-static void qp__keeps_the_operation_that_an_older_provider_knows(void **unused)
+TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	provider.qp_ops_unknown = QP_EX_WITH_FLUSH;
@@ -143,7 +143,7 @@ static void qp__keeps_the_operation_that_an_older_provider_knows(void **unused)
 	expect_logged(RPMA_LOG_LEVEL_WARNING, "scripted0");
 }
 
-static void atomic_write__uses_the_verb(void **unused)
+TEST(atomic_write__uses_the_verb, setup_native_conn, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, ALWAYS, CONTEXT));
@@ -158,14 +158,14 @@ static void atomic_write__uses_the_verb(void **unused)
 	assert_memory_equal(provider.native.atomic_data, eight, sizeof(eight));
 }
 
-static void atomic_write__completes_as_the_flags_say(void **unused)
+TEST(atomic_write__completes_as_the_flags_say, setup_native_conn, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, RPMA_F_COMPLETION_ON_ERROR, NULL));
 	assert_int_equal(provider.native.wr_flags, IBV_SEND_FENCE);
 }
 
-static void atomic_write__reports_a_full_queue(void **unused)
+TEST(atomic_write__reports_a_full_queue, setup_native_conn, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	calls_fail_on("ibv_wr_complete", ENOMEM);
@@ -183,7 +183,7 @@ static void make_remote(int usage, size_t desc_size, bool native)
 	expect(0, rpma_mr_remote_from_descriptor(desc, desc_size, &w.remote));
 }
 
-static void reg__lets_both_kinds_of_peers_flush(void **unused)
+TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device, teardown)
 {
 	static const struct {
 		int usage;
@@ -215,7 +215,7 @@ static void reg__lets_both_kinds_of_peers_flush(void **unused)
 }
 
 /* rxe refuses the persistent kind for memory that is none */
-static void reg__does_without_if_the_device_refuses(void **unused)
+TEST(reg__does_without_if_the_device_refuses, setup_native_device, teardown)
 {
 	unsigned char desc[22];
 
@@ -230,7 +230,7 @@ static void reg__does_without_if_the_device_refuses(void **unused)
 }
 
 /* A region that lacks the native flush for want of memory would be refused flushes later. */
-static void reg__fails_for_what_has_nothing_to_do_with_flushing(void **unused)
+TEST(reg__fails_for_what_has_nothing_to_do_with_flushing, setup_native_device, teardown)
 {
 	static const int errnos[] = {ENOMEM, EPERM, EFAULT};
 
@@ -245,7 +245,7 @@ static void reg__fails_for_what_has_nothing_to_do_with_flushing(void **unused)
 
 #ifndef LIBRPMA_IS_STATIC /* which has the newest versions alone */
 /* Programs that were linked with an older release have room for 21 bytes. */
-static void descriptor_of_1_0__says_how_to_flush(void **unused)
+TEST(descriptor_of_1_0__says_how_to_flush, setup_native_device, teardown)
 {
 	static const struct {
 		int usage;
@@ -290,7 +290,7 @@ static void descriptor_of_1_0__says_how_to_flush(void **unused)
 
 #endif
 
-static void flush__uses_the_verb(void **unused)
+TEST(flush__uses_the_verb, setup_native_conn, teardown)
 {
 	static const struct {
 		enum rpma_flush_type type;
@@ -318,7 +318,7 @@ static void flush__uses_the_verb(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void flush__goes_the_way_the_region_was_registered_for(void **unused)
+TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn, teardown)
 {
 	static const struct {
 		const char *peer;
@@ -363,7 +363,7 @@ static void count_warnings(enum rpma_log_level level, const char *file_name, con
 }
 
 /* It may be of librpma 1.3, whose initiators flush natively. */
-static void flush__warns_once_of_a_region_that_may_be_of_1_3(void **unused)
+TEST(flush__warns_once_of_a_region_that_may_be_of_1_3, setup_native_conn, teardown)
 {
 	const int usage = RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT |
 			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | RPMA_MR_USAGE_READ_SRC;
@@ -393,7 +393,7 @@ static void flush__warns_once_of_a_region_that_may_be_of_1_3(void **unused)
 }
 
 /* 32 bits on the wire; flushing more than asked is the safe side */
-static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
+TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn, teardown)
 {
 	unsigned char desc[22];
 
@@ -411,7 +411,7 @@ static void flush__takes_the_whole_region_for_a_range_too_long(void **unused)
 	assert_int_equal(provider.native.flush_level, FLUSH_MR);
 }
 
-static void flush__reports_a_full_queue(void **unused)
+TEST(flush__reports_a_full_queue, setup_native_conn, teardown)
 {
 	OURS_ONLY("it has no native operations");
 	calls_fail_on("ibv_wr_complete", ENOMEM);
@@ -420,30 +420,3 @@ static void flush__reports_a_full_queue(void **unused)
 }
 
 #endif /* RPMA_NATIVE */
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(qp__has_the_operations_of_the_device, setup_nothing),
-#if RPMA_NATIVE
-		TEST(qp__does_without_if_the_provider_refuses, setup_native_device),
-		TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device),
-		TEST(atomic_write__uses_the_verb, setup_native_conn),
-		TEST(atomic_write__completes_as_the_flags_say, setup_native_conn),
-		TEST(atomic_write__reports_a_full_queue, setup_native_conn),
-		TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device),
-		TEST(reg__does_without_if_the_device_refuses, setup_native_device),
-		TEST(reg__fails_for_what_has_nothing_to_do_with_flushing, setup_native_device),
-#ifndef LIBRPMA_IS_STATIC
-		TEST(descriptor_of_1_0__says_how_to_flush, setup_native_device),
-#endif
-		TEST(flush__uses_the_verb, setup_native_conn),
-		TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn),
-		TEST(flush__warns_once_of_a_region_that_may_be_of_1_3, setup_native_conn),
-		TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn),
-		TEST(flush__reports_a_full_queue, setup_native_conn),
-#endif
-	};
-
-	return run_library_tests(tests, argc, argv);
-}

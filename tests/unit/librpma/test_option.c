@@ -47,7 +47,7 @@ static void set(enum rpma_conn_option option, uint32_t value)
 	expect(0, rpma_conn_cfg_set_option(w.cfg, option, value));
 }
 
-static void cfg__has_limits(void **unused)
+TEST(cfg__has_limits, setup_cfg, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(options); i++) {
 		const enum rpma_conn_option option = options[i].option;
@@ -65,7 +65,7 @@ static void cfg__has_limits(void **unused)
 	}
 }
 
-static void cfg__has_defaults(void **unused)
+TEST(cfg__has_defaults, setup_cfg, teardown)
 {
 	make_req();
 	make_conn();
@@ -80,7 +80,7 @@ static uint32_t value_of_its_own(uint32_t i)
 	return options[i].most == UINT32_MAX ? 100 + i : 1 + i % options[i].most;
 }
 
-static void cfg__keeps_them_apart(void **unused)
+TEST(cfg__keeps_them_apart, setup_cfg, teardown)
 {
 	for (uint32_t i = 0; i < ARRAY_LENGTH(options); i++)
 		set(options[i].option, value_of_its_own(i));
@@ -92,7 +92,7 @@ static void cfg__keeps_them_apart(void **unused)
 }
 
 /* The calls of 1.3 are of the same numbers. */
-static void cfg__has_the_queue_sizes(void **unused)
+TEST(cfg__has_the_queue_sizes, setup_cfg, teardown)
 {
 	uint32_t size = 0;
 
@@ -105,7 +105,7 @@ static void cfg__has_the_queue_sizes(void **unused)
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RCQ_SIZE), 56);
 }
 
-static void cfg__refuses_bad_arguments(void **unused)
+TEST(cfg__refuses_bad_arguments, setup_cfg, teardown)
 {
 	static const enum rpma_conn_option unknown[] = {
 		(enum rpma_conn_option) - 1, (enum rpma_conn_option)(RPMA_CONN_OPT_CONNECT_MS + 1)};
@@ -117,7 +117,7 @@ static void cfg__refuses_bad_arguments(void **unused)
 
 /* --- where they go -------------------------------------------------------------------- */
 
-static void conn__is_made_as_they_say(void **unused)
+TEST(conn__is_made_as_they_say, setup_cfg, teardown)
 {
 	set(RPMA_CONN_OPT_CQ_SIZE, 21);
 	set(RPMA_CONN_OPT_RCQ_SIZE, 22);
@@ -152,7 +152,7 @@ static void conn__is_made_as_they_say(void **unused)
 	assert_true(calls_in_order("rdma_set_option", "rdma_resolve_route"));
 }
 
-static void conn__leaves_to_others_what_is_not_set(void **unused)
+TEST(conn__leaves_to_others_what_is_not_set, setup_cfg, teardown)
 {
 	enum rpma_conn_event event;
 
@@ -166,7 +166,7 @@ static void conn__leaves_to_others_what_is_not_set(void **unused)
 }
 
 /* The CM has no option for it: the queue pair takes it when it is ready. */
-static void conn__gets_its_rnr_timer_when_established(void **unused)
+TEST(conn__gets_its_rnr_timer_when_established, setup_cfg, teardown)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 
@@ -186,7 +186,7 @@ static void conn__gets_its_rnr_timer_when_established(void **unused)
 	expect_logged(RPMA_LOG_LEVEL_ERROR, "min_rnr_timer=14");
 }
 
-static void accepted__has_them_too(void **unused)
+TEST(accepted__has_them_too, setup_cfg, teardown)
 {
 	set(RPMA_CONN_OPT_RETRIES, 1);
 	set(RPMA_CONN_OPT_ACK_TIMEOUT, 19);
@@ -199,7 +199,7 @@ static void accepted__has_them_too(void **unused)
 	assert_int_equal(provider.id_option[RDMA_OPTION_ID_TOS], 8);
 }
 
-static void what_the_manager_does_not_know__is_told(void **unused)
+TEST(what_the_manager_does_not_know__is_told, setup_cfg, teardown)
 {
 	set(RPMA_CONN_OPT_TRAFFIC_CLASS, 96);
 	calls_fail_on("rdma_set_option", ENOSYS);
@@ -212,7 +212,7 @@ static void what_the_manager_does_not_know__is_told(void **unused)
 	expect(RPMA_E_NOSUPP, rpma_conn_req_connect(&w.req, NULL, &w.conn));
 }
 
-static void what_the_device_does_not_moderate__is_told(void **unused)
+TEST(what_the_device_does_not_moderate__is_told, setup_cfg, teardown)
 {
 	static const struct {
 		int errnum, result;
@@ -246,7 +246,7 @@ static int setup_all_options(void **unused)
 	return 0;
 }
 
-static void each_call__may_fail(void **unused)
+TEST(each_call__may_fail, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_conn_req_new", .setup = setup_all_options, .act = new_req});
@@ -254,7 +254,7 @@ static void each_call__may_fail(void **unused)
 
 /* --- what a connection got ------------------------------------------------------------- */
 
-static void conn__tells_what_it_got(void **unused)
+TEST(conn__tells_what_it_got, setup_cfg, teardown)
 {
 	set(RPMA_CONN_OPT_SQ_SIZE, 23);
 	set(RPMA_CONN_OPT_INLINE_SIZE, 64);
@@ -271,7 +271,7 @@ static void conn__tells_what_it_got(void **unused)
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_READ);
 }
 
-static void conn__tells_what_a_generous_device_gave(void **unused)
+TEST(conn__tells_what_a_generous_device_gave, setup_cfg, teardown)
 {
 	provider.sends_granted = 8;
 	make_req();
@@ -280,7 +280,7 @@ static void conn__tells_what_a_generous_device_gave(void **unused)
 }
 
 /* The completion queue has no entries for more, so the library gives out no more places. */
-static void conn__has_the_places_asked_for_where_they_are_counted(void **unused)
+TEST(conn__has_the_places_asked_for_where_they_are_counted, setup_cfg, teardown)
 {
 	provider.sends_granted = 8;
 	set(RPMA_CONN_OPT_SIGNAL_EVERY, 2);
@@ -289,7 +289,7 @@ static void conn__has_the_places_asked_for_where_they_are_counted(void **unused)
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_SQ_SIZE), 10);
 }
 
-static void conn__refuses_bad_arguments(void **unused)
+TEST(conn__refuses_bad_arguments, setup_conn, teardown)
 {
 	uint32_t value = 77;
 
@@ -309,12 +309,12 @@ static enum rpma_flush_method method_of_conn(void)
 	return method;
 }
 
-static void flush_method__is_read_without_native(void **unused)
+TEST(flush_method__is_read_without_native, setup_conn, teardown)
 {
 	assert_int_equal(method_of_conn(), RPMA_FLUSH_METHOD_READ);
 }
 
-static void native_only__needs_a_device_that_can(void **unused)
+TEST(native_only__needs_a_device_that_can, setup_cfg, teardown)
 {
 	set(RPMA_CONN_OPT_FLUSH_METHOD, RPMA_FLUSH_METHOD_NATIVE);
 	expect(RPMA_E_NOSUPP, rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &w.req));
@@ -348,7 +348,7 @@ static int flush(struct rpma_mr_remote *mr)
 			  NULL);
 }
 
-static void auto__is_native_where_both_can(void **unused)
+TEST(auto__is_native_where_both_can, setup_native, teardown)
 {
 	if (!RPMA_NATIVE)
 		skip();
@@ -359,7 +359,7 @@ static void auto__is_native_where_both_can(void **unused)
 	assert_int_equal(provider.native.completed, 1);
 }
 
-static void read__is_a_read_all_the_same(void **unused)
+TEST(read__is_a_read_all_the_same, setup_native, teardown)
 {
 	connect_to_flush(RPMA_FLUSH_METHOD_READ);
 	assert_int_equal(method_of_conn(), RPMA_FLUSH_METHOD_READ);
@@ -369,7 +369,7 @@ static void read__is_a_read_all_the_same(void **unused)
 	assert_int_equal(provider.send.wr.opcode, IBV_WR_RDMA_READ);
 }
 
-static void native_only__refuses_a_region_without(void **unused)
+TEST(native_only__refuses_a_region_without, setup_native, teardown)
 {
 	enum rpma_flush_method method = RPMA_FLUSH_METHOD_AUTO;
 	unsigned char desc[DESCRIPTOR_SIZE];
@@ -387,7 +387,7 @@ static void native_only__refuses_a_region_without(void **unused)
 	assert_int_equal(method, RPMA_FLUSH_METHOD_AUTO);
 }
 
-static void flush_method__refuses_null(void **unused)
+TEST(flush_method__refuses_null, setup_conn, teardown)
 {
 	enum rpma_flush_method method = RPMA_FLUSH_METHOD_AUTO;
 
@@ -399,7 +399,7 @@ static void flush_method__refuses_null(void **unused)
 
 #if RPMA_NATIVE
 /* A flush that is native in any case persists by itself, whatever the platform does with writes. */
-static void native_flushes__need_no_declaration(void **unused)
+TEST(native_flushes__need_no_declaration, setup_nothing, teardown)
 {
 	unsigned char desc[22] = {0};
 
@@ -425,36 +425,3 @@ static void native_flushes__need_no_declaration(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 #endif
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-#if RPMA_NATIVE
-		TEST(native_flushes__need_no_declaration, setup_nothing),
-#endif
-		TEST(cfg__has_defaults, setup_cfg),
-		TEST(cfg__has_limits, setup_cfg),
-		TEST(cfg__keeps_them_apart, setup_cfg),
-		TEST(cfg__has_the_queue_sizes, setup_cfg),
-		TEST(cfg__refuses_bad_arguments, setup_cfg),
-		TEST(conn__is_made_as_they_say, setup_cfg),
-		TEST(conn__leaves_to_others_what_is_not_set, setup_cfg),
-		TEST(conn__gets_its_rnr_timer_when_established, setup_cfg),
-		TEST(accepted__has_them_too, setup_cfg),
-		TEST(what_the_manager_does_not_know__is_told, setup_cfg),
-		TEST(what_the_device_does_not_moderate__is_told, setup_cfg),
-		TEST(each_call__may_fail, setup_nothing),
-		TEST(conn__tells_what_it_got, setup_cfg),
-		TEST(conn__tells_what_a_generous_device_gave, setup_cfg),
-		TEST(conn__has_the_places_asked_for_where_they_are_counted, setup_cfg),
-		TEST(conn__refuses_bad_arguments, setup_conn),
-		TEST(flush_method__is_read_without_native, setup_conn),
-		TEST(native_only__needs_a_device_that_can, setup_cfg),
-		TEST(auto__is_native_where_both_can, setup_native),
-		TEST(read__is_a_read_all_the_same, setup_native),
-		TEST(native_only__refuses_a_region_without, setup_native),
-		TEST(flush_method__refuses_null, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
-}

@@ -4,13 +4,13 @@
 
 #include <errno.h>
 
-static void new__gives_a_peer_on_a_fresh_pd(void **unused)
+TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing, teardown)
 {
 	expect(0, rpma_peer_new(provider.context, &w.peer));
 	assert_int_equal(provider.live.pd, 1);
 }
 
-static void new__refuses_null(void **unused)
+TEST(new__refuses_null, setup_nothing, teardown)
 {
 	struct rpma_peer *peer = UNTOUCHED;
 
@@ -19,7 +19,7 @@ static void new__refuses_null(void **unused)
 	assert_ptr_equal(peer, UNTOUCHED);
 }
 
-static void new__tells_why_there_is_no_pd(void **unused)
+TEST(new__tells_why_there_is_no_pd, setup_nothing, teardown)
 {
 	static const struct {
 		int errnum, result;
@@ -47,25 +47,25 @@ static int new_peer(void)
 	return ret;
 }
 
-static void new__survives_every_failing_call(void **unused)
+TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer});
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_peer, teardown)
 {
 	expect(0, rpma_peer_delete(&w.peer));
 	assert_null(w.peer);
 	assert_int_equal(provider.live.pd, 0);
 }
 
-static void delete__takes_a_pointer_to_null(void **unused)
+TEST(delete__takes_a_pointer_to_null, setup_nothing, teardown)
 {
 	expect(0, rpma_peer_delete(&w.peer));
 }
 
-static void delete__refuses_null(void **unused)
+TEST(delete__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_peer_delete(NULL));
 }
@@ -78,13 +78,13 @@ static int delete_peer(void)
 	return ret;
 }
 
-static void delete__survives_every_failing_call(void **unused)
+TEST(delete__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_peer_delete", .setup = setup_peer, .act = delete_peer});
 }
 
-static void delete__says_that_a_region_is_left(void **unused)
+TEST(delete__says_that_a_region_is_left, setup_mr, teardown)
 {
 	expect(RPMA_E_PROVIDER, rpma_peer_delete(&w.peer));
 	assert_null(w.peer);
@@ -92,21 +92,4 @@ static void delete__says_that_a_region_is_left(void **unused)
 	/* the library has no handle to it any more */
 	expect(0, rpma_mr_dereg(&w.mr));
 	assert_int_equal(ibv_dealloc_pd(provider.pd), 0);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing),
-		TEST(new__refuses_null, setup_nothing),
-		TEST(new__tells_why_there_is_no_pd, setup_nothing),
-		TEST(new__survives_every_failing_call, setup_nothing),
-		TEST(delete__sets_null, setup_peer),
-		TEST(delete__takes_a_pointer_to_null, setup_nothing),
-		TEST(delete__refuses_null, setup_nothing),
-		TEST(delete__survives_every_failing_call, setup_nothing),
-		TEST(delete__says_that_a_region_is_left, setup_mr),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -17,12 +17,12 @@ static bool direct_write(void)
 	return supported;
 }
 
-static void new__starts_without_direct_write(void **unused)
+TEST(new__starts_without_direct_write, setup_pcfg, teardown)
 {
 	assert_false(direct_write());
 }
 
-static void set_direct_write__is_what_get_gives(void **unused)
+TEST(set_direct_write__is_what_get_gives, setup_pcfg, teardown)
 {
 	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
 	assert_true(direct_write());
@@ -30,7 +30,7 @@ static void set_direct_write__is_what_get_gives(void **unused)
 	assert_false(direct_write());
 }
 
-static void descriptor__is_one_byte_0_or_1(void **unused)
+TEST(descriptor__is_one_byte_0_or_1, setup_pcfg, teardown)
 {
 	unsigned char desc[2] = {0xee, 0xee};
 	size_t size = 0;
@@ -45,7 +45,7 @@ static void descriptor__is_one_byte_0_or_1(void **unused)
 	assert_int_equal(desc[1], 0xee);
 }
 
-static void from_descriptor__reads_the_first_byte(void **unused)
+TEST(from_descriptor__reads_the_first_byte, setup_nothing, teardown)
 {
 	static const struct {
 		unsigned char desc[2];
@@ -64,7 +64,7 @@ static void from_descriptor__reads_the_first_byte(void **unused)
 	}
 }
 
-static void from_descriptor__encodes_any_truth_as_1(void **unused)
+TEST(from_descriptor__encodes_any_truth_as_1, setup_nothing, teardown)
 {
 	unsigned char desc = 0x80;
 
@@ -73,7 +73,7 @@ static void from_descriptor__encodes_any_truth_as_1(void **unused)
 	assert_int_equal(desc, 1);
 }
 
-static void from_descriptor__refuses_an_empty_descriptor(void **unused)
+TEST(from_descriptor__refuses_an_empty_descriptor, setup_nothing, teardown)
 {
 	struct rpma_peer_cfg *pcfg = UNTOUCHED;
 
@@ -81,7 +81,7 @@ static void from_descriptor__refuses_an_empty_descriptor(void **unused)
 	assert_ptr_equal(pcfg, UNTOUCHED);
 }
 
-static void null__is_refused(void **unused)
+TEST(null__is_refused, setup_pcfg, teardown)
 {
 	struct rpma_peer_cfg *pcfg = UNTOUCHED;
 	bool supported = true;
@@ -103,7 +103,7 @@ static void null__is_refused(void **unused)
 	assert_int_equal(size, 77);
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_pcfg, teardown)
 {
 	expect(0, rpma_peer_cfg_delete(&w.pcfg));
 	assert_null(w.pcfg);
@@ -128,28 +128,11 @@ static int decode_pcfg(void)
 	return ret;
 }
 
-static void constructors__survive_every_failing_call(void **unused)
+TEST(constructors__survive_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_peer_cfg_new", .setup = setup_nothing, .act = new_pcfg});
 	every_call_fails(&(struct operation){.function = "rpma_peer_cfg_from_descriptor",
 					     .setup = setup_nothing,
 					     .act = decode_pcfg});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__starts_without_direct_write, setup_pcfg),
-		TEST(set_direct_write__is_what_get_gives, setup_pcfg),
-		TEST(descriptor__is_one_byte_0_or_1, setup_pcfg),
-		TEST(from_descriptor__reads_the_first_byte, setup_nothing),
-		TEST(from_descriptor__encodes_any_truth_as_1, setup_nothing),
-		TEST(from_descriptor__refuses_an_empty_descriptor, setup_nothing),
-		TEST(null__is_refused, setup_pcfg),
-		TEST(delete__sets_null, setup_pcfg),
-		TEST(constructors__survive_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

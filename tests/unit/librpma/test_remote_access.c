@@ -48,7 +48,7 @@ static const struct transfer {
 	for (const struct transfer *t = transfers; t < transfers + ARRAY_LENGTH(transfers); t++)   \
 	expect_named(value, t->name, t->post(__VA_ARGS__))
 
-static void transfers__post_the_range(void **unused)
+TEST(transfers__post_the_range, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(transfers); i++) {
 		const struct transfer *t = &transfers[i];
@@ -70,7 +70,7 @@ static void transfers__post_the_range(void **unused)
 	}
 }
 
-static void transfers__without_regions_move_nothing(void **unused)
+TEST(transfers__without_regions_move_nothing, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(transfers); i++) {
 		expect_named(
@@ -83,7 +83,7 @@ static void transfers__without_regions_move_nothing(void **unused)
 	}
 }
 
-static void transfers__complete_as_the_flags_say(void **unused)
+TEST(transfers__complete_as_the_flags_say, setup_conn, teardown)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(transfers); i++) {
 		expect_named(0, transfers[i].name,
@@ -97,21 +97,21 @@ static void transfers__complete_as_the_flags_say(void **unused)
 	}
 }
 
-static void write_with_imm__sends_the_value_big_endian(void **unused)
+TEST(write_with_imm__sends_the_value_big_endian, setup_conn, teardown)
 {
 	expect(0, rpma_write_with_imm(w.conn, w.remote, 0, w.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS,
 				      IMM, NULL));
 	assert_int_equal(provider.send.wr.imm_data, htonl(IMM));
 }
 
-static void transfers__refuse_no_connection_and_no_flags(void **unused)
+TEST(transfers__refuse_no_connection_and_no_flags, setup_conn, teardown)
 {
 	expect_each(RPMA_E_INVAL, NULL, w.mr, 0, w.remote, 0, 8, RPMA_F_COMPLETION_ALWAYS);
 	expect_each(RPMA_E_INVAL, w.conn, w.mr, 0, w.remote, 0, 8, 0);
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void transfers__refuse_half_an_empty_operation(void **unused)
+TEST(transfers__refuse_half_an_empty_operation, setup_conn, teardown)
 {
 	const int flags = RPMA_F_COMPLETION_ALWAYS;
 
@@ -123,7 +123,7 @@ static void transfers__refuse_half_an_empty_operation(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void transfers__refuse_what_32_bits_cannot_say(void **unused)
+TEST(transfers__refuse_what_32_bits_cannot_say, setup_conn, teardown)
 {
 	int want = DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits");
 
@@ -134,14 +134,14 @@ static void transfers__refuse_what_32_bits_cannot_say(void **unused)
 	assert_int_equal(provider.send.sge.length, UINT32_MAX);
 }
 
-static void transfers__report_a_full_queue(void **unused)
+TEST(transfers__report_a_full_queue, setup_conn, teardown)
 {
 	calls_fail_always("ibv_post_send", ENOMEM);
 	expect_each(RPMA_E_PROVIDER, w.conn, w.mr, 0, w.remote, 0, 8, RPMA_F_COMPLETION_ALWAYS);
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], ARRAY_LENGTH(transfers));
 }
 
-static void transfers__name_what_could_not_be_posted(void **unused)
+TEST(transfers__name_what_could_not_be_posted, setup_conn, teardown)
 {
 	char words[128];
 
@@ -159,7 +159,7 @@ static void transfers__name_what_could_not_be_posted(void **unused)
 
 static const char eight[8] = "8 bytes";
 
-static void atomic_write__is_a_fenced_inline_write(void **unused)
+TEST(atomic_write__is_a_fenced_inline_write, setup_conn, teardown)
 {
 	static const struct {
 		int flags;
@@ -183,7 +183,7 @@ static void atomic_write__is_a_fenced_inline_write(void **unused)
 	assert_int_equal(provider.send.wr.wr.rdma.rkey, 0x20000);
 }
 
-static void atomic_write__refuses_bad_arguments(void **unused)
+TEST(atomic_write__refuses_bad_arguments, setup_conn, teardown)
 {
 	const int flags = RPMA_F_COMPLETION_ALWAYS;
 
@@ -197,29 +197,9 @@ static void atomic_write__refuses_bad_arguments(void **unused)
 	assert_int_equal(provider.send.posted, 0);
 }
 
-static void atomic_write__reports_a_full_queue(void **unused)
+TEST(atomic_write__reports_a_full_queue, setup_conn, teardown)
 {
 	calls_fail_on("ibv_post_send", ENOMEM);
 	expect(RPMA_E_PROVIDER,
 	       rpma_atomic_write(w.conn, w.remote, 0, eight, RPMA_F_COMPLETION_ALWAYS, NULL));
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(transfers__post_the_range, setup_conn),
-		TEST(transfers__without_regions_move_nothing, setup_conn),
-		TEST(transfers__complete_as_the_flags_say, setup_conn),
-		TEST(write_with_imm__sends_the_value_big_endian, setup_conn),
-		TEST(transfers__refuse_no_connection_and_no_flags, setup_conn),
-		TEST(transfers__refuse_half_an_empty_operation, setup_conn),
-		TEST(transfers__refuse_what_32_bits_cannot_say, setup_conn),
-		TEST(transfers__report_a_full_queue, setup_conn),
-		TEST(transfers__name_what_could_not_be_posted, setup_conn),
-		TEST(atomic_write__is_a_fenced_inline_write, setup_conn),
-		TEST(atomic_write__refuses_bad_arguments, setup_conn),
-		TEST(atomic_write__reports_a_full_queue, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

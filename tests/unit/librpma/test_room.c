@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Completions that the library asked for end no wait, unless an operation wants their room. */
-static void its_completions__do_not_end_a_wait(void **unused)
+TEST(its_completions__do_not_end_a_wait, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -26,7 +26,7 @@ static void its_completions__do_not_end_a_wait(void **unused)
 }
 
 /* The operation was posted in between, so that nothing waits for room. */
-static void a_wait__knows_that_room_was_used(void **unused)
+TEST(a_wait__knows_that_room_was_used, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -40,7 +40,7 @@ static void a_wait__knows_that_room_was_used(void **unused)
 	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 1));
 }
 
-static void a_wait__that_nothing_can_end_is_refused(void **unused)
+TEST(a_wait__that_nothing_can_end_is_refused, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -60,7 +60,7 @@ static void a_wait__that_nothing_can_end_is_refused(void **unused)
 }
 
 /* The CQ has an entry for each of them, so no more are posted until some are fetched. */
-static void receives__do_not_overrun_the_queue(void **unused)
+TEST(receives__do_not_overrun_the_queue, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -89,7 +89,7 @@ static void receives__do_not_overrun_the_queue(void **unused)
 }
 
 /* What it is where the program leaves it open. */
-static void places__are_counted_where_the_queue_is_sized(void **unused)
+TEST(places__are_counted_where_the_queue_is_sized, setup_nothing, teardown)
 {
 	uint32_t every = 77;
 
@@ -110,7 +110,7 @@ static void places__are_counted_where_the_queue_is_sized(void **unused)
 }
 
 /* Their places are free again, and the next ones are counted as if they had never been. */
-static void what_waits__can_be_discarded(void **unused)
+TEST(what_waits__can_be_discarded, setup_nothing, teardown)
 {
 	size_t count = 77;
 
@@ -134,7 +134,7 @@ static void what_waits__can_be_discarded(void **unused)
 }
 
 /* A queue without places would never have room. */
-static void places__need_a_queue(void **unused)
+TEST(places__need_a_queue, setup_nothing, teardown)
 {
 	struct rpma_conn_req *req = NULL;
 
@@ -147,27 +147,11 @@ static void places__need_a_queue(void **unused)
 }
 
 /* A value that the queue has no use for is not what is read back. */
-static void places__are_counted_as_often_as_is_told(void **unused)
+TEST(places__are_counted_as_often_as_is_told, setup_nothing, teardown)
 {
 	uint32_t every = 77;
 
 	connect_with(16, 4000, 8);
 	expect(0, rpma_conn_get_option(w.conn, RPMA_CONN_OPT_SIGNAL_EVERY, &every));
 	assert_int_equal(every, 8);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(its_completions__do_not_end_a_wait, setup_nothing),
-		TEST(a_wait__knows_that_room_was_used, setup_nothing),
-		TEST(a_wait__that_nothing_can_end_is_refused, setup_nothing),
-		TEST(receives__do_not_overrun_the_queue, setup_nothing),
-		TEST(places__are_counted_where_the_queue_is_sized, setup_nothing),
-		TEST(what_waits__can_be_discarded, setup_nothing),
-		TEST(places__need_a_queue, setup_nothing),
-		TEST(places__are_counted_as_often_as_is_told, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

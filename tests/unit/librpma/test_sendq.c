@@ -6,7 +6,7 @@
 
 /* --- RPMA_F_MORE ------------------------------------------------------------------------ */
 
-static void more__waits_for_one_without(void **unused)
+TEST(more__waits_for_one_without, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -18,7 +18,7 @@ static void more__waits_for_one_without(void **unused)
 	assert_got(1, "4 ");
 }
 
-static void more__waits_for_submit(void **unused)
+TEST(more__waits_for_submit, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	expect(0, rpma_submit(w.conn));
@@ -31,7 +31,7 @@ static void more__waits_for_submit(void **unused)
 	expect(RPMA_E_INVAL, rpma_submit(NULL));
 }
 
-static void more__ends_with_the_batch(void **unused)
+TEST(more__ends_with_the_batch, setup_nothing, teardown)
 {
 	connect_with(16, 0, 3);
 	for (uint64_t i = 1; i <= 4; i++)
@@ -41,14 +41,14 @@ static void more__ends_with_the_batch(void **unused)
 	assert_got(1, "4 ");
 }
 
-static void more__is_nothing_without_a_batch(void **unused)
+TEST(more__is_nothing_without_a_batch, setup_nothing, teardown)
 {
 	connect_with(16, 0, 0);
 	post(1, MORE);
 	assert_got(1, "1 ");
 }
 
-static void more__ends_with_the_connection(void **unused)
+TEST(more__ends_with_the_connection, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -57,7 +57,7 @@ static void more__ends_with_the_connection(void **unused)
 	assert_true(calls_in_order("ibv_post_send", "rdma_disconnect"));
 }
 
-static void disconnect__tells_what_could_not_be_posted(void **unused)
+TEST(disconnect__tells_what_could_not_be_posted, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -66,7 +66,7 @@ static void disconnect__tells_what_could_not_be_posted(void **unused)
 	assert_int_equal(calls_count("rdma_disconnect"), 1);
 }
 
-static void delete__tells_what_was_not_posted(void **unused)
+TEST(delete__tells_what_was_not_posted, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -77,7 +77,7 @@ static void delete__tells_what_was_not_posted(void **unused)
 }
 
 /* What the arguments point to ends with the call. */
-static void more__keeps_inline_bytes(void **unused)
+TEST(more__keeps_inline_bytes, setup_nothing, teardown)
 {
 	char word[8] = "12345678";
 
@@ -94,7 +94,7 @@ static void more__keeps_inline_bytes(void **unused)
 }
 
 /* Nothing that was accepted is lost, and nothing of the call that fails is left. */
-static void failure__leaves_the_others_waiting(void **unused)
+TEST(failure__leaves_the_others_waiting, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -115,7 +115,7 @@ static void failure__leaves_the_others_waiting(void **unused)
 }
 
 /* However often: the slots are reused. */
-static void failure__may_be_tried_again_and_again(void **unused)
+TEST(failure__may_be_tried_again_and_again, setup_nothing, teardown)
 {
 	connect_with(16, 0, 3);
 	post(1, MORE);
@@ -136,7 +136,7 @@ static void failure__may_be_tried_again_and_again(void **unused)
 }
 
 /* An operation in the list goes out as one that is posted alone. */
-static void list__has_what_the_arguments_say(void **unused)
+TEST(list__has_what_the_arguments_say, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -156,7 +156,7 @@ static void list__has_what_the_arguments_say(void **unused)
 	assert_got(1, "1 2 3 4 5! ");
 }
 
-static void list__refuses_what_a_single_post_refuses(void **unused)
+TEST(list__refuses_what_a_single_post_refuses, setup_nothing, teardown)
 {
 	connect_with(16, 0, 8);
 	post(1, MORE);
@@ -172,7 +172,7 @@ static void list__refuses_what_a_single_post_refuses(void **unused)
 	assert_got(1, "1 ");
 }
 
-static void list__allocates_nothing(void **unused)
+TEST(list__allocates_nothing, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -189,7 +189,7 @@ static void list__allocates_nothing(void **unused)
 /* --- RPMA_CONN_OPT_SIGNAL_EVERY ----------------------------------------------------------------
  */
 
-static void every__signals_what_the_program_does_not(void **unused)
+TEST(every__signals_what_the_program_does_not, setup_nothing, teardown)
 {
 	connect_with(16, 4, 8);
 	for (uint64_t i = 1; i <= 9; i++)
@@ -197,7 +197,7 @@ static void every__signals_what_the_program_does_not(void **unused)
 	assert_got(9, "1 2 3 4! 5 6! 7 8 9 ");
 }
 
-static void every__counts_what_waits(void **unused)
+TEST(every__counts_what_waits, setup_nothing, teardown)
 {
 	connect_with(16, 4, 8);
 	for (uint64_t i = 1; i <= 6; i++)
@@ -206,7 +206,7 @@ static void every__counts_what_waits(void **unused)
 	assert_got(1, "1 2 3 4! 5 6 ");
 }
 
-static void every__is_half_of_the_queue_at_most(void **unused)
+TEST(every__is_half_of_the_queue_at_most, setup_nothing, teardown)
 {
 	connect_with(6, 100, 8);
 	for (uint64_t i = 1; i <= 4; i++)
@@ -214,7 +214,7 @@ static void every__is_half_of_the_queue_at_most(void **unused)
 	assert_got(4, "1 2 3! 4 ");
 }
 
-static void its_completions__stay_inside(void **unused)
+TEST(its_completions__stay_inside, setup_nothing, teardown)
 {
 	struct ibv_wc wc[4];
 	int got = 77;
@@ -235,7 +235,7 @@ static void its_completions__stay_inside(void **unused)
 }
 
 /* One that fetches one at a time goes on behind what stays inside. */
-static void its_completions__do_not_end_a_fetch(void **unused)
+TEST(its_completions__do_not_end_a_fetch, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -248,7 +248,7 @@ static void its_completions__do_not_end_a_fetch(void **unused)
 	assert_int_equal(wc.wr_id, 4);
 }
 
-static void a_full_queue__is_told_and_passes(void **unused)
+TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -271,7 +271,7 @@ static void a_full_queue__is_told_and_passes(void **unused)
 }
 
 /* Many times around the ring. */
-static void places__never_run_out_while_completions_are_fetched(void **unused)
+TEST(places__never_run_out_while_completions_are_fetched, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 	uint64_t number = 0;
@@ -292,7 +292,7 @@ static void places__never_run_out_while_completions_are_fetched(void **unused)
 }
 
 /* Each operation that was posted completes with an error then, and none of them is hidden. */
-static void errors__are_shown_and_free_places(void **unused)
+TEST(errors__are_shown_and_free_places, setup_nothing, teardown)
 {
 	struct ibv_wc wc[4];
 	int got = 0;
@@ -322,7 +322,7 @@ static void errors__are_shown_and_free_places(void **unused)
 }
 
 /* A receive that fails breaks the connection, too; what succeeded before it stays inside. */
-static void errors__of_receives_leave_the_others_inside(void **unused)
+TEST(errors__of_receives_leave_the_others_inside, setup_nothing, teardown)
 {
 	struct ibv_wc wc[4];
 	int got = 0;
@@ -339,7 +339,7 @@ static void errors__of_receives_leave_the_others_inside(void **unused)
 	assert_int_equal(wc[1].wr_id, 3);
 }
 
-static void what_the_program_posts_itself__is_shown(void **unused)
+TEST(what_the_program_posts_itself__is_shown, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -358,7 +358,7 @@ static void fetch_nothing(uint64_t completed)
 	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
 }
 
-static void failed_posts__are_not_counted(void **unused)
+TEST(failed_posts__are_not_counted, setup_nothing, teardown)
 {
 	struct ibv_wc wc;
 
@@ -381,7 +381,7 @@ static void failed_posts__are_not_counted(void **unused)
 }
 
 /* The one that could not be posted was to leave the completion: the next one does. */
-static void failed_posts__pass_the_signal_on(void **unused)
+TEST(failed_posts__pass_the_signal_on, setup_nothing, teardown)
 {
 	connect_with(8, 2, 8);
 	post(1, ON_ERROR);
@@ -397,7 +397,7 @@ static void failed_posts__pass_the_signal_on(void **unused)
 }
 
 /* On failure each operation and each receive leaves a completion. */
-static void every__has_room_in_the_cq(void **unused)
+TEST(every__has_room_in_the_cq, setup_nothing, teardown)
 {
 	static const struct {
 		uint32_t every, cq, rcq, cqe;
@@ -418,7 +418,7 @@ static void every__has_room_in_the_cq(void **unused)
 }
 
 /* Receives of a shared queue without a queue for completions leave theirs here. */
-static void every__has_room_for_shared_receives(void **unused)
+TEST(every__has_room_for_shared_receives, setup_nothing, teardown)
 {
 	setup_mr(NULL);
 	make_srq(0);
@@ -431,7 +431,7 @@ static void every__has_room_for_shared_receives(void **unused)
 }
 
 /* The program posts a new batch while completions of the one before come in with failures. */
-static void peer_death__shows_each_operation_once(void **unused)
+TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 {
 	struct ibv_wc wc[8];
 	int got = 0;
@@ -459,40 +459,4 @@ static void peer_death__shows_each_operation_once(void **unused)
 	expect(0, rpma_cq_get_wc(w.cq, 8, wc, &got));
 	assert_int_equal(got, 1);
 	assert_int_equal(wc[0].wr_id, 7);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(more__waits_for_one_without, setup_nothing),
-		TEST(more__waits_for_submit, setup_nothing),
-		TEST(more__ends_with_the_batch, setup_nothing),
-		TEST(more__is_nothing_without_a_batch, setup_nothing),
-		TEST(more__ends_with_the_connection, setup_nothing),
-		TEST(more__keeps_inline_bytes, setup_nothing),
-		TEST(disconnect__tells_what_could_not_be_posted, setup_nothing),
-		TEST(delete__tells_what_was_not_posted, setup_nothing),
-		TEST(failure__leaves_the_others_waiting, setup_nothing),
-		TEST(failure__may_be_tried_again_and_again, setup_nothing),
-		TEST(list__has_what_the_arguments_say, setup_nothing),
-		TEST(list__refuses_what_a_single_post_refuses, setup_nothing),
-		TEST(list__allocates_nothing, setup_nothing),
-		TEST(every__signals_what_the_program_does_not, setup_nothing),
-		TEST(every__counts_what_waits, setup_nothing),
-		TEST(every__is_half_of_the_queue_at_most, setup_nothing),
-		TEST(its_completions__stay_inside, setup_nothing),
-		TEST(its_completions__do_not_end_a_fetch, setup_nothing),
-		TEST(a_full_queue__is_told_and_passes, setup_nothing),
-		TEST(places__never_run_out_while_completions_are_fetched, setup_nothing),
-		TEST(errors__are_shown_and_free_places, setup_nothing),
-		TEST(errors__of_receives_leave_the_others_inside, setup_nothing),
-		TEST(what_the_program_posts_itself__is_shown, setup_nothing),
-		TEST(failed_posts__are_not_counted, setup_nothing),
-		TEST(failed_posts__pass_the_signal_on, setup_nothing),
-		TEST(every__has_room_in_the_cq, setup_nothing),
-		TEST(every__has_room_for_shared_receives, setup_nothing),
-		TEST(peer_death__shows_each_operation_once, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -165,23 +165,13 @@ static void run(uint64_t dies_at)
 	assert_int_equal(device.overflows, 0);
 }
 
-static void each_operation__completes_once_and_in_order(void **unused)
+TEST(each_operation__completes_once_and_in_order, setup_nothing, teardown)
 {
 	run(OPERATIONS + 1);
 }
 
 /* From then on all leave completions, and places are the provider's to count. */
-static void peer_death__shows_each_operation_once(void **unused)
+TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 {
 	run(OPERATIONS / 2);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_operation__completes_once_and_in_order, setup_nothing),
-		TEST(peer_death__shows_each_operation_once, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

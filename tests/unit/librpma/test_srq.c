@@ -18,7 +18,7 @@ static int setup_srq_without_rcq(void **unused)
 	return 0;
 }
 
-static void new__makes_queue_and_rcq_as_configured(void **unused)
+TEST(new__makes_queue_and_rcq_as_configured, setup_peer, teardown)
 {
 	expect(0, rpma_srq_cfg_new(&w.srq_cfg));
 	expect(0, rpma_srq_cfg_set_rq_size(w.srq_cfg, 3));
@@ -33,14 +33,14 @@ static void new__makes_queue_and_rcq_as_configured(void **unused)
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
 
-static void new__takes_the_default_of_20_without_cfg(void **unused)
+TEST(new__takes_the_default_of_20_without_cfg, setup_peer, teardown)
 {
 	expect(0, rpma_srq_new(w.peer, NULL, &w.srq));
 	assert_int_equal(provider.create_srq.attr.max_wr, 20);
 	assert_int_equal(provider.create_cq[0].cqe, 20);
 }
 
-static void new__refuses_null(void **unused)
+TEST(new__refuses_null, setup_peer, teardown)
 {
 	struct rpma_srq *srq = UNTOUCHED;
 
@@ -49,7 +49,7 @@ static void new__refuses_null(void **unused)
 	assert_ptr_equal(srq, UNTOUCHED);
 }
 
-static void get_rcq__gives_the_cq_of_the_srq(void **unused)
+TEST(get_rcq__gives_the_cq_of_the_srq, setup_srq, teardown)
 {
 	struct rpma_cq *rcq = NULL;
 	int fd = -1;
@@ -59,7 +59,7 @@ static void get_rcq__gives_the_cq_of_the_srq(void **unused)
 	assert_int_equal(fd, provider.cqs[0]->channel->fd);
 }
 
-static void get_rcq__gives_null_without_rcq(void **unused)
+TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq, teardown)
 {
 	struct rpma_cq *rcq = UNTOUCHED;
 
@@ -68,7 +68,7 @@ static void get_rcq__gives_null_without_rcq(void **unused)
 	assert_int_equal(provider.live.cq, 0);
 }
 
-static void get_rcq__refuses_null(void **unused)
+TEST(get_rcq__refuses_null, setup_srq, teardown)
 {
 	struct rpma_cq *rcq = UNTOUCHED;
 
@@ -77,7 +77,7 @@ static void get_rcq__refuses_null(void **unused)
 	assert_ptr_equal(rcq, UNTOUCHED);
 }
 
-static void recv__posts_the_range(void **unused)
+TEST(recv__posts_the_range, setup_srq, teardown)
 {
 	expect(0, rpma_srq_recv(w.srq, w.mr, 8, 16, UNTOUCHED));
 	assert_int_equal(provider.srq_recv.posted, 1);
@@ -89,13 +89,13 @@ static void recv__posts_the_range(void **unused)
 	assert_int_equal(provider.srq_recv.sge.lkey, 0x10000);
 }
 
-static void recv__posts_an_empty_buffer(void **unused)
+TEST(recv__posts_an_empty_buffer, setup_srq, teardown)
 {
 	expect(0, rpma_srq_recv(w.srq, NULL, 0, 0, NULL));
 	assert_int_equal(provider.srq_recv.wr.num_sge, 0);
 }
 
-static void recv__refuses_bad_arguments(void **unused)
+TEST(recv__refuses_bad_arguments, setup_srq, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_srq_recv(NULL, w.mr, 0, 8, NULL));
 	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, NULL, 1, 0, NULL));
@@ -103,26 +103,26 @@ static void recv__refuses_bad_arguments(void **unused)
 	assert_int_equal(provider.srq_recv.posted, 0);
 }
 
-static void recv__refuses_what_32_bits_cannot_say(void **unused)
+TEST(recv__refuses_what_32_bits_cannot_say, setup_srq, teardown)
 {
 	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
 	       rpma_srq_recv(w.srq, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
 }
 
-static void recv__reports_a_full_queue(void **unused)
+TEST(recv__reports_a_full_queue, setup_srq, teardown)
 {
 	calls_fail_on("ibv_post_srq_recv", ENOMEM);
 	expect(RPMA_E_PROVIDER, rpma_srq_recv(w.srq, w.mr, 0, 8, NULL));
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_srq, teardown)
 {
 	expect(0, rpma_srq_delete(&w.srq));
 	assert_null(w.srq);
 	expect(0, rpma_srq_delete(&w.srq));
 }
 
-static void delete__refuses_null(void **unused)
+TEST(delete__refuses_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_srq_delete(NULL));
 }
@@ -144,32 +144,10 @@ static int delete_srq(void)
 	return ret;
 }
 
-static void new_and_delete__survive_every_failing_call(void **unused)
+TEST(new_and_delete__survive_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_srq_new", .setup = setup_peer, .act = new_srq});
 	every_call_fails(&(struct operation){
 		.function = "rpma_srq_delete", .setup = setup_srq, .act = delete_srq});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__makes_queue_and_rcq_as_configured, setup_peer),
-		TEST(new__takes_the_default_of_20_without_cfg, setup_peer),
-		TEST(new__refuses_null, setup_peer),
-		TEST(get_rcq__gives_the_cq_of_the_srq, setup_srq),
-		TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq),
-		TEST(get_rcq__refuses_null, setup_srq),
-		TEST(recv__posts_the_range, setup_srq),
-		TEST(recv__posts_an_empty_buffer, setup_srq),
-		TEST(recv__refuses_bad_arguments, setup_srq),
-		TEST(recv__refuses_what_32_bits_cannot_say, setup_srq),
-		TEST(recv__reports_a_full_queue, setup_srq),
-		TEST(delete__sets_null, setup_srq),
-		TEST(delete__refuses_null, setup_nothing),
-		TEST(new_and_delete__survive_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -9,7 +9,7 @@ static int setup_srq_cfg(void **unused)
 	return 0;
 }
 
-static void new__starts_with_20_and_20(void **unused)
+TEST(new__starts_with_20_and_20, setup_srq_cfg, teardown)
 {
 	uint32_t rq_size = 0, rcq_size = 0;
 
@@ -19,7 +19,7 @@ static void new__starts_with_20_and_20(void **unused)
 	assert_int_equal(rcq_size, 20);
 }
 
-static void sizes__are_kept_apart(void **unused)
+TEST(sizes__are_kept_apart, setup_srq_cfg, teardown)
 {
 	uint32_t rq_size = 0, rcq_size = 0;
 
@@ -31,7 +31,7 @@ static void sizes__are_kept_apart(void **unused)
 	assert_int_equal(rcq_size, 1);
 }
 
-static void null__is_refused(void **unused)
+TEST(null__is_refused, setup_srq_cfg, teardown)
 {
 	uint32_t size = 77;
 
@@ -46,7 +46,7 @@ static void null__is_refused(void **unused)
 	assert_int_equal(size, 77);
 }
 
-static void delete__sets_null(void **unused)
+TEST(delete__sets_null, setup_srq_cfg, teardown)
 {
 	expect(0, rpma_srq_cfg_delete(&w.srq_cfg));
 	assert_null(w.srq_cfg);
@@ -62,21 +62,8 @@ static int new_srq_cfg(void)
 	return ret;
 }
 
-static void new__survives_every_failing_call(void **unused)
+TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_srq_cfg_new", .setup = setup_nothing, .act = new_srq_cfg});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(new__starts_with_20_and_20, setup_srq_cfg),
-		TEST(sizes__are_kept_apart, setup_srq_cfg),
-		TEST(null__is_refused, setup_srq_cfg),
-		TEST(delete__sets_null, setup_srq_cfg),
-		TEST(new__survives_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

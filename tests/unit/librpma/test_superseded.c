@@ -27,7 +27,7 @@ static void assert_kinds(const char *kinds)
 	assert_string_equal(got, kinds);
 }
 
-static void flushes__of_a_list_are_one(void **unused)
+TEST(flushes__of_a_list_are_one, setup_log, teardown)
 {
 	for (uint64_t i = 1; i <= 3; i++)
 		expect(0, write_flush(i, w.remote, MORE));
@@ -37,7 +37,7 @@ static void flushes__of_a_list_are_one(void **unused)
 	assert_got(1, "1 2 3 4 4! ");
 }
 
-static void flushes__of_a_list_are_one_when_it_is_submitted(void **unused)
+TEST(flushes__of_a_list_are_one_when_it_is_submitted, setup_log, teardown)
 {
 	expect(0, write_flush(1, w.remote, MORE));
 	expect(0, write_flush(2, w.remote, MORE));
@@ -54,7 +54,7 @@ static int append_numbered(uint64_t number, size_t end_offset, int flags)
 }
 
 /* All records, their flush, the last end behind the fence, and its flush. */
-static void appends__of_a_list_are_one(void **unused)
+TEST(appends__of_a_list_are_one, setup_log, teardown)
 {
 	const uint64_t last = 2;
 
@@ -65,7 +65,7 @@ static void appends__of_a_list_are_one(void **unused)
 	assert_got(1, "1 2 2 2 2! ");
 }
 
-static void appends__with_another_end_share_a_flush(void **unused)
+TEST(appends__with_another_end_share_a_flush, setup_log, teardown)
 {
 	expect(0, append_numbered(1, 8, MORE));
 	expect(0, append_numbered(2, 16, ALWAYS));
@@ -73,7 +73,7 @@ static void appends__with_another_end_share_a_flush(void **unused)
 	assert_got(1, "1 1 1 2 2 2 2! ");
 }
 
-static void append__takes_the_flush_of_a_write(void **unused)
+TEST(append__takes_the_flush_of_a_write, setup_log, teardown)
 {
 	expect(0, write_flush(1, w.remote, MORE));
 	expect(0, append_numbered(2, 8, MORE));
@@ -83,7 +83,7 @@ static void append__takes_the_flush_of_a_write(void **unused)
 }
 
 /* The record before has its end again, and its flushes. */
-static void append__comes_back_when_its_successor_fails(void **unused)
+TEST(append__comes_back_when_its_successor_fails, setup_nothing, teardown)
 {
 	static const char *const kinds[] = {"wrfr", "wrfr", "wwrfr", "wwrrfr", "wwrfrfr"};
 
@@ -102,7 +102,7 @@ static void append__comes_back_when_its_successor_fails(void **unused)
 	}
 }
 
-static void flush__with_a_completion_stays(void **unused)
+TEST(flush__with_a_completion_stays, setup_log, teardown)
 {
 	expect(0, write_flush(1, w.remote, ALWAYS | RPMA_F_MORE));
 	expect(0, write_flush(2, w.remote, ALWAYS));
@@ -110,7 +110,7 @@ static void flush__with_a_completion_stays(void **unused)
 	assert_got(1, "1 1! 2 2! ");
 }
 
-static void flush__of_another_region_stays(void **unused)
+TEST(flush__of_another_region_stays, setup_log, teardown)
 {
 	const int usage = RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
 	unsigned char descriptor[64];
@@ -131,7 +131,7 @@ static void flush__of_another_region_stays(void **unused)
 }
 
 /* What comes between may complete, and tells that the flush has. */
-static void flush__before_another_operation_stays(void **unused)
+TEST(flush__before_another_operation_stays, setup_log, teardown)
 {
 	expect(0, write_flush(1, w.remote, MORE));
 	post(2, MORE);
@@ -140,7 +140,7 @@ static void flush__before_another_operation_stays(void **unused)
 	assert_got(1, "1 1 2 3 3! ");
 }
 
-static void read__is_not_taken_for_a_flush(void **unused)
+TEST(read__is_not_taken_for_a_flush, setup_log, teardown)
 {
 	expect(0, rpma_read(w.conn, NULL, 0, NULL, 0, 0, MORE, (void *)1));
 	expect(0, rpma_read(w.conn, w.mr, 0, w.remote, 0, 8, MORE, (void *)2));
@@ -150,7 +150,7 @@ static void read__is_not_taken_for_a_flush(void **unused)
 }
 
 /* In mid-list, so that the others are posted; at last all are there, once each. */
-static void flush__comes_back_when_its_successor_fails(void **unused)
+TEST(flush__comes_back_when_its_successor_fails, setup_nothing, teardown)
 {
 	for (unsigned at = 1; at <= 4; at++) {
 		setup_log(NULL);
@@ -166,7 +166,7 @@ static void flush__comes_back_when_its_successor_fails(void **unused)
 	}
 }
 
-static void flush__that_frees_places_stays(void **unused)
+TEST(flush__that_frees_places_stays, setup_nothing, teardown)
 {
 	connect_for_log(16, 4, 8);
 	for (uint64_t i = 1; i <= 4; i++)
@@ -187,7 +187,7 @@ static void connect_with_native_end(void)
 	allow_persistence();
 }
 
-static void native_end__is_replaced_too(void **unused)
+TEST(native_end__is_replaced_too, setup_nothing, teardown)
 {
 	const uint64_t last = 2;
 
@@ -199,7 +199,7 @@ static void native_end__is_replaced_too(void **unused)
 	assert_got(1, "1 2 2 2 2! ");
 }
 
-static void native_end__comes_back(void **unused)
+TEST(native_end__comes_back, setup_nothing, teardown)
 {
 	const uint64_t first = 1;
 
@@ -213,7 +213,7 @@ static void native_end__comes_back(void **unused)
 	assert_memory_equal(provider.native.atomic_data, &first, 8);
 }
 
-static void native_flushes__stay(void **unused)
+TEST(native_flushes__stay, setup_nothing, teardown)
 {
 	connect_natively(0, 0);
 	for (uint64_t i = 1; i <= 2; i++)
@@ -222,28 +222,3 @@ static void native_flushes__stay(void **unused)
 }
 
 #endif /* RPMA_NATIVE */
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(flushes__of_a_list_are_one, setup_log),
-		TEST(flushes__of_a_list_are_one_when_it_is_submitted, setup_log),
-		TEST(appends__of_a_list_are_one, setup_log),
-		TEST(appends__with_another_end_share_a_flush, setup_log),
-		TEST(append__takes_the_flush_of_a_write, setup_log),
-		TEST(append__comes_back_when_its_successor_fails, setup_nothing),
-		TEST(flush__with_a_completion_stays, setup_log),
-		TEST(flush__of_another_region_stays, setup_log),
-		TEST(flush__before_another_operation_stays, setup_log),
-		TEST(read__is_not_taken_for_a_flush, setup_log),
-		TEST(flush__comes_back_when_its_successor_fails, setup_nothing),
-		TEST(flush__that_frees_places_stays, setup_nothing),
-#if RPMA_NATIVE
-		TEST(native_end__is_replaced_too, setup_nothing),
-		TEST(native_end__comes_back, setup_nothing),
-		TEST(native_flushes__stay, setup_nothing),
-#endif
-	};
-
-	return run_library_tests(tests, argc, argv);
-}

@@ -6,7 +6,7 @@
 
 /* --- rpma_utils_get_ibv_context() ---------------------------------------- */
 
-static void get_ibv_context__binds_to_a_local_address(void **unused)
+TEST(get_ibv_context__binds_to_a_local_address, setup_nothing, teardown)
 {
 	struct ibv_context *context = NULL;
 
@@ -18,7 +18,7 @@ static void get_ibv_context__binds_to_a_local_address(void **unused)
 	assert_int_equal(calls_count("rdma_resolve_addr"), 0);
 }
 
-static void get_ibv_context__resolves_a_remote_address(void **unused)
+TEST(get_ibv_context__resolves_a_remote_address, setup_nothing, teardown)
 {
 	struct ibv_context *context = NULL;
 
@@ -29,7 +29,7 @@ static void get_ibv_context__resolves_a_remote_address(void **unused)
 	assert_int_equal(calls_count("rdma_bind_addr"), 0);
 }
 
-static void get_ibv_context__finds_no_device_for_a_wildcard(void **unused)
+TEST(get_ibv_context__finds_no_device_for_a_wildcard, setup_nothing, teardown)
 {
 	static const char *const wildcards[] = {"0.0.0.0", "::"};
 
@@ -43,7 +43,7 @@ static void get_ibv_context__finds_no_device_for_a_wildcard(void **unused)
 	}
 }
 
-static void get_ibv_context__resolves_a_loopback_address(void **unused)
+TEST(get_ibv_context__resolves_a_loopback_address, setup_nothing, teardown)
 {
 	static const char *const loopbacks[] = {"127.0.0.1", "127.1.2.3", "::1"};
 
@@ -57,7 +57,7 @@ static void get_ibv_context__resolves_a_loopback_address(void **unused)
 	}
 }
 
-static void get_ibv_context__reports_an_unknown_address(void **unused)
+TEST(get_ibv_context__reports_an_unknown_address, setup_nothing, teardown)
 {
 	struct ibv_context *context = UNTOUCHED;
 
@@ -68,7 +68,7 @@ static void get_ibv_context__reports_an_unknown_address(void **unused)
 	assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], 1);
 }
 
-static void get_ibv_context__refuses_bad_arguments(void **unused)
+TEST(get_ibv_context__refuses_bad_arguments, setup_nothing, teardown)
 {
 	struct ibv_context *context = UNTOUCHED;
 
@@ -109,7 +109,7 @@ static int get_remote_context(void)
 	return ret;
 }
 
-static void get_ibv_context__survives_every_failing_call(void **unused)
+TEST(get_ibv_context__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){
 		.function = "rpma_utils_get_ibv_context",
@@ -128,7 +128,7 @@ static void get_ibv_context__survives_every_failing_call(void **unused)
 
 /* --- rpma_utils_ibv_context_is_odp_capable() ------------------------------ */
 
-static void is_odp_capable__needs_rc_reads_and_writes(void **unused)
+TEST(is_odp_capable__needs_rc_reads_and_writes, setup_nothing, teardown)
 {
 	static const struct {
 		uint64_t general;
@@ -152,7 +152,7 @@ static void is_odp_capable__needs_rc_reads_and_writes(void **unused)
 	}
 }
 
-static void is_odp_capable__refuses_null(void **unused)
+TEST(is_odp_capable__refuses_null, setup_nothing, teardown)
 {
 	int capable = 77;
 
@@ -168,27 +168,9 @@ static int is_odp_capable(void)
 	return rpma_utils_ibv_context_is_odp_capable(provider.context, &capable);
 }
 
-static void is_odp_capable__survives_every_failing_call(void **unused)
+TEST(is_odp_capable__survives_every_failing_call, setup_nothing, teardown)
 {
 	every_call_fails(&(struct operation){.function = "rpma_utils_ibv_context_is_odp_capable",
 					     .setup = setup_nothing,
 					     .act = is_odp_capable});
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(get_ibv_context__binds_to_a_local_address, setup_nothing),
-		TEST(get_ibv_context__resolves_a_remote_address, setup_nothing),
-		TEST(get_ibv_context__finds_no_device_for_a_wildcard, setup_nothing),
-		TEST(get_ibv_context__resolves_a_loopback_address, setup_nothing),
-		TEST(get_ibv_context__reports_an_unknown_address, setup_nothing),
-		TEST(get_ibv_context__refuses_bad_arguments, setup_nothing),
-		TEST(get_ibv_context__survives_every_failing_call, setup_nothing),
-		TEST(is_odp_capable__needs_rc_reads_and_writes, setup_nothing),
-		TEST(is_odp_capable__refuses_null, setup_nothing),
-		TEST(is_odp_capable__survives_every_failing_call, setup_nothing),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -27,7 +27,7 @@ static void queue_wc(uint64_t wr_id)
 
 /* --- rpma_cq_arm() --------------------------------------------------------------------- */
 
-static void arm__asks_for_the_next(void **unused)
+TEST(arm__asks_for_the_next, setup_conn, teardown)
 {
 	unsigned armed = calls_count("ibv_req_notify_cq");
 
@@ -42,7 +42,7 @@ static void arm__asks_for_the_next(void **unused)
 }
 
 /* Who is about to sleep arms the queue for the same completions. */
-static void arm__lasts(void **unused)
+TEST(arm__lasts, setup_conn, teardown)
 {
 	struct rpma_wait_item item = {.cq = w.cq};
 	struct ibv_wc wc;
@@ -63,7 +63,7 @@ static void arm__lasts(void **unused)
 	}
 }
 
-static void arm__lasts_on_a_shared_channel(void **unused)
+TEST(arm__lasts_on_a_shared_channel, setup_shared_conn, teardown)
 {
 	struct rpma_cq *cq = NULL;
 
@@ -76,7 +76,7 @@ static void arm__lasts_on_a_shared_channel(void **unused)
 
 /* --- rpma_cq_await_wc() ------------------------------------------------------------------ */
 
-static void await__takes_what_is_there(void **unused)
+TEST(await__takes_what_is_there, setup_conn, teardown)
 {
 	unsigned armed = calls_count("ibv_req_notify_cq");
 	struct ibv_wc wc[4];
@@ -90,7 +90,7 @@ static void await__takes_what_is_there(void **unused)
 	assert_int_equal(calls_count("ibv_req_notify_cq"), armed); /* no thread sleeps */
 }
 
-static void await__ends(void **unused)
+TEST(await__ends, setup_conn, teardown)
 {
 	const int64_t begin = now_ms();
 	struct ibv_wc wc;
@@ -102,7 +102,7 @@ static void await__ends(void **unused)
 }
 
 /* An event may be for a completion that was fetched before. */
-static void await__sleeps_again_after_an_empty_event(void **unused)
+TEST(await__sleeps_again_after_an_empty_event, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -120,7 +120,7 @@ static int arm_and_raise(struct ibv_cq *cq, int solicited_only)
 }
 
 /* Though there is an event each time: of completions that are not the program's. */
-static void await__ends_however_many_events_come(void **unused)
+TEST(await__ends_however_many_events_come, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -139,7 +139,7 @@ static void complete_in_handler(int number)
 }
 
 /* Signals interrupt its sleep, and it goes on. */
-static void await__survives_signals(void **unused)
+TEST(await__survives_signals, setup_conn, teardown)
 {
 	const struct itimerspec ticks = {{0, 5000000}, {0, 5000000}};
 	struct sigaction action = {.sa_handler = complete_in_handler};
@@ -163,7 +163,7 @@ static void await__survives_signals(void **unused)
 	assert_int_equal(wc.wr_id, 9);
 }
 
-static void await__refuses_what_it_cannot_do(void **unused)
+TEST(await__refuses_what_it_cannot_do, setup_shared_conn, teardown)
 {
 	struct ibv_wc wc[2];
 
@@ -176,7 +176,7 @@ static void await__refuses_what_it_cannot_do(void **unused)
 	expect(0, rpma_cq_await_wc(w.cq, 1, wc, NULL, 0, 0)); /* no need to sleep */
 }
 
-static void await__tells_failures(void **unused)
+TEST(await__tells_failures, setup_conn, teardown)
 {
 	struct ibv_wc wc;
 
@@ -194,7 +194,14 @@ static void await__tells_failures(void **unused)
 
 /* --- rpma_wait() --------------------------------------------------------------------------- */
 
-static void wait__tells_which_are_ready(void **unused)
+static int setup_all(void **unused)
+{
+	setup_accepted(unused);
+	provider.num_cqs = 1;
+	return 0;
+}
+
+TEST(wait__tells_which_are_ready, setup_all, teardown)
 {
 	struct rpma_wait_item items[] = {
 		{.cq = w.cq, .ready = true}, {.conn = w.conn}, {.ep = w.ep}};
@@ -226,7 +233,7 @@ static void wait__tells_which_are_ready(void **unused)
 }
 
 /* An event is there once, so it is taken once. */
-static void wait__takes_the_same_queue_twice(void **unused)
+TEST(wait__takes_the_same_queue_twice, setup_conn, teardown)
 {
 	struct rpma_wait_item items[] = {{.cq = w.cq}, {.cq = w.cq}};
 	size_t ready = 0;
@@ -237,7 +244,7 @@ static void wait__takes_the_same_queue_twice(void **unused)
 	expect(RPMA_E_TIMEOUT, rpma_wait(items, 2, 0, &ready));
 }
 
-static void wait__waits_for_descriptors_of_the_program(void **unused)
+TEST(wait__waits_for_descriptors_of_the_program, setup_conn, teardown)
 {
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
@@ -258,7 +265,7 @@ static void wait__waits_for_descriptors_of_the_program(void **unused)
 	close(ends[1]);
 }
 
-static void wait__refuses_bad_arguments(void **unused)
+TEST(wait__refuses_bad_arguments, setup_conn, teardown)
 {
 	static struct rpma_wait_item many[RPMA_WAIT_ITEMS_MAX + 1];
 	struct rpma_wait_item none = {.ready = false}, two = {.cq = w.cq, .conn = w.conn};
@@ -270,14 +277,14 @@ static void wait__refuses_bad_arguments(void **unused)
 	expect(RPMA_E_INVAL, rpma_wait(&two, 1, 0, NULL));
 }
 
-static void wait__refuses_a_shared_channel(void **unused)
+TEST(wait__refuses_a_shared_channel, setup_shared_conn, teardown)
 {
 	struct rpma_wait_item item = {.cq = w.cq};
 
 	expect(RPMA_E_SHARED_CHANNEL, rpma_wait(&item, 1, 0, NULL));
 }
 
-static void wait__tells_failures(void **unused)
+TEST(wait__tells_failures, setup_conn, teardown)
 {
 	struct rpma_wait_item item = {.cq = w.cq};
 
@@ -287,35 +294,4 @@ static void wait__tells_failures(void **unused)
 	calls_fail_on("ibv_req_notify_cq", EIO);
 	expect(RPMA_E_PROVIDER, rpma_wait(&item, 1, FOREVER, NULL));
 	assert_false(item.ready);
-}
-
-static int setup_all(void **unused)
-{
-	setup_accepted(unused);
-	provider.num_cqs = 1;
-	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(arm__asks_for_the_next, setup_conn),
-		TEST(arm__lasts, setup_conn),
-		TEST(arm__lasts_on_a_shared_channel, setup_shared_conn),
-		TEST(await__takes_what_is_there, setup_conn),
-		TEST(await__ends, setup_conn),
-		TEST(await__sleeps_again_after_an_empty_event, setup_conn),
-		TEST(await__ends_however_many_events_come, setup_conn),
-		TEST(await__survives_signals, setup_conn),
-		TEST(await__refuses_what_it_cannot_do, setup_shared_conn),
-		TEST(await__tells_failures, setup_conn),
-		TEST(wait__tells_which_are_ready, setup_all),
-		TEST(wait__takes_the_same_queue_twice, setup_conn),
-		TEST(wait__waits_for_descriptors_of_the_program, setup_conn),
-		TEST(wait__refuses_bad_arguments, setup_conn),
-		TEST(wait__refuses_a_shared_channel, setup_shared_conn),
-		TEST(wait__tells_failures, setup_conn),
-	};
-
-	return run_library_tests(tests, argc, argv);
 }

@@ -75,6 +75,4 @@ void write_descriptor(unsigned char *desc, uint64_t addr, uint64_t len, uint32_t
 		}                                                                                  \
 	} while (0)
 
-#define TEST(test, setup) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 #endif /* WORLD_H */

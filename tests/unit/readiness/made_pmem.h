@@ -152,6 +152,4 @@ static inline void is_made_of(const char *name, const char *mode)
 	assert_string_equal(target.namespaces[0].mode, mode);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tree, close_tree)
-
 #endif /* MADE_PMEM_H */

@@ -81,26 +81,26 @@ static const struct wrong wrong[] = {
 	{SCHEMA ",\"x\":\"\xed\xa0\x80\"}", "line 1"},
 };
 
-static void what_is_wrong_is_named(void **s)
+TEST(what_is_wrong_is_named)
 {
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		json_t *facts = answers_parse(wrong[i].text, strlen(wrong[i].text));
 
 		if (facts != NULL || strstr(failure_get()->text, wrong[i].said) == NULL)
-			fail_msg("%s: %s", wrong[i].text,
+			fail_msg("%state: %state", wrong[i].text,
 				 facts != NULL ? "taken" : failure_get()->text);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 	}
 }
 
-static void nul_is_no_json(void **s)
+TEST(nul_is_no_json)
 {
 	static const char text[] = SCHEMA "\0}";
 
 	assert_null(answers_parse(text, sizeof(text) - 1));
 }
 
-static void deep_nesting_ends(void **s)
+TEST(deep_nesting_ends)
 {
 	char *text = malloc(ANSWERS_BYTES_MAX);
 
@@ -111,7 +111,7 @@ static void deep_nesting_ends(void **s)
 }
 
 /* Missing, null and unknown members are no errors. */
-static void all_may_be_missing(void **s)
+TEST(all_may_be_missing)
 {
 	static const char *const texts[] = {
 		SCHEMA "}",
@@ -128,7 +128,7 @@ static void all_may_be_missing(void **s)
 	}
 }
 
-static void too_large_a_file_is_refused(void **s)
+TEST(too_large_a_file_is_refused, open_roots, close_roots)
 {
 	char *text = malloc(ANSWERS_BYTES_MAX + 2);
 
@@ -141,7 +141,7 @@ static void too_large_a_file_is_refused(void **s)
 	assert_non_null(strstr(failure_get()->text, "at most 1048576 bytes"));
 }
 
-static void what_is_no_file_is_refused(void **s)
+TEST(what_is_no_file_is_refused, open_roots, close_roots)
 {
 	scratch_write("facts.json/in", "");
 	assert_int_equal(answers_open(&answers, &tree), -EINVAL);
@@ -149,7 +149,7 @@ static void what_is_no_file_is_refused(void **s)
 }
 
 /* The machine that looks at a tree must not answer in its place. */
-static void without_a_file_nothing_is_known(void **s)
+TEST(without_a_file_nothing_is_known, open_roots, close_roots)
 {
 	struct answers_device device;
 	struct answers_path path;
@@ -170,7 +170,7 @@ static void without_a_file_nothing_is_known(void **s)
 	assert_false(probe.done);
 }
 
-static void a_device_is_read(void **s)
+TEST(a_device_is_read, open_roots, close_roots)
 {
 	struct answers_device device;
 
@@ -189,7 +189,7 @@ static void a_device_is_read(void **s)
 }
 
 /* Flags of 0 that were not given are not flags. */
-static void a_part_of_a_device_is_a_part(void **s)
+TEST(a_part_of_a_device_is_a_part, open_roots, close_roots)
 {
 	struct answers_device device;
 
@@ -205,7 +205,7 @@ static void a_part_of_a_device_is_a_part(void **s)
 	assert_string_equal(device.why, "busy");
 }
 
-static void a_target_is_read(void **s)
+TEST(a_target_is_read, open_roots, close_roots)
 {
 	struct answers_path path;
 
@@ -231,7 +231,7 @@ static void a_target_is_read(void **s)
 	assert_int_equal(path.error, EACCES);
 }
 
-static void a_probe_needs_both_counts(void **s)
+TEST(a_probe_needs_both_counts, open_roots, close_roots)
 {
 	struct answers_probe probe = {.done = false};
 
@@ -262,7 +262,7 @@ static void ask(const char *name, struct answers_path *out)
 	answers_of_path(&answers, scratch_path(name, path), out);
 }
 
-static void a_file_is_asked_without_a_trace(void **s)
+TEST(a_file_is_asked_without_a_trace, open_roots, close_roots)
 {
 	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 	char file[PATH_MAX], text[16];
@@ -285,7 +285,7 @@ static void a_file_is_asked_without_a_trace(void **s)
 	assert_string_equal(text, "content");
 }
 
-static void an_empty_file_can_be_asked(void **s)
+TEST(an_empty_file_can_be_asked, open_roots, close_roots)
 {
 	struct answers_path path;
 
@@ -296,7 +296,7 @@ static void an_empty_file_can_be_asked(void **s)
 	assert_true(path.map_sync >= 0);
 }
 
-static void a_directory_stays_as_it_is(void **s)
+TEST(a_directory_stays_as_it_is, open_roots, close_roots)
 {
 	char directory[PATH_MAX];
 	struct answers_path path;
@@ -313,7 +313,7 @@ static void a_directory_stays_as_it_is(void **s)
 }
 
 /* Opening it would wait for a writer. */
-static void a_fifo_is_not_opened(void **s)
+TEST(a_fifo_is_not_opened, open_roots, close_roots)
 {
 	char fifo[PATH_MAX];
 	struct answers_path path;
@@ -324,7 +324,7 @@ static void a_fifo_is_not_opened(void **s)
 	assert_int_equal(path.map_sync, -1);
 }
 
-static void a_link_is_followed(void **s)
+TEST(a_link_is_followed, open_roots, close_roots)
 {
 	struct answers_path path;
 
@@ -334,7 +334,7 @@ static void a_link_is_followed(void **s)
 	assert_int_equal(path.kind, ANSWERS_REGULAR);
 }
 
-static void what_is_missing_is_nothing(void **s)
+TEST(what_is_missing_is_nothing, open_roots, close_roots)
 {
 	struct answers_path path;
 
@@ -348,7 +348,7 @@ static void what_is_missing_is_nothing(void **s)
 }
 
 /* Linux Documentation/admin-guide/devices.txt: /dev/null is 1:3. */
-static void a_device_node_has_its_own_numbers(void **s)
+TEST(a_device_node_has_its_own_numbers, open_roots, close_roots)
 {
 	struct answers_path path;
 
@@ -361,7 +361,7 @@ static void a_device_node_has_its_own_numbers(void **s)
 	assert_int_equal(path.map_sync, -1);
 }
 
-static void a_locked_directory_is_said_to_be(void **s)
+TEST(a_locked_directory_is_said_to_be, open_roots, close_roots)
 {
 	char directory[PATH_MAX], file[PATH_MAX];
 	struct answers_path path;
@@ -377,7 +377,7 @@ static void a_locked_directory_is_said_to_be(void **s)
 	assert_int_equal(path.error, EACCES);
 }
 
-static void no_device_of_that_name_answers(void **s)
+TEST(no_device_of_that_name_answers, open_roots, close_roots)
 {
 	struct answers_device device;
 
@@ -411,7 +411,7 @@ static void note_all(const char *const *names, struct answers_path *paths, size_
 	answers_close(&answers);
 }
 
-static void noted_answers_come_back(void **s)
+TEST(noted_answers_come_back, open_roots, close_roots)
 {
 	char file[PATH_MAX], directory[PATH_MAX];
 	const char *const names[] = {scratch_path("file", file), scratch_path("dir", directory),
@@ -442,35 +442,4 @@ static void noted_answers_come_back(void **s)
 	assert_int_equal(probe.phases, 6);
 	assert_int_equal(probe.share_low_ppm, 700000);
 	assert_int_equal(probe.share_high_ppm, 900000);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_roots, close_roots)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_wrong_is_named),
-		cmocka_unit_test(nul_is_no_json),
-		cmocka_unit_test(deep_nesting_ends),
-		cmocka_unit_test(all_may_be_missing),
-		TEST(too_large_a_file_is_refused),
-		TEST(what_is_no_file_is_refused),
-		TEST(without_a_file_nothing_is_known),
-		TEST(a_device_is_read),
-		TEST(a_part_of_a_device_is_a_part),
-		TEST(a_target_is_read),
-		TEST(a_probe_needs_both_counts),
-		TEST(a_file_is_asked_without_a_trace),
-		TEST(an_empty_file_can_be_asked),
-		TEST(a_directory_stays_as_it_is),
-		TEST(a_fifo_is_not_opened),
-		TEST(a_link_is_followed),
-		TEST(what_is_missing_is_nothing),
-		TEST(a_device_node_has_its_own_numbers),
-		TEST(a_locked_directory_is_said_to_be),
-		TEST(no_device_of_that_name_answers),
-		TEST(noted_answers_come_back),
-	};
-
-	return cmocka_run_group_tests_name("readiness.answers", tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void gather(void)
 	gather_limits(&g, &limits);
 }
 
-static void limits_are_read(void **s)
+TEST(limits_are_read, open_tree, close_tree)
 {
 	scratch_write("proc/self/limits",
 		      LINE "Max open files            1024                 524288               "
@@ -42,7 +42,7 @@ static void limits_are_read(void **s)
 	assert_int_equal(limits.may_lock, KNOWN_NOT);
 }
 
-static void unlimited_is_more_than_any(void **s)
+TEST(unlimited_is_more_than_any, open_tree, close_tree)
 {
 	scratch_write("proc/self/limits",
 		      LINE "Max locked memory         unlimited            unlimited            "
@@ -54,7 +54,7 @@ static void unlimited_is_more_than_any(void **s)
 	assert_int_equal(limits.open_files, INT64_MAX);
 }
 
-static void what_is_no_limit_is_unknown(void **s)
+TEST(what_is_no_limit_is_unknown, open_tree, close_tree)
 {
 	static const char *const texts[] = {
 		"",
@@ -74,7 +74,7 @@ static void what_is_no_limit_is_unknown(void **s)
 }
 
 /* CAP_IPC_LOCK is number 14 of <linux/capability.h>. */
-static void the_capability_is_read(void **s)
+TEST(the_capability_is_read, open_tree, close_tree)
 {
 	scratch_write("proc/self/status", "Name:\tx\nCapPrm:\t0\nCapEff:\t0000000000004000\n");
 	gather();
@@ -88,7 +88,7 @@ static void the_capability_is_read(void **s)
 }
 
 /* ib_umem_get() asks capable(), which is of the first user namespace. */
-static void root_of_a_container_may_not(void **s)
+TEST(root_of_a_container_may_not, open_tree, close_tree)
 {
 	scratch_write("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
 	scratch_write("proc/self/uid_map", "         0     100000      65536\n");
@@ -97,19 +97,4 @@ static void root_of_a_container_may_not(void **s)
 	scratch_write("proc/self/uid_map", "         0          0 4294967295\n");
 	gather();
 	assert_int_equal(limits.may_lock, KNOWN_YES);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tree, close_tree)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(limits_are_read),
-		TEST(unlimited_is_more_than_any),
-		TEST(what_is_no_limit_is_unknown),
-		TEST(the_capability_is_read),
-		TEST(root_of_a_container_may_not),
-	};
-
-	return cmocka_run_group_tests_name("readiness.gather_limits", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void put_mapper(const char *const *slaves, size_t count)
 		      "30 20 253:0 / /mnt rw - ext4 /dev/mapper/both rw,dax=always\n");
 }
 
-static void mapped_devices_are_all_counted(void **s)
+TEST(mapped_devices_are_all_counted, open_tree, close_tree)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -39,7 +39,7 @@ static void mapped_devices_are_all_counted(void **s)
 	assert_false(target.cut);
 }
 
-static void a_mapped_device_of_which_nothing_is_known(void **s)
+TEST(a_mapped_device_of_which_nothing_is_known, open_tree, close_tree)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -50,7 +50,7 @@ static void a_mapped_device_of_which_nothing_is_known(void **s)
 	assert_true(target.cut);
 }
 
-static void a_mapped_device_whose_namespace_is_not_told(void **s)
+TEST(a_mapped_device_whose_namespace_is_not_told, open_tree, close_tree)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -63,7 +63,7 @@ static void a_mapped_device_whose_namespace_is_not_told(void **s)
 	assert_true(target.cut);
 }
 
-static void one_disk_among_mapped_devices(void **s)
+TEST(one_disk_among_mapped_devices, open_tree, close_tree)
 {
 	static const char *const slaves[] = {"pmem0", "sda1"};
 
@@ -73,7 +73,7 @@ static void one_disk_among_mapped_devices(void **s)
 	assert_int_equal(target.shape, TARGET_NOT_PMEM);
 }
 
-static void mapped_devices_in_a_loop(void **s)
+TEST(mapped_devices_in_a_loop, open_tree, close_tree)
 {
 	static const char *const slaves[] = {"dm-0"};
 
@@ -82,7 +82,7 @@ static void mapped_devices_in_a_loop(void **s)
 	assert_int_equal(target.shape, TARGET_NOT_PMEM);
 }
 
-static void mapped_devices_without_end(void **s)
+TEST(mapped_devices_without_end, open_tree, close_tree)
 {
 	char names[100][24];
 	const char *slaves[100];
@@ -99,7 +99,7 @@ static void mapped_devices_without_end(void **s)
 
 /* Without a target: the host. */
 
-static void without_a_target_the_host(void **s)
+TEST(without_a_target_the_host, open_tree, close_tree)
 {
 	put_devdax();
 	put_disk(1, "pfn1.0", "pmem1", "memory\n");
@@ -115,7 +115,7 @@ static void without_a_target_the_host(void **s)
 	assert_false(target.cut);
 }
 
-static void an_empty_host(void **s)
+TEST(an_empty_host, open_tree, close_tree)
 {
 	gather(NULL);
 	is_on(TARGET_NOT_GIVEN, "", 0);
@@ -124,7 +124,7 @@ static void an_empty_host(void **s)
 	assert_int_equal(target.cxl.pmem_bytes, 0);
 }
 
-static void volatile_regions_do_not_count(void **s)
+TEST(volatile_regions_do_not_count, open_tree, close_tree)
 {
 	put_devdax();
 	put("nd_volatile\n", BUS "/region0/devtype");
@@ -134,7 +134,7 @@ static void volatile_regions_do_not_count(void **s)
 	is_on(TARGET_NOT_PMEM, "dax0.0", 0);
 }
 
-static void more_than_fits_is_said(void **s)
+TEST(more_than_fits_is_said, open_tree, close_tree)
 {
 	for (int i = 0; i <= FACTS_REGIONS_MAX; i++)
 		put("1\n", ND "/region%d/size", i);
@@ -144,7 +144,7 @@ static void more_than_fits_is_said(void **s)
 	assert_true(target.cut);
 }
 
-static void names_that_are_none_are_left_out(void **s)
+TEST(names_that_are_none_are_left_out, open_tree, close_tree)
 {
 	put("1\n", ND "/region0/size");
 	put("1\n", ND "/region/size");
@@ -155,7 +155,7 @@ static void names_that_are_none_are_left_out(void **s)
 	is_on(TARGET_NOT_GIVEN, "", 1);
 }
 
-static void cxl_memory_is_added_up(void **s)
+TEST(cxl_memory_is_added_up, open_tree, close_tree)
 {
 	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
 	put("0x10000000\n", "sys/bus/cxl/devices/mem1/pmem/size");
@@ -166,7 +166,7 @@ static void cxl_memory_is_added_up(void **s)
 	assert_int_equal(target.cxl.pmem_bytes, -1);
 }
 
-static void cxl_devices_and_what_is_made_of_them(void **s)
+TEST(cxl_devices_and_what_is_made_of_them, open_tree, close_tree)
 {
 	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
 	put("locked\n", "sys/bus/cxl/devices/mem0/security/state");
@@ -189,7 +189,7 @@ static void cxl_devices_and_what_is_made_of_them(void **s)
 	assert_string_equal(target.cxl.decoder, "");
 	put("0\n", "sys/bus/cxl/devices/decoder0.0/cap_pmem");
 	put("1\n", "sys/bus/cxl/devices/decoder0.1/cap_pmem");
-	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port's */
+	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port'state */
 	put("", "sys/bus/cxl/devices/nvdimm-bridge0/uevent");
 	gather(NULL);
 	assert_true(target.cxl.bridge);
@@ -198,7 +198,7 @@ static void cxl_devices_and_what_is_made_of_them(void **s)
 
 /* Bad blocks, by the sector of 512 bytes from the region's start. */
 
-static void bad_blocks_within_the_target(void **s)
+TEST(bad_blocks_within_the_target, open_tree, close_tree)
 {
 	static const struct {
 		const char *text;
@@ -225,7 +225,7 @@ static void bad_blocks_within_the_target(void **s)
 }
 
 /* An empty list in text that goes on behind a byte of zero. */
-static void bad_blocks_are_unknown_in_what_is_no_text(void **s)
+TEST(bad_blocks_are_unknown_in_what_is_no_text, open_tree, close_tree)
 {
 	char path[PATH_MAX];
 	FILE *file;
@@ -243,7 +243,7 @@ static void bad_blocks_are_unknown_in_what_is_no_text(void **s)
 	assert_int_equal(target.regions[0].badblocks, -1);
 }
 
-static void bad_blocks_where_the_place_is_secret(void **s)
+TEST(bad_blocks_where_the_place_is_secret, open_tree, close_tree)
 {
 	char path[PATH_MAX];
 
@@ -258,7 +258,7 @@ static void bad_blocks_where_the_place_is_secret(void **s)
 }
 
 /* Places that contradict each other say nothing. */
-static void bad_blocks_where_the_place_is_wrong(void **s)
+TEST(bad_blocks_where_the_place_is_wrong, open_tree, close_tree)
 {
 	put_devdax();
 	put("0 8\n", BUS "/region0/badblocks");
@@ -267,7 +267,7 @@ static void bad_blocks_where_the_place_is_wrong(void **s)
 	assert_int_equal(target.regions[0].badblocks, 1);
 }
 
-static void a_module_that_is_not_named_is_there(void **s)
+TEST(a_module_that_is_not_named_is_there, open_tree, close_tree)
 {
 	put_devdax();
 	put("2\n", BUS "/region0/mappings");
@@ -279,7 +279,7 @@ static void a_module_that_is_not_named_is_there(void **s)
 
 /* Trees by hand, whose devices are no links: only their names are left. */
 
-static void a_flat_tree(void **s)
+TEST(a_flat_tree, open_tree, close_tree)
 {
 	put("cpu_cache\n", ND "/region0/persistence_domain");
 	put("ACPI.NFIT\n", ND "/ndbus0/provider");
@@ -299,7 +299,7 @@ static void a_flat_tree(void **s)
 	is_on(TARGET_MISSING, "", 0);
 }
 
-static void names_of_disks(void **s)
+TEST(names_of_disks, open_tree, close_tree)
 {
 	static const char *const good[] = {"pmem0",    "pmem12",  "pmem0.1",	"pmem0s",
 					   "pmem0.1s", "pmem0p1", "pmem0.1p12", "pmem0sp2"};
@@ -309,42 +309,14 @@ static void names_of_disks(void **s)
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		/* the disk is there, and with it its partitions */
-		put("", "sys/block/%.*s/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
-		snprintf(path, sizeof(path), "/dev/%s", good[i]);
+		put("", "sys/block/%.*state/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
+		snprintf(path, sizeof(path), "/dev/%state", good[i]);
 		gather(path);
 		assert_int_equal(target.shape, TARGET_ON_BLOCK);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(path, sizeof(path), "/dev/%s", bad[i]);
+		snprintf(path, sizeof(path), "/dev/%state", bad[i]);
 		gather(path);
 		assert_int_equal(target.shape, TARGET_MISSING);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(mapped_devices_are_all_counted),
-		TEST(a_mapped_device_of_which_nothing_is_known),
-		TEST(a_mapped_device_whose_namespace_is_not_told),
-		TEST(one_disk_among_mapped_devices),
-		TEST(mapped_devices_in_a_loop),
-		TEST(mapped_devices_without_end),
-		TEST(without_a_target_the_host),
-		TEST(an_empty_host),
-		TEST(volatile_regions_do_not_count),
-		TEST(more_than_fits_is_said),
-		TEST(names_that_are_none_are_left_out),
-		TEST(cxl_memory_is_added_up),
-		TEST(cxl_devices_and_what_is_made_of_them),
-		TEST(bad_blocks_within_the_target),
-		TEST(bad_blocks_are_unknown_in_what_is_no_text),
-		TEST(bad_blocks_where_the_place_is_secret),
-		TEST(bad_blocks_where_the_place_is_wrong),
-		TEST(a_module_that_is_not_named_is_there),
-		TEST(a_flat_tree),
-		TEST(names_of_disks),
-	};
-
-	return cmocka_run_group_tests_name("readiness.gather_regions", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "made_pmem.h"
 
-static void device_dax_by_its_numbers(void **s)
+TEST(device_dax_by_its_numbers, open_tree, close_tree)
 {
 	put_devdax();
 	scratch_write("facts.json", SCHEMA "{\"/dev/mine\":{\"kind\":\"character\",\"major\":252,"
@@ -27,7 +27,7 @@ static void device_dax_by_its_numbers(void **s)
 	assert_string_equal(target.regions[0].dimms[0].flags, "none");
 }
 
-static void device_dax_by_its_name(void **s)
+TEST(device_dax_by_its_name, open_tree, close_tree)
 {
 	put_devdax();
 	gather("/dev//./dax0.0");
@@ -35,7 +35,7 @@ static void device_dax_by_its_name(void **s)
 	is_made_of("namespace0.0", "dax");
 }
 
-static void device_dax_without_a_driver(void **s)
+TEST(device_dax_without_a_driver, open_tree, close_tree)
 {
 	char path[PATH_MAX];
 
@@ -46,7 +46,7 @@ static void device_dax_without_a_driver(void **s)
 }
 
 /* Memory that the firmware set aside, and what CXL has of DRAM: regions of other kinds. */
-static void device_dax_of_other_memory(void **s)
+TEST(device_dax_of_other_memory, open_tree, close_tree)
 {
 	put_devdax();
 	put("1\n", "sys/devices/platform/hmem.0/dax1.0/size");
@@ -60,7 +60,7 @@ static void device_dax_of_other_memory(void **s)
 	is_on(TARGET_NOT_PMEM, "dax2.0", 0);
 }
 
-static void a_character_device_of_another_kind(void **s)
+TEST(a_character_device_of_another_kind, open_tree, close_tree)
 {
 	put_devdax();
 	put("", "sys/devices/virtual/mem/null/uevent");
@@ -75,7 +75,7 @@ static void a_character_device_of_another_kind(void **s)
 	is_on(TARGET_NOT_PMEM, "", 0);
 }
 
-static void a_file_by_its_mount(void **s)
+TEST(a_file_by_its_mount, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write(
@@ -99,7 +99,7 @@ static void a_file_by_its_mount(void **s)
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
 }
 
-static void the_last_of_two_mounts_hides_the_first(void **s)
+TEST(the_last_of_two_mounts_hides_the_first, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo",
@@ -112,7 +112,7 @@ static void the_last_of_two_mounts_hides_the_first(void **s)
 }
 
 /* fs/proc_namespace.c writes a blank as \040. */
-static void blanks_of_a_mount_point(void **s)
+TEST(blanks_of_a_mount_point, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo",
@@ -123,7 +123,7 @@ static void blanks_of_a_mount_point(void **s)
 	assert_true(target.read_only_mount);
 }
 
-static void options_of_the_mount(void **s)
+TEST(options_of_the_mount, open_tree, close_tree)
 {
 	static const struct {
 		const char *options;
@@ -140,7 +140,7 @@ static void options_of_the_mount(void **s)
 
 	put_fsdax();
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		snprintf(text, sizeof(text), "30 20 259:0 / /mnt rw - ext4 /dev/pmem0 %s\n",
+		snprintf(text, sizeof(text), "30 20 259:0 / /mnt rw - ext4 /dev/pmem0 %state\n",
 			 mounts[i].options);
 		scratch_write("proc/self/mountinfo", text);
 		gather("/mnt/a");
@@ -149,7 +149,7 @@ static void options_of_the_mount(void **s)
 }
 
 /* What is mounted may be called anything; only a device node names a device. */
-static void a_name_of_a_mount_is_no_device(void **s)
+TEST(a_name_of_a_mount_is_no_device, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 0:44 / /mnt rw - tmpfs pmem0 rw\n");
@@ -158,7 +158,7 @@ static void a_name_of_a_mount_is_no_device(void **s)
 }
 
 /* The numbers of a file on btrfs or overlay are those of no device. */
-static void a_file_system_with_numbers_of_its_own(void **s)
+TEST(a_file_system_with_numbers_of_its_own, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 0:44 / /mnt rw - btrfs /dev/pmem0 rw\n");
@@ -170,7 +170,7 @@ static void a_file_system_with_numbers_of_its_own(void **s)
 	assert_int_equal(target.dax_mount, KNOWN_NO);
 }
 
-static void statx_counts_more_than_the_mount(void **s)
+TEST(statx_counts_more_than_the_mount, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 8:2 / / rw - ext4 /dev/sda2 rw\n");
@@ -181,7 +181,7 @@ static void statx_counts_more_than_the_mount(void **s)
 	assert_int_equal(target.size_bytes, -1);
 }
 
-static void without_mounts_nothing_is_known(void **s)
+TEST(without_mounts_nothing_is_known, open_tree, close_tree)
 {
 	put_fsdax();
 	gather("/mnt/a");
@@ -189,7 +189,7 @@ static void without_mounts_nothing_is_known(void **s)
 	assert_string_equal(target.filesystem, "");
 }
 
-static void block_devices(void **s)
+TEST(block_devices, open_tree, close_tree)
 {
 	put_fsdax();
 	put("2097152\n", "sys/class/block/pmem0/size");
@@ -205,7 +205,7 @@ static void block_devices(void **s)
 	assert_int_equal(target.shape, TARGET_MISSING);
 }
 
-static void partitions_are_of_their_disk(void **s)
+TEST(partitions_are_of_their_disk, open_tree, close_tree)
 {
 	put_fsdax();
 	put("1\n", BUS "/region0/pfn0.1/block/pmem0/pmem0p1/partition");
@@ -218,7 +218,7 @@ static void partitions_are_of_their_disk(void **s)
 	assert_int_equal(target.dax_queue, KNOWN_YES);
 }
 
-static void sectors_are_seen_below_their_claim(void **s)
+TEST(sectors_are_seen_below_their_claim, open_tree, close_tree)
 {
 	put_disk(0, "btt0.2", "pmem0s", "safe\n");
 	gather("/dev/pmem0s");
@@ -226,7 +226,7 @@ static void sectors_are_seen_below_their_claim(void **s)
 	is_made_of("namespace0.0", "safe");
 }
 
-static void raw_has_no_claim(void **s)
+TEST(raw_has_no_claim, open_tree, close_tree)
 {
 	put_disk(0, "namespace0.0", "pmem0", "raw\n");
 	gather("/dev/pmem0");
@@ -234,7 +234,7 @@ static void raw_has_no_claim(void **s)
 	is_made_of("namespace0.0", "raw");
 }
 
-static void missing_and_odd_paths(void **s)
+TEST(missing_and_odd_paths, open_tree, close_tree)
 {
 	put_devdax();
 	scratch_write("facts.json", SCHEMA "{\"/a\":{\"kind\":\"none\",\"error\":\"ENOENT\"},"
@@ -249,7 +249,7 @@ static void missing_and_odd_paths(void **s)
 }
 
 /* Relative to what? But what facts.json knows by that name it knows. */
-static void relative_paths(void **s)
+TEST(relative_paths, open_tree, close_tree)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "20 1 8:2 / / ro - ext4 /dev/sda2 ro\n");
@@ -265,7 +265,7 @@ static void relative_paths(void **s)
 	assert_int_equal(target.dax_mount, KNOWN_NOT);
 }
 
-static void memory_of_the_process(void **s)
+TEST(memory_of_the_process, open_tree, close_tree)
 {
 	put_devdax();
 	gather("dram:16M");
@@ -274,32 +274,4 @@ static void memory_of_the_process(void **s)
 	gather("hugepages:lots");
 	is_on(TARGET_NOT_PMEM, "hugepages", 0);
 	assert_int_equal(target.size_bytes, -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(device_dax_by_its_numbers),
-		TEST(device_dax_by_its_name),
-		TEST(device_dax_without_a_driver),
-		TEST(device_dax_of_other_memory),
-		TEST(a_character_device_of_another_kind),
-		TEST(a_file_by_its_mount),
-		TEST(the_last_of_two_mounts_hides_the_first),
-		TEST(blanks_of_a_mount_point),
-		TEST(options_of_the_mount),
-		TEST(a_name_of_a_mount_is_no_device),
-		TEST(a_file_system_with_numbers_of_its_own),
-		TEST(statx_counts_more_than_the_mount),
-		TEST(without_mounts_nothing_is_known),
-		TEST(block_devices),
-		TEST(partitions_are_of_their_disk),
-		TEST(sectors_are_seen_below_their_claim),
-		TEST(raw_has_no_claim),
-		TEST(missing_and_odd_paths),
-		TEST(relative_paths),
-		TEST(memory_of_the_process),
-	};
-
-	return cmocka_run_group_tests_name("readiness.gather_target", tests, NULL, NULL);
 }

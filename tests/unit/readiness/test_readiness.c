@@ -38,7 +38,7 @@ static int close_tree(void **state)
 	return scratch_teardown(state);
 }
 
-static void checks_are_in_order(void **s)
+TEST(checks_are_in_order)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		assert_non_null(readiness_check_at(i));
@@ -51,7 +51,7 @@ static void checks_are_in_order(void **s)
 	assert_true(readiness_check_index("") == SIZE_MAX);
 }
 
-static void each_check_is_titled_and_explained(void **s)
+TEST(each_check_is_titled_and_explained)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		const struct readiness_check *check = readiness_check_at(i);
@@ -62,7 +62,7 @@ static void each_check_is_titled_and_explained(void **s)
 	}
 }
 
-static void an_empty_tree_has_no_device(void **s)
+TEST(an_empty_tree_has_no_device, open_tree, close_tree)
 {
 	const struct readiness_cfg cfg = {.root = &root};
 
@@ -73,12 +73,12 @@ static void an_empty_tree_has_no_device(void **s)
 		enum readiness_status status = readiness->findings[i].status;
 
 		if (status == READINESS_PASS)
-			fail_msg("%s passes in an empty tree", ids[i]);
+			fail_msg("%state passes in an empty tree", ids[i]);
 		assert_string_not_equal(readiness->findings[i].meaning, "");
 	}
 }
 
-static void a_broken_facts_file_fails(void **s)
+TEST(a_broken_facts_file_fails, open_tree, close_tree)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "/dev/dax0.0"};
 
@@ -87,7 +87,7 @@ static void a_broken_facts_file_fails(void **s)
 	assert_non_null(strstr(failure_get()->text, "facts.json"));
 }
 
-static void a_probe_of_the_tree_counts(void **s)
+TEST(a_probe_of_the_tree_counts, open_tree, close_tree)
 {
 	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
 					    .probe = {.why = "no events"}};
@@ -103,7 +103,7 @@ static void a_probe_of_the_tree_counts(void **s)
 	assert_string_equal(readiness->facts.claims.probe.why, "");
 }
 
-static void a_probe_that_failed_is_kept(void **s)
+TEST(a_probe_that_failed_is_kept, open_tree, close_tree)
 {
 	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
 					    .probe = {.why = "no events"}};
@@ -124,7 +124,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-static void findings_become_json(void **s)
+TEST(findings_become_json, open_tree, close_tree)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "dram:1M"};
 	const json_t *check, *judgement;
@@ -150,7 +150,7 @@ static void findings_become_json(void **s)
 }
 
 /* A path of bytes that are no UTF-8 must not take the document along. */
-static void a_value_that_is_no_text_becomes_null(void **s)
+TEST(a_value_that_is_no_text_becomes_null, open_tree, close_tree)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "/\xff\xfe"};
 	json_t *block;
@@ -166,27 +166,27 @@ static void a_value_that_is_no_text_becomes_null(void **s)
 	json_decref(block);
 }
 
-static void texts_are_cut_and_made_printable(void **s)
+TEST(texts_are_cut_and_made_printable)
 {
 	struct readiness_finding finding = {.status = READINESS_PASS};
 	char longer[1000];
 
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
-	finding_value(&finding, "%s", longer);
-	finding_source(&finding, "%s", longer);
-	finding_meaning(&finding, "%s", longer);
-	finding_fix(&finding, "%s", longer);
+	finding_value(&finding, "%state", longer);
+	finding_source(&finding, "%state", longer);
+	finding_meaning(&finding, "%state", longer);
+	finding_fix(&finding, "%state", longer);
 	assert_int_equal(strlen(finding.value), sizeof(finding.value) - 1);
 	assert_int_equal(strlen(finding.fix), sizeof(finding.fix) - 1);
-	finding_value(&finding, "\033]0;%s\a\n\x7f", "title");
+	finding_value(&finding, "\033]0;%state\a\n\x7f", "title");
 	assert_string_equal(finding.value, "?]0;title???");
-	finding_say(&finding, READINESS_SKIP, "100%s", NULL);
-	assert_string_equal(finding.meaning, "100%s");
+	finding_say(&finding, READINESS_SKIP, "100%state", NULL);
+	assert_string_equal(finding.meaning, "100%state");
 	assert_string_equal(finding.fix, "");
 }
 
-static void names_are_upper_case(void **s)
+TEST(names_are_upper_case)
 {
 	for (int i = 0; i < READINESS_STATUSES; i++) {
 		const char *name = readiness_status_name((enum readiness_status)i);
@@ -195,24 +195,4 @@ static void names_are_upper_case(void **s)
 		assert_int_equal(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), strlen(name));
 	}
 	assert_string_equal(readiness_verdict_name(VERDICT_APM_READY_EADR), "APM_READY_EADR");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tree, close_tree)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(checks_are_in_order),
-		cmocka_unit_test(each_check_is_titled_and_explained),
-		TEST(an_empty_tree_has_no_device),
-		TEST(a_broken_facts_file_fails),
-		TEST(a_probe_of_the_tree_counts),
-		TEST(a_probe_that_failed_is_kept),
-		TEST(findings_become_json),
-		TEST(a_value_that_is_no_text_becomes_null),
-		cmocka_unit_test(texts_are_cut_and_made_printable),
-		cmocka_unit_test(names_are_upper_case),
-	};
-
-	return cmocka_run_group_tests_name("readiness.readiness", tests, NULL, NULL);
 }

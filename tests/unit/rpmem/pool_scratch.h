@@ -192,6 +192,4 @@ static inline void become_root_again(void)
 		assert_int_equal(seteuid(0), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
 #endif /* POOL_SCRATCH_H */

@@ -91,6 +91,6 @@ static inline bool prepare(void)
 	return memory != MAP_FAILED;
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define POOL_TEST(name) TEST(name, setup, teardown)
 
 #endif /* RPMEM_TEST_H */

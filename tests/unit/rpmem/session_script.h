@@ -58,6 +58,6 @@ static inline bool has_ended(const struct session *session, int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, test_setup, scratch_teardown)
+#define SESSION_TEST(name) TEST(name, test_setup, scratch_teardown)
 
 #endif /* SESSION_SCRIPT_H */

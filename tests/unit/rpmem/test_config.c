@@ -23,7 +23,7 @@ static int parse(struct config *config, const char *text)
 	return config_parse(config, "my.conf", text, strlen(text), HOME);
 }
 
-static void defaults_are_those_of_the_manual(void **state)
+TEST(defaults_are_those_of_the_manual)
 {
 	struct config config;
 
@@ -39,7 +39,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	config_free(&config);
 }
 
-static void each_key_is_taken(void **state)
+TEST(each_key_is_taken)
 {
 	struct config config;
 
@@ -62,7 +62,7 @@ static void each_key_is_taken(void **state)
 	config_free(&config);
 }
 
-static void levels_have_five_names(void **state)
+TEST(levels_have_five_names)
 {
 	static const char *const names[] = {"err", "warn", "notice", "info", "debug"};
 	char text[32];
@@ -77,7 +77,7 @@ static void levels_have_five_names(void **state)
 	}
 }
 
-static void the_last_of_log_file_and_syslog_counts(void **state)
+TEST(the_last_of_log_file_and_syslog_counts)
 {
 	static const struct {
 		const char *text;
@@ -98,7 +98,7 @@ static void the_last_of_log_file_and_syslog_counts(void **state)
 	}
 }
 
-static void the_first_home_is_replaced(void **state)
+TEST(the_first_home_is_replaced)
 {
 	static const struct {
 		const char *value, *path; /* NULL: refused */
@@ -135,7 +135,7 @@ static void the_first_home_is_replaced(void **state)
 	}
 }
 
-static void wrong_lines_are_told(void **state)
+TEST(wrong_lines_are_told)
 {
 	static const char *const cases[][2] = {
 		{"persist-apm", "my.conf:1: expected \"key = value\""},
@@ -171,7 +171,7 @@ static void wrong_lines_are_told(void **state)
 	}
 }
 
-static void a_nul_is_told(void **state)
+TEST(a_nul_is_told)
 {
 	struct config config;
 
@@ -182,7 +182,7 @@ static void a_nul_is_told(void **state)
 	config_free(&config);
 }
 
-static void a_line_may_have_any_length(void **state)
+TEST(a_line_may_have_any_length)
 {
 	const char start[] = "log-file = /a";
 	char *text = calloc(1, 100000);
@@ -208,7 +208,7 @@ static int load(struct config *config, const struct options *options)
 	return config_load(config, options, scratch_path("etc/rpmemd.conf", path), scratch);
 }
 
-static void no_file_is_needed(void **state)
+SCRATCH_TEST(no_file_is_needed)
 {
 	struct config config;
 
@@ -217,7 +217,7 @@ static void no_file_is_needed(void **state)
 	config_free(&config);
 }
 
-static void the_users_file_overrules_the_systems(void **state)
+SCRATCH_TEST(the_users_file_overrules_the_systems)
 {
 	struct config config;
 
@@ -231,7 +231,7 @@ static void the_users_file_overrules_the_systems(void **state)
 	config_free(&config);
 }
 
-static void options_overrule_files(void **state)
+SCRATCH_TEST(options_overrule_files)
 {
 	struct options options = no_options;
 	struct config config;
@@ -250,7 +250,7 @@ static void options_overrule_files(void **state)
 	config_free(&config);
 }
 
-static void a_log_file_given_turns_syslog_off(void **state)
+SCRATCH_TEST(a_log_file_given_turns_syslog_off)
 {
 	struct options options = no_options;
 	struct config config;
@@ -263,7 +263,7 @@ static void a_log_file_given_turns_syslog_off(void **state)
 	config_free(&config);
 }
 
-static void an_option_that_is_wrong_is_named(void **state)
+SCRATCH_TEST(an_option_that_is_wrong_is_named)
 {
 	struct options options = no_options;
 	struct config config;
@@ -274,7 +274,7 @@ static void an_option_that_is_wrong_is_named(void **state)
 }
 
 /* --config: no other file is read, and this one must be there. */
-static void a_file_that_was_named_is_the_only_one(void **state)
+SCRATCH_TEST(a_file_that_was_named_is_the_only_one)
 {
 	struct options options = no_options;
 	struct config config;
@@ -295,7 +295,7 @@ static void a_file_that_was_named_is_the_only_one(void **state)
 	assert_int_equal(load(&config, &options), -EINVAL);
 }
 
-static void errors_name_file_and_line(void **state)
+SCRATCH_TEST(errors_name_file_and_line)
 {
 	struct config config;
 	char wanted[128];
@@ -306,7 +306,7 @@ static void errors_name_file_and_line(void **state)
 	assert_non_null(strstr(failure_get()->text, wanted));
 }
 
-static void without_a_home_a_directory_is_needed(void **state)
+TEST(without_a_home_a_directory_is_needed)
 {
 	struct options options = no_options;
 	struct config config;
@@ -319,7 +319,7 @@ static void without_a_home_a_directory_is_needed(void **state)
 	config_free(&config);
 }
 
-static void home_is_the_variable_or_that_of_passwd(void **state)
+TEST(home_is_the_variable_or_that_of_passwd)
 {
 	const struct passwd *user = getpwuid(geteuid());
 
@@ -330,31 +330,4 @@ static void home_is_the_variable_or_that_of_passwd(void **state)
 		assert_string_equal(config_home(), user->pw_dir);
 	else
 		assert_null(config_home());
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_are_those_of_the_manual),
-		cmocka_unit_test(each_key_is_taken),
-		cmocka_unit_test(levels_have_five_names),
-		cmocka_unit_test(the_last_of_log_file_and_syslog_counts),
-		cmocka_unit_test(the_first_home_is_replaced),
-		cmocka_unit_test(wrong_lines_are_told),
-		cmocka_unit_test(a_nul_is_told),
-		cmocka_unit_test(a_line_may_have_any_length),
-		TEST(no_file_is_needed),
-		TEST(the_users_file_overrules_the_systems),
-		TEST(options_overrule_files),
-		TEST(a_log_file_given_turns_syslog_off),
-		TEST(an_option_that_is_wrong_is_named),
-		TEST(a_file_that_was_named_is_the_only_one),
-		TEST(errors_name_file_and_line),
-		cmocka_unit_test(without_a_home_a_directory_is_needed),
-		cmocka_unit_test(home_is_the_variable_or_that_of_passwd),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.config", tests, NULL, NULL);
 }

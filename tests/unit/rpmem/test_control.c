@@ -65,7 +65,7 @@ static const uint8_t *body_of(size_t len, struct control_header *header)
 
 /* --- round trips --- */
 
-static void a_request_for_a_pool_comes_back(void **state)
+TEST(a_request_for_a_pool_comes_back)
 {
 	const struct control_pool_request request = good_request();
 	struct control_pool_request got;
@@ -87,7 +87,7 @@ static void a_request_for_a_pool_comes_back(void **state)
 	assert_string_equal(got.name, "sub/pool.set");
 }
 
-static void attributes_that_are_not_given_come_back_as_zeros(void **state)
+TEST(attributes_that_are_not_given_come_back_as_zeros)
 {
 	static const struct rpmem_pool_attr zero;
 	struct control_pool_request request = good_request(), got;
@@ -104,7 +104,7 @@ static void attributes_that_are_not_given_come_back_as_zeros(void **state)
 	assert_memory_equal(&got.attr, &zero, sizeof(zero));
 }
 
-static void a_reply_comes_back(void **state)
+TEST(a_reply_comes_back)
 {
 	const struct control_pool_reply reply = good_reply();
 	struct control_pool_reply got;
@@ -126,7 +126,7 @@ static void a_reply_comes_back(void **state)
 	assert_memory_equal(&got.attr, &attr, sizeof(attr));
 }
 
-static void set_attr_and_close_come_back(void **state)
+TEST(set_attr_and_close_come_back)
 {
 	struct control_header header;
 	struct rpmem_pool_attr got;
@@ -143,7 +143,7 @@ static void set_attr_and_close_come_back(void **state)
 	assert_int_equal(flags, CONTROL_CLOSE_REMOVE);
 }
 
-static void a_status_comes_with_its_reason(void **state)
+TEST(a_status_comes_with_its_reason)
 {
 	struct control_header header;
 	char reason[CONTROL_REASON_MAX];
@@ -164,7 +164,7 @@ static void a_status_comes_with_its_reason(void **state)
 	assert_true(header.is_reply);
 }
 
-static void a_reason_is_cut_at_its_limit_and_at_control_characters(void **state)
+TEST(a_reason_is_cut_at_its_limit_and_at_control_characters)
 {
 	char text[2 * CONTROL_REASON_MAX], reason[CONTROL_REASON_MAX];
 	struct control_header header;
@@ -187,7 +187,7 @@ static void a_reason_is_cut_at_its_limit_and_at_control_characters(void **state)
 
 /* --- sizes --- */
 
-static void the_header_is_big_endian(void **state)
+TEST(the_header_is_big_endian)
 {
 	static const uint8_t expected[CONTROL_HEADER_BYTES + 4] = {
 		'r', 'p', 'm', 'R', 0, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 1};
@@ -198,7 +198,7 @@ static void the_header_is_big_endian(void **state)
 	assert_memory_equal(frame + 6, "\x01\x04\0\0\x01\x02", 6);
 }
 
-static void a_frame_needs_its_room(void **state)
+TEST(a_frame_needs_its_room)
 {
 	const struct control_pool_request request = good_request();
 	const struct control_pool_reply reply = good_reply();
@@ -214,7 +214,7 @@ static void a_frame_needs_its_room(void **state)
 	assert_int_equal(control_encode_plain(CONTROL_HELLO, false, 1, "why", frame, 18), 0);
 }
 
-static void a_name_has_its_limits(void **state)
+TEST(a_name_has_its_limits)
 {
 	struct control_pool_request request = good_request(), got;
 	struct control_header header;
@@ -235,7 +235,7 @@ static void a_name_has_its_limits(void **state)
 }
 
 /* A body is exactly one: none of its beginnings, and nothing behind it. */
-static void bodies_of_other_sizes_are_refused(void **state)
+TEST(bodies_of_other_sizes_are_refused)
 {
 	const struct control_pool_request request = good_request();
 	const struct control_pool_reply reply = good_reply();
@@ -270,7 +270,7 @@ struct flip {
 	uint8_t value;
 };
 
-static void headers_with_fields_out_of_range_are_refused(void **state)
+TEST(headers_with_fields_out_of_range_are_refused)
 {
 	static const struct {
 		struct flip flip;
@@ -300,7 +300,7 @@ static void headers_with_fields_out_of_range_are_refused(void **state)
 	}
 }
 
-static void limits_of_the_header_are_allowed(void **state)
+TEST(limits_of_the_header_are_allowed)
 {
 	struct control_header header;
 
@@ -313,7 +313,7 @@ static void limits_of_the_header_are_allowed(void **state)
 	assert_int_equal(control_decode_header(frame, &header), -EPROTO);
 }
 
-static void a_request_has_no_status(void **state)
+TEST(a_request_has_no_status)
 {
 	struct control_header header;
 
@@ -321,7 +321,7 @@ static void a_request_has_no_status(void **state)
 	assert_int_equal(control_decode_header(frame, &header), -EPROTO);
 }
 
-static void requests_with_fields_out_of_range_are_refused(void **state)
+TEST(requests_with_fields_out_of_range_are_refused)
 {
 	static const struct flip cases[] = {
 		{12, 0},
@@ -347,7 +347,7 @@ static void requests_with_fields_out_of_range_are_refused(void **state)
 	}
 }
 
-static void requests_for_nothing_are_refused(void **state)
+TEST(requests_for_nothing_are_refused)
 {
 	struct control_pool_request request = good_request(), got;
 	uint8_t *body = frame + CONTROL_HEADER_BYTES;
@@ -366,7 +366,7 @@ static void requests_for_nothing_are_refused(void **state)
 		-EPROTO);
 }
 
-static void attributes_belong_to_create_and_to_their_flag(void **state)
+TEST(attributes_belong_to_create_and_to_their_flag)
 {
 	struct control_pool_request request = good_request(), got;
 	uint8_t *body = frame + CONTROL_HEADER_BYTES;
@@ -379,7 +379,7 @@ static void attributes_belong_to_create_and_to_their_flag(void **state)
 	assert_int_equal(control_decode_pool_request(CONTROL_CREATE, body, len, &got), -EPROTO);
 }
 
-static void replies_with_fields_out_of_range_are_refused(void **state)
+TEST(replies_with_fields_out_of_range_are_refused)
 {
 	static const struct flip cases[] = {
 		{6, '/'},    {6, '%'},	    {6 + 8, ' '}, /* address */
@@ -398,7 +398,7 @@ static void replies_with_fields_out_of_range_are_refused(void **state)
 	}
 }
 
-static void replies_that_give_nothing_are_refused(void **state)
+TEST(replies_that_give_nothing_are_refused)
 {
 	struct control_pool_reply cases[3] = {good_reply(), good_reply(), good_reply()}, got;
 
@@ -413,7 +413,7 @@ static void replies_that_give_nothing_are_refused(void **state)
 	}
 }
 
-static void addresses_are_numeric(void **state)
+TEST(addresses_are_numeric)
 {
 	static const struct {
 		const char *address;
@@ -440,7 +440,7 @@ static void addresses_are_numeric(void **state)
 	}
 }
 
-static void close_has_one_flag(void **state)
+TEST(close_has_one_flag)
 {
 	uint32_t flags;
 
@@ -451,40 +451,11 @@ static void close_has_one_flag(void **state)
 	}
 }
 
-static void foreign_bytes_are_known_by_the_first(void **state)
+TEST(foreign_bytes_are_known_by_the_first)
 {
 	control_encode_close(0, frame, sizeof(frame));
 	for (size_t n = 0; n <= 20; n++)
 		assert_true(control_may_begin(frame, n));
 	assert_false(control_may_begin((const uint8_t *)"R", 1));
 	assert_false(control_may_begin((const uint8_t *)"rpmr", 4));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_for_a_pool_comes_back),
-		cmocka_unit_test(attributes_that_are_not_given_come_back_as_zeros),
-		cmocka_unit_test(a_reply_comes_back),
-		cmocka_unit_test(set_attr_and_close_come_back),
-		cmocka_unit_test(a_status_comes_with_its_reason),
-		cmocka_unit_test(a_reason_is_cut_at_its_limit_and_at_control_characters),
-		cmocka_unit_test(the_header_is_big_endian),
-		cmocka_unit_test(a_frame_needs_its_room),
-		cmocka_unit_test(a_name_has_its_limits),
-		cmocka_unit_test(bodies_of_other_sizes_are_refused),
-		cmocka_unit_test(headers_with_fields_out_of_range_are_refused),
-		cmocka_unit_test(limits_of_the_header_are_allowed),
-		cmocka_unit_test(a_request_has_no_status),
-		cmocka_unit_test(requests_with_fields_out_of_range_are_refused),
-		cmocka_unit_test(requests_for_nothing_are_refused),
-		cmocka_unit_test(attributes_belong_to_create_and_to_their_flag),
-		cmocka_unit_test(replies_with_fields_out_of_range_are_refused),
-		cmocka_unit_test(replies_that_give_nothing_are_refused),
-		cmocka_unit_test(addresses_are_numeric),
-		cmocka_unit_test(close_has_one_flag),
-		cmocka_unit_test(foreign_bytes_are_known_by_the_first),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.control", tests, NULL, NULL);
 }

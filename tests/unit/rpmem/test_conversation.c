@@ -29,7 +29,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void a_reply_is_complete_with_its_last_byte(void **state)
+TEST(a_reply_is_complete_with_its_last_byte, setup)
 {
 	size_t len = plain(CONTROL_CLOSE, EIO, "because");
 
@@ -43,13 +43,13 @@ static void a_reply_is_complete_with_its_last_byte(void **state)
 	assert_memory_equal(conversation_body(&talk), "because", 7);
 }
 
-static void a_reply_may_come_at_once(void **state)
+TEST(a_reply_may_come_at_once, setup)
 {
 	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), 0);
 	assert_true(talk.complete);
 }
 
-static void bytes_where_nothing_is_due_are_refused(void **state)
+TEST(bytes_where_nothing_is_due_are_refused, setup)
 {
 	size_t len = plain(CONTROL_CLOSE, 0, NULL);
 
@@ -59,7 +59,7 @@ static void bytes_where_nothing_is_due_are_refused(void **state)
 	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
 }
 
-static void a_second_reply_is_refused(void **state)
+TEST(a_second_reply_is_refused, setup)
 {
 	size_t len = plain(CONTROL_CLOSE, 0, NULL);
 
@@ -71,7 +71,7 @@ static void a_second_reply_is_refused(void **state)
 	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
 }
 
-static void a_message_of_another_type_is_refused(void **state)
+TEST(a_message_of_another_type_is_refused, setup)
 {
 	for (enum control_type type = CONTROL_HELLO; type < CONTROL_TYPES; type++) {
 		size_t len;
@@ -86,13 +86,13 @@ static void a_message_of_another_type_is_refused(void **state)
 		-EPROTO);
 }
 
-static void a_reply_before_hello_is_refused(void **state)
+TEST(a_reply_before_hello_is_refused, setup)
 {
 	conversation_begin(&talk);
 	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), -EPROTO);
 }
 
-static void another_version_is_told(void **state)
+TEST(another_version_is_told, setup)
 {
 	plain(CONTROL_CLOSE, 0, NULL);
 	frame[5]++;
@@ -100,7 +100,7 @@ static void another_version_is_told(void **state)
 	assert_non_null(strstr(talk.wrong, "version"));
 }
 
-static void what_a_shell_prints_is_shown(void **state)
+TEST(what_a_shell_prints_is_shown, setup)
 {
 	static const char motd[] = "Welcome to\033 node 7\nhave fun";
 
@@ -109,7 +109,7 @@ static void what_a_shell_prints_is_shown(void **state)
 	assert_non_null(strstr(talk.wrong, "'Welcome to? node 7'"));
 }
 
-static void junk_is_known_before_a_header_is_there(void **state)
+TEST(junk_is_known_before_a_header_is_there, setup)
 {
 	conversation_begin(&talk);
 	assert_int_equal(conversation_take(&talk, (const uint8_t *)"rp", 2), 0);
@@ -117,7 +117,7 @@ static void junk_is_known_before_a_header_is_there(void **state)
 	assert_non_null(strstr(talk.wrong, "'rpm!'"));
 }
 
-static void the_longest_body_fits(void **state)
+TEST(the_longest_body_fits, setup)
 {
 	static uint8_t longest[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
 
@@ -130,22 +130,4 @@ static void the_longest_body_fits(void **state)
 					  sizeof(longest) - i < 4096 ? sizeof(longest) - i : 4096),
 			0);
 	assert_true(talk.complete);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_reply_is_complete_with_its_last_byte, setup),
-		cmocka_unit_test_setup(a_reply_may_come_at_once, setup),
-		cmocka_unit_test_setup(bytes_where_nothing_is_due_are_refused, setup),
-		cmocka_unit_test_setup(a_second_reply_is_refused, setup),
-		cmocka_unit_test_setup(a_message_of_another_type_is_refused, setup),
-		cmocka_unit_test_setup(a_reply_before_hello_is_refused, setup),
-		cmocka_unit_test_setup(another_version_is_told, setup),
-		cmocka_unit_test_setup(what_a_shell_prints_is_shown, setup),
-		cmocka_unit_test_setup(junk_is_known_before_a_header_is_there, setup),
-		cmocka_unit_test_setup(the_longest_body_fits, setup),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.conversation", tests, NULL, NULL);
 }

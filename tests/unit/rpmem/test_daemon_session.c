@@ -167,7 +167,7 @@ static void assert_no_more(void)
 
 /* --- sessions ------------------------------------------------------------------ */
 
-static void a_pool_is_created_and_closed(void **state)
+TEST(a_pool_is_created_and_closed, set_up)
 {
 	struct control_pool_reply reply;
 
@@ -190,7 +190,7 @@ static void a_pool_is_created_and_closed(void **state)
 					"rdma lanes 4 at 192.0.2.7; lanes end; close; ");
 }
 
-static void a_pool_is_opened_with_its_attributes(void **state)
+TEST(a_pool_is_opened_with_its_attributes, set_up)
 {
 	memcpy(fake.attr.signature, "ABCDEFG", 8);
 	ask_for_pool(CONTROL_OPEN, CONTROL_TCP, 1);
@@ -202,7 +202,7 @@ static void a_pool_is_opened_with_its_attributes(void **state)
 					"tcp lanes 1 at 192.0.2.7; lanes end; close; ");
 }
 
-static void lanes_are_as_many_as_this_host_allows(void **state)
+TEST(lanes_are_as_many_as_this_host_allows, set_up)
 {
 	fake.most = 7;
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, UINT32_MAX);
@@ -211,7 +211,7 @@ static void lanes_are_as_many_as_this_host_allows(void **state)
 	assert_int_equal(take_pool(CONTROL_OPEN).nlanes, 7);
 }
 
-static void attributes_are_set(void **state)
+TEST(attributes_are_set, set_up)
 {
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	ask_for_attr("NEWONE");
@@ -232,14 +232,14 @@ static void assert_ends_with(const char *end)
 	assert_string_equal(fake.calls + strlen(fake.calls) - strlen(end), end);
 }
 
-static void new_parts_go_with_a_client_that_is_gone(void **state)
+TEST(new_parts_go_with_a_client_that_is_gone, set_up)
 {
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 	assert_int_equal(run(), SESSION_GONE);
 	assert_ends_with("lanes end; close remove; ");
 }
 
-static void new_parts_stay_after_the_first_persist(void **state)
+TEST(new_parts_stay_after_the_first_persist, set_up)
 {
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 	ask_plainly(CONTROL_PERSISTED, false);
@@ -251,7 +251,7 @@ static void new_parts_stay_after_the_first_persist(void **state)
 	assert_no_more();
 }
 
-static void parts_of_an_opened_pool_stay(void **state)
+TEST(parts_of_an_opened_pool_stay, set_up)
 {
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	assert_int_equal(run(), SESSION_GONE);
@@ -263,7 +263,7 @@ static void parts_of_an_opened_pool_stay(void **state)
 	assert_ends_with("lanes end; close; ");
 }
 
-static void new_parts_go_on_request(void **state)
+TEST(new_parts_go_on_request, set_up)
 {
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 	ask_plainly(CONTROL_PERSISTED, false);
@@ -272,7 +272,7 @@ static void new_parts_go_on_request(void **state)
 	assert_ends_with("lanes end; close remove; ");
 }
 
-static void new_parts_go_where_there_are_no_lanes(void **state)
+TEST(new_parts_go_where_there_are_no_lanes, set_up)
 {
 	fake.lanes_answer = -ECONNABORTED;
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
@@ -285,7 +285,7 @@ static void new_parts_go_where_there_are_no_lanes(void **state)
 }
 
 /* The daemon of a client that was killed has not noticed yet. */
-static void a_locked_pool_is_tried_again(void **state)
+TEST(a_locked_pool_is_tried_again, set_up)
 {
 	fake.busy_tries = 3;
 	fake.busy_wait_ms = 60000;
@@ -297,7 +297,7 @@ static void a_locked_pool_is_tried_again(void **state)
 	assert_int_equal(fake.busy_tries, 0);
 }
 
-static void a_pool_that_stays_locked_is_told(void **state)
+TEST(a_pool_that_stays_locked_is_told, set_up)
 {
 	fake.busy_tries = 1000;
 	fake.busy_wait_ms = 100;
@@ -310,7 +310,7 @@ static void a_pool_that_stays_locked_is_told(void **state)
 
 /* --- what is refused ---------------------------------------------------------------- */
 
-static void a_failure_is_told_with_its_reason(void **state)
+TEST(a_failure_is_told_with_its_reason, set_up)
 {
 	fake.create_answer = -ENOENT;
 	fake.open_answer = -EBUSY;
@@ -324,7 +324,7 @@ static void a_failure_is_told_with_its_reason(void **state)
 	assert_null(strstr(fake.calls, "close"));
 }
 
-static void a_session_has_one_pool(void **state)
+TEST(a_session_has_one_pool, set_up)
 {
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
@@ -336,7 +336,7 @@ static void a_session_has_one_pool(void **state)
 					"rdma lanes 1 at 192.0.2.7; lanes end; close; ");
 }
 
-static void attributes_need_a_pool(void **state)
+TEST(attributes_need_a_pool, set_up)
 {
 	ask_for_attr("NEWONE");
 	run();
@@ -345,7 +345,7 @@ static void attributes_need_a_pool(void **state)
 	assert_string_equal(fake.calls, "");
 }
 
-static void a_refused_session_is_told_why(void **state)
+TEST(a_refused_session_is_told_why, set_up)
 {
 	char text[CONTROL_REASON_MAX];
 	const uint8_t *body;
@@ -373,7 +373,7 @@ static void assert_violated(void)
 	assert_no_more();
 }
 
-static void damaged_headers_end_the_session(void **state)
+TEST(damaged_headers_end_the_session, set_up)
 {
 	/* a byte of: magic, type, type, body length */
 	static const struct {
@@ -390,7 +390,7 @@ static void damaged_headers_end_the_session(void **state)
 	}
 }
 
-static void another_version_is_told_which_this_one_is(void **state)
+TEST(another_version_is_told_which_this_one_is, set_up)
 {
 	const uint8_t *body;
 	size_t len;
@@ -402,7 +402,7 @@ static void another_version_is_told_which_this_one_is(void **state)
 	assert_int_equal(take(CONTROL_OPEN, true, &body, &len), EPROTONOSUPPORT);
 }
 
-static void requests_of_no_client_end_the_session(void **state)
+TEST(requests_of_no_client_end_the_session, set_up)
 {
 	/* there is no pool that could have been persisted */
 	static const enum control_type types[] = {CONTROL_HELLO, CONTROL_CLOSE, CONTROL_PERSISTED};
@@ -415,7 +415,7 @@ static void requests_of_no_client_end_the_session(void **state)
 }
 
 /* Each byte of the body's fixed part damaged in turn: never more than a refused request. */
-static void damaged_bodies_reach_no_pool_of_another_name(void **state)
+TEST(damaged_bodies_reach_no_pool_of_another_name, set_up)
 {
 	size_t bytes;
 
@@ -431,7 +431,7 @@ static void damaged_bodies_reach_no_pool_of_another_name(void **state)
 	}
 }
 
-static void a_request_that_is_cut_is_not_performed(void **state)
+TEST(a_request_that_is_cut_is_not_performed, set_up)
 {
 	size_t bytes;
 
@@ -446,7 +446,7 @@ static void a_request_that_is_cut_is_not_performed(void **state)
 	}
 }
 
-static void random_bytes_end_the_session(void **state)
+TEST(random_bytes_end_the_session, set_up)
 {
 	uint64_t random = 1;
 
@@ -468,33 +468,4 @@ static void random_bytes_end_the_session(void **state)
 		if (strstr(fake.calls, "lanes ") != NULL)
 			assert_ends_with("lanes end; close; ");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_pool_is_created_and_closed, set_up),
-		cmocka_unit_test_setup(a_pool_is_opened_with_its_attributes, set_up),
-		cmocka_unit_test_setup(lanes_are_as_many_as_this_host_allows, set_up),
-		cmocka_unit_test_setup(attributes_are_set, set_up),
-		cmocka_unit_test_setup(new_parts_go_with_a_client_that_is_gone, set_up),
-		cmocka_unit_test_setup(new_parts_stay_after_the_first_persist, set_up),
-		cmocka_unit_test_setup(parts_of_an_opened_pool_stay, set_up),
-		cmocka_unit_test_setup(new_parts_go_on_request, set_up),
-		cmocka_unit_test_setup(new_parts_go_where_there_are_no_lanes, set_up),
-		cmocka_unit_test_setup(a_locked_pool_is_tried_again, set_up),
-		cmocka_unit_test_setup(a_pool_that_stays_locked_is_told, set_up),
-		cmocka_unit_test_setup(a_failure_is_told_with_its_reason, set_up),
-		cmocka_unit_test_setup(a_session_has_one_pool, set_up),
-		cmocka_unit_test_setup(attributes_need_a_pool, set_up),
-		cmocka_unit_test_setup(a_refused_session_is_told_why, set_up),
-		cmocka_unit_test_setup(damaged_headers_end_the_session, set_up),
-		cmocka_unit_test_setup(another_version_is_told_which_this_one_is, set_up),
-		cmocka_unit_test_setup(requests_of_no_client_end_the_session, set_up),
-		cmocka_unit_test_setup(damaged_bodies_reach_no_pool_of_another_name, set_up),
-		cmocka_unit_test_setup(a_request_that_is_cut_is_not_performed, set_up),
-		cmocka_unit_test_setup(random_bytes_end_the_session, set_up),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.daemon_session", tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void size_and_alignment_are_read(void **state)
+TEST(size_and_alignment_are_read, setup, scratch_teardown)
 {
 	struct devdax devdax;
 
@@ -38,7 +38,7 @@ static void size_and_alignment_are_read(void **state)
 }
 
 /* Only the type nd_pmem shows persistent memory: not another type, and not a missing one. */
-static void persistence_is_that_of_the_region(void **state)
+TEST(persistence_is_that_of_the_region, setup, scratch_teardown)
 {
 	static const char *const others[] = {
 		"nd_volatile\n",	"nd_blk\n", "nd_pmem2\n", "nd_pme\n", "\n", "",
@@ -59,7 +59,7 @@ static void persistence_is_that_of_the_region(void **state)
 }
 
 /* As Linux 6.12 shows them: the firmware's special-purpose memory, and volatile memory of CXL. */
-static void memory_of_no_region_is_volatile(void **state)
+TEST(memory_of_no_region_is_volatile, setup, scratch_teardown)
 {
 	static const char *const places[][2] = {
 		{"devices/platform/hmem.0/dax1.0", "../../../../bus/dax"},
@@ -83,7 +83,7 @@ static void memory_of_no_region_is_volatile(void **state)
 	}
 }
 
-static void other_devices_are_refused(void **state)
+TEST(other_devices_are_refused, setup, scratch_teardown)
 {
 	struct devdax devdax;
 
@@ -97,7 +97,7 @@ static void other_devices_are_refused(void **state)
 	assert_int_equal(devdax_read(DEVDAX_SYSFS, makedev(1, 3), &devdax), -ENODEV);
 }
 
-static void a_device_without_memory_is_refused(void **state)
+TEST(a_device_without_memory_is_refused, setup, scratch_teardown)
 {
 	struct devdax devdax;
 
@@ -109,7 +109,7 @@ static void a_device_without_memory_is_refused(void **state)
 }
 
 /* In the file of a test the value that was read is overwritten by the one that flushes. */
-static void deep_flush_writes_to_the_region(void **state)
+TEST(deep_flush_writes_to_the_region, setup, scratch_teardown)
 {
 	char text[8];
 
@@ -119,7 +119,7 @@ static void deep_flush_writes_to_the_region(void **state)
 	assert_string_equal(text, "1");
 }
 
-static void a_platform_that_needs_none_gets_none(void **state)
+TEST(a_platform_that_needs_none_gets_none, setup, scratch_teardown)
 {
 	char text[8], path[PATH_MAX];
 
@@ -132,7 +132,7 @@ static void a_platform_that_needs_none_gets_none(void **state)
 }
 
 /* As any user but root, for whom no permission counts. */
-static void a_flush_that_is_forbidden_is_told(void **state)
+TEST(a_flush_that_is_forbidden_is_told, setup, scratch_teardown)
 {
 	char path[PATH_MAX];
 	int ret;
@@ -145,18 +145,4 @@ static void a_flush_that_is_forbidden_is_told(void **state)
 	if (getuid() == 0)
 		assert_int_equal(seteuid(0), 0);
 	assert_int_equal(ret, -EACCES);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(persistence_is_that_of_the_region),    TEST(memory_of_no_region_is_volatile),
-		TEST(size_and_alignment_are_read),	    TEST(other_devices_are_refused),
-		TEST(a_device_without_memory_is_refused),   TEST(deep_flush_writes_to_the_region),
-		TEST(a_platform_that_needs_none_gets_none), TEST(a_flush_that_is_forbidden_is_told),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.devdax", tests, NULL, NULL);
 }

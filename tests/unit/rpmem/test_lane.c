@@ -236,7 +236,7 @@ static void assert_sent(const char *notes)
 
 /* --- what is sent ---------------------------------------------------------------------- */
 
-static void a_small_persist_is_one_message(void **state)
+TEST(a_small_persist_is_one_message, apm_that_tears_words, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
 	assert_sent("d 4096+64; ");
@@ -244,8 +244,9 @@ static void a_small_persist_is_one_message(void **state)
 	assert_sent("d 5000+8192; ");
 	assert_int_equal(fake.unanswered, 0);
 }
+TEST_AGAIN(a_small_persist_is_one_message, gpspm, tear_down)
 
-static void apm_flushes_what_was_written(void **state)
+TEST(apm_flushes_what_was_written, apm, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 8192, 64, true), 0);
 	assert_sent("w 8192+64; f 8192-8256 wait; ");
@@ -258,7 +259,7 @@ static void apm_flushes_what_was_written(void **state)
 	assert_sent("");
 }
 
-static void apm_writes_words_whatever_is_asked(void **state)
+TEST(apm_writes_words_whatever_is_asked, apm, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 8192, 64, false), 0);
 	assert_sent("w 8192+64; f 8192-8256 wait; ");
@@ -270,7 +271,7 @@ static void apm_writes_words_whatever_is_asked(void **state)
 }
 
 /* The packets of one write may end wherever its begin leads to. */
-static void a_transfer_from_within_a_word_begins_with_a_short_write(void **state)
+TEST(a_transfer_from_within_a_word_begins_with_a_short_write, apm, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 8195, 5, false), 0);
 	assert_sent("w 8195+5; f 8195-8200 wait; ");
@@ -283,7 +284,7 @@ static void a_transfer_from_within_a_word_begins_with_a_short_write(void **state
 }
 
 /* A flush of all that is between could take the device long. */
-static void far_writes_are_flushed_one_by_one(void **state)
+TEST(far_writes_are_flushed_one_by_one, apm, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), 0);
 	assert_int_equal(lanes_flush(lanes, 0, 33554432, 8, true), 0);
@@ -292,7 +293,7 @@ static void far_writes_are_flushed_one_by_one(void **state)
 }
 
 /* RDMA has 32 bits for the length of a flush. */
-static void a_long_range_is_flushed_in_pieces(void **state)
+TEST(a_long_range_is_flushed_in_pieces, apm, tear_down)
 {
 	lanes->write_max = SIZE_MAX / 2;
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 5368709120, true), 0);
@@ -301,7 +302,7 @@ static void a_long_range_is_flushed_in_pieces(void **state)
 		    "f 4294971392-5368713216 wait; ");
 }
 
-static void gpspm_asks_for_ranges(void **state)
+TEST(gpspm_asks_for_ranges, gpspm, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
 	assert_int_equal(lanes_flush(lanes, 0, 8256, 64, true), 0); /* touches the first */
@@ -314,7 +315,7 @@ static void gpspm_asks_for_ranges(void **state)
 	assert_sent("w 8192+64; w 4096+8; w 8180+12; w 8192+4; r 8180+76 4096+8 ; ");
 }
 
-static void full_ranges_are_asked_for_early(void **state)
+TEST(full_ranges_are_asked_for_early, gpspm, tear_down)
 {
 	char *early;
 
@@ -327,13 +328,14 @@ static void full_ranges_are_asked_for_early(void **state)
 	assert_non_null(strstr(fake.notes, "p 7296+8; "));
 }
 
-static void large_data_are_copied_and_persisted_once(void **state)
+TEST(large_data_are_copied_and_persisted_once, apm_that_tears_words, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 20000, false), 0);
 	assert_sent("c 4096+8192; c 12288+8192; c 20480+3616; p 4096+20000; ");
 }
+TEST_AGAIN(large_data_are_copied_and_persisted_once, gpspm, tear_down)
 
-static void flushes_of_copied_data_overlap(void **state)
+TEST(flushes_of_copied_data_overlap, gpspm, tear_down)
 {
 	for (size_t i = 0; i < 20; i++)
 		assert_int_equal(lanes_flush(lanes, 0, 4096 + i * 64, 64, false), 0);
@@ -344,7 +346,7 @@ static void flushes_of_copied_data_overlap(void **state)
 }
 
 /* With APM over iWARP, too: a CPU of the target copied them, which no device flushes. */
-static void copied_data_are_asked_for(void **state)
+TEST(copied_data_are_asked_for, apm_that_tears_words, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
@@ -352,7 +354,7 @@ static void copied_data_are_asked_for(void **state)
 	assert_sent("c 4096+64; w 8192+64; p 4096+64; f 8192-8256 wait; ");
 }
 
-static void what_was_flushed_is_durable_before_a_persist(void **state)
+TEST(what_was_flushed_is_durable_before_a_persist, apm_that_tears_words, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
@@ -365,7 +367,7 @@ static void what_was_flushed_is_durable_before_a_persist(void **state)
 	assert_sent("w 8192+64; f 8192-8256 wait; w 4096+64; deep 4096+64; ");
 }
 
-static void tcp_copies_by_words_whatever_is_asked(void **state)
+TEST(tcp_copies_by_words_whatever_is_asked, tcp, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 20000, false), 0);
 	assert_int_equal(lanes_drain(lanes, 0), 0);
@@ -374,7 +376,7 @@ static void tcp_copies_by_words_whatever_is_asked(void **state)
 	assert_sent("d 4096+64; ");
 }
 
-static void reads_wait_for_answers(void **state)
+TEST(reads_wait_for_answers, gpspm, tear_down)
 {
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
 	assert_int_equal(lanes_read(lanes, 0, memory, 4096, 64), 0);
@@ -382,7 +384,7 @@ static void reads_wait_for_answers(void **state)
 }
 
 /* Commit records are words: of an aligned one all bytes travel in one piece. */
-static void no_aligned_word_is_split(void **state)
+TEST(no_aligned_word_is_split, gpspm, tear_down)
 {
 	uint64_t random = 1;
 
@@ -411,10 +413,12 @@ static void no_aligned_word_is_split(void **state)
 		fake.notes[0] = '\0';
 	}
 }
+TEST_AGAIN(no_aligned_word_is_split, apm, tear_down)
+TEST_AGAIN(no_aligned_word_is_split, apm_that_tears_words, tear_down)
 
 /* --- connections and ends --------------------------------------------------------------- */
 
-static void lanes_connect_when_first_used(void **state)
+TEST(lanes_connect_when_first_used, gpspm, tear_down)
 {
 	assert_int_equal(fake.connected, 1);
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), 0);
@@ -424,7 +428,7 @@ static void lanes_connect_when_first_used(void **state)
 	assert_int_equal(fake.connected, 2);
 }
 
-static void a_lane_that_does_not_connect_may_try_again(void **state)
+TEST(a_lane_that_does_not_connect_may_try_again, gpspm, tear_down)
 {
 	static const struct {
 		enum cause cause;
@@ -445,7 +449,7 @@ static void a_lane_that_does_not_connect_may_try_again(void **state)
 }
 
 /* The daemon that lane 0 has reached, or the way to it, is gone. */
-static void a_lane_that_cannot_connect_is_a_lost_connection(void **state)
+TEST(a_lane_that_cannot_connect_is_a_lost_connection)
 {
 	static const struct {
 		enum cause cause;
@@ -469,7 +473,7 @@ static void a_lane_that_cannot_connect_is_a_lost_connection(void **state)
 }
 
 /* The errno tells why a pool does not open. */
-static void lane_0_keeps_its_reason(void **state)
+TEST(lane_0_keeps_its_reason, gpspm, tear_down)
 {
 	lanes_close(&lanes);
 	fake.connect_answer = -EIO;
@@ -478,7 +482,7 @@ static void lane_0_keeps_its_reason(void **state)
 	assert_null(lanes);
 }
 
-static void lost_is_lost_for_each_lane(void **state)
+TEST(lost_is_lost_for_each_lane, gpspm, tear_down)
 {
 	failure_set(EXIT_RUN_FAILED, "connection", "the cable is cut");
 	assert_int_equal(lanes_lost(lanes), -ECONNRESET);
@@ -491,7 +495,7 @@ static void lost_is_lost_for_each_lane(void **state)
 	assert_sent("");
 }
 
-static void a_wait_that_is_given_up_is_a_lost_connection(void **state)
+TEST(a_wait_that_is_given_up_is_a_lost_connection, apm, tear_down)
 {
 	fake.write_answer = -ECANCELED;
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), -ECONNRESET);
@@ -501,7 +505,7 @@ static void a_wait_that_is_given_up_is_a_lost_connection(void **state)
 }
 
 /* Its transfers go on and on: it never waits for the device or the daemon. */
-static void a_busy_lane_sees_the_end_of_the_session(void **state)
+TEST(a_busy_lane_sees_the_end_of_the_session)
 {
 	static const bool ways[] = {false, true}; /* copied, written */
 
@@ -515,7 +519,7 @@ static void a_busy_lane_sees_the_end_of_the_session(void **state)
 	}
 }
 
-static void a_failed_range_fails_the_drain_alone(void **state)
+TEST(a_failed_range_fails_the_drain_alone, gpspm, tear_down)
 {
 	fake.status = PERSIST_FAILED;
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EIO);
@@ -526,7 +530,7 @@ static void a_failed_range_fails_the_drain_alone(void **state)
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 }
 
-static void an_answer_to_no_request_is_not_of_the_protocol(void **state)
+TEST(an_answer_to_no_request_is_not_of_the_protocol)
 {
 	static const uint32_t strange[] = {1, LANE_SLOTS, 31, 32, UINT32_MAX};
 
@@ -539,7 +543,7 @@ static void an_answer_to_no_request_is_not_of_the_protocol(void **state)
 	}
 }
 
-static void a_daemon_without_lanes_is_refused(void **state)
+TEST(a_daemon_without_lanes_is_refused, gpspm, tear_down)
 {
 	const struct control_pool_reply daemon = {.port = 1, .pool_size = 4096};
 	const struct lanes_cfg cfg = {.host = "host",
@@ -552,42 +556,4 @@ static void a_daemon_without_lanes_is_refused(void **state)
 
 	assert_int_equal(lanes_open(&none, &cfg), -EPROTO);
 	assert_null(none);
-}
-
-int main(void)
-{
-#define TEST(name, method) cmocka_unit_test_setup_teardown(name, method, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_small_persist_is_one_message, apm_that_tears_words),
-		TEST(a_small_persist_is_one_message, gpspm),
-		TEST(apm_flushes_what_was_written, apm),
-		TEST(far_writes_are_flushed_one_by_one, apm),
-		TEST(a_long_range_is_flushed_in_pieces, apm),
-		TEST(gpspm_asks_for_ranges, gpspm),
-		TEST(full_ranges_are_asked_for_early, gpspm),
-		TEST(large_data_are_copied_and_persisted_once, apm_that_tears_words),
-		TEST(large_data_are_copied_and_persisted_once, gpspm),
-		TEST(flushes_of_copied_data_overlap, gpspm),
-		TEST(copied_data_are_asked_for, apm_that_tears_words),
-		TEST(what_was_flushed_is_durable_before_a_persist, apm_that_tears_words),
-		TEST(apm_writes_words_whatever_is_asked, apm),
-		TEST(a_transfer_from_within_a_word_begins_with_a_short_write, apm),
-		TEST(tcp_copies_by_words_whatever_is_asked, tcp),
-		TEST(reads_wait_for_answers, gpspm),
-		TEST(no_aligned_word_is_split, gpspm),
-		TEST(no_aligned_word_is_split, apm),
-		TEST(no_aligned_word_is_split, apm_that_tears_words),
-		TEST(lanes_connect_when_first_used, gpspm),
-		TEST(a_lane_that_does_not_connect_may_try_again, gpspm),
-		TEST(lost_is_lost_for_each_lane, gpspm),
-		TEST(a_wait_that_is_given_up_is_a_lost_connection, apm),
-		cmocka_unit_test(a_busy_lane_sees_the_end_of_the_session),
-		TEST(a_failed_range_fails_the_drain_alone, gpspm),
-		cmocka_unit_test(a_lane_that_cannot_connect_is_a_lost_connection),
-		TEST(lane_0_keeps_its_reason, gpspm),
-		cmocka_unit_test(an_answer_to_no_request_is_not_of_the_protocol),
-		TEST(a_daemon_without_lanes_is_refused, gpspm),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.lane", tests, NULL, NULL);
 }

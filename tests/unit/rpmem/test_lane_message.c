@@ -11,7 +11,7 @@
 static const struct lane_request sample = {LANE_DEEP, 0x01020304, 0x1122334455667788ULL,
 					   0xfedcba9876543210ULL};
 
-static void a_request_is_little_endian(void **state)
+TEST(a_request_is_little_endian)
 {
 	static const uint8_t expected[LANE_REQUEST_BYTES] = {
 		3,    0,    0,	  0,	4,    3,    2,	  1,	0x88, 0x77, 0x66, 0x55,
@@ -22,7 +22,7 @@ static void a_request_is_little_endian(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-static void each_operation_comes_back(void **state)
+TEST(each_operation_comes_back)
 {
 	uint8_t bytes[LANE_REQUEST_BYTES];
 	struct lane_request got;
@@ -39,7 +39,7 @@ static void each_operation_comes_back(void **state)
 	}
 }
 
-static void other_operations_are_refused(void **state)
+TEST(other_operations_are_refused)
 {
 	uint8_t bytes[LANE_REQUEST_BYTES];
 	struct lane_request got;
@@ -56,7 +56,7 @@ static void other_operations_are_refused(void **state)
 	}
 }
 
-static void data_to_persist_has_a_limit(void **state)
+TEST(data_to_persist_has_a_limit)
 {
 	struct lane_request request = {LANE_PERSIST_DATA, 0, 0, LANE_DATA_MAX + 1}, got;
 	uint8_t bytes[LANE_REQUEST_BYTES];
@@ -68,7 +68,7 @@ static void data_to_persist_has_a_limit(void **state)
 	assert_int_equal(lane_decode_request(bytes, &got), 0);
 }
 
-static void ranges_are_whole(void **state)
+TEST(ranges_are_whole)
 {
 	struct lane_request request = {LANE_PERSIST_RANGES, 0, 0, LANE_DATA_MAX}, got;
 	static const uint64_t wrong[] = {1, 8, 15, 17, LANE_DATA_MAX - 8, LANE_DATA_MAX + 16};
@@ -83,7 +83,7 @@ static void ranges_are_whole(void **state)
 	}
 }
 
-static void a_range_comes_back(void **state)
+TEST(a_range_comes_back)
 {
 	static const uint8_t expected[LANE_RANGE_BYTES] = {2, 1, 0, 0, 0, 0, 0, 0x80, 64};
 	const struct lane_range range = {0x8000000000000102ULL, 64};
@@ -97,7 +97,7 @@ static void a_range_comes_back(void **state)
 	assert_int_equal(got.length, 64);
 }
 
-static void an_answer_comes_back(void **state)
+TEST(an_answer_comes_back)
 {
 	static const uint8_t expected[LANE_ANSWER_BYTES] = {4, 3, 2, 1, 2, 0, 0, 0};
 	const struct lane_answer answer = {0x01020304, PERSIST_FAILED};
@@ -111,7 +111,7 @@ static void an_answer_comes_back(void **state)
 	assert_int_equal(got.status, PERSIST_FAILED);
 }
 
-static void other_statuses_are_refused(void **state)
+TEST(other_statuses_are_refused)
 {
 	uint8_t bytes[LANE_ANSWER_BYTES] = {0, 0, 0, 0, PERSIST_STATUSES};
 	struct lane_answer got;
@@ -120,20 +120,4 @@ static void other_statuses_are_refused(void **state)
 	bytes[4] = 0;
 	bytes[7] = 1;
 	assert_int_equal(lane_decode_answer(bytes, &got), -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_is_little_endian),
-		cmocka_unit_test(each_operation_comes_back),
-		cmocka_unit_test(other_operations_are_refused),
-		cmocka_unit_test(data_to_persist_has_a_limit),
-		cmocka_unit_test(ranges_are_whole),
-		cmocka_unit_test(a_range_comes_back),
-		cmocka_unit_test(an_answer_comes_back),
-		cmocka_unit_test(other_statuses_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.lane_message", tests, NULL, NULL);
 }

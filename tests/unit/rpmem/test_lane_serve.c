@@ -113,7 +113,7 @@ static void assert_untouched_except(size_t offset, size_t length)
 	}
 }
 
-static void data_are_copied_and_made_durable(void **state)
+TEST(data_are_copied_and_made_durable, set_up)
 {
 	/* each place of the begin and of the end within a word */
 	for (size_t offset = HEADER; offset < HEADER + 8; offset++) {
@@ -130,14 +130,14 @@ static void data_are_copied_and_made_durable(void **state)
 	}
 }
 
-static void a_whole_request_of_data_is_copied(void **state)
+TEST(a_whole_request_of_data_is_copied, set_up)
 {
 	assert_int_equal(served(LANE_PERSIST_DATA, 3, LANE_DATA_MAX, LANE_DATA_MAX), PERSIST_DONE);
 	assert_memory_equal(MEMORY + 3, message + LANE_REQUEST_BYTES, LANE_DATA_MAX);
 	assert_untouched_except(3, LANE_DATA_MAX);
 }
 
-static void a_write_is_not_durable_yet(void **state)
+TEST(a_write_is_not_durable_yet, set_up)
 {
 	assert_int_equal(served(LANE_WRITE, 100, 1000, 1000), PERSIST_DONE);
 	assert_memory_equal(MEMORY + 100, message + LANE_REQUEST_BYTES, 1000);
@@ -145,7 +145,7 @@ static void a_write_is_not_durable_yet(void **state)
 	assert_int_equal(pool.persisted, 0);
 }
 
-static void a_range_is_made_durable(void **state)
+TEST(a_range_is_made_durable, set_up)
 {
 	assert_int_equal(served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE);
 	assert_int_equal(pool.persisted, 1);
@@ -156,7 +156,7 @@ static void a_range_is_made_durable(void **state)
 	assert_untouched_except(0, 0);
 }
 
-static void ranges_outside_the_pool_are_refused(void **state)
+TEST(ranges_outside_the_pool_are_refused, set_up)
 {
 	static const struct {
 		uint64_t offset, length;
@@ -188,7 +188,7 @@ static void ranges_outside_the_pool_are_refused(void **state)
 }
 
 /* librpmem refuses this itself; the header is the daemon's. */
-static void a_header_is_not_written(void **state)
+TEST(a_header_is_not_written, set_up)
 {
 	pool.has_headers = true;
 	assert_int_equal(served(LANE_PERSIST_DATA, HEADER - 1, 1, 1), PERSIST_OUTSIDE);
@@ -206,7 +206,7 @@ static enum persist_status served_ranges(const struct lane_range *ranges, size_t
 	return served(LANE_PERSIST_RANGES, 0, count * LANE_RANGE_BYTES, count * LANE_RANGE_BYTES);
 }
 
-static void each_of_many_ranges_is_made_durable(void **state)
+TEST(each_of_many_ranges_is_made_durable, set_up)
 {
 	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
 	const struct lane_range bad[] = {{SIZE - 1, 2}, {64, 100}, {0, 0}};
@@ -221,7 +221,7 @@ static void each_of_many_ranges_is_made_durable(void **state)
 	assert_untouched_except(0, 0);
 }
 
-static void a_large_range_is_made_durable_in_pieces(void **state)
+TEST(a_large_range_is_made_durable_in_pieces, set_up)
 {
 	pool.size = 3 * LANE_PIECE_BYTES;
 	assert_int_equal(served(LANE_PERSIST, 1, 2 * LANE_PIECE_BYTES + 7, 0), PERSIST_DONE);
@@ -234,7 +234,7 @@ static void a_large_range_is_made_durable_in_pieces(void **state)
 }
 
 /* However much of it is left. */
-static void a_session_that_ends_makes_nothing_more_durable(void **state)
+TEST(a_session_that_ends_makes_nothing_more_durable, set_up)
 {
 	const struct lane_range ranges[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
 
@@ -250,7 +250,7 @@ static void a_session_that_ends_makes_nothing_more_durable(void **state)
 	assert_int_equal(pool.persisted, 1);
 }
 
-static void what_the_system_refuses_is_answered(void **state)
+TEST(what_the_system_refuses_is_answered, set_up)
 {
 	pool.answer = -EIO;
 	assert_int_equal(served(LANE_PERSIST, 0, 1, 0), PERSIST_FAILED);
@@ -258,7 +258,7 @@ static void what_the_system_refuses_is_answered(void **state)
 	assert_int_equal(served(LANE_DEEP, 0, 1, 0), PERSIST_FAILED);
 }
 
-static void messages_of_another_form_are_not_answered(void **state)
+TEST(messages_of_another_form_are_not_answered, set_up)
 {
 	for (size_t bytes = 0; bytes < LANE_REQUEST_BYTES; bytes++)
 		assert_int_equal(unanswered(LANE_PERSIST, 1, bytes), -EPROTO);
@@ -277,7 +277,7 @@ static void messages_of_another_form_are_not_answered(void **state)
 	assert_untouched_except(0, 0);
 }
 
-static void a_read_is_only_checked(void **state)
+TEST(a_read_is_only_checked, set_up)
 {
 	struct lane_request request = {LANE_READ, 0, SIZE - 8, 8};
 
@@ -288,31 +288,10 @@ static void a_read_is_only_checked(void **state)
 }
 
 /* In the page cache each page is stored to, so that msync(2) finds it dirty; bytes stay. */
-static void pages_of_a_file_keep_their_bytes(void **state)
+TEST(pages_of_a_file_keep_their_bytes, set_up)
 {
 	pool.kind = TARGET_FILE;
 	assert_int_equal(served(LANE_PERSIST, 1, SIZE - 1, 0), PERSIST_DONE);
 	assert_int_equal(served(LANE_PERSIST, SIZE, 1, 0), PERSIST_OUTSIDE);
 	assert_untouched_except(0, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(data_are_copied_and_made_durable, set_up),
-		cmocka_unit_test_setup(a_whole_request_of_data_is_copied, set_up),
-		cmocka_unit_test_setup(a_write_is_not_durable_yet, set_up),
-		cmocka_unit_test_setup(a_range_is_made_durable, set_up),
-		cmocka_unit_test_setup(ranges_outside_the_pool_are_refused, set_up),
-		cmocka_unit_test_setup(a_header_is_not_written, set_up),
-		cmocka_unit_test_setup(each_of_many_ranges_is_made_durable, set_up),
-		cmocka_unit_test_setup(a_large_range_is_made_durable_in_pieces, set_up),
-		cmocka_unit_test_setup(a_session_that_ends_makes_nothing_more_durable, set_up),
-		cmocka_unit_test_setup(what_the_system_refuses_is_answered, set_up),
-		cmocka_unit_test_setup(messages_of_another_form_are_not_answered, set_up),
-		cmocka_unit_test_setup(a_read_is_only_checked, set_up),
-		cmocka_unit_test_setup(pages_of_a_file_keep_their_bytes, set_up),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.lane_serve", tests, NULL, NULL);
 }

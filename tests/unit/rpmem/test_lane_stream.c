@@ -116,7 +116,7 @@ static int send_all(void)
 	return lane_stream_send(&stream, &part, 1);
 }
 
-static void idle_connections_are_probed(void **state)
+TEST(idle_connections_are_probed, set_up, tear_down)
 {
 	static const struct {
 		int level, name, expected;
@@ -135,7 +135,7 @@ static void idle_connections_are_probed(void **state)
 	}
 }
 
-static void a_host_that_acknowledges_nothing_is_gone(void **state)
+TEST(a_host_that_acknowledges_nothing_is_gone, set_up, tear_down)
 {
 	info.tcpi_unacked = 1;
 	info.tcpi_last_ack_recv = SILENCE_MS;
@@ -144,7 +144,7 @@ static void a_host_that_acknowledges_nothing_is_gone(void **state)
 }
 
 /* A daemon may be busy for long: the acknowledgements are its kernel's. */
-static void a_peer_that_is_slow_is_waited_for(void **state)
+TEST(a_peer_that_is_slow_is_waited_for, set_up, tear_down)
 {
 	static const struct {
 		unsigned unacked, last_ack_ms;
@@ -166,7 +166,7 @@ static void a_peer_that_is_slow_is_waited_for(void **state)
 }
 
 /* Nothing ever makes it sleep. */
-static void a_busy_stream_sees_the_end(void **state)
+TEST(a_busy_stream_sees_the_end, set_up, tear_down)
 {
 	is_busy = true;
 	assert_int_equal(send_all(), 0);
@@ -178,17 +178,4 @@ static void a_busy_stream_sees_the_end(void **state)
 	pretended = 0;
 	assert_int_equal(lane_stream_receive(&stream, bytes, BYTES, -1), -ECANCELED);
 	assert_in_range(pretended, 1, 8 * MIB);
-}
-
-int main(void)
-{
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(idle_connections_are_probed),
-		T(a_host_that_acknowledges_nothing_is_gone),
-		T(a_peer_that_is_slow_is_waited_for),
-		T(a_busy_stream_sees_the_end),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.lane_stream", tests, NULL, NULL);
 }

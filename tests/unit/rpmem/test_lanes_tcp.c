@@ -93,7 +93,7 @@ static void *send_for_ever(void *fd)
 	return NULL;
 }
 
-static void a_session_ends_in_the_middle_of_a_write(void **state)
+TEST(a_session_ends_in_the_middle_of_a_write)
 {
 	struct pool pool = {0};
 	const struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1", .nlanes = 1};
@@ -114,13 +114,4 @@ static void a_session_ends_in_the_middle_of_a_write(void **state)
 	alarm(0);
 	pthread_join(thread, NULL);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_session_ends_in_the_middle_of_a_write),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.lanes_tcp", tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static int checked(const char *memory, size_t pages)
 	return local_memory_check(memory, pages * (size_t)sysconf(_SC_PAGESIZE));
 }
 
-static void memory_of_all_kinds_is_good(void **state)
+TEST(memory_of_all_kinds_is_good)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *heap = aligned_alloc(page, PAGES * page);
@@ -46,7 +46,7 @@ static void memory_of_all_kinds_is_good(void **state)
 	assert_int_equal(checked(mapped(PROT_READ | PROT_WRITE | PROT_EXEC, 3), PAGES), 0);
 }
 
-static void memory_that_may_not_be_written_is_refused(void **state)
+TEST(memory_that_may_not_be_written_is_refused)
 {
 	for (size_t page = 0; page < PAGES; page++) {
 		assert_int_equal(checked(mapped(PROT_READ, page), PAGES), -EACCES);
@@ -56,7 +56,7 @@ static void memory_that_may_not_be_written_is_refused(void **state)
 	}
 }
 
-static void holes_are_refused(void **state)
+TEST(holes_are_refused)
 {
 	for (size_t page = 0; page < PAGES; page++) {
 		char *memory = mapped(-1, page);
@@ -67,20 +67,8 @@ static void holes_are_refused(void **state)
 	}
 }
 
-static void the_end_of_the_address_space_is_refused(void **state)
+TEST(the_end_of_the_address_space_is_refused)
 {
 	assert_int_equal(local_memory_check((void *)UINTPTR_MAX, 4096), -EFAULT);
 	assert_int_equal(local_memory_check((void *)4096, SIZE_MAX - 8192), -EFAULT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_of_all_kinds_is_good),
-		cmocka_unit_test(memory_that_may_not_be_written_is_refused),
-		cmocka_unit_test(holes_are_refused),
-		cmocka_unit_test(the_end_of_the_address_space_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.local_memory", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static size_t lines_of(const char *file, char text[4096])
 	return lines;
 }
 
-static void a_line_has_time_program_and_level(void **state)
+SCRATCH_TEST(a_line_has_time_program_and_level)
 {
 	char path[PATH_MAX], text[4096], wanted[64];
 	struct stat st;
@@ -60,7 +60,7 @@ static void a_line_has_time_program_and_level(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void levels_beyond_the_one_chosen_are_left_out(void **state)
+SCRATCH_TEST(levels_beyond_the_one_chosen_are_left_out)
 {
 	char path[PATH_MAX], text[4096];
 
@@ -75,7 +75,7 @@ static void levels_beyond_the_one_chosen_are_left_out(void **state)
 }
 
 /* A name that a client chose must not look like a line of ours. */
-static void one_call_is_one_line(void **state)
+SCRATCH_TEST(one_call_is_one_line)
 {
 	char path[PATH_MAX], text[4096];
 
@@ -86,7 +86,7 @@ static void one_call_is_one_line(void **state)
 	assert_non_null(strstr(text, "err: pool a?b?[2J?.set\n"));
 }
 
-static void a_long_line_is_cut(void **state)
+SCRATCH_TEST(a_long_line_is_cut)
 {
 	char path[PATH_MAX], text[4096];
 
@@ -98,7 +98,7 @@ static void a_long_line_is_cut(void **state)
 	assert_non_null(strstr(text, "err: second\n"));
 }
 
-static void lines_are_added_to_what_is_there(void **state)
+SCRATCH_TEST(lines_are_added_to_what_is_there)
 {
 	char path[PATH_MAX], text[4096];
 
@@ -110,14 +110,14 @@ static void lines_are_added_to_what_is_there(void **state)
 	assert_memory_equal(text, "old\n", 4);
 }
 
-static void a_file_that_cannot_be_opened_is_told(void **state)
+TEST(a_file_that_cannot_be_opened_is_told)
 {
 	assert_int_equal(log_open(LOG_TO_FILE, "/none/rpmemd.log", LEVEL_ERR), -ENOENT);
 	assert_non_null(strstr(failure_get()->text, "/none/rpmemd.log"));
 }
 
 /* It has filters of its own. */
-static void syslog_gets_all_levels(void **state)
+TEST(syslog_gets_all_levels)
 {
 	static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG};
 
@@ -131,7 +131,7 @@ static void syslog_gets_all_levels(void **state)
 	log_close();
 }
 
-static void errno_stays(void **state)
+SCRATCH_TEST(errno_stays)
 {
 	char path[PATH_MAX];
 
@@ -140,22 +140,4 @@ static void errno_stays(void **state)
 	log_line(LEVEL_ERR, "x");
 	assert_int_equal(errno, EXDEV);
 	log_close();
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_has_time_program_and_level),
-		TEST(levels_beyond_the_one_chosen_are_left_out),
-		TEST(one_call_is_one_line),
-		TEST(a_long_line_is_cut),
-		TEST(lines_are_added_to_what_is_there),
-		cmocka_unit_test(a_file_that_cannot_be_opened_is_told),
-		cmocka_unit_test(syslog_gets_all_levels),
-		TEST(errno_stays),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.log", tests, NULL, NULL);
 }

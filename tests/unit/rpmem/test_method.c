@@ -28,7 +28,7 @@ static struct method chosen(bool persist_apm, bool is_pmem, bool is_forced,
 }
 
 /* The table of the daemon's manual: requested, and whether the pool is PMem. */
-static void apm_takes_the_wish_and_persistent_memory(void **state)
+TEST(apm_takes_the_wish_and_persistent_memory)
 {
 	assert_int_equal(chosen(true, true, false, VERDICT_APM_READY).method, CONTROL_APM);
 	assert_int_equal(chosen(true, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM);
@@ -36,7 +36,7 @@ static void apm_takes_the_wish_and_persistent_memory(void **state)
 	assert_int_equal(chosen(false, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM);
 }
 
-static void a_verdict_may_forbid_apm(void **state)
+TEST(a_verdict_may_forbid_apm)
 {
 	static const struct {
 		enum readiness_verdict verdict;
@@ -61,13 +61,13 @@ static void a_verdict_may_forbid_apm(void **state)
 }
 
 /* PMEM_IS_PMEM_FORCE=1 is the tests' statement of the operator. */
-static void a_forced_pool_needs_no_verdict(void **state)
+TEST(a_forced_pool_needs_no_verdict)
 {
 	assert_int_equal(chosen(true, true, true, VERDICT_NOT_READY).method, CONTROL_APM);
 	assert_int_equal(chosen(false, true, true, VERDICT_NOT_READY).method, CONTROL_GPSPM);
 }
 
-static void tcp_has_no_apm(void **state)
+TEST(tcp_has_no_apm)
 {
 	const struct method_facts facts = {.persist_apm = true,
 					   .transport = CONTROL_TCP,
@@ -82,7 +82,7 @@ static void tcp_has_no_apm(void **state)
 	assert_false(method_needs_verdict(&facts));
 }
 
-static void only_a_verdict_that_counts_is_asked_for(void **state)
+TEST(only_a_verdict_that_counts_is_asked_for)
 {
 	struct method_facts facts = {
 		.persist_apm = true, .transport = CONTROL_RDMA, .is_pmem = true, .reason = ""};
@@ -175,7 +175,7 @@ static struct method found_for(const char *device, const char *path)
 }
 
 /* Another device of the host may be behind a root port that is ready. */
-static void the_device_of_the_lanes_is_judged(void **state)
+TEST(the_device_of_the_lanes_is_judged)
 {
 	struct method method = found_for("off", "ddio-off");
 
@@ -187,7 +187,7 @@ static void the_device_of_the_lanes_is_judged(void **state)
 }
 
 /* There is no verdict: persist-apm is taken at its word, as for one that is not determined. */
-static void an_unknown_device_is_not_another_one(void **state)
+TEST(an_unknown_device_is_not_another_one)
 {
 	const struct method method = found_for(NULL, "ddio-off");
 
@@ -196,7 +196,7 @@ static void an_unknown_device_is_not_another_one(void **state)
 	assert_non_null(strstr(method.why, "could not be verified: the platform could not be"));
 }
 
-static void the_part_that_allows_least_decides(void **state)
+TEST(the_part_that_allows_least_decides)
 {
 	static const struct {
 		const char *parts[3];
@@ -235,7 +235,7 @@ static void the_part_that_allows_least_decides(void **state)
 }
 
 /* The CPU copies what arrives: nothing that persist-apm states of an RDMA device. */
-static void software_that_is_not_verified_has_no_apm(void **state)
+TEST(software_that_is_not_verified_has_no_apm)
 {
 	struct method method = found_for("rxe0", "unproven");
 
@@ -247,7 +247,7 @@ static void software_that_is_not_verified_has_no_apm(void **state)
 	assert_true(method.method == CONTROL_APM && method.native);
 }
 
-static void the_platform_is_asked_for_a_pool_that_is_pmem(void **state)
+TEST(the_platform_is_asked_for_a_pool_that_is_pmem)
 {
 	struct method method;
 
@@ -264,22 +264,4 @@ static void the_platform_is_asked_for_a_pool_that_is_pmem(void **state)
 	assert_non_null(strstr(method.why, "PMEM_IS_PMEM_FORCE=1"));
 	method_find(NULL, CONTROL_RDMA, "none0", false, &method);
 	assert_int_equal(method.method, CONTROL_GPSPM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(apm_takes_the_wish_and_persistent_memory),
-		cmocka_unit_test(a_verdict_may_forbid_apm),
-		cmocka_unit_test(a_forced_pool_needs_no_verdict),
-		cmocka_unit_test(tcp_has_no_apm),
-		cmocka_unit_test(only_a_verdict_that_counts_is_asked_for),
-		cmocka_unit_test(the_device_of_the_lanes_is_judged),
-		cmocka_unit_test(an_unknown_device_is_not_another_one),
-		cmocka_unit_test(the_part_that_allows_least_decides),
-		cmocka_unit_test(software_that_is_not_verified_has_no_apm),
-		cmocka_unit_test(the_platform_is_asked_for_a_pool_that_is_pmem),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.method", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 /* --- create --------------------------------------------------------------------------- */
 
 /* A4, and the sizes of A18. */
-static void create_gives_the_size_of_the_option(void **state)
+SCRATCH_TEST(create_gives_the_size_of_the_option)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -21,7 +21,7 @@ static void create_gives_the_size_of_the_option(void **state)
 	}
 }
 
-static void parts_are_private_and_have_all_blocks(void **state)
+SCRATCH_TEST(parts_are_private_and_have_all_blocks)
 {
 	struct pool *pool = NULL;
 	struct stat st;
@@ -36,7 +36,7 @@ static void parts_are_private_and_have_all_blocks(void **state)
 }
 
 /* The header of each part, or of the first, or none. */
-static void headers_are_where_the_option_has_them(void **state)
+SCRATCH_TEST(headers_are_where_the_option_has_them)
 {
 	static const bool written[KINDS][2] = {{true, true}, {true, false}, {false, false}};
 
@@ -50,7 +50,7 @@ static void headers_are_where_the_option_has_them(void **state)
 	}
 }
 
-static void parts_follow_each_other_in_memory(void **state)
+SCRATCH_TEST(parts_follow_each_other_in_memory)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -67,7 +67,7 @@ static void parts_follow_each_other_in_memory(void **state)
 }
 
 /* A3. */
-static void create_refuses_a_pool_that_is_too_small(void **state)
+SCRATCH_TEST(create_refuses_a_pool_that_is_too_small)
 {
 	struct pool *pool = NULL;
 
@@ -80,7 +80,7 @@ static void create_refuses_a_pool_that_is_too_small(void **state)
 }
 
 /* A1. */
-static void a_set_that_is_missing_is_told(void **state)
+SCRATCH_TEST(a_set_that_is_missing_is_told)
 {
 	struct pool *pool = NULL;
 
@@ -91,7 +91,7 @@ static void a_set_that_is_missing_is_told(void **state)
 }
 
 /* A2. */
-static void a_set_that_may_not_be_read_is_told(void **state)
+SCRATCH_TEST(a_set_that_may_not_be_read_is_told)
 {
 	struct pool *pool = NULL;
 	char path[PATH_MAX];
@@ -105,7 +105,7 @@ static void a_set_that_may_not_be_read_is_told(void **state)
 	become_root_again();
 }
 
-static void a_part_that_may_not_be_opened_is_told(void **state)
+SCRATCH_TEST(a_part_that_may_not_be_opened_is_told)
 {
 	struct pool *pool = NULL;
 	char path[PATH_MAX];
@@ -122,7 +122,7 @@ static void a_part_that_may_not_be_opened_is_told(void **state)
 	become_root_again();
 }
 
-static void a_set_may_be_in_a_subdirectory(void **state)
+SCRATCH_TEST(a_set_may_be_in_a_subdirectory)
 {
 	struct pool *pool = NULL;
 
@@ -134,7 +134,7 @@ static void a_set_may_be_in_a_subdirectory(void **state)
 }
 
 /* A6, and row 14: the data of a pool without headers stays. */
-static void create_again_depends_on_headers(void **state)
+SCRATCH_TEST(create_again_depends_on_headers)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -158,7 +158,7 @@ static void create_again_depends_on_headers(void **state)
 }
 
 /* A7. */
-static void a_pool_in_use_is_busy(void **state)
+SCRATCH_TEST(a_pool_in_use_is_busy)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL, *other = NULL;
@@ -172,7 +172,7 @@ static void a_pool_in_use_is_busy(void **state)
 }
 
 /* A8: nothing of the other set stays, nothing of the holder changes. */
-static void a_set_that_shares_a_part_is_busy(void **state)
+SCRATCH_TEST(a_set_that_shares_a_part_is_busy)
 {
 	struct pool *pool = NULL, *other = NULL;
 
@@ -189,7 +189,7 @@ static void a_set_that_shares_a_part_is_busy(void **state)
 }
 
 /* A9. */
-static void a_pool_with_headers_needs_attributes(void **state)
+SCRATCH_TEST(a_pool_with_headers_needs_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
 	struct pool *pool = NULL;
@@ -203,7 +203,7 @@ static void a_pool_with_headers_needs_attributes(void **state)
 }
 
 /* A10. */
-static void a_pool_without_headers_takes_no_attributes(void **state)
+SCRATCH_TEST(a_pool_without_headers_takes_no_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
 	struct pool *pool = NULL;
@@ -216,7 +216,7 @@ static void a_pool_without_headers_takes_no_attributes(void **state)
 }
 
 /* Row 8: the bit is a fact of the set, unless the attributes contradict. */
-static void the_bit_of_singlehdr_comes_from_the_set(void **state)
+SCRATCH_TEST(the_bit_of_singlehdr_comes_from_the_set)
 {
 	struct rpmem_pool_attr attr = obj_attr();
 	struct pool *pool = NULL;
@@ -234,7 +234,7 @@ static void the_bit_of_singlehdr_comes_from_the_set(void **state)
 }
 
 /* A35; RPMEM_MIN_PART is 2 MiB. */
-static void sizes_at_their_limits(void **state)
+SCRATCH_TEST(sizes_at_their_limits)
 {
 	struct pool *pool = NULL;
 
@@ -249,7 +249,7 @@ static void sizes_at_their_limits(void **state)
 }
 
 /* As pmempool sync does it, with 8192 bytes. */
-static void a_pool_may_be_larger_than_asked_for(void **state)
+SCRATCH_TEST(a_pool_may_be_larger_than_asked_for)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -265,7 +265,7 @@ static void a_pool_may_be_larger_than_asked_for(void **state)
 
 /* --- a pool in use ---------------------------------------------------------------------- */
 
-static void persist_takes_ranges_within_the_pool(void **state)
+SCRATCH_TEST(persist_takes_ranges_within_the_pool)
 {
 	struct pool *pool = NULL;
 	size_t bytes;
@@ -285,7 +285,7 @@ static void persist_takes_ranges_within_the_pool(void **state)
 	pool_close(&pool, false);
 }
 
-static void pmem_is_what_the_variable_forces(void **state)
+SCRATCH_TEST(pmem_is_what_the_variable_forces)
 {
 	struct pool *pool = NULL;
 
@@ -302,7 +302,7 @@ static void pmem_is_what_the_variable_forces(void **state)
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 }
 
-static void memory_is_refused_unless_forced(void **state)
+SCRATCH_TEST(memory_is_refused_unless_forced)
 {
 	char memory[] = "/dev/shm/rpma-test-XXXXXX", set[256], part[64];
 	struct pool *pool = NULL;
@@ -326,32 +326,4 @@ static void memory_is_refused_unless_forced(void **state)
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 	assert_int_equal(rmdir(memory), 0); /* no part is left */
 	assert_int_equal(kind, TARGET_MEMFILE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create_gives_the_size_of_the_option),
-		TEST(parts_are_private_and_have_all_blocks),
-		TEST(headers_are_where_the_option_has_them),
-		TEST(parts_follow_each_other_in_memory),
-		TEST(create_refuses_a_pool_that_is_too_small),
-		TEST(a_set_that_is_missing_is_told),
-		TEST(a_set_that_may_not_be_read_is_told),
-		TEST(a_part_that_may_not_be_opened_is_told),
-		TEST(a_set_may_be_in_a_subdirectory),
-		TEST(create_again_depends_on_headers),
-		TEST(a_pool_in_use_is_busy),
-		TEST(a_set_that_shares_a_part_is_busy),
-		TEST(a_pool_with_headers_needs_attributes),
-		TEST(a_pool_without_headers_takes_no_attributes),
-		TEST(the_bit_of_singlehdr_comes_from_the_set),
-		TEST(sizes_at_their_limits),
-		TEST(a_pool_may_be_larger_than_asked_for),
-		TEST(persist_takes_ranges_within_the_pool),
-		TEST(pmem_is_what_the_variable_forces),
-		TEST(memory_is_refused_unless_forced),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool", tests, NULL, NULL);
 }

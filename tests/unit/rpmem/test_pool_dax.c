@@ -75,7 +75,7 @@ static struct pool *open_with(bool has_map_sync, const char *force)
 }
 
 /* The range is in two parts. libpmem flushes caches; deep, the kernel is asked as well. */
-static void dax_takes_no_system_call_unless_deep(void **state)
+SCRATCH_TEST(dax_takes_no_system_call_unless_deep)
 {
 	static const struct {
 		bool has_map_sync;
@@ -100,7 +100,7 @@ static void dax_takes_no_system_call_unless_deep(void **state)
 }
 
 /* The node is played by a file; what sysfs has on it is devdax.c's to read. */
-static void device_dax_of_volatile_memory_is_refused_unless_forced(void **state)
+SCRATCH_TEST(device_dax_of_volatile_memory_is_refused_unless_forced)
 {
 	char path[PATH_MAX];
 	struct pool_file file = {.device = 1, .is_volatile = true};
@@ -133,7 +133,7 @@ static void device_dax_of_volatile_memory_is_refused_unless_forced(void **state)
 	free(file.path);
 }
 
-static void a_failed_deep_persist_stays_failed(void **state)
+SCRATCH_TEST(a_failed_deep_persist_stays_failed)
 {
 	struct pool *pool = open_with(true, NULL);
 
@@ -145,15 +145,4 @@ static void a_failed_deep_persist_stays_failed(void **state)
 	assert_int_equal(system_calls.msyncs, 0);
 	assert_int_equal(pool_deep_persist(pool, 2 * MIB, 1), 0);
 	pool_close(&pool, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(dax_takes_no_system_call_unless_deep),
-		TEST(device_dax_of_volatile_memory_is_refused_unless_forced),
-		TEST(a_failed_deep_persist_stays_failed),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_dax", tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void check_create(int ret)
 	assert_true(is_zero_at("b", 0));
 }
 
-static void create_leaves_nothing_behind(void **state)
+SCRATCH_TEST(create_leaves_nothing_behind)
 {
 	attr = obj_attr();
 	memset(attr.uuid, 0, sizeof(attr.uuid));
@@ -143,7 +143,7 @@ static int run_create_on_zeros(void)
 }
 
 /* Cleaning up fails as well, and does not put its own sentence in the place. */
-static void the_first_failure_is_told(void **state)
+SCRATCH_TEST(the_first_failure_is_told)
 {
 	char first[sizeof(failure_get()->text)];
 
@@ -184,7 +184,7 @@ static void check_pool_stays(int ret)
 	pool_close(&pool, false);
 }
 
-static void open_changes_nothing(void **state)
+SCRATCH_TEST(open_changes_nothing)
 {
 	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
 	make_pool("my.set", true);
@@ -204,7 +204,7 @@ static void check_removed(int ret)
 	make_pool("my.set", true);
 }
 
-static void remove_tells_what_is_left(void **state)
+SCRATCH_TEST(remove_tells_what_is_left)
 {
 	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
 	make_pool("my.set", true);
@@ -240,7 +240,7 @@ static void check_attr(int ret)
 	make_pool("my.set", true);
 }
 
-static void set_attr_is_stored_or_fails(void **state)
+SCRATCH_TEST(set_attr_is_stored_or_fails)
 {
 	attr = obj_attr();
 	attr.major = 77;
@@ -250,7 +250,7 @@ static void set_attr_is_stored_or_fails(void **state)
 }
 
 /* The part that failed stays so, whatever is persisted later, its header too. */
-static void a_failure_of_msync_is_told_for_good(void **state)
+SCRATCH_TEST(a_failure_of_msync_is_told_for_good)
 {
 	const struct rpmem_pool_attr changed = obj_attr();
 	struct pool *pool = NULL;
@@ -266,15 +266,4 @@ static void a_failure_of_msync_is_told_for_good(void **state)
 	assert_failed(pool_set_attr(pool, &changed), EIO, "/b");
 	assert_int_equal(pool_persist(pool, MIB, 1), 0);
 	pool_close(&pool, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create_leaves_nothing_behind), TEST(the_first_failure_is_told),
-		TEST(open_changes_nothing),	    TEST(remove_tells_what_is_left),
-		TEST(set_attr_is_stored_or_fails),  TEST(a_failure_of_msync_is_told_for_good),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_failures", tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static struct pool_header decoded(enum golden which)
 	return header;
 }
 
-static void checksums_are_those_of_pmdk(void **state)
+TEST(checksums_are_those_of_pmdk)
 {
 	uint8_t bytes[POOL_HEADER_BYTES];
 
@@ -32,7 +32,7 @@ static void checksums_are_those_of_pmdk(void **state)
 	}
 }
 
-static void headers_come_back_byte_for_byte(void **state)
+TEST(headers_come_back_byte_for_byte)
 {
 	uint8_t golden[POOL_HEADER_BYTES], bytes[POOL_HEADER_BYTES];
 
@@ -47,7 +47,7 @@ static void headers_come_back_byte_for_byte(void **state)
 }
 
 /* The values that `pmempool info` printed of the header. */
-static void fields_are_those_of_the_remote_part(void **state)
+TEST(fields_are_those_of_the_remote_part)
 {
 	static const unsigned char uuid[] = {0xea, 0x33, 0x87, 0x24, 0xb6, 0x47, 0xaa, 0x48,
 					     0x91, 0xeb, 0xe7, 0x9a, 0xfa, 0xa9, 0x35, 0x97};
@@ -70,7 +70,7 @@ static void fields_are_those_of_the_remote_part(void **state)
 }
 
 /* prev_uuid is before next_uuid in the file, and after it in the struct. */
-static void neighbours_are_not_mixed_up(void **state)
+TEST(neighbours_are_not_mixed_up)
 {
 	struct pool_header header = decoded(GOLDEN_REMOTE);
 	uint8_t bytes[POOL_HEADER_BYTES] = {0};
@@ -86,7 +86,7 @@ static void neighbours_are_not_mixed_up(void **state)
 	assert_int_equal(bytes[104], 2);
 }
 
-static void golden_rings_verify(void **state)
+TEST(golden_rings_verify)
 {
 	const struct pool_header single = decoded(GOLDEN_FIRST_4K);
 	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_2),
@@ -98,7 +98,7 @@ static void golden_rings_verify(void **state)
 	assert_int_equal(pool_header_verify("p", ring, 2), -EINVAL);
 }
 
-static void a_pool_made_like_pmdks_has_its_bytes(void **state)
+TEST(a_pool_made_like_pmdks_has_its_bytes)
 {
 	const enum golden which[] = {GOLDEN_RING_4K_1, GOLDEN_RING_4K_2, GOLDEN_RING_4K_3};
 	const struct rpmem_pool_attr attr = decoded(which[0]).attr;
@@ -120,7 +120,7 @@ static void a_pool_made_like_pmdks_has_its_bytes(void **state)
 }
 
 /* The checksum covers them, or not; the shutdown state of PMDK is among them. */
-static void bytes_of_others_stay(void **state)
+TEST(bytes_of_others_stay)
 {
 	static const struct {
 		enum golden which;
@@ -141,7 +141,7 @@ static void bytes_of_others_stay(void **state)
 	}
 }
 
-static void every_covered_bit_counts(void **state)
+TEST(every_covered_bit_counts)
 {
 	uint8_t bytes[POOL_HEADER_BYTES];
 	struct pool_header header;
@@ -157,7 +157,7 @@ static void every_covered_bit_counts(void **state)
 	assert_non_null(strstr(failure_get()->text, "/a"));
 }
 
-static void zeros_are_no_header(void **state)
+TEST(zeros_are_no_header)
 {
 	uint8_t bytes[POOL_HEADER_BYTES] = {0};
 	struct pool_header header;
@@ -170,7 +170,7 @@ static void zeros_are_no_header(void **state)
 }
 
 /* Each field that all headers of a pool share. */
-static void headers_of_two_pools_are_refused(void **state)
+TEST(headers_of_two_pools_are_refused)
 {
 	struct pool_header ring[3];
 	unsigned char *shared[] = {
@@ -200,7 +200,7 @@ static void headers_of_two_pools_are_refused(void **state)
 	}
 }
 
-static void parts_in_another_order_are_refused(void **state)
+TEST(parts_in_another_order_are_refused)
 {
 	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_3),
 					   decoded(GOLDEN_RING_2K_2)};
@@ -209,7 +209,7 @@ static void parts_in_another_order_are_refused(void **state)
 	assert_non_null(strstr(failure_get()->text, "/a: part 1 is not followed by part 2"));
 }
 
-static void create_fills_in_what_is_zero(void **state)
+TEST(create_fills_in_what_is_zero)
 {
 	static const unsigned char zeros[16];
 	struct rpmem_pool_attr attr = {.signature = "ABC", .major = 1};
@@ -232,7 +232,7 @@ static void create_fills_in_what_is_zero(void **state)
 #endif
 }
 
-static void create_keeps_what_is_given(void **state)
+TEST(create_keeps_what_is_given)
 {
 	const struct rpmem_pool_attr attr = decoded(GOLDEN_REMOTE).attr;
 	struct pool_header header;
@@ -244,7 +244,7 @@ static void create_keeps_what_is_given(void **state)
 }
 
 /* A new uuid of the first part changes two fields of the ring beside it. */
-static void change_keeps_the_uuids_of_other_parts(void **state)
+TEST(change_keeps_the_uuids_of_other_parts)
 {
 	struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_2),
 				     decoded(GOLDEN_RING_2K_3)};
@@ -261,26 +261,4 @@ static void change_keeps_the_uuids_of_other_parts(void **state)
 	assert_memory_equal(ring[2].next_part, attr.uuid, 16);
 	assert_memory_equal(ring[1].next_part, old.next_part, 16);
 	assert_int_equal(ring[1].created_s, old.created_s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(checksums_are_those_of_pmdk),
-		cmocka_unit_test(headers_come_back_byte_for_byte),
-		cmocka_unit_test(fields_are_those_of_the_remote_part),
-		cmocka_unit_test(neighbours_are_not_mixed_up),
-		cmocka_unit_test(golden_rings_verify),
-		cmocka_unit_test(a_pool_made_like_pmdks_has_its_bytes),
-		cmocka_unit_test(bytes_of_others_stay),
-		cmocka_unit_test(every_covered_bit_counts),
-		cmocka_unit_test(zeros_are_no_header),
-		cmocka_unit_test(headers_of_two_pools_are_refused),
-		cmocka_unit_test(parts_in_another_order_are_refused),
-		cmocka_unit_test(create_fills_in_what_is_zero),
-		cmocka_unit_test(create_keeps_what_is_given),
-		cmocka_unit_test(change_keeps_the_uuids_of_other_parts),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_header", tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct pool_set set_of(size_t count, enum option option)
 	return (struct pool_set){set_parts, count, option == SINGLEHDR, option == NOHDRS};
 }
 
-static void the_option_decides_on_headers_and_size(void **state)
+TEST(the_option_decides_on_headers_and_size)
 {
 	static const struct {
 		enum option option;
@@ -63,7 +63,7 @@ static void the_option_decides_on_headers_and_size(void **state)
 }
 
 /* What libpmemobj gave as the size of three parts of 8 MiB. */
-static void three_parts_lose_two_headers(void **state)
+TEST(three_parts_lose_two_headers)
 {
 	struct pool_layout_part parts[] = {file(8 * MIB), file(8 * MIB), file(8 * MIB)};
 	const struct pool_set set = set_of(3, NO_OPTION);
@@ -74,7 +74,7 @@ static void three_parts_lose_two_headers(void **state)
 	assert_int_equal(parts[2].offset, 2 * 8 * MIB - PAGE);
 }
 
-static void parts_are_cut_to_whole_pages(void **state)
+TEST(parts_are_cut_to_whole_pages)
 {
 	struct pool_layout_part parts[] = {file(8 * MIB + 1), file(8 * MIB + PAGE - 1)};
 	const struct pool_set set = set_of(2, NOHDRS);
@@ -86,7 +86,7 @@ static void parts_are_cut_to_whole_pages(void **state)
 }
 
 /* RPMEM_MIN_PART is 2 MiB. */
-static void a_part_has_2_mib_at_least(void **state)
+TEST(a_part_has_2_mib_at_least)
 {
 	struct pool_layout_part enough = file(2 * MIB), less = file(2 * MIB - PAGE);
 	const struct pool_set set = set_of(1, NO_OPTION);
@@ -98,7 +98,7 @@ static void a_part_has_2_mib_at_least(void **state)
 	assert_non_null(strstr(failure_get()->text, "/a has 2093056 bytes: expected 2097152"));
 }
 
-static void a_pool_larger_than_memory_is_refused(void **state)
+TEST(a_pool_larger_than_memory_is_refused)
 {
 	struct pool_layout_part parts[] = {file(INT64_MAX), file(INT64_MAX), file(INT64_MAX)};
 	const struct pool_set set = set_of(3, NOHDRS);
@@ -108,7 +108,7 @@ static void a_pool_larger_than_memory_is_refused(void **state)
 	assert_non_null(strstr(failure_get()->text, "/b"));
 }
 
-static void device_dax_is_not_mixed_with_files(void **state)
+TEST(device_dax_is_not_mixed_with_files)
 {
 	struct pool_layout_part parts[] = {dax(8 * MIB, 2 * MIB), file(8 * MIB)};
 	const struct pool_set set = set_of(2, NOHDRS);
@@ -119,7 +119,7 @@ static void device_dax_is_not_mixed_with_files(void **state)
 }
 
 /* A device of 2 MiB alignment cannot be mapped from offset 4096 on. */
-static void several_devices_need_small_alignment_or_an_option(void **state)
+TEST(several_devices_need_small_alignment_or_an_option)
 {
 	static const struct {
 		size_t alignment;
@@ -144,7 +144,7 @@ static void several_devices_need_small_alignment_or_an_option(void **state)
 	}
 }
 
-static void a_device_follows_at_its_own_alignment_only(void **state)
+TEST(a_device_follows_at_its_own_alignment_only)
 {
 	struct pool_layout_part parts[] = {dax(6 * MIB, 2 * MIB), dax(8 * MIB, 4 * MIB)};
 	const struct pool_set set = set_of(2, NOHDRS);
@@ -153,20 +153,4 @@ static void a_device_follows_at_its_own_alignment_only(void **state)
 	assert_int_equal(pool_layout(&set, parts, &bytes), -EINVAL);
 	parts[0].file_bytes = 8 * MIB;
 	assert_int_equal(pool_layout(&set, parts, &bytes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_option_decides_on_headers_and_size),
-		cmocka_unit_test(three_parts_lose_two_headers),
-		cmocka_unit_test(parts_are_cut_to_whole_pages),
-		cmocka_unit_test(a_part_has_2_mib_at_least),
-		cmocka_unit_test(a_pool_larger_than_memory_is_refused),
-		cmocka_unit_test(device_dax_is_not_mixed_with_files),
-		cmocka_unit_test(several_devices_need_small_alignment_or_an_option),
-		cmocka_unit_test(a_device_follows_at_its_own_alignment_only),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_layout", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 /* --- open ------------------------------------------------------------------------------ */
 
-static void open_gives_the_attributes_back(void **state)
+SCRATCH_TEST(open_gives_the_attributes_back)
 {
 	const struct rpmem_pool_attr none = {.major = 0};
 
@@ -29,7 +29,7 @@ static void open_gives_the_attributes_back(void **state)
 }
 
 /* A11. */
-static void open_of_a_pool_never_created_is_told(void **state)
+SCRATCH_TEST(open_of_a_pool_never_created_is_told)
 {
 	struct pool *pool = NULL;
 
@@ -40,7 +40,7 @@ static void open_of_a_pool_never_created_is_told(void **state)
 	}
 }
 
-static void open_refuses_a_pool_that_is_too_small(void **state)
+SCRATCH_TEST(open_refuses_a_pool_that_is_too_small)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -52,7 +52,7 @@ static void open_refuses_a_pool_that_is_too_small(void **state)
 	}
 }
 
-static void open_keeps_every_byte_of_the_header(void **state)
+SCRATCH_TEST(open_keeps_every_byte_of_the_header)
 {
 	uint8_t before[HEAD], after[HEAD];
 	struct pool *pool = NULL;
@@ -67,7 +67,7 @@ static void open_keeps_every_byte_of_the_header(void **state)
 }
 
 /* The checksum of each header covers these. */
-static void open_refuses_corrupt_headers(void **state)
+SCRATCH_TEST(open_refuses_corrupt_headers)
 {
 	static const struct {
 		const char *part;
@@ -91,7 +91,7 @@ static void open_refuses_corrupt_headers(void **state)
 	pool_close(&pool, false);
 }
 
-static void open_refuses_parts_without_headers(void **state)
+SCRATCH_TEST(open_refuses_parts_without_headers)
 {
 	struct pool *pool = NULL;
 
@@ -101,7 +101,7 @@ static void open_refuses_parts_without_headers(void **state)
 	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
 }
 
-static void open_refuses_the_part_of_another_pool(void **state)
+SCRATCH_TEST(open_refuses_the_part_of_another_pool)
 {
 	struct pool *pool = NULL;
 
@@ -114,7 +114,7 @@ static void open_refuses_the_part_of_another_pool(void **state)
 }
 
 /* With the other geometry, headers would be in the midst of the data. */
-static void open_refuses_the_other_option(void **state)
+SCRATCH_TEST(open_refuses_the_other_option)
 {
 	struct pool *pool = NULL;
 
@@ -128,7 +128,7 @@ static void open_refuses_the_other_option(void **state)
 }
 
 /* The header bytes that pmempool wrote, in parts of our size. */
-static void open_takes_a_pool_of_pmempool(void **state)
+SCRATCH_TEST(open_takes_a_pool_of_pmempool)
 {
 	static const enum golden ring[] = {GOLDEN_RING_2K_1, GOLDEN_RING_2K_2, GOLDEN_RING_2K_3};
 	static const char *const names[] = {"a", "b", "c"};
@@ -151,7 +151,7 @@ static void open_takes_a_pool_of_pmempool(void **state)
 
 /* --- attributes (A21) ------------------------------------------------------------------- */
 
-static void set_attr_is_there_when_opened_again(void **state)
+SCRATCH_TEST(set_attr_is_there_when_opened_again)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct rpmem_pool_attr attr = obj_attr(), got;
@@ -174,7 +174,7 @@ static void set_attr_is_there_when_opened_again(void **state)
 }
 
 /* Row 6: zeros are stored, and the pool keeps its headers. */
-static void set_attr_of_zeros_keeps_headers(void **state)
+SCRATCH_TEST(set_attr_of_zeros_keeps_headers)
 {
 	struct rpmem_pool_attr zeros = {.major = 0}, got;
 	struct pool *pool = NULL;
@@ -192,7 +192,7 @@ static void set_attr_of_zeros_keeps_headers(void **state)
 	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/a");
 }
 
-static void set_attr_without_headers_is_refused(void **state)
+SCRATCH_TEST(set_attr_without_headers_is_refused)
 {
 	const struct rpmem_pool_attr attr = obj_attr();
 	struct pool *pool = NULL;
@@ -204,7 +204,7 @@ static void set_attr_without_headers_is_refused(void **state)
 	assert_true(is_zero_at("a", 0));
 }
 
-static void set_attr_of_the_same_values_changes_nothing(void **state)
+SCRATCH_TEST(set_attr_of_the_same_values_changes_nothing)
 {
 	uint8_t before[2][HEAD], after[2][HEAD];
 	struct rpmem_pool_attr attr;
@@ -222,7 +222,7 @@ static void set_attr_of_the_same_values_changes_nothing(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-static void set_attr_refuses_a_bit_that_the_set_lacks(void **state)
+SCRATCH_TEST(set_attr_refuses_a_bit_that_the_set_lacks)
 {
 	struct rpmem_pool_attr attr = obj_attr(), got;
 	struct pool *pool = NULL;
@@ -235,26 +235,4 @@ static void set_attr_refuses_a_bit_that_the_set_lacks(void **state)
 	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
 	assert_int_equal(got.incompat_features, 6);
 	pool_close(&pool, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(open_gives_the_attributes_back),
-		TEST(open_of_a_pool_never_created_is_told),
-		TEST(open_refuses_a_pool_that_is_too_small),
-		TEST(open_keeps_every_byte_of_the_header),
-		TEST(open_refuses_corrupt_headers),
-		TEST(open_refuses_parts_without_headers),
-		TEST(open_refuses_the_part_of_another_pool),
-		TEST(open_refuses_the_other_option),
-		TEST(open_takes_a_pool_of_pmempool),
-		TEST(set_attr_is_there_when_opened_again),
-		TEST(set_attr_of_zeros_keeps_headers),
-		TEST(set_attr_without_headers_is_refused),
-		TEST(set_attr_of_the_same_values_changes_nothing),
-		TEST(set_attr_refuses_a_bit_that_the_set_lacks),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_open", tests, NULL, NULL);
 }

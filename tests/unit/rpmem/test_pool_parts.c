@@ -4,7 +4,7 @@
  */
 #include "pool_scratch.h"
 
-static void create_takes_files_of_zeros(void **state)
+SCRATCH_TEST(create_takes_files_of_zeros)
 {
 	struct pool *pool = NULL;
 
@@ -19,7 +19,7 @@ static void create_takes_files_of_zeros(void **state)
 }
 
 /* They get no header, and no new size. */
-static void a_failed_create_leaves_them_as_they_were(void **state)
+SCRATCH_TEST(a_failed_create_leaves_them_as_they_were)
 {
 	struct pool *pool = NULL;
 
@@ -33,7 +33,7 @@ static void a_failed_create_leaves_them_as_they_were(void **state)
 	assert_int_equal(stat_of("a").st_size, 8 * MIB);
 }
 
-static void close_with_remove_takes_headers_out_of_them(void **state)
+SCRATCH_TEST(close_with_remove_takes_headers_out_of_them)
 {
 	struct pool *pool = NULL;
 
@@ -49,7 +49,7 @@ static void close_with_remove_takes_headers_out_of_them(void **state)
 	pool_close(&pool, false);
 }
 
-static void close_with_remove_spares_a_pool_that_was_opened(void **state)
+SCRATCH_TEST(close_with_remove_spares_a_pool_that_was_opened)
 {
 	struct pool *pool = NULL;
 
@@ -62,7 +62,7 @@ static void close_with_remove_spares_a_pool_that_was_opened(void **state)
 	pool_close(&pool, true);
 }
 
-static void close_with_remove_spares_a_file_put_in_its_place(void **state)
+SCRATCH_TEST(close_with_remove_spares_a_file_put_in_its_place)
 {
 	struct pool *pool = NULL;
 	char from[PATH_MAX], to[PATH_MAX];
@@ -76,7 +76,7 @@ static void close_with_remove_spares_a_file_put_in_its_place(void **state)
 	assert_false(exists("b"));
 }
 
-static void parts_of_another_size_are_refused(void **state)
+SCRATCH_TEST(parts_of_another_size_are_refused)
 {
 	static const size_t sizes[] = {8 * MIB - 1, 8 * MIB + 1, 0, 16 * MIB};
 
@@ -96,7 +96,7 @@ static void parts_of_another_size_are_refused(void **state)
 }
 
 /* A directory, a device, a FIFO, one file twice, and AUTO for what is not a device. */
-static void what_cannot_be_a_part_is_refused(void **state)
+SCRATCH_TEST(what_cannot_be_a_part_is_refused)
 {
 	static const struct {
 		const char *set, *sentence;
@@ -127,7 +127,7 @@ static void what_cannot_be_a_part_is_refused(void **state)
 	assert_int_equal(files_left(), 5);
 }
 
-static void the_same_part_twice_is_refused_when_it_is_new(void **state)
+SCRATCH_TEST(the_same_part_twice_is_refused_when_it_is_new)
 {
 	struct pool *pool = NULL;
 
@@ -136,7 +136,7 @@ static void the_same_part_twice_is_refused_when_it_is_new(void **state)
 	assert_int_equal(files_left(), 1);
 }
 
-static void a_part_in_a_directory_that_is_missing_is_told(void **state)
+SCRATCH_TEST(a_part_in_a_directory_that_is_missing_is_told)
 {
 	struct pool *pool = NULL;
 
@@ -146,7 +146,7 @@ static void a_part_in_a_directory_that_is_missing_is_told(void **state)
 }
 
 /* Nothing is made where a link points to. */
-static void a_dangling_link_is_no_new_part(void **state)
+SCRATCH_TEST(a_dangling_link_is_no_new_part)
 {
 	struct pool *pool = NULL;
 
@@ -155,22 +155,4 @@ static void a_dangling_link_is_no_new_part(void **state)
 	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/link");
 	assert_false(exists("elsewhere"));
 	assert_int_equal(files_left(), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create_takes_files_of_zeros),
-		TEST(a_failed_create_leaves_them_as_they_were),
-		TEST(close_with_remove_takes_headers_out_of_them),
-		TEST(close_with_remove_spares_a_pool_that_was_opened),
-		TEST(close_with_remove_spares_a_file_put_in_its_place),
-		TEST(parts_of_another_size_are_refused),
-		TEST(what_cannot_be_a_part_is_refused),
-		TEST(the_same_part_twice_is_refused_when_it_is_new),
-		TEST(a_part_in_a_directory_that_is_missing_is_told),
-		TEST(a_dangling_link_is_no_new_part),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_parts", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int remove_by_force(const char *name)
 }
 
 /* A22 to A24. */
-static void parts_go_and_the_set_if_asked(void **state)
+SCRATCH_TEST(parts_go_and_the_set_if_asked)
 {
 	static const struct {
 		bool force, with_set;
@@ -49,7 +49,7 @@ static void parts_go_and_the_set_if_asked(void **state)
 }
 
 /* A25; by force, nothing is left to do. */
-static void a_pool_never_created_takes_force(void **state)
+SCRATCH_TEST(a_pool_never_created_takes_force)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		set_write("my.set", kinds[i].set);
@@ -59,7 +59,7 @@ static void a_pool_never_created_takes_force(void **state)
 	}
 }
 
-static void a_missing_part_takes_force(void **state)
+SCRATCH_TEST(a_missing_part_takes_force)
 {
 	char path[PATH_MAX];
 
@@ -76,7 +76,7 @@ static void a_missing_part_takes_force(void **state)
 	}
 }
 
-static void a_corrupt_header_takes_force(void **state)
+SCRATCH_TEST(a_corrupt_header_takes_force)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct pool *pool = NULL;
@@ -91,7 +91,7 @@ static void a_corrupt_header_takes_force(void **state)
 	}
 }
 
-static void a_part_of_another_size_takes_force(void **state)
+SCRATCH_TEST(a_part_of_another_size_takes_force)
 {
 	set_write("my.set", kinds[2].set);
 	file_make("a", 8 * MIB);
@@ -102,7 +102,7 @@ static void a_part_of_another_size_takes_force(void **state)
 }
 
 /* Its parts are too small for a pool. */
-static void a_set_that_makes_no_pool_takes_force(void **state)
+SCRATCH_TEST(a_set_that_makes_no_pool_takes_force)
 {
 	set_write("my.set", "4096 @/a\n");
 	file_make("a", 4096);
@@ -111,7 +111,7 @@ static void a_set_that_makes_no_pool_takes_force(void **state)
 	assert_int_equal(files_left(), 1);
 }
 
-static void a_set_that_does_not_parse_stays_even_by_force(void **state)
+SCRATCH_TEST(a_set_that_does_not_parse_stays_even_by_force)
 {
 	set_write("my.set", kinds[0].set);
 	make_pool("my.set", true);
@@ -121,13 +121,13 @@ static void a_set_that_does_not_parse_stays_even_by_force(void **state)
 	assert_int_equal(files_left(), 3);
 }
 
-static void a_missing_set_is_told_even_by_force(void **state)
+SCRATCH_TEST(a_missing_set_is_told_even_by_force)
 {
 	assert_failed(remove_plainly("my.set"), ENOENT, "my.set");
 	assert_failed(pool_remove(scratch, "my.set", true, true), ENOENT, "my.set");
 }
 
-static void a_pool_in_use_stays_even_by_force(void **state)
+SCRATCH_TEST(a_pool_in_use_stays_even_by_force)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct pool *pool = NULL;
@@ -141,7 +141,7 @@ static void a_pool_in_use_stays_even_by_force(void **state)
 }
 
 /* The first part is free, the second one is another pool's. */
-static void no_part_goes_if_one_is_in_use(void **state)
+SCRATCH_TEST(no_part_goes_if_one_is_in_use)
 {
 	struct pool *other = NULL;
 
@@ -156,7 +156,7 @@ static void no_part_goes_if_one_is_in_use(void **state)
 }
 
 /* Neither shells nor paths see anything special in them. */
-static void names_are_literal(void **state)
+SCRATCH_TEST(names_are_literal)
 {
 	static const char *const names[] = {"my set", "x; rm -rf y", "a\nb", "$HOME", "-f", "*"};
 
@@ -168,7 +168,7 @@ static void names_are_literal(void **state)
 	}
 }
 
-static void what_is_not_a_file_stays(void **state)
+SCRATCH_TEST(what_is_not_a_file_stays)
 {
 	char path[PATH_MAX];
 
@@ -193,7 +193,7 @@ static void make_sparse_pool(void)
 	assert_int_equal(truncate(path, 8 * MIB), 0);
 }
 
-static void holes_of_a_part_are_removed_on_a_full_disk(void **state)
+SCRATCH_TEST(holes_of_a_part_are_removed_on_a_full_disk)
 {
 	make_sparse_pool();
 	disk_is_full = true;
@@ -202,7 +202,7 @@ static void holes_of_a_part_are_removed_on_a_full_disk(void **state)
 	assert_false(exists("a"));
 }
 
-static void holes_stay_when_a_pool_is_only_inspected(void **state)
+SCRATCH_TEST(holes_stay_when_a_pool_is_only_inspected)
 {
 	struct rpmem_pool_attr attr;
 	struct pool *pool = NULL;
@@ -218,7 +218,7 @@ static void holes_stay_when_a_pool_is_only_inspected(void **state)
 	assert_int_equal(stat_of("a").st_blocks, blocks);
 }
 
-static void a_part_in_a_directory_without_permission_is_told(void **state)
+SCRATCH_TEST(a_part_in_a_directory_without_permission_is_told)
 {
 	char path[PATH_MAX], directory[PATH_MAX];
 
@@ -232,27 +232,4 @@ static void a_part_in_a_directory_without_permission_is_told(void **state)
 	become_root_again();
 	assert_int_equal(chmod(directory, 0755), 0);
 	assert_true(exists("dir/a") && exists("my.set"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(parts_go_and_the_set_if_asked),
-		TEST(a_pool_never_created_takes_force),
-		TEST(a_missing_part_takes_force),
-		TEST(a_corrupt_header_takes_force),
-		TEST(a_part_of_another_size_takes_force),
-		TEST(a_set_that_makes_no_pool_takes_force),
-		TEST(a_set_that_does_not_parse_stays_even_by_force),
-		TEST(a_missing_set_is_told_even_by_force),
-		TEST(a_pool_in_use_stays_even_by_force),
-		TEST(no_part_goes_if_one_is_in_use),
-		TEST(names_are_literal),
-		TEST(what_is_not_a_file_stays),
-		TEST(holes_of_a_part_are_removed_on_a_full_disk),
-		TEST(holes_stay_when_a_pool_is_only_inspected),
-		TEST(a_part_in_a_directory_without_permission_is_told),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_remove", tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static int parse(struct pool_set *set, const char *text, size_t len)
 	return ret;
 }
 
-static void a_set_has_parts_and_options(void **state)
+TEST(a_set_has_parts_and_options)
 {
 	static const char text[] = SIGNATURE "OPTION SINGLEHDR\n"
 					     "# the first part\n"
@@ -55,7 +55,7 @@ static void a_set_has_parts_and_options(void **state)
 	pool_set_free(&set);
 }
 
-static void lines_may_end_in_crlf(void **state)
+TEST(lines_may_end_in_crlf)
 {
 	static const char text[] = "PMEMPOOLSET\r\n16M /a\r\nOPTION NOHDRS\r\n\r\n";
 	struct pool_set set;
@@ -114,7 +114,7 @@ static const struct {
 	{"AUTOM", 0},
 };
 
-static void sizes_have_units(void **state)
+TEST(sizes_have_units)
 {
 	struct pool_set set;
 	char text[64];
@@ -132,7 +132,7 @@ static void sizes_have_units(void **state)
 	}
 }
 
-static void options_may_be_anywhere_and_repeated(void **state)
+TEST(options_may_be_anywhere_and_repeated)
 {
 	static const struct {
 		const char *text;
@@ -159,7 +159,7 @@ static void options_may_be_anywhere_and_repeated(void **state)
 
 #define LITERAL(text) text, sizeof(text) - 1
 
-static void wrong_sets_are_refused_by_line(void **state)
+TEST(wrong_sets_are_refused_by_line)
 {
 	static const struct {
 		const char *text;
@@ -216,7 +216,7 @@ static void wrong_sets_are_refused_by_line(void **state)
 }
 
 /* PATH_MAX counts the NUL. */
-static void a_path_may_be_as_long_as_paths_are(void **state)
+TEST(a_path_may_be_as_long_as_paths_are)
 {
 	static char text[8192];
 	struct pool_set set;
@@ -234,7 +234,7 @@ static void a_path_may_be_as_long_as_paths_are(void **state)
 	}
 }
 
-static void a_set_has_1024_parts_at_most(void **state)
+TEST(a_set_has_1024_parts_at_most)
 {
 	static char text[64 * 1024];
 	struct pool_set set;
@@ -251,19 +251,4 @@ static void a_set_has_1024_parts_at_most(void **state)
 		}
 	}
 	assert_non_null(strstr(failure_get()->text, "my.set:1026: expected 1024 parts or less"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_set_has_parts_and_options),
-		cmocka_unit_test(lines_may_end_in_crlf),
-		cmocka_unit_test(sizes_have_units),
-		cmocka_unit_test(options_may_be_anywhere_and_repeated),
-		cmocka_unit_test(wrong_sets_are_refused_by_line),
-		cmocka_unit_test(a_path_may_be_as_long_as_paths_are),
-		cmocka_unit_test(a_set_has_1024_parts_at_most),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.pool_set", tests, NULL, NULL);
 }

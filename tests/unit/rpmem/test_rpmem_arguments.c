@@ -15,7 +15,7 @@ static const char *program; /* argv[0]: under valgrind, /proc/self/exe is valgri
 
 /* --- create, open and remove --- */
 
-static void arguments_of_create_and_open_are_checked(void **state)
+POOL_TEST(arguments_of_create_and_open_are_checked)
 {
 	static unsigned sixteen = 16, none;
 	static const struct {
@@ -54,7 +54,7 @@ static void arguments_of_create_and_open_are_checked(void **state)
 	assert_int_equal(fake_lanes.opened, 0);
 }
 
-static void a_name_that_is_too_long_is_refused(void **state)
+POOL_TEST(a_name_that_is_too_long_is_refused)
 {
 	char name[CONTROL_NAME_MAX + 1];
 
@@ -66,7 +66,7 @@ static void a_name_that_is_too_long_is_refused(void **state)
 	assert_non_null(pool);
 }
 
-static void a_pool_may_be_one_page(void **state)
+POOL_TEST(a_pool_may_be_one_page)
 {
 	unsigned nlanes = 1;
 
@@ -76,7 +76,7 @@ static void a_pool_may_be_one_page(void **state)
 	assert_int_equal(rpmem_read(pool, memory, 0, PAGE, 0), 0);
 }
 
-static void lanes_are_the_least_of_all_limits(void **state)
+POOL_TEST(lanes_are_the_least_of_all_limits)
 {
 	static const struct {
 		unsigned requested, most, expected;
@@ -122,7 +122,7 @@ static int check_variables_at_load(void)
 	return teardown(&state);
 }
 
-static void variables_are_read_at_load(void **state)
+POOL_TEST(variables_are_read_at_load)
 {
 	int status;
 	pid_t pid = fork();
@@ -138,7 +138,7 @@ static void variables_are_read_at_load(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void without_a_transport_there_is_no_medium(void **state)
+POOL_TEST(without_a_transport_there_is_no_medium)
 {
 	unsigned nlanes = LANES;
 
@@ -154,7 +154,7 @@ static void without_a_transport_there_is_no_medium(void **state)
 	assert_string_equal(test_file("log"), "");
 }
 
-static void verbs_win_and_sockets_step_in(void **state)
+POOL_TEST(verbs_win_and_sockets_step_in)
 {
 	setenv("RPMEM_ENABLE_SOCKETS", "1", 1);
 	pool = create();
@@ -170,7 +170,7 @@ static void verbs_win_and_sockets_step_in(void **state)
 	assert_int_equal(fake_lanes.cfg.transport, CONTROL_TCP);
 }
 
-static void lanes_get_what_they_need(void **state)
+POOL_TEST(lanes_get_what_they_need)
 {
 	pool = create();
 	assert_ptr_equal(fake_lanes.cfg.memory, memory);
@@ -181,7 +181,7 @@ static void lanes_get_what_they_need(void **state)
 	assert_int_equal(fake_lanes.daemon.token, 0x0123456789abcdef);
 }
 
-static void attributes_come_from_the_daemon(void **state)
+POOL_TEST(attributes_come_from_the_daemon)
 {
 	static const struct rpmem_pool_attr zero;
 	struct rpmem_pool_attr got;
@@ -195,7 +195,7 @@ static void attributes_come_from_the_daemon(void **state)
 	assert_memory_equal(&got, &zero, sizeof(zero));
 }
 
-static void a_failed_create_takes_its_parts_along(void **state)
+POOL_TEST(a_failed_create_takes_its_parts_along)
 {
 	fake_lanes.open_result = -ETIMEDOUT;
 	expect_no_pool(create(), ETIMEDOUT);
@@ -203,7 +203,7 @@ static void a_failed_create_takes_its_parts_along(void **state)
 	assert_int_equal(fake_lanes.closed, 0);
 }
 
-static void each_status_of_the_daemon_is_the_errno(void **state)
+POOL_TEST(each_status_of_the_daemon_is_the_errno)
 {
 	static const struct {
 		int status, create, open; /* 0: the same */
@@ -239,7 +239,7 @@ static void each_status_of_the_daemon_is_the_errno(void **state)
 	}
 }
 
-static void a_status_in_hello_is_the_errno(void **state)
+POOL_TEST(a_status_in_hello_is_the_errno)
 {
 	set_script("hello=22,eof");
 	expect_no_pool(create(), EINVAL);
@@ -248,7 +248,7 @@ static void a_status_in_hello_is_the_errno(void **state)
 }
 
 /* For a lock the daemon has waited. */
-static void open_tries_again_what_may_pass(void **state)
+POOL_TEST(open_tries_again_what_may_pass)
 {
 	set_script("argv=$D/argv,hello,take,reply=16,eof");
 	expect_no_pool(open_set("pool.set"), EBUSY);
@@ -264,14 +264,14 @@ static void open_tries_again_what_may_pass(void **state)
 	assert_int_equal(count_starts(), 1);
 }
 
-static void create_does_not(void **state)
+POOL_TEST(create_does_not)
 {
 	set_script("argv=$D/argv,hello,take,reply=16,eof");
 	expect_no_pool(create(), EBUSY);
 	assert_int_equal(count_starts(), 1);
 }
 
-static void a_remove_has_its_arguments(void **state)
+POOL_TEST(a_remove_has_its_arguments)
 {
 	set_script("exit=0");
 	assert_int_equal(rpmem_remove("host", "pool.set", 0), 0);
@@ -291,7 +291,7 @@ static void a_remove_has_its_arguments(void **state)
 
 /* --- calls on a pool --- */
 
-static void calls_reach_their_lane(void **state)
+POOL_TEST(calls_reach_their_lane)
 {
 	pool = create();
 	assert_int_equal(rpmem_persist(pool, PAGE, 64, 3, 0), 0);
@@ -315,7 +315,7 @@ static void calls_reach_their_lane(void **state)
 	assert_int_equal(fake_lanes.calls, 6);
 }
 
-static void metadata_is_not_written(void **state)
+POOL_TEST(metadata_is_not_written)
 {
 	pool = create();
 	for (size_t offset = 0; offset < PAGE; offset += 8) {
@@ -330,14 +330,14 @@ static void metadata_is_not_written(void **state)
 }
 
 /* That the attributes are not asked for does not open the metadata to writes. */
-static void metadata_is_not_written_after_open_either(void **state)
+POOL_TEST(metadata_is_not_written_after_open_either)
 {
 	pool = open_set("pool.set");
 	expect_failure(rpmem_persist(pool, 0, 8, 0, 0), EINVAL);
 	expect_failure(rpmem_deep_persist(pool, PAGE - 1, 8, 0), EINVAL);
 }
 
-static void a_pool_without_headers_has_no_metadata(void **state)
+POOL_TEST(a_pool_without_headers_has_no_metadata)
 {
 	pool = open_set("nohdrs.set");
 	for (size_t offset = 0; offset < PAGE; offset += 8) {
@@ -347,7 +347,7 @@ static void a_pool_without_headers_has_no_metadata(void **state)
 	}
 }
 
-static void ranges_beyond_the_pool_are_refused(void **state)
+POOL_TEST(ranges_beyond_the_pool_are_refused)
 {
 	static const struct {
 		size_t offset, length;
@@ -371,7 +371,7 @@ static void ranges_beyond_the_pool_are_refused(void **state)
 	assert_int_equal(rpmem_read(pool, memory, 0, POOL_BYTES, 0), 0);
 }
 
-static void a_range_of_nothing_does_nothing(void **state)
+POOL_TEST(a_range_of_nothing_does_nothing)
 {
 	pool = create();
 	assert_int_equal(rpmem_persist(pool, PAGE, 0, 0, 0), 0);
@@ -381,7 +381,7 @@ static void a_range_of_nothing_does_nothing(void **state)
 	assert_int_equal(fake_lanes.calls, 0);
 }
 
-static void other_lanes_flags_and_buffers_are_refused(void **state)
+POOL_TEST(other_lanes_flags_and_buffers_are_refused)
 {
 	pool = create();
 	expect_failure(rpmem_persist(pool, PAGE, 8, LANES, 0), EINVAL);
@@ -399,7 +399,7 @@ static void other_lanes_flags_and_buffers_are_refused(void **state)
 	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
 }
 
-static void no_pool_is_refused(void **state)
+POOL_TEST(no_pool_is_refused)
 {
 	expect_failure(rpmem_persist(NULL, 0, 0, 0, 0), EINVAL);
 	expect_failure(rpmem_deep_persist(NULL, 0, 0, 0), EINVAL);
@@ -410,7 +410,7 @@ static void no_pool_is_refused(void **state)
 	expect_failure(rpmem_close(NULL), EINVAL);
 }
 
-static void set_attr_is_for_pools_with_headers(void **state)
+POOL_TEST(set_attr_is_for_pools_with_headers)
 {
 	pool = open_set("pool.set");
 	assert_int_equal(rpmem_set_attr(pool, &attr), 0);
@@ -424,7 +424,7 @@ static void set_attr_is_for_pools_with_headers(void **state)
 	assert_int_equal(rpmem_set_attr(pool, NULL), 0);
 }
 
-static void a_status_of_set_attr_or_close_is_remote(void **state)
+POOL_TEST(a_status_of_set_attr_or_close_is_remote)
 {
 	set_script("hello,take,reply,take,reply=5,take,reply=28,eof");
 	pool = create();
@@ -434,7 +434,7 @@ static void a_status_of_set_attr_or_close_is_remote(void **state)
 	pool = NULL;
 }
 
-static void the_first_persist_of_a_new_pool_is_told(void **state)
+POOL_TEST(the_first_persist_of_a_new_pool_is_told)
 {
 	pool = create();
 	rpmem_persist(pool, PAGE, 0, 0, 0);
@@ -455,40 +455,6 @@ static void the_first_persist_of_a_new_pool_is_told(void **state)
 	assert_string_equal(test_file("log"), "2 6 5 3 5 ");
 }
 
-static int run_all(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(arguments_of_create_and_open_are_checked),
-		T(a_name_that_is_too_long_is_refused),
-		T(a_pool_may_be_one_page),
-		T(lanes_are_the_least_of_all_limits),
-		T(variables_are_read_at_load),
-		T(without_a_transport_there_is_no_medium),
-		T(verbs_win_and_sockets_step_in),
-		T(lanes_get_what_they_need),
-		T(attributes_come_from_the_daemon),
-		T(a_failed_create_takes_its_parts_along),
-		T(each_status_of_the_daemon_is_the_errno),
-		T(a_status_in_hello_is_the_errno),
-		T(open_tries_again_what_may_pass),
-		T(create_does_not),
-		T(a_remove_has_its_arguments),
-		T(calls_reach_their_lane),
-		T(metadata_is_not_written),
-		T(metadata_is_not_written_after_open_either),
-		T(a_pool_without_headers_has_no_metadata),
-		T(ranges_beyond_the_pool_are_refused),
-		T(a_range_of_nothing_does_nothing),
-		T(other_lanes_flags_and_buffers_are_refused),
-		T(no_pool_is_refused),
-		T(set_attr_is_for_pools_with_headers),
-		T(a_status_of_set_attr_or_close_is_remote),
-		T(the_first_persist_of_a_new_pool_is_told),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.arguments", tests, NULL, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	program = argv[0];
@@ -496,5 +462,5 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (argc > 1 && strcmp(argv[1], "--variables-at-load") == 0)
 		return check_variables_at_load();
-	return run_all();
+	return test_run(NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "rpmem_test.h"
 
-static void a_lost_lane_is_the_end_of_the_pool(void **state)
+POOL_TEST(a_lost_lane_is_the_end_of_the_pool)
 {
 	pool = create();
 	fake_lanes.result = -ECONNRESET;
@@ -28,7 +28,7 @@ static void a_lost_lane_is_the_end_of_the_pool(void **state)
 	assert_string_equal(test_file("log"), "2 5 "); /* the daemon lives, and has closed it */
 }
 
-static void a_lane_that_breaks_the_protocol_is_too(void **state)
+POOL_TEST(a_lane_that_breaks_the_protocol_is_too)
 {
 	pool = create();
 	fake_lanes.result = -EPROTO;
@@ -39,7 +39,7 @@ static void a_lane_that_breaks_the_protocol_is_too(void **state)
 	pool = NULL;
 }
 
-static void other_failures_are_not(void **state)
+POOL_TEST(other_failures_are_not)
 {
 	static const struct {
 		int result, expected;
@@ -55,7 +55,7 @@ static void other_failures_are_not(void **state)
 	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
 }
 
-static void a_lost_daemon_is_the_end_of_the_pool(void **state)
+POOL_TEST(a_lost_daemon_is_the_end_of_the_pool)
 {
 	set_script("hello,take,reply,kill=9");
 	pool = create();
@@ -68,7 +68,7 @@ static void a_lost_daemon_is_the_end_of_the_pool(void **state)
 }
 
 /* It may not know of the first persist, and then it removes the parts: the data are not safe. */
-static void a_daemon_lost_in_the_first_persist_of_a_new_pool(void **state)
+POOL_TEST(a_daemon_lost_in_the_first_persist_of_a_new_pool)
 {
 	set_script("hello,take,reply,take,kill=9");
 	pool = create();
@@ -78,7 +78,7 @@ static void a_daemon_lost_in_the_first_persist_of_a_new_pool(void **state)
 	pool = NULL;
 }
 
-static void bytes_that_were_not_asked_for_are_the_end_of_the_pool(void **state)
+POOL_TEST(bytes_that_were_not_asked_for_are_the_end_of_the_pool)
 {
 	set_script("hello,take,reply,sleep=500,raw=x,eof");
 	pool = create();
@@ -96,7 +96,7 @@ static void *persist_for_ever(void *unused)
 	return (void *)(intptr_t)(ret == 0 ? 0 : errno);
 }
 
-static void close_cancels_other_lanes_and_waits_for_them(void **state)
+POOL_TEST(close_cancels_other_lanes_and_waits_for_them)
 {
 	pthread_t thread;
 	void *result;
@@ -126,7 +126,7 @@ static void *persist_beyond_the_end(void *lane)
 }
 
 /* libpmemobj closes the pool in the thread whose persist failed; the others do not know. */
-static void calls_may_begin_after_a_lost_pool_was_closed(void **state)
+POOL_TEST(calls_may_begin_after_a_lost_pool_was_closed)
 {
 	pthread_t threads[4];
 
@@ -156,7 +156,7 @@ static void *close_it(void *unused)
 	return (void *)(intptr_t)(rpmem_close(pool) == 0 ? 0 : errno);
 }
 
-static void a_lost_pool_may_be_closed_by_two_threads(void **state)
+POOL_TEST(a_lost_pool_may_be_closed_by_two_threads)
 {
 	for (int i = 0; i < 20; i++) {
 		pthread_t thread;
@@ -195,7 +195,7 @@ static int use_in_child(void)
 	return wrong + (fake_lanes.calls != 0);
 }
 
-static void a_forked_child_cannot_use_the_pool(void **state)
+POOL_TEST(a_forked_child_cannot_use_the_pool)
 {
 	int status;
 	pid_t pid;
@@ -212,7 +212,7 @@ static void a_forked_child_cannot_use_the_pool(void **state)
 	assert_string_equal(test_file("log"), "2 6 5 ");
 }
 
-static void a_forked_child_has_pools_of_its_own(void **state)
+POOL_TEST(a_forked_child_has_pools_of_its_own)
 {
 	int status;
 	pid_t pid;
@@ -235,7 +235,7 @@ static void a_forked_child_has_pools_of_its_own(void **state)
 
 /* --- the library --- */
 
-static void versions_are_those_of_the_manual(void **state)
+POOL_TEST(versions_are_those_of_the_manual)
 {
 	assert_null(rpmem_check_version(1, 0));
 	assert_null(rpmem_check_version(1, 3));
@@ -251,7 +251,7 @@ static void *fail_elsewhere(void *text)
 	return NULL;
 }
 
-static void each_thread_has_its_message(void **state)
+POOL_TEST(each_thread_has_its_message)
 {
 	char elsewhere[1024], before[1024];
 	pthread_t thread;
@@ -268,7 +268,7 @@ static void each_thread_has_its_message(void **state)
 	assert_string_equal(rpmem_errormsg(), before); /* success leaves it */
 }
 
-static void the_user_is_told_once(void **state)
+POOL_TEST(the_user_is_told_once)
 {
 	char log[PATH_MAX];
 	const char *at;
@@ -297,24 +297,7 @@ static void the_user_is_told_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		T(a_lost_lane_is_the_end_of_the_pool),
-		T(a_lane_that_breaks_the_protocol_is_too),
-		T(other_failures_are_not),
-		T(a_lost_daemon_is_the_end_of_the_pool),
-		T(a_daemon_lost_in_the_first_persist_of_a_new_pool),
-		T(bytes_that_were_not_asked_for_are_the_end_of_the_pool),
-		T(close_cancels_other_lanes_and_waits_for_them),
-		T(calls_may_begin_after_a_lost_pool_was_closed),
-		T(a_lost_pool_may_be_closed_by_two_threads),
-		T(a_forked_child_cannot_use_the_pool),
-		T(a_forked_child_has_pools_of_its_own),
-		T(versions_are_those_of_the_manual),
-		T(each_thread_has_its_message),
-		T(the_user_is_told_once),
-	};
-
 	if (!prepare())
 		return EXIT_FAILURE;
-	return cmocka_run_group_tests_name("rpmem.ends", tests, NULL, NULL);
+	return test_run(NULL, NULL);
 }

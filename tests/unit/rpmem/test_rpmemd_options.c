@@ -25,7 +25,7 @@ static int parse(struct options *o, const char *line)
 	return options_parse(o, argc, argv);
 }
 
-static void nothing_is_needed(void **state)
+TEST(nothing_is_needed)
 {
 	struct options o;
 
@@ -39,7 +39,7 @@ static void nothing_is_needed(void **state)
 }
 
 /* As libpmempool and librpmem write it. */
-static void remove_has_two_modifiers(void **state)
+TEST(remove_has_two_modifiers)
 {
 	struct options o;
 
@@ -53,7 +53,7 @@ static void remove_has_two_modifiers(void **state)
 	assert_true(o.pool_set && !o.force);
 }
 
-static void options_have_the_names_of_keys(void **state)
+TEST(options_have_the_names_of_keys)
 {
 	struct options o;
 
@@ -69,7 +69,7 @@ static void options_have_the_names_of_keys(void **state)
 	assert_true(o.check);
 }
 
-static void the_last_of_log_file_and_syslog_counts(void **state)
+TEST(the_last_of_log_file_and_syslog_counts)
 {
 	struct options o;
 
@@ -79,7 +79,7 @@ static void the_last_of_log_file_and_syslog_counts(void **state)
 	assert_true(o.log.to_syslog && !o.log.to_file);
 }
 
-static void wrong_lines_are_told(void **state)
+TEST(wrong_lines_are_told)
 {
 	static const char *const cases[][2] = {
 		{"set", "unexpected argument set"},
@@ -100,17 +100,4 @@ static void wrong_lines_are_told(void **state)
 			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
 				 cases[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_needed),
-		cmocka_unit_test(remove_has_two_modifiers),
-		cmocka_unit_test(options_have_the_names_of_keys),
-		cmocka_unit_test(the_last_of_log_file_and_syslog_counts),
-		cmocka_unit_test(wrong_lines_are_told),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.rpmemd_options", tests, NULL, NULL);
 }

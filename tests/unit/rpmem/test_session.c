@@ -29,7 +29,7 @@ long __wrap_syscall(long number, long first, long second, long third, long fourt
 
 /* --- what works --- */
 
-static void requests_get_their_replies(void **state)
+SESSION_TEST(requests_get_their_replies)
 {
 	struct control_pool_reply reply;
 	struct session *session;
@@ -49,7 +49,7 @@ static void requests_get_their_replies(void **state)
 	assert_string_equal(test_file("log"), "2 4 6 4 5 ");
 }
 
-static void a_session_without_a_pool_ends_without_close(void **state)
+SESSION_TEST(a_session_without_a_pool_ends_without_close)
 {
 	struct session *session;
 
@@ -58,7 +58,7 @@ static void a_session_without_a_pool_ends_without_close(void **state)
 	assert_string_equal(test_file("log"), "");
 }
 
-static void pidfds_are_not_needed(void **state)
+SESSION_TEST(pidfds_are_not_needed)
 {
 	const struct session_cfg silent = {
 		.target = &host, .command = "sleep=30000", .hello_timeout_ms = 50};
@@ -79,7 +79,7 @@ static void pidfds_are_not_needed(void **state)
 	without_pidfds = false;
 }
 
-static void closing_nothing_is_fine(void **state)
+SESSION_TEST(closing_nothing_is_fine)
 {
 	struct session *session = NULL;
 
@@ -90,7 +90,7 @@ static void closing_nothing_is_fine(void **state)
 
 #define OPTIONS "-oBatchMode=yes\n-oServerAliveInterval=10\n-oServerAliveCountMax=3\n"
 
-static void ssh_gets_the_arguments_of_the_manual(void **state)
+SESSION_TEST(ssh_gets_the_arguments_of_the_manual)
 {
 	static const struct {
 		struct ssh_target target;
@@ -117,7 +117,7 @@ static void ssh_gets_the_arguments_of_the_manual(void **state)
 	}
 }
 
-static void ssh_has_three_descriptors(void **state)
+SESSION_TEST(ssh_has_three_descriptors)
 {
 	int fd = open("/dev/null", O_RDONLY); /* without close-on-exec, as libpmemobj does */
 	struct session *session, *other;
@@ -130,7 +130,7 @@ static void ssh_has_three_descriptors(void **state)
 	close(fd);
 }
 
-static void a_program_without_stdio_can_open_a_session(void **state)
+SESSION_TEST(a_program_without_stdio_can_open_a_session)
 {
 	struct session *session = NULL;
 	int saved[3], ret;
@@ -151,7 +151,7 @@ static void a_program_without_stdio_can_open_a_session(void **state)
 	assert_int_equal(ret, 0);
 }
 
-static void ssh_has_default_signals(void **state)
+SESSION_TEST(ssh_has_default_signals)
 {
 	struct session *session;
 	sigset_t set, before;
@@ -166,7 +166,7 @@ static void ssh_has_default_signals(void **state)
 	expect_text("signal 15");
 }
 
-static void descriptors_and_children_are_gone_afterwards(void **state)
+SESSION_TEST(descriptors_and_children_are_gone_afterwards)
 {
 	static const char *const scripts[] = {"hello,serve", "exit=3", "hello,take,half",
 					      "raw=junk", "hello,take,twice,eof"};
@@ -184,7 +184,7 @@ static void descriptors_and_children_are_gone_afterwards(void **state)
 	}
 }
 
-static void a_program_may_collect_our_child(void **state)
+SESSION_TEST(a_program_may_collect_our_child)
 {
 	struct session *session;
 
@@ -198,7 +198,7 @@ static void a_program_may_collect_our_child(void **state)
 }
 
 /* The lock that libpmemobj has on its part file goes with the program. */
-static void a_killed_client_leaves_nothing_behind(void **state)
+SESSION_TEST(a_killed_client_leaves_nothing_behind)
 {
 	int ready[2], fd, status;
 	char byte;
@@ -232,7 +232,7 @@ static void a_killed_client_leaves_nothing_behind(void **state)
 
 /* --- ssh and HELLO --- */
 
-static void a_missing_ssh_is_told(void **state)
+SESSION_TEST(a_missing_ssh_is_told)
 {
 	struct session *session;
 
@@ -241,7 +241,7 @@ static void a_missing_ssh_is_told(void **state)
 	expect_text("/nonexistent/ssh");
 }
 
-static void the_line_of_ssh_is_told(void **state)
+SESSION_TEST(the_line_of_ssh_is_told)
 {
 	static const struct {
 		const char *script, *expected;
@@ -267,7 +267,7 @@ static void the_line_of_ssh_is_told(void **state)
 	}
 }
 
-static void a_refusal_in_hello_is_told(void **state)
+SESSION_TEST(a_refusal_in_hello_is_told)
 {
 	struct session *session;
 
@@ -276,7 +276,7 @@ static void a_refusal_in_hello_is_told(void **state)
 	assert_int_equal(open_script(&session, "hello=4095,eof"), -4095);
 }
 
-static void junk_on_stdout_is_told(void **state)
+SESSION_TEST(junk_on_stdout_is_told)
 {
 	struct session *session;
 
@@ -284,7 +284,7 @@ static void junk_on_stdout_is_told(void **state)
 	expect_text("'Welcome to node 7'");
 }
 
-static void a_silent_daemon_is_given_up(void **state)
+SESSION_TEST(a_silent_daemon_is_given_up)
 {
 	const struct session_cfg cfg = {.target = &host, .command = "eof", .hello_timeout_ms = 50};
 	struct session *session;
@@ -293,7 +293,7 @@ static void a_silent_daemon_is_given_up(void **state)
 	expect_text("within 50 ms");
 }
 
-static void a_passing_failure_of_ssh_is_tried_again(void **state)
+SESSION_TEST(a_passing_failure_of_ssh_is_tried_again)
 {
 	struct session *session;
 
@@ -306,7 +306,7 @@ static void a_passing_failure_of_ssh_is_tried_again(void **state)
 	assert_int_equal(count_starts(), 2);
 }
 
-static void other_failures_of_ssh_are_not(void **state)
+SESSION_TEST(other_failures_of_ssh_are_not)
 {
 	struct session *session;
 
@@ -318,7 +318,7 @@ static void other_failures_of_ssh_are_not(void **state)
 	assert_int_equal(count_starts(), 1);
 }
 
-static void a_failure_that_does_not_pass_is_given_up(void **state)
+SESSION_TEST(a_failure_that_does_not_pass_is_given_up)
 {
 	struct session *session;
 
@@ -326,31 +326,4 @@ static void a_failure_that_does_not_pass_is_given_up(void **state)
 			 -ECONNRESET);
 	expect_text("Connection refused");
 	assert_int_equal(count_starts(), 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(requests_get_their_replies),
-		T(a_session_without_a_pool_ends_without_close),
-		T(pidfds_are_not_needed),
-		T(closing_nothing_is_fine),
-		T(ssh_gets_the_arguments_of_the_manual),
-		T(ssh_has_three_descriptors),
-		T(a_program_without_stdio_can_open_a_session),
-		T(ssh_has_default_signals),
-		T(descriptors_and_children_are_gone_afterwards),
-		T(a_program_may_collect_our_child),
-		T(a_killed_client_leaves_nothing_behind),
-		T(a_missing_ssh_is_told),
-		T(the_line_of_ssh_is_told),
-		T(a_refusal_in_hello_is_told),
-		T(junk_on_stdout_is_told),
-		T(a_silent_daemon_is_given_up),
-		T(a_passing_failure_of_ssh_is_tried_again),
-		T(other_failures_of_ssh_are_not),
-		T(a_failure_that_does_not_pass_is_given_up),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.session", tests, NULL, NULL);
 }

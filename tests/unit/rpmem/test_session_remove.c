@@ -15,7 +15,7 @@ static int remove_with(const char *script, const char *pool_set, bool force, boo
 	return session_remove(&cfg, pool_set, force, with_set);
 }
 
-static void remove_is_one_word_of_the_command(void **state)
+SESSION_TEST(remove_is_one_word_of_the_command)
 {
 	static const struct {
 		const char *pool_set;
@@ -45,7 +45,7 @@ static void remove_is_one_word_of_the_command(void **state)
 }
 
 /* The remote shell takes the quoted name for what it is. */
-static void a_shell_undoes_the_quotes(void **state)
+SESSION_TEST(a_shell_undoes_the_quotes)
 {
 	static const char *const names[] = {"x; rm -rf y", "it's", "''", "$HOME",
 					    "a\nb",	   "\\",   "*",	 "-rf"};
@@ -65,7 +65,7 @@ static void a_shell_undoes_the_quotes(void **state)
 	}
 }
 
-static void the_exit_status_is_the_errno(void **state)
+SESSION_TEST(the_exit_status_is_the_errno)
 {
 	static const struct {
 		const char *script;
@@ -94,7 +94,7 @@ static void the_exit_status_is_the_errno(void **state)
 	}
 }
 
-static void a_remove_whose_status_is_gone_is_not_known(void **state)
+SESSION_TEST(a_remove_whose_status_is_gone_is_not_known)
 {
 	signal(SIGCHLD, SIG_IGN);
 	assert_int_equal(remove_with("exit=0", "pool.set", false, false), -ECHILD);
@@ -102,7 +102,7 @@ static void a_remove_whose_status_is_gone_is_not_known(void **state)
 	expect_text("not known");
 }
 
-static void a_remove_that_does_not_end_is_given_up(void **state)
+SESSION_TEST(a_remove_that_does_not_end_is_given_up)
 {
 	const struct session_cfg cfg = {
 		.target = &host, .command = "sleep=30000", .reply_timeout_ms = 50};
@@ -112,17 +112,4 @@ static void a_remove_that_does_not_end_is_given_up(void **state)
 	expect_text("within 50 ms");
 	assert_int_equal(count_fds(), before);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(remove_is_one_word_of_the_command),
-		T(a_shell_undoes_the_quotes),
-		T(the_exit_status_is_the_errno),
-		T(a_remove_whose_status_is_gone_is_not_known),
-		T(a_remove_that_does_not_end_is_given_up),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.session_remove", tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include "session_script.h"
 
-static void each_status_is_the_errno(void **state)
+SESSION_TEST(each_status_is_the_errno)
 {
 	static const int statuses[] = {EPERM,	     ENOENT,	      EACCES, EBUSY,   EEXIST,
 				       EINVAL,	     EFBIG,	      ENOMEM, ENOTSUP, EREMOTEIO,
@@ -21,7 +21,7 @@ static void each_status_is_the_errno(void **state)
 	}
 }
 
-static void a_status_does_not_end_the_session(void **state)
+SESSION_TEST(a_status_does_not_end_the_session)
 {
 	struct session *session;
 
@@ -34,7 +34,7 @@ static void a_status_does_not_end_the_session(void **state)
 }
 
 /* Bytes of the frame: the header has 16, and the reply begins with lanes, port, address. */
-static void each_field_of_a_reply_is_checked(void **state)
+SESSION_TEST(each_field_of_a_reply_is_checked)
 {
 	static const struct {
 		int at, value, expected;
@@ -65,7 +65,7 @@ static void each_field_of_a_reply_is_checked(void **state)
 	}
 }
 
-static void a_hang_up_is_told_with_the_last_words(void **state)
+SESSION_TEST(a_hang_up_is_told_with_the_last_words)
 {
 	assert_int_equal(create_with("hello,take,half"), -ECONNRESET);
 	expect_text("exit status 0");
@@ -76,7 +76,7 @@ static void a_hang_up_is_told_with_the_last_words(void **state)
 	expect_text("rpmemd on host was lost: signal 9");
 }
 
-static void a_reply_that_does_not_come_is_given_up(void **state)
+SESSION_TEST(a_reply_that_does_not_come_is_given_up)
 {
 	const struct session_cfg cfg = {
 		.target = &host, .command = "hello,eof", .reply_timeout_ms = 50};
@@ -106,14 +106,14 @@ static void expect_end(const char *script, int expected)
 	assert_int_equal(session_close(&session, false), expected);
 }
 
-static void what_nobody_asked_for_ends_the_session(void **state)
+SESSION_TEST(what_nobody_asked_for_ends_the_session)
 {
 	expect_end("hello,take,reply,sleep=100,raw=x,eof", -EPROTO);
 	expect_end("hello,take,reply,sleep=100,reply,eof", -EPROTO); /* twice */
 	expect_end("hello,take,reply,sleep=100,hello,eof", -EPROTO);
 }
 
-static void a_reply_and_its_copy_at_once_are_refused(void **state)
+SESSION_TEST(a_reply_and_its_copy_at_once_are_refused)
 {
 	struct session *session;
 
@@ -125,14 +125,14 @@ static void a_reply_and_its_copy_at_once_are_refused(void **state)
 	assert_int_equal(session_close(&session, false), -EPROTO);
 }
 
-static void a_lost_daemon_ends_the_session(void **state)
+SESSION_TEST(a_lost_daemon_ends_the_session)
 {
 	expect_end("hello,take,reply,kill=9", -ECONNRESET);
 	expect_end("hello,take,reply,err=ssh:_Broken_pipe,exit=255", -ECONNRESET);
 	expect_text("Broken pipe");
 }
 
-static void a_daemon_that_dies_at_close_is_told(void **state)
+SESSION_TEST(a_daemon_that_dies_at_close_is_told)
 {
 	struct session *session;
 
@@ -142,7 +142,7 @@ static void a_daemon_that_dies_at_close_is_told(void **state)
 	expect_text("bye");
 }
 
-static void the_status_of_close_is_told(void **state)
+SESSION_TEST(the_status_of_close_is_told)
 {
 	struct session *session;
 
@@ -153,7 +153,7 @@ static void the_status_of_close_is_told(void **state)
 }
 
 /* A lane has failed: the other lanes give up, and the daemon still gets its CLOSE. */
-static void a_lane_can_end_the_session(void **state)
+SESSION_TEST(a_lane_can_end_the_session)
 {
 	struct session *session;
 
@@ -180,7 +180,7 @@ static void *set_attr_often(void *session)
 	return (void *)wrong;
 }
 
-static void threads_take_turns(void **state)
+SESSION_TEST(threads_take_turns)
 {
 	pthread_t threads[4];
 	struct session *session;
@@ -195,24 +195,4 @@ static void threads_take_turns(void **state)
 		assert_null(wrong);
 	}
 	assert_int_equal(session_close(&session, false), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(each_status_is_the_errno),
-		T(a_status_does_not_end_the_session),
-		T(each_field_of_a_reply_is_checked),
-		T(a_hang_up_is_told_with_the_last_words),
-		T(a_reply_that_does_not_come_is_given_up),
-		T(what_nobody_asked_for_ends_the_session),
-		T(a_reply_and_its_copy_at_once_are_refused),
-		T(a_lost_daemon_ends_the_session),
-		T(a_daemon_that_dies_at_close_is_told),
-		T(the_status_of_close_is_told),
-		T(a_lane_can_end_the_session),
-		T(threads_take_turns),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.session_replies", tests, NULL, NULL);
 }

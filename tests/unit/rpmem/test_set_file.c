@@ -30,7 +30,7 @@ static int read_set(const char *name)
 	return ret;
 }
 
-static void names_below_the_directory_are_read(void **state)
+TEST(names_below_the_directory_are_read, setup, scratch_teardown)
 {
 	static const char *const names[] = {"my.set", "./my.set", "sub/my.set", "sub//my.set",
 					    ".//sub/./my.set"};
@@ -40,7 +40,7 @@ static void names_below_the_directory_are_read(void **state)
 }
 
 /* Also those that would come back into it. */
-static void names_that_may_leave_it_are_refused(void **state)
+TEST(names_that_may_leave_it_are_refused, setup, scratch_teardown)
 {
 	static const char *const names[] = {
 		"..",
@@ -66,7 +66,7 @@ static void names_that_may_leave_it_are_refused(void **state)
 	assert_true(exists("sets/my.set") && exists("secret/my.set"));
 }
 
-static void dots_are_only_special_alone(void **state)
+TEST(dots_are_only_special_alone, setup, scratch_teardown)
 {
 	set_write("sets/..my.set", "8M @/a\n");
 	set_write("sets/.../my.set", "8M @/a\n");
@@ -74,7 +74,7 @@ static void dots_are_only_special_alone(void **state)
 	assert_int_equal(read_set(".../my.set"), 0);
 }
 
-static void symbolic_links_are_not_followed(void **state)
+TEST(symbolic_links_are_not_followed, setup, scratch_teardown)
 {
 	scratch_link("../secret", "sets/out");
 	scratch_link("../secret/my.set", "sets/out.set");
@@ -89,7 +89,7 @@ static void symbolic_links_are_not_followed(void **state)
 }
 
 /* The operator chooses it. */
-static void the_directory_itself_may_be_a_link(void **state)
+TEST(the_directory_itself_may_be_a_link, setup, scratch_teardown)
 {
 	struct pool_set set;
 	char path[PATH_MAX];
@@ -99,7 +99,7 @@ static void the_directory_itself_may_be_a_link(void **state)
 	pool_set_free(&set);
 }
 
-static void a_missing_directory_is_told(void **state)
+TEST(a_missing_directory_is_told, setup, scratch_teardown)
 {
 	struct pool_set set;
 
@@ -108,7 +108,7 @@ static void a_missing_directory_is_told(void **state)
 }
 
 /* Nothing waits for a FIFO. */
-static void what_is_not_a_file_is_refused(void **state)
+TEST(what_is_not_a_file_is_refused, setup, scratch_teardown)
 {
 	char path[PATH_MAX];
 
@@ -119,7 +119,7 @@ static void what_is_not_a_file_is_refused(void **state)
 	assert_failed(read_set("my.set/x"), EINVAL, "not a directory");
 }
 
-static void long_names_are_refused(void **state)
+TEST(long_names_are_refused, setup, scratch_teardown)
 {
 	char name[8192];
 
@@ -134,7 +134,7 @@ static void long_names_are_refused(void **state)
 	assert_failed(read_set(name), EINVAL, "too long");
 }
 
-static void a_set_file_has_1_mib_at_most(void **state)
+TEST(a_set_file_has_1_mib_at_most, setup, scratch_teardown)
 {
 	char *text = calloc(1, MIB + 2);
 	const char start[] = "PMEMPOOLSET\n8M /a\n#";
@@ -150,26 +150,10 @@ static void a_set_file_has_1_mib_at_most(void **state)
 	free(text);
 }
 
-static void remove_takes_the_file_alone(void **state)
+TEST(remove_takes_the_file_alone, setup, scratch_teardown)
 {
 	assert_int_equal(set_file_remove(directory, "sub/my.set"), 0);
 	assert_false(exists("sets/sub/my.set"));
 	assert_true(exists("sets/my.set") && exists("sets/sub"));
 	assert_failed(set_file_remove(directory, "sub/my.set"), ENOENT, "sub/my.set");
-}
-
-#undef TEST
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names_below_the_directory_are_read), TEST(names_that_may_leave_it_are_refused),
-		TEST(dots_are_only_special_alone),	  TEST(symbolic_links_are_not_followed),
-		TEST(the_directory_itself_may_be_a_link), TEST(a_missing_directory_is_told),
-		TEST(what_is_not_a_file_is_refused),	  TEST(long_names_are_refused),
-		TEST(a_set_file_has_1_mib_at_most),	  TEST(remove_takes_the_file_alone),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.set_file", tests, NULL, NULL);
 }

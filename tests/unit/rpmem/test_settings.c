@@ -70,7 +70,7 @@ static void expect_command(const char *expected)
 	assert_string_equal(command, expected);
 }
 
-static void defaults_are_those_of_the_manual(void **state)
+TEST(defaults_are_those_of_the_manual, reset, remove_log)
 {
 	settings_load(&settings);
 	assert_int_equal(settings.max_nlanes, UINT_MAX);
@@ -83,7 +83,7 @@ static void defaults_are_those_of_the_manual(void **state)
 	assert_string_equal(logged(), "");
 }
 
-static void commands_take_turns(void **state)
+TEST(commands_take_turns, reset, remove_log)
 {
 	load_with("RPMEM_CMD", "one -v|two|three");
 	for (int i = 0; i < 2; i++) {
@@ -93,27 +93,27 @@ static void commands_take_turns(void **state)
 	}
 }
 
-static void one_command_is_every_one(void **state)
+TEST(one_command_is_every_one, reset, remove_log)
 {
 	load_with("RPMEM_CMD", "PATH=/opt/bin rpmemd --log-level=info");
 	expect_command("PATH=/opt/bin rpmemd --log-level=info");
 	expect_command("PATH=/opt/bin rpmemd --log-level=info");
 }
 
-static void a_command_that_is_empty_is_the_default(void **state)
+TEST(a_command_that_is_empty_is_the_default, reset, remove_log)
 {
 	load_with("RPMEM_CMD", "");
 	expect_command("rpmemd");
 }
 
-static void commands_are_those_at_load(void **state)
+TEST(commands_are_those_at_load, reset, remove_log)
 {
 	load_with("RPMEM_CMD", "early");
 	setenv("RPMEM_CMD", "late", 1);
 	expect_command("early");
 }
 
-static void a_command_that_is_too_long_is_refused(void **state)
+TEST(a_command_that_is_too_long_is_refused, reset, remove_log)
 {
 	char commands[SETTINGS_COMMAND_MAX + 16], command[SETTINGS_COMMAND_MAX];
 
@@ -127,7 +127,7 @@ static void a_command_that_is_too_long_is_refused(void **state)
 	expect_command(commands);
 }
 
-static void the_ssh_client_is_that_of_the_call(void **state)
+TEST(the_ssh_client_is_that_of_the_call, reset, remove_log)
 {
 	settings_load(&settings);
 	setenv("RPMEM_SSH", "/opt/my ssh", 1);
@@ -136,7 +136,7 @@ static void the_ssh_client_is_that_of_the_call(void **state)
 	assert_string_equal(settings_ssh(), "ssh");
 }
 
-static void numbers_are_positive_integers(void **state)
+TEST(numbers_are_positive_integers, reset, remove_log)
 {
 	static const struct {
 		const char *text;
@@ -160,7 +160,7 @@ static void numbers_are_positive_integers(void **state)
 	assert_string_equal(logged(), "");
 }
 
-static void other_numbers_are_ignored_and_reported(void **state)
+TEST(other_numbers_are_ignored_and_reported, reset, remove_log)
 {
 	static const char *const cases[] = {"",	  "0",	 "-1",	"x",   "8x",
 					    " 8", "0x8", "1.5", "--1", "-99999999999999999999999"};
@@ -177,7 +177,7 @@ static void other_numbers_are_ignored_and_reported(void **state)
 	}
 }
 
-static void transports_are_on_by_integers(void **state)
+TEST(transports_are_on_by_integers, reset, remove_log)
 {
 	static const struct {
 		const char *text;
@@ -195,7 +195,7 @@ static void transports_are_on_by_integers(void **state)
 	assert_non_null(strstr(logged(), "RPMEM_ENABLE_VERBS='1x'"));
 }
 
-static void level_zero_is_silent(void **state)
+TEST(level_zero_is_silent, reset, remove_log)
 {
 	load_with("RPMEM_LOG_LEVEL", "0");
 	report_line(REPORT_ERROR, "a failure");
@@ -206,7 +206,7 @@ static void level_zero_is_silent(void **state)
 	assert_string_equal(logged(), "librpmem: a failure of 7\n");
 }
 
-static void levels_above_two_are_two(void **state)
+TEST(levels_above_two_are_two, reset, remove_log)
 {
 	static const char *const levels[] = {"2", "3", "4", "99999999999"};
 
@@ -218,14 +218,14 @@ static void levels_above_two_are_two(void **state)
 				      "librpmem: a step\nlibrpmem: a step\n");
 }
 
-static void a_line_has_no_control_characters(void **state)
+TEST(a_line_has_no_control_characters, reset, remove_log)
 {
 	settings_load(&settings);
 	report_line(REPORT_ERROR, "one\ntwo\033[2J");
 	assert_string_equal(logged(), "librpmem: one?two?[2J\n");
 }
 
-static void a_log_file_can_be_named_after_the_process(void **state)
+TEST(a_log_file_can_be_named_after_the_process, reset, remove_log)
 {
 	char name[64], expected[64];
 
@@ -237,7 +237,7 @@ static void a_log_file_can_be_named_after_the_process(void **state)
 }
 
 /* A program that closed its stderr may have opened a pool's file as descriptor 2. */
-static void a_file_that_took_the_place_of_stderr_stays_whole(void **state)
+TEST(a_file_that_took_the_place_of_stderr_stays_whole, reset, remove_log)
 {
 	int saved = dup(STDERR_FILENO), fd = open(log_name, O_RDWR);
 
@@ -285,7 +285,7 @@ static void restore_stderr(int saved)
 	close(saved);
 }
 
-static void a_pipe_gets_the_line(void **state)
+TEST(a_pipe_gets_the_line, reset, remove_log)
 {
 	char text[64] = "";
 	int saved, reader = replace_stderr(open_pipe, &saved);
@@ -298,7 +298,7 @@ static void a_pipe_gets_the_line(void **state)
 }
 
 /* SIGPIPE would end this process. */
-static void a_pipe_without_a_reader_is_harmless(void **state)
+TEST(a_pipe_without_a_reader_is_harmless, reset, remove_log)
 {
 	for (size_t i = 0; i < 2; i++) {
 		sigset_t pending, mask;
@@ -315,7 +315,7 @@ static void a_pipe_without_a_reader_is_harmless(void **state)
 }
 
 /* The program may wait for one of its own. */
-static void a_pending_sigpipe_stays(void **state)
+TEST(a_pending_sigpipe_stays, reset, remove_log)
 {
 	sigset_t set, before, pending;
 
@@ -337,7 +337,7 @@ static void a_pending_sigpipe_stays(void **state)
 }
 
 /* A thread that printed would hold its lane for ever, and rpmem_close() would wait for it. */
-static void a_full_pipe_blocks_nothing(void **state)
+TEST(a_full_pipe_blocks_nothing, reset, remove_log)
 {
 	char text[4096] = "";
 	int saved, reader = replace_stderr(open_pipe, &saved);
@@ -355,37 +355,7 @@ static void a_full_pipe_blocks_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(defaults_are_those_of_the_manual, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(commands_take_turns, reset, remove_log),
-		cmocka_unit_test_setup_teardown(one_command_is_every_one, reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_command_that_is_empty_is_the_default, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(commands_are_those_at_load, reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_command_that_is_too_long_is_refused, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(the_ssh_client_is_that_of_the_call, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(numbers_are_positive_integers, reset, remove_log),
-		cmocka_unit_test_setup_teardown(other_numbers_are_ignored_and_reported, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(transports_are_on_by_integers, reset, remove_log),
-		cmocka_unit_test_setup_teardown(level_zero_is_silent, reset, remove_log),
-		cmocka_unit_test_setup_teardown(levels_above_two_are_two, reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_line_has_no_control_characters, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(a_log_file_can_be_named_after_the_process, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(a_file_that_took_the_place_of_stderr_stays_whole,
-						reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_pipe_gets_the_line, reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_pipe_without_a_reader_is_harmless, reset,
-						remove_log),
-		cmocka_unit_test_setup_teardown(a_pending_sigpipe_stays, reset, remove_log),
-		cmocka_unit_test_setup_teardown(a_full_pipe_blocks_nothing, reset, remove_log),
-	};
-	int ret = cmocka_run_group_tests_name("rpmem.settings", tests, NULL, NULL);
+	int ret = test_run(NULL, NULL);
 
 	settings_free(&settings);
 	return ret;

@@ -121,7 +121,7 @@ static void expect(const struct ssh_line *given, size_t i)
 	assert_int_equal(ssh_line_may_pass(text), cases[i].may_pass);
 }
 
-static void the_cause_is_found(void **state)
+TEST(the_cause_is_found)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ssh_line line = {.weight = SSH_LINE_NONE};
@@ -131,7 +131,7 @@ static void the_cause_is_found(void **state)
 	}
 }
 
-static void reads_may_end_anywhere(void **state)
+TEST(reads_may_end_anywhere)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ssh_line line = {.weight = SSH_LINE_NONE};
@@ -142,7 +142,7 @@ static void reads_may_end_anywhere(void **state)
 	}
 }
 
-static void a_line_that_is_too_long_is_cut(void **state)
+TEST(a_line_that_is_too_long_is_cut)
 {
 	struct ssh_line line = {.weight = SSH_LINE_NONE};
 	char text[2 * SSH_LINE_MAX];
@@ -153,7 +153,7 @@ static void a_line_that_is_too_long_is_cut(void **state)
 	assert_int_equal(strlen(ssh_line_text(&line)), SSH_LINE_MAX - 1);
 }
 
-static void what_was_before_the_daemon_is_forgotten(void **state)
+TEST(what_was_before_the_daemon_is_forgotten)
 {
 	struct ssh_line line = {.weight = SSH_LINE_NONE};
 
@@ -162,16 +162,4 @@ static void what_was_before_the_daemon_is_forgotten(void **state)
 	assert_string_equal(ssh_line_text(&line), "");
 	ssh_line_take(&line, "bye\n", 4);
 	assert_string_equal(ssh_line_text(&line), "bye");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cause_is_found),
-		cmocka_unit_test(reads_may_end_anywhere),
-		cmocka_unit_test(a_line_that_is_too_long_is_cut),
-		cmocka_unit_test(what_was_before_the_daemon_is_forgotten),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.ssh_line", tests, NULL, NULL);
 }

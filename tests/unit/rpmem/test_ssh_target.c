@@ -13,7 +13,7 @@
 
 #define TEN "0123456789"
 
-static void good_targets_are_taken_apart(void **state)
+TEST(good_targets_are_taken_apart)
 {
 	static const struct {
 		const char *text, *user, *host, *port;
@@ -56,7 +56,7 @@ static void expect_refusal(const char *text)
 	assert_int_equal(got.host[0], 0x5a);
 }
 
-static void malformed_targets_are_refused(void **state)
+TEST(malformed_targets_are_refused)
 {
 	static const char *const cases[] = {
 		"",	   "@",		  "@host",	 "user@",     ":22",	   "user@:22",
@@ -70,7 +70,7 @@ static void malformed_targets_are_refused(void **state)
 		expect_refusal(cases[i]);
 }
 
-static void dangerous_targets_are_refused(void **state)
+TEST(dangerous_targets_are_refused)
 {
 	static const char *const cases[] = {
 		"-oProxyCommand=id",
@@ -100,7 +100,7 @@ static void dangerous_targets_are_refused(void **state)
 		expect_refusal(cases[i]);
 }
 
-static void nothing_is_cut(void **state)
+TEST(nothing_is_cut)
 {
 	char text[600];
 
@@ -111,16 +111,4 @@ static void nothing_is_cut(void **state)
 	assert_int_equal(ssh_target_parse(text, &(struct ssh_target){.user = ""}), 0);
 	strcpy(text, TEN TEN TEN "012@host");
 	expect_refusal(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_targets_are_taken_apart),
-		cmocka_unit_test(malformed_targets_are_refused),
-		cmocka_unit_test(dangerous_targets_are_refused),
-		cmocka_unit_test(nothing_is_cut),
-	};
-
-	return cmocka_run_group_tests_name("rpmem.ssh_target", tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault_test.h -- cmocka with the headers it wants, and faults from a string as users
- * write it.
+ * fault_test.h -- faults from a string as users write it.
  */
 #ifndef TESTS_UNIT_SOFT_FAULT_TEST_H
 #define TESTS_UNIT_SOFT_FAULT_TEST_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/faults/fault.h"
+#include "tests/lib/test.h"
 
 static inline void use_faults(const char *words)
 {

@@ -2,15 +2,10 @@
 /*
  * test_check_sum.c -- the sum by which a changed source is found: each bit of it counts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/check/sum.h"
+#include "tests/lib/test.h"
 
 #define LONGEST (4 * CHECK_SUM_BYTES)
 
@@ -37,19 +32,19 @@ static void every_bit_counts(void **state)
 	}
 }
 
-static void test_every_bit_counts(void **state)
+TEST(test_every_bit_counts)
 {
 	fill(1);
 	every_bit_counts(state);
 }
 
-static void test_every_bit_of_zeros_counts(void **state)
+TEST(test_every_bit_of_zeros_counts)
 {
 	memset(memory, 0, sizeof(memory));
 	every_bit_counts(state);
 }
 
-static void test_equal_bytes_have_one_sum_wherever_they_are(void **state)
+TEST(test_equal_bytes_have_one_sum_wherever_they_are)
 {
 	(void)state;
 	fill(2);
@@ -62,7 +57,7 @@ static void test_equal_bytes_have_one_sum_wherever_they_are(void **state)
 	}
 }
 
-static void test_order_counts(void **state)
+TEST(test_order_counts)
 {
 	uint64_t words[4] = {1, 2, 3, 4};
 	const uint64_t sum = check_sum(words, sizeof(words));
@@ -82,7 +77,7 @@ static void test_order_counts(void **state)
 }
 
 /* The manual promises no more for a long piece. */
-static void test_of_a_long_piece_the_ends_count(void **state)
+TEST(test_of_a_long_piece_the_ends_count)
 {
 	const size_t half = CHECK_SUM_BYTES / 2;
 	const size_t counts[] = {0, half - 1, LONGEST - half, LONGEST - 1};
@@ -102,17 +97,4 @@ static void test_of_a_long_piece_the_ends_count(void **state)
 		assert_int_equal(check_sum(memory, LONGEST), sum);
 		memory[passes[i]] ^= 1;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_bit_counts),
-		cmocka_unit_test(test_every_bit_of_zeros_counts),
-		cmocka_unit_test(test_equal_bytes_have_one_sum_wherever_they_are),
-		cmocka_unit_test(test_order_counts),
-		cmocka_unit_test(test_of_a_long_piece_the_ends_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * test_check_words.c -- the words of `check`, and that the kinds of findings are told apart.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/check/words.h"
+#include "tests/lib/test.h"
 
 static struct check_words words;
 static char error[SOFT_ERROR_MAX];
@@ -23,7 +18,7 @@ static void parse(const char *text)
 		fail_msg("%s: %s", text, error);
 }
 
-static void without_words_all_kinds_are_reported(void **state)
+TEST(without_words_all_kinds_are_reported)
 {
 	parse("");
 	assert_true(words.kinds == UINT64_MAX);
@@ -33,7 +28,7 @@ static void without_words_all_kinds_are_reported(void **state)
 	assert_string_equal(words.suppressions, "");
 }
 
-static void kinds_add_up(void **state)
+TEST(kinds_add_up)
 {
 	parse("rnr,strict,sq-full,exit=1");
 	assert_true(words.kinds == (UINT64_C(1) << CHECK_RNR | UINT64_C(1) << CHECK_SQ_FULL));
@@ -41,7 +36,7 @@ static void kinds_add_up(void **state)
 	assert_int_equal(words.exit_status, 1);
 }
 
-static void a_kind_that_needs_it_has_memory_watched(void **state)
+TEST(a_kind_that_needs_it_has_memory_watched)
 {
 	parse("watch");
 	assert_true(words.watch && words.kinds == UINT64_MAX);
@@ -49,14 +44,14 @@ static void a_kind_that_needs_it_has_memory_watched(void **state)
 	assert_true(words.watch && words.kinds == UINT64_C(1) << CHECK_EARLY_READ);
 }
 
-static void files_have_names(void **state)
+TEST(files_have_names)
 {
 	parse("json=/tmp/a=b,suppressions=s");
 	assert_string_equal(words.json, "/tmp/a=b");
 	assert_string_equal(words.suppressions, "s");
 }
 
-static void what_means_nothing_is_refused_by_name(void **state)
+TEST(what_means_nothing_is_refused_by_name)
 {
 	static const char *const wrong[] = {"rn",    "exit=0", "exit=256",	   "exit=1x",
 					    "json=", "rnr=1",  "exit=999999999999"};
@@ -69,7 +64,7 @@ static void what_means_nothing_is_refused_by_name(void **state)
 	}
 }
 
-static void words_of_the_variable_add_up(void **state)
+TEST(words_of_the_variable_add_up)
 {
 	struct soft_options options;
 
@@ -81,7 +76,7 @@ static void words_of_the_variable_add_up(void **state)
 	assert_false(options.checks);
 }
 
-static void each_kind_has_an_id_and_texts(void **state)
+TEST(each_kind_has_an_id_and_texts)
 {
 	for (unsigned i = 0; i < CHECK_KINDS; i++) {
 		const struct check_kind_text *kind = &check_kinds[i];
@@ -91,19 +86,4 @@ static void each_kind_has_an_id_and_texts(void **state)
 			    strlen(kind->hardware) > 8 && strlen(kind->mend) > 10);
 	}
 	assert_int_equal(check_kind_find("nothing"), CHECK_KINDS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_words_all_kinds_are_reported),
-		cmocka_unit_test(kinds_add_up),
-		cmocka_unit_test(a_kind_that_needs_it_has_memory_watched),
-		cmocka_unit_test(files_have_names),
-		cmocka_unit_test(what_means_nothing_is_refused_by_name),
-		cmocka_unit_test(words_of_the_variable_add_up),
-		cmocka_unit_test(each_kind_has_an_id_and_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

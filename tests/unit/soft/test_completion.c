@@ -7,10 +7,7 @@
  * and takes. Whatever the instruction was: all completions come once, in the order in which one
  * thread pushed them, and a queue that always had room has not overflowed.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,11 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq.h"
 #include "soft_device/process/process.h"
+#include "tests/lib/test.h"
 
 #define CQE   4u  /* entries */
 #define SLOTS 16u /* with some to spare for late writers */
@@ -187,20 +183,20 @@ static void stop_at_each_instruction(unsigned times, unsigned more)
 	}
 }
 
-static void a_push_stopped_anywhere_is_late_for_one_other(void **state)
+TEST(a_push_stopped_anywhere_is_late_for_one_other, setup, teardown)
 {
 	(void)state;
 	stop_at_each_instruction(1, 0);
 }
 
-static void a_push_stopped_anywhere_is_late_by_rounds(void **state)
+TEST(a_push_stopped_anywhere_is_late_by_rounds, setup, teardown)
 {
 	(void)state;
 	stop_at_each_instruction(2 * SLOTS + 1, 0);
 }
 
 /* Slots that are passed over take none of the queue's room. */
-static void a_late_push_finds_the_room_that_is_there(void **state)
+TEST(a_late_push_finds_the_room_that_is_there, setup, teardown)
 {
 	(void)state;
 	for (unsigned times = SLOTS - CQE; times <= SLOTS; times++)
@@ -208,7 +204,7 @@ static void a_late_push_finds_the_room_that_is_there(void **state)
 }
 
 /* Each has a queue of its own: slots that the dead had are not used again. */
-static void a_push_killed_anywhere_harms_no_other(void **state)
+TEST(a_push_killed_anywhere_harms_no_other, NULL, teardown)
 {
 	bool whole = false;
 	pid_t child;
@@ -227,20 +223,4 @@ static void a_push_killed_anywhere_harms_no_other(void **state)
 		assert_int_equal(teardown(state), 0);
 	}
 	assert_int_equal(setup(state), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_push_stopped_anywhere_is_late_for_one_other,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_push_stopped_anywhere_is_late_by_rounds, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_late_push_finds_the_room_that_is_there, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_push_killed_anywhere_harms_no_other, NULL,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

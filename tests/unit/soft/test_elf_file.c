@@ -5,10 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/launcher/elf_file.h"
+#include "tests/lib/test.h"
 
 #define SELF "/proc/self/exe"
 
@@ -59,7 +54,7 @@ static int read_bytes(const uint8_t *bytes, size_t size, struct elf_file *file)
 	return ret;
 }
 
-static void a_program_of_this_machine(void **state)
+TEST(a_program_of_this_machine)
 {
 	struct elf_file file;
 
@@ -68,7 +63,7 @@ static void a_program_of_this_machine(void **state)
 	assert_true(file.has_loader);
 }
 
-static void what_is_no_elf_file(void **state)
+TEST(what_is_no_elf_file)
 {
 	struct elf_file file;
 
@@ -82,7 +77,7 @@ static void what_is_no_elf_file(void **state)
 	assert_int_equal(read_bytes((const uint8_t *)"#!/bin/sh\n", 10, &file), -ENOEXEC);
 }
 
-static void a_file_that_is_cut_off_is_read_as_far_as_it_goes(void **state)
+TEST(a_file_that_is_cut_off_is_read_as_far_as_it_goes)
 {
 	struct elf_file file;
 
@@ -109,7 +104,7 @@ static void damage(size_t from, size_t to)
 	}
 }
 
-static void a_damaged_file_does_no_harm(void **state)
+TEST(a_damaged_file_does_no_harm)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr p;
@@ -123,7 +118,7 @@ static void a_damaged_file_does_no_harm(void **state)
 	}
 }
 
-static void the_runtimes_that_come_first(void **state)
+TEST(the_runtimes_that_come_first)
 {
 	assert_true(elf_file_is_runtime("libasan.so.8"));
 	assert_true(elf_file_is_runtime("/usr/lib/libtsan.so.2"));
@@ -135,13 +130,5 @@ static void the_runtimes_that_come_first(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_of_this_machine),
-		cmocka_unit_test(what_is_no_elf_file),
-		cmocka_unit_test(a_file_that_is_cut_off_is_read_as_far_as_it_goes),
-		cmocka_unit_test(a_damaged_file_does_no_harm),
-		cmocka_unit_test(the_runtimes_that_come_first),
-	};
-
-	return cmocka_run_group_tests(tests, load_self, free_self);
+	return test_run(load_self, free_self);
 }

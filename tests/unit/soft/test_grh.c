@@ -2,15 +2,10 @@
 /*
  * test_grh.c -- the header in front of a datagram, against RFC 791, RFC 1071 and RFC 8200.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "soft_device/datapath/grh.h"
+#include "tests/lib/test.h"
 
 static const union ibv_gid near = {.raw = {[10] = 0xff, 0xff, 192, 168, 0, 1}};
 static const union ibv_gid far = {.raw = {[10] = 0xff, 0xff, 192, 168, 0, 199}};
@@ -27,14 +22,14 @@ static uint32_t sum_of(const unsigned char *header)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-static void ipv4__is_a_sound_header_at_the_end(void **unused)
+TEST(ipv4__is_a_sound_header_at_the_end)
 {
 	const struct grh grh = {near, far, .payload = 5, .traffic_class = 0x20, .hop_limit = 64};
 	const unsigned char expected[] = {0x45, 0x20, 0, 20 + 8 + 12 + 8 + 8 + 4, 0, 0, 0x40,
 					  0,	64,   17};
 	unsigned char bytes[GRH_BYTES], *ip = bytes + 20;
 
-	(void)unused;
+	(void)state;
 	memset(bytes, 0xee, sizeof(bytes));
 	grh_put(bytes, &grh);
 	assert_memory_equal(ip, expected, sizeof(expected));
@@ -45,7 +40,7 @@ static void ipv4__is_a_sound_header_at_the_end(void **unused)
 		assert_int_equal(bytes[i], 0);
 }
 
-static void ipv6__is_the_header(void **unused)
+TEST(ipv6__is_the_header)
 {
 	const struct grh grh = {
 		near6,	       far6, .payload = 8, .flow_label = 0x12345, .traffic_class = 0xab,
@@ -53,14 +48,14 @@ static void ipv6__is_the_header(void **unused)
 	const unsigned char expected[] = {0x6a, 0xb1, 0x23, 0x45, 0, 8 + 12 + 8 + 8 + 4, 17, 7};
 	unsigned char bytes[GRH_BYTES];
 
-	(void)unused;
+	(void)state;
 	grh_put(bytes, &grh);
 	assert_memory_equal(bytes, expected, sizeof(expected));
 	assert_memory_equal(bytes + 8, &near6, 16);
 	assert_memory_equal(bytes + 24, &far6, 16);
 }
 
-static void header__comes_back(void **unused)
+TEST(header__comes_back)
 {
 	const struct grh all[] = {
 		{near, far, .traffic_class = 3, .hop_limit = 255},
@@ -69,7 +64,7 @@ static void header__comes_back(void **unused)
 	unsigned char bytes[GRH_BYTES];
 	struct grh got;
 
-	(void)unused;
+	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		grh_put(bytes, &all[i]);
 		assert_true(grh_get(bytes, &got));
@@ -81,13 +76,13 @@ static void header__comes_back(void **unused)
 	}
 }
 
-static void wrong_bytes__are_no_header(void **unused)
+TEST(wrong_bytes__are_no_header)
 {
 	const struct grh grh = {near, far, .hop_limit = 64};
 	unsigned char bytes[GRH_BYTES] = {0};
 	struct grh got;
 
-	(void)unused;
+	(void)state;
 	assert_false(grh_get(bytes, &got));
 	grh_put(bytes, &grh);
 	bytes[39] ^= 1; /* the checksum covers it */
@@ -97,7 +92,7 @@ static void wrong_bytes__are_no_header(void **unused)
 }
 
 /* RFC 1112 and RFC 4291 */
-static void groups__are_told_by_their_first_bits(void **unused)
+TEST(groups__are_told_by_their_first_bits)
 {
 	const struct {
 		union ibv_gid gid;
@@ -111,20 +106,7 @@ static void groups__are_told_by_their_first_bits(void **unused)
 		{{.raw = {0xfe, 0x80, [15] = 1}}, false},
 	};
 
-	(void)unused;
+	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(grh_gid_is_multicast(&cases[i].gid), cases[i].multicast);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4__is_a_sound_header_at_the_end),
-		cmocka_unit_test(ipv6__is_the_header),
-		cmocka_unit_test(header__comes_back),
-		cmocka_unit_test(wrong_bytes__are_no_header),
-		cmocka_unit_test(groups__are_told_by_their_first_bits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

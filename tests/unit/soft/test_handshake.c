@@ -6,19 +6,14 @@
  * Both ends are here; the secret is the process's, so it is changed from one to the other.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/process/process.h"
 #include "soft_device/transport/handshake.h"
 #include "soft_device/transport/secret.h"
+#include "tests/lib/test.h"
 
 #define OURS  "a secret that two hosts share"
 #define OTHER "another secret, of the same user"
@@ -93,7 +88,7 @@ static int give(struct side *side, const struct message *message, struct message
 			      answer->bytes, &answer->length);
 }
 
-static void no_secret__takes_one_message_each(void **state)
+TEST(no_secret__takes_one_message_each)
 {
 	struct side near = client(NONE), far = server(NONE);
 	struct message first = first_of(&near), answer, none;
@@ -105,7 +100,7 @@ static void no_secret__takes_one_message_each(void **state)
 	assert_int_equal(far.state.first[HANDSHAKE_CLIENT].identity, 1);
 }
 
-static void same_secret__lets_both_in(void **state)
+TEST(same_secret__lets_both_in)
 {
 	struct side near = client(OURS), far = server(OURS);
 	struct message first = first_of(&near), reply, proof, last, none;
@@ -120,7 +115,7 @@ static void same_secret__lets_both_in(void **state)
 }
 
 /* The listener proves nothing to one that did not. */
-static void other_secret__is_refused(void **state)
+TEST(other_secret__is_refused)
 {
 	struct side near = client(OTHER), far = server(OURS);
 	struct message first = first_of(&near), reply, proof, none;
@@ -133,7 +128,7 @@ static void other_secret__is_refused(void **state)
 }
 
 /* Each is told so that its user can be. */
-static void one_without__is_refused_by_both(void **state)
+TEST(one_without__is_refused_by_both)
 {
 	const char *secrets[][2] = {{OURS, NONE}, {NONE, OURS}};
 
@@ -160,7 +155,7 @@ static void record(struct message said[2])
 	assert_int_equal(give(&far, &said[1], &reply), 1);
 }
 
-static void replayed__conversation_is_refused(void **state)
+TEST(replayed__conversation_is_refused)
 {
 	struct message said[2], answer;
 	struct side far;
@@ -173,7 +168,7 @@ static void replayed__conversation_is_refused(void **state)
 }
 
 /* Forwarded as it comes, by a host in between: each end sees the address of that. */
-static void relayed__conversation_is_refused(void **state)
+TEST(relayed__conversation_is_refused)
 {
 	struct side near = client(OURS), far = server(OURS);
 	struct message first = first_of(&near), reply, proof, none;
@@ -185,7 +180,7 @@ static void relayed__conversation_is_refused(void **state)
 }
 
 /* One that has no secret returns what the other end sends. */
-static void reflected__messages_are_refused(void **state)
+TEST(reflected__messages_are_refused)
 {
 	struct side near = client(OURS);
 	struct message first = first_of(&near), proof, none;
@@ -194,7 +189,7 @@ static void reflected__messages_are_refused(void **state)
 	assert_int_equal(give(&near, &proof, &none), -EKEYREJECTED);
 }
 
-static void order__is_first_message_then_proof(void **state)
+TEST(order__is_first_message_then_proof)
 {
 	struct message said[2], answer;
 	struct side far;
@@ -208,7 +203,7 @@ static void order__is_first_message_then_proof(void **state)
 }
 
 /* RFC 4231, test case 1. */
-static void proof__is_hmac_sha256(void **state)
+TEST(proof__is_hmac_sha256)
 {
 	static const unsigned char expected[WIRE_PROOF_BYTES] = {
 		0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf,
@@ -222,21 +217,4 @@ static void proof__is_hmac_sha256(void **state)
 	know(key);
 	secret_prove("Hi There", 8, proof);
 	assert_memory_equal(proof, expected, sizeof(expected));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_secret__takes_one_message_each),
-		cmocka_unit_test(same_secret__lets_both_in),
-		cmocka_unit_test(other_secret__is_refused),
-		cmocka_unit_test(one_without__is_refused_by_both),
-		cmocka_unit_test(replayed__conversation_is_refused),
-		cmocka_unit_test(relayed__conversation_is_refused),
-		cmocka_unit_test(reflected__messages_are_refused),
-		cmocka_unit_test(order__is_first_message_then_proof),
-		cmocka_unit_test(proof__is_hmac_sha256),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

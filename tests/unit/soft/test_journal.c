@@ -8,6 +8,7 @@
 
 #include "fault_test.h"
 #include "soft_device/powerfail/journal.h"
+#include "tests/lib/test.h"
 
 #define LINE  0x10000u /* an address in a target; never touched */
 #define QP    17u
@@ -54,7 +55,7 @@ static uint64_t undurable(uint64_t addr)
 	return mask;
 }
 
-static void without_ddio_what_left_the_nic_is_durable(void **state)
+TEST(without_ddio_what_left_the_nic_is_durable, NULL, teardown)
 {
 	on_platform("powerfail:at=1,domain=adr,ddio=off");
 	write_line(LINE, LOW, QP, 0);
@@ -65,7 +66,7 @@ static void without_ddio_what_left_the_nic_is_durable(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void with_ddio_what_left_the_nic_is_in_a_cache(void **state)
+TEST(with_ddio_what_left_the_nic_is_in_a_cache, NULL, teardown)
 {
 	on_platform("powerfail:at=1,domain=adr,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -73,7 +74,7 @@ static void with_ddio_what_left_the_nic_is_in_a_cache(void **state)
 	assert_int_equal(undurable(LINE), ALL);
 }
 
-static void with_eadr_the_caches_are_durable(void **state)
+TEST(with_eadr_the_caches_are_durable, NULL, teardown)
 {
 	on_platform("powerfail:at=1,domain=eadr,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -82,7 +83,7 @@ static void with_eadr_the_caches_are_durable(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void another_qp_pushes_nothing(void **state)
+TEST(another_qp_pushes_nothing, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=off");
 	write_line(LINE, ALL, QP, 0);
@@ -90,7 +91,7 @@ static void another_qp_pushes_nothing(void **state)
 	assert_int_equal(undurable(LINE), ALL);
 }
 
-static void a_native_flush_makes_its_bytes_durable(void **state)
+TEST(a_native_flush_makes_its_bytes_durable, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -104,7 +105,7 @@ static void a_native_flush_makes_its_bytes_durable(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void a_flush_beside_a_line_leaves_it(void **state)
+TEST(a_flush_beside_a_line_leaves_it, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -118,7 +119,7 @@ static void a_flush_beside_a_line_leaves_it(void **state)
 	assert_int_equal(undurable(LINE), ALL << 1 & ALL >> 1);
 }
 
-static void a_flush_to_visibility_moves_to_the_caches(void **state)
+TEST(a_flush_to_visibility_moves_to_the_caches, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -129,7 +130,7 @@ static void a_flush_to_visibility_moves_to_the_caches(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void the_cpu_flushes_whole_lines_in_its_caches(void **state)
+TEST(the_cpu_flushes_whole_lines_in_its_caches, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -144,7 +145,7 @@ static void the_cpu_flushes_whole_lines_in_its_caches(void **state)
 	assert_int_equal(undurable(LINE + 64), ALL);
 }
 
-static void the_cpu_does_not_flush_what_is_in_the_nic(void **state)
+TEST(the_cpu_does_not_flush_what_is_in_the_nic, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
@@ -153,7 +154,7 @@ static void the_cpu_does_not_flush_what_is_in_the_nic(void **state)
 	assert_int_equal(undurable(LINE), ALL);
 }
 
-static void a_later_write_to_a_line_does_not_hold_the_first_back(void **state)
+TEST(a_later_write_to_a_line_does_not_hold_the_first_back, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, LOW, QP, 0);
@@ -164,7 +165,7 @@ static void a_later_write_to_a_line_does_not_hold_the_first_back(void **state)
 	assert_int_equal(undurable(LINE), HIGH);
 }
 
-static void a_second_write_of_the_same_bytes_is_lost_alone(void **state)
+TEST(a_second_write_of_the_same_bytes_is_lost_alone, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 1);
@@ -177,7 +178,7 @@ static void a_second_write_of_the_same_bytes_is_lost_alone(void **state)
 	assert_int_equal(journal->line[0].old[0], 2); /* what the first write made */
 }
 
-static void the_oldest_content_is_kept(void **state)
+TEST(the_oldest_content_is_kept, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, LOW, QP, 1);
@@ -190,7 +191,7 @@ static void the_oldest_content_is_kept(void **state)
 	assert_int_equal(journal->line[0].old[63], 2);
 }
 
-static void a_flush_of_one_qp_keeps_the_bytes_of_another(void **state)
+TEST(a_flush_of_one_qp_keeps_the_bytes_of_another, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=off");
 	write_line(LINE, LOW, QP, 0);
@@ -202,7 +203,7 @@ static void a_flush_of_one_qp_keeps_the_bytes_of_another(void **state)
 	assert_int_equal(undurable(LINE), 0);
 }
 
-static void many_lines_come_and_go(void **state)
+TEST(many_lines_come_and_go, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=off");
 	for (uint64_t i = 0; i < 10000; i++)
@@ -221,7 +222,7 @@ static void many_lines_come_and_go(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void a_claim_of_one_qp_is_about_its_own_writes(void **state)
+TEST(a_claim_of_one_qp_is_about_its_own_writes, NULL, teardown)
 {
 	struct journal_line first;
 
@@ -244,7 +245,7 @@ static uint32_t in_nic(void)
 	return count;
 }
 
-static void lines_in_the_nic_are_counted(void **state)
+TEST(lines_in_the_nic_are_counted, NULL, teardown)
 {
 	on_platform("powerfail:at=1,domain=adr,ddio=on");
 	for (uint64_t i = 0; i < 100; i++) {
@@ -265,7 +266,7 @@ static void lines_in_the_nic_are_counted(void **state)
 	assert_int_equal(journal->count, 0);
 }
 
-static void a_full_journal_says_so(void **state)
+TEST(a_full_journal_says_so, NULL, teardown)
 {
 	unsigned char bytes[JOURNAL_LINE] = {0};
 
@@ -277,7 +278,7 @@ static void a_full_journal_says_so(void **state)
 }
 
 /* A fair coin of n throws is within 5 * sqrt(n) / 2 of the half, but for one in 1.7 million. */
-static void half_of_the_lines_are_lost(void **state)
+TEST(half_of_the_lines_are_lost, NULL, teardown)
 {
 	int lost = 0, differ = 0;
 
@@ -292,32 +293,4 @@ static void half_of_the_lines_are_lost(void **state)
 	}
 	assert_in_range(lost, 4750, 5250);
 	assert_in_range(differ, 4750, 5250);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_ddio_what_left_the_nic_is_durable),
-		TEST(with_ddio_what_left_the_nic_is_in_a_cache),
-		TEST(with_eadr_the_caches_are_durable),
-		TEST(another_qp_pushes_nothing),
-		TEST(a_native_flush_makes_its_bytes_durable),
-		TEST(a_flush_beside_a_line_leaves_it),
-		TEST(a_flush_to_visibility_moves_to_the_caches),
-		TEST(the_cpu_flushes_whole_lines_in_its_caches),
-		TEST(the_cpu_does_not_flush_what_is_in_the_nic),
-		TEST(a_later_write_to_a_line_does_not_hold_the_first_back),
-		TEST(a_second_write_of_the_same_bytes_is_lost_alone),
-		TEST(the_oldest_content_is_kept),
-		TEST(a_flush_of_one_qp_keeps_the_bytes_of_another),
-		TEST(many_lines_come_and_go),
-		TEST(a_claim_of_one_qp_is_about_its_own_writes),
-		TEST(lines_in_the_nic_are_counted),
-		TEST(a_full_journal_says_so),
-		TEST(half_of_the_lines_are_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,12 @@
  * about the way between two processes, and which addresses are this host's.
  */
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/local_handshake.h"
+#include "tests/lib/test.h"
 
 struct process *process_current;
 
@@ -24,14 +19,14 @@ static struct wire_handshake neighbour(void)
 		.layout = SEGMENT_LAYOUT, .identity = 1, .pid_namespace = 10};
 }
 
-static void test_neighbours_may_share_memory(void **state)
+TEST(test_neighbours_may_share_memory)
 {
 	const struct wire_handshake own = neighbour(), other = neighbour();
 
 	assert_null(local_handshake_distance(&own, &other));
 }
 
-static void test_distance_is_named(void **state)
+TEST(test_distance_is_named)
 {
 	struct wire_handshake own = neighbour(), other = neighbour();
 
@@ -45,7 +40,7 @@ static void test_distance_is_named(void **state)
 	assert_string_equal(local_handshake_distance(&own, &other), "asked for");
 }
 
-static void test_handshake_is_of_this_process(void **state)
+TEST(test_handshake_is_of_this_process)
 {
 	static struct segment segment = {.identity = 99};
 	struct process process = {.segment = &segment};
@@ -73,23 +68,11 @@ static bool is_of_this_host(const char *text)
 }
 
 /* 192.0.2.0/24 and 2001:db8::/32 are in no network: RFC 5737, RFC 3849. */
-static void test_addresses_of_this_host_are_known(void **state)
+TEST(test_addresses_of_this_host_are_known)
 {
 	assert_true(is_of_this_host("127.0.0.1"));
 	assert_true(is_of_this_host("127.250.3.9"));
 	assert_true(is_of_this_host("::1"));
 	assert_false(is_of_this_host("192.0.2.1"));
 	assert_false(is_of_this_host("2001:db8::1"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_neighbours_may_share_memory),
-		cmocka_unit_test(test_distance_is_named),
-		cmocka_unit_test(test_handshake_is_of_this_process),
-		cmocka_unit_test(test_addresses_of_this_host_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

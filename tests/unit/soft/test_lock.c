@@ -3,13 +3,6 @@
  * test_lock.c -- the lock that processes share: it excludes, and it outlives a
  * holder that dies, reaped or not, a thread or a process.
  */
-/* cmocka.h needs these before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,6 +10,7 @@
 #include <unistd.h>
 
 #include "soft_device/process/lock.h"
+#include "tests/lib/test.h"
 
 #define ROUNDS 100000
 
@@ -56,7 +50,7 @@ static void *take(void *unused)
 	return NULL;
 }
 
-static void lock__excludes_threads(void **unused)
+TEST(lock__excludes_threads, setup, teardown)
 {
 	pthread_t other;
 
@@ -66,7 +60,7 @@ static void lock__excludes_threads(void **unused)
 	assert_int_equal(shared->count, 2 * ROUNDS);
 }
 
-static void lock__excludes_processes(void **unused)
+TEST(lock__excludes_processes, setup, teardown)
 {
 	pid_t other = fork();
 
@@ -77,7 +71,7 @@ static void lock__excludes_processes(void **unused)
 	assert_int_equal(shared->count, 2 * ROUNDS);
 }
 
-static void lock__given_back_is_not_inherited(void **unused)
+TEST(lock__given_back_is_not_inherited, setup, teardown)
 {
 	assert_false(shared_lock_take(&shared->lock));
 	shared_lock_release(&shared->lock);
@@ -99,7 +93,7 @@ static pid_t dead_holder(void)
 	return holder;
 }
 
-static void lock__of_a_killed_process_is_inherited(void **unused)
+TEST(lock__of_a_killed_process_is_inherited, setup, teardown)
 {
 	assert_int_equal(waitpid(dead_holder(), NULL, 0) > 0, 1);
 	assert_true(shared_lock_take(&shared->lock));
@@ -107,7 +101,7 @@ static void lock__of_a_killed_process_is_inherited(void **unused)
 	assert_false(shared_lock_take(&shared->lock));
 }
 
-static void lock__of_a_zombie_is_inherited(void **unused)
+TEST(lock__of_a_zombie_is_inherited, setup, teardown)
 {
 	pid_t holder = dead_holder();
 
@@ -115,7 +109,7 @@ static void lock__of_a_zombie_is_inherited(void **unused)
 	assert_int_equal(waitpid(holder, NULL, 0), holder);
 }
 
-static void lock__of_an_ended_thread_is_inherited(void **unused)
+TEST(lock__of_an_ended_thread_is_inherited, setup, teardown)
 {
 	pthread_t other;
 
@@ -125,26 +119,9 @@ static void lock__of_an_ended_thread_is_inherited(void **unused)
 }
 
 /* Thread ids are used again; the one that has this id now is not the holder. */
-static void lock__of_another_start_time_is_inherited(void **unused)
+TEST(lock__of_another_start_time_is_inherited, setup, teardown)
 {
 	shared_lock_take(&shared->lock);
 	atomic_fetch_add(&shared->lock.holder, UINT64_C(1) << 32);
 	assert_true(shared_lock_take(&shared->lock));
-}
-
-#define LOCK_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LOCK_TEST(lock__excludes_threads),
-		LOCK_TEST(lock__excludes_processes),
-		LOCK_TEST(lock__given_back_is_not_inherited),
-		LOCK_TEST(lock__of_a_killed_process_is_inherited),
-		LOCK_TEST(lock__of_a_zombie_is_inherited),
-		LOCK_TEST(lock__of_an_ended_thread_is_inherited),
-		LOCK_TEST(lock__of_another_start_time_is_inherited),
-	};
-
-	return cmocka_run_group_tests_name("soft_queues.lock", tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * test_mapping.c -- what is found out of a range of memory: holes, rights, files.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/process/mapping.h"
+#include "tests/lib/test.h"
 
 static size_t page;
 
@@ -31,7 +26,7 @@ static uint64_t number(const void *memory)
 	return (uint64_t)(uintptr_t)memory;
 }
 
-static void populate__finds_a_hole(void **unused)
+TEST(populate__finds_a_hole)
 {
 	unsigned char *memory = map(3, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -45,7 +40,7 @@ static void populate__finds_a_hole(void **unused)
 	munmap(memory + 2 * page, page);
 }
 
-static void populate__minds_what_may_be_written(void **unused)
+TEST(populate__minds_what_may_be_written)
 {
 	void *memory = map(1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -54,13 +49,13 @@ static void populate__minds_what_may_be_written(void **unused)
 	munmap(memory, page);
 }
 
-static void populate__refuses_a_range_around_the_end(void **unused)
+TEST(populate__refuses_a_range_around_the_end)
 {
 	assert_int_equal(mapping_populate(page, SIZE_MAX, true), -EINVAL);
 	assert_int_equal(mapping_populate(UINT64_MAX, 1, true), -EINVAL);
 }
 
-static void check__finds_what_populate_does(void **unused)
+TEST(check__finds_what_populate_does)
 {
 	unsigned char *memory = map(3, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	unsigned char resident[3];
@@ -93,7 +88,7 @@ static int file(void)
 	return fd;
 }
 
-static void check__finds_the_end_of_a_file(void **unused)
+TEST(check__finds_the_end_of_a_file)
 {
 	int fd = file();
 	void *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
@@ -106,7 +101,7 @@ static void check__finds_the_end_of_a_file(void **unused)
 	close(fd);
 }
 
-static void file__is_one_when_it_is_shared(void **unused)
+TEST(file__is_one_when_it_is_shared)
 {
 	int fd = file();
 	void *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
@@ -120,7 +115,7 @@ static void file__is_one_when_it_is_shared(void **unused)
 	close(fd);
 }
 
-static void file__of_two_mappings_is_one(void **unused)
+TEST(file__of_two_mappings_is_one)
 {
 	int fd = file();
 	unsigned char *shared = map(4, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
@@ -133,7 +128,7 @@ static void file__of_two_mappings_is_one(void **unused)
 	close(fd);
 }
 
-static void file__without_a_name_is_none(void **unused)
+TEST(file__without_a_name_is_none)
 {
 	int fd = memfd_create("nameless", MFD_CLOEXEC);
 	void *anonymous = map(1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
@@ -151,17 +146,6 @@ static void file__without_a_name_is_none(void **unused)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(populate__finds_a_hole),
-		cmocka_unit_test(populate__minds_what_may_be_written),
-		cmocka_unit_test(populate__refuses_a_range_around_the_end),
-		cmocka_unit_test(check__finds_what_populate_does),
-		cmocka_unit_test(check__finds_the_end_of_a_file),
-		cmocka_unit_test(file__is_one_when_it_is_shared),
-		cmocka_unit_test(file__of_two_mappings_is_one),
-		cmocka_unit_test(file__without_a_name_is_none),
-	};
-
 	page = (size_t)sysconf(_SC_PAGESIZE);
-	return cmocka_run_group_tests_name("mapping", tests, NULL, NULL);
+	return test_run(NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /*
  * test_mr_check.c -- whether a key opens a range: tables of what is in a region and what is not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "soft_device/datapath/mr_check.h"
+#include "tests/lib/test.h"
 
 #define INDEX  500u
 #define KEY    (INDEX << 8 | 9)
@@ -46,7 +42,7 @@ static int teardown(void **unused)
 	return munmap(segment, sizeof(*segment));
 }
 
-static void range__in_the_region_is_translated(void **unused)
+TEST(range__in_the_region_is_translated, setup, teardown)
 {
 	static const struct {
 		uint64_t offset;
@@ -63,7 +59,7 @@ static void range__in_the_region_is_translated(void **unused)
 	}
 }
 
-static void range__not_in_the_region_is_refused(void **unused)
+TEST(range__not_in_the_region_is_refused, setup, teardown)
 {
 	static const struct {
 		uint64_t addr;
@@ -83,7 +79,7 @@ static void range__not_in_the_region_is_refused(void **unused)
 	assert_int_equal(memory, 0);
 }
 
-static void key__of_no_region_is_refused(void **unused)
+TEST(key__of_no_region_is_refused, setup, teardown)
 {
 	static const uint32_t keys[] = {
 		0,	  1,	      KEY + 1, KEY - 1, KEY + 256, KEY & ~255u, SEGMENT_MRS << 8,
@@ -97,7 +93,7 @@ static void key__of_no_region_is_refused(void **unused)
 	}
 }
 
-static void domain__has_to_be_that_of_the_region(void **unused)
+TEST(domain__has_to_be_that_of_the_region, setup, teardown)
 {
 	uint64_t memory;
 
@@ -105,7 +101,7 @@ static void domain__has_to_be_that_of_the_region(void **unused)
 	assert_null(mr_check(segment, KEY, 0, IOVA, 1, 0, &memory));
 }
 
-static void access__has_to_be_granted_whole(void **unused)
+TEST(access__has_to_be_granted_whole, setup, teardown)
 {
 	uint64_t memory;
 
@@ -116,7 +112,7 @@ static void access__has_to_be_granted_whole(void **unused)
 }
 
 /* The checks in their order, each with what fails at it first. */
-static void reason__names_the_check_that_failed(void **unused)
+TEST(reason__names_the_check_that_failed, setup, teardown)
 {
 	static const struct {
 		uint32_t key, pd;
@@ -145,7 +141,7 @@ static void reason__names_the_check_that_failed(void **unused)
 	atomic_store(&segment->mr[INDEX].key, KEY);
 }
 
-static void region__that_is_withdrawn_is_refused(void **unused)
+TEST(region__that_is_withdrawn_is_refused, setup, teardown)
 {
 	uint64_t memory;
 
@@ -187,7 +183,7 @@ static bool window_opens(const struct shared_qp *qp, uint64_t addr, uint64_t len
 	return true;
 }
 
-static void window__opens_its_part_of_the_region(void **unused)
+TEST(window__opens_its_part_of_the_region, setup, teardown)
 {
 	struct shared_qp *qp = bind_window(IBV_MW_TYPE_1);
 	uint64_t memory;
@@ -206,7 +202,7 @@ static void window__opens_its_part_of_the_region(void **unused)
 	assert_false(window_opens(qp, WINDOW_AT, 8));
 }
 
-static void window__shows_no_page_that_is_unmapped(void **unused)
+TEST(window__shows_no_page_that_is_unmapped, setup, teardown)
 {
 	const struct shared_qp *qp = bind_window(IBV_MW_TYPE_1);
 
@@ -221,7 +217,7 @@ static void window__shows_no_page_that_is_unmapped(void **unused)
 	assert_false(window_opens(qp, WINDOW_END - 8, 8));
 }
 
-static void window__of_type_2_is_for_its_queue_pair(void **unused)
+TEST(window__of_type_2_is_for_its_queue_pair, setup, teardown)
 {
 	struct shared_qp *qp = bind_window(IBV_MW_TYPE_2), *other = &segment->qp[301];
 
@@ -235,7 +231,7 @@ static void window__of_type_2_is_for_its_queue_pair(void **unused)
 	assert_false(mr_invalidate_window(segment, qp, WINDOW));
 }
 
-static void window__of_type_2_is_invalidated_by_its_key(void **unused)
+TEST(window__of_type_2_is_invalidated_by_its_key, setup, teardown)
 {
 	static const uint32_t others[] = {0, KEY, WINDOW + 1, SEGMENT_MRS << 8, UINT32_MAX};
 	const struct shared_qp *qp = bind_window(IBV_MW_TYPE_2);
@@ -250,7 +246,7 @@ static void window__of_type_2_is_invalidated_by_its_key(void **unused)
 }
 
 /* Zeros for reads, another address for writes, whatever the address. */
-static void null_region__has_two_addresses(void **unused)
+TEST(null_region__has_two_addresses, setup, teardown)
 {
 	struct shared_mr *mr = &segment->mr[INDEX];
 	uint64_t memory = 0;
@@ -268,7 +264,7 @@ static void null_region__has_two_addresses(void **unused)
 }
 
 /* The second page of two; a note of another region is of no concern. */
-static void page__that_is_unmapped_is_refused(void **unused)
+TEST(page__that_is_unmapped_is_refused, setup, teardown)
 {
 	static const struct {
 		uint64_t offset;
@@ -297,27 +293,4 @@ static void page__that_is_unmapped_is_refused(void **unused)
 					   ranges[i].length, ACCESS, &memory));
 	}
 	assert_null(mr_check(segment, KEY, PD + 1, IOVA, 1, 0, &memory));
-}
-
-#define REGION_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		REGION_TEST(range__in_the_region_is_translated),
-		REGION_TEST(range__not_in_the_region_is_refused),
-		REGION_TEST(key__of_no_region_is_refused),
-		REGION_TEST(domain__has_to_be_that_of_the_region),
-		REGION_TEST(access__has_to_be_granted_whole),
-		REGION_TEST(reason__names_the_check_that_failed),
-		REGION_TEST(region__that_is_withdrawn_is_refused),
-		REGION_TEST(window__opens_its_part_of_the_region),
-		REGION_TEST(window__shows_no_page_that_is_unmapped),
-		REGION_TEST(window__of_type_2_is_for_its_queue_pair),
-		REGION_TEST(window__of_type_2_is_invalidated_by_its_key),
-		REGION_TEST(null_region__has_two_addresses),
-		REGION_TEST(page__that_is_unmapped_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("mr_check", tests, NULL, NULL);
 }

@@ -4,15 +4,10 @@
  * refused.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/process/options.h"
+#include "tests/lib/test.h"
 
 static struct soft_options options;
 static char error[SOFT_ERROR_MAX];
@@ -23,7 +18,7 @@ static void parse(const char *text)
 		fail_msg("%s: %s", text, error);
 }
 
-static void nothing_asked_is_the_defaults(void **state)
+TEST(nothing_asked_is_the_defaults)
 {
 	static const char *const texts[] = {NULL, "", " \t\n "};
 
@@ -37,7 +32,7 @@ static void nothing_asked_is_the_defaults(void **state)
 	}
 }
 
-static void the_last_of_a_setting_counts(void **state)
+TEST(the_last_of_a_setting_counts)
 {
 	parse("transport:tcp seed:2 transport:local\tseed:18446744073709551615");
 	assert_int_equal(options.transport, SOFT_TRANSPORT_LOCAL);
@@ -46,7 +41,7 @@ static void the_last_of_a_setting_counts(void **state)
 	assert_true(options.verbose && options.forced_remote);
 }
 
-static void a_secret_is_in_a_file(void **state)
+TEST(a_secret_is_in_a_file)
 {
 	parse("");
 	assert_string_equal(options.secret, "");
@@ -54,7 +49,7 @@ static void a_secret_is_in_a_file(void **state)
 	assert_string_equal(options.secret, "/root/it");
 }
 
-static void a_trace_is_a_file_for_each_process(void **state)
+TEST(a_trace_is_a_file_for_each_process)
 {
 	parse("seed:3");
 	assert_string_equal(options.trace, "");
@@ -63,7 +58,7 @@ static void a_trace_is_a_file_for_each_process(void **state)
 	assert_int_equal(options.faults_count, 0);
 }
 
-static void the_adversary_has_a_seed_of_its_own(void **state)
+TEST(the_adversary_has_a_seed_of_its_own)
 {
 	parse("seed:3");
 	assert_false(options.adversary);
@@ -73,7 +68,7 @@ static void the_adversary_has_a_seed_of_its_own(void **state)
 	assert_int_equal(options.seed, 3);
 }
 
-static void the_adversary_does_all_or_what_it_is_told(void **state)
+TEST(the_adversary_does_all_or_what_it_is_told)
 {
 	const unsigned all = SOFT_ADVERSARY_PARTS | SOFT_ADVERSARY_PASSES | SOFT_ADVERSARY_ATOMICS;
 
@@ -87,7 +82,7 @@ static void the_adversary_does_all_or_what_it_is_told(void **state)
 	assert_true(options.adversary_seed == 7);
 }
 
-static void other_words_are_faults_in_the_order_of_the_user(void **state)
+TEST(other_words_are_faults_in_the_order_of_the_user)
 {
 	parse("rate:1GB verbose no-such:thing refuse:at=1");
 	assert_int_equal(options.faults_count, 3);
@@ -125,7 +120,7 @@ static const char *const wrong_words[] = {
 	"adversary:1,early",
 };
 
-static void wrong_words_are_refused_by_name(void **state)
+TEST(wrong_words_are_refused_by_name)
 {
 	for (size_t i = 0; i < sizeof(wrong_words) / sizeof(wrong_words[0]); i++) {
 		error[0] = 0;
@@ -137,7 +132,7 @@ static void wrong_words_are_refused_by_name(void **state)
 	}
 }
 
-static void a_word_has_a_limit(void **state)
+TEST(a_word_has_a_limit)
 {
 	char word[SOFT_WORD_MAX + 1];
 
@@ -154,7 +149,7 @@ static void a_word_has_a_limit(void **state)
 	assert_non_null(strstr(error, "127 bytes"));
 }
 
-static void there_may_be_so_many_faults(void **state)
+TEST(there_may_be_so_many_faults)
 {
 	char text[(SOFT_FAULTS_MAX + 1) * 16] = "";
 
@@ -165,22 +160,4 @@ static void there_may_be_so_many_faults(void **state)
 	strcat(text, "refuse");
 	assert_int_equal(soft_options_parse(text, &options, error), -EINVAL);
 	assert_non_null(strstr(error, "refuse: more than 16"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_asked_is_the_defaults),
-		cmocka_unit_test(the_last_of_a_setting_counts),
-		cmocka_unit_test(a_secret_is_in_a_file),
-		cmocka_unit_test(a_trace_is_a_file_for_each_process),
-		cmocka_unit_test(the_adversary_has_a_seed_of_its_own),
-		cmocka_unit_test(the_adversary_does_all_or_what_it_is_told),
-		cmocka_unit_test(other_words_are_faults_in_the_order_of_the_user),
-		cmocka_unit_test(wrong_words_are_refused_by_name),
-		cmocka_unit_test(a_word_has_a_limit),
-		cmocka_unit_test(there_may_be_so_many_faults),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * test_pieces.c -- a message in pieces: each byte moves once, with its line, and no other byte
  * does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "soft_device/datapath/pieces.h"
+#include "tests/lib/test.h"
 
 #define ROOM   20000u
 #define GROUPS 4u
@@ -72,19 +67,19 @@ static void write_in_groups(uint32_t skew, uint32_t length, uint64_t key)
 			assert_true(changed[group] > 0);
 }
 
-static void a_write_is_whole_after_all_groups(void **unused)
+TEST(a_write_is_whole_after_all_groups)
 {
 	static const uint32_t lengths[] = {1, 8, 63, 64, 65, 128, 4000, 4096, 4097, 9000};
 
-	(void)unused;
+	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
 		for (uint32_t skew = 0; skew < 130; skew += 13)
 			write_in_groups(skew, lengths[i], i + skew);
 }
 
-static void a_line_moves_as_a_whole(void **unused)
+TEST(a_line_moves_as_a_whole)
 {
-	(void)unused;
+	(void)state;
 	make_request(REQUEST_WRITE, 64 * LINE);
 	memset(near, 1, sizeof(near));
 	memset(far, 2, sizeof(far));
@@ -94,9 +89,9 @@ static void a_line_moves_as_a_whole(void **unused)
 			assert_int_equal(far[line * LINE + i], far[line * LINE]);
 }
 
-static void the_last_groups_may_move_together(void **unused)
+TEST(the_last_groups_may_move_together)
 {
-	(void)unused;
+	(void)state;
 	make_request(REQUEST_WRITE, 4096);
 	move(far, 3, 0, 0);
 	move(far, 3, 1, GROUPS - 1);
@@ -104,9 +99,9 @@ static void the_last_groups_may_move_together(void **unused)
 		assert_int_equal(far[i], *local_byte(i));
 }
 
-static void a_read_goes_the_other_way(void **unused)
+TEST(a_read_goes_the_other_way)
 {
-	(void)unused;
+	(void)state;
 	make_request(REQUEST_READ, 5000);
 	for (unsigned group = 0; group < GROUPS; group++)
 		move(far + 10, 9, group, group);
@@ -114,9 +109,9 @@ static void a_read_goes_the_other_way(void **unused)
 		assert_int_equal(*local_byte(i), (unsigned char)((i + 10) * 13 + 5));
 }
 
-static void other_keys_deal_in_another_way(void **unused)
+TEST(other_keys_deal_in_another_way)
 {
-	(void)unused;
+	(void)state;
 	make_request(REQUEST_WRITE, 4096);
 	move(far, 1, 0, 0);
 	memcpy(before, far, sizeof(far));
@@ -126,17 +121,4 @@ static void other_keys_deal_in_another_way(void **unused)
 	make_request(REQUEST_WRITE, 4096);
 	move(far, 1, 0, 0);
 	assert_memory_equal(before, far, 4096);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_write_is_whole_after_all_groups),
-		cmocka_unit_test(a_line_moves_as_a_whole),
-		cmocka_unit_test(the_last_groups_may_move_together),
-		cmocka_unit_test(a_read_goes_the_other_way),
-		cmocka_unit_test(other_keys_deal_in_another_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

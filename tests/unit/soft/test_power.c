@@ -145,7 +145,7 @@ static void assert_rolled_back_in_part(void)
 	assert_true(back > 0 && back < LINES);
 }
 
-static void another_process_ends_the_target(void **state)
+TEST(another_process_ends_the_target, setup, teardown)
 {
 	pid_t pid;
 
@@ -156,7 +156,7 @@ static void another_process_ends_the_target(void **state)
 	assert_rolled_back_in_part();
 }
 
-static void a_target_ends_itself(void **state)
+TEST(a_target_ends_itself, setup, teardown)
 {
 	pid_t pid;
 
@@ -166,7 +166,7 @@ static void a_target_ends_itself(void **state)
 	assert_rolled_back_in_part();
 }
 
-static void what_is_unmapped_does_not_keep_it_alive(void **state)
+TEST(what_is_unmapped_does_not_keep_it_alive, setup, teardown)
 {
 	unsigned char old[JOURNAL_LINE] = {0};
 	void *gone = map_shared(-1, 4096);
@@ -180,7 +180,7 @@ static void what_is_unmapped_does_not_keep_it_alive(void **state)
 }
 
 /* A thread killed with the lock in hand leaves a journal that can be used. */
-static void a_dead_holder_of_the_lock_is_survived(void **state)
+TEST(a_dead_holder_of_the_lock_is_survived, setup, teardown)
 {
 	pid_t pid;
 	int status;
@@ -199,7 +199,7 @@ static void a_dead_holder_of_the_lock_is_survived(void **state)
 	assert_int_equal(world.journal->count, 0);
 }
 
-static void only_shared_files_are_files(void **state)
+TEST(only_shared_files_are_files, setup, teardown)
 {
 	int fd = fileno(world.file);
 	void *private = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -212,19 +212,4 @@ static void only_shared_files_are_files(void **state)
 	assert_int_equal(powerfail_file(world.journal, 4096), 0); /* shared, but no file */
 	assert_int_equal(powerfail_file(&local, sizeof(local)), 0);
 	munmap(private, 4096);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(another_process_ends_the_target),
-		TEST(a_target_ends_itself),
-		TEST(what_is_unmapped_does_not_keep_it_alive),
-		TEST(a_dead_holder_of_the_lock_is_survived),
-		TEST(only_shared_files_are_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

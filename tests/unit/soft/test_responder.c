@@ -5,10 +5,7 @@
  *
  * The rest of the device is a segment without an owner: the target is this process.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -16,12 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/responder.h"
 #include "soft_device/powerfail/journal.h"
 #include "soft_device/process/process.h"
+#include "tests/lib/test.h"
 
 #define QPN	   0x100u
 #define KEY	   0x100u /* region 1 */
@@ -141,7 +137,7 @@ static struct outcome execute(enum request_op op)
 static const enum request_op ops[] = {REQUEST_READ, REQUEST_FLUSH, REQUEST_ATOMIC_WRITE,
 				      REQUEST_WRITE};
 
-static void an_operation__is_answered(void **state)
+TEST(an_operation__is_answered, setup, teardown)
 {
 	power_fails = false;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -153,7 +149,7 @@ static void an_operation__is_answered(void **state)
 	}
 }
 
-static void a_queue_pair_that_is_not_there__is_absent_for_any_identity(void **state)
+TEST(a_queue_pair_that_is_not_there__is_absent_for_any_identity, setup, teardown)
 {
 	const struct request request = {.op = REQUEST_WRITE};
 	struct peer self = {.transport = PEER_SELF, .segment = segment};
@@ -169,7 +165,7 @@ static void a_queue_pair_that_is_not_there__is_absent_for_any_identity(void **st
 }
 
 /* Its lines were rolled back as it waited for the journal: it would answer for what is lost. */
-static void an_operation__during_which_the_power_fails_is_not(void **state)
+TEST(an_operation__during_which_the_power_fails_is_not, setup, teardown)
 {
 	power_fails = true;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -211,7 +207,7 @@ static void destroy_and_make_another(void)
 }
 
 /* Another thread has the lock all the while. */
-static void a_queue_pair_that_fails__is_the_one_that_was_meant(void **state)
+TEST(a_queue_pair_that_fails__is_the_one_that_was_meant, setup, teardown)
 {
 	const uint32_t all = RAISE_QP_FATAL | RAISE_QP_FLUSH | RAISE_QP_RECEIVES;
 	const struct {
@@ -321,7 +317,7 @@ static int replace_after(int steps, bool held)
 	return 1;
 }
 
-static void another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped(void **state)
+TEST(another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped, setup, teardown)
 {
 	for (int held = 0; held < 2; held++) {
 		int left_alone = 0, steps = 0, one;
@@ -336,24 +332,3 @@ static void another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped(
 }
 
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_operation__is_answered, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_queue_pair_that_is_not_there__is_absent_for_any_identity, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(an_operation__during_which_the_power_fails_is_not,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_queue_pair_that_fails__is_the_one_that_was_meant,
-						setup, teardown),
-#ifdef CAN_BE_STEPPED
-		cmocka_unit_test_setup_teardown(
-			another_in_its_entry__is_left_alone_wherever_the_thread_was_stopped, setup,
-			teardown),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -5,20 +5,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/process/process.h"
 #include "soft_device/transport/secret.h"
+#include "tests/lib/test.h"
 
 #define SECRET	"a secret that two hosts share"
 #define FILE_OF "secret"
@@ -115,7 +110,7 @@ static int teardown(void **state)
 	return chdir("/") != 0 || rmdir(*state) != 0;
 }
 
-static void variable__has_a_least_length(void **state)
+TEST(variable__has_a_least_length, setup, teardown)
 {
 	assert_int_equal(begin("fifteen bytes..", NULL), -EINVAL);
 	assert_string_equal(
@@ -126,7 +121,7 @@ static void variable__has_a_least_length(void **state)
 	assert_false(secret_is_set());
 }
 
-static void variable__and_file_are_one_too_many(void **state)
+TEST(variable__and_file_are_one_too_many, setup, teardown)
 {
 	put_bytes(20);
 	assert_int_equal(begin(SECRET, FILE_OF), -EINVAL);
@@ -134,7 +129,7 @@ static void variable__and_file_are_one_too_many(void **state)
 }
 
 /* The newline of an editor is not part of it. */
-static void file__has_the_same_secret_as_the_variable(void **state)
+TEST(file__has_the_same_secret_as_the_variable, setup, teardown)
 {
 	unsigned char proofs[2][WIRE_PROOF_BYTES];
 
@@ -146,7 +141,7 @@ static void file__has_the_same_secret_as_the_variable(void **state)
 	assert_memory_equal(proofs[0], proofs[1], WIRE_PROOF_BYTES);
 }
 
-static void file__has_a_least_and_a_greatest_length(void **state)
+TEST(file__has_a_least_and_a_greatest_length, setup, teardown)
 {
 	put_bytes(0);
 	expect_refused(-EINVAL,
@@ -163,7 +158,7 @@ static void file__has_a_least_and_a_greatest_length(void **state)
 	assert_int_equal(begin(NULL, FILE_OF), 0);
 }
 
-static void file__is_for_its_user_alone(void **state)
+TEST(file__is_for_its_user_alone, setup, teardown)
 {
 	static const struct {
 		mode_t mode;
@@ -187,7 +182,7 @@ static void file__is_for_its_user_alone(void **state)
 }
 
 /* A pipe without a writer would be waited for without end. */
-static void file__is_a_regular_one(void **state)
+TEST(file__is_a_regular_one, setup, teardown)
 {
 	assert_int_equal(mkfifo(FILE_OF, 0600), 0);
 	expect_refused(-EACCES, "no device: secret:secret is not a regular file" MINE);
@@ -214,7 +209,7 @@ static void write_more(void)
 	put_bytes(1024);
 }
 
-static void file__does_not_change_while_it_is_read(void **state)
+TEST(file__does_not_change_while_it_is_read, setup, teardown)
 {
 	static void (*const writers[])(void) = {write_as_many, write_fewer, write_more};
 	const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -226,21 +221,4 @@ static void file__does_not_change_while_it_is_read(void **state)
 		expect_refused(-EBUSY, "no device: secret:secret changed while it was read");
 	}
 	assert_int_equal(begin(NULL, FILE_OF), 0);
-}
-
-#define SECRET_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		SECRET_TEST(variable__has_a_least_length),
-		SECRET_TEST(variable__and_file_are_one_too_many),
-		SECRET_TEST(file__has_the_same_secret_as_the_variable),
-		SECRET_TEST(file__has_a_least_and_a_greatest_length),
-		SECRET_TEST(file__is_for_its_user_alone),
-		SECRET_TEST(file__is_a_regular_one),
-		SECRET_TEST(file__does_not_change_while_it_is_read),
-	};
-
-	return cmocka_run_group_tests_name("secret", tests, NULL, NULL);
 }

@@ -5,18 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/process/process.h"
 #include "soft_device/process/segment.h"
+#include "tests/lib/test.h"
 
 #define HEAP (SEGMENT_BYTES - offsetof(struct segment, heap))
 
@@ -41,7 +37,7 @@ static void *at(uint64_t offset)
 	return segment_at(process.segment, offset);
 }
 
-static void create__makes_what_map_takes(void **unused)
+TEST(create__makes_what_map_takes, setup, teardown)
 {
 	struct segment *second;
 
@@ -53,7 +49,7 @@ static void create__makes_what_map_takes(void **unused)
 	segment_unmap(second);
 }
 
-static void create__gives_a_file_that_cannot_shrink(void **unused)
+TEST(create__gives_a_file_that_cannot_shrink, setup, teardown)
 {
 	assert_int_equal(ftruncate(process.segment_fd, 4096), -1);
 	assert_int_equal(errno, EPERM);
@@ -69,7 +65,7 @@ static int file_of(size_t bytes, int seals)
 	return fd;
 }
 
-static void map__refuses_other_files(void **unused)
+TEST(map__refuses_other_files, setup, teardown)
 {
 	struct segment *mapped = NULL;
 	const struct {
@@ -86,7 +82,7 @@ static void map__refuses_other_files(void **unused)
 	assert_null(mapped);
 }
 
-static void map__refuses_another_layout(void **unused)
+TEST(map__refuses_another_layout, setup, teardown)
 {
 	struct segment *mapped = NULL;
 
@@ -95,7 +91,7 @@ static void map__refuses_another_layout(void **unused)
 	assert_null(mapped);
 }
 
-static void alloc__gives_memory_of_zeroes_again(void **unused)
+TEST(alloc__gives_memory_of_zeroes_again, setup, teardown)
 {
 	const size_t bytes = 10000;
 	uint64_t first = segment_alloc(bytes);
@@ -109,7 +105,7 @@ static void alloc__gives_memory_of_zeroes_again(void **unused)
 	assert_memory_equal(at(first), zeroes, bytes);
 }
 
-static void alloc__gives_nothing_twice(void **unused)
+TEST(alloc__gives_nothing_twice, setup, teardown)
 {
 	uint64_t offsets[100];
 
@@ -126,7 +122,7 @@ static void alloc__gives_nothing_twice(void **unused)
 	}
 }
 
-static void alloc__gives_all_there_is_and_no_more(void **unused)
+TEST(alloc__gives_all_there_is_and_no_more, setup, teardown)
 {
 	uint64_t all = segment_alloc(HEAP);
 
@@ -137,7 +133,7 @@ static void alloc__gives_all_there_is_and_no_more(void **unused)
 	assert_int_equal(segment_alloc(HEAP), all);
 }
 
-static void alloc__refuses_nothing_and_too_much(void **unused)
+TEST(alloc__refuses_nothing_and_too_much, setup, teardown)
 {
 	assert_int_equal(segment_alloc(0), 0);
 	assert_int_equal(segment_alloc(SIZE_MAX), 0);
@@ -145,7 +141,7 @@ static void alloc__refuses_nothing_and_too_much(void **unused)
 }
 
 /* In each order in which four neighbours can go, what was theirs is one piece again. */
-static void free__joins_neighbours(void **unused)
+TEST(free__joins_neighbours, setup, teardown)
 {
 	static const unsigned char orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {0, 2, 1, 3},
 						  {1, 3, 0, 2}, {2, 0, 3, 1}, {1, 2, 3, 0}};
@@ -172,7 +168,7 @@ static blkcnt_t blocks_in_use(void)
 	return stat.st_blocks;
 }
 
-static void free__gives_the_pages_back(void **unused)
+TEST(free__gives_the_pages_back, setup, teardown)
 {
 	const size_t bytes = 8 << 20;
 	blkcnt_t before = blocks_in_use();
@@ -184,7 +180,7 @@ static void free__gives_the_pages_back(void **unused)
 	assert_int_equal(blocks_in_use(), before);
 }
 
-static void qp__is_found_by_address_and_number(void **unused)
+TEST(qp__is_found_by_address_and_number, setup, teardown)
 {
 	struct segment *segment = process.segment;
 	union ibv_gid ours = {.raw = {1}};
@@ -200,33 +196,11 @@ static void qp__is_found_by_address_and_number(void **unused)
 	assert_null(segment_qp(segment, &ours, 5001u << 8 | 7));
 }
 
-static void qp__of_any_number_is_none(void **unused)
+TEST(qp__of_any_number_is_none, setup, teardown)
 {
 	const uint32_t numbers[] = {0, 1, 255, 0xffffff, 0x1000000, UINT32_MAX};
 	union ibv_gid zero = {.raw = {0}};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		assert_null(segment_qp(process.segment, &zero, numbers[i]));
-}
-
-#define SEGMENT_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		SEGMENT_TEST(create__makes_what_map_takes),
-		SEGMENT_TEST(create__gives_a_file_that_cannot_shrink),
-		SEGMENT_TEST(map__refuses_other_files),
-		SEGMENT_TEST(map__refuses_another_layout),
-		SEGMENT_TEST(alloc__gives_memory_of_zeroes_again),
-		SEGMENT_TEST(alloc__gives_nothing_twice),
-		SEGMENT_TEST(alloc__gives_all_there_is_and_no_more),
-		SEGMENT_TEST(alloc__refuses_nothing_and_too_much),
-		SEGMENT_TEST(free__joins_neighbours),
-		SEGMENT_TEST(free__gives_the_pages_back),
-		SEGMENT_TEST(qp__is_found_by_address_and_number),
-		SEGMENT_TEST(qp__of_any_number_is_none),
-	};
-
-	return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
 }

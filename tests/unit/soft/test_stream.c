@@ -3,18 +3,13 @@
  * test_stream.c -- messages over a socket that takes and gives what it likes.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "soft_device/transport/stream.h"
+#include "tests/lib/test.h"
 
 struct pair {
 	struct stream near;
@@ -66,7 +61,7 @@ static void assert_write(const struct wire_header *header, const unsigned char *
 		assert_int_equal(body[WIRE_REQUEST_BYTES + i], fill);
 }
 
-static void test_message_comes_byte_by_byte(void **state)
+TEST(test_message_comes_byte_by_byte, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	unsigned char *bytes = make_write(8, 5);
@@ -85,7 +80,7 @@ static void test_message_comes_byte_by_byte(void **state)
 	free(bytes);
 }
 
-static void test_messages_come_together(void **state)
+TEST(test_messages_come_together, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	const unsigned char *body;
@@ -108,7 +103,7 @@ static void test_messages_come_together(void **state)
 }
 
 /* More than the socket takes: the rest is queued, and all of it arrives in order. */
-static void test_largest_messages_arrive(void **state)
+TEST(test_largest_messages_arrive, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	const unsigned char *body;
@@ -139,7 +134,7 @@ static void test_largest_messages_arrive(void **state)
 }
 
 /* The beginning by itself, the rest to two parts, and of what follows the beginning. */
-static void test_body_goes_to_its_parts(void **state)
+TEST(test_body_goes_to_its_parts, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	unsigned char *one = make_write(300, 7), *two = make_write(20, 8), first[200], second[100];
@@ -170,7 +165,7 @@ static void test_body_goes_to_its_parts(void **state)
 	free(two);
 }
 
-static void test_part_that_is_not_mapped_is_told(void **state)
+TEST(test_part_that_is_not_mapped_is_told, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	const struct iovec part = {(void *)(uintptr_t)8, 16};
@@ -185,14 +180,14 @@ static void test_part_that_is_not_mapped_is_told(void **state)
 	assert_int_equal(byte, '0');
 }
 
-static void test_receive_never_blocks(void **state)
+TEST(test_receive_never_blocks, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 
 	assert_int_equal(stream_receive(&pair->far), 0);
 }
 
-static void test_end_is_told(void **state)
+TEST(test_end_is_told, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 
@@ -200,7 +195,7 @@ static void test_end_is_told(void **state)
 	assert_int_equal(stream_receive(&pair->far), -EPIPE);
 }
 
-static void test_sending_to_nobody_fails(void **state)
+TEST(test_sending_to_nobody_fails, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	const struct iovec part = {"", 1};
@@ -209,7 +204,7 @@ static void test_sending_to_nobody_fails(void **state)
 	assert_int_equal(stream_send(&pair->near, &part, 1), -EPIPE);
 }
 
-static void test_foreign_bytes_are_refused(void **state)
+TEST(test_foreign_bytes_are_refused, connect_pair, close_pair)
 {
 	struct pair *pair = *state;
 	const unsigned char *body;
@@ -218,29 +213,4 @@ static void test_foreign_bytes_are_refused(void **state)
 	assert_int_equal(write(pair->near.fd, "GET / HTTP/1.1\r\n", 16), 16);
 	assert_int_equal(stream_receive(&pair->far), 0);
 	assert_int_equal(stream_next(&pair->far, &header, &body), -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_message_comes_byte_by_byte, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_messages_come_together, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_largest_messages_arrive, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_body_goes_to_its_parts, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_part_that_is_not_mapped_is_told, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_receive_never_blocks, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_end_is_told, connect_pair, close_pair),
-		cmocka_unit_test_setup_teardown(test_sending_to_nobody_fails, connect_pair,
-						close_pair),
-		cmocka_unit_test_setup_teardown(test_foreign_bytes_are_refused, connect_pair,
-						close_pair),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static const char *text_of(const char *path)
 	return text;
 }
 
-static void other_paths_are_not_known(void **state)
+TEST(other_paths_are_not_known)
 {
 	static const char *const paths[] = {
 		"/",
@@ -72,7 +72,7 @@ static void other_paths_are_not_known(void **state)
 		assert_int_equal(kind_of(paths[i], true), TREE_OTHER);
 }
 
-static void each_kind_is_found(void **state)
+TEST(each_kind_is_found)
 {
 	static const struct {
 		const char *path;
@@ -102,7 +102,7 @@ static void each_kind_is_found(void **state)
 	}
 }
 
-static void devices_of_the_host_are_hidden(void **state)
+TEST(devices_of_the_host_are_hidden)
 {
 	static const char *const paths[] = {
 		"/sys/class/infiniband/mlx5_0",
@@ -126,7 +126,7 @@ static void devices_of_the_host_are_hidden(void **state)
 		assert_int_equal(kind_of(paths[i], true), TREE_MISSING);
 }
 
-static void too_long_a_path_is_not_known(void **state)
+TEST(too_long_a_path_is_not_known)
 {
 	char path[4096] = "/sys/class/infiniband/";
 
@@ -134,7 +134,7 @@ static void too_long_a_path_is_not_known(void **state)
 	assert_int_equal(kind_of(path, true), TREE_OTHER);
 }
 
-static void files_have_the_formats_of_the_kernel(void **state)
+TEST(files_have_the_formats_of_the_kernel)
 {
 	devices[0].guid = htobe64(UINT64_C(0x536f6600aabbccdd));
 	devices[0].ifindex = if_nametoindex("lo");
@@ -157,7 +157,7 @@ static void files_have_the_formats_of_the_kernel(void **state)
 	assert_string_equal(text_of("/sys/class/infiniband_verbs/soft_uverbs1/dev"), "231:193\n");
 }
 
-static void links_point_to_what_they_lead_to(void **state)
+TEST(links_point_to_what_they_lead_to)
 {
 	static const char *const links[] = {"/sys/class/infiniband/soft1",
 					    "/sys/class/infiniband_verbs/soft_uverbs1"};
@@ -200,7 +200,7 @@ static void walk(const char *folder, ino_t *numbers, size_t *count)
 	}
 }
 
-static void folders_list_what_can_be_found(void **state)
+TEST(folders_list_what_can_be_found)
 {
 	static const struct {
 		const char *path;
@@ -225,26 +225,10 @@ static void folders_list_what_can_be_found(void **state)
 	}
 }
 
-static void character_devices_have_the_numbers_of_the_kernel(void **state)
+TEST(character_devices_have_the_numbers_of_the_kernel)
 {
 	const struct tree_node verbs = tree_find("/dev/infiniband/soft_uverbs1", true);
 
 	assert_int_equal(major(tree_device_number(&verbs)), 231);
 	assert_int_equal(minor(tree_device_number(&verbs)), 193);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_paths_are_not_known),
-		cmocka_unit_test(each_kind_is_found),
-		cmocka_unit_test(devices_of_the_host_are_hidden),
-		cmocka_unit_test(too_long_a_path_is_not_known),
-		cmocka_unit_test(files_have_the_formats_of_the_kernel),
-		cmocka_unit_test(links_point_to_what_they_lead_to),
-		cmocka_unit_test(folders_list_what_can_be_found),
-		cmocka_unit_test(character_devices_have_the_numbers_of_the_kernel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

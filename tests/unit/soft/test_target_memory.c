@@ -3,13 +3,6 @@
  * test_target_memory.c -- moving bytes between lists of parts: by copies, and by the calls that
  * reach another process, here used on this one.
  */
-/* cmocka.h needs these before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,6 +17,7 @@
 
 #include "soft_device/process/lock.h"
 #include "soft_device/process/target_memory.h"
+#include "tests/lib/test.h"
 
 #define BYTES 700u
 
@@ -52,6 +46,12 @@ static int setup_copies(void **state)
 	return ret;
 }
 
+/* Own memory by the calls, and where they are refused, by copies. */
+#define BOTH_TEST(name)                                                                            \
+	static void name(void **state);                                                            \
+	TEST_AGAIN(name, setup_copies)                                                             \
+	TEST(name, setup)
+
 static struct iovec part(unsigned char *memory, size_t offset, size_t bytes)
 {
 	return (struct iovec){memory + offset, bytes};
@@ -73,12 +73,12 @@ static void check_lists(target_process process)
 		assert_int_equal(from[i], (unsigned char)(i * 7 + 1));
 }
 
-static void lists__of_different_parts_match(void **unused)
+BOTH_TEST(lists__of_different_parts_match)
 {
 	check_lists(0);
 }
 
-static void lists__of_different_parts_match_in_another_process(void **unused)
+TEST(lists__of_different_parts_match_in_another_process, setup)
 {
 	check_lists(getpid());
 }
@@ -112,30 +112,30 @@ static void check_ordered(target_process process)
 	}
 }
 
-static void ordered__writes_just_its_bytes(void **unused)
+BOTH_TEST(ordered__writes_just_its_bytes)
 {
 	check_ordered(0);
 }
 
-static void ordered__writes_just_its_bytes_in_another_process(void **unused)
+TEST(ordered__writes_just_its_bytes_in_another_process, setup)
 {
 	check_ordered(getpid());
 }
 
 /* As memmove() does, to either side. */
-static void overlapping__ranges_are_moved_whole(void **unused)
+TEST(overlapping__ranges_are_moved_whole)
 {
 	unsigned char expected[400];
 
 	for (size_t at = 90; at <= 110; at += 10) {
 		const struct iovec source = part(from, 100, 400), target = part(from, at, 400);
 
-		assert_int_equal(setup(unused), 0);
+		assert_int_equal(setup(state), 0);
 		memcpy(expected, from + 100, sizeof(expected));
 		assert_int_equal(
 			target_memory_write_ordered(0, &source, 1, (uintptr_t)from + at, 400), 0);
 		assert_memory_equal(from + at, expected, 400);
-		assert_int_equal(setup(unused), 0);
+		assert_int_equal(setup(state), 0);
 		assert_int_equal(target_memory_read(0, &target, 1, &source, 1), 0);
 		assert_memory_equal(from + at, expected, 400);
 	}
@@ -161,12 +161,12 @@ static void check_each(target_process process)
 		    to[328] == 0 && to[638] == 0 && to[640] == 0);
 }
 
-static void each__of_a_list_is_written(void **unused)
+BOTH_TEST(each__of_a_list_is_written)
 {
 	check_each(0);
 }
 
-static void each__of_a_list_is_written_in_another_process(void **unused)
+TEST(each__of_a_list_is_written_in_another_process, setup)
 {
 	check_each(getpid());
 }
@@ -193,7 +193,7 @@ static void check_hole(target_process process, size_t third_at)
 	assert_int_equal(munmap(two, page), 0);
 }
 
-static void each__stops_at_what_is_not_mapped(void **unused)
+BOTH_TEST(each__stops_at_what_is_not_mapped)
 {
 	check_hole(getpid(), 0);
 	check_hole(getpid(), 100);
@@ -215,13 +215,13 @@ static void check_atomics(target_process process)
 	assert_true(before == 9 && word == 8);
 }
 
-static void atomics__do_as_they_are_called(void **unused)
+BOTH_TEST(atomics__do_as_they_are_called)
 {
 	check_atomics(0);
 	check_atomics(getpid());
 }
 
-static void atomics__do_the_same_with_a_gap(void **unused)
+BOTH_TEST(atomics__do_the_same_with_a_gap)
 {
 	target_memory_gap_ns = 1000;
 	check_atomics(0);
@@ -253,12 +253,12 @@ static void check_unmapped(target_process process)
 	assert_int_equal(munmap(two, page), 0);
 }
 
-static void unmapped__memory_is_reported(void **unused)
+BOTH_TEST(unmapped__memory_is_reported)
 {
 	check_unmapped(0);
 }
 
-static void unmapped__memory_of_another_process_is_reported(void **unused)
+TEST(unmapped__memory_of_another_process_is_reported, setup)
 {
 	check_unmapped(getpid());
 }
@@ -281,14 +281,14 @@ static void refuse_calls(void)
 }
 
 /* In a child, of which the filter stays. */
-static void refused__calls_are_done_without(void **unused)
+TEST(refused__calls_are_done_without, setup)
 {
 	const struct iovec source = part(from, 5, 300), target = part(to, 100, 300);
 	const pid_t child = fork();
 	int status;
 
 	if (child == 0) {
-		setup(unused);
+		setup(state);
 		refuse_calls();
 		_exit(target_memory_write_ordered(0, &source, 1, (uintptr_t)to + 100, 300) != 0 ||
 		      memcmp(to + 100, from + 5, 300) != 0 ||
@@ -309,7 +309,7 @@ static void *write_without_first(void *first)
 	      memcmp(to, from + 5, 300) != 0 || !target_memory_by_call);
 }
 
-static void first__thread_may_have_ended(void **unused)
+TEST(first__thread_may_have_ended, setup)
 {
 	const pid_t child = fork();
 	pthread_t thread;
@@ -327,7 +327,7 @@ static void first__thread_may_have_ended(void **unused)
 	assert_int_equal(status, 0);
 }
 
-static void gone__process_is_reported(void **unused)
+TEST(gone__process_is_reported, setup)
 {
 	struct iovec both = part(from, 0, 8);
 	pid_t process = fork();
@@ -336,34 +336,4 @@ static void gone__process_is_reported(void **unused)
 		_exit(0);
 	assert_int_equal(waitpid(process, NULL, 0), process);
 	assert_int_equal(target_memory_write(process, &both, 1, &both, 1), -ESRCH);
-}
-
-/* Own memory by the calls, and where they are refused, by copies. */
-#define BOTH(test)                                                                                 \
-	{#test, test, setup, NULL, NULL},                                                          \
-	{                                                                                          \
-#test "_by_copies", test, setup_copies, NULL, NULL                                 \
-	}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOTH(lists__of_different_parts_match),
-		BOTH(ordered__writes_just_its_bytes),
-		BOTH(each__of_a_list_is_written),
-		BOTH(each__stops_at_what_is_not_mapped),
-		BOTH(unmapped__memory_is_reported),
-		BOTH(atomics__do_as_they_are_called),
-		BOTH(atomics__do_the_same_with_a_gap),
-		cmocka_unit_test(overlapping__ranges_are_moved_whole),
-		cmocka_unit_test_setup(lists__of_different_parts_match_in_another_process, setup),
-		cmocka_unit_test_setup(ordered__writes_just_its_bytes_in_another_process, setup),
-		cmocka_unit_test_setup(each__of_a_list_is_written_in_another_process, setup),
-		cmocka_unit_test_setup(unmapped__memory_of_another_process_is_reported, setup),
-		cmocka_unit_test_setup(refused__calls_are_done_without, setup),
-		cmocka_unit_test_setup(first__thread_may_have_ended, setup),
-		cmocka_unit_test_setup(gone__process_is_reported, setup),
-	};
-
-	return cmocka_run_group_tests_name("soft_queues.target_memory", tests, NULL, NULL);
 }

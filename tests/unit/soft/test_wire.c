@@ -4,20 +4,15 @@
  * byte where the layout demands it, and what no encoder makes is refused.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "soft_device/transport/wire.h"
+#include "tests/lib/test.h"
 
 static const union ibv_gid there = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 2}};
 static const union ibv_gid here = {.raw = {0xfd, [15] = 7}};
 
-static void test_header_is_big_endian(void **state)
+TEST(test_header_is_big_endian)
 {
 	static const unsigned char expected[WIRE_HEADER_BYTES] = {'R', 'P', 'S', 'F', 0, 4,
 								  0,   1,   0,	 0,   0, 44};
@@ -27,7 +22,7 @@ static void test_header_is_big_endian(void **state)
 	assert_memory_equal(bytes, expected, sizeof(bytes));
 }
 
-static void test_header_has_the_length_of_its_kind(void **state)
+TEST(test_header_has_the_length_of_its_kind)
 {
 	static const struct {
 		int kind;
@@ -68,7 +63,7 @@ static void test_header_has_the_length_of_its_kind(void **state)
 	}
 }
 
-static void test_header_of_another_is_refused(void **state)
+TEST(test_header_of_another_is_refused)
 {
 	for (size_t i = 0; i < 6; i++) {
 		unsigned char bytes[WIRE_HEADER_BYTES];
@@ -91,7 +86,7 @@ static struct wire_handshake some_handshake(void)
 	return handshake;
 }
 
-static void test_handshake_comes_back(void **state)
+TEST(test_handshake_comes_back)
 {
 	const struct wire_handshake handshake = some_handshake();
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
@@ -108,7 +103,7 @@ static void test_handshake_comes_back(void **state)
 	assert_memory_equal(back.token, handshake.token, sizeof(handshake.token));
 }
 
-static void test_handshake_without_identity_is_refused(void **state)
+TEST(test_handshake_without_identity_is_refused)
 {
 	struct wire_handshake handshake = some_handshake();
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
@@ -137,7 +132,7 @@ static struct request some_request(enum request_op op, uint32_t length)
 				.src_gid = here};
 }
 
-static void test_request_comes_back(void **state)
+TEST(test_request_comes_back)
 {
 	static const struct {
 		enum request_op op;
@@ -186,7 +181,7 @@ static void test_request_comes_back(void **state)
 	}
 }
 
-static void test_unsound_requests_are_refused(void **state)
+TEST(test_unsound_requests_are_refused)
 {
 	static const struct {
 		struct request request;
@@ -219,7 +214,7 @@ static void test_unsound_requests_are_refused(void **state)
 	}
 }
 
-static void test_answer_comes_back(void **state)
+TEST(test_answer_comes_back)
 {
 	static const struct wire_answer cases[] = {
 		{1, {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS}, 4096},
@@ -253,7 +248,7 @@ static void test_answer_comes_back(void **state)
 	}
 }
 
-static void test_unsound_answers_are_refused(void **state)
+TEST(test_unsound_answers_are_refused)
 {
 	static const struct {
 		struct wire_answer answer;
@@ -280,7 +275,7 @@ static void test_unsound_answers_are_refused(void **state)
 }
 
 /* A refusal may have the region that it is about behind it, and nothing else has data. */
-static void test_refusal_may_tell_of_the_region(void **state)
+TEST(test_refusal_may_tell_of_the_region)
 {
 	const struct wire_answer answer = {.outcome = {.status = IBV_WC_REM_ACCESS_ERR},
 					   .bytes = WIRE_REGION_BYTES};
@@ -297,7 +292,7 @@ static void test_refusal_may_tell_of_the_region(void **state)
 			 -EPROTO);
 }
 
-static void test_region_comes_back(void **state)
+TEST(test_region_comes_back)
 {
 	const struct wire_region region = {.key = 0x301,
 					   .pid = 4711,
@@ -324,7 +319,7 @@ static void test_region_comes_back(void **state)
 	assert_string_equal(back.gone_at, "a tab?and ??"); /* no control characters */
 }
 
-static void test_unsound_regions_are_refused(void **state)
+TEST(test_unsound_regions_are_refused)
 {
 	const size_t places = WIRE_REGION_BYTES - 2 * WIRE_PLACE_BYTES;
 	const struct {
@@ -353,7 +348,7 @@ static void test_unsound_regions_are_refused(void **state)
 	assert_int_equal(wire_get_region(full, sizeof(full) - 1, &back), -EPROTO);
 }
 
-static void test_channel_comes_back(void **state)
+TEST(test_channel_comes_back)
 {
 	const struct wire_channel channel = {3, 0x80000001};
 	unsigned char bytes[WIRE_CHANNEL_MESSAGE];
@@ -368,7 +363,7 @@ static void test_channel_comes_back(void **state)
 	assert_int_equal(back.id, channel.id);
 }
 
-static void test_channel_without_id_is_refused(void **state)
+TEST(test_channel_without_id_is_refused)
 {
 	const struct wire_channel channel = {3, 0};
 	unsigned char bytes[WIRE_CHANNEL_MESSAGE];
@@ -377,26 +372,4 @@ static void test_channel_without_id_is_refused(void **state)
 	wire_put_channel(bytes, WIRE_CHANNEL_NEW, &channel);
 	assert_int_equal(wire_get_channel(bytes + WIRE_HEADER_BYTES, WIRE_CHANNEL_BYTES, &back),
 			 -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header_is_big_endian),
-		cmocka_unit_test(test_header_has_the_length_of_its_kind),
-		cmocka_unit_test(test_header_of_another_is_refused),
-		cmocka_unit_test(test_handshake_comes_back),
-		cmocka_unit_test(test_handshake_without_identity_is_refused),
-		cmocka_unit_test(test_request_comes_back),
-		cmocka_unit_test(test_unsound_requests_are_refused),
-		cmocka_unit_test(test_answer_comes_back),
-		cmocka_unit_test(test_unsound_answers_are_refused),
-		cmocka_unit_test(test_refusal_may_tell_of_the_region),
-		cmocka_unit_test(test_region_comes_back),
-		cmocka_unit_test(test_unsound_regions_are_refused),
-		cmocka_unit_test(test_channel_comes_back),
-		cmocka_unit_test(test_channel_without_id_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

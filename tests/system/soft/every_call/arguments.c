@@ -8,15 +8,11 @@
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "end.h"
+#include "tests/lib/test.h"
 
 #define ADDR		    "127.0.0.1"
 #define NO_DEVICE	    "192.0.2.1" /* TEST-NET-1, RFC 5737: no device here has it */
@@ -80,7 +76,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void device_and_peer(void **state)
+TEST(device_and_peer, setup, teardown)
 {
 	struct rpma_peer *peer = NULL;
 	struct ibv_context *context;
@@ -102,7 +98,7 @@ static void device_and_peer(void **state)
 	invalid(rpma_peer_delete(NULL));
 }
 
-static void peer_configuration(void **state)
+TEST(peer_configuration, setup, teardown)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
 	unsigned char byte = 1;
@@ -129,7 +125,7 @@ static void peer_configuration(void **state)
 	invalid(rpma_conn_apply_remote_peer_cfg(client.conn, NULL));
 }
 
-static void region(void **state)
+TEST(region, setup, teardown)
 {
 	struct rpma_mr_local *mr = NULL;
 	char desc[22];
@@ -162,7 +158,7 @@ static void region(void **state)
 	invalid(rpma_mr_advise(client.mr, 0, TOO_LONG, 0, 0));
 }
 
-static void remote_region(void **state)
+TEST(remote_region, setup, teardown)
 {
 	struct rpma_mr_remote *mr = NULL;
 	char desc[22], nothing[22] = {0};
@@ -203,7 +199,7 @@ static void size_of_queue(struct rpma_conn_cfg *cfg, set_size *set, get_size *ge
 	assert_int_equal(size, 77);
 }
 
-static void connection_configuration(void **state)
+TEST(connection_configuration, setup, teardown)
 {
 	struct rpma_conn_cfg *cfg = NULL;
 	struct rpma_srq *srq;
@@ -236,7 +232,7 @@ static void connection_configuration(void **state)
 	expect(0, rpma_conn_cfg_delete(&cfg));
 }
 
-static void request(void **state)
+TEST(request, setup, teardown)
 {
 	struct rpma_conn_private_data nothing = {NULL, 0}, pdata;
 	struct sockaddr_storage addr;
@@ -267,7 +263,7 @@ static void request(void **state)
 	invalid(rpma_conn_req_connect(&req, NULL, NULL));
 }
 
-static void connection(void **state)
+TEST(connection, setup, teardown)
 {
 	struct rpma_conn_private_data pdata;
 	enum rpma_conn_event event;
@@ -305,7 +301,7 @@ static void connection(void **state)
 	expect(0, rpma_conn_delete(&conn));
 }
 
-static void endpoint(void **state)
+TEST(endpoint, setup, teardown)
 {
 	struct rpma_conn_cfg *cfg;
 	struct rpma_conn_req *req = NULL;
@@ -341,7 +337,7 @@ static void endpoint(void **state)
 
 #define SILENT RPMA_F_COMPLETION_ON_ERROR
 
-static void one_sided_operations(void **state)
+TEST(one_sided_operations, setup, teardown)
 {
 	struct rpma_conn *c = client.conn;
 	struct rpma_mr_local *mr = client.mr;
@@ -388,14 +384,14 @@ static void flush_of(int usage, enum rpma_flush_type type)
 	expect(0, rpma_mr_dereg(&mr));
 }
 
-static void flush_that_the_region_is_not_for(void **state)
+TEST(flush_that_the_region_is_not_for, setup, teardown)
 {
 	expect(0, rpma_conn_apply_remote_peer_cfg(client.conn, server.pcfg));
 	flush_of(RPMA_MR_USAGE_WRITE_DST, RPMA_FLUSH_TYPE_VISIBILITY);
 	flush_of(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY, RPMA_FLUSH_TYPE_PERSISTENT);
 }
 
-static void messages(void **state)
+TEST(messages, setup, teardown)
 {
 	struct rpma_conn *c = client.conn;
 	struct rpma_mr_local *mr = client.mr;
@@ -412,7 +408,7 @@ static void messages(void **state)
 }
 
 /* A message, a write and a read of nothing, and a write that only announces itself. */
-static void empty_operations(void **state)
+TEST(empty_operations, setup, teardown)
 {
 	struct rpma_conn *c = client.conn;
 	struct rpma_cq *cq;
@@ -431,7 +427,7 @@ static void empty_operations(void **state)
 	assert_int_equal(wc.opcode, IBV_WC_SEND);
 }
 
-static void completion_queue(void **state)
+TEST(completion_queue, setup, teardown)
 {
 	struct ibv_wc wc[2];
 	struct rpma_cq *cq;
@@ -451,7 +447,7 @@ static void completion_queue(void **state)
 	expect(RPMA_E_NO_COMPLETION, rpma_cq_wait(cq));
 }
 
-static void shared_channel(void **state)
+TEST(shared_channel, setup, teardown)
 {
 	struct rpma_conn_cfg *cfg;
 	struct rpma_cq *cq;
@@ -471,7 +467,7 @@ static void shared_channel(void **state)
 	expect(RPMA_E_NO_COMPLETION, rpma_conn_wait(client.conn, 0, &cq, NULL));
 }
 
-static void shared_receive_queue(void **state)
+TEST(shared_receive_queue, setup, teardown)
 {
 	struct rpma_srq_cfg *cfg = NULL;
 	struct rpma_srq *srq = NULL;
@@ -514,7 +510,7 @@ static void ignore(enum rpma_log_level level, const char *file, const int line,
 {
 }
 
-static void texts_and_log(void **state)
+TEST(texts_and_log)
 {
 	enum rpma_log_level level;
 
@@ -532,30 +528,4 @@ static void texts_and_log(void **state)
 	expect(0, rpma_log_set_function(ignore));
 	invalid(rpma_peer_new(NULL, NULL));
 	expect(0, rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(device_and_peer),
-		TEST(peer_configuration),
-		TEST(region),
-		TEST(remote_region),
-		TEST(connection_configuration),
-		TEST(request),
-		TEST(connection),
-		TEST(endpoint),
-		TEST(one_sided_operations),
-		TEST(flush_that_the_region_is_not_for),
-		TEST(messages),
-		TEST(empty_operations),
-		TEST(completion_queue),
-		TEST(shared_channel),
-		TEST(shared_receive_queue),
-		cmocka_unit_test(texts_and_log),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,23 +112,23 @@ static int use_qp(void)
 	return 0;
 }
 
-static void child__is_refused_the_context_of_its_parent(void **unused)
+PAIR_TEST(child__is_refused_the_context_of_its_parent)
 {
 	in_child(use_context);
 }
 
-static void child__is_refused_the_memory_of_its_parent(void **unused)
+PAIR_TEST(child__is_refused_the_memory_of_its_parent)
 {
 	in_child(use_memory);
 }
 
-static void child__is_refused_the_queues_of_its_parent(void **unused)
+PAIR_TEST(child__is_refused_the_queues_of_its_parent)
 {
 	in_child(use_cq);
 	in_child(use_qp);
 }
 
-static void parent__goes_on_as_if_there_was_no_child(void **unused)
+PAIR_TEST(parent__goes_on_as_if_there_was_no_child)
 {
 	in_child(use_qp);
 	fill(w.near.memory, 4096, 1);
@@ -137,7 +137,7 @@ static void parent__goes_on_as_if_there_was_no_child(void **unused)
 }
 
 /* Memory that both have after a fork() is the parent's that peers write to. */
-static void parent__receives_in_memory_that_a_child_shares(void **unused)
+PAIR_TEST(parent__receives_in_memory_that_a_child_shares)
 {
 	int status;
 	pid_t pid;
@@ -191,7 +191,7 @@ static int open_anew(void)
 	return 0;
 }
 
-static void child__opens_the_device_anew(void **unused)
+PAIR_TEST(child__opens_the_device_anew)
 {
 	in_child(open_anew);
 	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
@@ -206,7 +206,7 @@ static int grandchild(void)
 	return line;
 }
 
-static void grandchild__opens_the_device_anew(void **unused)
+PAIR_TEST(grandchild__opens_the_device_anew)
 {
 	in_child(grandchild);
 }
@@ -226,7 +226,7 @@ static void *make_and_destroy(void *unused)
 }
 
 /* Whatever another thread was about in the moment of the fork, no lock stays taken. */
-static void child__of_a_busy_parent_opens_the_device(void **unused)
+PAIR_TEST(child__of_a_busy_parent_opens_the_device)
 {
 	pthread_t thread;
 	void *failed;
@@ -238,16 +238,3 @@ static void child__of_a_busy_parent_opens_the_device(void **unused)
 	OK(pthread_join(thread, &failed));
 	assert_null(failed);
 }
-
-static const struct CMUnitTest tests[] = {
-	PAIR_TEST(child__is_refused_the_context_of_its_parent),
-	PAIR_TEST(child__is_refused_the_memory_of_its_parent),
-	PAIR_TEST(child__is_refused_the_queues_of_its_parent),
-	PAIR_TEST(parent__goes_on_as_if_there_was_no_child),
-	PAIR_TEST(parent__receives_in_memory_that_a_child_shares),
-	PAIR_TEST(child__opens_the_device_anew),
-	PAIR_TEST(grandchild__opens_the_device_anew),
-	PAIR_TEST(child__of_a_busy_parent_opens_the_device),
-};
-
-DEVICE_TESTS("fork", tests)

@@ -7,17 +7,13 @@
  * that needs the device.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <rdma/rdma_cma.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <rdma/rdma_cma.h>
+#include "tests/lib/test.h"
 
 /* Sanitizers map far more than any limit of address space. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -70,34 +66,23 @@ static void expect_refusal(int resource, rlim_t value, int error, const char *na
 	assert_non_null(strstr(text, name));
 }
 
-static void few_open_files_are_named(void **unused)
+TEST(few_open_files_are_named)
 {
-	(void)unused;
+	(void)state;
 	expect_refusal(RLIMIT_NOFILE, 5, EMFILE, "(ulimit -n)");
 }
 
-static void little_address_space_is_named(void **unused)
+TEST(little_address_space_is_named)
 {
-	(void)unused;
+	(void)state;
 #ifdef SANITIZED
 	skip();
 #endif
 	expect_refusal(RLIMIT_AS, (rlim_t)1 << 30, ENOMEM, "(ulimit -v)");
 }
 
-static void small_files_are_named_and_do_not_kill(void **unused)
+TEST(small_files_are_named_and_do_not_kill)
 {
-	(void)unused;
+	(void)state;
 	expect_refusal(RLIMIT_FSIZE, (rlim_t)1 << 20, EFBIG, "(ulimit -f)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_open_files_are_named),
-		cmocka_unit_test(little_address_space_is_named),
-		cmocka_unit_test(small_files_are_named_and_do_not_kill),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

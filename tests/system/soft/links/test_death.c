@@ -114,7 +114,7 @@ static void post_send(struct end *end)
 	OK(ibv_post_send(end->qp, &wr, &bad));
 }
 
-static void test_child_of_the_partner_does_not_hide_its_death(void **state)
+TEST(test_child_of_the_partner_does_not_hide_its_death)
 {
 	const struct partner_process partner = start_partner(live_with_child);
 	const struct end_options options = end_defaults();
@@ -186,7 +186,7 @@ static struct fake_peer be_fake_peer(int fd)
 }
 
 /* The partner does not run while we answer and end, and then sees the end first. */
-static void test_answer_of_one_who_leaves_counts(void **state)
+TEST(test_answer_of_one_who_leaves_counts)
 {
 	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE};
 	const struct partner_process partner = start_partner(live_and_send);
@@ -245,7 +245,7 @@ static void live_and_read(int fd)
 }
 
 /* Its connection ends with that, for it may do anything. */
-static void test_answer_of_another_length_is_no_answer(void **state)
+TEST(test_answer_of_another_length_is_no_answer)
 {
 	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE, .bytes = 4};
 	const struct partner_process partner = start_partner(live_and_read);
@@ -293,7 +293,7 @@ static void live_and_deregister(int fd)
 }
 
 /* A large write is placed as it comes, and the rest of it nowhere when the region is gone. */
-static void test_region_goes_in_the_middle_of_a_write(void **state)
+TEST(test_region_goes_in_the_middle_of_a_write)
 {
 	static unsigned char bytes[WIRE_REQUEST_START + 2 * HALF];
 	const struct partner_process partner = start_partner(live_and_deregister);
@@ -342,7 +342,7 @@ static void live_as_nobody(int fd)
 	pause();
 }
 
-static void test_other_user_is_refused(void **state)
+TEST(test_other_user_is_refused)
 {
 	const struct end_options options = end_defaults();
 	struct partner_process partner;
@@ -360,13 +360,3 @@ static void test_other_user_is_refused(void **state)
 	end_close(&end);
 	close(partner.socket);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_child_of_the_partner_does_not_hide_its_death),
-	cmocka_unit_test(test_answer_of_one_who_leaves_counts),
-	cmocka_unit_test(test_answer_of_another_length_is_no_answer),
-	cmocka_unit_test(test_region_goes_in_the_middle_of_a_write),
-	cmocka_unit_test(test_other_user_is_refused),
-};
-
-DEVICE_TESTS("links_death", tests)

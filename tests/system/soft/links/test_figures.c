@@ -163,12 +163,12 @@ static void raise_file_limit(void)
 	OK(setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-static void test_link_takes_little(void **state)
+TEST(test_link_takes_little)
 {
 	assert_true(median_link() <= LINK_LIMIT_MS);
 }
 
-static void test_link_takes_no_longer_beside_idle_sockets(void **state)
+TEST(test_link_takes_no_longer_beside_idle_sockets)
 {
 	static int fds[IDLE];
 
@@ -246,7 +246,7 @@ static pid_t start_flood(uint32_t qp_num, int count)
 	_exit(0);
 }
 
-static void test_flood_keeps_no_real_peer_out(void **state)
+TEST(test_flood_keeps_no_real_peer_out, setup_target, teardown_target)
 {
 	const pid_t flood = start_flood(target.qp->qp_num, FLOOD);
 	double longest = 0;
@@ -264,7 +264,7 @@ static void test_flood_keeps_no_real_peer_out(void **state)
 	assert_true(longest <= REAL_LIMIT_MS);
 }
 
-static void test_refused_processes_cost_little_memory(void **state)
+TEST(test_refused_processes_cost_little_memory, setup_target, teardown_target)
 {
 	const long before_kb = status_of(getpid(), "VmRSS:");
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE] = {0};
@@ -285,7 +285,7 @@ static void test_refused_processes_cost_little_memory(void **state)
 }
 
 /* The tables of the segment, which are used in turn and so grow to 5 MiB, are not in RssAnon. */
-static void test_long_flood_leaves_nothing(void **state)
+TEST(test_long_flood_leaves_nothing, setup_target, teardown_target)
 {
 	const double until = now_ms() + 1000.0 * number_of("RPMA_FLOOD_S", 60);
 	const pid_t flood = start_flood(target.qp->qp_num, -1);
@@ -315,7 +315,7 @@ static void test_long_flood_leaves_nothing(void **state)
 
 /* --- many --- */
 
-static void test_many_queue_pairs_in_a_process(void **state)
+TEST(test_many_queue_pairs_in_a_process, setup_target, teardown_target)
 {
 	static struct ibv_qp *qps[QUEUE_PAIRS];
 	const long before_kb = status_of(getpid(), "VmRSS:");
@@ -332,7 +332,7 @@ static void test_many_queue_pairs_in_a_process(void **state)
 		OK(ibv_destroy_qp(qps[i]));
 }
 
-static void test_many_peers_of_one(void **state)
+TEST(test_many_peers_of_one, setup_target, teardown_target)
 {
 	int count = number_of("RPMA_PEERS", 1000);
 	struct other *others = calloc((size_t)count, sizeof(*others));
@@ -355,17 +355,3 @@ static void test_many_peers_of_one(void **state)
 		end_other(&others[count]);
 	free(others);
 }
-
-#define TARGET_TEST(test) cmocka_unit_test_setup_teardown(test, setup_target, teardown_target)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_link_takes_little),
-	cmocka_unit_test(test_link_takes_no_longer_beside_idle_sockets),
-	TARGET_TEST(test_flood_keeps_no_real_peer_out),
-	TARGET_TEST(test_refused_processes_cost_little_memory),
-	TARGET_TEST(test_long_flood_leaves_nothing),
-	TARGET_TEST(test_many_queue_pairs_in_a_process),
-	TARGET_TEST(test_many_peers_of_one),
-};
-
-DEVICE_TESTS("links_figures", tests)

@@ -71,7 +71,7 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 	return WIRE_REQUEST_START + 8;
 }
 
-static void test_foreign_protocol_is_hung_up_on(void **state)
+TEST(test_foreign_protocol_is_hung_up_on, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 
@@ -79,7 +79,7 @@ static void test_foreign_protocol_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_other_version_is_hung_up_on(void **state)
+TEST(test_other_version_is_hung_up_on, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_HEADER_BYTES];
@@ -90,7 +90,7 @@ static void test_other_version_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_request_before_handshake_is_hung_up_on(void **state)
+TEST(test_request_before_handshake_is_hung_up_on, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -99,7 +99,7 @@ static void test_request_before_handshake_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_request_before_carry_is_hung_up_on(void **state)
+TEST(test_request_before_carry_is_hung_up_on, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -109,7 +109,7 @@ static void test_request_before_carry_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_second_handshake_is_hung_up_on(void **state)
+TEST(test_second_handshake_is_hung_up_on, setup, teardown)
 {
 	const struct wire_handshake handshake = {.identity = 1};
 	const int fd = fake_peer_connect(target.qp->qp_num);
@@ -121,7 +121,7 @@ static void test_second_handshake_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_unsound_request_is_hung_up_on(void **state)
+TEST(test_unsound_request_is_hung_up_on, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -134,7 +134,7 @@ static void test_unsound_request_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_answer_to_nothing_is_hung_up_on(void **state)
+TEST(test_answer_to_nothing_is_hung_up_on, setup, teardown)
 {
 	const struct wire_answer answer = {.number = 0};
 	const int fd = fake_peer_connect(target.qp->qp_num);
@@ -147,7 +147,7 @@ static void test_answer_to_nothing_is_hung_up_on(void **state)
 	expect_hang_up(fd);
 }
 
-static void test_request_for_nobody_is_absent(void **state)
+TEST(test_request_for_nobody_is_absent, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -166,7 +166,7 @@ static void test_request_for_nobody_is_absent(void **state)
 }
 
 /* The region and the key are right; only the QP has no such partner. */
-static void test_request_of_a_fake_peer_changes_nothing(void **state)
+TEST(test_request_of_a_fake_peer_changes_nothing, setup, teardown)
 {
 	const int fd = fake_peer_connect(target.qp->qp_num);
 	unsigned char bytes[WIRE_REQUEST_START + 8];
@@ -182,7 +182,7 @@ static void test_request_of_a_fake_peer_changes_nothing(void **state)
 }
 
 /* It stays open while the device meets others (teardown). */
-static void test_half_a_message_holds_nobody_up(void **state)
+TEST(test_half_a_message_holds_nobody_up, setup, teardown)
 {
 	const struct request request = {.op = REQUEST_WRITE, .length = SOFT_MAX_MESSAGE};
 	const int fd = fake_peer_connect(target.qp->qp_num);
@@ -194,14 +194,14 @@ static void test_half_a_message_holds_nobody_up(void **state)
 	fake_peer_send(fd, bytes, sizeof(bytes));
 }
 
-static void test_crowd_that_says_nothing_keeps_nobody_out(void **state)
+TEST(test_crowd_that_says_nothing_keeps_nobody_out, setup, teardown)
 {
 	for (int i = 0; i < CROWD; i++)
 		fake_peer_connect(target.qp->qp_num); /* and left open */
 }
 
 /* Good requests with a few bytes changed, the same on every run. */
-static void test_mutated_requests_are_survived(void **state)
+TEST(test_mutated_requests_are_survived, setup, teardown)
 {
 	uint64_t random = 1;
 	int fd = -1;
@@ -226,7 +226,7 @@ static void test_mutated_requests_are_survived(void **state)
 	}
 }
 
-static void test_nonsense_on_the_unix_socket_is_hung_up_on(void **state)
+TEST(test_nonsense_on_the_unix_socket_is_hung_up_on, setup, teardown)
 {
 	const struct wire_handshake handshake = {.identity = 0x5417};
 	unsigned char carry[WIRE_HEADER_BYTES], cut[WIRE_HANDSHAKE_MESSAGE];
@@ -326,19 +326,19 @@ static void expect_no_end(void (*come_and_go)(uint64_t identity))
 	assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
 }
 
-static void test_stolen_identity_ends_no_peer_at_the_unix_socket(void **state)
+TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_unix_socket)
 {
 	expect_no_end(come_and_go_at_the_unix_socket);
 }
 
-static void test_stolen_identity_ends_no_peer_over_tcp(void **state)
+TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_over_tcp)
 {
 	expect_no_end(come_and_go_over_tcp);
 }
 
 /* All that the partner's requests have, in one of another process. It is counted: see CMakeLists.
  */
-static void test_right_numbers_of_another_identity_change_nothing(void **state)
+TWO_PROCESSES_TEST(test_right_numbers_of_another_identity_change_nothing)
 {
 	const struct request request = {.op = REQUEST_WRITE,
 					.rkey = w.near.mr->rkey,
@@ -362,26 +362,3 @@ static void test_right_numbers_of_another_identity_change_nothing(void **state)
 	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
 	close(fd);
 }
-
-#define HOSTILE_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	HOSTILE_TEST(test_foreign_protocol_is_hung_up_on),
-	HOSTILE_TEST(test_other_version_is_hung_up_on),
-	HOSTILE_TEST(test_request_before_handshake_is_hung_up_on),
-	HOSTILE_TEST(test_request_before_carry_is_hung_up_on),
-	HOSTILE_TEST(test_second_handshake_is_hung_up_on),
-	HOSTILE_TEST(test_unsound_request_is_hung_up_on),
-	HOSTILE_TEST(test_answer_to_nothing_is_hung_up_on),
-	HOSTILE_TEST(test_request_for_nobody_is_absent),
-	HOSTILE_TEST(test_request_of_a_fake_peer_changes_nothing),
-	HOSTILE_TEST(test_half_a_message_holds_nobody_up),
-	HOSTILE_TEST(test_crowd_that_says_nothing_keeps_nobody_out),
-	HOSTILE_TEST(test_mutated_requests_are_survived),
-	HOSTILE_TEST(test_nonsense_on_the_unix_socket_is_hung_up_on),
-	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_at_the_unix_socket),
-	TWO_PROCESSES_TEST(test_stolen_identity_ends_no_peer_over_tcp),
-	TWO_PROCESSES_TEST(test_right_numbers_of_another_identity_change_nothing),
-};
-
-DEVICE_TESTS("links_hostile", tests)

@@ -104,7 +104,7 @@ static void live(int own, int many)
 	meet(many, 4);
 }
 
-static void test_many_processes_connect_each_to_each(void **state)
+TEST(test_many_processes_connect_each_to_each)
 {
 	const int many = count_of("RPMA_MANY", 12);
 	struct timespec from, to;
@@ -136,9 +136,3 @@ static void test_many_processes_connect_each_to_each(void **state)
 		      (double)(to.tv_sec - from.tv_sec) +
 			      (double)(to.tv_nsec - from.tv_nsec) / 1e9);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_many_processes_connect_each_to_each),
-};
-
-DEVICE_TESTS("links_many", tests)

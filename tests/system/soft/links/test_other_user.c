@@ -268,57 +268,57 @@ static int child_of_setuid(void)
 	return WEXITSTATUS(status);
 }
 
-static void test_other_user_over_ipv4(void **state)
+TEST(test_other_user_over_ipv4, setup, teardown)
 {
 	expect_nothing(by_v4);
 }
 
-static void test_other_user_over_mapped_ipv6(void **state)
+TEST(test_other_user_over_mapped_ipv6, setup, teardown)
 {
 	expect_nothing(by_mapped_v6);
 }
 
-static void test_other_user_over_ipv6(void **state)
+TEST(test_other_user_over_ipv6, setup_v6, teardown)
 {
 	expect_nothing(by_v6);
 }
 
-static void test_other_user_half_closed(void **state)
+TEST(test_other_user_half_closed, setup, teardown)
 {
 	expect_nothing(half_closed);
 }
 
-static void test_other_user_handshake_in_pieces(void **state)
+TEST(test_other_user_handshake_in_pieces, setup, teardown)
 {
 	expect_nothing(handshake_in_pieces);
 }
 
-static void test_other_user_with_a_late_handshake(void **state)
+TEST(test_other_user_with_a_late_handshake, setup, teardown)
 {
 	expect_nothing(late_handshake);
 }
 
-static void test_other_user_replays_a_handshake(void **state)
+TEST(test_other_user_replays_a_handshake, setup, teardown)
 {
 	expect_nothing(replayed);
 }
 
-static void test_other_user_steals_an_identity(void **state)
+TEST(test_other_user_steals_an_identity, setup, teardown)
 {
 	expect_nothing(stolen_identity);
 }
 
-static void test_other_user_at_the_unix_socket(void **state)
+TEST(test_other_user_at_the_unix_socket, setup, teardown)
 {
 	expect_nothing(by_unix_socket);
 }
 
-static void test_other_user_at_both(void **state)
+TEST(test_other_user_at_both, setup, teardown)
 {
 	expect_nothing(by_unix_socket_then_tcp);
 }
 
-static void test_child_of_a_setuid_program(void **state)
+TEST(test_child_of_a_setuid_program, setup, teardown)
 {
 	int status;
 	pid_t pid;
@@ -334,7 +334,7 @@ static void test_child_of_a_setuid_program(void **state)
 }
 
 /* A queue pair is connected to a port that another user has taken: it is told nothing. */
-static void test_raced_port_learns_nothing(void **state)
+TEST(test_raced_port_learns_nothing, setup, teardown)
 {
 	struct fake_listener taken;
 	struct end_address address = {.gid = target.gid};
@@ -366,22 +366,3 @@ static void test_raced_port_learns_nothing(void **state)
 	close(ready[0]);
 	close(ready[1]);
 }
-
-#define OTHER_USER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	OTHER_USER_TEST(test_other_user_over_ipv4),
-	OTHER_USER_TEST(test_other_user_over_mapped_ipv6),
-	cmocka_unit_test_setup_teardown(test_other_user_over_ipv6, setup_v6, teardown),
-	OTHER_USER_TEST(test_other_user_half_closed),
-	OTHER_USER_TEST(test_other_user_handshake_in_pieces),
-	OTHER_USER_TEST(test_other_user_with_a_late_handshake),
-	OTHER_USER_TEST(test_other_user_replays_a_handshake),
-	OTHER_USER_TEST(test_other_user_steals_an_identity),
-	OTHER_USER_TEST(test_other_user_at_the_unix_socket),
-	OTHER_USER_TEST(test_other_user_at_both),
-	OTHER_USER_TEST(test_child_of_a_setuid_program),
-	OTHER_USER_TEST(test_raced_port_learns_nothing),
-};
-
-DEVICE_TESTS("links_other_user", tests)

@@ -84,7 +84,7 @@ static long now_ms(void)
  * The agent looks now and then whether the thread still polls, and steps in where that was kept
  * from its core: some times in a millisecond, however many writes there are.
  */
-static void test_polled_answers_do_not_wake_the_agent(void **unused)
+TWO_PROCESSES_TEST(test_polled_answers_do_not_wake_the_agent)
 {
 	bool few = false;
 
@@ -97,7 +97,7 @@ static void test_polled_answers_do_not_wake_the_agent(void **unused)
 	assert_true(few);
 }
 
-static void test_event_comes_right_after_polling(void **unused)
+TWO_PROCESSES_TEST(test_event_comes_right_after_polling)
 {
 	for (unsigned i = 0; i < 50; i++) {
 		struct ibv_cq *cq;
@@ -114,7 +114,7 @@ static void test_event_comes_right_after_polling(void **unused)
 }
 
 /* A write that follows a read leaves when the read's answer has come, which no thread polls for. */
-static void test_fenced_write_leaves_when_polling_has_ended(void **unused)
+TWO_PROCESSES_TEST(test_fenced_write_leaves_when_polling_has_ended)
 {
 	volatile const unsigned char *last = w.far_memory + 4095;
 
@@ -136,7 +136,7 @@ static void test_fenced_write_leaves_when_polling_has_ended(void **unused)
 	}
 }
 
-static void test_death_of_the_peer_is_told_right_after_polling(void **unused)
+TWO_PROCESSES_TEST(test_death_of_the_peer_is_told_right_after_polling)
 {
 	write_spinning(20);
 	far_die();
@@ -155,7 +155,7 @@ static void *poll_for_ever(void *unused)
 }
 
 /* Polling is no cancellation point: a thread that ends so holds nothing that others need. */
-static void test_thread_that_polls_can_be_cancelled(void **unused)
+TWO_PROCESSES_TEST(test_thread_that_polls_can_be_cancelled)
 {
 	for (unsigned i = 0; i < 50; i++) {
 		pthread_t thread;
@@ -169,13 +169,3 @@ static void test_thread_that_polls_can_be_cancelled(void **unused)
 			spin_for_wc(1);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	TWO_PROCESSES_TEST(test_polled_answers_do_not_wake_the_agent),
-	TWO_PROCESSES_TEST(test_event_comes_right_after_polling),
-	TWO_PROCESSES_TEST(test_fenced_write_leaves_when_polling_has_ended),
-	TWO_PROCESSES_TEST(test_death_of_the_peer_is_told_right_after_polling),
-	TWO_PROCESSES_TEST(test_thread_that_polls_can_be_cancelled),
-};
-
-DEVICE_TESTS("links_polling", tests)

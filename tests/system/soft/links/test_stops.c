@@ -230,7 +230,7 @@ static void let_go(struct counts *counts)
 		take_one(counts);
 }
 
-static void test_peer_stopped_anywhere_holds_no_other_up(void **state)
+TEST(test_peer_stopped_anywhere_holds_no_other_up, setup, teardown)
 {
 	struct counts counts = {0};
 	int steps = 0, stops = 0;
@@ -298,7 +298,7 @@ static void stop_inside(void)
 	assert_true(steps < STEPS_MAX);
 }
 
-static void test_region_is_taken_back_while_a_stopped_peer_may_use_it(void **state)
+TEST(test_region_is_taken_back_while_a_stopped_peer_may_use_it, setup, teardown)
 {
 	struct counts counts = {0};
 
@@ -309,7 +309,7 @@ static void test_region_is_taken_back_while_a_stopped_peer_may_use_it(void **sta
 	assert_int_equal(counts.of_child, 1);
 }
 
-static void test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it(void **state)
+TEST(test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it, setup, teardown)
 {
 	struct counts counts = {0};
 	struct ibv_qp *qp;
@@ -336,7 +336,7 @@ static struct shared_qp *find_shared(struct segment *segment, uint32_t qp_num)
 }
 
 /* The child has taken a receive when the queue pair is destroyed, and completes it then. */
-static void test_destroyed_queue_pair_leaves_no_completion(void **state)
+TEST(test_destroyed_queue_pair_leaves_no_completion, setup, teardown)
 {
 	struct segment *segment = own_segment();
 	const struct shared_qp *shared = find_shared(segment, test.end.qp->qp_num);
@@ -359,7 +359,7 @@ static void test_destroyed_queue_pair_leaves_no_completion(void **state)
 }
 
 /* The queue pair goes to ERR and back, as when the program gives the peer up. */
-static void test_queue_pair_fails_while_a_stopped_peer_holds_it(void **state)
+TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it, setup, teardown)
 {
 	struct counts counts = {0};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -374,15 +374,3 @@ static void test_queue_pair_fails_while_a_stopped_peer_holds_it(void **state)
 	for (double until = deadline(); ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE) != 0;)
 		wait_a_little(until, "the queue pair");
 }
-
-#define STOPS_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	STOPS_TEST(test_peer_stopped_anywhere_holds_no_other_up),
-	STOPS_TEST(test_region_is_taken_back_while_a_stopped_peer_may_use_it),
-	STOPS_TEST(test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it),
-	STOPS_TEST(test_destroyed_queue_pair_leaves_no_completion),
-	STOPS_TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it),
-};
-
-DEVICE_TESTS("links_stops", tests)

@@ -10,10 +10,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/lib/test.h"
 
 #define CLASS  "/sys/class/infiniband"
 #define DEVICE CLASS "/soft0"
@@ -48,7 +44,7 @@ ssize_t __readlinkat_chk(int at, const char *path, char *buf, size_t bytes, size
 char *__realpath_chk(const char *path, char *resolved, size_t room);
 #define STAT_VERSION 1 /* _STAT_VER on x86-64 */
 
-static void a_file_is_opened_and_read(void **state)
+TEST(a_file_is_opened_and_read)
 {
 	const int fd = open(DEVICE "/node_type", O_RDONLY | O_CLOEXEC);
 	char text[16] = "";
@@ -66,7 +62,7 @@ static void a_file_is_opened_and_read(void **state)
 	close(fd);
 }
 
-static void a_stream_is_read(void **state)
+TEST(a_stream_is_read)
 {
 	FILE *file = fopen(DEVICE "/ports/1/gid_attrs/types/1", "r");
 	char line[32];
@@ -80,7 +76,7 @@ static void a_stream_is_read(void **state)
 	FAILS(fopen(DEVICE "/fw_ver", "w") == NULL, EACCES);
 }
 
-static void what_cannot_be_opened_tells_why(void **state)
+TEST(what_cannot_be_opened_tells_why)
 {
 	FAILS(open(DEVICE "/nothing", O_RDONLY) == -1, ENOENT);
 	FAILS(open(DEVICE "/fw_ver", O_WRONLY) == -1, EACCES);
@@ -93,7 +89,7 @@ static void what_cannot_be_opened_tells_why(void **state)
 	FAILS(opendir(DEVICE "/fw_ver") == NULL, ENOTDIR);
 }
 
-static void access_is_that_of_the_modes(void **state)
+TEST(access_is_that_of_the_modes)
 {
 	assert_int_equal(access(DEVICE, F_OK), 0);
 	assert_int_equal(access(DEVICE "/ports", R_OK | X_OK), 0);
@@ -106,7 +102,7 @@ static void access_is_that_of_the_modes(void **state)
 	FAILS(access(CLASS "/mlx5_0", F_OK) == -1, ENOENT);
 }
 
-static void every_stat_agrees(void **state)
+TEST(every_stat_agrees)
 {
 	struct stat st[8] = {0};
 	struct statx stx;
@@ -129,7 +125,7 @@ static void every_stat_agrees(void **state)
 	FAILS(statx(AT_FDCWD, CLASS "/mlx5_0", 0, STATX_ALL, &stx) == -1, ENOENT);
 }
 
-static void a_link_is_one_until_it_is_followed(void **state)
+TEST(a_link_is_one_until_it_is_followed)
 {
 	static const char target[] = "../../devices/virtual/infiniband/soft0";
 	char text[PATH_MAX] = "";
@@ -149,7 +145,7 @@ static void a_link_is_one_until_it_is_followed(void **state)
 	FAILS(readlink(CLASS "/mlx5_0", text, sizeof(text)) == -1, ENOENT);
 }
 
-static void a_real_path_has_no_links(void **state)
+TEST(a_real_path_has_no_links)
 {
 	char room[PATH_MAX];
 	char *path = realpath(DEVICE "/ports/../fw_ver", NULL);
@@ -164,7 +160,7 @@ static void a_real_path_has_no_links(void **state)
 	FAILS(realpath(DEVICE "/device/vendor", room) == NULL, ENOENT);
 }
 
-static void fortified_calls_agree(void **state)
+TEST(fortified_calls_agree)
 {
 	char text[PATH_MAX];
 	int fd = __open_2(DEVICE "/fw_ver", O_RDONLY);
@@ -194,7 +190,7 @@ static size_t count_entries(DIR *dir, const char *wanted)
 	return count;
 }
 
-static void a_folder_is_listed(void **state)
+TEST(a_folder_is_listed)
 {
 	DIR *dir = opendir(DEVICE "/ports/1/gids");
 	struct stat st;
@@ -215,7 +211,7 @@ static void a_folder_is_listed(void **state)
 	assert_int_equal(closedir(dir), 0);
 }
 
-static void two_folders_are_listed_at_once(void **state)
+TEST(two_folders_are_listed_at_once)
 {
 	DIR *a = opendir(DEVICE "/ports/1/pkeys"), *b = opendir("/dev/infiniband");
 	DIR *real = opendir("/proc/self");
@@ -230,7 +226,7 @@ static void two_folders_are_listed_at_once(void **state)
 	assert_int_equal(closedir(real), 0);
 }
 
-static void paths_may_be_relative_to_a_folder(void **state)
+TEST(paths_may_be_relative_to_a_folder)
 {
 	const int real = open("/sys/class", O_RDONLY | O_DIRECTORY);
 	int folder, file;
@@ -265,7 +261,7 @@ static int is_number(const struct dirent *entry)
 	return entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
 }
 
-static void scandir_filters_and_sorts(void **state)
+TEST(scandir_filters_and_sorts)
 {
 	struct dirent **list;
 	int count = scandir(DEVICE "/ports/1/gids", &list, is_number, alphasort);
@@ -279,7 +275,7 @@ static void scandir_filters_and_sorts(void **state)
 	FAILS(scandir(CLASS "/mlx5_0", &list, NULL, NULL) == -1, ENOENT);
 }
 
-static void glob_finds_paths(void **state)
+TEST(glob_finds_paths)
 {
 	glob_t found;
 
@@ -292,7 +288,7 @@ static void glob_finds_paths(void **state)
 	globfree(&found);
 }
 
-static void errno_of_others_is_left_alone(void **state)
+TEST(errno_of_others_is_left_alone)
 {
 	struct stat st;
 
@@ -300,26 +296,4 @@ static void errno_of_others_is_left_alone(void **state)
 	assert_int_equal(stat(DEVICE, &st), 0);
 	assert_int_equal(access("/proc/self/stat", R_OK), 0);
 	assert_int_equal(errno, ERANGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_opened_and_read),
-		cmocka_unit_test(a_stream_is_read),
-		cmocka_unit_test(what_cannot_be_opened_tells_why),
-		cmocka_unit_test(access_is_that_of_the_modes),
-		cmocka_unit_test(every_stat_agrees),
-		cmocka_unit_test(a_link_is_one_until_it_is_followed),
-		cmocka_unit_test(a_real_path_has_no_links),
-		cmocka_unit_test(fortified_calls_agree),
-		cmocka_unit_test(a_folder_is_listed),
-		cmocka_unit_test(two_folders_are_listed_at_once),
-		cmocka_unit_test(paths_may_be_relative_to_a_folder),
-		cmocka_unit_test(scandir_filters_and_sorts),
-		cmocka_unit_test(glob_finds_paths),
-		cmocka_unit_test(errno_of_others_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void fails_with(struct ibv_send_wr *wr, enum ibv_wc_status status, unsign
 	expect_code(status, code);
 }
 
-static void flushed_requests_and_receives(void **unused)
+PAIR_TEST(flushed_requests_and_receives)
 {
 	recv_near(4, 0, 64);
 	end_to_error(&w.near);
@@ -69,31 +69,31 @@ static void unmap_page_unseen(unsigned char *memory)
 	OK((int)syscall(SYS_munmap, memory + 4096, 4096));
 }
 
-static void own_memory_that_is_unmapped(void **unused)
+PAIR_TEST(own_memory_that_is_unmapped)
 {
 	unmap_page(w.near.memory);
 	fails_with(work(IBV_WR_RDMA_WRITE, 4096, 8, 0), IBV_WC_LOC_PROT_ERR, 7);
 }
 
-static void own_memory_for_a_read_that_is_unmapped(void **unused)
+PAIR_TEST(own_memory_for_a_read_that_is_unmapped)
 {
 	unmap_page(w.near.memory);
 	fails_with(work(IBV_WR_RDMA_READ, 4096, 8, 0), IBV_WC_LOC_PROT_ERR, 7);
 }
 
-static void own_memory_that_is_gone(void **unused)
+PAIR_TEST(own_memory_that_is_gone)
 {
 	unmap_page_unseen(w.near.memory);
 	fails_with(work(IBV_WR_RDMA_WRITE, 4096, 8, 0), IBV_WC_LOC_PROT_ERR, 7);
 }
 
-static void memory_of_the_peer_that_is_gone(void **unused)
+PAIR_TEST(memory_of_the_peer_that_is_gone)
 {
 	unmap_page_unseen(w.far_memory);
 	fails_with(work(IBV_WR_RDMA_WRITE, 0, 8, 4096), IBV_WC_REM_ACCESS_ERR, 7);
 }
 
-static void memory_of_a_receive_that_is_unmapped(void **unused)
+PAIR_TEST(memory_of_a_receive_that_is_unmapped)
 {
 	far_recv(5, 4096, 64);
 	unmap_page(w.far_memory);
@@ -101,7 +101,7 @@ static void memory_of_a_receive_that_is_unmapped(void **unused)
 	assert_int_equal(far_expect(5, IBV_WC_LOC_PROT_ERR).vendor_err, 7);
 }
 
-static void memory_of_a_receive_that_has_no_key(void **unused)
+PAIR_TEST(memory_of_a_receive_that_has_no_key)
 {
 	struct end *far = &w.partner.end;
 	struct ibv_sge sge = {(uintptr_t)far->memory, 64, 0};
@@ -112,13 +112,13 @@ static void memory_of_a_receive_that_has_no_key(void **unused)
 	assert_int_equal(far_expect(5, IBV_WC_LOC_PROT_ERR).vendor_err, 2);
 }
 
-static void atomic_at_an_odd_address(void **unused)
+PAIR_TEST(atomic_at_an_odd_address)
 {
 	fails_with(work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 4), IBV_WC_REM_INV_REQ_ERR, 9);
 }
 
 /* max_rd_atomic of the requester, and max_dest_rd_atomic of the responder. */
-static void no_reads_at_either_end(void **unused)
+OWN_PAIR_TEST(no_reads_at_either_end)
 {
 	struct end_options without = end_defaults(), with = end_defaults();
 
@@ -133,7 +133,7 @@ static void no_reads_at_either_end(void **unused)
 	fails_with(work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0), IBV_WC_REM_INV_REQ_ERR, 10);
 }
 
-static void message_longer_than_the_port_takes(void **unused)
+PAIR_TEST(message_longer_than_the_port_takes)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 	struct ibv_port_attr port;
@@ -146,7 +146,7 @@ static void message_longer_than_the_port_takes(void **unused)
 }
 
 /* A receive for each message, but no place for its completion. */
-static void completion_queue_of_the_peer_is_full(void **unused)
+OWN_PAIR_TEST(completion_queue_of_the_peer_is_full)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 	int room;
@@ -166,7 +166,7 @@ static void completion_queue_of_the_peer_is_full(void **unused)
 }
 
 /* The far end is connected to our first queue pair. */
-static void peer_connected_to_another_one(void **unused)
+TEST(peer_connected_to_another_one, setup_impatient, teardown_pair)
 {
 	struct ibv_qp *first = w.near.qp;
 	struct ibv_qp *second = end_make_qp(&w.near);
@@ -181,14 +181,14 @@ static void peer_connected_to_another_one(void **unused)
 	OK(ibv_destroy_qp(second));
 }
 
-static void peer_in_the_error_state(void **unused)
+TEST(peer_in_the_error_state, setup_impatient, teardown_pair)
 {
 	far_to_error();
 	fails_with(work(IBV_WR_SEND, 0, 8, 0), IBV_WC_RETRY_EXC_ERR, 18);
 }
 
 /* It waits for a receive when the process with that ends. */
-static void peer_that_died(void **unused)
+TWO_PROCESSES_TEST(peer_that_died)
 {
 	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
 	post(work(IBV_WR_SEND, 0, 8, 0));
@@ -197,7 +197,7 @@ static void peer_that_died(void **unused)
 }
 
 /* A socket that is bound keeps the port, and as it does not listen nothing is there. */
-static void nothing_at_the_port_of_the_number(void **unused)
+TEST(nothing_at_the_port_of_the_number, setup_impatient, teardown_pair)
 {
 	struct sockaddr_in here = {.sin_family = AF_INET,
 				   .sin_addr.s_addr = inet_addr("127.0.0.1")};
@@ -218,7 +218,7 @@ static void nothing_at_the_port_of_the_number(void **unused)
 }
 
 /* From here on the kernel denies this thread the memory of processes. The last test. */
-static void memory_that_the_kernel_denies(void **unused)
+PAIR_TEST(memory_that_the_kernel_denies)
 {
 	static struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -237,13 +237,13 @@ static void memory_that_the_kernel_denies(void **unused)
 	fails_with(work(IBV_WR_RDMA_WRITE, 0, 8, 0), IBV_WC_RETRY_EXC_ERR, 22);
 }
 
-static void fault_that_was_asked_for(void **unused)
+PAIR_TEST(fault_that_was_asked_for)
 {
 	SKIP_UNLESS(getenv("FAULT") != NULL, "needs a fault: test_codes.py");
 	fails_with(work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0), IBV_WC_REM_ACCESS_ERR, 24);
 }
 
-static void unequal_path_mtus(void **unused)
+OWN_PAIR_TEST(unequal_path_mtus)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 
@@ -260,7 +260,7 @@ static void unequal_path_mtus(void **unused)
 	fails_with(work(IBV_WR_RDMA_READ, 0, 257, 0), IBV_WC_BAD_RESP_ERR, 23);
 }
 
-static void gids_of_two_versions(void **unused)
+OWN_PAIR_TEST(gids_of_two_versions)
 {
 	struct end_options near = impatient(), far = impatient();
 
@@ -298,7 +298,7 @@ static void expect_loss(const struct end *from, uint32_t length, uint32_t qpn, c
 	       from->qp->qp_num, length, qpn, reason);
 }
 
-static void datagrams_that_are_lost(void **unused)
+TEST(datagrams_that_are_lost, setup_datagrams, teardown_datagrams)
 {
 	const uint32_t qpn = receiver.qp->qp_num;
 	struct ibv_send_wr *wr;
@@ -320,7 +320,7 @@ static void datagrams_that_are_lost(void **unused)
 	ud_arrived(&receiver, 7, 0, &sender, 100);
 }
 
-static void write_that_is_lost(void **unused)
+OWN_PAIR_TEST(write_that_is_lost)
 {
 	struct end_options options = end_defaults();
 	struct ibv_send_wr *wr;
@@ -336,7 +336,7 @@ static void write_that_is_lost(void **unused)
 }
 
 /* drop:after=2: a message takes the receive that the one before it did not take. */
-static void datagrams_after_a_drop(void **unused)
+TEST(datagrams_after_a_drop, setup_datagrams, teardown_datagrams)
 {
 	const uint32_t qpn = receiver.qp->qp_num;
 	struct ibv_ah *back;
@@ -357,34 +357,3 @@ static void datagrams_after_a_drop(void **unused)
 	ud_arrived(&sender, 3, 1024, &receiver, 64);
 	OK(ibv_destroy_ah(back));
 }
-
-#define IMPATIENT_TEST(test) cmocka_unit_test_setup_teardown(test, setup_impatient, teardown_pair)
-#define DATAGRAM_TEST(test)                                                                        \
-	cmocka_unit_test_setup_teardown(test, setup_datagrams, teardown_datagrams)
-
-static const struct CMUnitTest tests[] = {
-	PAIR_TEST(flushed_requests_and_receives),
-	PAIR_TEST(own_memory_that_is_unmapped),
-	PAIR_TEST(own_memory_for_a_read_that_is_unmapped),
-	PAIR_TEST(own_memory_that_is_gone),
-	PAIR_TEST(memory_of_the_peer_that_is_gone),
-	PAIR_TEST(memory_of_a_receive_that_is_unmapped),
-	PAIR_TEST(memory_of_a_receive_that_has_no_key),
-	PAIR_TEST(atomic_at_an_odd_address),
-	OWN_PAIR_TEST(no_reads_at_either_end),
-	PAIR_TEST(message_longer_than_the_port_takes),
-	OWN_PAIR_TEST(completion_queue_of_the_peer_is_full),
-	IMPATIENT_TEST(peer_connected_to_another_one),
-	IMPATIENT_TEST(peer_in_the_error_state),
-	TWO_PROCESSES_TEST(peer_that_died),
-	IMPATIENT_TEST(nothing_at_the_port_of_the_number),
-	PAIR_TEST(fault_that_was_asked_for),
-	OWN_PAIR_TEST(unequal_path_mtus),
-	OWN_PAIR_TEST(gids_of_two_versions),
-	DATAGRAM_TEST(datagrams_that_are_lost),
-	OWN_PAIR_TEST(write_that_is_lost),
-	DATAGRAM_TEST(datagrams_after_a_drop),
-	PAIR_TEST(memory_that_the_kernel_denies),
-};
-
-DEVICE_TESTS("codes", tests)

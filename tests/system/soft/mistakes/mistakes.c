@@ -87,7 +87,7 @@ static void write_is_refused(uint32_t rkey, size_t far_offset, enum ibv_wc_statu
 							 : IBV_EVENT_QP_REQ_ERR);
 }
 
-static void rtr_without_the_rnr_timer(void **unused)
+PAIR_TEST(rtr_without_the_rnr_timer)
 {
 	struct ibv_qp *qp = end_make_qp(&w.near);
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
@@ -103,7 +103,7 @@ static void rtr_without_the_rnr_timer(void **unused)
 	OK(ibv_destroy_qp(qp));
 }
 
-static void post_before_the_qp_is_ready_to_send(void **unused)
+PAIR_TEST(post_before_the_qp_is_ready_to_send)
 {
 	struct ibv_qp *qp = end_make_qp(&w.near);
 	struct ibv_send_wr *wr = work(IBV_WR_SEND, 0, 8, 0), *bad = NULL;
@@ -116,7 +116,7 @@ static void post_before_the_qp_is_ready_to_send(void **unused)
 	OK(ibv_destroy_qp(qp));
 }
 
-static void send_queue_that_is_never_polled(void **unused)
+PAIR_TEST(send_queue_that_is_never_polled)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0), *bad = NULL;
 	int error;
@@ -131,7 +131,7 @@ static void send_queue_that_is_never_polled(void **unused)
 	assert_int_equal(error, ENOMEM);
 }
 
-static void more_inline_data_than_there_is_room_for(void **unused)
+PAIR_TEST(more_inline_data_than_there_is_room_for)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_SEND, 0, 4096, 0), *bad = NULL;
 	struct ibv_qp_init_attr init;
@@ -146,7 +146,7 @@ static void more_inline_data_than_there_is_room_for(void **unused)
 	assert_int_equal(ibv_post_send(w.near.qp, wr, &bad), EINVAL);
 }
 
-static void remote_write_without_local_write(void **unused)
+PAIR_TEST(remote_write_without_local_write)
 {
 	EXPECT("ibv_reg_mr of 4096 bytes at %#llx: IBV_ACCESS_REMOTE_WRITE needs "
 	       "IBV_ACCESS_LOCAL_WRITE as well (EINVAL)",
@@ -154,7 +154,7 @@ static void remote_write_without_local_write(void **unused)
 	NONE(EINVAL, ibv_reg_mr(w.near.pd, w.near.memory, 4096, IBV_ACCESS_REMOTE_WRITE));
 }
 
-static void domain_with_regions_in_it(void **unused)
+PAIR_TEST(domain_with_regions_in_it)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
 	struct ibv_mr *mr = ibv_reg_mr(pd, w.near.memory, 4096, 0);
@@ -169,7 +169,7 @@ static void domain_with_regions_in_it(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void memory_that_is_not_registered(void **unused)
+PAIR_TEST(memory_that_is_not_registered)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_SEND, 0, 8, 0);
 
@@ -181,12 +181,12 @@ static void memory_that_is_not_registered(void **unused)
 	fails_with(wr, IBV_WC_LOC_PROT_ERR, KEY_UNKNOWN);
 }
 
-static void key_that_was_never_given(void **unused)
+PAIR_TEST(key_that_was_never_given)
 {
 	write_is_refused(0x10001, 0, IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR", KEY_UNKNOWN, "");
 }
 
-static void key_of_a_region_that_is_gone(void **unused)
+PAIR_TEST(key_of_a_region_that_is_gone)
 {
 	uint32_t rkey = far_reg(0, 4096, END_ACCESS);
 
@@ -206,7 +206,7 @@ static const char *region(uint64_t length, uint32_t pd, const char *access)
 	return text;
 }
 
-static void write_beyond_the_region(void **unused)
+PAIR_TEST(write_beyond_the_region)
 {
 	write_is_refused(w.far.rkey, END_MEMORY - 7, IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR",
 			 KEY_RANGE,
@@ -216,7 +216,7 @@ static void write_beyond_the_region(void **unused)
 }
 
 /* The program has given the page to something else, and the region is still registered. */
-static void page_that_was_mapped_anew(void **unused)
+PAIR_TEST(page_that_was_mapped_anew)
 {
 	unsigned char *page = w.far_memory + 4096;
 
@@ -229,7 +229,7 @@ static void page_that_was_mapped_anew(void **unused)
 				"IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_ATOMIC"));
 }
 
-static void region_that_may_only_be_read(void **unused)
+PAIR_TEST(region_that_may_only_be_read)
 {
 	uint32_t rkey = far_reg(0, 4096, IBV_ACCESS_REMOTE_READ);
 
@@ -237,7 +237,7 @@ static void region_that_may_only_be_read(void **unused)
 			 region(4096, w.partner.end.pd->handle, "IBV_ACCESS_REMOTE_READ"));
 }
 
-static void region_of_another_domain(void **unused)
+PAIR_TEST(region_of_another_domain)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.partner.end.context);
 	struct ibv_mr *mr = ibv_reg_mr(pd, w.far_memory, 4096,
@@ -251,7 +251,7 @@ static void region_of_another_domain(void **unused)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void queue_pair_without_access_flags(void **unused)
+OWN_PAIR_TEST(queue_pair_without_access_flags)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 
@@ -260,7 +260,7 @@ static void queue_pair_without_access_flags(void **unused)
 	write_is_refused(w.far.rkey, 0, IBV_WC_REM_INV_REQ_ERR, "REM_INV_REQ_ERR", QP_RIGHT, "");
 }
 
-static void send_without_a_receive(void **unused)
+OWN_PAIR_TEST(send_without_a_receive)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 	struct ibv_send_wr *wr;
@@ -276,7 +276,7 @@ static void send_without_a_receive(void **unused)
 	fails_with(wr, IBV_WC_RNR_RETRY_EXC_ERR, NO_RECEIVE);
 }
 
-static void receive_that_is_too_short(void **unused)
+PAIR_TEST(receive_that_is_too_short)
 {
 	struct ibv_send_wr *wr = work(IBV_WR_SEND, 0, 64, 0);
 
@@ -289,7 +289,7 @@ static void receive_that_is_too_short(void **unused)
 }
 
 /* The number of the other end, mistyped. */
-static void connected_to_another_number(void **unused)
+OWN_PAIR_TEST(connected_to_another_number)
 {
 	const bool tcp = strcmp(getenv("TRANSPORT"), "tcp") == 0;
 	const enum code code = tcp ? NOT_CONNECTED : NO_QP;
@@ -312,7 +312,7 @@ static void connected_to_another_number(void **unused)
 	fails_with(wr, IBV_WC_RETRY_EXC_ERR, code);
 }
 
-static void completion_queue_that_overflows(void **unused)
+OWN_PAIR_TEST(completion_queue_that_overflows)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
 	struct ibv_send_wr *wr, *bad;
@@ -332,7 +332,7 @@ static void completion_queue_that_overflows(void **unused)
  * Neither is an error that a device can see. As bytes are copied at the post they go unnoticed,
  * unless `delay` has the device do it later, as hardware does: test_mistakes.py.
  */
-static void memory_touched_before_the_completion(void **unused)
+PAIR_TEST(memory_touched_before_the_completion)
 {
 	struct ibv_send_wr *read = work(IBV_WR_RDMA_READ, 64, 8, 64);
 
@@ -350,7 +350,7 @@ static void memory_touched_before_the_completion(void **unused)
 
 /* --- calls of the RDMA CM --- */
 
-static void call_before_there_is_a_device(void **unused)
+TEST(call_before_there_is_a_device)
 {
 	EXPECT("rdma_getaddrinfo: res is NULL (EINVAL)");
 	FAILS(EINVAL, rdma_getaddrinfo("127.0.0.1", NULL, NULL, NULL));
@@ -372,7 +372,7 @@ static void release_id(struct rdma_cm_id *id, struct rdma_event_channel *channel
 	rdma_destroy_event_channel(channel);
 }
 
-static void connect_before_the_address_is_resolved(void **unused)
+TEST(connect_before_the_address_is_resolved)
 {
 	struct rdma_conn_param param = {.retry_count = 7};
 	struct rdma_event_channel *channel;
@@ -386,7 +386,7 @@ static void connect_before_the_address_is_resolved(void **unused)
 	release_id(id, channel);
 }
 
-static void address_of_another_host(void **unused)
+TEST(address_of_another_host)
 {
 	struct rdma_event_channel *channel;
 	struct sockaddr_storage room;
@@ -398,7 +398,7 @@ static void address_of_another_host(void **unused)
 	release_id(id, channel);
 }
 
-static void too_much_private_data(void **unused)
+TEST(too_much_private_data)
 {
 	static const char data[200];
 	struct rdma_conn_param param = {.private_data = data, .private_data_len = sizeof(data)};
@@ -420,7 +420,7 @@ static void too_much_private_data(void **unused)
 
 /* --- all of them --- */
 
-static void calls_that_the_device_does_not_have(void **unused)
+PAIR_TEST(calls_that_the_device_does_not_have)
 {
 	struct ibv_xrcd_init_attr xrcd = {.comp_mask = 0};
 	struct ibv_counters_init_attr counters = {.comp_mask = 0};
@@ -435,7 +435,7 @@ static void calls_that_the_device_does_not_have(void **unused)
 	(errno = 0, assert_int_equal((call), (expected)), assert_int_equal(errno, (expected)))
 
 /* The manuals have the value of errno returned; the kernel's libraries set it as well. */
-static void errors_are_in_errno_too(void **unused)
+PAIR_TEST(errors_are_in_errno_too)
 {
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
 	struct ibv_srq *srq = ibv_create_srq(w.near.pd, &init);
@@ -463,7 +463,7 @@ static void errors_are_in_errno_too(void **unused)
 }
 
 /* One place prints 16 lines: test_mistakes.py counts them. */
-static void the_same_mistake_again_and_again(void **unused)
+PAIR_TEST(the_same_mistake_again_and_again)
 {
 	struct ibv_send_wr *wr = work((enum ibv_wr_opcode)77, 0, 8, 0), *bad;
 
@@ -472,34 +472,3 @@ static void the_same_mistake_again_and_again(void **unused)
 		assert_int_equal(ibv_post_send(w.near.qp, wr, &bad), EINVAL);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(call_before_there_is_a_device),
-	PAIR_TEST(rtr_without_the_rnr_timer),
-	PAIR_TEST(post_before_the_qp_is_ready_to_send),
-	PAIR_TEST(send_queue_that_is_never_polled),
-	PAIR_TEST(more_inline_data_than_there_is_room_for),
-	PAIR_TEST(remote_write_without_local_write),
-	PAIR_TEST(domain_with_regions_in_it),
-	PAIR_TEST(memory_that_is_not_registered),
-	PAIR_TEST(key_that_was_never_given),
-	PAIR_TEST(key_of_a_region_that_is_gone),
-	PAIR_TEST(write_beyond_the_region),
-	PAIR_TEST(page_that_was_mapped_anew),
-	PAIR_TEST(region_that_may_only_be_read),
-	PAIR_TEST(region_of_another_domain),
-	OWN_PAIR_TEST(queue_pair_without_access_flags),
-	OWN_PAIR_TEST(send_without_a_receive),
-	PAIR_TEST(receive_that_is_too_short),
-	OWN_PAIR_TEST(connected_to_another_number),
-	OWN_PAIR_TEST(completion_queue_that_overflows),
-	PAIR_TEST(memory_touched_before_the_completion),
-	cmocka_unit_test(connect_before_the_address_is_resolved),
-	cmocka_unit_test(address_of_another_host),
-	cmocka_unit_test(too_much_private_data),
-	PAIR_TEST(calls_that_the_device_does_not_have),
-	PAIR_TEST(errors_are_in_errno_too),
-	PAIR_TEST(the_same_mistake_again_and_again),
-};
-
-DEVICE_TESTS("mistakes", tests)

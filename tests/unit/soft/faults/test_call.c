@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void a_call_fails_with_its_errno(void **state)
+TEST(a_call_fails_with_its_errno)
 {
 	use_faults("call:name=rdma_listen,errno=EADDRINUSE call:name=ibv_reg_mr");
 	assert_int_equal(fault_call_slow("rdma_listen"), EADDRINUSE);
@@ -12,7 +12,7 @@ static void a_call_fails_with_its_errno(void **state)
 	assert_int_equal(fault_call_slow("ibv_create_cq"), 0);
 }
 
-static void only_calls_of_the_name_count(void **state)
+TEST(only_calls_of_the_name_count)
 {
 	use_faults("call:name=ibv_reg_mr,at=2");
 	assert_int_equal(fault_call_slow("ibv_alloc_pd"), 0);
@@ -27,7 +27,7 @@ static int a_call(void)
 	return FAULT_CALL();
 }
 
-static void a_hook_names_its_function(void **state)
+TEST(a_hook_names_its_function)
 {
 	use_faults("");
 	assert_int_equal(a_call(), 0);
@@ -38,20 +38,8 @@ static void a_hook_names_its_function(void **state)
 	assert_int_equal(a_call(), EIO);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("call:name=malloc", "call:name=ibv_Reg", "call:name=ibv_reg_mr()",
 		       "call:name=", "call:errno=0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_fails_with_its_errno),
-		cmocka_unit_test(only_calls_of_the_name_count),
-		cmocka_unit_test(a_hook_names_its_function),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

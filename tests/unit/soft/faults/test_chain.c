@@ -20,7 +20,7 @@ static const char *calls_hit(int events)
 	return hits;
 }
 
-static void a_when_counts_from_one(void **state)
+TEST(a_when_counts_from_one)
 {
 	static const struct {
 		const char *word;
@@ -36,7 +36,7 @@ static void a_when_counts_from_one(void **state)
 	}
 }
 
-static void stacked_faults_count_for_themselves(void **state)
+TEST(stacked_faults_count_for_themselves)
 {
 	use_faults("call:at=2,errno=EIO call:at=2,errno=EBUSY call:at=3,errno=EAGAIN");
 	assert_int_equal(fault_call_slow("ibv_reg_mr"), 0);
@@ -44,7 +44,7 @@ static void stacked_faults_count_for_themselves(void **state)
 	assert_int_equal(fault_call_slow("ibv_reg_mr"), EAGAIN);
 }
 
-static void a_trace_meets_every_operation_as_well(void **state)
+TEST(a_trace_meets_every_operation_as_well)
 {
 	use_faults("");
 	assert_false(fault_any);
@@ -53,7 +53,7 @@ static void a_trace_meets_every_operation_as_well(void **state)
 	assert_true(fault_only_delays());
 }
 
-static void only_delays_and_rates_leave_operations_whole(void **state)
+TEST(only_delays_and_rates_leave_operations_whole)
 {
 	use_faults("delay:time=1us rate:1GB call register refuse");
 	assert_true(fault_only_delays());
@@ -67,7 +67,7 @@ static void only_delays_and_rates_leave_operations_whole(void **state)
 	assert_false(fault_only_delays());
 }
 
-static void words_that_no_fault_has_are_refused(void **state)
+TEST(words_that_no_fault_has_are_refused)
 {
 	ASSERT_REFUSED("dely:time=2us", ":", "=", "VERBOSE", "call:at=1,at=2", "call:at=1,every=2",
 		       "call:at=1,", "call:at", "call:17", "call:at=1,op=write");
@@ -75,7 +75,7 @@ static void words_that_no_fault_has_are_refused(void **state)
 
 #define NAME_OF(name) #name ", "
 
-static void the_message_lists_the_faults_and_settings(void **state)
+TEST(the_message_lists_the_faults_and_settings)
 {
 	struct soft_options options;
 	char error[SOFT_ERROR_MAX];
@@ -106,7 +106,7 @@ static void report(char *text, size_t room)
 	fclose(file);
 }
 
-static void the_report_counts_hits_and_events(void **state)
+TEST(the_report_counts_hits_and_events)
 {
 	char text[512];
 
@@ -119,19 +119,4 @@ static void the_report_counts_hits_and_events(void **state)
 	assert_non_null(
 		strstr(text, "rpma-soft: fault complete:op=read,status=GENERAL_ERR: 1 of 1 hit"));
 	assert_null(strstr(text, "powerfail")); /* its peers count */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_when_counts_from_one),
-		cmocka_unit_test(stacked_faults_count_for_themselves),
-		cmocka_unit_test(a_trace_meets_every_operation_as_well),
-		cmocka_unit_test(only_delays_and_rates_leave_operations_whole),
-		cmocka_unit_test(words_that_no_fault_has_are_refused),
-		cmocka_unit_test(the_message_lists_the_faults_and_settings),
-		cmocka_unit_test(the_report_counts_hits_and_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/unit/soft/fault_test.h"
 
-static void the_nth_of_the_named_operations_fails(void **state)
+TEST(the_nth_of_the_named_operations_fails)
 {
 	use_faults("complete:op=write,at=2,status=REM_ACCESS_ERR");
 	assert_int_equal(fault_complete(SOFT_OP_WRITE), IBV_WC_SUCCESS);
@@ -15,13 +15,13 @@ static void the_nth_of_the_named_operations_fails(void **state)
 	assert_int_equal(fault_complete(SOFT_OP_WRITE), IBV_WC_SUCCESS);
 }
 
-static void the_first_that_hits_decides(void **state)
+TEST(the_first_that_hits_decides)
 {
 	use_faults("complete:status=GENERAL_ERR complete:status=FATAL_ERR");
 	assert_int_equal(fault_complete(SOFT_OP_WRITE), IBV_WC_GENERAL_ERR);
 }
 
-static void every_name_of_a_status_is_the_one_of_verbs(void **state)
+TEST(every_name_of_a_status_is_the_one_of_verbs)
 {
 	/* ibv_poll_cq(3) numbers them by their order */
 	static const char *const names[] = {
@@ -41,20 +41,8 @@ static void every_name_of_a_status_is_the_one_of_verbs(void **state)
 	}
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("complete", "complete:at=1", "complete:status=SUCCESS",
 		       "complete:status=rem_access_err", "complete:status=10", "complete:status=");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_nth_of_the_named_operations_fails),
-		cmocka_unit_test(the_first_that_hits_decides),
-		cmocka_unit_test(every_name_of_a_status_is_the_one_of_verbs),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

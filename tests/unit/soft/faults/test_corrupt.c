@@ -17,7 +17,7 @@ static unsigned complemented(const unsigned char *bytes, size_t length)
 	return count;
 }
 
-static void one_byte_of_the_nth_is_corrupted(void **state)
+TEST(one_byte_of_the_nth_is_corrupted)
 {
 	unsigned char bytes[100] = {0};
 
@@ -31,7 +31,7 @@ static void one_byte_of_the_nth_is_corrupted(void **state)
 	assert_int_equal(complemented(bytes, sizeof(bytes)), 1);
 }
 
-static void it_reaches_every_byte(void **state)
+TEST(it_reaches_every_byte)
 {
 	unsigned char bytes[4], seen = 0;
 
@@ -46,25 +46,13 @@ static void it_reaches_every_byte(void **state)
 	assert_int_equal(seen, 0xf);
 }
 
-static void nothing_is_corrupted_without_it(void **state)
+TEST(nothing_is_corrupted_without_it)
 {
 	use_faults("delay:time=1us");
 	assert_false(fault_corrupt_wanted());
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("corrupt:", "corrupt:op=byte", "corrupt:status=FATAL_ERR");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_byte_of_the_nth_is_corrupted),
-		cmocka_unit_test(it_reaches_every_byte),
-		cmocka_unit_test(nothing_is_corrupted_without_it),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,14 +43,14 @@ static void assert_near(double value, double wanted, double error)
 		fail_msg("%g is not %g within %d * %g", value, wanted, ERRORS, error);
 }
 
-static void nothing_is_due_at_once(void **state)
+TEST(nothing_is_due_at_once)
 {
 	use_faults("");
 	assert_false(fault_any);
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 0);
 }
 
-static void a_fixed_delay_is_added_to_now(void **state)
+TEST(a_fixed_delay_is_added_to_now)
 {
 	use_faults("delay:time=2us");
 	assert_true(fault_any);
@@ -58,7 +58,7 @@ static void a_fixed_delay_is_added_to_now(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_READ, 8, 1500), 3500); /* they overlap */
 }
 
-static void only_the_named_operations_are_delayed(void **state)
+TEST(only_the_named_operations_are_delayed)
 {
 	use_faults("delay:time=2us,op=read+flush");
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 0);
@@ -66,7 +66,7 @@ static void only_the_named_operations_are_delayed(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_FLUSH, 8, 1000), 3000);
 }
 
-static void one_in_so_many_is_delayed_of_the_named_operations(void **state)
+TEST(one_in_so_many_is_delayed_of_the_named_operations)
 {
 	use_faults("delay:time=2us,every=3,op=write");
 	for (int i = 1; i <= 9; i++) {
@@ -79,14 +79,14 @@ static void one_in_so_many_is_delayed_of_the_named_operations(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 2000);
 }
 
-static void delays_add_up(void **state)
+TEST(delays_add_up)
 {
 	use_faults("delay:time=2us delay:time=5us,op=read");
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 3000);
 	assert_int_equal(fault_due_ns(SOFT_OP_READ, 8, 1000), 8000);
 }
 
-static void a_uniform_delay_has_its_mean_and_bounds(void **state)
+TEST(a_uniform_delay_has_its_mean_and_bounds)
 {
 	static double delays[DRAWS];
 	const double deviation = 2000 / sqrt(12);
@@ -103,7 +103,7 @@ static void a_uniform_delay_has_its_mean_and_bounds(void **state)
 	assert_true(moments.most <= 3000 && moments.most > 2990);
 }
 
-static void a_lognormal_delay_has_its_median_and_sigma(void **state)
+TEST(a_lognormal_delay_has_its_median_and_sigma)
 {
 	static double logarithms[DRAWS];
 	struct moments moments;
@@ -122,7 +122,7 @@ static void a_lognormal_delay_has_its_median_and_sigma(void **state)
 	assert_near(moments.deviation, 0.5, 0.5 / sqrt(2.0 * DRAWS)); /* normal: kurtosis 3 */
 }
 
-static void the_same_seed_gives_the_same_delays(void **state)
+TEST(the_same_seed_gives_the_same_delays)
 {
 	uint64_t first[3];
 
@@ -136,7 +136,7 @@ static void the_same_seed_gives_the_same_delays(void **state)
 	assert_int_not_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1), first[0]);
 }
 
-static void a_full_stop_is_the_point_in_any_locale(void **state)
+TEST(a_full_stop_is_the_point_in_any_locale)
 {
 	/* not every system has one with a comma: then the default locale does */
 	setlocale(LC_ALL, "de_DE.UTF-8");
@@ -145,7 +145,7 @@ static void a_full_stop_is_the_point_in_any_locale(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 8, 1000), 2500);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("delay", "delay:", "delay:2us", "delay:tme=2us", "delay:time=2us,",
 		       "delay:op=write", "delay:every=2", "delay:time=2us,time=3us",
@@ -154,7 +154,7 @@ static void wrong_words_are_refused(void **state)
 		       "delay:time=1us,sigma=0");
 }
 
-static void wrong_values_are_refused(void **state)
+TEST(wrong_values_are_refused)
 {
 	ASSERT_REFUSED("delay:time=2", "delay:time=us", "delay:time=-1us", "delay:time=1e3us",
 		       "delay:time=.us", "delay:time=2us..1us", "delay:time=1us..",
@@ -162,23 +162,4 @@ static void wrong_values_are_refused(void **state)
 		       "delay:median=0ns,sigma=1", "delay:median=1us,sigma=11",
 		       "delay:median=1us,sigma=x", "delay:median=1us,sigma=nan",
 		       "delay:op=,time=1us", "delay:op=write+,time=1us", "delay:op=wrote,time=1us");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_due_at_once),
-		cmocka_unit_test(a_fixed_delay_is_added_to_now),
-		cmocka_unit_test(only_the_named_operations_are_delayed),
-		cmocka_unit_test(one_in_so_many_is_delayed_of_the_named_operations),
-		cmocka_unit_test(delays_add_up),
-		cmocka_unit_test(a_uniform_delay_has_its_mean_and_bounds),
-		cmocka_unit_test(a_lognormal_delay_has_its_median_and_sigma),
-		cmocka_unit_test(the_same_seed_gives_the_same_delays),
-		cmocka_unit_test(a_full_stop_is_the_point_in_any_locale),
-		cmocka_unit_test(wrong_words_are_refused),
-		cmocka_unit_test(wrong_values_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

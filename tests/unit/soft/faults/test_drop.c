@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void it_breaks_after_the_first_operations(void **state)
+TEST(it_breaks_after_the_first_operations)
 {
 	use_faults("drop:after=2");
 	assert_false(fault_drop(0));
@@ -14,17 +14,7 @@ static void it_breaks_after_the_first_operations(void **state)
 	assert_true(fault_drop(0));
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("drop", "drop:at=3", "drop:after=", "drop:after=-1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_breaks_after_the_first_operations),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

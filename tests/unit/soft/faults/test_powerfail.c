@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void it_is_strict_unless_said(void **state)
+TEST(it_is_strict_unless_said)
 {
 	const struct fault_power strict = power_of("powerfail:at=9");
 	const struct fault_power lax = power_of("powerfail:domain=eadr,ddio=off,at=1");
@@ -19,19 +19,19 @@ static void it_is_strict_unless_said(void **state)
 	assert_false(power_of("powerfail:ddio=on,at=1").no_ddio);
 }
 
-static void without_it_no_power_fails(void **state)
+TEST(without_it_no_power_fails)
 {
 	assert_int_equal(power_of("").at, 0);
 	assert_int_equal(power_of("refuse:at=3").at, 0);
 }
 
-static void other_processes_meet_it(void **state)
+TEST(other_processes_meet_it)
 {
 	use_faults("powerfail:at=1");
 	assert_false(fault_any); /* its own operations take the short way */
 }
 
-static void power_fails_once(void **state)
+TEST(power_fails_once)
 {
 	struct soft_options options;
 	struct fault_power power;
@@ -42,22 +42,9 @@ static void power_fails_once(void **state)
 	assert_string_equal(error, "powerfail:at=2: a second fault powerfail");
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("powerfail", "powerfail:ddio=on", "powerfail:every=3",
 		       "powerfail:at=", "powerfail:at=1,domain=adr|eadr",
 		       "powerfail:at=1,ddio=yes");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_strict_unless_said),
-		cmocka_unit_test(without_it_no_power_fails),
-		cmocka_unit_test(other_processes_meet_it),
-		cmocka_unit_test(power_fails_once),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void it_sends_one_after_the_other(void **state)
+TEST(it_sends_one_after_the_other)
 {
 	use_faults("rate:1GB"); /* a byte a nanosecond */
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 500, 1000), 1500);
@@ -13,7 +13,7 @@ static void it_sends_one_after_the_other(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 5000), 5100); /* it was idle */
 }
 
-static void rates_are_bits_or_bytes_in_powers_of_ten(void **state)
+TEST(rates_are_bits_or_bytes_in_powers_of_ten)
 {
 	static const struct {
 		const char *word;
@@ -34,7 +34,7 @@ static void rates_are_bits_or_bytes_in_powers_of_ten(void **state)
 	}
 }
 
-static void it_applies_in_the_order_of_the_user(void **state)
+TEST(it_applies_in_the_order_of_the_user)
 {
 	use_faults("delay:time=2us rate:1GB"); /* the wait comes before the wire */
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1000), 3100);
@@ -44,20 +44,8 @@ static void it_applies_in_the_order_of_the_user(void **state)
 	assert_int_equal(fault_due_ns(SOFT_OP_WRITE, 100, 1000), 3200);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("rate", "rate:limit=1GB", "rate:1GB,2GB", "rate:0B", "rate:100",
 		       "rate:1gbit", "rate:1GiB", "rate:9999999GB", "rate:infB", "rate:1GB/s");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_sends_one_after_the_other),
-		cmocka_unit_test(rates_are_bits_or_bytes_in_powers_of_ten),
-		cmocka_unit_test(it_applies_in_the_order_of_the_user),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

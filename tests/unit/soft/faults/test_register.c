@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void it_fails_with_its_errno(void **state)
+TEST(it_fails_with_its_errno)
 {
 	use_faults("register:at=2,errno=EOPNOTSUPP");
 	assert_int_equal(fault_register(), 0);
@@ -14,25 +14,14 @@ static void it_fails_with_its_errno(void **state)
 	assert_int_equal(fault_register(), ENOMEM);
 }
 
-static void the_first_that_hits_decides(void **state)
+TEST(the_first_that_hits_decides)
 {
 	use_faults("register:at=2,errno=EACCES register:errno=EIO");
 	assert_int_equal(fault_register(), EIO);
 	assert_int_equal(fault_register(), EACCES);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("register:at=1,errno=12", "register:errno=ENOSUCH", "register:errno=");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_fails_with_its_errno),
-		cmocka_unit_test(the_first_that_hits_decides),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

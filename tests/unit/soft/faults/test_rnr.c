@@ -4,7 +4,7 @@
  */
 #include "tests/unit/soft/fault_test.h"
 
-static void it_is_once_unless_times_are_given(void **state)
+TEST(it_is_once_unless_times_are_given)
 {
 	use_faults("rnr:every=2,times=3");
 	assert_int_equal(fault_rnr(), 0);
@@ -15,7 +15,7 @@ static void it_is_once_unless_times_are_given(void **state)
 	assert_int_equal(fault_rnr(), 1);
 }
 
-static void tries_add_up(void **state)
+TEST(tries_add_up)
 {
 	use_faults("rnr:at=1 rnr:at=1,times=4");
 	assert_int_equal(fault_rnr(), 5);
@@ -23,19 +23,8 @@ static void tries_add_up(void **state)
 	assert_int_equal(fault_rnr(), UINT32_MAX);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
 	ASSERT_REFUSED("rnr:every=0", "rnr:at=0", "rnr:at=0x1", "rnr:times=0",
 		       "rnr:at=9223372036854775808", "rnr:times=4294967296");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_once_unless_times_are_given),
-		cmocka_unit_test(tries_add_up),
-		cmocka_unit_test(wrong_words_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
