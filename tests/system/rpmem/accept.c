@@ -22,12 +22,11 @@
 #define LIMIT_S	     600 /* a case that takes longer hangs, and fails */
 #define LONG_LIMIT_S 900
 #define IN_CASE	     "RPMEM_ACCEPT_CASE"
-#define AS_NOBODY    "setpriv --reuid=65534 --regid=65534 --clear-groups "
 #define LIMITED	     "setpriv --bounding-set=-ipc_lock " /* in what it may lock, as others than root */
 
 static const struct accept_case *const tables[] = {
-	cases_of_create, cases_of_lanes, cases_of_data,	 cases_of_change,
-	cases_of_ends,	 cases_of_ssh,	 cases_of_names,
+	cases_of_create, cases_of_lanes, cases_of_data,
+	cases_of_change, cases_of_ends,	 cases_of_names,
 };
 
 static const struct accept_case *find(const char *name)
@@ -59,9 +58,6 @@ static void expand(const char *assignment)
 		} else if (strncmp(at, "%d", 2) == 0) {
 			at++;
 			end = stpcpy(end, setting("RPMEM_ACCEPT_DIR"));
-		} else if (strncmp(at, "%u", 2) == 0) {
-			at++;
-			end = stpcpy(end, geteuid() == 0 ? AS_NOBODY : "");
 		} else if (strncmp(at, "%l", 2) == 0) {
 			at++;
 			end = stpcpy(end, geteuid() == 0 ? LIMITED : "");

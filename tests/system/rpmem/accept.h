@@ -9,7 +9,6 @@
  *	RPMEM_ACCEPT_TARGET     the target
  *	RPMEM_ACCEPT_DIR        the pool set directory of the daemon; this host can see it
  *	RPMEM_ACCEPT_LOG        the daemon's log, with --log-level=notice
- *	RPMEM_ACCEPT_FAKE_SSH   an ssh that follows a script (tests/unit/rpmem/fake_ssh.c)
  *	RPMEM_ACCEPT_DEVDAX     a device that may be overwritten; else not set
  */
 #ifndef TESTS_SYSTEM_RPMEM_ACCEPT_H
@@ -68,8 +67,6 @@ const char *name_of(const char *file);
 /* Writes a pool set; @ stands for the directory of the case. Gives the name. */
 const char *set_write(const char *file, const char *lines);
 const char *set_of(enum kind kind); /* writes "my.set" */
-/* A file with this text, which may be executed. */
-const char *file_write(const char *file, const char *text);
 bool file_exists(const char *file);
 off_t file_size(const char *file);
 /* Neither "a" nor "b" is there. */
@@ -116,14 +113,19 @@ struct accept_case {
 	void (*run)(void);
 	/*
 	 * "NAME=VALUE" before the library is loaded: %c is what the variable was, %d the
-	 * directory; %u and %l make root another user, or one whose locked memory is limited
+	 * directory; %l limits what root may lock
 	 */
 	const char *environment[3];
 	bool is_long;
 };
 
+#define CASE(function, ...)                                                                        \
+	{                                                                                          \
+		.name = #function, .run = (function), .environment = { __VA_ARGS__ }               \
+	}
+
 extern const struct accept_case cases_of_create[], cases_of_lanes[], cases_of_data[],
-	cases_of_change[], cases_of_ends[], cases_of_ssh[], cases_of_names[];
+	cases_of_change[], cases_of_ends[], cases_of_names[];
 
 /* accept_work.c: works on a pool until the pool is lost. */
 int work(int argc, char **argv);

@@ -10,8 +10,6 @@
 
 #include "accept.h"
 
-/* --- A21 ------------------------------------------------------------------------------- */
-
 static struct rpmem_pool_attr stored_attr(unsigned char *memory)
 {
 	struct rpmem_pool_attr attr;
@@ -53,40 +51,6 @@ static void attributes_change(void)
 	}
 }
 
-static void attributes_come_back(void)
-{
-	unsigned char *memory = heap(PART);
-
-	FOR_EACH_KIND(kind)
-	{
-		static const struct rpmem_pool_attr none;
-		struct rpmem_pool_attr seen;
-
-		close_pool(create_pool(kind, memory, PART));
-		seen = stored_attr(memory);
-		CHECK(memcmp(&seen, kind == NOHDRS ? &none : kind_attr(kind), sizeof(seen)) == 0);
-		CHECK(rpmem_remove(target(), name_of("my.set"), 0) == 0);
-	}
-}
-
-/* The metadata stays protected, whether or not the client asked for it. */
-static void attributes_of_zeros(void)
-{
-	unsigned char *memory = heap(PART);
-	RPMEMpool *pool = create_pool(HEADERS, memory, PART);
-	unsigned nlanes = 1;
-
-	CHECK(rpmem_set_attr(pool, NULL) == 0);
-	CHECK_ERRNO(rpmem_persist(pool, 0, 8, 0, 0), EINVAL);
-	close_pool(pool);
-	pool = rpmem_open(target(), name_of("my.set"), memory, PART, &nlanes, NULL);
-	CHECK(pool != NULL);
-	CHECK_ERRNO(rpmem_persist(pool, 0, 8, 0, 0), EINVAL);
-	close_pool(pool);
-}
-
-/* --- A22 to A24 --------------------------------------------------------------------------- */
-
 static void remove_in_all_ways(void)
 {
 	unsigned char *memory = heap(PART);
@@ -105,50 +69,6 @@ static void remove_in_all_ways(void)
 	}
 	CHECK_ERRNO(rpmem_remove(target(), name_of("my.set"), 4), EINVAL);
 	CHECK_ERRNO(rpmem_remove(target(), name_of("my.set"), RPMEM_REMOVE_FORCE), ENOENT);
-}
-
-/* --- A25 ------------------------------------------------------------------------------------ */
-
-/* Force is needed, and enough. */
-static void takes_force(int expected)
-{
-	const char *set = name_of("my.set");
-
-	CHECK_ERRNO(rpmem_remove(target(), set, 0), expected);
-	CHECK_ERRNO(rpmem_remove(target(), set, RPMEM_REMOVE_POOL_SET), expected);
-	CHECK(file_exists("my.set"));
-	CHECK(rpmem_remove(target(), set, RPMEM_REMOVE_FORCE) == 0);
-	no_part_is_left();
-}
-
-static void remove_inconsistent_pools(void)
-{
-	unsigned char *memory = heap(PART);
-	struct remote remote;
-
-	set_of(HEADERS);
-	takes_force(ENOENT); /* never created */
-	close_pool(create_pool(HEADERS, memory, PART));
-	CHECK(unlink(path_of("b")) == 0);
-	takes_force(ENOENT);
-	close_pool(create_pool(HEADERS, memory, PART));
-	remote = remote_map();
-	remote.part[0][100] ^= 1;
-	takes_force(EINVAL);
-	close_pool(create_pool(HEADERS, memory, PART));
-	CHECK(truncate(path_of("b"), 4 * (off_t)MIB) == 0);
-	takes_force(EINVAL);
-}
-
-static void remove_a_set_that_does_not_parse(void)
-{
-	const char *set = name_of("my.set");
-
-	close_pool(create_pool(HEADERS, heap(PART), PART));
-	set_write("my.set", "8M @/a\n8M @/b\n8Q @/c\n");
-	for (int flags = 0; flags < 4; flags++)
-		CHECK_ERRNO(rpmem_remove(target(), set, flags), EINVAL);
-	CHECK(file_exists("my.set") && file_exists("a") && file_exists("b"));
 }
 
 /* By hand, as libpmempool does it: the pool of a client that lives stays. */
@@ -208,13 +128,6 @@ static void a_pool_on_device_dax(void)
 }
 
 const struct accept_case cases_of_change[] = {
-	{"attributes_change", attributes_change, {NULL}, false},
-	{"attributes_come_back", attributes_come_back, {NULL}, false},
-	{"attributes_of_zeros", attributes_of_zeros, {NULL}, false},
-	{"remove_in_all_ways", remove_in_all_ways, {NULL}, false},
-	{"remove_inconsistent_pools", remove_inconsistent_pools, {NULL}, false},
-	{"remove_a_set_that_does_not_parse", remove_a_set_that_does_not_parse, {NULL}, false},
-	{"remove_a_pool_in_use", remove_a_pool_in_use, {NULL}, false},
-	{"a_pool_on_device_dax", a_pool_on_device_dax, {NULL}, false},
-	{NULL, NULL, {NULL}, false},
+	CASE(attributes_change),    CASE(remove_in_all_ways), CASE(remove_a_pool_in_use),
+	CASE(a_pool_on_device_dax), {.name = NULL},
 };

@@ -14,8 +14,6 @@
 #define THREADS 8
 #define ROUNDS	8
 
-/* --- A12, A13 -------------------------------------------------------------------------- */
-
 static void read_the_whole_pool(void)
 {
 	FOR_EACH_KIND(kind)
@@ -42,17 +40,6 @@ static void read_the_whole_pool(void)
 	}
 }
 
-/* The metadata can be read. */
-static void read_a_header(void)
-{
-	unsigned char header[HEADER], expected[8] = "ACCEPT";
-	RPMEMpool *pool = create_pool(HEADERS, heap(PART), PART);
-
-	CHECK(rpmem_read(pool, header, 0, HEADER, 0) == 0);
-	compare(header, expected, sizeof(expected));
-	close_pool(pool);
-}
-
 static void persist_the_whole_pool(void)
 {
 	unsigned char *memory = file_memory(2 * PART), *seen = heap(2 * PART);
@@ -75,7 +62,7 @@ static void persist_the_whole_pool(void)
 	}
 }
 
-/* --- A14 to A16: lanes at once ------------------------------------------------------------ */
+/* --- lanes at once ------------------------------------------------------------ */
 
 typedef int write_range(RPMEMpool *pool, size_t offset, size_t length, unsigned lane);
 
@@ -177,7 +164,7 @@ static void flush_and_drain_in_threads(void)
 	write_in_threads(kind, flush_and_drain);
 }
 
-/* --- A17: a small work queue --------------------------------------------------------------- */
+/* --- a small work queue --------------------------------------------------------------- */
 
 static void flush_some(RPMEMpool *pool, unsigned char *memory, unsigned count, unsigned flags)
 {
@@ -214,78 +201,6 @@ static void a_work_queue_of_8(void)
 	}
 }
 
-/* --- A18 to A20: ranges ---------------------------------------------------------------------- */
-
-static void below_the_first_page(void)
-{
-	unsigned char *memory = heap(PART), word[8];
-
-	FOR_EACH_KIND(kind)
-	{
-		RPMEMpool *pool = create_pool(kind, memory, PART);
-		const int expected = kind == NOHDRS ? 0 : -1;
-
-		for (size_t at = 0; at < HEADER; at += 56) { /* the last one is the last word */
-			for (unsigned flags = 0; flags < 2; flags++) {
-				CHECK(rpmem_persist(pool, at, 8, 0, flags) == expected);
-				CHECK(expected == 0 || errno == EINVAL);
-				CHECK(rpmem_flush(pool, at, 8, 0, flags) == expected);
-				CHECK(expected == 0 || errno == EINVAL);
-			}
-			CHECK(rpmem_deep_persist(pool, at, 8, 0) == expected);
-			CHECK(expected == 0 || errno == EINVAL);
-		}
-		CHECK(rpmem_drain(pool, 0, 0) == 0);
-		fill(memory + HEADER, 8, kind);
-		CHECK(rpmem_persist(pool, HEADER, 8, 0, 0) == 0);
-		CHECK(rpmem_read(pool, word, HEADER, 8, 0) == 0);
-		compare(word, memory + HEADER, 8);
-		close_pool(pool);
-		CHECK(rpmem_remove(target(), name_of("my.set"), 0) == 0);
-	}
-}
-
-static void ranges_lanes_and_flags(void)
-{
-	static const struct {
-		size_t offset, length;
-		unsigned lane, flags;
-	} wrong[] = {
-		{PART, 0, 0, 0},
-		{PART, 1, 0, 0},
-		{PART - 8, 9, 0, 0},
-		{HEADER, SIZE_MAX, 0, 0},
-		{SIZE_MAX, 1, 0, 0},
-		{SIZE_MAX, SIZE_MAX, 0, 0},
-		{HEADER, PART, 0, 0},
-		{HEADER, 8, 1, 0},
-		{HEADER, 8, UINT32_MAX, 0},
-		{HEADER, 8, 0, 2},
-		{HEADER, 8, 0, 0x80000001},
-	};
-	unsigned char buffer[16];
-	RPMEMpool *pool = create_pool(HEADERS, heap(PART), PART);
-
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-		const size_t at = wrong[i].offset, len = wrong[i].length;
-
-		CHECK_ERRNO(rpmem_persist(pool, at, len, wrong[i].lane, wrong[i].flags), EINVAL);
-		CHECK_ERRNO(rpmem_flush(pool, at, len, wrong[i].lane, wrong[i].flags), EINVAL);
-		if (wrong[i].flags != 0)
-			continue;
-		CHECK_ERRNO(rpmem_deep_persist(pool, at, len, wrong[i].lane), EINVAL);
-		CHECK_ERRNO(rpmem_read(pool, buffer, at, len, wrong[i].lane), EINVAL);
-	}
-	CHECK_ERRNO(rpmem_drain(pool, 1, 0), EINVAL);
-	CHECK_ERRNO(rpmem_drain(pool, 0, 1), EINVAL);
-	CHECK(rpmem_persist(pool, HEADER, 0, 0, 0) == 0);
-	CHECK(rpmem_flush(pool, PART - 1, 0, 0, 0) == 0);
-	CHECK(rpmem_deep_persist(pool, HEADER, 0, 0) == 0);
-	CHECK(rpmem_read(pool, buffer, HEADER, 0, 0) == 0);
-	CHECK(rpmem_persist(pool, PART - 8, 8, 0, 0) == 0);
-	close_pool(pool);
-}
-
 /* --- one call of more than 4 GiB ---------------------------------------------------------------
  */
 
@@ -316,15 +231,12 @@ static void more_than_4_gib_in_a_call(void)
 }
 
 const struct accept_case cases_of_data[] = {
-	{"read_the_whole_pool", read_the_whole_pool, {NULL}, false},
-	{"read_a_header", read_a_header, {NULL}, false},
-	{"persist_the_whole_pool", persist_the_whole_pool, {NULL}, false},
-	{"persist_in_threads", persist_in_threads, {NULL}, false},
-	{"deep_persist_in_threads", deep_persist_in_threads, {NULL}, false},
-	{"flush_and_drain_in_threads", flush_and_drain_in_threads, {NULL}, false},
-	{"a_work_queue_of_8", a_work_queue_of_8, {"RPMEM_WORK_QUEUE_SIZE=8"}, false},
-	{"below_the_first_page", below_the_first_page, {NULL}, false},
-	{"ranges_lanes_and_flags", ranges_lanes_and_flags, {NULL}, false},
-	{"more_than_4_gib_in_a_call", more_than_4_gib_in_a_call, {NULL}, true},
-	{NULL, NULL, {NULL}, false},
+	CASE(read_the_whole_pool),
+	CASE(persist_the_whole_pool),
+	CASE(persist_in_threads),
+	CASE(deep_persist_in_threads),
+	CASE(flush_and_drain_in_threads),
+	CASE(a_work_queue_of_8, "RPMEM_WORK_QUEUE_SIZE=8"),
+	{.name = "more_than_4_gib_in_a_call", .run = more_than_4_gib_in_a_call, .is_long = true},
+	{.name = NULL},
 };

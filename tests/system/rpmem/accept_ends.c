@@ -10,8 +10,6 @@
 
 #include "accept.h"
 
-/* --- A26 -------------------------------------------------------------------------------- */
-
 static unsigned count_fds(void)
 {
 	DIR *fds = opendir("/proc/self/fd");
@@ -200,24 +198,7 @@ static void parts_that_got_no_data(void)
 	no_part_is_left();
 }
 
-/* --- A27 ------------------------------------------------------------------------------------ */
-
-static void a_wrong_configuration(void)
-{
-	FILE *config;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/wrong.conf", setting("RPMEM_ACCEPT_DIR"));
-	config = fopen(path, "we");
-	CHECK(config != NULL && fputs("persist-apm = perhaps\n", config) > 0);
-	fclose(config);
-	set_of(HEADERS);
-	CHECK_NO_POOL(try_create(name_of("my.set"), heap(PART), PART, kind_attr(HEADERS)), EINVAL);
-	CHECK(strstr(rpmem_errormsg(), "wrong.conf:1") != NULL);
-	CHECK_NO_POOL(try_open(name_of("my.set"), heap(PART), PART), EINVAL);
-	CHECK_ERRNO(rpmem_remove(target(), name_of("my.set"), 0), EINVAL);
-	remove(path);
-}
+/* --- a daemon that does not begin ------------------------------------------------------ */
 
 /* It ends before it sends HELLO. */
 static void a_wrong_option(void)
@@ -231,16 +212,12 @@ static void a_wrong_option(void)
 }
 
 const struct accept_case cases_of_ends[] = {
-	{"a_killed_daemon", a_killed_daemon, {NULL}, false},
-	{"a_daemon_killed_meanwhile", a_daemon_killed_meanwhile, {NULL}, false},
-	{"a_daemon_killed_before_close", a_daemon_killed_before_close, {NULL}, false},
-	{"a_daemon_that_is_told_to_end", a_daemon_that_is_told_to_end, {NULL}, false},
-	{"a_pool_whose_client_has_died", a_pool_whose_client_has_died, {NULL}, false},
-	{"parts_that_got_no_data", parts_that_got_no_data, {NULL}, false},
-	{"a_wrong_configuration",
-	 a_wrong_configuration,
-	 {"RPMEM_CMD=%c --config=%d/wrong.conf"},
-	 false},
-	{"a_wrong_option", a_wrong_option, {"RPMEM_CMD=%c --bogus"}, false},
-	{NULL, NULL, {NULL}, false},
+	CASE(a_killed_daemon),
+	CASE(a_daemon_killed_meanwhile),
+	CASE(a_daemon_killed_before_close),
+	CASE(a_daemon_that_is_told_to_end),
+	CASE(a_pool_whose_client_has_died),
+	CASE(parts_that_got_no_data),
+	CASE(a_wrong_option, "RPMEM_CMD=%c --bogus"),
+	{.name = NULL},
 };

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept_lanes.c -- lanes and clients: how many, by which method; versions and messages.
+ * accept_lanes.c -- lanes and clients: how many, by which method.
  */
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "accept.h"
 
-/* --- A30: how many ------------------------------------------------------------------- */
+/* --- how many lanes ----------------------------------------------------------------- */
 
 static unsigned lanes_of(unsigned wanted)
 {
@@ -37,12 +34,6 @@ static void numbers_of_lanes(void)
 	CHECK(lanes_of(1024) <= 1024);
 	CHECK(lanes_of(1U << 31) <= 1024);
 	CHECK(lanes_of(UINT32_MAX) <= 1024);
-}
-
-static void most_lanes_of_the_environment(void)
-{
-	CHECK(lanes_of(1024) == 2);
-	CHECK(lanes_of(1) == 1);
 }
 
 /* Whatever a call needs a descriptor for: it fails as a whole, or not at all. */
@@ -79,7 +70,7 @@ static void too_few_descriptors(void)
 	CHECK(succeeded == 3);
 }
 
-/* --- A32: the method ------------------------------------------------------------------- */
+/* --- the method ----------------------------------------------------------------------- */
 
 /* APM needs persist-apm, PMem and a transport that can flush. */
 static void expect_method(const char *expected)
@@ -99,22 +90,12 @@ static void apm_on_pmem(void)
 	expect_method(over_tcp() ? "method GPSPM" : "method APM");
 }
 
-static void gpspm(void)
+static void gpspm_on_pmem(void)
 {
 	expect_method("method GPSPM");
 }
 
-static void gpspm_on_disk(void)
-{
-	struct statfs fs;
-
-	CHECK(statfs(setting("RPMEM_ACCEPT_DIR"), &fs) == 0);
-	if (fs.f_type == TMPFS_MAGIC)
-		accept_skip("rpmemd refuses pools in memory");
-	gpspm();
-}
-
-/* --- A34: several pools ------------------------------------------------------------------ */
+/* --- several pools -------------------------------------------------------------------- */
 
 static void write_and_read(const char *file, uint64_t seed)
 {
@@ -181,52 +162,15 @@ static void commands_take_turns(void)
 	no_part_is_left();
 }
 
-/* --- A36: versions and messages ---------------------------------------------------------- */
-
-static void versions(void)
-{
-	CHECK(rpmem_check_version(1, 0) == NULL);
-	CHECK(rpmem_check_version(1, 3) == NULL);
-	CHECK(rpmem_check_version(1, 4) != NULL);
-	CHECK(rpmem_check_version(2, 0) != NULL);
-	CHECK(rpmem_check_version(0, 3) != NULL);
-}
-
-static void *fail_here(void *memory)
-{
-	CHECK_NO_POOL(try_open(name_of("of-a-thread.set"), memory, PAGE), ENOENT);
-	CHECK(strstr(rpmem_errormsg(), "of-a-thread") != NULL);
-	return NULL;
-}
-
-static void messages_of_threads(void)
-{
-	void *memory = heap(PAGE);
-	pthread_t thread;
-
-	CHECK_NO_POOL(try_open(name_of("of-main.set"), memory, PAGE), ENOENT);
-	CHECK(pthread_create(&thread, NULL, fail_here, memory) == 0);
-	CHECK(pthread_join(thread, NULL) == 0);
-	CHECK(strstr(rpmem_errormsg(), "of-main") != NULL);
-}
-
-#define METHOD(force, wanted) "RPMEM_CMD=PMEM_IS_PMEM_FORCE=" force " %c" wanted
+#define ON_PMEM(wanted) "RPMEM_CMD=PMEM_IS_PMEM_FORCE=1 %c" wanted
 
 const struct accept_case cases_of_lanes[] = {
-	{"numbers_of_lanes", numbers_of_lanes, {NULL}, false},
-	{"most_lanes_of_the_environment",
-	 most_lanes_of_the_environment,
-	 {"RPMEM_MAX_NLANES=2"},
-	 false},
-	{"too_few_descriptors", too_few_descriptors, {NULL}, false},
-	{"apm_on_pmem", apm_on_pmem, {METHOD("1", " --persist-apm")}, false},
-	{"gpspm_on_pmem", gpspm, {METHOD("1", "")}, false},
-	{"gpspm_without_pmem", gpspm_on_disk, {METHOD("0", " --persist-apm")}, false},
-	{"gpspm_if_nothing_is_asked_for", gpspm_on_disk, {METHOD("0", "")}, false},
-	{"two_clients", two_clients, {NULL}, false},
-	{"two_pools_of_one_client", two_pools_of_one_client, {NULL}, false},
-	{"commands_take_turns", commands_take_turns, {"RPMEM_CMD=%c|/does/not/exist"}, false},
-	{"versions", versions, {NULL}, false},
-	{"messages_of_threads", messages_of_threads, {NULL}, false},
-	{NULL, NULL, {NULL}, false},
+	CASE(numbers_of_lanes),
+	CASE(too_few_descriptors),
+	CASE(apm_on_pmem, ON_PMEM(" --persist-apm")),
+	CASE(gpspm_on_pmem, ON_PMEM("")),
+	CASE(two_clients),
+	CASE(two_pools_of_one_client),
+	CASE(commands_take_turns, "RPMEM_CMD=%c|/does/not/exist"),
+	{.name = NULL},
 };

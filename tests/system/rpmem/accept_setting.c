@@ -86,7 +86,7 @@ const char *name_of(const char *file)
 	return path_of(file) + strlen(setting("RPMEM_ACCEPT_DIR")) + 1;
 }
 
-static const char *write_lines(const char *file, const char *lines)
+static void write_lines(const char *file, const char *lines)
 {
 	const char *path = path_of(file), *directory = path_of("");
 	FILE *out = fopen(path, "we");
@@ -99,15 +99,6 @@ static const char *write_lines(const char *file, const char *lines)
 			fputc(*lines, out);
 	}
 	CHECK(fclose(out) == 0);
-	return path;
-}
-
-const char *file_write(const char *file, const char *text)
-{
-	const char *path = write_lines(file, text);
-
-	CHECK(chmod(path, 0755) == 0);
-	return path;
 }
 
 const char *set_write(const char *file, const char *lines)

@@ -17,7 +17,6 @@ from sshd import SSHD, Sshd
 
 ACCEPT = os.environ["RPMEM_ACCEPT"]
 RPMEMD = os.environ["RPMEMD"]
-FAKE_SSH = os.environ["RPMEM_ACCEPT_FAKE_SSH"]
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 STUB = Path(__file__).parent / "ssh-stub"
 LIMIT_S = 1000  # the cases have limits of their own
