@@ -168,7 +168,7 @@ static int test_calls(struct client *c)
 
 /* --- work queues ---------------------------------------------------------- */
 
-/* A17: n flushes, drain and persist in each pair of flags. */
+/* n flushes, drain and persist in each pair of flags. */
 static int test_queue(struct client *c)
 {
 	static const bool flags[2] = {false, true};

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pool.c -- pools made on real files, and in use. A1 to A35 are numbers of the
- * acceptance list of remote pools.
+ * test_pool.c -- pools made on real files, and in use.
  */
 #include "pool_scratch.h"
 
 /* --- create --------------------------------------------------------------------------- */
 
-/* A4, and the sizes of A18. */
 SCRATCH_TEST(create_gives_the_size_of_the_option)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -66,7 +64,6 @@ SCRATCH_TEST(parts_follow_each_other_in_memory)
 	}
 }
 
-/* A3. */
 SCRATCH_TEST(create_refuses_a_pool_that_is_too_small)
 {
 	struct pool *pool = NULL;
@@ -79,7 +76,6 @@ SCRATCH_TEST(create_refuses_a_pool_that_is_too_small)
 	}
 }
 
-/* A1. */
 SCRATCH_TEST(a_set_that_is_missing_is_told)
 {
 	struct pool *pool = NULL;
@@ -90,7 +86,6 @@ SCRATCH_TEST(a_set_that_is_missing_is_told)
 	assert_null(pool);
 }
 
-/* A2. */
 SCRATCH_TEST(a_set_that_may_not_be_read_is_told)
 {
 	struct pool *pool = NULL;
@@ -133,7 +128,7 @@ SCRATCH_TEST(a_set_may_be_in_a_subdirectory)
 	pool_close(&pool, false);
 }
 
-/* A6, and row 14: the data of a pool without headers stays. */
+/* The data of a pool without headers stays. */
 SCRATCH_TEST(create_again_depends_on_headers)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -157,7 +152,6 @@ SCRATCH_TEST(create_again_depends_on_headers)
 	}
 }
 
-/* A7. */
 SCRATCH_TEST(a_pool_in_use_is_busy)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -171,7 +165,7 @@ SCRATCH_TEST(a_pool_in_use_is_busy)
 	}
 }
 
-/* A8: nothing of the other set stays, nothing of the holder changes. */
+/* Nothing of the other set stays, nothing of the holder changes. */
 SCRATCH_TEST(a_set_that_shares_a_part_is_busy)
 {
 	struct pool *pool = NULL, *other = NULL;
@@ -188,7 +182,6 @@ SCRATCH_TEST(a_set_that_shares_a_part_is_busy)
 	pool_close(&pool, false);
 }
 
-/* A9. */
 SCRATCH_TEST(a_pool_with_headers_needs_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
@@ -202,7 +195,6 @@ SCRATCH_TEST(a_pool_with_headers_needs_attributes)
 	assert_int_equal(files_left(), 1);
 }
 
-/* A10. */
 SCRATCH_TEST(a_pool_without_headers_takes_no_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
@@ -215,7 +207,7 @@ SCRATCH_TEST(a_pool_without_headers_takes_no_attributes)
 	pool_close(&pool, false);
 }
 
-/* Row 8: the bit is a fact of the set, unless the attributes contradict. */
+/* The bit is a fact of the set, unless the attributes contradict. */
 SCRATCH_TEST(the_bit_of_singlehdr_comes_from_the_set)
 {
 	struct rpmem_pool_attr attr = obj_attr();
@@ -233,7 +225,7 @@ SCRATCH_TEST(the_bit_of_singlehdr_comes_from_the_set)
 	assert_int_equal(files_left(), 1);
 }
 
-/* A35; RPMEM_MIN_PART is 2 MiB. */
+/* RPMEM_MIN_PART is 2 MiB. */
 SCRATCH_TEST(sizes_at_their_limits)
 {
 	struct pool *pool = NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pool_open.c -- pools opened again, and other attributes for them. A11 and A21 are
- * numbers of the acceptance list of remote pools.
+ * test_pool_open.c -- pools opened again, and other attributes for them.
  */
 #include "pool_scratch.h"
 
@@ -28,7 +27,6 @@ SCRATCH_TEST(open_gives_the_attributes_back)
 	}
 }
 
-/* A11. */
 SCRATCH_TEST(open_of_a_pool_never_created_is_told)
 {
 	struct pool *pool = NULL;
@@ -149,7 +147,7 @@ SCRATCH_TEST(open_takes_a_pool_of_pmempool)
 	pool_close(&pool, false);
 }
 
-/* --- attributes (A21) ------------------------------------------------------------------- */
+/* --- attributes ------------------------------------------------------------------------- */
 
 SCRATCH_TEST(set_attr_is_there_when_opened_again)
 {
@@ -173,7 +171,7 @@ SCRATCH_TEST(set_attr_is_there_when_opened_again)
 	}
 }
 
-/* Row 6: zeros are stored, and the pool keeps its headers. */
+/* Zeros are stored, and the pool keeps its headers. */
 SCRATCH_TEST(set_attr_of_zeros_keeps_headers)
 {
 	struct rpmem_pool_attr zeros = {.major = 0}, got;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_pool_remove.c -- pools removed, and those that must stay. A22 to A25 are numbers
- * of the acceptance list of remote pools.
+ * test_pool_remove.c -- pools removed, and those that must stay.
  */
 #include "pool_scratch.h"
 
@@ -25,7 +24,6 @@ static int remove_by_force(const char *name)
 	return pool_remove(scratch, name, true, false);
 }
 
-/* A22 to A24. */
 SCRATCH_TEST(parts_go_and_the_set_if_asked)
 {
 	static const struct {
@@ -48,7 +46,7 @@ SCRATCH_TEST(parts_go_and_the_set_if_asked)
 	}
 }
 
-/* A25; by force, nothing is left to do. */
+/* By force, nothing is left to do. */
 SCRATCH_TEST(a_pool_never_created_takes_force)
 {
 	for (size_t i = 0; i < KINDS; i++) {
