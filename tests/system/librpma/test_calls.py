@@ -78,7 +78,7 @@ def test_an_operation_that_fails(status: str, at: int) -> None:
     assert failed > 0
 
 
-@pytest.mark.parametrize("case", ["batches", "full", "atomics", "flushes", "disconnect", "options"])
+@pytest.mark.parametrize("case", ["batches", "full", "atomics", "flushes", "disconnect", "killed", "options"])
 def test_a_network_that_takes_its_time(case: str) -> None:
     done = run(case, "-f", "delay:time=1us..50us")
     assert done.returncode == 0, done.stderr
