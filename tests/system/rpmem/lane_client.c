@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "by_hand.h"
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
 #include "librpmem/src/lane.h"
@@ -331,124 +330,6 @@ static int test_end_of_session(struct client *c)
 	return failed;
 }
 
-/* --- times ---------------------------------------------------------------- */
-
-#define ROUNDS 15
-#define CALLS  1000
-
-/* Each round has all of them, so that they see the same machine; the median counts. */
-struct times {
-	double by_hand[ROUNDS], relaxed[ROUNDS], copied[ROUNDS];
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static double median(double *ns)
-{
-	qsort(ns, ROUNDS, sizeof(*ns), by_value);
-	return ns[ROUNDS / 2];
-}
-
-static double since(uint64_t begun, unsigned count)
-{
-	return (double)(monotonic_ns() - begun) / count;
-}
-
-static int time_round(struct client *c, struct by_hand *b, size_t length, struct times *t,
-		      unsigned round)
-{
-	uint64_t begun = monotonic_ns();
-	int ret = 0;
-
-	for (unsigned i = 0; ret == 0 && b != NULL && i < CALLS; i++)
-		ret = by_hand_persist(b, HEADER, length);
-	t->by_hand[round] = since(begun, CALLS);
-	begun = monotonic_ns();
-	for (unsigned i = 0; ret == 0 && i < CALLS; i++)
-		ret = lanes_persist(c->lanes, 0, HEADER, length, true);
-	t->relaxed[round] = since(begun, CALLS);
-	begun = monotonic_ns();
-	for (unsigned i = 0; ret == 0 && i < CALLS; i++)
-		ret = lanes_persist(c->lanes, 0, HEADER, length, false);
-	t->copied[round] = since(begun, CALLS);
-	return ret;
-}
-
-static int time_persist(struct client *c, struct by_hand *b, size_t length)
-{
-	struct times t;
-	int ret = 0;
-
-	for (unsigned round = 0; ret == 0 && round < ROUNDS; round++)
-		ret = time_round(c, b, length, &t, round);
-	printf("persist of %5zu bytes: by hand %6.0f ns, relaxed %6.0f ns, flags 0 %6.0f ns\n",
-	       length, median(t.by_hand), median(t.relaxed), median(t.copied));
-	return ret;
-}
-
-static int time_flushes(struct client *c, bool relaxed)
-{
-	uint64_t begun = monotonic_ns();
-	double split, whole;
-	int ret = 0;
-
-	for (unsigned i = 0; ret == 0 && i < 16 * CALLS; i++) {
-		ret = lanes_flush(c->lanes, 0, HEADER + i % 16 * 4096, 64, relaxed);
-		if (ret == 0 && i % 16 == 15)
-			ret = lanes_drain(c->lanes, 0);
-	}
-	split = since(begun, CALLS);
-	begun = monotonic_ns();
-	for (unsigned i = 0; ret == 0 && i < 16 * CALLS; i++)
-		ret = lanes_persist(c->lanes, 0, HEADER + i % 16 * 4096, 64, relaxed);
-	whole = since(begun, CALLS);
-	printf("16 flushes of 64 bytes and a drain, %s: %.0f ns; 16 persists: %.0f ns, %.1f "
-	       "times\n",
-	       relaxed ? "relaxed" : "flags 0", split, whole, whole / split);
-	return ret;
-}
-
-static int time_whole(struct client *c, bool relaxed)
-{
-	uint64_t begun = monotonic_ns();
-	int ret = lanes_persist(c->lanes, 0, HEADER, c->bytes - HEADER, relaxed);
-
-	printf("persist of the pool, %s: %.2f GB/s\n", relaxed ? "relaxed" : "flags 0",
-	       (double)(c->bytes - HEADER) / since(begun, 1));
-	begun = monotonic_ns();
-	if (ret == 0)
-		ret = lanes_read(c->lanes, 0, c->memory + HEADER, HEADER, c->bytes - HEADER);
-	printf("read of the pool: %.2f GB/s\n", (double)(c->bytes - HEADER) / since(begun, 1));
-	return ret;
-}
-
-/* Needs two lanes: the last one is used by hand. */
-static int test_times(struct client *c)
-{
-	static const size_t sizes[] = {8, 64, 4096, 8192};
-	struct by_hand by_hand = {.connection = NULL}, *b = NULL;
-	int ret = 0;
-
-	if (c->cfg.transport == CONTROL_RDMA) {
-		b = &by_hand;
-		ret = by_hand_open(b, &c->cfg, c->daemon.nlanes - 1);
-	}
-	for (size_t i = 0; ret == 0 && i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		ret = time_persist(c, b, sizes[i]);
-	for (int relaxed = 0; ret == 0 && relaxed < 2; relaxed++) {
-		ret = time_flushes(c, relaxed != 0);
-		if (ret == 0)
-			ret = time_whole(c, relaxed != 0);
-	}
-	by_hand_close(&by_hand);
-	return ret ? complain("a call", ret) : 0;
-}
-
 /* --- main ----------------------------------------------------------------- */
 
 static const struct {
@@ -462,7 +343,6 @@ static const struct {
 	{"small-reads", test_small_reads},
 	{"until-lost", test_until_lost},
 	{"end-of-session", test_end_of_session},
-	{"times", test_times},
 };
 
 /* How many lanes this process may have. */
