@@ -64,18 +64,6 @@ static void persist_the_whole_pool(void)
 
 /* --- lanes at once ------------------------------------------------------------ */
 
-typedef int write_range(RPMEMpool *pool, size_t offset, size_t length, unsigned lane);
-
-static int persist_plain(RPMEMpool *pool, size_t offset, size_t length, unsigned lane)
-{
-	return rpmem_persist(pool, offset, length, lane, 0);
-}
-
-static int persist_relaxed(RPMEMpool *pool, size_t offset, size_t length, unsigned lane)
-{
-	return rpmem_persist(pool, offset, length, lane, RPMEM_PERSIST_RELAXED);
-}
-
 static int flush_and_drain(RPMEMpool *pool, size_t offset, size_t length, unsigned lane)
 {
 	const size_t piece = length / 16;
@@ -89,10 +77,24 @@ static int flush_and_drain(RPMEMpool *pool, size_t offset, size_t length, unsign
 	return rpmem_drain(pool, lane, 0);
 }
 
+/* In the way of its lane. */
+static int write_range(RPMEMpool *pool, size_t offset, size_t length, unsigned lane)
+{
+	switch (lane % 4) {
+	case 0:
+		return rpmem_persist(pool, offset, length, lane, 0);
+	case 1:
+		return rpmem_persist(pool, offset, length, lane, RPMEM_PERSIST_RELAXED);
+	case 2:
+		return rpmem_deep_persist(pool, offset, length, lane);
+	default:
+		return flush_and_drain(pool, offset, length, lane);
+	}
+}
+
 struct share {
 	RPMEMpool *pool;
 	unsigned char *memory;
-	write_range *write;
 	size_t begin, end;
 	unsigned lane;
 	pthread_t thread;
@@ -107,12 +109,12 @@ static void *write_share(void *share)
 		const size_t offset = s->begin + i * step;
 
 		fill(s->memory + offset, step, s->lane * 100 + i);
-		CHECK(s->write(s->pool, offset, step, s->lane) == 0);
+		CHECK(write_range(s->pool, offset, step, s->lane) == 0);
 	}
 	return NULL;
 }
 
-static void write_in_threads(enum kind kind, write_range *write)
+static void write_from_all_lanes(enum kind kind)
 {
 	const size_t size = kind_size(kind), begin = kind_begin(kind);
 	unsigned char *memory = heap(2 * PART), *seen = heap(2 * PART);
@@ -127,7 +129,6 @@ static void write_in_threads(enum kind kind, write_range *write)
 
 		shares[i] = (struct share){.pool = pool,
 					   .memory = memory,
-					   .write = write,
 					   .begin = begin + i * each,
 					   .end = begin + (i + 1) * each,
 					   .lane = i};
@@ -143,62 +144,10 @@ static void write_in_threads(enum kind kind, write_range *write)
 	free(seen);
 }
 
-static void persist_in_threads(void)
+static void write_in_threads(void)
 {
 	FOR_EACH_KIND(kind)
-	{
-		write_in_threads(kind, persist_plain);
-		write_in_threads(kind, persist_relaxed);
-	}
-}
-
-static void deep_persist_in_threads(void)
-{
-	FOR_EACH_KIND(kind)
-	write_in_threads(kind, rpmem_deep_persist);
-}
-
-static void flush_and_drain_in_threads(void)
-{
-	FOR_EACH_KIND(kind)
-	write_in_threads(kind, flush_and_drain);
-}
-
-/* --- a small work queue --------------------------------------------------------------- */
-
-static void flush_some(RPMEMpool *pool, unsigned char *memory, unsigned count, unsigned flags)
-{
-	for (unsigned i = 0; i < count; i++) {
-		const size_t offset = HEADER + i * 3000;
-
-		fill(memory + offset, 3000, count * 1000 + i * 10 + flags);
-		CHECK(rpmem_flush(pool, offset, 3000, 0, flags & 1) == 0);
-	}
-}
-
-static void a_work_queue_of_8(void)
-{
-	unsigned char *memory = heap(2 * PART), *seen = heap(2 * PART);
-
-	for (unsigned count = 6; count <= 17; count++) {
-		RPMEMpool *pool = create_pool(NOHDRS, memory, PART);
-
-		for (unsigned i = 0; i < 4; i++) {
-			/* each comes first in some new pool */
-			const unsigned flags = (count + i) % 4;
-			const size_t end = HEADER + 64 * 3000;
-			struct remote remote = remote_map();
-
-			flush_some(pool, memory, count, flags);
-			if (count % 2 == 0)
-				CHECK(rpmem_drain(pool, 0, 0) == 0);
-			fill(memory + end, 100, flags);
-			CHECK(rpmem_persist(pool, end, 100, 0, flags >> 1) == 0);
-			remote_copy(&remote, NOHDRS, seen);
-			compare(seen + HEADER, memory + HEADER, end + 100 - HEADER);
-		}
-		close_pool(pool);
-	}
+	write_from_all_lanes(kind);
 }
 
 /* --- one call of more than 4 GiB ---------------------------------------------------------------
@@ -233,10 +182,7 @@ static void more_than_4_gib_in_a_call(void)
 const struct accept_case cases_of_data[] = {
 	CASE(read_the_whole_pool),
 	CASE(persist_the_whole_pool),
-	CASE(persist_in_threads),
-	CASE(deep_persist_in_threads),
-	CASE(flush_and_drain_in_threads),
-	CASE(a_work_queue_of_8, "RPMEM_WORK_QUEUE_SIZE=8"),
+	CASE(write_in_threads),
 	{.name = "more_than_4_gib_in_a_call", .run = more_than_4_gib_in_a_call, .is_long = true},
 	{.name = NULL},
 };

@@ -90,25 +90,6 @@ static void a_killed_daemon(void)
 	close_pool(pool);
 }
 
-/* The calls that it meets may succeed at first. */
-static void a_daemon_killed_meanwhile(void)
-{
-	unsigned char *memory = heap(PART);
-	RPMEMpool *pool = create_pool(HEADERS, memory, PART);
-
-	for (size_t i = 0; i < 2 * COUNT(calls); i++) {
-		call_of_pool *const call = calls[i % COUNT(calls)];
-
-		CHECK(kill(first_persist(pool), SIGKILL) == 0);
-		while (call(pool) == 0)
-			;
-		CHECK(errno == ECONNRESET && rpmem_errormsg()[0] != '\0');
-		nothing_is_left_of(pool, 0);
-		pool = open_pool(memory, PART);
-	}
-	close_pool(pool);
-}
-
 static void a_daemon_killed_before_close(void)
 {
 	unsigned char *memory = heap(PART);
@@ -213,7 +194,6 @@ static void a_wrong_option(void)
 
 const struct accept_case cases_of_ends[] = {
 	CASE(a_killed_daemon),
-	CASE(a_daemon_killed_meanwhile),
 	CASE(a_daemon_killed_before_close),
 	CASE(a_daemon_that_is_told_to_end),
 	CASE(a_pool_whose_client_has_died),
