@@ -414,23 +414,6 @@ TEST(requests_of_no_client_end_the_session, set_up)
 	}
 }
 
-/* Each byte of the body's fixed part damaged in turn: never more than a refused request. */
-TEST(damaged_bodies_reach_no_pool_of_another_name, set_up)
-{
-	size_t bytes;
-
-	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
-	bytes = wire.script_bytes;
-	for (size_t at = CONTROL_HEADER_BYTES; at < bytes; at++) {
-		set_up(NULL);
-		ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
-		wire.script[at] = 0; /* in the name, too: no NUL may be in it */
-		run();
-		if (fake.calls[0] != '\0')
-			assert_int_equal(strncmp(fake.calls, "create /sets/dir/pool.set ", 26), 0);
-	}
-}
-
 TEST(a_request_that_is_cut_is_not_performed, set_up)
 {
 	size_t bytes;
@@ -443,29 +426,5 @@ TEST(a_request_that_is_cut_is_not_performed, set_up)
 		wire.script_bytes = cut;
 		assert_int_equal(run(), SESSION_GONE);
 		assert_string_equal(fake.calls, "");
-	}
-}
-
-TEST(random_bytes_end_the_session, set_up)
-{
-	uint64_t random = 1;
-
-	for (unsigned turn = 0; turn < 2000; turn++) {
-		size_t damaged = test_random(&random) % 4 + 1;
-		enum session_end end;
-
-		set_up(NULL);
-		ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
-		ask_for_attr("NEWONE");
-		ask_plainly(CONTROL_PERSISTED, false);
-		ask_to_close(0);
-		while (damaged-- > 0)
-			wire.script[test_random(&random) % wire.script_bytes] =
-				(uint8_t)test_random(&random);
-		end = run();
-		assert_true(end == SESSION_CLOSED || end == SESSION_GONE ||
-			    end == SESSION_VIOLATED);
-		if (strstr(fake.calls, "lanes ") != NULL)
-			assert_ends_with("lanes end; close; ");
 	}
 }
