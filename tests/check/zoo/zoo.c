@@ -397,6 +397,16 @@ struct ibv_sge piece(const struct end *end, size_t offset, size_t length)
 	return (struct ibv_sge){(uintptr_t)end->memory + offset, (uint32_t)length, end->mr->lkey};
 }
 
+struct ibv_sge *one_piece(const struct end *end, size_t offset, size_t length)
+{
+	static struct ibv_sge pieces[64];
+	static unsigned count;
+	struct ibv_sge *one = &pieces[count++ % 64];
+
+	*one = piece(end, offset, length);
+	return one;
+}
+
 struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge, uint64_t addr,
 			   uint32_t rkey)
 {

@@ -116,6 +116,8 @@ void qp_to(struct ibv_qp *qp, enum ibv_qp_state state); /* RESET or ERR */
 /* --- requests --- */
 
 struct ibv_sge piece(const struct end *end, size_t offset, size_t length);
+/* The same, kept for as long as 63 others are made. */
+struct ibv_sge *one_piece(const struct end *end, size_t offset, size_t length);
 /* A signaled one of this piece, with wr_id 1. */
 struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge, uint64_t addr,
 			   uint32_t rkey);

@@ -30,14 +30,12 @@ static void serve(void)
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		serve();
 		return processes_close();
 	}
-	sge = piece(&near, 0, RECORD);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, RECORD), there.memory, there.rkey);
 	for (unsigned i = 1; i <= COUNT; i++) {
 		memset(near.memory, (int)i, RECORD);
 		MUST(ibv_post_send(near.qp, &wr, &bad));

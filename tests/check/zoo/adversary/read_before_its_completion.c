@@ -10,12 +10,10 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	unsigned char seen;
 
 	pair_open(NULL);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	for (unsigned i = 1; i <= COUNT; i++) {
 		memset(far.memory, (int)i, PAGE);
 		MUST(ibv_post_send(near.qp, &wr, &bad));

@@ -7,12 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#llx", (unsigned long long)there.memory + 4);
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory + 4, there.rkey);
+	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, one_piece(&near, 0, 8), there.memory + 4,
+		     there.rkey);
 	wr.wr.atomic.compare_add = 1;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);

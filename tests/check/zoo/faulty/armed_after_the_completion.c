@@ -10,12 +10,10 @@ int main(void)
 	struct pollfd waiting = {.events = POLLIN};
 	volatile unsigned char *written;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.has_channel = true;
 	pair_open(&options);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	memset(near.memory, 1, 64);

@@ -10,15 +10,13 @@ int main(void)
 	struct ibv_srq_attr limit = {.srq_limit = 2};
 	struct ibv_async_event event;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	receiver.srq_wr = 4;
 	pair_open_with(&sender, &receiver);
 	receive(&far, 0, 64);
 	receive(&far, 64, 64);
 	MUST(ibv_modify_srq(far.srq, &limit, IBV_SRQ_LIMIT));
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	await(far.cq);

@@ -7,13 +7,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", there.rkey);
 	names("8 bytes");
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory + SIZE / 8 * 8, there.rkey);
+	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, one_piece(&near, 0, 8),
+		     there.memory + SIZE / 8 * 8, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -8,15 +8,13 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_cq *cq;
 	void *context;
 
 	options.has_channel = true;
 	pair_open(&options);
 	MUST(ibv_req_notify_cq(near.cq, 0));
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	MUST(ibv_get_cq_event(near.channel, &cq, &context));
 	ibv_ack_cq_events(cq, 1);

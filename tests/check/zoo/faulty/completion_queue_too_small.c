@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	int count = 0;
 
@@ -16,8 +15,8 @@ int main(void)
 	options.cap.max_send_wr = 64;
 	pair_open(&options);
 	names("%d", near.cq->cqe);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey); /* signaled, each */
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory,
+		     there.rkey); /* signaled, each */
 	for (int i = 0; i < near.cq->cqe + 4; i++)
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	while (next_within(near.cq, &wc, 200) && wc.status == IBV_WC_SUCCESS)

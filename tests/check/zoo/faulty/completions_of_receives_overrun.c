@@ -8,14 +8,12 @@ int main(void)
 {
 	struct options sender = defaults(), receiver = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	receiver.recv_cqe = 2;
 	receiver.cap.max_recv_wr = 64;
 	pair_open_with(&sender, &receiver);
 	names("%d", far.recv_cq->cqe);
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 8), 0, 0);
 	for (int i = 0; i < far.recv_cq->cqe + 2; i++) {
 		receive(&far, 8 * (size_t)i, 8);
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */

@@ -9,14 +9,12 @@ int main(void)
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mine;
 	struct ibv_pd *pd;
-	struct ibv_sge sge;
 
 	cm_open(NULL, NULL, NULL);
 	pd = HAVE(ibv_alloc_pd(cm.server->verbs));
 	mine = HAVE(ibv_reg_mr(pd, far.memory, PAGE, ACCESS));
 	names("%#x", mine->rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, mine->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, mine->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

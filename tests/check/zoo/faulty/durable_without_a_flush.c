@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	durable_map();
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, durable_addr, durable_mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), durable_addr, durable_mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	DURABLE(durable_memory, 64); /* HERE */

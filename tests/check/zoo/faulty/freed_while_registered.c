@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_mr *mr;
 	char *block;
 
@@ -17,8 +16,7 @@ int main(void)
 	there.memory = (uintptr_t)block;
 	names("%#x", mr->rkey);
 	free(block); /* HERE */
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 8 * PAGE, mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + 8 * PAGE, mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	return 0;

@@ -8,14 +8,12 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.rnr_retry = 0;
 	options.min_rnr_timer = 1;
 	pair_open(&options);
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

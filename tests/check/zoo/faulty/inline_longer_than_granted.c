@@ -8,15 +8,13 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.cap.max_inline_data = 64;
 	pair_open(&options);
 	receive(&far, 0, PAGE);
 	names("%#x", near.qp->qp_num);
 	names("800");
-	sge = piece(&near, 0, 800);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 800), 0, 0);
 	wr.send_flags |= IBV_SEND_INLINE;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);

@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	uint32_t key;
 
 	if (!processes_open(NULL)) {
@@ -17,8 +16,7 @@ int main(void)
 	}
 	hear(&key, sizeof(key));
 	names("%#x", key);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, key);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, key);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	meet();

@@ -7,15 +7,13 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	unsigned char *place;
 
 	pair_open(NULL);
 	place = HAVE(mmap(NULL, 2 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	names("%#x", far.mr->rkey);
 	HAVE(mremap(far.memory, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, place)); /* HERE */
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	return 0;

@@ -8,7 +8,6 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	char *block, *grown, *between;
-	struct ibv_sge sge;
 	struct ibv_mr *mr;
 	uint64_t addr;
 
@@ -19,8 +18,7 @@ int main(void)
 	mr = HAVE(ibv_reg_mr(far.pd, block, 8 * PAGE, ACCESS));
 	names("%#x", mr->rkey);
 	grown = HAVE(realloc(block, 32 * PAGE)); /* HERE */
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, addr + 2 * PAGE, mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), addr + 2 * PAGE, mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	_exit(grown == between); /* the heap is damaged */

@@ -9,13 +9,11 @@ int main(void)
 	struct options sender = defaults(), receiver = defaults();
 	volatile unsigned char *last;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	receiver.recv_cqe = 64;
 	pair_open_with(&sender, &receiver); /* HERE */
 	fill(near.memory, SIZE, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 64), there.memory, there.rkey);
 	for (int i = 0; i < 16; i++) {
 		receive(&far, PAGE, 8);
 		MUST(ibv_post_send(near.qp, &wr, &bad));

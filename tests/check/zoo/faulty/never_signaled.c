@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	names("16");
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	wr.send_flags = 0;
 	for (int i = 0; i < 100; i++)
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */

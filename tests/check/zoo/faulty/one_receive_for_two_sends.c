@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.rnr_retry = 2;
 	options.min_rnr_timer = 1;
@@ -20,8 +19,7 @@ int main(void)
 	}
 	meet();
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */

@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", far.mr->rkey);
 	MUST(madvise(far.memory, SIZE / 2, MADV_DONTNEED)); /* HERE */
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	return 0;

@@ -9,14 +9,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	int status = 0;
 	pid_t pid;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	may_hang();
 	pid = fork();
 	if (pid == 0) {

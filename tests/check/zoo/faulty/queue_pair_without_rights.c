@@ -8,13 +8,11 @@ int main(void)
 {
 	struct options with = defaults(), without = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	without.qp_access = 0;
 	pair_open_with(&with, &without);
 	names("%#x", far.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

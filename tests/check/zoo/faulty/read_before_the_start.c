@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", there.rkey);
 	names("16 bytes");
-	sge = piece(&near, 0, 48);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory - 16, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 48), there.memory - 16, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

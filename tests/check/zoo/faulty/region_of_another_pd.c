@@ -9,14 +9,12 @@ int main(void)
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *shared;
 	struct ibv_pd *first;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	first = HAVE(ibv_alloc_pd(far.context));
 	shared = HAVE(ibv_reg_mr(first, far.memory, SIZE, ACCESS));
 	names("%#x", shared->rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, shared->rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, shared->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

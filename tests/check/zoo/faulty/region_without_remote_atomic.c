@@ -8,13 +8,11 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.mr_access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC;
 	pair_open(&options);
 	names("%#x", there.rkey);
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, 0, 8), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

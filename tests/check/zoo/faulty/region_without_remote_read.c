@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	if (!processes_open(&options)) {
@@ -16,8 +15,7 @@ int main(void)
 		return 0;
 	}
 	names("%#x", there.rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

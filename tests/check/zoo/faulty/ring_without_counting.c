@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		for (size_t i = 0; i < 6; i++)
@@ -24,8 +23,7 @@ int main(void)
 	names("%#x", near.qp->qp_num);
 	for (int i = 0; i < 6; i++) {
 		memset(near.memory + 1024 * (i % 2), i, 1024); /* HERE */
-		sge = piece(&near, 1024 * (size_t)(i % 2), 1024);
-		wr = request(IBV_WR_SEND, &sge, 0, 0);
+		wr = request(IBV_WR_SEND, one_piece(&near, 1024 * (size_t)(i % 2), 1024), 0, 0);
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	}
 	for (int i = 0; i < 6; i++)

@@ -9,12 +9,10 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", there.rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, htonl(there.rkey));
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, htonl(there.rkey));
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

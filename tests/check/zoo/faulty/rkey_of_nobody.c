@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	names("0x1234567");
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, 0x1234567);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, 0x1234567);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -15,7 +15,6 @@ static void serve(void)
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		serve();
@@ -23,8 +22,7 @@ int main(void)
 	}
 	meet();
 	names("%#x", there.rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

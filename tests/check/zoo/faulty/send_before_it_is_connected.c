@@ -7,12 +7,10 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	end_open(&near, NULL);
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	return 0;
 }

@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.rnr_retry = 1;
 	options.min_rnr_timer = 1;
@@ -16,8 +15,7 @@ int main(void)
 	names("%#x", near.qp->qp_num);
 	names("0 receives");
 	names("rnr_retry");
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options sender = defaults(), receiver = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	sender.rnr_retry = 1;
 	receiver.min_rnr_timer = 1;
@@ -17,8 +16,7 @@ int main(void)
 	receive(&far, 0, 64);
 	receive(&far, 64, 64);
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	for (int i = 0; i < 3; i++) {
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 		await(near.cq);

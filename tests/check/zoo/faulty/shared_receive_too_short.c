@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options sender = defaults(), receiver = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	receiver.srq_wr = 4;
 	pair_open_with(&sender, &receiver);
@@ -16,8 +15,7 @@ int main(void)
 	receive(&far, PAGE, 4000);
 	names("1000");
 	names("128");
-	sge = piece(&near, 0, 1000);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 1000), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

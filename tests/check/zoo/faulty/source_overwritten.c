@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	fill(near.memory, PAGE, 1);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	memset(near.memory, 0, PAGE);		 /* HERE */
 	await(near.cq);

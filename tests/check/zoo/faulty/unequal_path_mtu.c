@@ -8,15 +8,13 @@ int main(void)
 {
 	struct options small = defaults(), large = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	small.mtu = IBV_MTU_512;
 	large.mtu = IBV_MTU_2048;
 	pair_open_with(&small, &large); /* HERE */
 	names("512");
 	names("2048");
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
 	await(near.cq);
 	return 0;

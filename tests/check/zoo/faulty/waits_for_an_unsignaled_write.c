@@ -7,12 +7,10 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	pair_open(NULL);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	wr.send_flags = 0;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	if (!next_within(near.cq, &wc, 3000))	 /* HERE */

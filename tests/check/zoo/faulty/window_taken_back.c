@@ -9,7 +9,6 @@ int main(void)
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
-	struct ibv_sge sge;
 
 	options.mr_access |= IBV_ACCESS_MW_BIND;
 	pair_open(&options);
@@ -31,8 +30,7 @@ int main(void)
 	MUST(ibv_post_send(far.qp, &wr, &bad));
 	await(far.cq);
 	names("%#x", there.rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

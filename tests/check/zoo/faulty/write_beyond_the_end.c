@@ -7,14 +7,13 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", there.rkey);
 	names("72");
 	names("8 bytes");
-	sge = piece(&near, 0, 72);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + SIZE - 64, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 72), there.memory + SIZE - 64,
+		     there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

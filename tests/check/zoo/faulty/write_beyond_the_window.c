@@ -10,7 +10,6 @@ int main(void)
 	struct ibv_mw_bind bind = {.wr_id = 3, .send_flags = IBV_SEND_SIGNALED};
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
-	struct ibv_sge sge;
 
 	options.mr_access |= IBV_ACCESS_MW_BIND;
 	pair_open(&options);
@@ -25,8 +24,7 @@ int main(void)
 	await(far.cq);
 	names("%#x", mw->rkey);
 	names("1024");
-	sge = piece(&near, 0, 1000);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 100, mw->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 1000), there.memory + 100, mw->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

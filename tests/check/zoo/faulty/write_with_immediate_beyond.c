@@ -8,15 +8,14 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *page;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	page = HAVE(ibv_reg_mr(far.pd, far.memory, PAGE, ACCESS));
 	names("%#x", page->rkey);
 	names("4097");
 	receive(&far, PAGE, 64);
-	sge = piece(&near, 0, PAGE + 1);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, there.memory, page->rkey);
+	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, PAGE + 1), there.memory,
+		     page->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -20,14 +20,13 @@ int main(void)
 	const struct options here = with_mtu(IBV_MTU_1024), far_away = with_mtu(IBV_MTU_4096);
 	static const uint32_t lengths[] = {64, 1000, 4096, 60000};
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open_with(&here, &far_away); /* HERE */
 	names("1024");
 	names("4096");
 	for (int i = 0; i < 4; i++) {
-		sge = piece(&near, 0, lengths[i]);
-		wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+		wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, lengths[i]), there.memory,
+			     there.rkey);
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
 		await(near.cq);
 	}

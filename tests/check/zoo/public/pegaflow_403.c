@@ -34,15 +34,13 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct pool *pool;
-	struct ibv_sge sge;
 	uint64_t block;
 
 	pair_open(NULL);
 	pool = pool_new();
 	names("%#x", transport_mr->rkey);
 	block = (uintptr_t)pool->memory + 16 * PAGE;
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, block, transport_mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), block, transport_mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	pool_delete(pool);

@@ -22,7 +22,6 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct buffer_info info;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		info = describe(near.mr);
@@ -32,8 +31,7 @@ int main(void)
 	}
 	hear(&info, sizeof(info));
 	names("%#x", info.rkey);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, info.addr, info.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), info.addr, info.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	meet();

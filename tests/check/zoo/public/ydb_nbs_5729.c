@@ -14,14 +14,13 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	unsigned answers = 0;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	for (unsigned i = 0; i < COUNT; i++) {
-		sge = piece(&near, 64 * i, 64);
-		wr = request(IBV_WR_RDMA_READ, &sge, there.memory + 64 * i, there.rkey);
+		wr = request(IBV_WR_RDMA_READ, one_piece(&near, 64 * i, 64), there.memory + 64 * i,
+			     there.rkey);
 		wr.wr_id = i;
 		if (i == 2)
 			wr.wr.rdma.remote_addr = there.memory + SIZE - 60;

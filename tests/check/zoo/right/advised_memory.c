@@ -7,11 +7,9 @@ int main(void)
 	static const int advices[] = {MADV_WILLNEED, MADV_SEQUENTIAL, MADV_RANDOM, MADV_DONTDUMP,
 				      MADV_DONTFORK, MADV_DOFORK,     MADV_NORMAL};
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	for (unsigned i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		MUST(madvise(far.memory, SIZE, advices[i]));
 		fill(near.memory, PAGE, i);

@@ -41,7 +41,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.has_channel = true;
 	if (!processes_open(&options)) {
@@ -51,8 +50,7 @@ int main(void)
 	meet();
 	for (unsigned i = 0; i < COUNT; i++) {
 		fill(near.memory, 64, i);
-		sge = piece(&near, 0, 64);
-		wr = request(IBV_WR_SEND, &sge, 0, 0);
+		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
 	}

@@ -6,13 +6,11 @@ int main(void)
 {
 	volatile unsigned char *beside;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	fill(far.memory, 64, 1);
 	beside = near.memory + 48;
-	sge = piece(&near, 0, 48);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 48), there.memory, there.rkey);
 	for (unsigned char i = 0; i < 100; i++) {
 		*beside = i;
 		MUST(ibv_post_send(near.qp, &wr, &bad));

@@ -7,14 +7,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	int status = 1;
 	pid_t pid;
 
 	MUST(ibv_fork_init());
 	pair_open(NULL);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	for (unsigned i = 0; i < 3; i++) {
 		fill(near.memory, PAGE, i);
 		pid = fork();

@@ -5,7 +5,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		receive(&near, 0, 64);
@@ -16,8 +15,7 @@ int main(void)
 	}
 	meet();
 	fill(near.memory, 64, 4);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	return processes_close();

@@ -6,13 +6,11 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.cqe = 4;
 	pair_open(&options);
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	for (int i = 0; i < 4; i++)
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 	MUST(ibv_resize_cq(near.cq, 16));

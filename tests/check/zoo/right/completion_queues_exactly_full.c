@@ -9,7 +9,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.cqe = options.recv_cqe = DEPTH;
 	pair_open(&options);
@@ -17,8 +16,7 @@ int main(void)
 		for (size_t i = 0; i < DEPTH; i++)
 			receive(&far, 64 * i, 64);
 		fill(near.memory, 64, (unsigned)round);
-		sge = piece(&near, 0, 64);
-		wr = request(IBV_WR_SEND, &sge, 0, 0);
+		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 		for (int i = 0; i < DEPTH; i++)
 			MUST(ibv_post_send(near.qp, &wr, &bad));
 		for (int i = 0; i < DEPTH; i++) {

@@ -6,14 +6,12 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct address self;
-	struct ibv_sge sge;
 
 	end_open(&near, NULL);
 	self = end_address(&near);
 	qp_connect(&near, near.qp, &self);
 	fill(near.memory, PAGE, 2);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, self.memory + PAGE, self.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), self.memory + PAGE, self.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	CHECK(is_filled(near.memory + PAGE, PAGE, 2));

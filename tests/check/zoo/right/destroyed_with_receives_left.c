@@ -5,14 +5,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	for (size_t i = 0; i < 8; i++)
 		receive(&far, 64 * i, 64);
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	await(far.cq);

@@ -11,7 +11,6 @@ int main(void)
 {
 	unsigned under_way = 0, free_from = 0;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	for (unsigned i = 0; i < COUNT; i++) {
@@ -21,8 +20,8 @@ int main(void)
 			under_way -= EVERY;
 		}
 		fill(near.memory + 64 * (i % SLOTS), 64, i);
-		sge = piece(&near, 64 * (i % SLOTS), 64);
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 64 * i, there.rkey);
+		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 64 * (i % SLOTS), 64),
+			     there.memory + 64 * i, there.rkey);
 		wr.wr_id = i;
 		wr.send_flags = i % EVERY == EVERY - 1 ? IBV_SEND_SIGNALED : 0;
 		MUST(ibv_post_send(near.qp, &wr, &bad));

@@ -8,12 +8,10 @@ int main(void)
 	struct ibv_srq_attr limit = {.srq_limit = 3};
 	struct ibv_async_event event;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	receiver.srq_wr = 8;
 	pair_open_with(&sender, &receiver);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	for (size_t i = 0; i < 5; i++)
 		receive(&far, 64 * i, 64);
 	for (unsigned round = 0; round < 3; round++) {

@@ -6,7 +6,6 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	unsigned char *pages, *beside;
-	struct ibv_sge sge;
 	struct ibv_mr *mr;
 
 	pair_open(NULL);
@@ -18,8 +17,8 @@ int main(void)
 	MUST(munmap(pages + 2 * PAGE, PAGE));
 	free(beside);
 	fill(near.memory, PAGE, 1);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)pages + PAGE, mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), (uintptr_t)pages + PAGE,
+		     mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	CHECK(is_filled(pages + PAGE, PAGE, 1));

@@ -9,7 +9,6 @@ int main(void)
 	struct ibv_qp *far_qp[2], *near_qp[2];
 	struct address here, second;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	receiver.srq_wr = 8;
@@ -30,8 +29,7 @@ int main(void)
 		receive(&far, 64 * i, 64);
 	for (unsigned i = 0; i < 6; i++) {
 		fill(near.memory, 64, i);
-		sge = piece(&near, 0, 64);
-		wr = request(IBV_WR_SEND, &sge, 0, 0);
+		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 		MUST(ibv_post_send(near_qp[i % 2], &wr, &bad));
 		await(near.cq);
 		wc = await(far.cq);

@@ -7,7 +7,6 @@ int main(void)
 	struct ibv_device_attr_ex device;
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	MUST(ibv_query_device_ex(near.context, NULL, &device));
@@ -19,8 +18,7 @@ int main(void)
 	options.mr_access |= IBV_ACCESS_ON_DEMAND;
 	pair_open(&options);
 	fill(near.memory, 2 * PAGE, 3);
-	sge = piece(&near, 0, 2 * PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 2 * PAGE), there.memory, there.rkey);
 	for (int i = 0; i < 3; i++) {
 		MUST(madvise(far.memory, SIZE, MADV_DONTNEED));
 		CHECK(far.memory[0] == 0);

@@ -21,7 +21,6 @@ static void *take(void *unused)
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	pthread_t taker;
 
 	pair_open(NULL);
@@ -30,8 +29,8 @@ int main(void)
 	MUST(pthread_create(&taker, NULL, take, NULL));
 	for (size_t i = 0; i < COUNT; i++) {
 		CHECK(sem_wait(&room) == 0);
-		sge = piece(&near, 64 * i, 64);
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + 64 * i, there.rkey);
+		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 64 * i, 64), there.memory + 64 * i,
+			     there.rkey);
 		wr.wr_id = i;
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 	}

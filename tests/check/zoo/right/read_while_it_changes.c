@@ -29,7 +29,6 @@ int main(void)
 	const bool is_reader = processes_open(NULL);
 	uint64_t *record = (uint64_t *)near.memory;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	int good = 0;
 
 	change(record, 1);
@@ -39,8 +38,8 @@ int main(void)
 			change(record, round);
 		return processes_close();
 	}
-	sge = piece(&near, PAGE, WORDS * sizeof(uint64_t));
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, PAGE, WORDS * sizeof(uint64_t)),
+		     there.memory, there.rkey);
 	record = (uint64_t *)(near.memory + PAGE);
 	while (good < 50) {
 		MUST(ibv_post_send(near.qp, &wr, &bad));

@@ -5,7 +5,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	unsigned char copy[64];
 
 	if (!processes_open(NULL)) {
@@ -24,8 +23,7 @@ int main(void)
 	meet();
 	for (unsigned i = 0; i < 30; i++) {
 		fill(near.memory, 64, i);
-		sge = piece(&near, 0, 64);
-		wr = request(IBV_WR_SEND, &sge, 0, 0);
+		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
 	}

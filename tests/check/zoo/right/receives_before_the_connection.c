@@ -6,7 +6,6 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct address here;
-	struct ibv_sge sge;
 
 	end_open(&near, NULL);
 	end_open(&far, NULL);
@@ -17,8 +16,7 @@ int main(void)
 	qp_connect(&far, far.qp, &here);
 	qp_connect(&near, near.qp, &there);
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	for (size_t i = 0; i < 16; i++) {
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);

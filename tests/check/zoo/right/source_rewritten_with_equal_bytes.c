@@ -5,12 +5,10 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	fill(near.memory, PAGE, 6);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	fill(near.memory, PAGE, 6);
 	await(near.cq);

@@ -13,15 +13,13 @@ static void *poll_always(void *unused)
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	pthread_t poller;
 
 	pair_open(NULL);
 	MUST(pthread_create(&poller, NULL, poll_always, NULL));
 	sleep(2);
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	MUST(pthread_join(poller, NULL));
 	CHECK(is_filled(far.memory, 64, 1));

@@ -15,7 +15,6 @@ int main(void)
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
-	struct ibv_sge sge;
 
 	options.mr_access |= IBV_ACCESS_MW_BIND;
 	pair_open(&options);
@@ -33,8 +32,8 @@ int main(void)
 		on_far(&wr);
 		mw->rkey = wr.bind_mw.rkey;
 		fill(near.memory, PAGE, i);
-		sge = piece(&near, 0, PAGE);
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + i * PAGE, mw->rkey);
+		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory + i * PAGE,
+			     mw->rkey);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
 		CHECK(is_filled(far.memory + i * PAGE, PAGE, i));

@@ -8,7 +8,6 @@ int main(void)
 	struct options options = defaults();
 	struct pollfd waiting = {.events = POLLIN};
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_cq *cq;
 	void *context;
 
@@ -18,8 +17,7 @@ int main(void)
 		receive(&far, 64 * i, 64);
 	MUST(ibv_req_notify_cq(far.cq, 1));
 	fill(near.memory, 64, 2);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
 	for (int i = 0; i < 3; i++) {
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);

@@ -9,7 +9,6 @@ int main(void)
 	const bool is_writer = processes_open(NULL);
 	volatile uint64_t *word = (uint64_t *)near.memory;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	uint64_t seen = 0;
 
@@ -23,8 +22,7 @@ int main(void)
 		}
 		return processes_close();
 	}
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 8), there.memory, there.rkey);
 	for (uint64_t i = 1; i <= COUNT; i++) {
 		*word = i;
 		MUST(ibv_post_send(near.qp, &wr, &bad));
