@@ -73,15 +73,6 @@ TEST(next_event__says_that_nothing_happened, setup_conn, teardown)
 	}
 }
 
-TEST(next_event__refuses_null, setup_conn, teardown)
-{
-	enum rpma_conn_event event = (enum rpma_conn_event)77;
-
-	expect(RPMA_E_INVAL, rpma_conn_next_event(NULL, &event));
-	expect(RPMA_E_INVAL, rpma_conn_next_event(w.conn, NULL));
-	assert_int_equal(event, 77);
-}
-
 static int next_event(void)
 {
 	enum rpma_conn_event event = (enum rpma_conn_event)77;
@@ -234,14 +225,6 @@ TEST(getters__refuse_null, setup_conn, teardown)
 	assert_int_equal(fd, 77);
 }
 
-TEST(apply_remote_peer_cfg__refuses_null, setup_conn, teardown)
-{
-	expect(0, rpma_peer_cfg_new(&w.pcfg));
-	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
-	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(NULL, w.pcfg));
-	expect(RPMA_E_INVAL, rpma_conn_apply_remote_peer_cfg(w.conn, NULL));
-}
-
 /* --- the end ------------------------------------------------------------- */
 
 TEST(disconnect__disconnects_the_id, setup_conn, teardown)
@@ -256,22 +239,12 @@ TEST(disconnect__reports_a_failure, setup_conn, teardown)
 	expect(RPMA_E_PROVIDER, rpma_conn_disconnect(w.conn));
 }
 
-TEST(disconnect__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_conn_disconnect(NULL));
-}
-
 TEST(delete__sets_null, setup_conn, teardown)
 {
 	expect(0, rpma_conn_delete(&w.conn));
 	assert_null(w.conn);
 	assert_int_equal(provider.live.id, 0);
 	expect(0, rpma_conn_delete(&w.conn));
-}
-
-TEST(delete__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_conn_delete(NULL));
 }
 
 static int delete_conn(void)

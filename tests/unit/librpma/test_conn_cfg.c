@@ -95,16 +95,6 @@ TEST(compl_channel__is_not_shared_until_set, setup_cfg, teardown)
 	assert_true(shared);
 }
 
-TEST(compl_channel__refuses_null, setup_cfg, teardown)
-{
-	bool shared = true;
-
-	expect(RPMA_E_INVAL, rpma_conn_cfg_set_compl_channel(NULL, true));
-	expect(RPMA_E_INVAL, rpma_conn_cfg_get_compl_channel(NULL, &shared));
-	expect(RPMA_E_INVAL, rpma_conn_cfg_get_compl_channel(w.cfg, NULL));
-	assert_true(shared);
-}
-
 TEST(srq__is_null_until_set, setup_cfg, teardown)
 {
 	struct rpma_srq *srq = UNTOUCHED;
@@ -116,17 +106,6 @@ TEST(srq__is_null_until_set, setup_cfg, teardown)
 	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
 	expect(0, rpma_conn_cfg_get_srq(w.cfg, &srq));
 	assert_ptr_equal(srq, w.srq);
-}
-
-TEST(srq__refuses_null, setup_cfg, teardown)
-{
-	struct rpma_srq *srq = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_conn_cfg_set_srq(NULL, UNTOUCHED));
-	expect(RPMA_E_INVAL, rpma_conn_cfg_set_srq(w.cfg, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_cfg_get_srq(NULL, &srq));
-	expect(RPMA_E_INVAL, rpma_conn_cfg_get_srq(w.cfg, NULL));
-	assert_ptr_equal(srq, UNTOUCHED);
 }
 
 TEST(new_and_delete__refuse_null, setup_nothing, teardown)

@@ -85,12 +85,3 @@ TEST(wait__says_that_the_cq_cannot_be_armed, setup_shared_conn, teardown)
 	expect(RPMA_E_PROVIDER, rpma_conn_wait(w.conn, 0, &cq, NULL));
 	assert_int_equal(provider.live.unacked_cq_events, DIFFERS(1, 0, "one by one"));
 }
-
-TEST(wait__refuses_null, setup_shared_conn, teardown)
-{
-	struct rpma_cq *cq = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_wait(w.conn, 0, NULL, NULL));
-	assert_ptr_equal(cq, UNTOUCHED);
-}

@@ -25,15 +25,6 @@ TEST(get_fd__gives_the_shared_one_too, setup_shared_conn, teardown)
 	assert_int_equal(fd, provider.cqs[0]->channel->fd);
 }
 
-TEST(get_fd__refuses_null, setup_conn, teardown)
-{
-	int fd = 77;
-
-	expect(RPMA_E_INVAL, rpma_cq_get_fd(NULL, &fd));
-	expect(RPMA_E_INVAL, rpma_cq_get_fd(w.cq, NULL));
-	assert_int_equal(fd, 77);
-}
-
 /* --- rpma_cq_wait() ------------------------------------------------------ */
 
 TEST(wait__acks_and_arms_again, setup_conn, teardown)
@@ -87,11 +78,6 @@ TEST(wait__cannot_use_a_shared_channel, setup_shared_conn, teardown)
 	provider_queue_cq_event(provider.cqs[0]);
 	expect(RPMA_E_SHARED_CHANNEL, rpma_cq_wait(w.cq));
 	assert_int_equal(calls_count("ibv_get_cq_event"), 0);
-}
-
-TEST(wait__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_cq_wait(NULL));
 }
 
 /* --- rpma_cq_get_wc() ---------------------------------------------------- */

@@ -220,11 +220,6 @@ TEST(dereg__sets_null, setup_mr, teardown)
 	expect(0, rpma_mr_dereg(&w.mr));
 }
 
-TEST(dereg__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_mr_dereg(NULL));
-}
-
 static int reg_mr(void)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;

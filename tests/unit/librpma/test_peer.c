@@ -10,15 +10,6 @@ TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing, teardown)
 	assert_int_equal(provider.live.pd, 1);
 }
 
-TEST(new__refuses_null, setup_nothing, teardown)
-{
-	struct rpma_peer *peer = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_peer_new(NULL, &peer));
-	expect(RPMA_E_INVAL, rpma_peer_new(provider.context, NULL));
-	assert_ptr_equal(peer, UNTOUCHED);
-}
-
 TEST(new__tells_why_there_is_no_pd, setup_nothing, teardown)
 {
 	static const struct {
@@ -63,11 +54,6 @@ TEST(delete__sets_null, setup_peer, teardown)
 TEST(delete__takes_a_pointer_to_null, setup_nothing, teardown)
 {
 	expect(0, rpma_peer_delete(&w.peer));
-}
-
-TEST(delete__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_peer_delete(NULL));
 }
 
 static int delete_peer(void)

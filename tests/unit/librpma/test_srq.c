@@ -40,15 +40,6 @@ TEST(new__takes_the_default_of_20_without_cfg, setup_peer, teardown)
 	assert_int_equal(provider.create_cq[0].cqe, 20);
 }
 
-TEST(new__refuses_null, setup_peer, teardown)
-{
-	struct rpma_srq *srq = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_srq_new(NULL, NULL, &srq));
-	expect(RPMA_E_INVAL, rpma_srq_new(w.peer, NULL, NULL));
-	assert_ptr_equal(srq, UNTOUCHED);
-}
-
 TEST(get_rcq__gives_the_cq_of_the_srq, setup_srq, teardown)
 {
 	struct rpma_cq *rcq = NULL;
@@ -66,15 +57,6 @@ TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq, teardown)
 	expect(0, rpma_srq_get_rcq(w.srq, &rcq));
 	assert_null(rcq);
 	assert_int_equal(provider.live.cq, 0);
-}
-
-TEST(get_rcq__refuses_null, setup_srq, teardown)
-{
-	struct rpma_cq *rcq = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_srq_get_rcq(NULL, &rcq));
-	expect(RPMA_E_INVAL, rpma_srq_get_rcq(w.srq, NULL));
-	assert_ptr_equal(rcq, UNTOUCHED);
 }
 
 TEST(recv__posts_the_range, setup_srq, teardown)
@@ -120,11 +102,6 @@ TEST(delete__sets_null, setup_srq, teardown)
 	expect(0, rpma_srq_delete(&w.srq));
 	assert_null(w.srq);
 	expect(0, rpma_srq_delete(&w.srq));
-}
-
-TEST(delete__refuses_null, setup_nothing, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_srq_delete(NULL));
 }
 
 static int new_srq(void)

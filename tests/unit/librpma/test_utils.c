@@ -152,15 +152,6 @@ TEST(is_odp_capable__needs_rc_reads_and_writes, setup_nothing, teardown)
 	}
 }
 
-TEST(is_odp_capable__refuses_null, setup_nothing, teardown)
-{
-	int capable = 77;
-
-	expect(RPMA_E_INVAL, rpma_utils_ibv_context_is_odp_capable(NULL, &capable));
-	expect(RPMA_E_INVAL, rpma_utils_ibv_context_is_odp_capable(provider.context, NULL));
-	assert_int_equal(capable, 77);
-}
-
 static int is_odp_capable(void)
 {
 	int capable = 77;
