@@ -268,55 +268,22 @@ static int child_of_setuid(void)
 	return WEXITSTATUS(status);
 }
 
-TEST(test_other_user_over_ipv4, setup, teardown)
-{
-	expect_nothing(by_v4);
-}
+#define GETS_NOTHING(attack, setup)                                                                \
+	TEST(test_other_user_##attack, setup, teardown)                                            \
+	{                                                                                          \
+		expect_nothing(attack);                                                            \
+	}
 
-TEST(test_other_user_over_mapped_ipv6, setup, teardown)
-{
-	expect_nothing(by_mapped_v6);
-}
-
-TEST(test_other_user_over_ipv6, setup_v6, teardown)
-{
-	expect_nothing(by_v6);
-}
-
-TEST(test_other_user_half_closed, setup, teardown)
-{
-	expect_nothing(half_closed);
-}
-
-TEST(test_other_user_handshake_in_pieces, setup, teardown)
-{
-	expect_nothing(handshake_in_pieces);
-}
-
-TEST(test_other_user_with_a_late_handshake, setup, teardown)
-{
-	expect_nothing(late_handshake);
-}
-
-TEST(test_other_user_replays_a_handshake, setup, teardown)
-{
-	expect_nothing(replayed);
-}
-
-TEST(test_other_user_steals_an_identity, setup, teardown)
-{
-	expect_nothing(stolen_identity);
-}
-
-TEST(test_other_user_at_the_unix_socket, setup, teardown)
-{
-	expect_nothing(by_unix_socket);
-}
-
-TEST(test_other_user_at_both, setup, teardown)
-{
-	expect_nothing(by_unix_socket_then_tcp);
-}
+GETS_NOTHING(by_v4, setup)
+GETS_NOTHING(by_mapped_v6, setup)
+GETS_NOTHING(by_v6, setup_v6)
+GETS_NOTHING(half_closed, setup)
+GETS_NOTHING(handshake_in_pieces, setup)
+GETS_NOTHING(late_handshake, setup)
+GETS_NOTHING(replayed, setup)
+GETS_NOTHING(stolen_identity, setup)
+GETS_NOTHING(by_unix_socket, setup)
+GETS_NOTHING(by_unix_socket_then_tcp, setup)
 
 TEST(test_child_of_a_setuid_program, setup, teardown)
 {
