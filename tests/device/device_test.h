@@ -11,10 +11,8 @@
 #ifndef DEVICE_TEST_H
 #define DEVICE_TEST_H
 
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-#include <stdbool.h>
 
 #include "tests/lib/test.h"
 

@@ -6,7 +6,6 @@
 #include "cm.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 /* ib_cm.h of the kernel: why a connection was rejected */
 #define REJECTED_NO_LISTENER 8

@@ -7,7 +7,6 @@
 #include "pair.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static int setup_partner(void **unused)
 {

@@ -10,8 +10,6 @@
 #include <rdma/rdma_verbs.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 CM_TEST(create_id__fills_in_what_is_known)

@@ -7,7 +7,6 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
-#include <string.h>
 
 static struct rdma_cm_id *listener;
 static uint16_t port;

@@ -6,7 +6,6 @@
 #include "ud.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #define REQ_DATA 180
 #define REP_DATA 136

@@ -3,7 +3,6 @@
 #include "device_test.h"
 
 #include <endian.h>
-#include <string.h>
 
 static struct ibv_context *context;
 

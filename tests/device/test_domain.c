@@ -5,9 +5,6 @@
  */
 #include "pair.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct ibv_pd *parent;
 
 /* What the allocator below was asked. */

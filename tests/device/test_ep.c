@@ -8,8 +8,6 @@
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <rdma/rdma_verbs.h>
-#include <stdio.h>
-#include <string.h>
 
 #define SIZE 4096
 

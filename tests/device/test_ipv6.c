@@ -3,7 +3,6 @@
 #include "cm.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static int setup_cm6(void **unused)
 {

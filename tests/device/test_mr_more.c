@@ -6,7 +6,6 @@
 #include "pair.h"
 
 #include <limits.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE 4096u

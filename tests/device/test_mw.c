@@ -6,8 +6,6 @@
  */
 #include "pair.h"
 
-#include <string.h>
-
 #define READ_WRITE (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 #define OFFSET	   4096u /* where the window is in the far memory */
 #define BYTES	   1000u

@@ -6,8 +6,6 @@
  */
 #include "pair.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define FAULT_PAGE 4096

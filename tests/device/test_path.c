@@ -5,8 +5,6 @@
  */
 #include "pair.h"
 
-#include <string.h>
-
 #define SMALLER 256u
 
 static void pair_of(enum ibv_qp_type type, enum ibv_mtu near_mtu, enum ibv_mtu far_mtu)

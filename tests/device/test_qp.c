@@ -5,8 +5,6 @@
  */
 #include "pair.h"
 
-#include <string.h>
-
 static struct end end; /* with a QP in INIT */
 
 static int setup_end(void **unused)

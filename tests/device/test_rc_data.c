@@ -6,7 +6,6 @@
 #include "pair.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #define MAX_MESSAGE (8 * 1024 * 1024)
 

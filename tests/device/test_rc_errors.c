@@ -5,9 +5,6 @@
  */
 #include "pair.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The requester sees STATUS and its QP is in ERR; far memory is as before. */
 static void expect_failure(struct ibv_send_wr *wr, enum ibv_wc_status status)
 {

@@ -2,8 +2,6 @@
 /* test_srq.c -- shared receive queues: two QPs of one end take from the same one. */
 #include "end.h"
 
-#include <string.h>
-
 static struct end sender[2];
 static struct end receiver; /* its qp takes from sender[0], `second` from sender[1] */
 static struct ibv_qp *second;

@@ -6,7 +6,6 @@
 #include "pair.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static int setup_uc(void **unused)
 {

@@ -7,7 +7,6 @@
 #include "ud.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #define MTU  4096
 #define ROOM (GRH + MTU)

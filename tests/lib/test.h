@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test.h -- cmocka with the headers it wants, random numbers that are the same on every run, and
- * tests that are listed where they are defined:
+ * test.h -- cmocka, the headers that most tests need, random numbers that are the same on every
+ * run, and tests that are listed where they are defined:
  *
  *	TEST(name) { ... }
  *	TEST(name, setup, teardown) { ... }
@@ -13,10 +13,15 @@
 #ifndef TESTS_LIB_TEST_H
 #define TESTS_LIB_TEST_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

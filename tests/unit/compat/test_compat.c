@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <librpma_compat.h>
 #include <poll.h>
-#include <string.h>
 
 #include "tests/unit/librpma/world.h"
 

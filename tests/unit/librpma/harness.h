@@ -10,7 +10,6 @@
 #define HARNESS_H
 
 #include <librpma.h>
-#include <stdbool.h>
 
 #include "tests/lib/test.h"
 

@@ -3,7 +3,6 @@
 #include "pipeline.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 
 /* --- several operations by one call ----------------------------------------------------------- */
 

@@ -3,8 +3,6 @@
  * in 1.4. */
 #include "every_call_fails.h"
 
-#include <errno.h>
-
 #define CONTEXT UNTOUCHED
 #define ALWAYS	RPMA_F_COMPLETION_ALWAYS
 #define USAGES                                                                                     \

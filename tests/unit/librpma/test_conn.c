@@ -2,9 +2,7 @@
 /* test_conn.c -- connections: events, private data, queues, the end. */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 
 /* The id of w.conn. */
 static void queue_event(enum rdma_cm_event_type type)

@@ -5,9 +5,7 @@
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 static const struct rpma_conn_private_data hello = {"hello", 5};
 

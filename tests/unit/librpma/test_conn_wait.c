@@ -2,8 +2,6 @@
 /* test_conn_wait.c -- the shared completion channel: rpma_conn_get_compl_fd(), rpma_conn_wait(). */
 #include "world.h"
 
-#include <errno.h>
-
 TEST(get_compl_fd__gives_the_shared_channel, setup_shared_conn, teardown)
 {
 	int fd = -1;

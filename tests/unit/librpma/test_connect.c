@@ -2,8 +2,6 @@
 /* test_connect.c -- rpma_conn_req_connect(): one side connects, the other accepts. */
 #include "every_call_fails.h"
 
-#include <errno.h>
-
 static const struct rpma_conn_private_data hello = {"hello", 5};
 
 static void assert_usual_param(const struct rdma_conn_param *param)

@@ -3,9 +3,7 @@
 #include "every_call_fails.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 static const struct rpma_conn_private_data hello = {"hello", 5};
 

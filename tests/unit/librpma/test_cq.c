@@ -2,7 +2,6 @@
 /* test_cq.c -- waiting for completions and taking them. */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <poll.h>
 
 /* --- rpma_cq_get_fd() ---------------------------------------------------- */

@@ -3,9 +3,6 @@
  */
 #include "every_call_fails.h"
 
-#include <errno.h>
-#include <string.h>
-
 static int new_cq(void)
 {
 	struct rpma_cq *cq = UNTOUCHED;

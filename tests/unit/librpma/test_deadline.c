@@ -2,7 +2,6 @@
 /* test_deadline.c -- RPMA_CONN_OPT_CONNECT_MS: how long a handshake may take. */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>

@@ -5,9 +5,7 @@
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 
 /* --- rpma_ep_listen() ---------------------------------------------------- */
 

@@ -5,9 +5,7 @@
  */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
 
 TEST(text__names_the_argument, setup_conn, teardown)
 {

@@ -2,8 +2,6 @@
 /* test_flush.c -- rpma_flush() on devices without the flush verb: the read behind the writes. */
 #include "world.h"
 
-#include <errno.h>
-
 #define CONTEXT	   UNTOUCHED
 #define VISIBILITY RPMA_FLUSH_TYPE_VISIBILITY
 #define PERSISTENT RPMA_FLUSH_TYPE_PERSISTENT

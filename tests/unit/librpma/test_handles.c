@@ -2,9 +2,7 @@
 /* test_handles.c -- what lies below an object, and what the program keeps with it. */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
 
 /* --- the objects of verbs -------------------------------------------------------------- */
 

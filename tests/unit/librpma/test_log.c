@@ -6,11 +6,8 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "world.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <regex.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <syslog.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include "world.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 
 #define CONTEXT UNTOUCHED
 #define IMM	0x11223344

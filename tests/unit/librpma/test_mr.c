@@ -2,9 +2,6 @@
 /* test_mr.c -- local memory regions: registration, descriptor, advice. */
 #include "every_call_fails.h"
 
-#include <errno.h>
-#include <string.h>
-
 TEST(reg__gives_the_device_what_the_usage_needs, setup_nothing, teardown)
 {
 	static const struct {

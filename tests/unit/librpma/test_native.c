@@ -8,7 +8,6 @@
 #include "every_call_fails.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 
 #define CONTEXT UNTOUCHED
 #define ALWAYS	RPMA_F_COMPLETION_ALWAYS

@@ -2,8 +2,6 @@
 /* test_null.c -- NULL where an object, or a place for an answer, is needed. */
 #include "world.h"
 
-#include <string.h>
-
 /* The place for the answer stays as it was. */
 #define REFUSES_NULL(function, object, type)                                                       \
 	do {                                                                                       \

@@ -2,8 +2,6 @@
 /* test_option.c -- the numbers of a connection: what they may be, and where they go. */
 #include "every_call_fails.h"
 
-#include <errno.h>
-
 static const struct {
 	enum rpma_conn_option option;
 	uint32_t most, by_default;

@@ -2,8 +2,6 @@
 /* test_peer.c -- rpma_peer_new() and rpma_peer_delete(). */
 #include "every_call_fails.h"
 
-#include <errno.h>
-
 TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing, teardown)
 {
 	expect(0, rpma_peer_new(provider.context, &w.peer));

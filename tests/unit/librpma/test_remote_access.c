@@ -6,8 +6,6 @@
 #include "world.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <string.h>
 
 #define CONTEXT UNTOUCHED
 #define IMM	0x11223344

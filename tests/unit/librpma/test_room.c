@@ -2,9 +2,6 @@
 /* test_room.c -- waits for room in a send queue whose places are counted, and for nothing. */
 #include "pipeline.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* Completions that the library asked for end no wait, unless an operation wants their room. */
 TEST(its_completions__do_not_end_a_wait, setup_nothing, teardown)
 {

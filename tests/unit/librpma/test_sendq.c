@@ -2,8 +2,6 @@
 /* test_sendq.c -- operations that wait for another one, and places in the send queue. */
 #include "pipeline.h"
 
-#include <errno.h>
-
 /* --- RPMA_F_MORE ------------------------------------------------------------------------ */
 
 TEST(more__waits_for_one_without, setup_nothing, teardown)

@@ -7,12 +7,9 @@
  */
 #include "world.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { OPERATIONS = 30000, SQ_SIZE = 24, EVERY = 5, BATCH = 6, ENTRIES = 64, FETCHED = 8 };
 

@@ -2,8 +2,6 @@
 /* test_srq.c -- shared receive queues with and without a receive CQ of their own. */
 #include "every_call_fails.h"
 
-#include <errno.h>
-
 static int setup_srq(void **unused)
 {
 	setup_mr(unused);

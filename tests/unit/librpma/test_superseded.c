@@ -5,8 +5,6 @@
  */
 #include "pipeline.h"
 
-#include <errno.h>
-
 static int write_flush(uint64_t number, struct rpma_mr_remote *dst, int flags)
 {
 	return rpma_write_flush(w.conn, dst, 64 * number, w.mr, 8, 8, RPMA_FLUSH_TYPE_PERSISTENT,

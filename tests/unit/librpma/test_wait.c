@@ -2,7 +2,6 @@
 /* test_wait.c -- waits with an end. */
 #include "every_call_fails.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <time.h>

@@ -3,7 +3,6 @@
  * test_config.c -- the keys of rpmemd.conf, and which of the files and options
  * overrules which.
  */
-#include <errno.h>
 #include <pwd.h>
 
 #include "common/base/failure.h"

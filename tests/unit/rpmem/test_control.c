@@ -3,10 +3,6 @@
  * test_control.c -- the messages over ssh: sizes, round trips, and each field with
  * values that it may not have. Offsets and sizes are sums of those in control.c.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "librpmem/wire/control.h"
 #include "tests/lib/test.h"
 

@@ -3,10 +3,6 @@
  * test_conversation.c -- what may come from the daemon and when, however the bytes
  * are cut.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "librpmem/src/conversation.h"
 #include "tests/lib/test.h"
 

@@ -3,10 +3,7 @@
  * test_daemon_session.c -- a session of rpmemd whose client is a script: the bytes
  * of requests go in, the replies and what became of the pool are compared.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"

@@ -2,7 +2,6 @@
 /*
  * test_devdax.c -- device DAX in a sysfs made up, as that of Linux 6.1 looks.
  */
-#include <errno.h>
 #include <sys/sysmacros.h>
 
 #include "tests/lib/scratch.h"

@@ -3,10 +3,6 @@
  * test_lane.c -- what a lane sends, over a transport that only takes notes: how
  * transfers are cut, in which order things become durable, and how a lane ends.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

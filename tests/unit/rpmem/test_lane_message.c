@@ -2,9 +2,6 @@
 /*
  * test_lane_message.c -- requests and answers of lanes, as bytes.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "librpmem/wire/lane_message.h"
 #include "tests/lib/test.h"
 

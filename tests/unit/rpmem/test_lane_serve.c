@@ -3,8 +3,6 @@
  * test_lane_serve.c -- requests of a lane on a pool of this test: what they copy and
  * make durable, and which are refused.
  */
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/lib/test.h"

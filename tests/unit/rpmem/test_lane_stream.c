@@ -3,13 +3,9 @@
  * test_lane_stream.c -- lanes over TCP: how long a silent peer is waited for, and that
  * the end of the session is seen.
  */
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>

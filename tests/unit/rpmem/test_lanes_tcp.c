@@ -6,7 +6,6 @@
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

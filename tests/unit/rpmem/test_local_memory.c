@@ -2,9 +2,6 @@
 /*
  * test_local_memory.c -- memory that a pool cannot be is told from such as it can.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /*
  * test_log.c -- lines of the daemon's log, in a file and for syslog(3).
  */
-#include <errno.h>
-#include <stdarg.h>
 #include <syslog.h>
 
 #include "common/base/failure.h"

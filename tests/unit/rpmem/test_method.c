@@ -2,9 +2,6 @@
 /*
  * test_method.c -- which method is promised: a wrong APM loses data.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/method.h"

@@ -3,10 +3,6 @@
  * test_pool_header.c -- headers byte for byte as PMDK writes them, and the ring
  * of parts.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "golden_headers.h"
 #include "tests/lib/test.h"

@@ -2,10 +2,6 @@
 /*
  * test_pool_layout.c -- where parts are in a pool: the sizes of rpmem_create(3).
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/pool_layout.h"

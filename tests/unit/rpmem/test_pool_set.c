@@ -2,11 +2,7 @@
 /*
  * test_pool_set.c -- pool set files, good and wrong: the format of poolset(5).
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "tests/lib/test.h"

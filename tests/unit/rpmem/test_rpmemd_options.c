@@ -2,8 +2,6 @@
 /*
  * test_rpmemd_options.c -- the command line of rpmemd, good and wrong.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/options.h"

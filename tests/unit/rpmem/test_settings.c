@@ -3,13 +3,9 @@
  * test_settings.c -- the environment variables of librpmem(7), and the log they
  * set up.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -3,10 +3,6 @@
  * test_ssh_target.c -- which targets there are, and what is refused: the grammar of
  * librpmem(7), and names that ssh or a shell would act on.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "librpmem/src/ssh_target.h"
 #include "tests/lib/test.h"

@@ -5,9 +5,6 @@
 #ifndef TESTS_UNIT_SOFT_FAULT_TEST_H
 #define TESTS_UNIT_SOFT_FAULT_TEST_H
 
-#include <errno.h>
-#include <string.h>
-
 #include "soft_device/faults/fault.h"
 #include "tests/lib/test.h"
 

@@ -2,8 +2,6 @@
 /*
  * test_check_sum.c -- the sum by which a changed source is found: each bit of it counts.
  */
-#include <string.h>
-
 #include "soft_device/check/sum.h"
 #include "tests/lib/test.h"
 
@@ -19,7 +17,6 @@ static void fill(unsigned seed)
 
 static void every_bit_counts(void **state)
 {
-	(void)state;
 	for (size_t bytes = 1; bytes <= 80; bytes++) {
 		const uint64_t sum = check_sum(memory, bytes);
 
@@ -46,7 +43,6 @@ TEST(test_every_bit_of_zeros_counts)
 
 TEST(test_equal_bytes_have_one_sum_wherever_they_are)
 {
-	(void)state;
 	fill(2);
 	for (size_t at = 1; at < 17; at++) {
 		const uint64_t sum = check_sum(memory, 48);
@@ -62,7 +58,6 @@ TEST(test_order_counts)
 	uint64_t words[4] = {1, 2, 3, 4};
 	const uint64_t sum = check_sum(words, sizeof(words));
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		for (unsigned j = i + 1; j < 4; j++) {
 			uint64_t other[4];
@@ -84,7 +79,6 @@ TEST(test_of_a_long_piece_the_ends_count)
 	const size_t passes[] = {half, LONGEST / 2, LONGEST - half - 1};
 	uint64_t sum;
 
-	(void)state;
 	fill(3);
 	sum = check_sum(memory, LONGEST);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {

@@ -2,10 +2,6 @@
 /*
  * test_check_words.c -- the words of `check`, and that the kinds of findings are told apart.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "soft_device/check/words.h"
 #include "tests/lib/test.h"
 

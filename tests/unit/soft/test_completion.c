@@ -8,8 +8,6 @@
  * thread pushed them, and a queue that always had room has not overflowed.
  */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>

@@ -3,11 +3,7 @@
  * test_elf_file.c -- what is read of ELF files, whole, cut off and damaged.
  */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /*
  * test_grh.c -- the header in front of a datagram, against RFC 791, RFC 1071 and RFC 8200.
  */
-#include <string.h>
-
 #include "soft_device/datapath/grh.h"
 #include "tests/lib/test.h"
 

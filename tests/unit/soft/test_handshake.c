@@ -5,11 +5,6 @@
  *
  * Both ends are here; the secret is the process's, so it is changed from one to the other.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "soft_device/process/process.h"
 #include "soft_device/transport/handshake.h"
 #include "soft_device/transport/secret.h"

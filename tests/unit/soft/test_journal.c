@@ -3,9 +3,6 @@
  * test_journal.c -- which bytes a power failure may take: the rules of durability of
  * each platform, on a journal in plain memory.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fault_test.h"
 #include "soft_device/powerfail/journal.h"
 #include "tests/lib/test.h"

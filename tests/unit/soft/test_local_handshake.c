@@ -4,7 +4,6 @@
  * about the way between two processes, and which addresses are this host's.
  */
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"

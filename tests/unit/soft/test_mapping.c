@@ -2,9 +2,6 @@
 /*
  * test_mapping.c -- what is found out of a range of memory: holes, rights, files.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

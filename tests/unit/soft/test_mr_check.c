@@ -2,7 +2,6 @@
 /*
  * test_mr_check.c -- whether a key opens a range: tables of what is in a region and what is not.
  */
-#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "soft_device/datapath/mr_check.h"

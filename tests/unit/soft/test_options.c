@@ -3,9 +3,6 @@
  * test_options.c -- the settings among the words of RPMA_SOFT: what they mean, and which are
  * refused.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "soft_device/process/options.h"
 #include "tests/lib/test.h"
 

@@ -6,7 +6,6 @@
  * The rest of the device is a segment without an owner: the target is this process.
  */
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>

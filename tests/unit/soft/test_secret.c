@@ -3,11 +3,7 @@
  * test_secret.c -- where the secret of a process comes from: what is taken, and what is refused in
  * which words.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,9 +3,7 @@
  * test_segment.c -- the heap of a segment, the files that pass for one, and how a QP is
  * found in it.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

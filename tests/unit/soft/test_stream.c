@@ -2,9 +2,6 @@
 /*
  * test_stream.c -- messages over a socket that takes and gives what it likes.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -7,8 +7,6 @@
  */
 #include <endian.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "soft_device/sysfs/tree.h"

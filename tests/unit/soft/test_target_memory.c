@@ -3,12 +3,9 @@
  * test_target_memory.c -- moving bytes between lists of parts: by copies, and by the calls that
  * reach another process, here used on this one.
  */
-#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -3,9 +3,6 @@
  * test_wire.c -- messages between processes: what is put comes back, byte for
  * byte where the layout demands it, and what no encoder makes is refused.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "soft_device/transport/wire.h"
 #include "tests/lib/test.h"
 

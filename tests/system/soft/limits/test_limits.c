@@ -6,9 +6,7 @@
  * Each case is a child that sets one limit and makes an event channel, the first thing
  * that needs the device.
  */
-#include <errno.h>
 #include <rdma/rdma_cma.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

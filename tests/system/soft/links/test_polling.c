@@ -5,8 +5,6 @@
  */
 #include <dirent.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -8,9 +8,6 @@
  * CQ and the SRQ with two more of this process that send to each other. All waits are bounded.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>

@@ -5,9 +5,6 @@
  * test_mistakes.py compares. What a failed completion carries in vendor_err is checked here: the
  * codes are those of rpma-soft(1), COMPLETION ERRORS.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "pair.h"

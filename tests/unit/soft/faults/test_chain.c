@@ -3,7 +3,6 @@
  * test_chain.c -- what all faults share: which events they hit, their order, the words that no
  * fault has, and what fault_report() prints.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "soft_device/faults/list.h"

@@ -2,8 +2,6 @@
 /*
  * test_complete.c -- the fault complete: which operations fail, and with which status.
  */
-#include <stdio.h>
-
 #include "tests/unit/soft/fault_test.h"
 
 TEST(the_nth_of_the_named_operations_fails)
