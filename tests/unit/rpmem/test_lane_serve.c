@@ -207,7 +207,7 @@ static enum persist_status served_ranges(const struct lane_range *ranges, size_t
 TEST(each_of_many_ranges_is_made_durable, set_up)
 {
 	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
-	const struct lane_range bad[] = {{SIZE - 1, 2}, {64, 100}, {0, 0}};
+	const struct lane_range bad[] = {{SIZE - 1, 2}, {0, 0}, {64, 100}};
 
 	assert_int_equal(served_ranges(good, 3), PERSIST_DONE);
 	assert_int_equal(pool.persisted, 3);
