@@ -30,6 +30,13 @@ struct operation {
  */
 void every_call_fails(const struct operation *operation);
 
+/* A test of one operation, NAME__survives_every_failing_call. */
+#define SURVIVES(name, ...)                                                                        \
+	TEST(name##__survives_every_failing_call, setup_nothing, teardown)                         \
+	{                                                                                          \
+		every_call_fails(&(struct operation){__VA_ARGS__});                                \
+	}
+
 /* For act(): what a constructor made is kept; if it failed, its out pointer was not touched. */
 #define keep_made(result, made, where)                                                             \
 	do {                                                                                       \

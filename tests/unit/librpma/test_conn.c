@@ -82,11 +82,7 @@ static int next_event(void)
 	return ret;
 }
 
-TEST(next_event__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_conn_next_event", .setup = setup_conn, .act = next_event});
-}
+SURVIVES(next_event, .function = "rpma_conn_next_event", .setup = setup_conn, .act = next_event)
 
 TEST(get_event_fd__is_readable_when_something_happened, setup_conn, teardown)
 {
@@ -196,31 +192,6 @@ TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer, teardown)
 	make_conn();
 	expect(0, rpma_conn_get_rcq(w.conn, &rcq));
 	assert_null(rcq);
-}
-
-TEST(getters__refuse_null, setup_conn, teardown)
-{
-	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
-	struct rpma_cq *cq = UNTOUCHED;
-	uint32_t qp_num = 77;
-	int fd = 77;
-
-	expect(RPMA_E_INVAL, rpma_conn_get_private_data(NULL, &pdata));
-	expect(RPMA_E_INVAL, rpma_conn_get_private_data(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_get_cq(NULL, &cq));
-	expect(RPMA_E_INVAL, rpma_conn_get_cq(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_get_rcq(NULL, &cq));
-	expect(RPMA_E_INVAL, rpma_conn_get_rcq(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_get_qp_num(NULL, &qp_num));
-	expect(RPMA_E_INVAL, rpma_conn_get_qp_num(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_get_event_fd(NULL, &fd));
-	expect(RPMA_E_INVAL, rpma_conn_get_event_fd(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_conn_get_compl_fd(NULL, &fd));
-	expect(RPMA_E_INVAL, rpma_conn_get_compl_fd(w.conn, NULL));
-	assert_ptr_equal(pdata.ptr, UNTOUCHED);
-	assert_ptr_equal(cq, UNTOUCHED);
-	assert_int_equal(qp_num, 77);
-	assert_int_equal(fd, 77);
 }
 
 /* --- the end ------------------------------------------------------------- */

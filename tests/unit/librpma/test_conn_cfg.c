@@ -130,8 +130,4 @@ static int new_cfg(void)
 	return ret;
 }
 
-TEST(new__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_conn_cfg_new", .setup = setup_nothing, .act = new_cfg});
-}
+SURVIVES(new, .function = "rpma_conn_cfg_new", .setup = setup_nothing, .act = new_cfg)

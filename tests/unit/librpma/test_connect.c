@@ -108,20 +108,11 @@ static int connect_req(void)
 	return ret;
 }
 
-TEST(connect__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
-					     .setup = setup_shared_req,
-					     .act = connect_req});
-}
+SURVIVES(connect, .function = "rpma_conn_req_connect", .setup = setup_shared_req,
+	 .act = connect_req)
 
-TEST(accept__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){.function = "rpma_conn_req_connect",
-					     .setup = setup_incoming,
-					     .act = connect_req,
-					     .reference_leaks_ids = 1});
-}
+SURVIVES(accept, .function = "rpma_conn_req_connect", .setup = setup_incoming, .act = connect_req,
+	 .reference_leaks_ids = 1)
 
 TEST(accept__rejects_the_client_when_it_fails, setup_incoming, teardown)
 {

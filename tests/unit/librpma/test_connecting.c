@@ -463,11 +463,7 @@ static int setup_options(void **unused)
 	return 0;
 }
 
-TEST(connect__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_conn_connect", .setup = setup_options, .act = connect_in_steps});
-}
+SURVIVES(connect, .function = "rpma_conn_connect", .setup = setup_options, .act = connect_in_steps)
 
 /* Deleted at any step, it leaves nothing: the teardown looks. */
 TEST(connect__may_be_given_up, setup_cfg, teardown)

@@ -28,11 +28,7 @@ static int setup_cq_options(void **unused)
 	return 0;
 }
 
-TEST(new__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_cq_new", .setup = setup_cq_options, .act = new_cq});
-}
+SURVIVES(new, .function = "rpma_cq_new", .setup = setup_cq_options, .act = new_cq)
 
 TEST(new__is_made_as_the_options_say, setup_cq_options, teardown)
 {

@@ -40,11 +40,7 @@ static int listen_ep(void)
 	return ret;
 }
 
-TEST(listen__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_ep_listen", .setup = setup_peer, .act = listen_ep});
-}
+SURVIVES(listen, .function = "rpma_ep_listen", .setup = setup_peer, .act = listen_ep)
 
 /* --- rpma_ep_get_fd(), rpma_ep_get_port() -------------------------------- */
 
@@ -252,11 +248,8 @@ static int setup_rich_ep(void **unused)
 	return 0;
 }
 
-TEST(next_conn_req__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_ep_next_conn_req", .setup = setup_rich_ep, .act = next_conn_req});
-}
+SURVIVES(next_conn_req, .function = "rpma_ep_next_conn_req", .setup = setup_rich_ep,
+	 .act = next_conn_req)
 
 /* --- rpma_ep_shutdown() -------------------------------------------------- */
 
@@ -284,8 +277,4 @@ static int shutdown_ep(void)
 	return ret;
 }
 
-TEST(shutdown__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_ep_shutdown", .setup = setup_ep, .act = shutdown_ep});
-}
+SURVIVES(shutdown, .function = "rpma_ep_shutdown", .setup = setup_ep, .act = shutdown_ep)

@@ -138,11 +138,7 @@ static int reject_req(void)
 	return rpma_conn_req_reject(&w.req, &full);
 }
 
-TEST(reject__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_conn_req_reject", .setup = setup_incoming, .act = reject_req});
-}
+SURVIVES(reject, .function = "rpma_conn_req_reject", .setup = setup_incoming, .act = reject_req)
 
 TEST(rejection__tells_who_refused, setup_conn, teardown)
 {

@@ -120,9 +120,5 @@ static int decode_region(void)
 	return ret;
 }
 
-TEST(from_descriptor__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){.function = "rpma_mr_remote_from_descriptor",
-					     .setup = setup_nothing,
-					     .act = decode_region});
-}
+SURVIVES(from_descriptor, .function = "rpma_mr_remote_from_descriptor", .setup = setup_nothing,
+	 .act = decode_region)

@@ -65,6 +65,12 @@ TEST(connections__refuse_null, setup_shared_conn, teardown)
 	struct rpma_cq *cq = UNTOUCHED;
 
 	REFUSES_NULL(rpma_conn_next_event, w.conn, enum rpma_conn_event);
+	REFUSES_NULL(rpma_conn_get_event_fd, w.conn, int);
+	REFUSES_NULL(rpma_conn_get_private_data, w.conn, struct rpma_conn_private_data);
+	REFUSES_NULL(rpma_conn_get_qp_num, w.conn, uint32_t);
+	REFUSES_NULL(rpma_conn_get_cq, w.conn, struct rpma_cq *);
+	REFUSES_NULL(rpma_conn_get_rcq, w.conn, struct rpma_cq *);
+	REFUSES_NULL(rpma_conn_get_compl_fd, w.conn, int);
 	REFUSES_NULL(rpma_cq_get_fd, w.cq, int);
 	expect(RPMA_E_INVAL, rpma_cq_wait(NULL));
 	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));

@@ -36,11 +36,7 @@ static int new_peer(void)
 	return ret;
 }
 
-TEST(new__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer});
-}
+SURVIVES(new, .function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer)
 
 TEST(delete__sets_null, setup_peer, teardown)
 {
@@ -62,11 +58,7 @@ static int delete_peer(void)
 	return ret;
 }
 
-TEST(delete__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_peer_delete", .setup = setup_peer, .act = delete_peer});
-}
+SURVIVES(delete, .function = "rpma_peer_delete", .setup = setup_peer, .act = delete_peer)
 
 TEST(delete__says_that_a_region_is_left, setup_mr, teardown)
 {

@@ -62,8 +62,4 @@ static int new_srq_cfg(void)
 	return ret;
 }
 
-TEST(new__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){
-		.function = "rpma_srq_cfg_new", .setup = setup_nothing, .act = new_srq_cfg});
-}
+SURVIVES(new, .function = "rpma_srq_cfg_new", .setup = setup_nothing, .act = new_srq_cfg)

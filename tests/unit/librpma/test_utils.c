@@ -159,9 +159,5 @@ static int is_odp_capable(void)
 	return rpma_utils_ibv_context_is_odp_capable(provider.context, &capable);
 }
 
-TEST(is_odp_capable__survives_every_failing_call, setup_nothing, teardown)
-{
-	every_call_fails(&(struct operation){.function = "rpma_utils_ibv_context_is_odp_capable",
-					     .setup = setup_nothing,
-					     .act = is_odp_capable});
-}
+SURVIVES(is_odp_capable, .function = "rpma_utils_ibv_context_is_odp_capable",
+	 .setup = setup_nothing, .act = is_odp_capable)
