@@ -11,7 +11,6 @@ static int setup_ends(void **unused)
 {
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	options.timeout = 12;
 	options.retry_cnt = 2;
 	end_open(&a, &options, -1);
@@ -23,7 +22,6 @@ static int setup_ends(void **unused)
 
 static int teardown_ends(void **unused)
 {
-	(void)unused;
 	end_close(&a);
 	end_close(&b);
 	return 0;

@@ -36,7 +36,6 @@ static void *serve(void *unused)
 {
 	struct rdma_conn_param param = cm_param("reply", 6);
 
-	(void)unused;
 	server.get_request = rdma_get_request(listener, &server.id);
 	if (server.get_request != 0)
 		return NULL;
@@ -68,7 +67,6 @@ static int setup_sync(void **unused)
 {
 	struct sockaddr_storage room;
 
-	(void)unused;
 	memset(&server, 0, sizeof(server));
 	OK(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP));
 	OK(rdma_bind_addr(listener, test_sockaddr(test_addr(), 0, &room)));
@@ -89,7 +87,6 @@ static void close_id(struct rdma_cm_id **id)
 
 static int teardown_sync(void **unused)
 {
-	(void)unused;
 	close_id(&cm.client.id);
 	close_id(&server.id);
 	close_id(&listener);
@@ -156,7 +153,6 @@ TEST(connect__tells_of_a_port_without_listener, setup_sync, teardown_sync)
 
 static void *disconnect_server(void *unused)
 {
-	(void)unused;
 	server.answer = rdma_disconnect(server.id);
 	server.error = errno;
 	return NULL;

@@ -62,7 +62,6 @@ static int setup_ids(void **unused)
 {
 	struct sockaddr_storage room;
 
-	(void)unused;
 	memset(&cm, 0, sizeof(cm));
 	cm.client_channel = rdma_create_event_channel();
 	cm.server_channel = rdma_create_event_channel();
@@ -87,7 +86,6 @@ static void let_go(struct rdma_cm_id **id)
 
 static int teardown_ids(void **unused)
 {
-	(void)unused;
 	if (cm.mr != NULL)
 		OK(ibv_dereg_mr(cm.mr));
 	let_go(&cm.client);

@@ -28,7 +28,6 @@ static int setup_ex(void **unused)
 	static const struct ibv_cq_init_attr_ex attr = {.cqe = 64,
 							.wc_flags = IBV_WC_STANDARD_FLAGS};
 
-	(void)unused;
 	make(&attr);
 	return 0;
 }

@@ -8,14 +8,12 @@ static struct ibv_context *context;
 
 static int setup_context(void **unused)
 {
-	(void)unused;
 	context = open_device();
 	return 0;
 }
 
 static int teardown_context(void **unused)
 {
-	(void)unused;
 	OK(ibv_close_device(context));
 	return 0;
 }

@@ -52,7 +52,6 @@ static void listen_somewhere(void)
 
 static void *accept_one(void *unused)
 {
-	(void)unused;
 	server_result = rdma_get_request(listener, &server) || rdma_accept(server, NULL);
 	return NULL;
 }
@@ -73,7 +72,6 @@ static int setup_ep(void **unused)
 {
 	pthread_t thread;
 
-	(void)unused;
 	listen_somewhere();
 	OK(pthread_create(&thread, NULL, accept_one, NULL));
 	connect_client();
@@ -87,7 +85,6 @@ static int setup_ep(void **unused)
 
 static int teardown_ep(void **unused)
 {
-	(void)unused;
 	if (server_mr != NULL)
 		OK(rdma_dereg_mr(server_mr));
 	if (client_mr != NULL)

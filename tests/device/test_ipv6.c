@@ -6,7 +6,6 @@
 
 static int setup_cm6(void **unused)
 {
-	(void)unused;
 	if (test_addr6() == NULL)
 		return 0;
 	cm.server.channel = rdma_create_event_channel();

@@ -19,7 +19,6 @@ static int setup_end(void **unused)
 {
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	end_open(end, &options, -1);
 	target = end_to_another(end);
 	fill(end->memory, END_MEMORY, 3);
@@ -28,7 +27,6 @@ static int setup_end(void **unused)
 
 static int teardown_end(void **unused)
 {
-	(void)unused;
 	OK(ibv_destroy_qp(target));
 	end_close(end);
 	return 0;
@@ -199,7 +197,6 @@ TEST(implicit__region_reaches_all_memory, setup_end, teardown_end)
 
 TEST(implicit__region_needs_on_demand_paging, setup_end, teardown_end)
 {
-	(void)state;
 	assert_null(ibv_reg_mr(end->pd, NULL, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE));
 }
 

@@ -23,7 +23,6 @@ static void choose_group(void)
 
 static int setup_ends(void **unused)
 {
-	(void)unused;
 	choose_group();
 	ud_open(&a, 1);
 	ud_open(&b, 2);
@@ -34,7 +33,6 @@ static int setup_ends(void **unused)
 
 static int teardown_ends(void **unused)
 {
-	(void)unused;
 	if (to_group != NULL)
 		OK(ibv_destroy_ah(to_group));
 	to_group = NULL;

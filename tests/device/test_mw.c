@@ -23,7 +23,6 @@ static void make(uint64_t send_ops)
 
 static int setup_mw(void **unused)
 {
-	(void)unused;
 	make(0);
 	return 0;
 }

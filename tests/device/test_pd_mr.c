@@ -15,7 +15,6 @@ static unsigned char *memory; /* PAGES pages */
 
 static int setup_pd(void **unused)
 {
-	(void)unused;
 	context = open_device();
 	pd = ibv_alloc_pd(context);
 	assert_non_null(pd);
@@ -28,7 +27,6 @@ static int setup_pd(void **unused)
 
 static int teardown_pd(void **unused)
 {
-	(void)unused;
 	OK(munmap(memory, PAGES * PAGE));
 	OK(ibv_dealloc_pd(pd));
 	OK(ibv_close_device(context));

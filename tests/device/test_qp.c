@@ -11,7 +11,6 @@ static int setup_end(void **unused)
 {
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	options.cap.max_inline_data = 16;
 	end_open(&end, &options, -1);
 	return 0;
@@ -19,7 +18,6 @@ static int setup_end(void **unused)
 
 static int teardown_end(void **unused)
 {
-	(void)unused;
 	end_close(&end);
 	return 0;
 }

@@ -33,7 +33,6 @@ static int make(uint64_t ops, int access)
 
 static int setup_ex(void **unused)
 {
-	(void)unused;
 	return make(ALL_OPS, 0);
 }
 

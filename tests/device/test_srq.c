@@ -29,7 +29,6 @@ static int setup_srq(void **unused)
 					 .attr = {.max_wr = 10, .max_sge = 2, .srq_limit = 0}};
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	/* the queue needs a PD: that of an end without a QP of its own yet */
 	end_open(&receiver, &options, -1);
 	OK(ibv_destroy_qp(receiver.qp));
@@ -45,7 +44,6 @@ static int setup_srq(void **unused)
 
 static int teardown_srq(void **unused)
 {
-	(void)unused;
 	if (second != NULL)
 		OK(ibv_destroy_qp(second));
 	if (receiver.qp != NULL)

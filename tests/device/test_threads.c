@@ -47,7 +47,6 @@ static int setup_workers(void **unused)
 {
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	options.cqe = 1000;
 	end_open(&requester, &options, -1);
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -68,7 +67,6 @@ static int setup_workers(void **unused)
 
 static int teardown_workers(void **unused)
 {
-	(void)unused;
 	for (unsigned i = 0; i < THREADS; i++) {
 		if (workers[i].qp != NULL)
 			OK(ibv_destroy_qp(workers[i].qp));

@@ -11,7 +11,6 @@ static int setup_uc(void **unused)
 {
 	struct end_options options = end_defaults();
 
-	(void)unused;
 	options.type = IBV_QPT_UC;
 	pair_make(&options, &options);
 	return 0;

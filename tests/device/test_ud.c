@@ -16,7 +16,6 @@ static struct ibv_ah *to_b;
 
 static int setup_ends(void **unused)
 {
-	(void)unused;
 	ud_open(&a, 1);
 	ud_open(&b, 2);
 	to_b = ud_ah(&a, &b.gid);
@@ -25,7 +24,6 @@ static int setup_ends(void **unused)
 
 static int teardown_ends(void **unused)
 {
-	(void)unused;
 	if (to_b != NULL)
 		OK(ibv_destroy_ah(to_b));
 	to_b = NULL;

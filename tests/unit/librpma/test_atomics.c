@@ -31,7 +31,6 @@ static void connect_for_atomics(uint32_t sq_size, uint32_t every)
 
 static int setup_atomics(void **unused)
 {
-	(void)unused;
 	connect_for_atomics(10, 0);
 	return 0;
 }

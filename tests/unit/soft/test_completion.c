@@ -58,7 +58,6 @@ static int setup(void **state)
 {
 	const size_t bytes = sizeof(*segment) + SLOTS * sizeof(struct shared_slot);
 
-	(void)state;
 	segment = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (segment == MAP_FAILED)
@@ -79,7 +78,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return munmap(segment, sizeof(*segment) + SLOTS * sizeof(struct shared_slot));
 }
 
@@ -183,20 +181,17 @@ static void stop_at_each_instruction(unsigned times, unsigned more)
 
 TEST(a_push_stopped_anywhere_is_late_for_one_other, setup, teardown)
 {
-	(void)state;
 	stop_at_each_instruction(1, 0);
 }
 
 TEST(a_push_stopped_anywhere_is_late_by_rounds, setup, teardown)
 {
-	(void)state;
 	stop_at_each_instruction(2 * SLOTS + 1, 0);
 }
 
 /* Slots that are passed over take none of the queue's room. */
 TEST(a_late_push_finds_the_room_that_is_there, setup, teardown)
 {
-	(void)state;
 	for (unsigned times = SLOTS - CQE; times <= SLOTS; times++)
 		stop_at_each_instruction(times, CQE - 1);
 }

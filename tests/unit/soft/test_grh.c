@@ -27,7 +27,6 @@ TEST(ipv4__is_a_sound_header_at_the_end)
 					  0,	64,   17};
 	unsigned char bytes[GRH_BYTES], *ip = bytes + 20;
 
-	(void)state;
 	memset(bytes, 0xee, sizeof(bytes));
 	grh_put(bytes, &grh);
 	assert_memory_equal(ip, expected, sizeof(expected));
@@ -46,7 +45,6 @@ TEST(ipv6__is_the_header)
 	const unsigned char expected[] = {0x6a, 0xb1, 0x23, 0x45, 0, 8 + 12 + 8 + 8 + 4, 17, 7};
 	unsigned char bytes[GRH_BYTES];
 
-	(void)state;
 	grh_put(bytes, &grh);
 	assert_memory_equal(bytes, expected, sizeof(expected));
 	assert_memory_equal(bytes + 8, &near6, 16);
@@ -62,7 +60,6 @@ TEST(header__comes_back)
 	unsigned char bytes[GRH_BYTES];
 	struct grh got;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		grh_put(bytes, &all[i]);
 		assert_true(grh_get(bytes, &got));
@@ -80,7 +77,6 @@ TEST(wrong_bytes__are_no_header)
 	unsigned char bytes[GRH_BYTES] = {0};
 	struct grh got;
 
-	(void)state;
 	assert_false(grh_get(bytes, &got));
 	grh_put(bytes, &grh);
 	bytes[39] ^= 1; /* the checksum covers it */
@@ -104,7 +100,6 @@ TEST(groups__are_told_by_their_first_bits)
 		{{.raw = {0xfe, 0x80, [15] = 1}}, false},
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(grh_gid_is_multicast(&cases[i].gid), cases[i].multicast);
 }

@@ -66,13 +66,11 @@ static void expect_refusal(int resource, rlim_t value, int error, const char *na
 
 TEST(few_open_files_are_named)
 {
-	(void)state;
 	expect_refusal(RLIMIT_NOFILE, 5, EMFILE, "(ulimit -n)");
 }
 
 TEST(little_address_space_is_named)
 {
-	(void)state;
 #ifdef SANITIZED
 	skip();
 #endif
@@ -81,6 +79,5 @@ TEST(little_address_space_is_named)
 
 TEST(small_files_are_named_and_do_not_kill)
 {
-	(void)state;
 	expect_refusal(RLIMIT_FSIZE, (rlim_t)1 << 20, EFBIG, "(ulimit -f)");
 }

@@ -30,7 +30,6 @@ static int setup_impatient(void **unused)
 {
 	const struct end_options options = impatient();
 
-	(void)unused;
 	pair_make(&options, &options);
 	return 0;
 }
@@ -273,7 +272,6 @@ static struct ibv_ah *to_receiver;
 
 static int setup_datagrams(void **unused)
 {
-	(void)unused;
 	ud_open(&sender, 1);
 	ud_open(&receiver, 2);
 	to_receiver = ud_ah(&sender, &receiver.gid);
@@ -282,7 +280,6 @@ static int setup_datagrams(void **unused)
 
 static int teardown_datagrams(void **unused)
 {
-	(void)unused;
 	OK(ibv_destroy_ah(to_receiver));
 	end_close(&sender);
 	end_close(&receiver);
