@@ -13,33 +13,30 @@
 #define PERIOD_NS 1000.0
 #define COUNT	  1000000
 
-static void even_times_are_products(void **state)
+TEST(even_times_are_products)
 {
 	struct arrivals a;
 
-	(void)state;
 	arrivals_init(&a, PARAMS_EVEN, 1e9 / 3, 17, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 17 + i * (1e9 / 3));
 }
 
-static void bursts_come_at_once(void **state)
+TEST(bursts_come_at_once)
 {
 	struct arrivals a;
 
-	(void)state;
 	arrivals_init(&a, 4, PERIOD_NS, 500, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 500 + (i - i % 4) * PERIOD_NS);
 }
 
 /* The mean of n exponentials of mean 1 is within 5 / sqrt(n); their variance is 1. */
-static void gaps_are_exponential(void **state)
+TEST(gaps_are_exponential)
 {
 	double sum = 0, squares = 0, last = 0, beyond[4] = {0};
 	struct arrivals a;
 
-	(void)state;
 	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 42);
 	for (int i = 0; i < COUNT; i++) {
 		double due = arrivals_next(&a), gap = (due - last) / PERIOD_NS;
@@ -62,12 +59,11 @@ static void gaps_are_exponential(void **state)
 }
 
 /* How many come within a second: 1000 on average, with a variance of 1000. */
-static void counts_have_the_variance_of_their_mean(void **state)
+TEST(counts_have_the_variance_of_their_mean)
 {
 	const int seconds = 2000;
 	double sum = 0, squares = 0;
 
-	(void)state;
 	for (int i = 0; i < seconds; i++) {
 		struct arrivals a;
 		int n = 0;
@@ -83,12 +79,11 @@ static void counts_have_the_variance_of_their_mean(void **state)
 	assert_true(fabs((squares / seconds - sum * sum) / 1000 - 1) < 5 * sqrt(2.0 / seconds));
 }
 
-static void a_seed_is_a_plan(void **state)
+TEST(a_seed_is_a_plan)
 {
 	struct arrivals a, b, c;
 	bool differ = false;
 
-	(void)state;
 	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 7);
 	arrivals_init(&b, PARAMS_POISSON, PERIOD_NS, 0, 7);
 	arrivals_init(&c, PARAMS_POISSON, PERIOD_NS, 0, 8);
@@ -102,12 +97,11 @@ static void a_seed_is_a_plan(void **state)
 }
 
 /* 10 are due at 0, 100, ... 900; the end is right before 1000. */
-static void what_is_left_includes_the_last_one(void **state)
+TEST(what_is_left_includes_the_last_one)
 {
 	static const uint32_t kinds[] = {PARAMS_EVEN, 5, 2};
 	struct arrivals a;
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		arrivals_init(&a, kinds[k], 100, 0, 0);
 		assert_int_equal(arrivals_left(&a, 999.5), 0);
@@ -126,18 +120,4 @@ static void what_is_left_includes_the_last_one(void **state)
 	while (arrivals_next(&a) < 1e9)
 		;
 	assert_int_equal(arrivals_left(&a, 1e9), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(even_times_are_products),
-		cmocka_unit_test(bursts_come_at_once),
-		cmocka_unit_test(gaps_are_exponential),
-		cmocka_unit_test(counts_have_the_variance_of_their_mean),
-		cmocka_unit_test(a_seed_is_a_plan),
-		cmocka_unit_test(what_is_left_includes_the_last_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

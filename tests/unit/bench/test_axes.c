@@ -2,9 +2,6 @@
 /*
  * test_axes.c -- texts into values of axes, and values into words.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"
@@ -16,7 +13,7 @@ struct axis_case {
 	uint64_t values[8];
 };
 
-static void texts_become_values(void **state)
+TEST(texts_become_values)
 {
 	static const struct axis_case cases[] = {
 		{AXIS_TEST, "lat,bw,rate,mix,connect,register", 6, {0, 1, 2, 3, 4, 5}},
@@ -110,7 +107,7 @@ static const struct axis_case wrong_texts[] = {
 	{AXIS_BIDIRECTIONAL, "yes,no,yes", 0, {0}},
 };
 
-static void wrong_texts_are_named_and_change_nothing(void **state)
+TEST(wrong_texts_are_named_and_change_nothing)
 {
 	for (size_t i = 0; i < sizeof(wrong_texts) / sizeof(wrong_texts[0]); i++) {
 		const struct axis_case *c = &wrong_texts[i];
@@ -128,13 +125,12 @@ static void wrong_texts_are_named_and_change_nothing(void **state)
 }
 
 /* A value of its own, which a plan finds the mix by. */
-static void a_mix_is_one_value_of_the_sizes(void **state)
+TEST(a_mix_is_one_value_of_the_sizes)
 {
 	struct series series = {0};
 	const struct units_list *sizes = &series.values[AXIS_SIZE];
 	struct params p = {0};
 
-	(void)state;
 	assert_int_equal(series_set(&series, AXIS_SIZE, "64:1K:*4,4K/10:64K/90,4K,4K/100"), 0);
 	assert_int_equal(sizes->count, 6);
 	assert_int_equal(sizes->values[2], 1024);
@@ -149,7 +145,7 @@ static void a_mix_is_one_value_of_the_sizes(void **state)
 }
 
 /* No axis writes where another one reads. */
-static void each_axis_has_a_field_of_its_own(void **state)
+TEST(each_axis_has_a_field_of_its_own)
 {
 	struct params params;
 
@@ -175,7 +171,7 @@ struct words_case {
 	const char *json;
 };
 
-static void values_are_printed_for_people_and_machines(void **state)
+TEST(values_are_printed_for_people_and_machines)
 {
 	static const struct words_case cases[] = {
 		{AXIS_TEST, BENCH_REGISTER, "register", "\"register\""},
@@ -204,17 +200,4 @@ static void values_are_printed_for_people_and_machines(void **state)
 		json_decref(value);
 		json_decref(expected);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_become_values),
-		cmocka_unit_test(wrong_texts_are_named_and_change_nothing),
-		cmocka_unit_test(a_mix_is_one_value_of_the_sizes),
-		cmocka_unit_test(each_axis_has_a_field_of_its_own),
-		cmocka_unit_test(values_are_printed_for_people_and_machines),
-	};
-
-	return cmocka_run_group_tests_name("bench.axes", tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void collect(struct repeat *r, uint32_t threads)
 }
 
 /* One stood still in the second span, and both have the third. */
-static void spans_of_threads_are_added_by_their_time(void **state)
+TEST(spans_of_threads_are_added_by_their_time)
 {
 	static const struct measure_interval one[] = {{SPAN, 10, 640, true, 5, 6, 7},
 						      {2 * SPAN, 0, 0, false, 0, 0, 0},
@@ -52,7 +52,6 @@ static void spans_of_threads_are_added_by_their_time(void **state)
 						      {3 * SPAN + 5, 22, 1408, true, 5, 6, 8}};
 	struct repeat r;
 
-	(void)state;
 	set(0, 3, one);
 	set(1, 3, two);
 	collect(&r, 2);
@@ -68,14 +67,13 @@ static void spans_of_threads_are_added_by_their_time(void **state)
 	repeat_clear(&r);
 }
 
-static void what_one_thread_did_alone_is_in_the_result(void **state)
+TEST(what_one_thread_did_alone_is_in_the_result)
 {
 	static const struct measure_interval one[] = {{SPAN / 4, 10, 640, true, 5, 6, 7}};
 	static const struct measure_interval two[] = {{SPAN, 20, 1280, true, 5, 6, 8},
 						      {2 * SPAN, 21, 1344, true, 5, 6, 8}};
 	struct repeat r;
 
-	(void)state;
 	set(0, 1, one);
 	set(1, 2, two);
 	collect(&r, 2);
@@ -86,13 +84,12 @@ static void what_one_thread_did_alone_is_in_the_result(void **state)
 	repeat_clear(&r);
 }
 
-static void less_than_half_a_span_is_no_interval(void **state)
+TEST(less_than_half_a_span_is_no_interval)
 {
 	static const struct measure_interval list[] = {
 		{SPAN, 10, 640, true, 5, 6, 7}, {SPAN + SPAN / 2 - 1, 4, 256, true, 5, 6, 7}};
 	struct repeat r;
 
-	(void)state;
 	set(0, 2, list);
 	collect(&r, 1);
 	assert_int_equal(r.intervals_count, 1);
@@ -102,15 +99,4 @@ static void less_than_half_a_span_is_no_interval(void **state)
 	collect(&r, 1);
 	assert_int_equal(r.intervals_count, 2);
 	repeat_clear(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_of_threads_are_added_by_their_time),
-		cmocka_unit_test(what_one_thread_did_alone_is_in_the_result),
-		cmocka_unit_test(less_than_half_a_span_is_no_interval),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * test_compact.c -- the text of a result: what it leaves out, what it keeps,
  * and where its lines end.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/compact.h"
 
@@ -47,16 +43,14 @@ static void expect_repeat(const char *repeat, const char *written)
 	json_decref(document);
 }
 
-static void an_unknown_figure_is_left_out_where_the_schema_lets_it(void **state)
+TEST(an_unknown_figure_is_left_out_where_the_schema_lets_it)
 {
-	(void)state;
 	expect_repeat("{\"ops\": 0, \"verify\": null, \"bytes\": null, \"latency\": null}",
 		      "{\"ops\":0,\"bytes\":null,\"latency\":null}");
 }
 
-static void words_of_the_point_are_not_repeated(void **state)
+TEST(words_of_the_point_are_not_repeated)
 {
-	(void)state;
 	expect_repeat("{\"used\": {\"persist\": \"apm\", \"flush\": null}}", "{}");
 	expect_repeat("{\"used\": {\"persist\": \"none\", \"flush\": null}}",
 		      "{\"used\":{\"persist\":\"none\",\"flush\":null}}");
@@ -64,18 +58,16 @@ static void words_of_the_point_are_not_repeated(void **state)
 	expect_repeat("{\"used\": {\"rpmem\": null}}", "{\"used\":{\"rpmem\":null}}");
 }
 
-static void empty_lists_and_counters_of_no_device_are_left_out(void **state)
+TEST(empty_lists_and_counters_of_no_device_are_left_out)
 {
-	(void)state;
 	expect_repeat("{\"counters\": {\"client\": null, \"server\": null}, \"warnings\": []}",
 		      "{}");
 	expect_repeat("{\"counters\": {\"client\": {}, \"server\": null}, \"warnings\": [1]}",
 		      "{\"counters\":{\"client\":{},\"server\":null},\"warnings\":[1]}");
 }
 
-static void only_the_unknown_percentiles_at_the_end_are_left_out(void **state)
+TEST(only_the_unknown_percentiles_at_the_end_are_left_out)
 {
-	(void)state;
 	expect_repeat("{\"read_latency\": {\"percentiles\": [{\"p\": 0.5, \"ns\": 7}, {\"p\": "
 		      "0.9, \"ns\": null}, {\"p\": 0.95, \"ns\": 9.125}, {\"p\": 0.99, \"ns\": "
 		      "null}], \"histogram\": {\"buckets\": [[7, 1], [9, 2]]}}}",
@@ -84,23 +76,9 @@ static void only_the_unknown_percentiles_at_the_end_are_left_out(void **state)
 		      "}");
 }
 
-static void figures_keep_their_digits(void **state)
+TEST(figures_keep_their_digits)
 {
-	(void)state;
 	/* the largest whole number that every reader keeps, and three decimals */
 	expect_repeat("{\"ops\": 9007199254740991, \"ops_per_s\": 123456789012.345}",
 		      "{\"ops\":9007199254740991,\"ops_per_s\":123456789012.345}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_unknown_figure_is_left_out_where_the_schema_lets_it),
-		cmocka_unit_test(words_of_the_point_are_not_repeated),
-		cmocka_unit_test(empty_lists_and_counters_of_no_device_are_left_out),
-		cmocka_unit_test(only_the_unknown_percentiles_at_the_end_are_left_out),
-		cmocka_unit_test(figures_keep_their_digits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,6 @@
  * the geometric mean over all possible repeats, is that of the distribution.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/json/json_path.h"
 #include "common/json/result.h"
@@ -228,7 +225,7 @@ static void expect_coverage(const struct distribution *d)
 	assert_int_equal(count_poor(d), 0);
 }
 
-static void intervals_cover_a_lognormal_distribution(void **state)
+TEST(intervals_cover_a_lognormal_distribution)
 {
 	struct distribution d = {.name = "lognormal", .draw = draw_lognormal};
 
@@ -238,7 +235,7 @@ static void intervals_cover_a_lognormal_distribution(void **state)
 	expect_coverage(&d);
 }
 
-static void intervals_cover_a_bimodal_distribution(void **state)
+TEST(intervals_cover_a_bimodal_distribution)
 {
 	struct distribution d = {.name = "bimodal", .draw = draw_bimodal};
 
@@ -247,7 +244,7 @@ static void intervals_cover_a_bimodal_distribution(void **state)
 	expect_coverage(&d);
 }
 
-static void intervals_cover_a_recorded_distribution(void **state)
+TEST(intervals_cover_a_recorded_distribution)
 {
 	struct distribution d = {.name = "recorded", .draw = draw_real};
 
@@ -276,7 +273,7 @@ static bool ends_with_the_truth(uint64_t *seed, double spread, double fraction)
 }
 
 /* --ci 2, at spreads for which it takes from 8 to all of 30 repeats. */
-static void intervals_hold_the_truth_after_looking_until_they_are_narrow(void **state)
+TEST(intervals_hold_the_truth_after_looking_until_they_are_narrow)
 {
 	uint64_t seed = 3;
 	int poor = 0;
@@ -295,16 +292,9 @@ static void intervals_hold_the_truth_after_looking_until_they_are_narrow(void **
 /* With any argument, the 1,000 trials that the manual's figures rest on. */
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_cover_a_lognormal_distribution),
-		cmocka_unit_test(intervals_cover_a_bimodal_distribution),
-		cmocka_unit_test(intervals_cover_a_recorded_distribution),
-		cmocka_unit_test(intervals_hold_the_truth_after_looking_until_they_are_narrow),
-	};
-
 	if (argc > 1) {
 		trials = MAX_TRIALS;
 		enough = 0.925;
 	}
-	return cmocka_run_group_tests_name("bench.coverage", tests, NULL, NULL);
+	return test_run(NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_csv.c -- the CSV of a result, cell by cell.
  */
-#include <string.h>
-
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/result/csv.h"
 
@@ -52,7 +50,7 @@ static size_t count(const char *from, const char *to, char wanted)
 }
 
 /* The user who started the run chose the label, and a spreadsheet would follow its link. */
-static void no_text_is_a_formula(void **state)
+SCRATCH_TEST(no_text_is_a_formula)
 {
 	static const char *const labels[][2] = {
 		{"=HYPERLINK(1)", "'=HYPERLINK(1)"}, {"+1", "'+1"},	{"-1+2", "'-1+2"},
@@ -67,7 +65,7 @@ static void no_text_is_a_formula(void **state)
 	assert_non_null(strstr(text, ",\"'=A1,\"\"x\"\"\","));
 }
 
-static void values_are_spelled_as_in_the_json(void **state)
+SCRATCH_TEST(values_are_spelled_as_in_the_json)
 {
 	write_csv("x",
 		  "{\"ops\": 9007199254740993, \"ops_per_s\": 412345.125, \"complete\": true,"
@@ -81,7 +79,7 @@ static void values_are_spelled_as_in_the_json(void **state)
 	assert_string_equal(cell("point"), "p0000");
 }
 
-static void null_is_empty(void **state)
+SCRATCH_TEST(null_is_empty)
 {
 	write_csv("x", "{\"late_ops\": null, \"verify\": null, \"latency\": {\"percentiles\":"
 		       "[{\"p\": 0.999, \"ns\": null}]}}");
@@ -92,7 +90,7 @@ static void null_is_empty(void **state)
 	assert_string_equal(cell("ops"), "");
 }
 
-static void every_row_has_every_column(void **state)
+SCRATCH_TEST(every_row_has_every_column)
 {
 	static char first[1 << 16];
 	const char *end;
@@ -108,7 +106,7 @@ static void every_row_has_every_column(void **state)
 }
 
 /* RFC 4180, 2.6 and 2.7 */
-static void what_could_be_misread_is_quoted(void **state)
+SCRATCH_TEST(what_could_be_misread_is_quoted)
 {
 	write_csv("a,b", "{}");
 	assert_non_null(strstr(text, ",\"a,b\","));
@@ -120,7 +118,7 @@ static void what_could_be_misread_is_quoted(void **state)
 	assert_non_null(strstr(text, ",plain words,"));
 }
 
-static void names_are_unique(void **state)
+SCRATCH_TEST(names_are_unique)
 {
 	const char *names[256];
 	size_t n = 0;
@@ -136,20 +134,4 @@ static void names_are_unique(void **state)
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(names[i], names[k]);
 	}
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(no_text_is_a_formula),
-		in_scratch(values_are_spelled_as_in_the_json),
-		in_scratch(null_is_empty),
-		in_scratch(every_row_has_every_column),
-		in_scratch(what_could_be_misread_is_quoted),
-		in_scratch(names_are_unique),
-	};
-
-	return cmocka_run_group_tests_name("bench.csv", tests, NULL, NULL);
 }

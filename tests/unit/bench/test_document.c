@@ -3,8 +3,6 @@
  * test_document.c -- the document of a run: what its repeats are told to be
  * of, what it warns of, and how it ends.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
@@ -18,7 +16,7 @@ static json_int_t exit_code(void)
 	return code;
 }
 
-static void points_have_their_parameters(void **state)
+TEST(points_have_their_parameters, document_setup, document_teardown)
 {
 	json_t *document;
 
@@ -45,7 +43,7 @@ static void points_have_their_parameters(void **state)
 	json_decref(document);
 }
 
-static void a_connection_has_no_size(void **state)
+TEST(a_connection_has_no_size, document_setup, document_teardown)
 {
 	json_t *document;
 
@@ -59,7 +57,7 @@ static void a_connection_has_no_size(void **state)
 }
 
 /* Resumed repeats whose server could not be asked again. */
-static void an_unknown_target_is_null(void **state)
+TEST(an_unknown_target_is_null, document_setup, document_teardown)
 {
 	json_t *document;
 
@@ -70,7 +68,7 @@ static void an_unknown_target_is_null(void **state)
 	json_decref(document);
 }
 
-static void what_ends_a_repeat_is_told(void **state)
+TEST(what_ends_a_repeat_is_told, document_setup, document_teardown)
 {
 	json_t *document;
 
@@ -90,7 +88,7 @@ static void what_ends_a_repeat_is_told(void **state)
 	json_decref(document);
 }
 
-static void points_without_repeats_are_not_there(void **state)
+TEST(points_without_repeats_are_not_there, document_setup, document_teardown)
 {
 	json_t *document = document_make(&run);
 
@@ -98,7 +96,7 @@ static void points_without_repeats_are_not_there(void **state)
 	json_decref(document);
 }
 
-static void a_missed_gate_is_a_negative_verdict(void **state)
+TEST(a_missed_gate_is_a_negative_verdict, document_setup, document_teardown)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	options.slos_count = 1;
@@ -117,7 +115,7 @@ static void a_missed_gate_is_a_negative_verdict(void **state)
 	assert_int_equal(exit_code(), 130);
 }
 
-static void a_mismatch_is_a_negative_verdict(void **state)
+TEST(a_mismatch_is_a_negative_verdict, document_setup, document_teardown)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100),
@@ -132,7 +130,7 @@ static void a_mismatch_is_a_negative_verdict(void **state)
 	document_expect_warning("VERIFY_MISMATCH", "offset 77");
 }
 
-static void a_verification_that_was_not_done_is_said(void **state)
+TEST(a_verification_that_was_not_done_is_said, document_setup, document_teardown)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100), "{}");
@@ -140,7 +138,7 @@ static void a_verification_that_was_not_done_is_said(void **state)
 	assert_int_equal(exit_code(), 3);
 }
 
-static void what_was_written_over_is_said(void **state)
+TEST(what_was_written_over_is_said, document_setup, document_teardown)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100),
@@ -153,7 +151,7 @@ static void what_was_written_over_is_said(void **state)
 	document_expect_warning("VERIFY_OVERWRITTEN", "50 %");
 }
 
-static void late_operations_are_explained(void **state)
+TEST(late_operations_are_explained, document_setup, document_teardown)
 {
 	struct repeat r = made_repeat(1000, 100);
 
@@ -166,7 +164,7 @@ static void late_operations_are_explained(void **state)
 }
 
 /* 1 and 2 us, four times each: the deviation of their logarithms is 0.3705, so up to +36.3 % */
-static void an_interval_too_wide_is_said(void **state)
+TEST(an_interval_too_wide_is_said, document_setup, document_teardown)
 {
 	for (int i = 0; i < 8; i++)
 		document_add_repeat(made_repeat(i % 2 == 0 ? 1000 : 2000, 100), NULL);
@@ -178,7 +176,7 @@ static void an_interval_too_wide_is_said(void **state)
 }
 
 /* The rates agree, the latencies do not: beside a point that was not measured, too. */
-static void an_interval_is_that_of_its_own_test(void **state)
+TEST(an_interval_is_that_of_its_own_test, document_setup, document_teardown)
 {
 	struct params points[2] = {point, point};
 	json_t *both[2] = {json_array(), json_array()};
@@ -202,7 +200,7 @@ static void an_interval_is_that_of_its_own_test(void **state)
 }
 
 /* 100 operations of 10 us, one of 100 ms: 10,000 times the median */
-static void a_stall_of_a_closed_loop_is_explained(void **state)
+TEST(a_stall_of_a_closed_loop_is_explained, document_setup, document_teardown)
 {
 	struct repeat r = made_repeat(10000, 100);
 
@@ -212,7 +210,7 @@ static void a_stall_of_a_closed_loop_is_explained(void **state)
 	document_expect_warning("STALL_HIDDEN", "1 of 1 points stalled: in p0000");
 }
 
-static void without_a_stall_nothing_is_explained(void **state)
+TEST(without_a_stall_nothing_is_explained, document_setup, document_teardown)
 {
 	struct repeat r = made_repeat(10000, 100);
 
@@ -237,7 +235,7 @@ static struct repeat made_disturbed(uint64_t stolen_ns, uint64_t busy_ns)
 }
 
 /* Four CPUs of a second each have 4 s: 190 ms are below 5 %, 1 s is 25 %. */
-static void cpu_time_that_others_took_is_said(void **state)
+TEST(cpu_time_that_others_took_is_said, document_setup, document_teardown)
 {
 	static const char there[] =
 		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
@@ -253,7 +251,7 @@ static void cpu_time_that_others_took_is_said(void **state)
 }
 
 /* The kernel counted 8 s of four CPUs, in which operations took 1 s. */
-static void what_others_took_is_of_the_time_it_was_counted_in(void **state)
+TEST(what_others_took_is_of_the_time_it_was_counted_in, document_setup, document_teardown)
 {
 	struct repeat r = made_disturbed(4000000000, 1000000000);
 
@@ -263,7 +261,7 @@ static void what_others_took_is_of_the_time_it_was_counted_in(void **state)
 				"the hypervisor 50 %, other programs an unknown share");
 }
 
-static void what_others_took_may_be_unknown(void **state)
+TEST(what_others_took_may_be_unknown, document_setup, document_teardown)
 {
 	document_add_repeat(made_disturbed(400000000, 1000000000), NULL);
 	document_expect_warning("CPU_TIME_TAKEN",
@@ -271,7 +269,7 @@ static void what_others_took_may_be_unknown(void **state)
 }
 
 /* What others did while the kernel stopped it took nothing from it; without stops, it did. */
-static void a_quota_is_not_blamed_on_others(void **state)
+TEST(a_quota_is_not_blamed_on_others, document_setup, document_teardown)
 {
 	static const char there[] =
 		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
@@ -301,7 +299,7 @@ static void a_quota_is_not_blamed_on_others(void **state)
 }
 
 /* The kernel counts a stopped period at its end and adds its time when the group goes on. */
-static void a_stop_without_its_time_is_told(void **state)
+TEST(a_stop_without_its_time_is_told, document_setup, document_teardown)
 {
 	struct repeat r = made_disturbed(0, 0);
 
@@ -311,7 +309,7 @@ static void a_stop_without_its_time_is_told(void **state)
 	document_expect_warning("CPU_THROTTLED", "most in p0000: 1 of 63 periods, 0 s");
 }
 
-static void a_load_that_was_missed_is_said(void **state)
+TEST(a_load_that_was_missed_is_said, document_setup, document_teardown)
 {
 	point.server_load_millionths = 500000;
 	document_add_repeat(made_repeat(1000, 100),
@@ -324,7 +322,7 @@ static void a_load_that_was_missed_is_said(void **state)
 	document_expect_warning("SERVER_LOAD_MISSED", "did not say");
 }
 
-static void warnings_of_the_server_are_the_runs(void **state)
+TEST(warnings_of_the_server_are_the_runs, document_setup, document_teardown)
 {
 	static const char report[] =
 		"{\"warnings\": [{\"code\": \"PIN_FAILED\", \"text\": \"no core\"},"
@@ -341,7 +339,7 @@ static void warnings_of_the_server_are_the_runs(void **state)
 	json_decref(document);
 }
 
-static void only_an_inline_write_is_inline(void **state)
+TEST(only_an_inline_write_is_inline, document_setup, document_teardown)
 {
 	static const struct {
 		enum bench_op op;
@@ -380,7 +378,7 @@ static void only_an_inline_write_is_inline(void **state)
 	}
 }
 
-static void what_a_repeat_does_not_tell_is_unknown(void **state)
+TEST(what_a_repeat_does_not_tell_is_unknown, document_setup, document_teardown)
 {
 	json_t *document, *used;
 
@@ -393,7 +391,7 @@ static void what_a_repeat_does_not_tell_is_unknown(void **state)
 	json_decref(document);
 }
 
-static void what_repeats_did_differently_is_unknown(void **state)
+TEST(what_repeats_did_differently_is_unknown, document_setup, document_teardown)
 {
 	json_t *document;
 
@@ -411,7 +409,7 @@ static void what_repeats_did_differently_is_unknown(void **state)
 	json_decref(document);
 }
 
-static void what_auto_became_is_said(void **state)
+TEST(what_auto_became_is_said, document_setup, document_teardown)
 {
 	struct repeat r = made_repeat(1000, 100);
 
@@ -422,7 +420,7 @@ static void what_auto_became_is_said(void **state)
 	document_expect_warning("PERSIST_CHOSEN", "chose gpspm: it is so");
 }
 
-static void an_interrupted_run_says_how_far_it_got(void **state)
+TEST(an_interrupted_run_says_how_far_it_got, document_setup, document_teardown)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	run.status = RUN_INTERRUPTED;
@@ -434,7 +432,7 @@ static void an_interrupted_run_says_how_far_it_got(void **state)
 }
 
 /* Ten samples beyond p99.9 take 10,000 in all: 100 times the 100 that came in one second. */
-static void how_long_a_percentile_takes_is_said(void **state)
+TEST(how_long_a_percentile_takes_is_said, document_setup, document_teardown)
 {
 	document_add_repeat(made_repeat(1000, 20000), NULL);
 	document_expect_warning("TOO_FEW_SAMPLES", NULL);
@@ -448,7 +446,7 @@ static void how_long_a_percentile_takes_is_said(void **state)
 }
 
 /* Three points share a reason, one has one of its own. */
-static void points_not_measured_are_told_by_reason(void **state)
+TEST(points_not_measured_are_told_by_reason, document_setup, document_teardown)
 {
 	char *unsupported[] = {"too large", NULL, "too large", "no native flush", "too large"};
 	struct params points[5] = {point, point, point, point, point};
@@ -466,7 +464,7 @@ static void points_not_measured_are_told_by_reason(void **state)
 	json_decref(document);
 }
 
-static void memory_that_could_not_be_bound_is_said(void **state)
+TEST(memory_that_could_not_be_bound_is_said, document_setup, document_teardown)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	snprintf(run.placement.memory_warning, sizeof(run.placement.memory_warning), "not allowed");
@@ -480,7 +478,7 @@ static struct knee_trial tried(uint64_t rate, enum knee_verdict verdict)
 }
 
 /* By rpma-bench(1): a search is good if a rate was kept and nothing speaks against it. */
-static void a_search_gives_the_exit_code(void **state)
+TEST(a_search_gives_the_exit_code, document_setup, document_teardown)
 {
 	static const struct {
 		enum knee_verdict low, high;
@@ -514,7 +512,7 @@ static void a_search_gives_the_exit_code(void **state)
 	run.searches_count = 0;
 }
 
-static void what_is_no_hardware_is_said(void **state)
+TEST(what_is_no_hardware_is_said, document_setup, document_teardown)
 {
 	static const enum device_kind software[] = {DEVICE_RXE, DEVICE_SIW, DEVICE_SOFT};
 
@@ -529,45 +527,4 @@ static void what_is_no_hardware_is_said(void **state)
 	}
 	run.emulated_cpu = 1;
 	document_expect_warning("EMULATED_CPU", "absolute figures mean nothing");
-}
-
-#define of_run(test) cmocka_unit_test_setup_teardown(test, document_setup, document_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		of_run(points_have_their_parameters),
-		of_run(a_connection_has_no_size),
-		of_run(an_unknown_target_is_null),
-		of_run(what_ends_a_repeat_is_told),
-		of_run(a_search_gives_the_exit_code),
-		of_run(what_is_no_hardware_is_said),
-		of_run(points_without_repeats_are_not_there),
-		of_run(a_missed_gate_is_a_negative_verdict),
-		of_run(a_mismatch_is_a_negative_verdict),
-		of_run(a_verification_that_was_not_done_is_said),
-		of_run(what_was_written_over_is_said),
-		of_run(late_operations_are_explained),
-		of_run(an_interval_too_wide_is_said),
-		of_run(an_interval_is_that_of_its_own_test),
-		of_run(a_stall_of_a_closed_loop_is_explained),
-		of_run(without_a_stall_nothing_is_explained),
-		of_run(cpu_time_that_others_took_is_said),
-		of_run(a_quota_is_not_blamed_on_others),
-		of_run(a_stop_without_its_time_is_told),
-		of_run(what_others_took_is_of_the_time_it_was_counted_in),
-		of_run(what_others_took_may_be_unknown),
-		of_run(a_load_that_was_missed_is_said),
-		of_run(warnings_of_the_server_are_the_runs),
-		of_run(only_an_inline_write_is_inline),
-		of_run(what_a_repeat_does_not_tell_is_unknown),
-		of_run(what_repeats_did_differently_is_unknown),
-		of_run(what_auto_became_is_said),
-		of_run(an_interrupted_run_says_how_far_it_got),
-		of_run(how_long_a_percentile_takes_is_said),
-		of_run(points_not_measured_are_told_by_reason),
-		of_run(memory_that_could_not_be_bound_is_said),
-	};
-
-	return cmocka_run_group_tests_name("bench.document", tests, NULL, NULL);
 }

@@ -2,13 +2,11 @@
 /*
  * test_document_persistence.c -- what the document of a run tells of persistence.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
 
-static void persistence_is_not_believed(void **state)
+TEST(persistence_is_not_believed, document_setup, document_teardown)
 {
 	struct message_target *target = &run.server.welcome.targets[0];
 	struct repeat r = made_repeat(1000, 100);
@@ -29,7 +27,7 @@ static void persistence_is_not_believed(void **state)
 }
 
 /* msync(2) makes a file durable where its file system stores; flushes stay in its page cache. */
-static void persistence_depends_on_the_file_system(void **state)
+TEST(persistence_depends_on_the_file_system, document_setup, document_teardown)
 {
 	static const struct {
 		enum target_kind kind;
@@ -68,7 +66,7 @@ static void set_verdict(const char *verdict, const char *row)
 		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
 }
 
-static void persistence_is_believed_by_the_verdict(void **state)
+TEST(persistence_is_believed_by_the_verdict, document_setup, document_teardown)
 {
 	static const struct {
 		const char *verdict, *row;
@@ -109,23 +107,9 @@ static void persistence_is_believed_by_the_verdict(void **state)
 	}
 }
 
-static void without_a_claim_of_persistence_nothing_is_said(void **state)
+TEST(without_a_claim_of_persistence_nothing_is_said, document_setup, document_teardown)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	document_expect_warning("PERSISTENCE_UNPROVEN", NULL);
 	document_expect_warning("PERSIST_CHOSEN", NULL);
-}
-
-#define of_run(test) cmocka_unit_test_setup_teardown(test, document_setup, document_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		of_run(persistence_is_not_believed),
-		of_run(persistence_depends_on_the_file_system),
-		of_run(persistence_is_believed_by_the_verdict),
-		of_run(without_a_claim_of_persistence_nothing_is_said),
-	};
-
-	return cmocka_run_group_tests_name("bench.document_persistence", tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_interference.c -- whose CPU time it was, on one host and on two.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/result/interference.h"
 
@@ -35,7 +33,7 @@ static json_t *met(const struct interference *client, const struct interference 
 	return seen;
 }
 
-static void two_hosts_know_their_own_others(void **state)
+TEST(two_hosts_know_their_own_others)
 {
 	const struct interference client = made(HERE, "0-3");
 	struct interference server = made(THERE, "0-3");
@@ -52,7 +50,7 @@ static void two_hosts_know_their_own_others(void **state)
 	json_decref(seen);
 }
 
-static void ends_on_one_host_are_not_others(void **state)
+TEST(ends_on_one_host_are_not_others)
 {
 	struct interference client = made(HERE, "0-3"), server = made(HERE, "0-3");
 	json_t *seen;
@@ -69,7 +67,7 @@ static void ends_on_one_host_are_not_others(void **state)
 	json_decref(seen);
 }
 
-static void ends_on_cpus_apart_do_not_meet(void **state)
+TEST(ends_on_cpus_apart_do_not_meet)
 {
 	const struct interference client = made(HERE, "0-1"), server = made(HERE, "2-3");
 	json_t *seen = met(&client, &server);
@@ -79,7 +77,7 @@ static void ends_on_cpus_apart_do_not_meet(void **state)
 	json_decref(seen);
 }
 
-static void what_cannot_be_told_apart_is_unknown(void **state)
+TEST(what_cannot_be_told_apart_is_unknown)
 {
 	static const struct {
 		const char *client_id, *client_list, *server_id, *server_list;
@@ -100,7 +98,7 @@ static void what_cannot_be_told_apart_is_unknown(void **state)
 	}
 }
 
-static void a_server_that_reports_nothing_leaves_it_unknown(void **state)
+TEST(a_server_that_reports_nothing_leaves_it_unknown)
 {
 	const struct interference client = made(HERE, "0-3"), none = {0};
 	json_t *report = json_pack("{s:i}", "requests", 5);
@@ -116,7 +114,7 @@ static void a_server_that_reports_nothing_leaves_it_unknown(void **state)
 	json_decref(report);
 }
 
-static void a_hostile_report_is_not_believed(void **state)
+TEST(a_hostile_report_is_not_believed)
 {
 	static const char *const reports[] = {
 		"[]",
@@ -145,7 +143,7 @@ static void a_hostile_report_is_not_believed(void **state)
 	}
 }
 
-static void a_repeat_carries_it(void **state)
+TEST(a_repeat_carries_it)
 {
 	struct repeat r = made_repeat(1000, 2);
 	const struct interference server = made(THERE, "0-3");
@@ -160,7 +158,7 @@ static void a_repeat_carries_it(void **state)
 }
 
 /* 50 ms of 100 ms: stopped in 40 of 63 periods. */
-static void a_quota_is_of_its_end(void **state)
+TEST(a_quota_is_of_its_end)
 {
 	struct repeat r = made_repeat(1000, 10);
 	struct interference server = {.quota = {.known = true}};
@@ -183,7 +181,7 @@ static void a_quota_is_of_its_end(void **state)
 	json_decref(json);
 }
 
-static void a_server_may_have_no_word_on_its_quota(void **state)
+TEST(a_server_may_have_no_word_on_its_quota)
 {
 	static const char *const reports[] = {"{}", "{\"cpu_quota\": null}", "{\"cpu_quota\": 7}",
 					      "{\"cpu_quota\": {\"cpus\": 1}}"};
@@ -198,21 +196,4 @@ static void a_server_may_have_no_word_on_its_quota(void **state)
 		null_at(json, "cpu_quota/server");
 		json_decref(json);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_quota_is_of_its_end),
-		cmocka_unit_test(a_server_may_have_no_word_on_its_quota),
-		cmocka_unit_test(two_hosts_know_their_own_others),
-		cmocka_unit_test(ends_on_one_host_are_not_others),
-		cmocka_unit_test(ends_on_cpus_apart_do_not_meet),
-		cmocka_unit_test(what_cannot_be_told_apart_is_unknown),
-		cmocka_unit_test(a_server_that_reports_nothing_leaves_it_unknown),
-		cmocka_unit_test(a_hostile_report_is_not_believed),
-		cmocka_unit_test(a_repeat_carries_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "tools/rpma-bench/result/knee.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/lib/test.h"
 
@@ -65,9 +64,8 @@ static void assert_found(const struct knee *knee, uint64_t truth)
 		    missed->rate_per_s == kept->rate_per_s + 1);
 }
 
-static void finds_the_knee_of_a_bracket(void **state)
+TEST(finds_the_knee_of_a_bracket)
 {
-	(void)state;
 	for (uint64_t truth = 1; truth < 90000000; truth += truth / 3 + 1) {
 		struct knee knee = {.low = 1, .high = 100000000};
 		struct path path = {.knee = truth};
@@ -79,11 +77,10 @@ static void finds_the_knee_of_a_bracket(void **state)
 	}
 }
 
-static void finds_the_knee_without_a_bracket(void **state)
+TEST(finds_the_knee_without_a_bracket)
 {
 	static const uint64_t truths[] = {1, 7, 499, 500, 501, 999, 1000, 2500, 250000};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(truths) / sizeof(truths[0]); i++) {
 		struct knee knee = {.first = 500};
 		struct path path = {.knee = truths[i]};
@@ -93,12 +90,11 @@ static void finds_the_knee_without_a_bracket(void **state)
 	}
 }
 
-static void a_bracket_that_is_kept_ends_at_its_top(void **state)
+TEST(a_bracket_that_is_kept_ends_at_its_top)
 {
 	struct knee knee = {.low = 10, .high = 1000};
 	struct path path = {.knee = 5000};
 
-	(void)state;
 	search(&knee, &path);
 	assert_string_equal(knee_outcome(&knee), "kept");
 	assert_int_equal(knee_kept(&knee)->rate_per_s, 1000);
@@ -106,12 +102,11 @@ static void a_bracket_that_is_kept_ends_at_its_top(void **state)
 	assert_null(knee_missed(&knee));
 }
 
-static void even_the_lowest_may_be_missed(void **state)
+TEST(even_the_lowest_may_be_missed)
 {
 	struct knee bracket = {.low = 10, .high = 1000}, none = {.first = 1 << 20};
 	struct path path = {.knee = 5}, nothing = {.knee = 0};
 
-	(void)state;
 	search(&bracket, &path);
 	assert_string_equal(knee_outcome(&bracket), "missed");
 	assert_int_equal(knee_missed(&bracket)->rate_per_s, 10);
@@ -121,25 +116,23 @@ static void even_the_lowest_may_be_missed(void **state)
 	assert_int_equal(knee_missed(&none)->rate_per_s, 1024);
 }
 
-static void the_highest_rate_is_the_end(void **state)
+TEST(the_highest_rate_is_the_end)
 {
 	struct knee knee = {.first = 60000000};
 	struct path path = {.knee = UINT64_MAX};
 
-	(void)state;
 	search(&knee, &path);
 	assert_string_equal(knee_outcome(&knee), "kept");
 	assert_int_equal(knee_kept(&knee)->rate_per_s, 100000000);
 }
 
 /* Whichever rate on the way has a wrong first trial, its second one is not. */
-static void one_wrong_trial_at_the_ends_is_corrected(void **state)
+TEST(one_wrong_trial_at_the_ends_is_corrected)
 {
 	struct knee plain = {.low = 100, .high = 10000};
 	struct path path = {.knee = 2345};
 	unsigned corrected = 0;
 
-	(void)state;
 	search(&plain, &path);
 	for (size_t i = 0; i < plain.trials_count; i++) {
 		struct knee knee = {.low = 100, .high = 10000};
@@ -154,7 +147,7 @@ static void one_wrong_trial_at_the_ends_is_corrected(void **state)
 	assert_int_equal(corrected, plain.trials_count);
 }
 
-static void a_contradiction_is_told(void **state)
+TEST(a_contradiction_is_told)
 {
 	struct knee knee = {
 		.low = 100,
@@ -167,7 +160,6 @@ static void a_contradiction_is_told(void **state)
 	};
 	struct knee_next next = knee_next(&knee);
 
-	(void)state;
 	assert_int_equal(next.step, KNEE_AGAIN);
 	assert_int_equal(next.trial, 2);
 	knee.trials[2].again = true;
@@ -175,7 +167,7 @@ static void a_contradiction_is_told(void **state)
 	assert_string_equal(knee_outcome(&knee), "unclear");
 }
 
-static void an_unknown_value_ends_it(void **state)
+TEST(an_unknown_value_ends_it)
 {
 	struct knee knee = {
 		.low = 100,
@@ -184,12 +176,11 @@ static void an_unknown_value_ends_it(void **state)
 		.trials_count = 1,
 	};
 
-	(void)state;
 	assert_int_equal(knee_next(&knee).step, KNEE_END);
 	assert_string_equal(knee_outcome(&knee), "unknown");
 }
 
-static void an_interrupted_search_is_unfinished(void **state)
+TEST(an_interrupted_search_is_unfinished)
 {
 	struct knee knee = {
 		.low = 100,
@@ -198,14 +189,12 @@ static void an_interrupted_search_is_unfinished(void **state)
 		.trials_count = 1,
 	};
 
-	(void)state;
 	assert_string_equal(knee_outcome(&knee), "unfinished");
 }
 
 /* Each trial falls at random: the search still ends, with a verdict of its own. */
-static void noise_alone_comes_to_an_end(void **state)
+TEST(noise_alone_comes_to_an_end)
 {
-	(void)state;
 	for (unsigned seed = 0; seed < 200; seed++) {
 		struct knee knee = {.low = 1, .high = 100000000};
 		struct path path = {.random = true};
@@ -245,9 +234,8 @@ static bool achieved(json_t *repeats)
 }
 
 /* 1 s at 1000/s: 0.5 % is 5 ms, a period 1 ms. */
-static void a_growing_backlog_is_not_achieved(void **state)
+TEST(a_growing_backlog_is_not_achieved)
 {
-	(void)state;
 	assert_true(achieved(json_pack("[o]", repeat(1000000000, 0))));
 	assert_true(achieved(json_pack("[o]", repeat(1005900000, 0))));
 	assert_false(achieved(json_pack("[o]", repeat(1006100000, 0))));
@@ -256,23 +244,4 @@ static void a_growing_backlog_is_not_achieved(void **state)
 	assert_false(achieved(json_pack("[o]", repeat(1000000000, 1))));
 	assert_false(achieved(json_array()));
 	assert_false(achieved(json_pack("[{s:b, s:i}]", "complete", 0, "elapsed_ns", 1)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_the_knee_of_a_bracket),
-		cmocka_unit_test(finds_the_knee_without_a_bracket),
-		cmocka_unit_test(a_bracket_that_is_kept_ends_at_its_top),
-		cmocka_unit_test(even_the_lowest_may_be_missed),
-		cmocka_unit_test(the_highest_rate_is_the_end),
-		cmocka_unit_test(one_wrong_trial_at_the_ends_is_corrected),
-		cmocka_unit_test(a_contradiction_is_told),
-		cmocka_unit_test(an_unknown_value_ends_it),
-		cmocka_unit_test(an_interrupted_search_is_unfinished),
-		cmocka_unit_test(noise_alone_comes_to_an_end),
-		cmocka_unit_test(a_growing_backlog_is_not_achieved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

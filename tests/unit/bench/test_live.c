@@ -22,16 +22,14 @@ static void add(struct live *to, uint64_t ops, uint64_t span_ns, uint64_t end_ns
 
 static int reset(void **state)
 {
-	(void)state;
 	live_reset(&live);
 	live_reset(&other);
 	live_clear(&all);
 	return 0;
 }
 
-static void an_interval_is_taken_once(void **state)
+TEST(an_interval_is_taken_once, reset)
 {
-	(void)state;
 	assert_false(live_take(&live, &all));
 	add(&live, 1000, 500000000, 500000000, 10);
 	assert_true(live_ready(&live));
@@ -48,9 +46,8 @@ static void an_interval_is_taken_once(void **state)
 }
 
 /* The reader was late: nothing is lost, and the span tells of it. */
-static void what_was_not_taken_in_time_comes_with_the_next_one(void **state)
+TEST(what_was_not_taken_in_time_comes_with_the_next_one, reset)
 {
-	(void)state;
 	add(&live, 100, 1000000000, 1000000000, 10);
 	add(&live, 200, 1000000000, 2000000000, 20);
 	add(&live, 300, 1000000000, 3000000000, 30);
@@ -73,9 +70,8 @@ static void what_was_not_taken_in_time_comes_with_the_next_one(void **state)
 	assert_int_equal(all.ops, 1);
 }
 
-static void rates_of_threads_add_up(void **state)
+TEST(rates_of_threads_add_up, reset)
 {
-	(void)state;
 	add(&live, 1000, 1000000000, 1000000000, 10);
 	add(&other, 1000, 2000000000, 2000000000, 40);
 	assert_true(live_take(&live, &all));
@@ -85,15 +81,4 @@ static void rates_of_threads_add_up(void **state)
 	assert_int_equal(all.end_ns, 2000000000);
 	assert_int_equal(all.latency.count, 2000);
 	assert_int_equal(all.latency.max_ns, 40);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(an_interval_is_taken_once, reset),
-		cmocka_unit_test_setup(what_was_not_taken_in_time_comes_with_the_next_one, reset),
-		cmocka_unit_test_setup(rates_of_threads_add_up, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

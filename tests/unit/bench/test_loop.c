@@ -4,7 +4,6 @@
  * our own.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
@@ -26,7 +25,7 @@ static uint64_t qp_1_is_slow(uint32_t qp, uint64_t op)
 	return qp == 1 ? 100000 : 10000;
 }
 
-static void operations_are_counted_and_timed(void **state)
+TEST(operations_are_counted_and_timed)
 {
 	/* 10 us each, one after the other, for 1 ms: exactly 100 */
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
@@ -55,7 +54,7 @@ static void assert_percentile(double p, uint64_t exact_ns)
 }
 
 /* 1, 2, 3 ... 1000 us: all figures of an arithmetic series. */
-static void every_figure_is_exact(void **state)
+TEST(every_figure_is_exact)
 {
 	struct measure_cfg cfg = fake_setup(rising, 1, 500500000);
 	struct measured m;
@@ -76,7 +75,7 @@ static void every_figure_is_exact(void **state)
 		assert_true(fake_latency.buckets[histogram_index(us * 1000)] > 0);
 }
 
-static void a_stall_is_one_slow_sample(void **state)
+TEST(a_stall_is_one_slow_sample)
 {
 	struct measure_cfg cfg = fake_setup(stall, 1, 1000000000);
 	struct measured m;
@@ -92,7 +91,7 @@ static void a_stall_is_one_slow_sample(void **state)
 	assert_int_equal(m.late_ops, 0);
 }
 
-static void the_depth_is_kept_and_drained(void **state)
+TEST(the_depth_is_kept_and_drained)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
 	struct measured m;
@@ -105,7 +104,7 @@ static void the_depth_is_kept_and_drained(void **state)
 	assert_int_equal(m.ops, 800);
 }
 
-static void unsignalled_operations_are_counted_not_timed(void **state)
+TEST(unsignalled_operations_are_counted_not_timed)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
 	struct measured m;
@@ -120,7 +119,7 @@ static void unsignalled_operations_are_counted_not_timed(void **state)
 	assert_int_equal(fake_latency.max_ns, 10000);
 }
 
-static void a_batch_has_one_doorbell(void **state)
+TEST(a_batch_has_one_doorbell)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 32, 1000000);
 	struct measured m;
@@ -143,7 +142,7 @@ static uint64_t any_latency(uint32_t qp, uint64_t op)
 	return 1000 + op * 7919 % 5000;
 }
 
-static void a_batch_waits_for_room_for_all_of_it(void **state)
+TEST(a_batch_waits_for_room_for_all_of_it)
 {
 	static const uint32_t batches[][2] = {{2, 1}, {4, 2}, {8, 4}, {8, 8},
 					      {2, 8}, {4, 4}, {7, 1}};
@@ -167,7 +166,7 @@ static void a_batch_waits_for_room_for_all_of_it(void **state)
 	}
 }
 
-static void answered_operations_and_mixes_are_batched_too(void **state)
+TEST(answered_operations_and_mixes_are_batched_too)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
 	struct measured m;
@@ -191,7 +190,7 @@ static void answered_operations_and_mixes_are_batched_too(void **state)
 }
 
 /* 1.05 s of 10 us each: ten whole windows of 100 ms with 10,000 operations. */
-static void windows_are_counted(void **state)
+TEST(windows_are_counted)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1050000000);
 	struct measured m;
@@ -202,7 +201,7 @@ static void windows_are_counted(void **state)
 		assert_true(m.windows[i] > 9999 && m.windows[i] < 10001);
 }
 
-static void intervals_have_figures_of_their_own(void **state)
+TEST(intervals_have_figures_of_their_own)
 {
 	static struct histogram scratch;
 	struct measure_interval intervals[8];
@@ -232,7 +231,7 @@ static void intervals_have_figures_of_their_own(void **state)
 	assert_int_equal(fake_latency.max_ns, 100000000);
 }
 
-static void intervals_beyond_their_room_lose_no_samples(void **state)
+TEST(intervals_beyond_their_room_lose_no_samples)
 {
 	static struct histogram scratch;
 	struct measure_interval intervals[2];
@@ -248,7 +247,7 @@ static void intervals_beyond_their_room_lose_no_samples(void **state)
 	assert_int_equal(fake_latency.count, m.ops);
 }
 
-static void every_qp_keeps_its_depth(void **state)
+TEST(every_qp_keeps_its_depth)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
 	struct measured m;
@@ -263,7 +262,7 @@ static void every_qp_keeps_its_depth(void **state)
 	}
 }
 
-static void a_slow_qp_holds_no_other_one_up(void **state)
+TEST(a_slow_qp_holds_no_other_one_up)
 {
 	struct measure_cfg cfg = fake_setup(qp_1_is_slow, 1, 10000000);
 	struct measured m;
@@ -274,7 +273,7 @@ static void a_slow_qp_holds_no_other_one_up(void **state)
 	assert_int_equal(fake.qps[1].posted, 100);
 }
 
-static void a_mix_has_its_share_of_reads(void **state)
+TEST(a_mix_has_its_share_of_reads)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m, again;
@@ -303,7 +302,7 @@ static void a_mix_has_its_share_of_reads(void **state)
 	assert_int_equal(again.read_ops, m.read_ops);
 }
 
-static void a_mix_may_be_all_of_one_kind(void **state)
+TEST(a_mix_may_be_all_of_one_kind)
 {
 	for (uint32_t fraction = 0; fraction <= 1; fraction++) {
 		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
@@ -318,7 +317,7 @@ static void a_mix_may_be_all_of_one_kind(void **state)
 }
 
 /* The answer is the sample, whether its request completes before or after it. */
-static void an_answered_operation_ends_with_its_answer(void **state)
+TEST(an_answered_operation_ends_with_its_answer)
 {
 	static const uint64_t request_ns[] = {1000, 12000};
 
@@ -340,7 +339,7 @@ static void an_answered_operation_ends_with_its_answer(void **state)
 	}
 }
 
-static void a_wrong_answer_is_told(void **state)
+TEST(a_wrong_answer_is_told)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
 	struct measured m;
@@ -351,7 +350,7 @@ static void a_wrong_answer_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "it is not what was asked"));
 }
 
-static void an_answer_to_nothing_is_told(void **state)
+TEST(an_answer_to_nothing_is_told)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
 	struct measured m;
@@ -363,7 +362,7 @@ static void an_answer_to_nothing_is_told(void **state)
 }
 
 /* More arrive at once than one poll gives. */
-static void all_is_polled_before_it_waits(void **state)
+TEST(all_is_polled_before_it_waits)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 64, 1000000);
 	struct measured m;
@@ -374,7 +373,7 @@ static void all_is_polled_before_it_waits(void **state)
 	assert_int_equal(fake_latency.max_ns, 10000);
 }
 
-static void events_give_the_same_figures(void **state)
+TEST(events_give_the_same_figures)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
 	struct measured m;
@@ -389,7 +388,7 @@ static void events_give_the_same_figures(void **state)
 }
 
 /* Eight in flight on two queue pairs, and one arrives while a queue is armed again. */
-static void no_event_is_slept_through(void **state)
+TEST(no_event_is_slept_through)
 {
 	struct measure_cfg cfg = fake_setup(rising, 8, 20000000);
 	struct measured m;
@@ -403,7 +402,7 @@ static void no_event_is_slept_through(void **state)
 	assert_int_equal(fake.finished, fake.posted);
 }
 
-static void the_kind_of_flush_is_seen(void **state)
+TEST(the_kind_of_flush_is_seen)
 {
 	static const struct {
 		uint32_t depth;
@@ -428,7 +427,7 @@ static void the_kind_of_flush_is_seen(void **state)
 	}
 }
 
-static void the_kind_of_atomic_write_is_seen(void **state)
+TEST(the_kind_of_atomic_write_is_seen)
 {
 	static const struct {
 		uint32_t depth;
@@ -450,35 +449,4 @@ static void the_kind_of_atomic_write_is_seen(void **state)
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_int_equal(m.native_atomic_write, cases[i].native);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_are_counted_and_timed),
-		cmocka_unit_test(every_figure_is_exact),
-		cmocka_unit_test(a_stall_is_one_slow_sample),
-		cmocka_unit_test(the_depth_is_kept_and_drained),
-		cmocka_unit_test(unsignalled_operations_are_counted_not_timed),
-		cmocka_unit_test(a_batch_has_one_doorbell),
-		cmocka_unit_test(a_batch_waits_for_room_for_all_of_it),
-		cmocka_unit_test(answered_operations_and_mixes_are_batched_too),
-		cmocka_unit_test(windows_are_counted),
-		cmocka_unit_test(intervals_have_figures_of_their_own),
-		cmocka_unit_test(intervals_beyond_their_room_lose_no_samples),
-		cmocka_unit_test(every_qp_keeps_its_depth),
-		cmocka_unit_test(a_slow_qp_holds_no_other_one_up),
-		cmocka_unit_test(a_mix_has_its_share_of_reads),
-		cmocka_unit_test(a_mix_may_be_all_of_one_kind),
-		cmocka_unit_test(an_answered_operation_ends_with_its_answer),
-		cmocka_unit_test(a_wrong_answer_is_told),
-		cmocka_unit_test(an_answer_to_nothing_is_told),
-		cmocka_unit_test(all_is_polled_before_it_waits),
-		cmocka_unit_test(events_give_the_same_figures),
-		cmocka_unit_test(no_event_is_slept_through),
-		cmocka_unit_test(the_kind_of_flush_is_seen),
-		cmocka_unit_test(the_kind_of_atomic_write_is_seen),
-	};
-
-	return cmocka_run_group_tests_name("bench.measure", tests, NULL, NULL);
 }

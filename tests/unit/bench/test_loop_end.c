@@ -3,8 +3,6 @@
  * test_loop_end.c -- how a closed loop ends: in time, after its operations,
  * when it is told to, and when something fails.
  */
-#include <string.h>
-
 #include "common/base/cli.h"
 #include "common/base/failure.h"
 #include "fake_qps.h"
@@ -14,7 +12,7 @@ static uint64_t never(uint32_t qp, uint64_t op)
 	return op < 100 ? 1000 : FAKE_NEVER;
 }
 
-static void a_warm_up_waits_for_its_operations(void **state)
+TEST(a_warm_up_waits_for_its_operations)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
 	struct measured m;
@@ -32,7 +30,7 @@ static void a_warm_up_waits_for_its_operations(void **state)
 	assert_int_equal(m.ops, 400);
 }
 
-static void it_ends_after_so_many_operations(void **state)
+TEST(it_ends_after_so_many_operations)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
 	struct measured m;
@@ -48,7 +46,7 @@ static void it_ends_after_so_many_operations(void **state)
 	assert_false(m.interrupted);
 }
 
-static void the_last_operation_is_always_signalled(void **state)
+TEST(the_last_operation_is_always_signalled)
 {
 	/* wherever the signal comes, of a depth that is not a multiple */
 	for (uint64_t at = 0; at < 40; at++) {
@@ -65,7 +63,7 @@ static void the_last_operation_is_always_signalled(void **state)
 }
 
 /* Wherever the end comes, nothing is left that waits for another one, or has no completion. */
-static void a_batch_is_complete_at_the_end(void **state)
+TEST(a_batch_is_complete_at_the_end)
 {
 	static const uint32_t batches[][2] = {{4, 1}, {4, 4}, {8, 4}, {4, 8}};
 
@@ -84,7 +82,7 @@ static void a_batch_is_complete_at_the_end(void **state)
 	}
 }
 
-static void a_signal_ends_it_in_good_order(void **state)
+TEST(a_signal_ends_it_in_good_order)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -98,7 +96,7 @@ static void a_signal_ends_it_in_good_order(void **state)
 	assert_in_range(m.ops, 43, 450);
 }
 
-static void it_stops_when_it_is_told_to(void **state)
+TEST(it_stops_when_it_is_told_to)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -110,7 +108,7 @@ static void it_stops_when_it_is_told_to(void **state)
 	assert_in_range(m.ops, 43, 450);
 }
 
-static void a_failed_completion_names_its_status(void **state)
+TEST(a_failed_completion_names_its_status)
 {
 	/* whether or not it would have had a completion if it were good */
 	for (uint32_t every = 1; every <= 4; every++) {
@@ -126,7 +124,7 @@ static void a_failed_completion_names_its_status(void **state)
 	}
 }
 
-static void a_message_too_long_for_the_device_is_told(void **state)
+TEST(a_message_too_long_for_the_device_is_told)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -137,7 +135,7 @@ static void a_message_too_long_for_the_device_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "more than the RDMA device takes"));
 }
 
-static void a_failed_post_is_told(void **state)
+TEST(a_failed_post_is_told)
 {
 	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -148,7 +146,7 @@ static void a_failed_post_is_told(void **state)
 }
 
 /* Once is enough: a completion may be gone. */
-static void a_failed_poll_is_told(void **state)
+TEST(a_failed_poll_is_told)
 {
 	for (uint32_t depth = 1; depth <= 4; depth += 3) {
 		struct measure_cfg cfg = fake_setup(fake_ten_us, depth, 1000000000);
@@ -160,7 +158,7 @@ static void a_failed_poll_is_told(void **state)
 	}
 }
 
-static void a_peer_that_went_is_noticed(void **state)
+TEST(a_peer_that_went_is_noticed)
 {
 	struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
 	struct measured m;
@@ -173,7 +171,7 @@ static void a_peer_that_went_is_noticed(void **state)
 	assert_in_range(fake.now_ns, fake.begin_ns + 100000000, fake.begin_ns + 110000000);
 }
 
-static void a_silent_device_is_given_up(void **state)
+TEST(a_silent_device_is_given_up)
 {
 	for (int completion = 0; completion < BENCH_COMPLETIONS; completion++) {
 		struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
@@ -186,24 +184,4 @@ static void a_silent_device_is_given_up(void **state)
 		assert_in_range(fake.now_ns, fake.begin_ns + 10000000000,
 				fake.begin_ns + 10210000000);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_warm_up_waits_for_its_operations),
-		cmocka_unit_test(it_ends_after_so_many_operations),
-		cmocka_unit_test(the_last_operation_is_always_signalled),
-		cmocka_unit_test(a_batch_is_complete_at_the_end),
-		cmocka_unit_test(a_signal_ends_it_in_good_order),
-		cmocka_unit_test(it_stops_when_it_is_told_to),
-		cmocka_unit_test(a_failed_completion_names_its_status),
-		cmocka_unit_test(a_message_too_long_for_the_device_is_told),
-		cmocka_unit_test(a_failed_post_is_told),
-		cmocka_unit_test(a_failed_poll_is_told),
-		cmocka_unit_test(a_peer_that_went_is_noticed),
-		cmocka_unit_test(a_silent_device_is_given_up),
-	};
-
-	return cmocka_run_group_tests_name("bench.measure_end", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * test_loop_intervals.c -- the intervals of a measurement, with a time and
  * completions of our own: they cover all of it, however many there are, and are shown.
  */
-#include <string.h>
-
 #include "fake_qps.h"
 
 #define ROOM	    6
@@ -36,12 +34,11 @@ static uint64_t ops_of(uint32_t used)
 	return ops;
 }
 
-static void as_many_as_fit_are_kept_as_they_are(void **state)
+TEST(as_many_as_fit_are_kept_as_they_are)
 {
 	struct measure_cfg cfg = setup(ROOM * INTERVAL_NS);
 	struct measured m;
 
-	(void)state;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.intervals_used, ROOM);
 	assert_int_equal(m.interval_parts, 1);
@@ -53,7 +50,7 @@ static void as_many_as_fit_are_kept_as_they_are(void **state)
 }
 
 /* 7 are pairs: 1+2, 3+4, 5+6, and the 7th alone; 13 are fours. */
-static void more_than_fit_become_longer(void **state)
+TEST(more_than_fit_become_longer)
 {
 	static const struct {
 		uint64_t count;
@@ -61,7 +58,6 @@ static void more_than_fit_become_longer(void **state)
 	} cases[] = {{7, 4, 2}, {12, 6, 2}, {13, 4, 4}, {25, 4, 8}, {100, 4, 32}};
 	struct measured m;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct measure_cfg cfg = setup(cases[i].count * INTERVAL_NS);
 
@@ -83,12 +79,11 @@ static uint64_t stall(uint32_t qp, uint64_t op)
 }
 
 /* The 5,000th begins at 50 ms and ends at 351: nothing completes in the second and the third. */
-static void nothing_is_in_the_intervals_of_a_stall(void **state)
+TEST(nothing_is_in_the_intervals_of_a_stall)
 {
 	struct measure_cfg cfg = setup(5 * INTERVAL_NS);
 	struct measured m;
 
-	(void)state;
 	fake.latency_ns = stall;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.intervals_used, 5);
@@ -103,13 +98,12 @@ static void nothing_is_in_the_intervals_of_a_stall(void **state)
 	assert_int_equal(ops_of(5), m.ops);
 }
 
-static void thinning_makes_one_of_two(void **state)
+TEST(thinning_makes_one_of_two)
 {
 	struct measure_interval some[] = {
 		{10, 1, 64, true, 5, 6, 7}, {20, 2, 64, true, 5, 6, 9}, {30, 4, 64, true, 5, 6, 8}};
 	uint32_t used = 3;
 
-	(void)state;
 	measure_intervals_thin(some, &used);
 	assert_int_equal(used, 2);
 	assert_int_equal(some[0].t_ns, 20);
@@ -120,13 +114,12 @@ static void thinning_makes_one_of_two(void **state)
 	assert_true(some[1].percentiles_known);
 }
 
-static void what_is_shown_is_in_the_result_as_well(void **state)
+TEST(what_is_shown_is_in_the_result_as_well)
 {
 	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
 	static struct live_snapshot all;
 	struct measured m;
 
-	(void)state;
 	cfg.live = &live;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	live_clear(&all);
@@ -138,12 +131,11 @@ static void what_is_shown_is_in_the_result_as_well(void **state)
 }
 
 /* An open loop shows the responses: they have the wait for their turn as well. */
-static void an_open_loop_shows_responses(void **state)
+TEST(an_open_loop_shows_responses)
 {
 	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
 	struct measured m;
 
-	(void)state;
 	cfg.limit_ns = 2 * cfg.duration_ns;
 	cfg.period_ns = 20000;
 	cfg.response = &fake_response;
@@ -158,31 +150,15 @@ static void an_open_loop_shows_responses(void **state)
 }
 
 /* Until it is stopped; a year of steps of 10 us would take too long here. */
-static void without_an_end_it_goes_on_until_it_is_stopped(void **state)
+TEST(without_an_end_it_goes_on_until_it_is_stopped)
 {
 	struct measure_cfg cfg = setup(MEASURE_ENDLESS_NS);
 	struct measured m;
 
-	(void)state;
 	fake.stop_at = 300000;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);
 	assert_in_range(m.ops, 300000, 300200);
 	assert_int_equal(ops_of(m.intervals_used) <= m.ops, true);
 	assert_true(m.intervals_used <= ROOM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_many_as_fit_are_kept_as_they_are),
-		cmocka_unit_test(more_than_fit_become_longer),
-		cmocka_unit_test(nothing_is_in_the_intervals_of_a_stall),
-		cmocka_unit_test(thinning_makes_one_of_two),
-		cmocka_unit_test(what_is_shown_is_in_the_result_as_well),
-		cmocka_unit_test(an_open_loop_shows_responses),
-		cmocka_unit_test(without_an_end_it_goes_on_until_it_is_stopped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

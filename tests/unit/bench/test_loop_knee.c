@@ -38,11 +38,10 @@ static enum knee_verdict measure(uint64_t rate, uint32_t depth)
 	return kept ? KNEE_KEPT : KNEE_MISSED;
 }
 
-static void the_knee_is_depth_by_service_time(void **state)
+TEST(the_knee_is_depth_by_service_time)
 {
 	static const uint32_t depths[] = {1, 2, 4};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		struct knee knee = {.low = 1000, .high = 100000};
 		const double wanted = depths[i] * 1e9 / SERVICE_NS;
@@ -66,13 +65,4 @@ static void the_knee_is_depth_by_service_time(void **state)
 		assert_in_range(kept, wanted * 0.97, wanted * 1.03);
 		assert_in_range(missed, wanted * 0.97, wanted * 1.03);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_knee_is_depth_by_service_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
  * of our own: the plan never moves, whatever the queue pairs do.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
@@ -52,7 +51,7 @@ static uint64_t beyond(const struct histogram *h, uint64_t ns)
 	return count;
 }
 
-static void operations_begin_as_planned(void **state)
+TEST(operations_begin_as_planned)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -69,7 +68,7 @@ static void operations_begin_as_planned(void **state)
 }
 
 /* What is due at the very end is not of it. */
-static void as_many_are_planned_as_the_rate_says(void **state)
+TEST(as_many_are_planned_as_the_rate_says)
 {
 	static const double rates[] = {1000, 3000, 7777, 9999, 10000};
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
@@ -89,7 +88,7 @@ static void as_many_are_planned_as_the_rate_says(void **state)
  * 100 ms - j x 100 us + (j - 1) x 10 us, which is more than a period until
  * j = 1109, and is caught up with at j = 1111.
  */
-static void a_stall_makes_all_who_had_to_wait_late(void **state)
+TEST(a_stall_makes_all_who_had_to_wait_late)
 {
 	struct measure_cfg cfg = setup(stall, 1, 1000000000);
 	struct measured m;
@@ -111,7 +110,7 @@ static void a_stall_makes_all_who_had_to_wait_late(void **state)
  * From then on 32 begin each 10 us, the j-th 100 ms + (j - 32) / 32 x 10 us
  * after the stalled one: more than a period after its plan until j = 1001.
  */
-static void a_deep_queue_lets_as_many_begin_in_time(void **state)
+TEST(a_deep_queue_lets_as_many_begin_in_time)
 {
 	struct measure_cfg cfg = setup(stall, 32, 1000000000);
 	struct measured m;
@@ -123,7 +122,7 @@ static void a_deep_queue_lets_as_many_begin_in_time(void **state)
 	assert_in_range(fake_response.max_ns, 100000000, 100000000 + 3 * STEP_NS);
 }
 
-static void what_was_planned_is_posted_after_the_end(void **state)
+TEST(what_was_planned_is_posted_after_the_end)
 {
 	/* the stall is in the last 100 ms of the plan */
 	struct measure_cfg cfg = setup(stall, 1, 301000000);
@@ -136,7 +135,7 @@ static void what_was_planned_is_posted_after_the_end(void **state)
 	assert_in_range(m.elapsed_ns, 400090000, 400090000 + 3 * STEP_NS);
 }
 
-static void more_than_can_be_done_is_cut_off(void **state)
+TEST(more_than_can_be_done_is_cut_off)
 {
 	/* a quarter of the rate: 1000 planned in 100 ms, 500 done within 200 ms */
 	struct measure_cfg cfg = setup(longer_than_the_period, 1, 100000000);
@@ -175,7 +174,7 @@ static struct measure_cfg four_times_the_rate(uint64_t limit_ns)
 	return cfg;
 }
 
-static void a_plan_that_is_done_whole_has_all_its_quantiles(void **state)
+TEST(a_plan_that_is_done_whole_has_all_its_quantiles)
 {
 	struct measure_cfg cfg = four_times_the_rate(250000000);
 	struct measured m;
@@ -189,7 +188,7 @@ static void a_plan_that_is_done_whole_has_all_its_quantiles(void **state)
 }
 
 /* At 100 ms half of them have begun: beyond the median nothing is known. */
-static void what_was_never_begun_lies_beyond_what_was_measured(void **state)
+TEST(what_was_never_begun_lies_beyond_what_was_measured)
 {
 	struct measure_cfg cfg = four_times_the_rate(101000000);
 	struct measured m;
@@ -210,7 +209,7 @@ static void what_was_never_begun_lies_beyond_what_was_measured(void **state)
 	json_decref(latency);
 }
 
-static void qps_take_turns(void **state)
+TEST(qps_take_turns)
 {
 	struct measure_cfg cfg = setup(longer_than_the_period, 4, 100000000);
 	struct measured m;
@@ -224,7 +223,7 @@ static void qps_take_turns(void **state)
 	assert_int_equal(cfg.qps[0].touched, 500);
 }
 
-static void the_plan_may_begin_later(void **state)
+TEST(the_plan_may_begin_later)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
 	struct measured m;
@@ -237,7 +236,7 @@ static void the_plan_may_begin_later(void **state)
 	assert_in_range(fake.now_ns, fake.begin_ns + 60000, fake.begin_ns + 60000 + 4 * STEP_NS);
 }
 
-static void nothing_is_planned_after_the_end(void **state)
+TEST(nothing_is_planned_after_the_end)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 1, PERIOD_NS / 2);
 	struct measured m;
@@ -247,7 +246,7 @@ static void nothing_is_planned_after_the_end(void **state)
 	assert_int_equal(m.ops, 0);
 }
 
-static void it_ends_after_so_many_operations(void **state)
+TEST(it_ends_after_so_many_operations)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 4, UINT64_MAX);
 	struct measured m;
@@ -260,7 +259,7 @@ static void it_ends_after_so_many_operations(void **state)
 	assert_int_equal(fake.qps[0].posted, 51);
 }
 
-static void a_warm_up_waits_for_its_operations(void **state)
+TEST(a_warm_up_waits_for_its_operations)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
 	struct measured m;
@@ -270,7 +269,7 @@ static void a_warm_up_waits_for_its_operations(void **state)
 	assert_int_equal(m.ops, 150);
 }
 
-static void events_keep_the_plan(void **state)
+TEST(events_keep_the_plan)
 {
 	struct measure_cfg cfg = setup(stall, 1, 1000000000);
 	struct measured m;
@@ -285,7 +284,7 @@ static void events_keep_the_plan(void **state)
 	assert_true(fake.waits > 1000);
 }
 
-static void answers_are_timed_from_the_plan_too(void **state)
+TEST(answers_are_timed_from_the_plan_too)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 2, 100000000);
 	struct measured m;
@@ -298,7 +297,7 @@ static void answers_are_timed_from_the_plan_too(void **state)
 	assert_int_equal(m.late_ops, 0);
 }
 
-static void a_signal_ends_it_in_good_order(void **state)
+TEST(a_signal_ends_it_in_good_order)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
 	struct measured m;
@@ -312,7 +311,7 @@ static void a_signal_ends_it_in_good_order(void **state)
 }
 
 /* At one operation a minute nothing completes for long, and nothing is wrong. */
-static void a_slow_plan_is_no_silent_device(void **state)
+TEST(a_slow_plan_is_no_silent_device)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 1, 90000000000);
 	struct measured m;
@@ -323,7 +322,7 @@ static void a_slow_plan_is_no_silent_device(void **state)
 	assert_int_equal(m.ops, 2);
 }
 
-static void a_silent_device_is_given_up(void **state)
+TEST(a_silent_device_is_given_up)
 {
 	struct measure_cfg cfg = setup(never, 4, 100000000000);
 	struct measured m;
@@ -338,7 +337,7 @@ static void a_silent_device_is_given_up(void **state)
  * part of the time that it is busy (Pollaczek and Khinchine, of fixed service). Here no
  * machine disturbs it: only the number of arrivals, and the step of the time, do.
  */
-static void waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue(void **state)
+TEST(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue)
 {
 	static const double busy[] = {0.3, 0.5, 0.7};
 
@@ -361,7 +360,7 @@ static void waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue(void **state)
 }
 
 /* The i-th of a burst waits for those before it: 0, 10, ... 90 us. */
-static void those_of_a_burst_wait_for_each_other(void **state)
+TEST(those_of_a_burst_wait_for_each_other)
 {
 	struct measure_cfg cfg = setup(fake_ten_us, 1, 1000000000);
 	struct measured m;
@@ -372,32 +371,4 @@ static void those_of_a_burst_wait_for_each_other(void **state)
 	assert_int_equal(m.ops, 10000);
 	wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);
 	assert_in_range(wait_ns, 45000, 45000 + 10 * STEP_NS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_begin_as_planned),
-		cmocka_unit_test(as_many_are_planned_as_the_rate_says),
-		cmocka_unit_test(a_stall_makes_all_who_had_to_wait_late),
-		cmocka_unit_test(a_deep_queue_lets_as_many_begin_in_time),
-		cmocka_unit_test(what_was_planned_is_posted_after_the_end),
-		cmocka_unit_test(more_than_can_be_done_is_cut_off),
-		cmocka_unit_test(a_plan_that_is_done_whole_has_all_its_quantiles),
-		cmocka_unit_test(what_was_never_begun_lies_beyond_what_was_measured),
-		cmocka_unit_test(qps_take_turns),
-		cmocka_unit_test(the_plan_may_begin_later),
-		cmocka_unit_test(nothing_is_planned_after_the_end),
-		cmocka_unit_test(it_ends_after_so_many_operations),
-		cmocka_unit_test(a_warm_up_waits_for_its_operations),
-		cmocka_unit_test(events_keep_the_plan),
-		cmocka_unit_test(answers_are_timed_from_the_plan_too),
-		cmocka_unit_test(a_signal_ends_it_in_good_order),
-		cmocka_unit_test(a_slow_plan_is_no_silent_device),
-		cmocka_unit_test(a_silent_device_is_given_up),
-		cmocka_unit_test(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue),
-		cmocka_unit_test(those_of_a_burst_wait_for_each_other),
-	};
-
-	return cmocka_run_group_tests_name("bench.measure_open", tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
  * made by hand so that every sum is known.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "made_repeat.h"
@@ -70,7 +69,7 @@ static json_t *merged_two(void)
 			   NULL);
 }
 
-static void repeats_are_added(void **state)
+TEST(repeats_are_added)
 {
 	json_t *document = merged_two();
 	const json_t *point = path_get(document, "points/id=p0000");
@@ -83,7 +82,7 @@ static void repeats_are_added(void **state)
 	json_decref(document);
 }
 
-static void the_summary_is_of_all(void **state)
+TEST(the_summary_is_of_all)
 {
 	json_t *document = merged_two();
 	const json_t *summary = path_get(document, "points/id=p0000/summary");
@@ -97,7 +96,7 @@ static void the_summary_is_of_all(void **state)
 	json_decref(document);
 }
 
-static void threads_are_of_their_ranks(void **state)
+TEST(threads_are_of_their_ranks)
 {
 	json_t *document = merged_two();
 
@@ -108,7 +107,7 @@ static void threads_are_of_their_ranks(void **state)
 	json_decref(document);
 }
 
-static void every_rank_keeps_its_own(void **state)
+TEST(every_rank_keeps_its_own)
 {
 	json_t *document = merged_two();
 	const json_t *own = path_get(
@@ -122,7 +121,7 @@ static void every_rank_keeps_its_own(void **state)
 	json_decref(document);
 }
 
-static void a_rank_that_serves_has_its_environment_from_its_client(void **state)
+TEST(a_rank_that_serves_has_its_environment_from_its_client)
 {
 	json_t *document = merged_two();
 
@@ -133,7 +132,7 @@ static void a_rank_that_serves_has_its_environment_from_its_client(void **state)
 	json_decref(document);
 }
 
-static void a_repeat_that_one_lacks_is_left_out(void **state)
+TEST(a_repeat_that_one_lacks_is_left_out)
 {
 	static const size_t first[] = {1000, 3000}, second[] = {500};
 	json_t *document = merged_with(
@@ -143,7 +142,7 @@ static void a_repeat_that_one_lacks_is_left_out(void **state)
 	json_decref(document);
 }
 
-static void a_point_without_common_repeats_is_left_out(void **state)
+TEST(a_point_without_common_repeats_is_left_out)
 {
 	static const size_t first[] = {1000};
 	json_t *document =
@@ -153,7 +152,7 @@ static void a_point_without_common_repeats_is_left_out(void **state)
 	json_decref(document);
 }
 
-static void gates_are_for_the_sum(void **state)
+TEST(gates_are_for_the_sum)
 {
 	static const size_t ops[] = {1000};
 	json_t *handed = handed_in(document_of(100, ops, 1), document_of(300, ops, 1)), *document;
@@ -172,7 +171,7 @@ static void gates_are_for_the_sum(void **state)
 }
 
 /* One client's memory was not compared, the other's was wrong: that is more. */
-static void the_worst_client_gives_the_exit_code(void **state)
+TEST(the_worst_client_gives_the_exit_code)
 {
 	static const size_t ops[] = {1000};
 	static const int codes[][3] = {{0, 0, 0}, {0, 3, 3}, {3, 0, 3}, {3, 1, 1}, {1, 0, 1}};
@@ -223,7 +222,7 @@ static json_t *document_with(enum bench_persist persist, bool native, const char
 	return document;
 }
 
-static void what_ranks_did_differently_is_in_no_word_of_the_point(void **state)
+TEST(what_ranks_did_differently_is_in_no_word_of_the_point)
 {
 	json_t *document =
 		merged_with(handed_in(document_with(BENCH_APM, false, "write_flush"),
@@ -238,7 +237,7 @@ static void what_ranks_did_differently_is_in_no_word_of_the_point(void **state)
 	json_decref(document);
 }
 
-static void what_ranks_persisted_differently_has_no_common_figure(void **state)
+TEST(what_ranks_persisted_differently_has_no_common_figure)
 {
 	json_t *handed = handed_in(document_with(BENCH_APM, false, "write_flush"),
 				   document_with(BENCH_GPSPM, false, "gpspm_rtt"));
@@ -256,7 +255,7 @@ static void what_ranks_persisted_differently_has_no_common_figure(void **state)
 }
 
 /* 6,000 samples of a client are too few for p99.9, and 12,000 are enough. */
-static void what_all_have_samples_for_is_known(void **state)
+TEST(what_all_have_samples_for_is_known)
 {
 	static const size_t ops[] = {6000};
 	json_t *first = document_of(100, ops, 1), *second = document_of(100, ops, 1), *document;
@@ -272,7 +271,7 @@ static void what_all_have_samples_for_is_known(void **state)
 	json_decref(document);
 }
 
-static void what_all_have_too_few_samples_for_is_said_of_all(void **state)
+TEST(what_all_have_too_few_samples_for_is_said_of_all)
 {
 	static const size_t ops[] = {400};
 	json_t *document =
@@ -290,7 +289,7 @@ static void warn(json_t *document, const char *text)
 }
 
 /* The figures differ, and one text stands for both; a second one of a client is not lost. */
-static void a_kind_of_warning_appears_once(void **state)
+TEST(a_kind_of_warning_appears_once)
 {
 	static const size_t ops[] = {10000};
 	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
@@ -311,7 +310,7 @@ static void a_kind_of_warning_appears_once(void **state)
 	json_decref(document);
 }
 
-static void what_all_warn_of_is_said_once(void **state)
+TEST(what_all_warn_of_is_said_once)
 {
 	static const size_t ops[] = {10000};
 	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
@@ -328,7 +327,7 @@ static void what_all_warn_of_is_said_once(void **state)
 	json_decref(document);
 }
 
-static void without_a_client_there_is_no_document(void **state)
+TEST(without_a_client_there_is_no_document)
 {
 	json_t *handed = json_pack("[{s:i, s:s, s:[]}]", "rank", 0, "host_name", "a", "measured");
 
@@ -336,7 +335,7 @@ static void without_a_client_there_is_no_document(void **state)
 	json_decref(handed);
 }
 
-static void pairs_are_even_and_odd(void **state)
+TEST(pairs_are_even_and_odd)
 {
 	assert_true(shape_measures(SHAPE_PAIRS, 2, 3));
 	assert_false(shape_measures(SHAPE_PAIRS, 1, 2));
@@ -350,7 +349,7 @@ static void pairs_are_even_and_odd(void **state)
 	assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 }
 
-static void all_measure_all_others(void **state)
+TEST(all_measure_all_others)
 {
 	for (int rank = 0; rank < 4; rank++) {
 		assert_true(shape_serves(SHAPE_ALL_TO_ALL, rank));
@@ -360,36 +359,9 @@ static void all_measure_all_others(void **state)
 	assert_int_not_equal(shape_check(SHAPE_ALL_TO_ALL, 1), 0);
 }
 
-static void clients_of_one_server_serve_nobody(void **state)
+TEST(clients_of_one_server_serve_nobody)
 {
 	assert_false(shape_serves(SHAPE_CLIENT, 1));
 	assert_int_equal(shape_clients(SHAPE_CLIENT, 1, 4), 1);
 	assert_int_equal(shape_check(SHAPE_CLIENT, 1), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(repeats_are_added),
-		cmocka_unit_test(the_summary_is_of_all),
-		cmocka_unit_test(threads_are_of_their_ranks),
-		cmocka_unit_test(every_rank_keeps_its_own),
-		cmocka_unit_test(a_rank_that_serves_has_its_environment_from_its_client),
-		cmocka_unit_test(a_repeat_that_one_lacks_is_left_out),
-		cmocka_unit_test(a_point_without_common_repeats_is_left_out),
-		cmocka_unit_test(gates_are_for_the_sum),
-		cmocka_unit_test(the_worst_client_gives_the_exit_code),
-		cmocka_unit_test(what_ranks_did_differently_is_in_no_word_of_the_point),
-		cmocka_unit_test(what_ranks_persisted_differently_has_no_common_figure),
-		cmocka_unit_test(what_all_have_samples_for_is_known),
-		cmocka_unit_test(what_all_have_too_few_samples_for_is_said_of_all),
-		cmocka_unit_test(what_all_warn_of_is_said_once),
-		cmocka_unit_test(a_kind_of_warning_appears_once),
-		cmocka_unit_test(without_a_client_there_is_no_document),
-		cmocka_unit_test(pairs_are_even_and_odd),
-		cmocka_unit_test(all_measure_all_others),
-		cmocka_unit_test(clients_of_one_server_serve_nobody),
-	};
-
-	return cmocka_run_group_tests_name("bench.ranks", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * test_merge_itself.c -- a result that is merged with itself has all that it had: no key is
  * forgotten, and none that was known becomes unknown.
  */
-#include <string.h>
-
 #include "made_document.h"
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
@@ -89,7 +87,7 @@ static void expect_keys(const json_t *one, const json_t *other, const char *path
 		expect_keys(value, json_array_get(other, index), path);
 }
 
-static void a_result_merged_with_itself_has_every_key(void **state)
+TEST(a_result_merged_with_itself_has_every_key, document_setup, document_teardown)
 {
 	json_t *document, *handed, *merged;
 
@@ -110,14 +108,4 @@ static void a_result_merged_with_itself_has_every_key(void **state)
 	assert_true(json_is_true(path_get(merged, "points/id=p0000/warmup/steady")));
 	json_decref(merged);
 	json_decref(document);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_result_merged_with_itself_has_every_key,
-						document_setup, document_teardown),
-	};
-
-	return cmocka_run_group_tests_name("bench.merge_itself", tests, NULL, NULL);
 }

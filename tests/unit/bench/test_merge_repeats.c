@@ -2,8 +2,6 @@
 /*
  * test_merge_repeats.c -- one repeat from those of several clients.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_repeats.h"
 
@@ -19,7 +17,7 @@ static json_t *merged(json_t *first, json_t *second)
 	return one;
 }
 
-static void operations_are_added_and_the_longest_counts(void **state)
+TEST(operations_are_added_and_the_longest_counts)
 {
 	struct repeat a = made_repeat(100, 1000), b = made_repeat(200, 3000);
 	json_t *one;
@@ -38,7 +36,7 @@ static void operations_are_added_and_the_longest_counts(void **state)
 	json_decref(one);
 }
 
-static void what_clients_did_differently_is_unknown(void **state)
+TEST(what_clients_did_differently_is_unknown)
 {
 	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2), c = made_repeat(100, 2),
 		      d = made_repeat(100, 2);
@@ -55,7 +53,7 @@ static void what_clients_did_differently_is_unknown(void **state)
 }
 
 /* The same for all that the options may leave open. */
-static void no_client_speaks_for_another(void **state)
+TEST(no_client_speaks_for_another)
 {
 	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2);
 	json_t *one;
@@ -79,7 +77,7 @@ static void no_client_speaks_for_another(void **state)
 	json_decref(one);
 }
 
-static void a_warm_up_is_as_good_as_the_worst_of_them(void **state)
+TEST(a_warm_up_is_as_good_as_the_worst_of_them)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 10);
 	json_t *one;
@@ -94,7 +92,7 @@ static void a_warm_up_is_as_good_as_the_worst_of_them(void **state)
 	json_decref(one);
 }
 
-static void intervals_are_added_one_by_one(void **state)
+TEST(intervals_are_added_one_by_one)
 {
 	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
 	json_t *one;
@@ -113,7 +111,7 @@ static void intervals_are_added_one_by_one(void **state)
 	json_decref(one);
 }
 
-static void threads_are_of_their_ranks(void **state)
+TEST(threads_are_of_their_ranks)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
 	json_t *one = merged(made_json(&a), made_json(&b));
@@ -124,7 +122,7 @@ static void threads_are_of_their_ranks(void **state)
 	json_decref(one);
 }
 
-static void what_one_does_not_know_none_knows(void **state)
+TEST(what_one_does_not_know_none_knows)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
 	json_t *one;
@@ -141,7 +139,7 @@ static void what_one_does_not_know_none_knows(void **state)
 	json_decref(one);
 }
 
-static void all_servers_verified(void **state)
+TEST(all_servers_verified)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
 	json_t *one;
@@ -158,7 +156,7 @@ static void all_servers_verified(void **state)
 	json_decref(one);
 }
 
-static void the_busiest_host_tells_of_others(void **state)
+TEST(the_busiest_host_tells_of_others)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20), c = made_repeat(100, 5);
 	json_t *one;
@@ -182,7 +180,7 @@ static void the_busiest_host_tells_of_others(void **state)
 	json_decref(one);
 }
 
-static void the_quota_that_stopped_longest_is_that_of_all(void **state)
+TEST(the_quota_that_stopped_longest_is_that_of_all)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20), c = made_repeat(100, 5),
 		      d = made_repeat(100, 5);
@@ -202,7 +200,7 @@ static void the_quota_that_stopped_longest_is_that_of_all(void **state)
 	json_decref(one);
 }
 
-static void one_that_was_stopped_leaves_it_incomplete(void **state)
+TEST(one_that_was_stopped_leaves_it_incomplete)
 {
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
 	json_t *one;
@@ -213,7 +211,7 @@ static void one_that_was_stopped_leaves_it_incomplete(void **state)
 	json_decref(one);
 }
 
-static void steps_and_lateness_are_merged(void **state)
+TEST(steps_and_lateness_are_merged)
 {
 	static const uint64_t samples[] = {10, 20};
 	struct repeat sides[2] = {made_repeat(100, 2), made_repeat(100, 2)};
@@ -233,7 +231,7 @@ static void steps_and_lateness_are_merged(void **state)
 	json_decref(one);
 }
 
-static void of_one_client_it_is_that_one(void **state)
+TEST(of_one_client_it_is_that_one)
 {
 	struct repeat a = made_repeat(100, 10);
 	json_t *alone = made_json(&a), *one;
@@ -246,25 +244,4 @@ static void of_one_client_it_is_that_one(void **state)
 	assert_null(merge_repeats(list, 0));
 	json_decref(one);
 	json_decref(alone);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_are_added_and_the_longest_counts),
-		cmocka_unit_test(what_clients_did_differently_is_unknown),
-		cmocka_unit_test(no_client_speaks_for_another),
-		cmocka_unit_test(a_warm_up_is_as_good_as_the_worst_of_them),
-		cmocka_unit_test(intervals_are_added_one_by_one),
-		cmocka_unit_test(threads_are_of_their_ranks),
-		cmocka_unit_test(what_one_does_not_know_none_knows),
-		cmocka_unit_test(all_servers_verified),
-		cmocka_unit_test(the_busiest_host_tells_of_others),
-		cmocka_unit_test(the_quota_that_stopped_longest_is_that_of_all),
-		cmocka_unit_test(one_that_was_stopped_leaves_it_incomplete),
-		cmocka_unit_test(steps_and_lateness_are_merged),
-		cmocka_unit_test(of_one_client_it_is_that_one),
-	};
-
-	return cmocka_run_group_tests_name("bench.merge", tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /*
  * test_message.c -- the control messages against good and hostile bytes.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/message.h"
@@ -95,7 +92,7 @@ static void refused(const struct message *m)
 	assert_int_equal(message_decode(wire, message_encode(m, wire), &got), -EPROTO);
 }
 
-static void a_hello_comes_back(void **state)
+TEST(a_hello_comes_back)
 {
 	struct message m = {.type = MESSAGE_HELLO}, got;
 
@@ -104,7 +101,7 @@ static void a_hello_comes_back(void **state)
 	assert_memory_equal(got.hello.run_id, m.hello.run_id, sizeof(m.hello.run_id));
 }
 
-static void a_begin_comes_back(void **state)
+TEST(a_begin_comes_back)
 {
 	struct message m = begin(), got = through(&m);
 
@@ -114,7 +111,7 @@ static void a_begin_comes_back(void **state)
 	assert_same(&got, &m);
 }
 
-static void parameters_out_of_range_are_refused(void **state)
+TEST(parameters_out_of_range_are_refused)
 {
 	struct message bad[23];
 	size_t i = 0;
@@ -152,7 +149,7 @@ static void parameters_out_of_range_are_refused(void **state)
 		refused(&bad[i]);
 }
 
-static void limits_out_of_range_are_refused(void **state)
+TEST(limits_out_of_range_are_refused)
 {
 	struct message bad[5];
 
@@ -167,7 +164,7 @@ static void limits_out_of_range_are_refused(void **state)
 		refused(&bad[i]);
 }
 
-static void client_memory_is_described_exactly_where_it_is_used(void **state)
+TEST(client_memory_is_described_exactly_where_it_is_used)
 {
 	struct message bad[6] = {begin(),	  bidirectional(), bidirectional(),
 				 bidirectional(), bidirectional(), bidirectional()};
@@ -182,7 +179,7 @@ static void client_memory_is_described_exactly_where_it_is_used(void **state)
 		refused(&bad[i]);
 }
 
-static void a_message_is_as_long_as_it_says(void **state)
+TEST(a_message_is_as_long_as_it_says)
 {
 	struct message m = begin(), got;
 	uint8_t bytes[MESSAGE_MAX + 8] = {0};
@@ -197,7 +194,7 @@ static void a_message_is_as_long_as_it_says(void **state)
 }
 
 /* A later release may append fields. */
-static void a_tail_is_ignored(void **state)
+TEST(a_tail_is_ignored)
 {
 	struct message m = begin(), got;
 	size_t len = message_encode(&m, wire) + 4;
@@ -208,7 +205,7 @@ static void a_tail_is_ignored(void **state)
 }
 
 /* The numbers of a connection that only one side sets stay there. */
-static void a_begin_has_what_both_sides_set(void **state)
+TEST(a_begin_has_what_both_sides_set)
 {
 	struct message m = begin(), got, expected = begin();
 
@@ -219,7 +216,7 @@ static void a_begin_has_what_both_sides_set(void **state)
 	assert_memory_equal(&got.begin.knobs, &expected.begin.knobs, sizeof(got.begin.knobs));
 }
 
-static void numbers_of_a_connection_out_of_range_are_refused(void **state)
+TEST(numbers_of_a_connection_out_of_range_are_refused)
 {
 	struct message m;
 
@@ -232,7 +229,7 @@ static void numbers_of_a_connection_out_of_range_are_refused(void **state)
 }
 
 /* It ends before the numbers of a connection. */
-static void a_client_without_knobs_is_understood(void **state)
+TEST(a_client_without_knobs_is_understood)
 {
 	const struct connection_knobs none = CONNECTION_KNOBS_NONE;
 	struct message m = begin(), got;
@@ -247,7 +244,7 @@ static void a_client_without_knobs_is_understood(void **state)
 }
 
 /* It ends before the batch. */
-static void a_client_without_batches_is_understood(void **state)
+TEST(a_client_without_batches_is_understood)
 {
 	struct message m = begin(), got;
 	size_t len = message_encode(&m, wire) - 16;
@@ -260,7 +257,7 @@ static void a_client_without_batches_is_understood(void **state)
 	assert_same(&got, &m);
 }
 
-static void another_version_and_type_are_told_apart(void **state)
+TEST(another_version_and_type_are_told_apart)
 {
 	struct message m = begin(), got;
 	size_t len = message_encode(&m, wire);
@@ -272,7 +269,7 @@ static void another_version_and_type_are_told_apart(void **state)
 	assert_int_equal(message_decode(wire, len, &got), -EPROTO);
 }
 
-static void a_welcome_comes_back(void **state)
+TEST(a_welcome_comes_back)
 {
 	struct message m = welcome(), got = through(&m);
 
@@ -292,7 +289,7 @@ static void a_welcome_comes_back(void **state)
 	}
 }
 
-static void offers_out_of_range_are_refused(void **state)
+TEST(offers_out_of_range_are_refused)
 {
 	struct message bad[8];
 
@@ -310,7 +307,7 @@ static void offers_out_of_range_are_refused(void **state)
 		refused(&bad[i]);
 }
 
-static void a_refusal_comes_back_disarmed(void **state)
+TEST(a_refusal_comes_back_disarmed)
 {
 	struct message m = {.type = MESSAGE_READY}, got;
 
@@ -323,7 +320,7 @@ static void a_refusal_comes_back_disarmed(void **state)
 	assert_true(got.ready.token == UINT64_MAX);
 }
 
-static void a_chunk_of_text_comes_back(void **state)
+TEST(a_chunk_of_text_comes_back)
 {
 	struct message m = {.type = MESSAGE_TEXT}, got;
 	uint8_t data[MESSAGE_CHUNK_MAX];
@@ -337,7 +334,7 @@ static void a_chunk_of_text_comes_back(void **state)
 	assert_memory_equal(got.text.data, data, sizeof(data));
 }
 
-static void a_chunk_stays_within_its_text(void **state)
+TEST(a_chunk_stays_within_its_text)
 {
 	const uint8_t data[MESSAGE_CHUNK_MAX + 1] = {0};
 	const struct message_text bad[] = {
@@ -358,7 +355,7 @@ static void a_chunk_stays_within_its_text(void **state)
 }
 
 /* A length that is more than there is. */
-static void a_chunk_cannot_reach_past_its_message(void **state)
+TEST(a_chunk_cannot_reach_past_its_message)
 {
 	const uint8_t byte = 1;
 	struct message m = {.type = MESSAGE_TEXT}, got;
@@ -370,7 +367,7 @@ static void a_chunk_cannot_reach_past_its_message(void **state)
 	assert_int_equal(message_decode(wire, len, &got), -EPROTO);
 }
 
-static void a_start_names_its_phase(void **state)
+TEST(a_start_names_its_phase)
 {
 	struct message m = {.type = MESSAGE_START};
 
@@ -380,7 +377,7 @@ static void a_start_names_its_phase(void **state)
 	refused(&m);
 }
 
-static void an_end_says_what_each_qp_did(void **state)
+TEST(an_end_says_what_each_qp_did)
 {
 	struct message m = {.type = MESSAGE_END}, got;
 
@@ -394,40 +391,11 @@ static void an_end_says_what_each_qp_did(void **state)
 	assert_int_equal(message_decode(wire, 8 + 4 + 8 * PARAMS_QPS_MAX, &got), -EPROTO);
 }
 
-static void signs_of_life_and_byes_are_empty(void **state)
+TEST(signs_of_life_and_byes_are_empty)
 {
 	const struct message alive = {.type = MESSAGE_ALIVE}, bye = {.type = MESSAGE_BYE};
 
 	through(&alive);
 	through(&bye);
 	assert_int_equal(message_encode(&bye, wire), 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_hello_comes_back),
-		cmocka_unit_test(a_begin_comes_back),
-		cmocka_unit_test(parameters_out_of_range_are_refused),
-		cmocka_unit_test(limits_out_of_range_are_refused),
-		cmocka_unit_test(client_memory_is_described_exactly_where_it_is_used),
-		cmocka_unit_test(a_message_is_as_long_as_it_says),
-		cmocka_unit_test(a_tail_is_ignored),
-		cmocka_unit_test(a_begin_has_what_both_sides_set),
-		cmocka_unit_test(numbers_of_a_connection_out_of_range_are_refused),
-		cmocka_unit_test(a_client_without_knobs_is_understood),
-		cmocka_unit_test(a_client_without_batches_is_understood),
-		cmocka_unit_test(another_version_and_type_are_told_apart),
-		cmocka_unit_test(a_welcome_comes_back),
-		cmocka_unit_test(offers_out_of_range_are_refused),
-		cmocka_unit_test(a_refusal_comes_back_disarmed),
-		cmocka_unit_test(a_chunk_of_text_comes_back),
-		cmocka_unit_test(a_chunk_stays_within_its_text),
-		cmocka_unit_test(a_chunk_cannot_reach_past_its_message),
-		cmocka_unit_test(a_start_names_its_phase),
-		cmocka_unit_test(an_end_says_what_each_qp_did),
-		cmocka_unit_test(signs_of_life_and_byes_are_empty),
-	};
-
-	return cmocka_run_group_tests_name("bench.message", tests, NULL, NULL);
 }

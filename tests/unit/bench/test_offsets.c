@@ -2,8 +2,6 @@
 /*
  * test_offsets.c -- where operations go, and what the server finds there.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include <math.h>
 
@@ -64,7 +62,7 @@ static struct access_check check(const struct params *params, uint64_t target_by
 	return c;
 }
 
-static void every_slot_comes_once_before_any_comes_twice(void **state)
+TEST(every_slot_comes_once_before_any_comes_twice)
 {
 	static const uint64_t slots[] = {1, 2, 3, 4, 5, 63, 64, 65, 1000, 65536, 100003};
 
@@ -88,7 +86,7 @@ static void every_slot_comes_once_before_any_comes_twice(void **state)
 	}
 }
 
-static void a_sequence_is_in_order(void **state)
+TEST(a_sequence_is_in_order)
 {
 	struct params p = one_qp(100, BENCH_SEQ);
 	struct access a;
@@ -99,7 +97,7 @@ static void a_sequence_is_in_order(void **state)
 }
 
 /* No distance between two neighbours in time is frequent, so no prefetcher learns one. */
-static void a_random_order_has_no_stride(void **state)
+TEST(a_random_order_has_no_stride)
 {
 	enum { SLOTS = 4096 };
 	static unsigned distances[2 * SLOTS];
@@ -122,7 +120,7 @@ static void a_random_order_has_no_stride(void **state)
 	}
 }
 
-static void each_seed_has_an_order_and_a_content_of_its_own(void **state)
+TEST(each_seed_has_an_order_and_a_content_of_its_own)
 {
 	struct params p = one_qp(64, BENCH_RAND);
 	struct access a, b;
@@ -136,7 +134,7 @@ static void each_seed_has_an_order_and_a_content_of_its_own(void **state)
 	assert_true(equal < 20);
 }
 
-static void qps_do_not_overlap(void **state)
+TEST(qps_do_not_overlap)
 {
 	struct params p = one_qp(100, BENCH_SEQ);
 	uint64_t end = 0;
@@ -153,7 +151,7 @@ static void qps_do_not_overlap(void **state)
 	}
 }
 
-static void the_least_room_of_a_qp_is_enough(void **state)
+TEST(the_least_room_of_a_qp_is_enough)
 {
 	static const uint64_t sizes[] = {1, 8, 63, 64, 65, 4096, 1048576};
 	static const enum bench_persist persists[] = {BENCH_NONE, BENCH_APPEND};
@@ -177,7 +175,7 @@ static void the_least_room_of_a_qp_is_enough(void **state)
 	}
 }
 
-static void the_source_stays_small(void **state)
+TEST(the_source_stays_small)
 {
 	struct params p = one_qp(64, BENCH_SEQ);
 	struct access a;
@@ -201,7 +199,7 @@ static const struct {
 	{1, 640, 3},   {7, 640, 5},   {4096, 1 << 20, 200}, {65536, 16 << 20, 256},
 };
 
-static void what_was_written_is_found(void **state)
+TEST(what_was_written_is_found)
 {
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
 		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
@@ -222,7 +220,7 @@ static void what_was_written_is_found(void **state)
 }
 
 /* Each byte of the target, one after the other. */
-static void exactly_the_flipped_byte_is_found(void **state)
+TEST(exactly_the_flipped_byte_is_found)
 {
 	const uint64_t bytes = 1024, ops = 5;
 	struct params p = one_qp(100, BENCH_RAND);
@@ -246,7 +244,7 @@ static void exactly_the_flipped_byte_is_found(void **state)
 	free(target);
 }
 
-static void what_was_not_written_is_found(void **state)
+TEST(what_was_not_written_is_found)
 {
 	struct params p = one_qp(256, BENCH_SEQ);
 	uint8_t *target = written(&p, 65536, 99, 3);
@@ -259,7 +257,7 @@ static void what_was_not_written_is_found(void **state)
 	free(target);
 }
 
-static void what_an_earlier_repeat_left_is_no_match(void **state)
+TEST(what_an_earlier_repeat_left_is_no_match)
 {
 	struct params p = one_qp(4096, BENCH_SEQ);
 	uint8_t *target = written(&p, 65536, 16, 3);
@@ -269,7 +267,7 @@ static void what_an_earlier_repeat_left_is_no_match(void **state)
 	free(target);
 }
 
-static void a_log_is_checked_with_its_tail(void **state)
+TEST(a_log_is_checked_with_its_tail)
 {
 	struct params p = one_qp(100, BENCH_SEQ);
 	struct access_check c;
@@ -291,7 +289,7 @@ static void a_log_is_checked_with_its_tail(void **state)
 	}
 }
 
-static void all_qps_are_checked(void **state)
+TEST(all_qps_are_checked)
 {
 	struct params p = one_qp(64, BENCH_RAND);
 	struct access_check c;
@@ -312,14 +310,13 @@ static void all_qps_are_checked(void **state)
 }
 
 /* 1000 slots, theta 0.99: the hottest has 1 / 7.73 of the draws, the sum of k^-0.99 up to 1000. */
-static void zipf_has_hot_slots_anywhere(void **state)
+TEST(zipf_has_hot_slots_anywhere)
 {
 	static uint32_t draws[ACCESS_DRAWS], counts[1000];
 	struct params p = one_qp(64, 990000);
 	uint64_t hottest[2];
 	double sum = 0;
 
-	(void)state;
 	for (int k = 1; k <= 1000; k++)
 		sum += pow(k, -0.99);
 	for (uint64_t seed = 0; seed < 2; seed++) {
@@ -345,26 +342,4 @@ static void zipf_has_hot_slots_anywhere(void **state)
 			    5 * sqrt(p_hot * ACCESS_DRAWS));
 	}
 	assert_int_not_equal(hottest[0], hottest[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_slot_comes_once_before_any_comes_twice),
-		cmocka_unit_test(a_sequence_is_in_order),
-		cmocka_unit_test(a_random_order_has_no_stride),
-		cmocka_unit_test(each_seed_has_an_order_and_a_content_of_its_own),
-		cmocka_unit_test(qps_do_not_overlap),
-		cmocka_unit_test(the_least_room_of_a_qp_is_enough),
-		cmocka_unit_test(the_source_stays_small),
-		cmocka_unit_test(what_was_written_is_found),
-		cmocka_unit_test(exactly_the_flipped_byte_is_found),
-		cmocka_unit_test(what_was_not_written_is_found),
-		cmocka_unit_test(what_an_earlier_repeat_left_is_no_match),
-		cmocka_unit_test(a_log_is_checked_with_its_tail),
-		cmocka_unit_test(all_qps_are_checked),
-		cmocka_unit_test(zipf_has_hot_slots_anywhere),
-	};
-
-	return cmocka_run_group_tests_name("bench.access", tests, NULL, NULL);
 }

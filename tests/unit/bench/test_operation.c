@@ -3,8 +3,6 @@
  * test_operation.c -- which work each operation posts: how much of it, where
  * to, and what of it completes. librpma's calls only take notes here.
  */
-#include <string.h>
-
 #include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/op/table.h"
@@ -153,7 +151,7 @@ static struct qp qp_of(const struct params *params)
 	return qp;
 }
 
-static void each_combination_that_may_be_asked_for_is_there(void **state)
+TEST(each_combination_that_may_be_asked_for_is_there)
 {
 	for (int op = 0; op < BENCH_OPS; op++) {
 		for (int persist = 0; persist < BENCH_PERSISTS; persist++) {
@@ -192,7 +190,7 @@ static const struct {
 	{BENCH_ATOMIC_WRITE, BENCH_NONE, "post_to_cqe", {"atomic-write"}},
 };
 
-static void only_the_last_work_completes_and_only_when_asked_to(void **state)
+TEST(only_the_last_work_completes_and_only_when_asked_to)
 {
 	static const int flags[] = {RPMA_F_COMPLETION_ON_ERROR, RPMA_F_COMPLETION_ALWAYS};
 
@@ -218,7 +216,7 @@ static void only_the_last_work_completes_and_only_when_asked_to(void **state)
 	}
 }
 
-static void in_a_batch_only_the_last_work_of_all_is_posted_at_once(void **state)
+TEST(in_a_batch_only_the_last_work_of_all_is_posted_at_once)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct params p = params_of(rows[i].op, rows[i].persist);
@@ -237,7 +235,7 @@ static void in_a_batch_only_the_last_work_of_all_is_posted_at_once(void **state)
 	}
 }
 
-static void what_is_flushed_is_what_was_written(void **state)
+TEST(what_is_flushed_is_what_was_written)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APM);
 	struct qp qp = qp_of(&p);
@@ -252,7 +250,7 @@ static void what_is_flushed_is_what_was_written(void **state)
 	}
 }
 
-static void a_log_moves_its_tail_after_the_record(void **state)
+TEST(a_log_moves_its_tail_after_the_record)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
 	struct qp qp = qp_of(&p);
@@ -265,7 +263,7 @@ static void a_log_moves_its_tail_after_the_record(void **state)
 	assert_int_equal(work[3].len, 8);
 }
 
-static void an_append_can_end_at_its_atomic_write(void **state)
+TEST(an_append_can_end_at_its_atomic_write)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_APPEND);
 	const struct operation *o = operation_find(p.op, p.persist)->up_to_atomic_write;
@@ -279,7 +277,7 @@ static void an_append_can_end_at_its_atomic_write(void **state)
 	assert_int_equal(work[2].flags, RPMA_F_COMPLETION_ALWAYS);
 }
 
-static void a_request_names_what_is_to_be_persistent(void **state)
+TEST(a_request_names_what_is_to_be_persistent)
 {
 	const struct params p = params_of(BENCH_WRITE, BENCH_GPSPM);
 	struct qp qp = qp_of(&p);
@@ -295,7 +293,7 @@ static void a_request_names_what_is_to_be_persistent(void **state)
 	assert_int_equal(request.length, 100);
 }
 
-static void an_answer_is_believed_if_it_fits(void **state)
+TEST(an_answer_is_believed_if_it_fits)
 {
 	static const struct {
 		uint32_t slot;
@@ -326,7 +324,7 @@ static void an_answer_is_believed_if_it_fits(void **state)
 	}
 }
 
-static void a_call_of_librpmem_is_one_persist_of_the_next_slot(void **state)
+TEST(a_call_of_librpmem_is_one_persist_of_the_next_slot)
 {
 	static const struct {
 		enum bench_persist persist;
@@ -352,7 +350,7 @@ static void a_call_of_librpmem_is_one_persist_of_the_next_slot(void **state)
 	}
 }
 
-static void an_echo_has_the_size_of_its_message(void **state)
+TEST(an_echo_has_the_size_of_its_message)
 {
 	const struct params p = params_of(BENCH_SEND, BENCH_NONE);
 	struct qp qp = qp_of(&p);
@@ -361,7 +359,7 @@ static void an_echo_has_the_size_of_its_message(void **state)
 	assert_non_null(operation_find(p.op, p.persist)->refusal(&qp, 0, 0, 99));
 }
 
-static void each_slot_is_armed_once(void **state)
+TEST(each_slot_is_armed_once)
 {
 	static const struct {
 		enum bench_op op;
@@ -389,23 +387,4 @@ static void each_slot_is_armed_once(void **state)
 			assert_ptr_equal(work[k].context, operation_context(k));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_combination_that_may_be_asked_for_is_there),
-		cmocka_unit_test(only_the_last_work_completes_and_only_when_asked_to),
-		cmocka_unit_test(in_a_batch_only_the_last_work_of_all_is_posted_at_once),
-		cmocka_unit_test(what_is_flushed_is_what_was_written),
-		cmocka_unit_test(a_log_moves_its_tail_after_the_record),
-		cmocka_unit_test(an_append_can_end_at_its_atomic_write),
-		cmocka_unit_test(a_request_names_what_is_to_be_persistent),
-		cmocka_unit_test(an_answer_is_believed_if_it_fits),
-		cmocka_unit_test(a_call_of_librpmem_is_one_persist_of_the_next_slot),
-		cmocka_unit_test(an_echo_has_the_size_of_its_message),
-		cmocka_unit_test(each_slot_is_armed_once),
-	};
-
-	return cmocka_run_group_tests_name("bench.operation", tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_options.c -- command lines into options. Malformed values are the
  * system test wrong-input's.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/options.h"
@@ -32,7 +29,7 @@ static int parse(int (*mode)(struct options *, int, char **), struct options *op
 	return mode(options, argc, argv);
 }
 
-static void a_client_has_defaults(void **state)
+TEST(a_client_has_defaults)
 {
 	struct options o;
 
@@ -54,7 +51,7 @@ static void a_client_has_defaults(void **state)
 	options_free(&o);
 }
 
-static void settings_are_taken(void **state)
+TEST(settings_are_taken)
 {
 	struct options o;
 
@@ -76,7 +73,7 @@ static void settings_are_taken(void **state)
 	options_free(&o);
 }
 
-static void an_interval_is_in_percent_and_repeats_are_its_most(void **state)
+TEST(an_interval_is_in_percent_and_repeats_are_its_most)
 {
 	struct options o;
 
@@ -90,7 +87,7 @@ static void an_interval_is_in_percent_and_repeats_are_its_most(void **state)
 	options_free(&o);
 }
 
-static void operations_end_a_repeat_instead_of_time(void **state)
+TEST(operations_end_a_repeat_instead_of_time)
 {
 	struct options o;
 
@@ -100,7 +97,7 @@ static void operations_end_a_repeat_instead_of_time(void **state)
 	options_free(&o);
 }
 
-static void resume_names_the_result(void **state)
+TEST(resume_names_the_result)
 {
 	struct options o;
 
@@ -115,7 +112,7 @@ static void resume_names_the_result(void **state)
 	options_free(&o);
 }
 
-static void a_flag_axis_is_yes_or_a_list(void **state)
+TEST(a_flag_axis_is_yes_or_a_list)
 {
 	struct options o;
 
@@ -129,7 +126,7 @@ static void a_flag_axis_is_yes_or_a_list(void **state)
 	options_free(&o);
 }
 
-static void a_server_offers_what_it_is_told(void **state)
+TEST(a_server_offers_what_it_is_told)
 {
 	struct options o;
 
@@ -148,7 +145,7 @@ static void a_server_offers_what_it_is_told(void **state)
 	options_free(&o);
 }
 
-static void a_server_has_a_limit_of_targets(void **state)
+TEST(a_server_has_a_limit_of_targets)
 {
 	struct options o;
 	char words[512] = "--target dram:1M";
@@ -163,7 +160,7 @@ static void a_server_has_a_limit_of_targets(void **state)
 }
 
 /* The client's target axis counts words; local's counts what it offers. */
-static void targets_are_chosen_by_word(void **state)
+TEST(targets_are_chosen_by_word)
 {
 	struct options o;
 
@@ -185,7 +182,7 @@ static void targets_are_chosen_by_word(void **state)
 static struct message_welcome welcome = {.targets_count = 3,
 					 .targets = {{.kind = 0}, {.kind = 4}, {.kind = 0}}};
 
-static void words_are_resolved_by_what_is_offered(void **state)
+TEST(words_are_resolved_by_what_is_offered)
 {
 	uint32_t resolved[PARAMS_TARGETS_MAX];
 	struct options o;
@@ -198,7 +195,7 @@ static void words_are_resolved_by_what_is_offered(void **state)
 	options_free(&o);
 }
 
-static void words_that_mean_nothing_or_the_same_are_refused(void **state)
+TEST(words_that_mean_nothing_or_the_same_are_refused)
 {
 	static const char *const cases[] = {"host --target 3", "host --target fsdax",
 					    "host --target devdax,1", "host --target 0,dram"};
@@ -214,7 +211,7 @@ static void words_that_mean_nothing_or_the_same_are_refused(void **state)
 	}
 }
 
-static void what_is_verified_must_be_written(void **state)
+TEST(what_is_verified_must_be_written)
 {
 	static const char *const nothing[] = {"--op read", "--op read,send", "--test connect",
 					      "--test connect,register",
@@ -241,11 +238,10 @@ static void what_is_verified_must_be_written(void **state)
 	}
 }
 
-static void a_search_has_a_limit_and_maybe_two_ends(void **state)
+TEST(a_search_has_a_limit_and_maybe_two_ends)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse(options_parse_client, &o,
 			       "host --test rate --find-rate response.p99<5ms --rate 1k:20k"),
 			 0);
@@ -260,7 +256,7 @@ static void a_search_has_a_limit_and_maybe_two_ends(void **state)
 	options_free(&o);
 }
 
-static void what_a_search_cannot_take_is_refused(void **state)
+TEST(what_a_search_cannot_take_is_refused)
 {
 	static const char *const lines[] = {
 		"host --find-rate lat.max<1s",
@@ -283,7 +279,6 @@ static void what_a_search_cannot_take_is_refused(void **state)
 	};
 	struct options o;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (parse(options_parse_client, &o, lines[i]) == 0)
 			fail_msg("%s is taken", lines[i]);
@@ -295,7 +290,7 @@ static void what_a_search_cannot_take_is_refused(void **state)
 	options_free(&o);
 }
 
-static void an_endless_run_has_one_repeat_of_one_point(void **state)
+TEST(an_endless_run_has_one_repeat_of_one_point)
 {
 	static const char *const refused[] = {
 		"host --duration inf",
@@ -309,7 +304,6 @@ static void an_endless_run_has_one_repeat_of_one_point(void **state)
 	};
 	struct options o;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (parse(options_parse_client, &o, refused[i]) == 0)
 			fail_msg("%s is taken", refused[i]);
@@ -329,7 +323,7 @@ static void an_endless_run_has_one_repeat_of_one_point(void **state)
 	options_free(&o);
 }
 
-static void a_missing_host_names_the_command(void **state)
+TEST(a_missing_host_names_the_command)
 {
 	struct options o;
 
@@ -341,7 +335,7 @@ static void a_missing_host_names_the_command(void **state)
 	options_free(&o);
 }
 
-static void an_address_may_stand_in_brackets(void **state)
+TEST(an_address_may_stand_in_brackets)
 {
 	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
 	struct options o;
@@ -358,37 +352,11 @@ static void an_address_may_stand_in_brackets(void **state)
 }
 
 /* In local the server leaves the client's cores to it. */
-static void a_client_takes_as_many_cores_as_its_largest_point(void **state)
+TEST(a_client_takes_as_many_cores_as_its_largest_point)
 {
 	struct options o;
 
 	assert_int_equal(parse(options_parse_local, &o, "--threads 1,4,2"), 0);
 	assert_int_equal(o.cores_taken, 4);
 	options_free(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_client_has_defaults),
-		cmocka_unit_test(settings_are_taken),
-		cmocka_unit_test(an_interval_is_in_percent_and_repeats_are_its_most),
-		cmocka_unit_test(operations_end_a_repeat_instead_of_time),
-		cmocka_unit_test(resume_names_the_result),
-		cmocka_unit_test(a_flag_axis_is_yes_or_a_list),
-		cmocka_unit_test(a_server_offers_what_it_is_told),
-		cmocka_unit_test(a_server_has_a_limit_of_targets),
-		cmocka_unit_test(targets_are_chosen_by_word),
-		cmocka_unit_test(words_are_resolved_by_what_is_offered),
-		cmocka_unit_test(words_that_mean_nothing_or_the_same_are_refused),
-		cmocka_unit_test(what_is_verified_must_be_written),
-		cmocka_unit_test(a_search_has_a_limit_and_maybe_two_ends),
-		cmocka_unit_test(what_a_search_cannot_take_is_refused),
-		cmocka_unit_test(an_endless_run_has_one_repeat_of_one_point),
-		cmocka_unit_test(a_missing_host_names_the_command),
-		cmocka_unit_test(an_address_may_stand_in_brackets),
-		cmocka_unit_test(a_client_takes_as_many_cores_as_its_largest_point),
-	};
-
-	return cmocka_run_group_tests_name("bench.options", tests, NULL, NULL);
 }

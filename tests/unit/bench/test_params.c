@@ -2,8 +2,6 @@
 /*
  * test_params.c -- which parameters go together.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/params.h"
 
@@ -33,7 +31,7 @@ static void expect(const struct params *params, const char *word)
 		fail_msg("expected \"%s\", got \"%s\"", word, conflict ? conflict : "no conflict");
 }
 
-static void words_are_in_the_order_of_their_enums(void **state)
+TEST(words_are_in_the_order_of_their_enums)
 {
 	assert_string_equal(params_tests[BENCH_REGISTER], "register");
 	assert_null(params_tests[BENCH_TESTS]);
@@ -53,7 +51,7 @@ static void words_are_in_the_order_of_their_enums(void **state)
 		expect(&p, word);                                                                  \
 	} while (0)
 
-static void every_field_has_its_range(void **state)
+TEST(every_field_has_its_range)
 {
 	TRY(NULL, p.size_bytes = 1);
 	TRY(NULL, p.size_bytes = PARAMS_SIZE_MAX);
@@ -76,7 +74,7 @@ static void every_field_has_its_range(void **state)
 	TRY("targets", p.target = 16);
 }
 
-static void foreign_words_are_refused(void **state)
+TEST(foreign_words_are_refused)
 {
 	TRY("words", p.test = BENCH_TESTS);
 	TRY("words", p.op = BENCH_OPS);
@@ -86,7 +84,7 @@ static void foreign_words_are_refused(void **state)
 	TRY("words", p.test = (enum bench_test) - 1);
 }
 
-static void a_signal_comes_within_the_depth(void **state)
+TEST(a_signal_comes_within_the_depth)
 {
 	TRY(NULL, p.signal_every = 8);
 	TRY("signal-every", p.signal_every = 9);
@@ -97,7 +95,7 @@ static void a_signal_comes_within_the_depth(void **state)
 	TRY(NULL, p.signal_every = 2, p.op = BENCH_WRITE_IMM);
 }
 
-static void a_batch_is_of_what_is_in_flight(void **state)
+TEST(a_batch_is_of_what_is_in_flight)
 {
 	TRY(NULL, p.batch = 8);
 	TRY(NULL, p.batch = 8, p.test = BENCH_MIX);
@@ -117,7 +115,7 @@ static void a_batch_is_of_what_is_in_flight(void **state)
 	TRY("multiple of the other", p.batch = 4, p.signal_every = 6);
 }
 
-static void persistence_belongs_to_writes(void **state)
+TEST(persistence_belongs_to_writes)
 {
 	for (int persist = 0; persist <= BENCH_AUTO; persist++) {
 		TRY(NULL, p.persist = (enum bench_persist)persist, p.depth = 1);
@@ -129,7 +127,7 @@ static void persistence_belongs_to_writes(void **state)
 	TRY("append", p.persist = BENCH_APPEND, p.pattern = BENCH_RAND);
 }
 
-static void a_call_is_one_at_a_time_in_a_thread(void **state)
+TEST(a_call_is_one_at_a_time_in_a_thread)
 {
 	for (int persist = BENCH_RPMEM; persist <= BENCH_RPMEM_RELAXED; persist++) {
 		TRY(NULL, p.persist = (enum bench_persist)persist, p.depth = 1, p.threads = 8);
@@ -148,7 +146,7 @@ static void a_call_is_one_at_a_time_in_a_thread(void **state)
 	}
 }
 
-static void a_mix_is_of_writes_and_reads(void **state)
+TEST(a_mix_is_of_writes_and_reads)
 {
 	TRY(NULL, p.test = BENCH_MIX, p.read_millionths = 700000);
 	TRY(NULL, p.test = BENCH_MIX, p.persist = BENCH_APM);
@@ -161,7 +159,7 @@ static void a_mix_is_of_writes_and_reads(void **state)
 	TRY("fraction", p.read_millionths = 1);
 }
 
-static void a_rate_belongs_to_its_test(void **state)
+TEST(a_rate_belongs_to_its_test)
 {
 	TRY(NULL, p.test = BENCH_RATE, p.rate_per_s = 1);
 	TRY(NULL, p.test = BENCH_RATE, p.rate_per_s = 1000, p.op = BENCH_SEND);
@@ -171,7 +169,7 @@ static void a_rate_belongs_to_its_test(void **state)
 	TRY("signal-every", p.test = BENCH_RATE, p.rate_per_s = 1000, p.signal_every = 2);
 }
 
-static void setting_up_takes_one_of_all(void **state)
+TEST(setting_up_takes_one_of_all)
 {
 	for (int test = BENCH_CONNECT; test <= BENCH_REGISTER; test++) {
 		TRY(NULL, p.test = (enum bench_test)test, p.depth = 1);
@@ -186,7 +184,7 @@ static void setting_up_takes_one_of_all(void **state)
 	}
 }
 
-static void both_ways_go_one_sided_operations(void **state)
+TEST(both_ways_go_one_sided_operations)
 {
 	TRY(NULL, p.bidirectional = true);
 	TRY(NULL, p.bidirectional = true, p.op = BENCH_READ);
@@ -199,7 +197,7 @@ static void both_ways_go_one_sided_operations(void **state)
 	TRY("bidirectional", p.bidirectional = true, p.test = BENCH_RATE, p.rate_per_s = 1);
 }
 
-static void a_shared_queue_needs_something_to_receive(void **state)
+TEST(a_shared_queue_needs_something_to_receive)
 {
 	TRY(NULL, p.srq = true, p.op = BENCH_SEND);
 	TRY(NULL, p.srq = true, p.op = BENCH_WRITE_IMM);
@@ -208,32 +206,11 @@ static void a_shared_queue_needs_something_to_receive(void **state)
 	TRY("srq", p.srq = true, p.op = BENCH_READ);
 }
 
-static void messages_fit_the_memory_of_a_server(void **state)
+TEST(messages_fit_the_memory_of_a_server)
 {
 	TRY(NULL, p.op = BENCH_SEND, p.size_bytes = PARAMS_MESSAGES_MAX / 8);
 	TRY("1 GiB", p.op = BENCH_SEND, p.size_bytes = PARAMS_MESSAGES_MAX / 8 + 1);
 	/* the largest of all does not wrap */
 	TRY("1 GiB", p.op = BENCH_SEND, p.size_bytes = PARAMS_SIZE_MAX, p.depth = 4096,
 	    p.connections = 256);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_in_the_order_of_their_enums),
-		cmocka_unit_test(every_field_has_its_range),
-		cmocka_unit_test(foreign_words_are_refused),
-		cmocka_unit_test(a_signal_comes_within_the_depth),
-		cmocka_unit_test(a_batch_is_of_what_is_in_flight),
-		cmocka_unit_test(persistence_belongs_to_writes),
-		cmocka_unit_test(a_call_is_one_at_a_time_in_a_thread),
-		cmocka_unit_test(a_mix_is_of_writes_and_reads),
-		cmocka_unit_test(a_rate_belongs_to_its_test),
-		cmocka_unit_test(setting_up_takes_one_of_all),
-		cmocka_unit_test(both_ways_go_one_sided_operations),
-		cmocka_unit_test(a_shared_queue_needs_something_to_receive),
-		cmocka_unit_test(messages_fit_the_memory_of_a_server),
-	};
-
-	return cmocka_run_group_tests_name("bench.params", tests, NULL, NULL);
 }

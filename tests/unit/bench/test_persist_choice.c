@@ -2,8 +2,6 @@
 /*
  * test_persist_choice.c -- which flush a target takes, and what auto comes to.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/client/persist_choice.h"
@@ -23,7 +21,7 @@ static struct message_welcome welcome(enum target_kind kind, int flush_types, bo
 }
 
 /* A persistent flush takes both: memory that allows it, and the operator's word. */
-static void the_strongest_flush_is_taken(void **state)
+TEST(the_strongest_flush_is_taken)
 {
 	const struct {
 		int types;
@@ -44,7 +42,7 @@ static void the_strongest_flush_is_taken(void **state)
 	}
 }
 
-static void auto_asks_the_server_where_only_that_persists(void **state)
+TEST(auto_asks_the_server_where_only_that_persists)
 {
 	const enum target_kind pmem[] = {TARGET_FSDAX, TARGET_DEVDAX};
 
@@ -59,7 +57,7 @@ static void auto_asks_the_server_where_only_that_persists(void **state)
 }
 
 /* A flush reaches the page cache, and nothing is known to keep that. */
-static void auto_has_the_server_sync_a_file(void **state)
+TEST(auto_has_the_server_sync_a_file)
 {
 	const enum target_kind files[] = {TARGET_FILE, TARGET_OTHERFILE};
 
@@ -72,7 +70,7 @@ static void auto_has_the_server_sync_a_file(void **state)
 	}
 }
 
-static void auto_tries_native_first(void **state)
+TEST(auto_tries_native_first)
 {
 	const struct message_welcome tries[] = {
 		welcome(TARGET_DRAM, VISIBILITY, false),
@@ -89,7 +87,7 @@ static void auto_tries_native_first(void **state)
 	}
 }
 
-static void auto_flushes_nothing_that_takes_no_flush(void **state)
+TEST(auto_flushes_nothing_that_takes_no_flush)
 {
 	struct message_welcome o = welcome(TARGET_DRAM, 0, false);
 	struct persist_choice choice = {0};
@@ -98,7 +96,7 @@ static void auto_flushes_nothing_that_takes_no_flush(void **state)
 }
 
 /* One probe decides for all repeats of a target. */
-static void a_choice_stays(void **state)
+TEST(a_choice_stays)
 {
 	struct message_welcome o = welcome(TARGET_DRAM, VISIBILITY, false);
 	struct persist_choice native = {0}, read = {0};
@@ -111,7 +109,7 @@ static void a_choice_stays(void **state)
 	assert_string_not_equal(native.reason, read.reason);
 }
 
-static void a_flush_that_is_not_taken_is_refused(void **state)
+TEST(a_flush_that_is_not_taken_is_refused)
 {
 	const char *who = "server 10.0.0.1:7204";
 	struct message_welcome o = welcome(TARGET_DRAM, 0, false);
@@ -124,19 +122,4 @@ static void a_flush_that_is_not_taken_is_refused(void **state)
 	assert_non_null(strstr(failure_get()->text, "apm"));
 	o.targets[0].flush_types = VISIBILITY;
 	assert_int_equal(persisting_check(&o, &apm, who), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_strongest_flush_is_taken),
-		cmocka_unit_test(auto_asks_the_server_where_only_that_persists),
-		cmocka_unit_test(auto_has_the_server_sync_a_file),
-		cmocka_unit_test(auto_tries_native_first),
-		cmocka_unit_test(auto_flushes_nothing_that_takes_no_flush),
-		cmocka_unit_test(a_choice_stays),
-		cmocka_unit_test(a_flush_that_is_not_taken_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("bench.persisting", tests, NULL, NULL);
 }

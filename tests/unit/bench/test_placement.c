@@ -3,9 +3,6 @@
  * test_placement.c -- what --pin and --mem-node make of the machine of
  * two_sockets.h.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
@@ -18,7 +15,7 @@ struct request_case {
 	bool shared;
 };
 
-static void requests_are_met(void **state)
+TEST(requests_are_met)
 {
 	static const struct request_case cases[] = {
 		{{"auto", "auto", {"mlx5_0", -1}, 2, 0, false}, {4, 5}, 1, false},
@@ -55,7 +52,7 @@ static void requests_are_met(void **state)
 	}
 }
 
-static void requests_that_cannot_be_met_are_refused(void **state)
+TEST(requests_that_cannot_be_met_are_refused)
 {
 	static const struct placement_request cases[] = {
 		{"auto", "auto", {NULL, -1}, 9, 0, false},
@@ -73,7 +70,7 @@ static void requests_that_cannot_be_met_are_refused(void **state)
 	}
 }
 
-static void more_threads_than_cores_share_them(void **state)
+TEST(more_threads_than_cores_share_them)
 {
 	static const struct placement_request request = {"none", "auto", {NULL, -1}, 9, 0, false};
 	/* those of the other end count */
@@ -86,7 +83,7 @@ static void more_threads_than_cores_share_them(void **state)
 	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
 }
 
-static void what_the_kernel_refuses_is_a_warning(void **state)
+TEST(what_the_kernel_refuses_is_a_warning)
 {
 	static const struct placement_request request = {"auto", "1", {NULL, -1}, 1, 0, false};
 	struct placement p;
@@ -100,7 +97,7 @@ static void what_the_kernel_refuses_is_a_warning(void **state)
 					      "Function not implemented");
 }
 
-static void it_is_told_with_null_for_what_is_not_bound(void **state)
+TEST(it_is_told_with_null_for_what_is_not_bound)
 {
 	static const struct placement_request request = {"auto", "none", {"mlx5_0", -1},
 							 3,	 6,	 true};
@@ -117,7 +114,7 @@ static void it_is_told_with_null_for_what_is_not_bound(void **state)
 }
 
 /* The kernel's answer counts more than what was chosen; a refused choice does not count. */
-static void the_node_is_what_the_kernel_says(void **state)
+TEST(the_node_is_what_the_kernel_says)
 {
 	static const struct placement_request request = {"none", "1", {NULL, -1}, 0, 0, false};
 	struct placement p;
@@ -138,15 +135,5 @@ static void the_node_is_what_the_kernel_says(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_are_met),
-		cmocka_unit_test(requests_that_cannot_be_met_are_refused),
-		cmocka_unit_test(more_threads_than_cores_share_them),
-		cmocka_unit_test(what_the_kernel_refuses_is_a_warning),
-		cmocka_unit_test(it_is_told_with_null_for_what_is_not_bound),
-		cmocka_unit_test(the_node_is_what_the_kernel_says),
-	};
-
-	return cmocka_run_group_tests_name("bench.placement", tests, two_sockets_load,
-					   two_sockets_unload);
+	return test_run(two_sockets_load, two_sockets_unload);
 }

@@ -2,10 +2,6 @@
 /*
  * test_plan.c -- every repeat of every point, once, in a seeded order.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"
@@ -38,7 +34,7 @@ static void make_plan(struct plan *plan, const struct setting *settings, uint32_
 
 static const struct setting six[] = {{AXIS_SIZE, "64,4K,64K"}, {AXIS_DEPTH, "1,8"}, {0, NULL}};
 
-static void points_are_the_product(void **state)
+TEST(points_are_the_product)
 {
 	static const uint64_t sizes[] = {64, 4096, 65536};
 	struct plan plan;
@@ -55,7 +51,7 @@ static void points_are_the_product(void **state)
 }
 
 /* What was not asked for depends on the test and the operation of each point. */
-static void defaults_follow_the_test(void **state)
+TEST(defaults_follow_the_test)
 {
 	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,bw,mix,connect,register"}, {AXIS_SIZE, "64"}, {0, NULL}};
@@ -78,7 +74,7 @@ static void defaults_follow_the_test(void **state)
 }
 
 /* One completion a batch, unless each operation has to have its own. */
-static void signals_follow_the_batch(void **state)
+TEST(signals_follow_the_batch)
 {
 	static const struct {
 		struct setting settings[5];
@@ -103,7 +99,7 @@ static void signals_follow_the_batch(void **state)
 	}
 }
 
-static void default_sizes_follow_the_operation(void **state)
+TEST(default_sizes_follow_the_operation)
 {
 	static const struct setting settings[] = {{AXIS_OP, "write,atomic-write"}, {0, NULL}};
 	struct plan plan;
@@ -117,7 +113,7 @@ static void default_sizes_follow_the_operation(void **state)
 	plan_free(&plan);
 }
 
-static void a_rate_is_of_the_rate_test_alone(void **state)
+TEST(a_rate_is_of_the_rate_test_alone)
 {
 	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,rate"}, {AXIS_RATE, "10k,20k"}, {AXIS_SIZE, "64"}, {0, NULL}};
@@ -131,7 +127,7 @@ static void a_rate_is_of_the_rate_test_alone(void **state)
 	plan_free(&plan);
 }
 
-static void values_that_do_not_go_together_are_refused(void **state)
+TEST(values_that_do_not_go_together_are_refused)
 {
 	static const struct setting cases[][4] = {
 		{{AXIS_OP, "read"}, {AXIS_PERSIST, "apm"}, {0, NULL}},
@@ -151,7 +147,7 @@ static void values_that_do_not_go_together_are_refused(void **state)
 	}
 }
 
-static void a_point_of_two_series_is_there_once(void **state)
+TEST(a_point_of_two_series_is_there_once)
 {
 	static const struct setting a[] = {{AXIS_SIZE, "64,4K"}, {0, NULL}};
 	static const struct setting b[] = {
@@ -171,7 +167,7 @@ static void a_point_of_two_series_is_there_once(void **state)
 	series_clear(&series[1]);
 }
 
-static void a_run_has_a_limit(void **state)
+TEST(a_run_has_a_limit)
 {
 	static const struct setting points[] = {
 		{AXIS_SIZE, "1:4096:+1"}, {AXIS_DEPTH, "1:25:+1"}, {0, NULL}};
@@ -193,7 +189,7 @@ static void a_run_has_a_limit(void **state)
 		series_clear(&series[i]);
 }
 
-static void each_repeat_comes_once(void **state)
+TEST(each_repeat_comes_once)
 {
 	int seen[6][5] = {{0}};
 	struct plan plan;
@@ -210,7 +206,7 @@ static void each_repeat_comes_once(void **state)
 }
 
 /* So that a point whose figures agree can be left out of later rounds. */
-static void a_round_has_every_point_once(void **state)
+TEST(a_round_has_every_point_once)
 {
 	struct plan plan;
 
@@ -220,7 +216,7 @@ static void a_round_has_every_point_once(void **state)
 	plan_free(&plan);
 }
 
-static void the_seed_decides_the_order(void **state)
+TEST(the_seed_decides_the_order)
 {
 	struct plan a, b, c;
 
@@ -239,7 +235,7 @@ static void the_seed_decides_the_order(void **state)
  * On every machine: Fisher-Yates by the numbers of splitmix64, worked out in
  * Python from the published generator, for 6 points, 2 rounds, seed 42.
  */
-static void the_order_is_the_same_everywhere(void **state)
+TEST(the_order_is_the_same_everywhere)
 {
 	static const size_t expected[] = {4, 3, 0, 2, 5, 1, 2, 3, 1, 4, 5, 0};
 	struct plan plan;
@@ -251,7 +247,7 @@ static void the_order_is_the_same_everywhere(void **state)
 }
 
 /* Each point at each place about equally often: 6000 runs, 1000 expected. */
-static void the_shuffle_is_even(void **state)
+TEST(the_shuffle_is_even)
 {
 	int seen[6][6] = {{0}};
 
@@ -270,7 +266,7 @@ static void the_shuffle_is_even(void **state)
 	}
 }
 
-static void points_are_described_by_what_differs(void **state)
+TEST(points_are_described_by_what_differs)
 {
 	struct target_selector selector;
 	char text[PLAN_DESCRIPTION_MAX];
@@ -281,26 +277,4 @@ static void points_are_described_by_what_differs(void **state)
 	assert_string_equal(plan_describe(&plan, 4, &selector, text), "size 4 KiB, depth 8");
 	plan_free(&plan);
 	target_selector_clear(&selector);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points_are_the_product),
-		cmocka_unit_test(defaults_follow_the_test),
-		cmocka_unit_test(signals_follow_the_batch),
-		cmocka_unit_test(default_sizes_follow_the_operation),
-		cmocka_unit_test(a_rate_is_of_the_rate_test_alone),
-		cmocka_unit_test(values_that_do_not_go_together_are_refused),
-		cmocka_unit_test(a_point_of_two_series_is_there_once),
-		cmocka_unit_test(a_run_has_a_limit),
-		cmocka_unit_test(each_repeat_comes_once),
-		cmocka_unit_test(a_round_has_every_point_once),
-		cmocka_unit_test(the_seed_decides_the_order),
-		cmocka_unit_test(the_order_is_the_same_everywhere),
-		cmocka_unit_test(the_shuffle_is_even),
-		cmocka_unit_test(points_are_described_by_what_differs),
-	};
-
-	return cmocka_run_group_tests_name("bench.plan", tests, NULL, NULL);
 }

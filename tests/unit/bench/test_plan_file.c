@@ -2,9 +2,6 @@
 /*
  * test_plan_file.c -- plans from files, good, wrong and hostile.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/options/options.h"
@@ -28,7 +25,7 @@ static int parse(struct options *options, const char *text, const char *option, 
 	return options_parse_client(options, option != NULL ? 6 : 4, argv);
 }
 
-static void a_plan_has_series_and_settings(void **state)
+SCRATCH_TEST(a_plan_has_series_and_settings)
 {
 	struct options o;
 
@@ -59,7 +56,7 @@ static void a_plan_has_series_and_settings(void **state)
 	options_free(&o);
 }
 
-static void true_and_false_are_values_of_flags(void **state)
+SCRATCH_TEST(true_and_false_are_values_of_flags)
 {
 	struct options o;
 
@@ -70,7 +67,7 @@ static void true_and_false_are_values_of_flags(void **state)
 	options_free(&o);
 }
 
-static void the_command_line_has_the_last_word(void **state)
+SCRATCH_TEST(the_command_line_has_the_last_word)
 {
 	static const char plan[] = "{\"series\": [{}], \"repeats\": 3, \"duration\": 2}";
 	struct options o;
@@ -94,7 +91,7 @@ struct refusal {
 	const char *sentence; /* what it has somewhere after the path */
 };
 
-static void wrong_plans_are_refused_by_place(void **state)
+SCRATCH_TEST(wrong_plans_are_refused_by_place)
 {
 	static const struct refusal cases[] = {
 		{"", "line 1, column 0"},
@@ -139,7 +136,7 @@ static void wrong_plans_are_refused_by_place(void **state)
 	}
 }
 
-static void a_plan_has_limits(void **state)
+SCRATCH_TEST(a_plan_has_limits)
 {
 	static char text[2 << 20];
 	struct options o;
@@ -172,7 +169,7 @@ static void a_plan_has_limits(void **state)
 	options_free(&o);
 }
 
-static void what_is_no_regular_file_is_not_waited_for(void **state)
+SCRATCH_TEST(what_is_no_regular_file_is_not_waited_for)
 {
 	char path[PATH_MAX];
 	char *argv[] = {(char *)(uintptr_t) "client", (char *)(uintptr_t) "host",
@@ -187,23 +184,4 @@ static void what_is_no_regular_file_is_not_waited_for(void **state)
 	assert_true(options_parse_client(&o, 4, argv) < 0);
 	assert_non_null(strstr(failure_get()->text, "No such file"));
 	options_free(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_plan_has_series_and_settings, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(true_and_false_are_values_of_flags, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(the_command_line_has_the_last_word, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(wrong_plans_are_refused_by_place, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(a_plan_has_limits, scratch_setup, scratch_teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_waited_for,
-						scratch_setup, scratch_teardown),
-	};
-
-	return cmocka_run_group_tests_name("bench.plan_file", tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
  * test_point.c -- what repeats say together, from their JSON.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/json/result.h"
 #include "made_repeat.h"
@@ -23,7 +22,7 @@ static json_t *repeats_of(const uint64_t *means, size_t count)
 	return repeats;
 }
 
-static void histograms_are_merged(void **state)
+TEST(histograms_are_merged)
 {
 	static const uint64_t means[] = {100, 101, 102};
 	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
@@ -43,7 +42,7 @@ static bool near_at(const json_t *summary, const char *path, double expected)
 }
 
 /* One of two repeats left operations undone: what lies among them is not known of both. */
-static void unbegun_operations_of_one_repeat_count_in_all(void **state)
+TEST(unbegun_operations_of_one_repeat_count_in_all)
 {
 	json_t *repeats = json_array(), *summary;
 
@@ -71,7 +70,7 @@ static void unbegun_operations_of_one_repeat_count_in_all(void **state)
 }
 
 /* 100, 200, 400: logarithms 1 apart in base 2, half width 4.30265 / sqrt(3) of them */
-static void the_interval_is_over_repeats(void **state)
+TEST(the_interval_is_over_repeats)
 {
 	static const uint64_t means[] = {100, 200, 400};
 	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
@@ -90,7 +89,7 @@ static void the_interval_is_over_repeats(void **state)
 }
 
 /* A repeat's own percentile has no interval: its samples do not show how repeats differ. */
-static void a_repeats_percentile_has_no_interval(void **state)
+TEST(a_repeats_percentile_has_no_interval)
 {
 	static const uint64_t mean = 100;
 	json_t *repeats = repeats_of(&mean, 1);
@@ -103,7 +102,7 @@ static void a_repeats_percentile_has_no_interval(void **state)
 	json_decref(repeats);
 }
 
-static void two_repeats_have_a_mean_and_no_interval(void **state)
+TEST(two_repeats_have_a_mean_and_no_interval)
 {
 	static const uint64_t means[] = {100, 400};
 	json_t *repeats = repeats_of(means, 2), *summary = point_summary(repeats);
@@ -117,7 +116,7 @@ static void two_repeats_have_a_mean_and_no_interval(void **state)
 }
 
 /* p99 takes 1,000 samples: one repeat has 999, and those that have it are not all. */
-static void what_one_repeat_lacks_is_null(void **state)
+TEST(what_one_repeat_lacks_is_null)
 {
 	json_t *repeats = json_array(), *summary;
 
@@ -134,7 +133,7 @@ static void what_one_repeat_lacks_is_null(void **state)
 	json_decref(repeats);
 }
 
-static void a_stopped_repeat_counts_only_alone(void **state)
+TEST(a_stopped_repeat_counts_only_alone)
 {
 	static const uint64_t means[] = {100, 500};
 	json_t *repeats = repeats_of(means, 2), *summary;
@@ -153,7 +152,7 @@ static void a_stopped_repeat_counts_only_alone(void **state)
 	json_decref(repeats);
 }
 
-static void what_no_repeat_has_is_null(void **state)
+TEST(what_no_repeat_has_is_null)
 {
 	static const char *const paths[] = {
 		"read_latency", "response_latency", "late_ops", "max_lag_ns",
@@ -167,7 +166,7 @@ static void what_no_repeat_has_is_null(void **state)
 	json_decref(repeats);
 }
 
-static void late_operations_are_added_up(void **state)
+TEST(late_operations_are_added_up)
 {
 	json_t *repeats = json_array(), *summary;
 
@@ -186,7 +185,7 @@ static void late_operations_are_added_up(void **state)
 	json_decref(repeats);
 }
 
-static void verification_adds_up_too(void **state)
+TEST(verification_adds_up_too)
 {
 	json_t *repeats = json_array(), *summary;
 
@@ -204,7 +203,7 @@ static void verification_adds_up_too(void **state)
 	json_decref(repeats);
 }
 
-static void both_directions_are_summarised(void **state)
+TEST(both_directions_are_summarised)
 {
 	json_t *repeats = json_array(), *summary;
 
@@ -225,7 +224,7 @@ static void both_directions_are_summarised(void **state)
 	json_decref(repeats);
 }
 
-static void steps_are_summarised_by_name(void **state)
+TEST(steps_are_summarised_by_name)
 {
 	static const uint64_t samples[] = {10, 20};
 	json_t *repeats = json_array(), *summary;
@@ -249,7 +248,7 @@ static void steps_are_summarised_by_name(void **state)
 }
 
 /* What a flagged repeat had more of than the others is named, and nothing else. */
-static void a_flagged_repeat_has_hints(void **state)
+TEST(a_flagged_repeat_has_hints)
 {
 	static const uint64_t means[] = {100, 101, 102, 101, 400};
 	json_t *repeats = json_array(), *summary;
@@ -279,7 +278,7 @@ static void a_flagged_repeat_has_hints(void **state)
 	json_decref(repeats);
 }
 
-static void warm_ups_are_added_up(void **state)
+TEST(warm_ups_are_added_up)
 {
 	static const struct {
 		int first, second; /* 1 steady, 0 not, -1 unknown */
@@ -315,7 +314,7 @@ static void warm_ups_are_added_up(void **state)
 
 /* Four of 990, four of 1010: deviation of logarithms 0.01069, half width 0.894 %, upwards 0.898 %
  */
-static void an_interval_may_be_narrow_enough(void **state)
+TEST(an_interval_may_be_narrow_enough)
 {
 	static const uint64_t means[] = {990, 1010, 990, 1010, 990, 1010, 990, 1010};
 	json_t *repeats = repeats_of(means, 8), *few = repeats_of(means, 7);
@@ -331,7 +330,7 @@ static void an_interval_may_be_narrow_enough(void **state)
 }
 
 /* Under a set rate the answers are what users wait for, not the operations. */
-static void for_a_rate_the_response_must_be_narrow(void **state)
+TEST(for_a_rate_the_response_must_be_narrow)
 {
 	json_t *repeats = json_array();
 
@@ -347,7 +346,7 @@ static void for_a_rate_the_response_must_be_narrow(void **state)
 	json_decref(repeats);
 }
 
-static void repeats_without_samples_are_summarised(void **state)
+TEST(repeats_without_samples_are_summarised)
 {
 	struct repeat r = made_repeat(0, 0);
 	json_t *repeats = json_pack("[o]", made_json(&r)), *summary = point_summary(repeats);
@@ -356,29 +355,4 @@ static void repeats_without_samples_are_summarised(void **state)
 	assert_int_equal(whole_at(summary, "n"), 1);
 	json_decref(summary);
 	json_decref(repeats);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(histograms_are_merged),
-		cmocka_unit_test(unbegun_operations_of_one_repeat_count_in_all),
-		cmocka_unit_test(the_interval_is_over_repeats),
-		cmocka_unit_test(a_repeats_percentile_has_no_interval),
-		cmocka_unit_test(two_repeats_have_a_mean_and_no_interval),
-		cmocka_unit_test(what_one_repeat_lacks_is_null),
-		cmocka_unit_test(a_stopped_repeat_counts_only_alone),
-		cmocka_unit_test(what_no_repeat_has_is_null),
-		cmocka_unit_test(late_operations_are_added_up),
-		cmocka_unit_test(verification_adds_up_too),
-		cmocka_unit_test(both_directions_are_summarised),
-		cmocka_unit_test(steps_are_summarised_by_name),
-		cmocka_unit_test(a_flagged_repeat_has_hints),
-		cmocka_unit_test(warm_ups_are_added_up),
-		cmocka_unit_test(an_interval_may_be_narrow_enough),
-		cmocka_unit_test(for_a_rate_the_response_must_be_narrow),
-		cmocka_unit_test(repeats_without_samples_are_summarised),
-	};
-
-	return cmocka_run_group_tests_name("bench.point", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000ULL
 
-static void a_repeat_is_its_times_and_what_is_between(void **state)
+TEST(a_repeat_is_its_times_and_what_is_between)
 {
 	struct options o = {.duration_ns = 10 * SECOND, .warmup_ns = SECOND};
 
@@ -17,14 +17,14 @@ static void a_repeat_is_its_times_and_what_is_between(void **state)
 	assert_int_equal(progress_repeat_ns(&o), 0);
 }
 
-static void before_the_first_it_is_what_was_asked(void **state)
+TEST(before_the_first_it_is_what_was_asked)
 {
 	const struct progress p = {.left = 120, .begin_ns = 5, .repeat_ns = 11 * SECOND};
 
 	assert_int_equal(progress_left_s(&p, 5), 120 * 11);
 }
 
-static void then_it_is_what_repeats_took(void **state)
+TEST(then_it_is_what_repeats_took)
 {
 	const struct progress p = {
 		.left = 30, .measured = 10, .begin_ns = SECOND, .repeat_ns = 11 * SECOND};
@@ -33,7 +33,7 @@ static void then_it_is_what_repeats_took(void **state)
 }
 
 /* A run that ends by operations prints nothing before one repeat is done. */
-static void what_is_unknown_is_not_guessed(void **state)
+TEST(what_is_unknown_is_not_guessed)
 {
 	struct progress p = {.left = 30, .begin_ns = SECOND};
 
@@ -42,22 +42,9 @@ static void what_is_unknown_is_not_guessed(void **state)
 	assert_int_equal(progress_left_s(&p, 3 * SECOND), 60);
 }
 
-static void the_longest_run_fits(void **state)
+TEST(the_longest_run_fits)
 {
 	const struct progress p = {.left = PLAN_TRIALS_MAX, .repeat_ns = 2 * OPTIONS_DURATION_MAX};
 
 	assert_int_equal(progress_left_s(&p, 0), PLAN_TRIALS_MAX * 2ULL * 24 * 3600);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_repeat_is_its_times_and_what_is_between),
-		cmocka_unit_test(before_the_first_it_is_what_was_asked),
-		cmocka_unit_test(then_it_is_what_repeats_took),
-		cmocka_unit_test(what_is_unknown_is_not_guessed),
-		cmocka_unit_test(the_longest_run_fits),
-	};
-
-	return cmocka_run_group_tests_name("bench.progress", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * test_readiness.c -- what a client takes of the readiness its server sends,
  * and what a result contains of it.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/result/readiness.h"
 
@@ -45,7 +43,7 @@ static void expect_refused(const char *text)
 	json_decref(blocks);
 }
 
-static void a_block_is_taken(void **state)
+TEST(a_block_is_taken)
 {
 	json_t *blocks = take_one(BLOCK("APM_READY"));
 
@@ -54,7 +52,7 @@ static void a_block_is_taken(void **state)
 	json_decref(blocks);
 }
 
-static void other_shapes_are_not(void **state)
+TEST(other_shapes_are_not)
 {
 	static const char *const shapes[] = {
 		"null",	   "[]",
@@ -89,7 +87,7 @@ static void expect_needed(const char *path, json_t *value)
 	json_decref(block);
 }
 
-static void every_value_that_the_schema_needs_is_looked_at(void **state)
+TEST(every_value_that_the_schema_needs_is_looked_at)
 {
 	expect_needed("schema", json_string("rpma-ddio-check/2"));
 	expect_needed("device", json_integer(1));
@@ -108,7 +106,7 @@ static void every_value_that_the_schema_needs_is_looked_at(void **state)
 	expect_needed("direct_write_to_pmem/value", json_null());
 }
 
-static void more_checks_than_there_can_be_are_refused(void **state)
+TEST(more_checks_than_there_can_be_are_refused)
 {
 	json_t *block = parse(BLOCK("APM_READY"));
 	json_t *checks = json_object_get(block, "checks");
@@ -122,7 +120,7 @@ static void more_checks_than_there_can_be_are_refused(void **state)
 	json_decref(block);
 }
 
-static void there_is_a_block_for_each_target_or_none(void **state)
+TEST(there_is_a_block_for_each_target_or_none)
 {
 	json_t *environment = json_pack("{s:[o]}", "readiness", parse(BLOCK("APM_READY")));
 
@@ -141,7 +139,7 @@ static json_t *points_of(size_t first, size_t second)
 			 (int)first, "params", "target_memory", "index", (int)second);
 }
 
-static void a_result_has_the_least_ready_of_what_was_measured(void **state)
+TEST(a_result_has_the_least_ready_of_what_was_measured)
 {
 	json_t *blocks = json_pack("[o, o, o, n]", parse(BLOCK("NOT_READY")),
 				   parse(BLOCK("APM_READY")), parse(BLOCK("GPSPM_ONLY")));
@@ -157,7 +155,7 @@ static void a_result_has_the_least_ready_of_what_was_measured(void **state)
 	json_decref(blocks);
 }
 
-static void where_nothing_was_measured_all_targets_count(void **state)
+TEST(where_nothing_was_measured_all_targets_count)
 {
 	json_t *blocks =
 		json_pack("[o, o]", parse(BLOCK("APM_READY")), parse(BLOCK("UNDETERMINED")));
@@ -169,7 +167,7 @@ static void where_nothing_was_measured_all_targets_count(void **state)
 	json_decref(blocks);
 }
 
-static void what_is_not_known_is_null(void **state)
+TEST(what_is_not_known_is_null)
 {
 	json_t *blocks = json_pack("[n]"), *points = points_of(0, 0);
 	json_t *value = platform_json(blocks, points), *none = platform_json(NULL, points);
@@ -180,20 +178,4 @@ static void what_is_not_known_is_null(void **state)
 	json_decref(none);
 	json_decref(points);
 	json_decref(blocks);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_block_is_taken),
-		cmocka_unit_test(other_shapes_are_not),
-		cmocka_unit_test(every_value_that_the_schema_needs_is_looked_at),
-		cmocka_unit_test(more_checks_than_there_can_be_are_refused),
-		cmocka_unit_test(there_is_a_block_for_each_target_or_none),
-		cmocka_unit_test(a_result_has_the_least_ready_of_what_was_measured),
-		cmocka_unit_test(where_nothing_was_measured_all_targets_count),
-		cmocka_unit_test(what_is_not_known_is_null),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_repeat.c -- a repeat as JSON: exact where measured, null where not, and
  * nothing of a server's report that is not what it should be.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/json/result.h"
 #include "made_repeat.h"
 
@@ -16,7 +13,7 @@ static json_t *with_report(struct repeat *r, const char *report)
 	return made_json(r);
 }
 
-static void figures_are_exact(void **state)
+TEST(figures_are_exact)
 {
 	struct repeat r = made_repeat(2500, 4000);
 	json_t *json;
@@ -37,7 +34,7 @@ static void figures_are_exact(void **state)
 	json_decref(json);
 }
 
-static void what_was_not_measured_is_null(void **state)
+TEST(what_was_not_measured_is_null)
 {
 	static const char *const paths[] = {
 		"read_ops",	    "read_latency",
@@ -58,7 +55,7 @@ static void what_was_not_measured_is_null(void **state)
 	json_decref(json);
 }
 
-static void counts_beyond_2_to_53_stay_exact(void **state)
+TEST(counts_beyond_2_to_53_stay_exact)
 {
 	const uint64_t large = (1ULL << 53) + 1;
 	struct repeat r = made_repeat(7, 1);
@@ -83,7 +80,7 @@ static void counts_beyond_2_to_53_stay_exact(void **state)
 	json_decref(json);
 }
 
-static void an_open_loop_tells_its_lag(void **state)
+TEST(an_open_loop_tells_its_lag)
 {
 	static const uint64_t waits[] = {5000, 9000};
 	struct repeat r = made_repeat(1000, 2);
@@ -103,7 +100,7 @@ static void an_open_loop_tells_its_lag(void **state)
 }
 
 /* Two of four planned operations began; the others are beyond both. */
-static void an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown(void **state)
+TEST(an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown)
 {
 	static const uint64_t waits[] = {5000, 9000};
 	struct repeat r = made_repeat(1000, 2);
@@ -131,7 +128,7 @@ static void an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown(vo
 }
 
 /* A plan may be over before its time is. */
-static void a_process_is_busy_by_the_time_it_measured(void **state)
+TEST(a_process_is_busy_by_the_time_it_measured)
 {
 	struct repeat r = made_repeat(1000, 1);
 	json_t *json;
@@ -144,7 +141,7 @@ static void a_process_is_busy_by_the_time_it_measured(void **state)
 	json_decref(json);
 }
 
-static void a_mix_has_two_latencies(void **state)
+TEST(a_mix_has_two_latencies)
 {
 	static const uint64_t reads[] = {10, 20, 30};
 	struct repeat r = made_repeat(1000, 2);
@@ -162,7 +159,7 @@ static void a_mix_has_two_latencies(void **state)
 	json_decref(json);
 }
 
-static void a_connection_moves_no_bytes(void **state)
+TEST(a_connection_moves_no_bytes)
 {
 	static const uint64_t steps[] = {100, 200};
 	struct repeat r = made_repeat(1000, 2);
@@ -179,7 +176,7 @@ static void a_connection_moves_no_bytes(void **state)
 	json_decref(json);
 }
 
-static void the_way_of_the_flush_is_told(void **state)
+TEST(the_way_of_the_flush_is_told)
 {
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json;
@@ -196,7 +193,7 @@ static void the_way_of_the_flush_is_told(void **state)
 	json_decref(json);
 }
 
-static void the_way_of_the_atomic_write_is_told(void **state)
+TEST(the_way_of_the_atomic_write_is_told)
 {
 	for (int native = 0; native <= 1; native++) {
 		struct repeat r = made_repeat(1000, 2);
@@ -210,7 +207,7 @@ static void the_way_of_the_atomic_write_is_told(void **state)
 	}
 }
 
-static void intervals_without_samples_know_nothing(void **state)
+TEST(intervals_without_samples_know_nothing)
 {
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json;
@@ -231,7 +228,7 @@ static void intervals_without_samples_know_nothing(void **state)
 	json_decref(json);
 }
 
-static void a_good_report_is_taken_over(void **state)
+TEST(a_good_report_is_taken_over)
 {
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json = with_report(
@@ -257,7 +254,7 @@ static void a_good_report_is_taken_over(void **state)
 }
 
 /* Each report has one member in a form that is not allowed; the path is null then. */
-static void a_wrong_report_is_not_believed(void **state)
+TEST(a_wrong_report_is_not_believed)
 {
 	static const struct {
 		const char *report;
@@ -299,7 +296,7 @@ static void a_wrong_report_is_not_believed(void **state)
 	}
 }
 
-static void only_good_counters_and_warnings_are_kept(void **state)
+TEST(only_good_counters_and_warnings_are_kept)
 {
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json = with_report(
@@ -316,7 +313,7 @@ static void only_good_counters_and_warnings_are_kept(void **state)
 }
 
 /* Whatever becomes of a report, the repeat keeps its own figures and its shape. */
-static void a_damaged_report_does_no_harm(void **state)
+TEST(a_damaged_report_does_no_harm)
 {
 	static const char report[] =
 		"{\"elapsed_ns\": 1000, \"user_ns\": 200, \"requests\": 12, \"counters\": {\"x\": "
@@ -377,7 +374,7 @@ static json_t *sides(const char *key, const char *step)
 	return json_pack("{s:o}", key, report);
 }
 
-static void the_other_direction_is_worked_out_here(void **state)
+TEST(the_other_direction_is_worked_out_here)
 {
 	struct repeat r = made_repeat(1000, 2);
 	json_t *json;
@@ -395,7 +392,7 @@ static void the_other_direction_is_worked_out_here(void **state)
 	json_decref(json);
 }
 
-static void a_registration_is_the_repeat(void **state)
+TEST(a_registration_is_the_repeat)
 {
 	struct repeat r = made_repeat(0, 0);
 	json_t *json;
@@ -414,7 +411,7 @@ static void a_registration_is_the_repeat(void **state)
 }
 
 /* Without the server's word nothing was registered. */
-static void a_registration_is_not_made_up(void **state)
+TEST(a_registration_is_not_made_up)
 {
 	struct repeat r = made_repeat(0, 0);
 	json_t *json;
@@ -426,30 +423,4 @@ static void a_registration_is_not_made_up(void **state)
 	null_at(json, "ops_per_s");
 	null_at(json, "latency");
 	json_decref(json);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_exact),
-		cmocka_unit_test(what_was_not_measured_is_null),
-		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
-		cmocka_unit_test(an_open_loop_tells_its_lag),
-		cmocka_unit_test(an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown),
-		cmocka_unit_test(a_process_is_busy_by_the_time_it_measured),
-		cmocka_unit_test(a_mix_has_two_latencies),
-		cmocka_unit_test(a_connection_moves_no_bytes),
-		cmocka_unit_test(the_way_of_the_flush_is_told),
-		cmocka_unit_test(the_way_of_the_atomic_write_is_told),
-		cmocka_unit_test(intervals_without_samples_know_nothing),
-		cmocka_unit_test(a_good_report_is_taken_over),
-		cmocka_unit_test(a_wrong_report_is_not_believed),
-		cmocka_unit_test(only_good_counters_and_warnings_are_kept),
-		cmocka_unit_test(a_damaged_report_does_no_harm),
-		cmocka_unit_test(the_other_direction_is_worked_out_here),
-		cmocka_unit_test(a_registration_is_the_repeat),
-		cmocka_unit_test(a_registration_is_not_made_up),
-	};
-
-	return cmocka_run_group_tests_name("bench.repeat", tests, NULL, NULL);
 }

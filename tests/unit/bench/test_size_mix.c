@@ -4,19 +4,15 @@
  */
 #include "tools/rpma-bench/protocol/size_mix.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "tests/lib/test.h"
 
 #define MAX (1ULL << 30)
 
-static void a_mix_has_sizes_and_shares(void **state)
+TEST(a_mix_has_sizes_and_shares)
 {
 	char text[SIZE_MIX_TEXT_MAX];
 	struct size_mix mix;
 
-	(void)state;
 	assert_int_equal(size_mix_parse("4K/10:64K/50:32K/40", MAX, &mix), 0);
 	assert_int_equal(mix.count, 3);
 	assert_int_equal(mix.size_bytes[1], 65536);
@@ -28,7 +24,7 @@ static void a_mix_has_sizes_and_shares(void **state)
 	assert_int_equal(size_mix_parse("1G/100", MAX, &mix), 0);
 }
 
-static void what_is_no_mix_is_refused(void **state)
+TEST(what_is_no_mix_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -55,18 +51,16 @@ static void what_is_no_mix_is_refused(void **state)
 	};
 	struct size_mix mix;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (size_mix_parse(texts[i], MAX, &mix) != -EINVAL)
 			fail_msg("%s is taken", texts[i]);
 	}
 }
 
-static void a_hash_tells_mixes_apart(void **state)
+TEST(a_hash_tells_mixes_apart)
 {
 	struct size_mix a, b;
 
-	(void)state;
 	size_mix_parse("4K/10:64K/90", MAX, &a);
 	size_mix_parse("4096/10:64K/90", MAX, &b);
 	assert_true(size_mix_hash(&a) == size_mix_hash(&b));
@@ -74,12 +68,11 @@ static void a_hash_tells_mixes_apart(void **state)
 	assert_true(size_mix_hash(&a) != size_mix_hash(&b));
 }
 
-static void draws_have_exact_shares_in_an_order_of_the_seed(void **state)
+TEST(draws_have_exact_shares_in_an_order_of_the_seed)
 {
 	static uint32_t draws[SIZE_MIX_DRAWS], others[SIZE_MIX_DRAWS];
 	struct size_mix mix;
 
-	(void)state;
 	assert_int_equal(size_mix_parse("4K/10:64K/50:32K/40", MAX, &mix), 0);
 	for (uint64_t seed = 0; seed < 3; seed++) {
 		uint32_t counts[3] = {0}, runs = 1;
@@ -101,16 +94,4 @@ static void draws_have_exact_shares_in_an_order_of_the_seed(void **state)
 	}
 	size_mix_draw(&mix, 7, others);
 	assert_memory_not_equal(draws, others, sizeof(draws));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mix_has_sizes_and_shares),
-		cmocka_unit_test(what_is_no_mix_is_refused),
-		cmocka_unit_test(a_hash_tells_mixes_apart),
-		cmocka_unit_test(draws_have_exact_shares_in_an_order_of_the_seed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /*
  * test_slo.c -- what is an SLO, and which points keep it.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/slo.h"
@@ -45,7 +42,7 @@ static enum slo_verdict verdict_by(const char *points_text, const char *slo)
 	return verdict;
 }
 
-static void gates_are_kept_or_missed(void **state)
+TEST(gates_are_kept_or_missed)
 {
 	static const struct {
 		const char *slo;
@@ -72,7 +69,7 @@ static void gates_are_kept_or_missed(void **state)
 	}
 }
 
-static void what_is_not_known_is_neither_kept_nor_missed(void **state)
+TEST(what_is_not_known_is_neither_kept_nor_missed)
 {
 	static const char *const slos[] = {
 		"lat.p99.99_ns<1e9", "lat.p99.99_ns>1e9",   "lat.p99.999_ns<1e9", "bytes_per_s>=0",
@@ -88,7 +85,7 @@ static void what_is_not_known_is_neither_kept_nor_missed(void **state)
 }
 
 /* A quantile is not below a lower one. */
-static void a_lower_quantile_can_miss_for_one_that_is_not_known(void **state)
+TEST(a_lower_quantile_can_miss_for_one_that_is_not_known)
 {
 	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<4999"), SLO_MISSED);
 	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<=4999"), SLO_UNKNOWN);
@@ -107,7 +104,7 @@ static const char overloaded[] =
 	"\"max_ns\": null, \"mean_ns\": null, \"percentiles\": [{\"p\": 0.5, \"ns\": 7500}, "
 	"{\"p\": 0.99, \"ns\": null}]}}}]";
 
-static void what_was_never_begun_keeps_no_slo(void **state)
+TEST(what_was_never_begun_keeps_no_slo)
 {
 	static const struct {
 		const char *slo;
@@ -147,7 +144,7 @@ static void what_was_never_begun_keeps_no_slo(void **state)
 }
 
 /* The summary is of those repeats that have a figure; an SLO wants it of all. */
-static void a_figure_of_some_repeats_is_not_of_the_point(void **state)
+TEST(a_figure_of_some_repeats_is_not_of_the_point)
 {
 	static const char half[] =
 		"[{\"id\": \"p0000\", \"repeats\": [" REPEAT
@@ -166,7 +163,7 @@ static void a_figure_of_some_repeats_is_not_of_the_point(void **state)
 }
 
 /* Repeats that were stopped early prove nothing; neither does a run without points. */
-static void only_complete_repeats_keep_an_slo(void **state)
+TEST(only_complete_repeats_keep_an_slo)
 {
 	const char *at = strstr(complete, "true");
 	char text[2 * sizeof(complete)];
@@ -177,7 +174,7 @@ static void only_complete_repeats_keep_an_slo(void **state)
 	assert_int_equal(verdict_by("[]", "ops_per_s>0"), SLO_UNKNOWN);
 }
 
-static void a_gate_of_one_point_may_be_unknown(void **state)
+TEST(a_gate_of_one_point_may_be_unknown)
 {
 	static const struct {
 		const char *slo;
@@ -193,7 +190,6 @@ static void a_gate_of_one_point_may_be_unknown(void **state)
 	};
 	json_t *points = json_loads(complete, 0, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double value = 0;
 
@@ -205,7 +201,7 @@ static void a_gate_of_one_point_may_be_unknown(void **state)
 	json_decref(points);
 }
 
-static void each_point_is_judged(void **state)
+TEST(each_point_is_judged)
 {
 	const char *slo = "ops_per_s>5";
 	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [" REPEAT "],"
@@ -228,7 +224,7 @@ static void each_point_is_judged(void **state)
 }
 
 /* All points are listed, as older readers want it; those of another test are not missed. */
-static void a_limit_of_a_test_leaves_the_others_alone(void **state)
+TEST(a_limit_of_a_test_leaves_the_others_alone)
 {
 	const char *slos[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
 	json_t *points =
@@ -253,7 +249,7 @@ static void a_limit_of_a_test_leaves_the_others_alone(void **state)
 	json_decref(points);
 }
 
-static void a_limit_knows_its_test(void **state)
+TEST(a_limit_knows_its_test)
 {
 	assert_true(slo_applies("ops_per_s>5", BENCH_BW));
 	assert_true(slo_applies("bw:ops_per_s>5", BENCH_BW));
@@ -264,7 +260,7 @@ static void a_limit_knows_its_test(void **state)
 	assert_non_null(strstr(failure_get()->text, "did you mean bw?"));
 }
 
-static void without_gates_none_is_missed(void **state)
+TEST(without_gates_none_is_missed)
 {
 	json_t *points = json_array(), *list;
 	enum slo_verdict verdict = SLO_MISSED;
@@ -276,7 +272,7 @@ static void without_gates_none_is_missed(void **state)
 	json_decref(points);
 }
 
-static void what_is_no_gate_is_refused(void **state)
+TEST(what_is_no_gate_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -329,7 +325,7 @@ static void what_is_no_gate_is_refused(void **state)
 }
 
 /* What --help lists is what can be asked. */
-static void every_metric_that_is_named_is_known(void **state)
+TEST(every_metric_that_is_named_is_known)
 {
 	static const char *const names[] = {
 		"ops_per_s",	     "bytes_per_s",	    "late_ops",		"max_lag_ns",
@@ -350,25 +346,4 @@ static void every_metric_that_is_named_is_known(void **state)
 		snprintf(slo, sizeof(slo), "%s%s<1", latencies[i / 11], figures[i % 11]);
 		assert_int_equal(slo_check(slo), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gates_are_kept_or_missed),
-		cmocka_unit_test(what_is_not_known_is_neither_kept_nor_missed),
-		cmocka_unit_test(a_lower_quantile_can_miss_for_one_that_is_not_known),
-		cmocka_unit_test(what_was_never_begun_keeps_no_slo),
-		cmocka_unit_test(a_figure_of_some_repeats_is_not_of_the_point),
-		cmocka_unit_test(only_complete_repeats_keep_an_slo),
-		cmocka_unit_test(a_gate_of_one_point_may_be_unknown),
-		cmocka_unit_test(each_point_is_judged),
-		cmocka_unit_test(a_limit_of_a_test_leaves_the_others_alone),
-		cmocka_unit_test(a_limit_knows_its_test),
-		cmocka_unit_test(without_gates_none_is_missed),
-		cmocka_unit_test(what_is_no_gate_is_refused),
-		cmocka_unit_test(every_metric_that_is_named_is_known),
-	};
-
-	return cmocka_run_group_tests_name("bench.slo", tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_slot_pool.c -- free slots, and the messages that wait for one.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/server/slot_pool.h"
 
@@ -15,7 +13,7 @@ static struct slot_pool make(uint32_t first, uint32_t size, uint32_t taken)
 	return pool;
 }
 
-static void free_slots_are_those_not_taken_each_once(void **state)
+TEST(free_slots_are_those_not_taken_each_once)
 {
 	struct slot_pool pool = make(100, 4, 2);
 	const struct slot_message message = {NULL, 100, 8};
@@ -29,7 +27,7 @@ static void free_slots_are_those_not_taken_each_once(void **state)
 	slot_pool_clear(&pool);
 }
 
-static void messages_are_held_in_their_order(void **state)
+TEST(messages_are_held_in_their_order)
 {
 	struct slot_pool pool = make(0, 3, 3);
 	struct slot_message got;
@@ -53,7 +51,7 @@ static void messages_are_held_in_their_order(void **state)
 	slot_pool_clear(&pool);
 }
 
-static void a_slot_given_is_the_next_to_be_taken(void **state)
+TEST(a_slot_given_is_the_next_to_be_taken)
 {
 	struct slot_pool pool = make(0, 2, 2);
 	const struct slot_message message = {NULL, 0, 1};
@@ -64,15 +62,4 @@ static void a_slot_given_is_the_next_to_be_taken(void **state)
 	assert_true(slot_pool_exchange(&pool, &message, &slot));
 	assert_int_equal(slot, 1);
 	slot_pool_clear(&pool);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(free_slots_are_those_not_taken_each_once),
-		cmocka_unit_test(messages_are_held_in_their_order),
-		cmocka_unit_test(a_slot_given_is_the_next_to_be_taken),
-	};
-
-	return cmocka_run_group_tests_name("bench.slot_pool", tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static bool near(double a, double b, double relative)
 }
 
 /* Quantiles as any table of Student's t has them. */
-static void t_is_that_of_the_tables(void **state)
+TEST(t_is_that_of_the_tables)
 {
 	assert_true(near(summary_t975(1), 12.706, 1e-4));
 	assert_true(near(summary_t975(4), 2.776, 1e-3));
@@ -26,7 +26,7 @@ static void t_is_that_of_the_tables(void **state)
 }
 
 /* 1, 2, 4, 8, 16: logarithms 0..4 of base 2, mean 2, deviation sqrt(10/4), t 2.776 */
-static void the_interval_is_students_over_logarithms(void **state)
+TEST(the_interval_is_students_over_logarithms)
 {
 	static const double values[] = {1, 2, 4, 8, 16};
 	struct summary_interval i = summary_over(values, 5);
@@ -39,7 +39,7 @@ static void the_interval_is_students_over_logarithms(void **state)
 	assert_true(near(i.cv, sqrt(2.5) * log(2), 1e-12));
 }
 
-static void a_wide_interval_stays_above_zero(void **state)
+TEST(a_wide_interval_stays_above_zero)
 {
 	static const double values[] = {1, 1000, 1};
 	struct summary_interval i = summary_over(values, 3);
@@ -48,7 +48,7 @@ static void a_wide_interval_stays_above_zero(void **state)
 	assert_true(near(i.mean * i.mean, i.low * i.high, 1e-9));
 }
 
-static void fewer_than_three_values_have_no_interval(void **state)
+TEST(fewer_than_three_values_have_no_interval)
 {
 	static const double values[] = {5, 20};
 
@@ -60,7 +60,7 @@ static void fewer_than_three_values_have_no_interval(void **state)
 }
 
 /* A logarithm of 0 there is not; of equal values the deviation is 0. */
-static void values_without_spread_or_logarithm(void **state)
+TEST(values_without_spread_or_logarithm)
 {
 	static const double with_zero[] = {0, 5, 5}, equal[] = {0.1, 0.1, 0.1};
 	struct summary_interval i = summary_over(equal, 3);
@@ -70,7 +70,7 @@ static void values_without_spread_or_logarithm(void **state)
 	assert_true(i.known && i.mean == 0.1 && i.low == 0.1 && i.high == 0.1 && i.cv == 0);
 }
 
-static void an_outlier_is_flagged(void **state)
+TEST(an_outlier_is_flagged)
 {
 	static const double values[] = {100, 101, 99, 100.5, 120};
 	bool flags[5];
@@ -80,7 +80,7 @@ static void an_outlier_is_flagged(void **state)
 	assert_false(flags[0]);
 }
 
-static void alike_repeats_are_not_flagged(void **state)
+TEST(alike_repeats_are_not_flagged)
 {
 	static const double values[] = {100, 101, 99, 100.5, 99.5};
 	bool flags[5];
@@ -90,7 +90,7 @@ static void alike_repeats_are_not_flagged(void **state)
 	assert_int_equal(summary_flag((const double[]){1, 1, 9}, 3, flags), 0);
 }
 
-static void steady_states_are_told(void **state)
+TEST(steady_states_are_told)
 {
 	double level[10], step[10], ramp[10], noise[10];
 	uint64_t seed = 9;
@@ -107,20 +107,4 @@ static void steady_states_are_told(void **state)
 	assert_int_equal(summary_steady(noise, 10), 0);
 	assert_int_equal(summary_steady(level, 9), -1);
 	assert_int_equal(summary_steady((const double[10]){0}, 10), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t_is_that_of_the_tables),
-		cmocka_unit_test(the_interval_is_students_over_logarithms),
-		cmocka_unit_test(a_wide_interval_stays_above_zero),
-		cmocka_unit_test(fewer_than_three_values_have_no_interval),
-		cmocka_unit_test(values_without_spread_or_logarithm),
-		cmocka_unit_test(an_outlier_is_flagged),
-		cmocka_unit_test(alike_repeats_are_not_flagged),
-		cmocka_unit_test(steady_states_are_told),
-	};
-
-	return cmocka_run_group_tests_name("bench.summary", tests, NULL, NULL);
 }

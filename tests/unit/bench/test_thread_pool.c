@@ -4,7 +4,6 @@
  * with one sentence when it fails.
  */
 #include <poll.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
@@ -46,7 +45,7 @@ static int count(void *arg, uint32_t thread)
 	return 0;
 }
 
-static void every_thread_does_every_job_once(void **state)
+TEST(every_thread_does_every_job_once, setup, teardown)
 {
 	struct job *job = *state;
 
@@ -69,7 +68,7 @@ static int meet(void *arg, uint32_t thread)
 	return 0;
 }
 
-static void nobody_begins_before_all_are_there(void **state)
+TEST(nobody_begins_before_all_are_there, setup, teardown)
 {
 	struct job *job = *state;
 
@@ -90,7 +89,7 @@ static int fail_one(void *arg, uint32_t thread)
 	return 0;
 }
 
-static void one_that_fails_stops_the_others(void **state)
+TEST(one_that_fails_stops_the_others, setup, teardown)
 {
 	struct job *job = *state;
 
@@ -101,7 +100,7 @@ static void one_that_fails_stops_the_others(void **state)
 	assert_string_equal(failure_get()->step, "measure");
 }
 
-static void the_end_can_be_polled_for(void **state)
+TEST(the_end_can_be_polled_for, setup, teardown)
 {
 	struct job *job = *state;
 	struct pollfd fd = {thread_pool_done_fd(job->pool), POLLIN, 0};
@@ -111,17 +110,4 @@ static void the_end_can_be_polled_for(void **state)
 	assert_int_equal(poll(&fd, 1, -1), 1);
 	assert_int_equal(thread_pool_end(job->pool), 0);
 	assert_int_equal(poll(&fd, 1, 0), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_thread_does_every_job_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_begins_before_all_are_there, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(one_that_fails_stops_the_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_can_be_polled_for, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("bench.thread_pool", tests, NULL, NULL);
 }

@@ -6,19 +6,17 @@
 #include "tools/rpma-bench/measure/zipf.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "tests/lib/test.h"
 
 #define DRAWS 250000
 
 /* Pearson's test over ranks that are expected 100 times, the others as one. */
-static void ranks_have_their_probabilities(void **state)
+TEST(ranks_have_their_probabilities)
 {
 	static const double thetas[] = {0.1, 0.5, 0.99, 1, 1.2, 2.5};
 	static const uint64_t ranks[] = {1, 2, 10, 1000, 100000};
 
-	(void)state;
 	for (size_t t = 0; t < sizeof(thetas) / sizeof(thetas[0]); t++) {
 		for (size_t n = 0; n < sizeof(ranks) / sizeof(ranks[0]); n++) {
 			uint64_t *counts = calloc(ranks[n] + 1, sizeof(*counts));
@@ -61,23 +59,12 @@ static void ranks_have_their_probabilities(void **state)
 	}
 }
 
-static void a_seed_gives_the_same_draws(void **state)
+TEST(a_seed_gives_the_same_draws)
 {
 	struct zipf a, b;
 
-	(void)state;
 	zipf_init(&a, 1000000, 0.99, 5);
 	zipf_init(&b, 1000000, 0.99, 5);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(zipf_next(&a), zipf_next(&b));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_have_their_probabilities),
-		cmocka_unit_test(a_seed_gives_the_same_draws),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * test_allow.c -- which addresses are of which networks.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <string.h>
 
 #include "common/rdma/allow.h"
 #include "tests/lib/test.h"
@@ -25,7 +23,7 @@ static struct sockaddr_storage address(const char *text)
 	return storage;
 }
 
-static void a_network_has_its_addresses_and_no_other(void **state)
+TEST(a_network_has_its_addresses_and_no_other)
 {
 	static const struct {
 		const char *network, *inside, *outside;
@@ -58,7 +56,7 @@ static void a_network_has_its_addresses_and_no_other(void **state)
 	}
 }
 
-static void each_rule_adds_to_those_before(void **state)
+TEST(each_rule_adds_to_those_before)
 {
 	struct allow allow = {.count = 0};
 	struct sockaddr_storage one = address("192.0.2.1"), two = address("198.51.100.1");
@@ -70,7 +68,7 @@ static void each_rule_adds_to_those_before(void **state)
 	assert_true(allow_has(&allow, &two));
 }
 
-static void without_rules_everybody_may(void **state)
+TEST(without_rules_everybody_may)
 {
 	const struct allow allow = {.count = 0};
 	struct sockaddr_storage one = address("192.0.2.1");
@@ -79,7 +77,7 @@ static void without_rules_everybody_may(void **state)
 }
 
 /* A device whose addresses are none of the internet's. */
-static void what_is_no_address_is_of_no_network(void **state)
+TEST(what_is_no_address_is_of_no_network)
 {
 	struct allow allow = {.count = 0};
 	struct sockaddr_storage unknown = {.ss_family = AF_UNIX};
@@ -88,7 +86,7 @@ static void what_is_no_address_is_of_no_network(void **state)
 	assert_false(allow_has(&allow, &unknown));
 }
 
-static void malformed_networks_are_refused(void **state)
+TEST(malformed_networks_are_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -112,25 +110,11 @@ static void malformed_networks_are_refused(void **state)
 	assert_int_equal(allow.count, 0);
 }
 
-static void so_many_and_no_more(void **state)
+TEST(so_many_and_no_more)
 {
 	struct allow allow = {.count = 0};
 
 	for (size_t i = 0; i < ALLOW_MAX; i++)
 		assert_int_equal(allow_add(&allow, "10.0.0.0/8"), 0);
 	assert_int_equal(allow_add(&allow, "10.0.0.0/8"), -ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_network_has_its_addresses_and_no_other),
-		cmocka_unit_test(each_rule_adds_to_those_before),
-		cmocka_unit_test(without_rules_everybody_may),
-		cmocka_unit_test(what_is_no_address_is_of_no_network),
-		cmocka_unit_test(malformed_networks_are_refused),
-		cmocka_unit_test(so_many_and_no_more),
-	};
-
-	return cmocka_run_group_tests_name("bench.allow", tests, NULL, NULL);
 }

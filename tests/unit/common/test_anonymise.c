@@ -48,7 +48,7 @@ static void changes(const char *path, const char *text, size_t kept)
 
 #define GIDS "sys/class/infiniband/mlx5_0/ports/1/gids/0"
 
-static void the_kind_of_a_gid_stays(void **state)
+TEST(the_kind_of_a_gid_stays)
 {
 	stays(GIDS, "0000:0000:0000:0000:0000:0000:0000:0000\n");
 	changes(GIDS, "fe80:0000:0000:0000:0e42:a1ff:fe68:7a44\n", 20);
@@ -59,7 +59,7 @@ static void the_kind_of_a_gid_stays(void **state)
 	changes(GIDS, "fd00:0000:0000:0000:0000:0000:0000:0001\n", 5);
 }
 
-static void names_of_parts_are_replaced(void **state)
+TEST(names_of_parts_are_replaced)
 {
 	changes("sys/class/infiniband/mlx5_0/node_guid", "0c42:a103:0068:7a44\n", 0);
 	changes("sys/class/infiniband/mlx5_0/sys_image_guid", "0c42:a103:0068:7a44\n", 0);
@@ -72,7 +72,7 @@ static void names_of_parts_are_replaced(void **state)
 	changes("anything", "roce0c42a1687a44 rocex0c42a1687a44\n", 22);
 }
 
-static void a_host_name_keeps_its_shape_alone(void **state)
+TEST(a_host_name_keeps_its_shape_alone)
 {
 	char out[512];
 
@@ -84,7 +84,7 @@ static void a_host_name_keeps_its_shape_alone(void **state)
 }
 
 /* Numbers, PCI addresses, versions and times are no names. */
-static void what_names_nothing_stays(void **state)
+TEST(what_names_nothing_stays)
 {
 	static const char *const texts[] = {
 		"0000:17:00.0\n",	 "268435456\n",		"16.35.2000\n",
@@ -98,7 +98,7 @@ static void what_names_nothing_stays(void **state)
 	stays("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 85\n");
 }
 
-static void equal_names_stay_equal(void **state)
+TEST(equal_names_stay_equal)
 {
 	char first[512], second[512], with_other_key[] = "0c42:a103:0068:7a44";
 
@@ -111,7 +111,7 @@ static void equal_names_stay_equal(void **state)
 	assert_string_not_equal(first, with_other_key);
 }
 
-static void of_the_command_line_only_what_is_read_stays(void **state)
+TEST(of_the_command_line_only_what_is_read_stays)
 {
 	char out[512];
 
@@ -125,7 +125,7 @@ static void of_the_command_line_only_what_is_read_stays(void **state)
 	assert_string_equal(out, "\n");
 }
 
-static void of_mounts_the_use_of_dax_stays(void **state)
+TEST(of_mounts_the_use_of_dax_stays)
 {
 	char out[512];
 
@@ -141,7 +141,7 @@ static void of_mounts_the_use_of_dax_stays(void **state)
 }
 
 /* 7.9.3: the device serial number is eight bytes at +4 of capability 3. */
-static void a_configuration_space_keeps_all_but_the_serial_number(void **state)
+TEST(a_configuration_space_keeps_all_but_the_serial_number)
 {
 	struct config_space space, clean;
 
@@ -161,7 +161,7 @@ static void a_configuration_space_keeps_all_but_the_serial_number(void **state)
 	assert_int_equal(anonymise_file(key, "sys/x/config", (char *)clean.bytes, 0), 0);
 }
 
-static void the_serial_number_of_a_board_goes(void **state)
+TEST(the_serial_number_of_a_board_goes)
 {
 	char out[512];
 
@@ -170,21 +170,4 @@ static void the_serial_number_of_a_board_goes(void **state)
 	assert_memory_equal(out, "Hardware\t: Board 9\nSerial\t\t: ", 29);
 	assert_null(strstr(out, "100000003d1d1c36"));
 	assert_non_null(strstr(out, "\nModel: 4\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kind_of_a_gid_stays),
-		cmocka_unit_test(names_of_parts_are_replaced),
-		cmocka_unit_test(a_host_name_keeps_its_shape_alone),
-		cmocka_unit_test(what_names_nothing_stays),
-		cmocka_unit_test(equal_names_stay_equal),
-		cmocka_unit_test(of_the_command_line_only_what_is_read_stays),
-		cmocka_unit_test(of_mounts_the_use_of_dax_stays),
-		cmocka_unit_test(a_configuration_space_keeps_all_but_the_serial_number),
-		cmocka_unit_test(the_serial_number_of_a_board_goes),
-	};
-
-	return cmocka_run_group_tests_name("common.anonymise", tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
  * librpma logged, an event of the RDMA CM, the status of a completion, a device
  * file that may not be opened.
  */
-#include <errno.h>
-
 #include "common/host/memlock.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/device_files.h"
@@ -13,7 +11,7 @@
 
 /* --- names ------------------------------------------------------------------ */
 
-static void each_cause_has_a_name_of_its_own(void **state)
+TEST(each_cause_has_a_name_of_its_own)
 {
 	assert_null(cause_name(CAUSE_UNKNOWN));
 	for (int i = CAUSE_UNKNOWN + 1; i < CAUSES; i++) {
@@ -24,7 +22,7 @@ static void each_cause_has_a_name_of_its_own(void **state)
 	}
 }
 
-static void a_failure_forgets_the_cause_of_the_last_one(void **state)
+TEST(a_failure_forgets_the_cause_of_the_last_one)
 {
 	failure_because(CAUSE_REFUSED, EXIT_RUN_FAILED, "connect", "refused");
 	assert_int_equal(failure_get()->cause, CAUSE_REFUSED);
@@ -33,7 +31,7 @@ static void a_failure_forgets_the_cause_of_the_last_one(void **state)
 }
 
 /* open(2) and pthread_create(3) have these for limits that an administrator sets. */
-static void a_limit_is_no_internal_error(void **state)
+TEST(a_limit_is_no_internal_error)
 {
 	static const struct {
 		int error;
@@ -85,7 +83,7 @@ static enum cause logged(int error, uint64_t memlock_bytes)
 	return connection_cause_of(RPMA_E_PROVIDER);
 }
 
-static void the_errno_tells_the_cause(void **state)
+TEST(the_errno_tells_the_cause)
 {
 	static const struct {
 		int error;
@@ -115,7 +113,7 @@ static void the_errno_tells_the_cause(void **state)
 	}
 }
 
-static void an_errno_that_the_line_does_not_tell_is_none(void **state)
+TEST(an_errno_that_the_line_does_not_tell_is_none)
 {
 	connection_log_to_failures(false);
 	errno = EACCES;
@@ -123,7 +121,7 @@ static void an_errno_that_the_line_does_not_tell_is_none(void **state)
 	assert_int_equal(connection_cause_of(RPMA_E_PROVIDER), CAUSE_UNKNOWN);
 }
 
-static void other_codes_are_no_call_that_failed(void **state)
+TEST(other_codes_are_no_call_that_failed)
 {
 	connection_log_to_failures(false);
 	logged(EACCES, 0);
@@ -134,7 +132,7 @@ static void other_codes_are_no_call_that_failed(void **state)
 /* --- the end of a connection ------------------------------------------------ */
 
 /* Events by rpma_conn_next_event(3), statuses by ibv_poll_cq(3). */
-static void events_and_statuses_have_their_causes(void **state)
+TEST(events_and_statuses_have_their_causes)
 {
 	assert_int_equal(connection_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED);
 	assert_int_equal(connection_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE);
@@ -145,7 +143,7 @@ static void events_and_statuses_have_their_causes(void **state)
 	assert_int_equal(connection_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN);
 }
 
-static void each_end_has_its_sentence(void **state)
+TEST(each_end_has_its_sentence)
 {
 	static const struct {
 		enum cause end;
@@ -198,7 +196,7 @@ static void make(const char *name, mode_t mode)
 	assert_int_equal(chmod(scratch_path(name, path), mode), 0);
 }
 
-static void the_file_of_the_rdma_cm_is_asked(void **state)
+SCRATCH_TEST(the_file_of_the_rdma_cm_is_asked)
 {
 	assert_int_equal(asked(device_files_check), CAUSE_NO_DEVICE);
 	assert_non_null(strstr(failure_get()->text, "modprobe rdma_ucm"));
@@ -214,7 +212,7 @@ static int blame(const struct sysroot *root)
 	return device_files_blame(root, "192.0.2.1");
 }
 
-static void the_files_of_the_devices_are_asked(void **state)
+SCRATCH_TEST(the_files_of_the_devices_are_asked)
 {
 	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
 	scratch_write("sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n");
@@ -231,24 +229,4 @@ static void the_files_of_the_devices_are_asked(void **state)
 						    "to 192.0.2.1"));
 	make("dev/infiniband/uverbs3", 0666);
 	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
-}
-
-#define WITH_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_cause_has_a_name_of_its_own),
-		cmocka_unit_test(a_failure_forgets_the_cause_of_the_last_one),
-		cmocka_unit_test(a_limit_is_no_internal_error),
-		cmocka_unit_test(the_errno_tells_the_cause),
-		cmocka_unit_test(an_errno_that_the_line_does_not_tell_is_none),
-		cmocka_unit_test(other_codes_are_no_call_that_failed),
-		cmocka_unit_test(events_and_statuses_have_their_causes),
-		cmocka_unit_test(each_end_has_its_sentence),
-		WITH_SCRATCH(the_file_of_the_rdma_cm_is_asked),
-		WITH_SCRATCH(the_files_of_the_devices_are_asked),
-	};
-
-	return cmocka_run_group_tests_name("common.cause", tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
  * may change at some moment.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "tests/lib/test.h"
@@ -49,7 +48,7 @@ static struct clock_sources sources_of(struct fake *fake)
 	return (struct clock_sources){fake_ticks, fake_raw_ns, fake_distrust, fake};
 }
 
-static void the_rate_is_measured(void **state)
+TEST(the_rate_is_measured)
 {
 	static const double rates[] = {1e6 * 62.5, 1e9, 2.4e9, 3.593e9};
 
@@ -66,7 +65,7 @@ static void the_rate_is_measured(void **state)
 	}
 }
 
-static void ticks_become_nanoseconds(void **state)
+TEST(ticks_become_nanoseconds)
 {
 	struct fake fake = {1000000, 2.5e9, UINT64_MAX, 0, NULL};
 	struct clock_sources sources = sources_of(&fake);
@@ -87,7 +86,7 @@ static void ticks_become_nanoseconds(void **state)
 }
 
 /* Drift is judged at 100 ppm. */
-static void drift_during_the_run_is_judged(void **state)
+TEST(drift_during_the_run_is_judged)
 {
 	static const struct {
 		double ppm;
@@ -108,7 +107,7 @@ static void drift_during_the_run_is_judged(void **state)
 	}
 }
 
-static void an_unsteady_counter_is_not_used(void **state)
+TEST(an_unsteady_counter_is_not_used)
 {
 	struct fake fake = {1000000, 2.4e9, 1000000 + CLOCK_CALIBRATION_NS / 2, 2.4e9 * 1.0002,
 			    NULL};
@@ -121,7 +120,7 @@ static void an_unsteady_counter_is_not_used(void **state)
 	assert_string_equal(clock_source_name(&clock), "clock_gettime");
 }
 
-static void a_counter_that_stands_still_is_not_used(void **state)
+TEST(a_counter_that_stands_still_is_not_used)
 {
 	struct fake fake = {1000000, 0, UINT64_MAX, 0, NULL};
 	struct clock_sources sources = sources_of(&fake);
@@ -131,7 +130,7 @@ static void a_counter_that_stands_still_is_not_used(void **state)
 	assert_false(clock.counter);
 }
 
-static void the_fallback_has_its_reason_and_works(void **state)
+TEST(the_fallback_has_its_reason_and_works)
 {
 	struct fake fake = {1000000, 2.4e9, UINT64_MAX, 0, "it is a test"};
 	struct clock_sources sources = sources_of(&fake);
@@ -148,7 +147,7 @@ static void the_fallback_has_its_reason_and_works(void **state)
 	assert_true(clock_finish(&clock));
 }
 
-static void this_machine_has_a_clock(void **state)
+TEST(this_machine_has_a_clock)
 {
 	struct clock clock;
 	uint64_t ticks, raw_ns, clock_took, raw_took;
@@ -164,19 +163,4 @@ static void this_machine_has_a_clock(void **state)
 	/* the stamps are outside of one time and inside of the other */
 	assert_true(clock_took >= 20000000 - 20000);
 	assert_true(clock_took <= raw_took * 2 + 1000000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_rate_is_measured),
-		cmocka_unit_test(ticks_become_nanoseconds),
-		cmocka_unit_test(drift_during_the_run_is_judged),
-		cmocka_unit_test(an_unsteady_counter_is_not_used),
-		cmocka_unit_test(a_counter_that_stands_still_is_not_used),
-		cmocka_unit_test(the_fallback_has_its_reason_and_works),
-		cmocka_unit_test(this_machine_has_a_clock),
-	};
-
-	return cmocka_run_group_tests_name("common.clock", tests, NULL, NULL);
 }

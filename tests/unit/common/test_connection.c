@@ -2,8 +2,6 @@
 /*
  * test_connection.c -- the configuration of queues, over a librpma that may be older.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/librpma_1_4.h"
@@ -31,7 +29,7 @@ static int configure(uint32_t batch)
 	return ret;
 }
 
-static void a_batch_needs_librpma_1_4(void **state)
+TEST(a_batch_needs_librpma_1_4)
 {
 	is_old = false;
 	assert_int_equal(configure(0), 0);
@@ -41,13 +39,4 @@ static void a_batch_needs_librpma_1_4(void **state)
 	assert_int_not_equal(configure(8), 0);
 	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
 	assert_non_null(strstr(failure_get()->text, "older than 1.4"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_batch_needs_librpma_1_4),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static json_int_t moved(const char *before, const char *after)
 	return counted;
 }
 
-static void both_folders_of_each_port_are_read(void **state)
+SCRATCH_TEST(both_folders_of_each_port_are_read)
 {
 	json_t *counters;
 
@@ -57,7 +57,7 @@ static void both_folders_of_each_port_are_read(void **state)
 	json_decref(counters);
 }
 
-static void a_device_without_counters_has_none(void **state)
+SCRATCH_TEST(a_device_without_counters_has_none)
 {
 	assert_null(look());
 	scratch_write(PORT "state", "4: ACTIVE\n");
@@ -67,7 +67,7 @@ static void a_device_without_counters_has_none(void **state)
 	assert_null(counters_between(NULL, json_object()));
 }
 
-static void what_is_no_count_is_left_out(void **state)
+SCRATCH_TEST(what_is_no_count_is_left_out)
 {
 	static const char *const texts[] = {
 		"", "\n", "N/A (no PMA)\n", "-5\n", "0x10\n", "12 34\n", "99999999999999999999\n",
@@ -86,13 +86,13 @@ static void what_is_no_count_is_left_out(void **state)
 }
 
 /* lifespan is how often the driver renews the others */
-static void a_setting_is_no_counter(void **state)
+SCRATCH_TEST(a_setting_is_no_counter)
 {
 	scratch_write(PORT "hw_counters/lifespan", "10\n");
 	assert_null(look());
 }
 
-static void the_difference_is_what_was_counted(void **state)
+SCRATCH_TEST(the_difference_is_what_was_counted)
 {
 	assert_int_equal(moved("10\n", "17\n"), 7);
 	assert_int_equal(moved("10\n", "10\n"), 0);
@@ -101,19 +101,19 @@ static void the_difference_is_what_was_counted(void **state)
 	assert_int_equal(moved("0\n", "4611686018427387903\n"), 4611686018427387903);
 }
 
-static void a_counter_may_go_round(void **state)
+SCRATCH_TEST(a_counter_may_go_round)
 {
 	assert_int_equal(moved("4294967290\n", "4\n"), 10);
 	assert_int_equal(moved("18446744073709551610\n", "4\n"), 10);
 }
 
-static void a_counter_that_was_reset_is_left_out(void **state)
+SCRATCH_TEST(a_counter_that_was_reset_is_left_out)
 {
 	assert_int_equal(moved("1000\n", "4\n"), -1);
 	assert_int_equal(moved("5000000000\n", "4\n"), -1);
 }
 
-static void a_counter_that_came_or_went_is_left_out(void **state)
+SCRATCH_TEST(a_counter_that_came_or_went_is_left_out)
 {
 	char path[PATH_MAX];
 	json_t *before, *between;
@@ -128,22 +128,4 @@ static void a_counter_that_came_or_went_is_left_out(void **state)
 	assert_int_equal(json_integer_value(json_object_get(between, "1/counters/stays")), 0);
 	assert_non_null(json_object_get(between, "1/counters/stays"));
 	json_decref(between);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(both_folders_of_each_port_are_read),
-		in_scratch(a_device_without_counters_has_none),
-		in_scratch(what_is_no_count_is_left_out),
-		in_scratch(a_setting_is_no_counter),
-		in_scratch(the_difference_is_what_was_counted),
-		in_scratch(a_counter_may_go_round),
-		in_scratch(a_counter_that_was_reset_is_left_out),
-		in_scratch(a_counter_that_came_or_went_is_left_out),
-	};
-
-	return cmocka_run_group_tests_name("common.counters", tests, NULL, NULL);
 }

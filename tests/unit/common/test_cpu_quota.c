@@ -24,7 +24,7 @@ static void expect_none(const struct cpu_quota *quota)
 	assert_int_equal(quota->throttled_periods, 0);
 }
 
-static void version_2_has_cpu_max(void **state)
+SCRATCH_TEST(version_2_has_cpu_max)
 {
 	struct cpu_quota now;
 
@@ -42,7 +42,7 @@ static void version_2_has_cpu_max(void **state)
 	assert_int_equal(now.throttled_ns, 1234567000);
 }
 
-static void version_1_has_cfs_quota(void **state)
+SCRATCH_TEST(version_1_has_cfs_quota)
 {
 	static const char *const controllers[] = {"cpu", "cpu,cpuacct", "cpuacct,cpu"};
 
@@ -71,7 +71,7 @@ static void version_1_has_cfs_quota(void **state)
 }
 
 /* A group above may be tighter, and stops those below it. */
-static void all_groups_above_count(void **state)
+SCRATCH_TEST(all_groups_above_count)
 {
 	struct cpu_quota now;
 
@@ -89,7 +89,7 @@ static void all_groups_above_count(void **state)
 }
 
 /* A container sees its own group as the root of the mount, whatever its path is called. */
-static void a_container_has_the_root_of_its_mount(void **state)
+SCRATCH_TEST(a_container_has_the_root_of_its_mount)
 {
 	struct cpu_quota now;
 
@@ -104,7 +104,7 @@ static void a_container_has_the_root_of_its_mount(void **state)
 	assert_true(now.known && now.cpus == 1);
 }
 
-static void without_a_quota_there_is_none(void **state)
+SCRATCH_TEST(without_a_quota_there_is_none)
 {
 	struct cpu_quota now;
 
@@ -122,7 +122,7 @@ static void without_a_quota_there_is_none(void **state)
 	expect_none(&now);
 }
 
-static void what_cannot_be_read_is_unknown(void **state)
+SCRATCH_TEST(what_cannot_be_read_is_unknown)
 {
 	static const char *const lines[] = {"", "\n", "0:\n", "0::\n", "4:cpu\n", "rubbish"};
 	struct cpu_quota now = look();
@@ -140,7 +140,7 @@ static void what_cannot_be_read_is_unknown(void **state)
 	assert_true(look().known);
 }
 
-static void a_span_is_the_difference(void **state)
+SCRATCH_TEST(a_span_is_the_difference)
 {
 	struct cpu_quota before = {.known = true, .cpus = 2, .periods = 10, .throttled_periods = 3};
 	struct cpu_quota now = {.known = true,
@@ -158,21 +158,4 @@ static void a_span_is_the_difference(void **state)
 	before.periods = 100;
 	cpu_quota_since(&now, &before);
 	assert_false(now.known);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(version_2_has_cpu_max),
-		in_scratch(version_1_has_cfs_quota),
-		in_scratch(all_groups_above_count),
-		in_scratch(a_container_has_the_root_of_its_mount),
-		in_scratch(without_a_quota_there_is_none),
-		in_scratch(what_cannot_be_read_is_unknown),
-		in_scratch(a_span_is_the_difference),
-	};
-
-	return cmocka_run_group_tests_name("common.cpu_quota", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static struct cpu_time look(const char *stat, const cpu_set_t *allowed)
 	return now;
 }
 
-static void only_allowed_cpus_are_summed(void **state)
+SCRATCH_TEST(only_allowed_cpus_are_summed)
 {
 	const cpu_set_t allowed = cpus((int[]){0, 1, 3, 10}, 4);
 	struct cpu_time now = look("cpu  9 9 9 9 9 9 9 9 9 9\n"
@@ -57,14 +57,14 @@ static void only_allowed_cpus_are_summed(void **state)
 	assert_string_equal(now.list, "0-1,10");
 }
 
-static void a_kernel_of_old_has_four_columns(void **state)
+SCRATCH_TEST(a_kernel_of_old_has_four_columns)
 {
 	const cpu_set_t allowed = cpus((int[]){0}, 1);
 
 	assert_int_equal(look("cpu 1 2 3 4\ncpu0 1 2 3 4\n", &allowed).busy_ns, 6 * tick());
 }
 
-static void what_is_no_such_file_is_unknown(void **state)
+SCRATCH_TEST(what_is_no_such_file_is_unknown)
 {
 	static const char *const files[] = {
 		"",
@@ -100,7 +100,7 @@ static struct cpu_time between(const char *first, const char *last, uint64_t wal
 	return now;
 }
 
-static void a_span_is_the_difference(void **state)
+SCRATCH_TEST(a_span_is_the_difference)
 {
 	struct cpu_time span = between("cpu0 100 0 0 1000 0 0 0 7 0 0\n",
 				       "cpu0 130 5 10 1050 0 1 0 11 0 0\n", 100 * tick());
@@ -112,7 +112,7 @@ static void a_span_is_the_difference(void **state)
 	assert_int_equal(span.wall_ns, 100 * tick());
 }
 
-static void counters_that_stand_still_are_unknown(void **state)
+SCRATCH_TEST(counters_that_stand_still_are_unknown)
 {
 	static const char zero[] = "cpu0 0 0 0 0 0 0 0 0 0 0\n";
 
@@ -123,7 +123,7 @@ static void counters_that_stand_still_are_unknown(void **state)
 		between("cpu0 5 0 0 0 0 0 0 0\n", "cpu0 5 0 0 100 0 0 0 0\n", 100 * tick()).known);
 }
 
-static void counters_that_go_back_are_unknown(void **state)
+SCRATCH_TEST(counters_that_go_back_are_unknown)
 {
 	assert_false(between("cpu0 50 0 0 0 0 0 0 0\n", "cpu0 49 0 0 100 0 0 0 0\n", 100 * tick())
 			     .known);
@@ -131,7 +131,7 @@ static void counters_that_go_back_are_unknown(void **state)
 		between("cpu0 0 0 0 0 0 0 0 9\n", "cpu0 0 0 0 100 0 0 0 8\n", 100 * tick()).known);
 }
 
-static void cpus_that_came_or_went_make_it_unknown(void **state)
+SCRATCH_TEST(cpus_that_came_or_went_make_it_unknown)
 {
 	const cpu_set_t allowed = cpus((int[]){0, 1}, 2);
 	struct cpu_time before = look("cpu0 1 0 0 9\ncpu1 1 0 0 9\n", &allowed);
@@ -142,7 +142,7 @@ static void cpus_that_came_or_went_make_it_unknown(void **state)
 	assert_false(now.known);
 }
 
-static void this_process_burns_its_own_time(void **state)
+TEST(this_process_burns_its_own_time)
 {
 	struct sysroot root;
 	struct cpu_time before, now;
@@ -160,7 +160,7 @@ static void this_process_burns_its_own_time(void **state)
 	sysroot_close(&root);
 }
 
-static void the_boot_id_is_the_kernels(void **state)
+SCRATCH_TEST(the_boot_id_is_the_kernels)
 {
 	char id[CPU_TIME_BOOT_ID];
 	struct sysroot root;
@@ -172,29 +172,4 @@ static void the_boot_id_is_the_kernels(void **state)
 	cpu_time_boot_id(&root, id);
 	assert_string_equal(id, "0f53ab21-6d4e-4a6e-8b23-6d1b7d3f8a11");
 	sysroot_close(&root);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(only_allowed_cpus_are_summed, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(a_kernel_of_old_has_four_columns, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_such_file_is_unknown, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(a_span_is_the_difference, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(counters_that_stand_still_are_unknown,
-						scratch_setup, scratch_teardown),
-		cmocka_unit_test_setup_teardown(counters_that_go_back_are_unknown, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(cpus_that_came_or_went_make_it_unknown,
-						scratch_setup, scratch_teardown),
-		cmocka_unit_test(this_process_burns_its_own_time),
-		cmocka_unit_test_setup_teardown(the_boot_id_is_the_kernels, scratch_setup,
-						scratch_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

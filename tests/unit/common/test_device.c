@@ -3,8 +3,6 @@
  * test_device.c -- RDMA devices and their kinds, in sysfs trees as kernels
  * 6.1 and 6.12 show them.
  */
-#include <errno.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/device.h"
 #include "tests/lib/scratch.h"
@@ -44,7 +42,7 @@ static void make_hardware(void)
 	scratch_link("../../devices/pci0000:80/0000:81:00.0/infiniband/mlx5_0", IB "mlx5_0");
 }
 
-static void kinds_are_told_apart(void **state)
+SCRATCH_TEST(kinds_are_told_apart)
 {
 	struct sysroot root;
 	struct device d;
@@ -68,7 +66,7 @@ static void kinds_are_told_apart(void **state)
 	sysroot_close(&root);
 }
 
-static void devices_are_listed_by_name(void **state)
+SCRATCH_TEST(devices_are_listed_by_name)
 {
 	struct device *list = NULL;
 	struct sysroot root;
@@ -85,7 +83,7 @@ static void devices_are_listed_by_name(void **state)
 	sysroot_close(&root);
 }
 
-static void the_choice_needs_an_address(void **state)
+SCRATCH_TEST(the_choice_needs_an_address)
 {
 	struct sysroot root;
 	struct device d;
@@ -103,7 +101,7 @@ static void the_choice_needs_an_address(void **state)
 }
 
 /* Twice as many devices as are listed: of eleven names one or more is not among them. */
-static void a_named_device_is_found_behind_any_number(void **state)
+SCRATCH_TEST(a_named_device_is_found_behind_any_number)
 {
 	char path[64];
 	struct sysroot root;
@@ -127,7 +125,7 @@ static void a_named_device_is_found_behind_any_number(void **state)
 	sysroot_close(&root);
 }
 
-static void a_host_without_devices_is_told_what_to_do(void **state)
+SCRATCH_TEST(a_host_without_devices_is_told_what_to_do)
 {
 	struct device *list = NULL, d;
 	struct sysroot root;
@@ -143,7 +141,7 @@ static void a_host_without_devices_is_told_what_to_do(void **state)
 }
 
 /* States by the kernel's sysfs, drivers/infiniband/core/sysfs.c. */
-static void a_device_is_down_when_no_port_is_active(void **state)
+SCRATCH_TEST(a_device_is_down_when_no_port_is_active)
 {
 	struct sysroot root;
 
@@ -156,7 +154,7 @@ static void a_device_is_down_when_no_port_is_active(void **state)
 	sysroot_close(&root);
 }
 
-static void no_name_leads_elsewhere(void **state)
+SCRATCH_TEST(no_name_leads_elsewhere)
 {
 	static const char *const names[] = {"", "..", "../rxe0", "none"};
 	struct sysroot root;
@@ -169,21 +167,4 @@ static void no_name_leads_elsewhere(void **state)
 			assert_int_equal(device_find(&root, names[i], &d), -ENOENT);
 	}
 	sysroot_close(&root);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(kinds_are_told_apart),
-		in_scratch(devices_are_listed_by_name),
-		in_scratch(the_choice_needs_an_address),
-		in_scratch(a_named_device_is_found_behind_any_number),
-		in_scratch(a_host_without_devices_is_told_what_to_do),
-		in_scratch(a_device_is_down_when_no_port_is_active),
-		in_scratch(no_name_leads_elsewhere),
-	};
-
-	return cmocka_run_group_tests_name("common.device", tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_dial.c -- which addresses of a name a client tries, in what order, for how long, and
  * over which device. Time, routes and servers are ours.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/failure.h"
@@ -120,7 +117,7 @@ static int reach(struct dial *dial, int timeout_ms)
 	return ret;
 }
 
-static void the_first_that_welcomes_is_taken(void **state)
+TEST(the_first_that_welcomes_is_taken)
 {
 	static const struct server list[] = {
 		{"10.0.0.1", REFUSES}, {"10.0.0.3", WELCOMES}, {"10.0.0.5", WELCOMES}, {0}};
@@ -137,7 +134,7 @@ static void the_first_that_welcomes_is_taken(void **state)
 	assert_int_equal(seen.tried, 1);
 }
 
-static void silent_ones_share_the_time(void **state)
+TEST(silent_ones_share_the_time)
 {
 	static const struct server list[] = {
 		{"10.0.0.1", SILENT}, {"10.0.0.3", SILENT}, {"10.0.0.5", SILENT}, {0}};
@@ -151,7 +148,7 @@ static void silent_ones_share_the_time(void **state)
 	assert_int_equal(failure_get()->cause, CAUSE_NO_ANSWER);
 }
 
-static void who_refuses_at_once_leaves_the_time_to_others(void **state)
+TEST(who_refuses_at_once_leaves_the_time_to_others)
 {
 	static const struct server list[] = {
 		{"10.0.0.1", REFUSES}, {"10.0.0.3", REFUSES}, {"10.0.0.5", WELCOMES}, {0}};
@@ -161,7 +158,7 @@ static void who_refuses_at_once_leaves_the_time_to_others(void **state)
 	assert_int_equal(seen.timeouts_ms[2], 6000);
 }
 
-static void what_each_answered_is_told(void **state)
+TEST(what_each_answered_is_told)
 {
 	static const struct server list[] = {{"10.0.0.1", SILENT}, {"fd00::3", REFUSES}, {0}};
 	struct dial dial = dial_of(list);
@@ -182,7 +179,7 @@ static int move(void *arg, bool moved)
 	return 0;
 }
 
-static void another_device_gets_a_peer_of_its_own(void **state)
+TEST(another_device_gets_a_peer_of_its_own)
 {
 	static const struct server list[] = {{"10.0.0.1", REFUSES}, {"10.0.0.2", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
@@ -194,7 +191,7 @@ static void another_device_gets_a_peer_of_its_own(void **state)
 	assert_int_equal(seen.peers, 1);
 }
 
-static void what_cannot_move_stays(void **state)
+TEST(what_cannot_move_stays)
 {
 	static const struct server list[] = {{"10.0.0.1", REFUSES}, {"10.0.0.2", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
@@ -208,26 +205,11 @@ static void what_cannot_move_stays(void **state)
 	assert_non_null(strstr(failure_get()->text, "memory is registered with one"));
 }
 
-static void an_address_without_a_route_is_passed_over(void **state)
+TEST(an_address_without_a_route_is_passed_over)
 {
 	static const struct server list[] = {{"no route", SILENT}, {"10.0.0.1", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
 
 	assert_int_equal(reach(&dial, 5000), 0);
 	assert_string_equal(dial.address, "10.0.0.1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_that_welcomes_is_taken),
-		cmocka_unit_test(silent_ones_share_the_time),
-		cmocka_unit_test(who_refuses_at_once_leaves_the_time_to_others),
-		cmocka_unit_test(what_each_answered_is_told),
-		cmocka_unit_test(another_device_gets_a_peer_of_its_own),
-		cmocka_unit_test(what_cannot_move_stays),
-		cmocka_unit_test(an_address_without_a_route_is_passed_over),
-	};
-
-	return cmocka_run_group_tests_name("common.dial", tests, NULL, NULL);
 }

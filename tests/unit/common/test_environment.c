@@ -27,7 +27,7 @@ static const json_t *fact(const json_t *block, const char *group, const char *ke
 	return value;
 }
 
-static void facts_are_read_from_the_root(void **state)
+SCRATCH_TEST(facts_are_read_from_the_root)
 {
 	json_t *block;
 
@@ -56,7 +56,7 @@ static void facts_are_read_from_the_root(void **state)
 }
 
 /* Only the part of the kernel's command line that bears on figures leaves the host. */
-static void the_command_line_is_filtered(void **state)
+SCRATCH_TEST(the_command_line_is_filtered)
 {
 	const json_t *list;
 	json_t *block;
@@ -70,7 +70,7 @@ static void the_command_line_is_filtered(void **state)
 	json_decref(block);
 }
 
-static void what_is_unknown_is_null(void **state)
+SCRATCH_TEST(what_is_unknown_is_null)
 {
 	static const char *const facts[][2] = {
 		{"host", "vendor"},	   {"host", "virtualised"}, {"os", "distro"},
@@ -91,7 +91,7 @@ static void what_is_unknown_is_null(void **state)
 }
 
 /* An unknown node is -1 in sysfs and null here. */
-static void the_device_has_its_facts(void **state)
+SCRATCH_TEST(the_device_has_its_facts)
 {
 	const json_t *nic;
 	json_t *block;
@@ -114,7 +114,7 @@ static void the_device_has_its_facts(void **state)
 	json_decref(block);
 }
 
-static void a_guid_and_a_name_can_be_left_out(void **state)
+SCRATCH_TEST(a_guid_and_a_name_can_be_left_out)
 {
 	json_t *block;
 
@@ -135,7 +135,7 @@ static void a_guid_and_a_name_can_be_left_out(void **state)
 }
 
 /* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) has it for RoCE devices. */
-static void the_path_mtu_follows_the_interface(void **state)
+SCRATCH_TEST(the_path_mtu_follows_the_interface)
 {
 	static const struct {
 		const char *layer, *netdev_mtu;
@@ -161,7 +161,7 @@ static void the_path_mtu_follows_the_interface(void **state)
 	}
 }
 
-static void persistent_memory_is_listed(void **state)
+SCRATCH_TEST(persistent_memory_is_listed)
 {
 	const json_t *region;
 	json_t *block;
@@ -197,7 +197,7 @@ static void text(const json_t *object, const char *key, const char *expected)
 	assert_string_equal(value, expected);
 }
 
-static void namespaces_and_mounts_are_listed(void **state)
+SCRATCH_TEST(namespaces_and_mounts_are_listed)
 {
 	const json_t *region, *namespace;
 	json_t *block;
@@ -228,7 +228,7 @@ static void namespaces_and_mounts_are_listed(void **state)
 	json_decref(block);
 }
 
-static void power_and_caches_are_read(void **state)
+SCRATCH_TEST(power_and_caches_are_read)
 {
 	const json_t *power;
 	json_t *block;
@@ -276,7 +276,7 @@ static const uint8_t express_config[256] = {
 	[0x60] = 0x10, [0x61] = 0x00, [0x68] = 0x10 | 1 << 5, [0x69] = 0x08 | 2 << 4,
 };
 
-static void the_use_of_the_link_is_read(void **state)
+SCRATCH_TEST(the_use_of_the_link_is_read)
 {
 	const json_t *nic;
 	json_t *block;
@@ -293,7 +293,7 @@ static void the_use_of_the_link_is_read(void **state)
 }
 
 /* 0x17 is the capability of TPH; 1 in bits 9:8 of its control is to send them by vector. */
-static void whether_writes_are_steered_is_read(void **state)
+SCRATCH_TEST(whether_writes_are_steered_is_read)
 {
 	for (uint32_t mode = 0; mode < 2; mode++) {
 		struct config_space space;
@@ -318,7 +318,7 @@ static void whether_writes_are_steered_is_read(void **state)
 }
 
 /* Without privilege 64 bytes are all there is; a loop of capabilities ends. */
-static void what_the_link_hides_is_null(void **state)
+SCRATCH_TEST(what_the_link_hides_is_null)
 {
 	static const uint8_t loop[256] = {
 		[0x06] = 0x10, [0x34] = 0x40, [0x40] = 0x01, [0x41] = 0x40};
@@ -343,7 +343,7 @@ static void what_the_link_hides_is_null(void **state)
 }
 
 #if defined(__x86_64__)
-static void qemus_processor_is_an_emulated_one(void **state)
+SCRATCH_TEST(qemus_processor_is_an_emulated_one)
 {
 	struct sysroot root;
 
@@ -357,7 +357,7 @@ static void qemus_processor_is_an_emulated_one(void **state)
 }
 #endif
 
-static void loaded_libraries_have_versions(void **state)
+TEST(loaded_libraries_have_versions)
 {
 	json_t *version = environment_library("libjansson.so");
 	json_t *none = environment_library("libnosuch.so");
@@ -366,30 +366,4 @@ static void loaded_libraries_have_versions(void **state)
 	assert_true(json_is_null(none));
 	json_decref(version);
 	json_decref(none);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(facts_are_read_from_the_root),
-		in_scratch(the_command_line_is_filtered),
-		in_scratch(what_is_unknown_is_null),
-		in_scratch(the_device_has_its_facts),
-		in_scratch(a_guid_and_a_name_can_be_left_out),
-		in_scratch(the_path_mtu_follows_the_interface),
-		in_scratch(persistent_memory_is_listed),
-		in_scratch(namespaces_and_mounts_are_listed),
-		in_scratch(power_and_caches_are_read),
-		in_scratch(the_use_of_the_link_is_read),
-		in_scratch(whether_writes_are_steered_is_read),
-		in_scratch(what_the_link_hides_is_null),
-#if defined(__x86_64__)
-		in_scratch(qemus_processor_is_an_emulated_one),
-#endif
-		cmocka_unit_test(loaded_libraries_have_versions),
-	};
-
-	return cmocka_run_group_tests_name("common.environment", tests, NULL, NULL);
 }

@@ -4,14 +4,13 @@
  * by what lies beneath it. The numbers are those of statfs(2).
  */
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/host/file_medium.h"
 #include "tests/lib/test.h"
 
-static void the_type_decides(void **state)
+TEST(the_type_decides)
 {
 	static const struct {
 		long type;
@@ -42,7 +41,7 @@ static void the_type_decides(void **state)
 	}
 }
 
-static void memory_is_seen_in_an_open_file(void **state)
+TEST(memory_is_seen_in_an_open_file)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 
@@ -51,7 +50,7 @@ static void memory_is_seen_in_an_open_file(void **state)
 	close(fd);
 }
 
-static void what_is_no_file_is_unknown(void **state)
+TEST(what_is_no_file_is_unknown)
 {
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 
@@ -72,7 +71,7 @@ static const char mounts[] =
 	"70 43 0:44 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/root,workdir=/w\n"
 	"6 43 0:45 / /six rw - tmpfs - overlay rw,upperdir=/up\n";
 
-static void an_upper_layer_is_found(void **state)
+TEST(an_upper_layer_is_found)
 {
 	static const struct {
 		int mount;
@@ -109,16 +108,4 @@ static void an_upper_layer_is_found(void **state)
 	assert_true(file_medium_upper(mounts, 66, "/mnt/a/b", upper, 8));
 	assert_false(file_medium_upper("", 66, "/mnt/a", upper, sizeof(upper)));
 	assert_false(file_medium_upper("66 43\n", 66, "/mnt/a", upper, sizeof(upper)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_type_decides),
-		cmocka_unit_test(memory_is_seen_in_an_open_file),
-		cmocka_unit_test(what_is_no_file_is_unknown),
-		cmocka_unit_test(an_upper_layer_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

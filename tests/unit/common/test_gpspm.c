@@ -3,10 +3,8 @@
  * test_gpspm.c -- ranges that are made durable, those that are refused, and
  * the messages that ask for them.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "common/base/failure.h"
@@ -77,7 +75,7 @@ static struct persist opened(enum target_kind kind)
 	return opened_again(kind);
 }
 
-static void volatile_memory_needs_nothing(void **state)
+TEST(volatile_memory_needs_nothing)
 {
 	const struct persist dram = opened(TARGET_DRAM), huge = opened(TARGET_HUGEPAGES);
 
@@ -88,7 +86,7 @@ static void volatile_memory_needs_nothing(void **state)
 }
 
 /* msync(2) is called where it may help, and believed where the file system is known to store. */
-static void what_is_durable_depends_on_the_kind(void **state)
+TEST(what_is_durable_depends_on_the_kind)
 {
 	static const struct {
 		enum target_kind kind;
@@ -110,9 +108,10 @@ static void what_is_durable_depends_on_the_kind(void **state)
 	assert_true(persist_is_durable(PERSIST_LIBPMEM, TARGET_DEVDAX));
 	assert_true(persist_is_durable(PERSIST_MSYNC, TARGET_FSDAX));
 }
+TEST_AGAIN(what_is_durable_depends_on_the_kind)
 
 /* msync(2) takes whole pages: the range is widened to the left. */
-static void a_file_is_synced_by_pages(void **state)
+TEST(a_file_is_synced_by_pages)
 {
 	const struct persist persist = opened(TARGET_FILE);
 
@@ -124,7 +123,7 @@ static void a_file_is_synced_by_pages(void **state)
 	assert_int_equal(asked.flags, MS_SYNC);
 }
 
-static void a_refusal_of_the_system_is_told(void **state)
+TEST(a_refusal_of_the_system_is_told)
 {
 	const struct persist persist = opened(TARGET_FILE);
 
@@ -134,7 +133,7 @@ static void a_refusal_of_the_system_is_told(void **state)
 }
 
 /* The kernel tells of it once, and the data are lost for good. */
-static void a_failure_stays_for_all_that_persist_the_file(void **state)
+TEST(a_failure_stays_for_all_that_persist_the_file)
 {
 	const struct persist persist = opened(TARGET_FILE);
 	struct persist other;
@@ -176,7 +175,7 @@ static void enter(struct persister *p, int answer)
 }
 
 /* msync(2) of the lost page returns first, and good: the other one has the failure already. */
-static void the_failure_of_another_thread_is_waited_for(void **state)
+TEST(the_failure_of_another_thread_is_waited_for)
 {
 	static const struct {
 		int lost, other;
@@ -204,7 +203,7 @@ static void the_failure_of_another_thread_is_waited_for(void **state)
 	}
 }
 
-static void dax_is_flushed_from_user_space_where_libpmem_is(void **state)
+TEST(dax_is_flushed_from_user_space_where_libpmem_is)
 {
 	const struct target devdax = {
 		.kind = TARGET_DEVDAX, .memory = memory, .size_bytes = 1, .path = "/dev/dax0.0"};
@@ -221,7 +220,7 @@ static void dax_is_flushed_from_user_space_where_libpmem_is(void **state)
 	assert_non_null(strstr(failure_get()->text, "/dev/dax0.0"));
 }
 
-static void ranges_outside_the_target_are_refused(void **state)
+TEST(ranges_outside_the_target_are_refused)
 {
 	static const struct {
 		uint64_t offset, length;
@@ -243,7 +242,7 @@ static void ranges_outside_the_target_are_refused(void **state)
 	assert_int_equal(persist_range(&persist, sizeof(memory) - 1, 1), PERSIST_DONE);
 }
 
-static void a_request_comes_back(void **state)
+TEST(a_request_comes_back)
 {
 	const struct persist_request request = {UINT32_MAX, 1ULL << 63, 4096};
 	uint8_t bytes[PERSIST_REQUEST_BYTES];
@@ -257,7 +256,7 @@ static void a_request_comes_back(void **state)
 	assert_int_equal(persist_decode_request(bytes, sizeof(bytes) - 1, &got), -EPROTO);
 }
 
-static void an_answer_comes_back(void **state)
+TEST(an_answer_comes_back)
 {
 	const struct persist_answer answer = {7, PERSIST_OUTSIDE};
 	uint8_t bytes[PERSIST_ANSWER_BYTES];
@@ -270,23 +269,4 @@ static void an_answer_comes_back(void **state)
 	assert_int_equal(persist_decode_answer(bytes, sizeof(bytes) - 1, &got), -EPROTO);
 	bytes[4] = PERSIST_STATUSES;
 	assert_int_equal(persist_decode_answer(bytes, sizeof(bytes), &got), -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(volatile_memory_needs_nothing),
-		cmocka_unit_test(a_file_is_synced_by_pages),
-		cmocka_unit_test(what_is_durable_depends_on_the_kind),
-		cmocka_unit_test(what_is_durable_depends_on_the_kind),
-		cmocka_unit_test(a_refusal_of_the_system_is_told),
-		cmocka_unit_test(a_failure_stays_for_all_that_persist_the_file),
-		cmocka_unit_test(the_failure_of_another_thread_is_waited_for),
-		cmocka_unit_test(dax_is_flushed_from_user_space_where_libpmem_is),
-		cmocka_unit_test(ranges_outside_the_target_are_refused),
-		cmocka_unit_test(a_request_comes_back),
-		cmocka_unit_test(an_answer_comes_back),
-	};
-
-	return cmocka_run_group_tests_name("common.persist", tests, NULL, NULL);
 }

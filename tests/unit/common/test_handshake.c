@@ -2,9 +2,6 @@
 /*
  * test_handshake.c -- the private data codec against good and foreign bytes.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
 
@@ -18,7 +15,7 @@ static const struct handshake_reply sample = {
 	.pcfg_desc = {1},
 };
 
-static void a_request_comes_back(void **state)
+TEST(a_request_comes_back)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, 255,
 						  0xfedcba9876543210ULL};
@@ -34,7 +31,7 @@ static void a_request_comes_back(void **state)
 	assert_int_equal(got.token, request.token);
 }
 
-static void foreign_requests_are_refused(void **state)
+TEST(foreign_requests_are_refused)
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_CONTROL, 0, 0};
 	struct handshake_request got;
@@ -53,7 +50,7 @@ static void foreign_requests_are_refused(void **state)
 }
 
 /* All that versions share is their beginning: the first one had 12 bytes. */
-static void another_version_is_for_the_caller_to_refuse(void **state)
+TEST(another_version_is_for_the_caller_to_refuse)
 {
 	const uint8_t first[12] = {'r', 'p', 'm', 'a', 't', 'o', 'o', 'l', 1, 0, 2, 0};
 	const struct handshake_request later = {HANDSHAKE_VERSION + 1, (enum handshake_role)9, 7,
@@ -69,7 +66,7 @@ static void another_version_is_for_the_caller_to_refuse(void **state)
 	assert_int_equal(got.version, HANDSHAKE_VERSION + 1);
 }
 
-static void a_reply_comes_back(void **state)
+TEST(a_reply_comes_back)
 {
 	struct handshake_reply got;
 	uint8_t bytes[196] = {0};
@@ -85,7 +82,7 @@ static void a_reply_comes_back(void **state)
 	assert_memory_equal(got.pcfg_desc, sample.pcfg_desc, sizeof(got.pcfg_desc));
 }
 
-static void replies_out_of_range_are_refused(void **state)
+TEST(replies_out_of_range_are_refused)
 {
 	struct handshake_reply bad[6], got;
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
@@ -108,7 +105,7 @@ static void replies_out_of_range_are_refused(void **state)
 		assert_int_equal(handshake_decode_reply(bytes, len, &got), -EPROTO);
 }
 
-static void a_control_connection_describes_no_target(void **state)
+TEST(a_control_connection_describes_no_target)
 {
 	const struct handshake_reply welcome = {.version = HANDSHAKE_VERSION};
 	struct handshake_reply got = {.mr_desc_bytes = 1};
@@ -121,7 +118,7 @@ static void a_control_connection_describes_no_target(void **state)
 }
 
 /* Who refuses describes nothing, and may speak any version. */
-static void a_refusal_needs_no_target(void **state)
+TEST(a_refusal_needs_no_target)
 {
 	const struct handshake_reply refusal = {.version = 9, .answer = HANDSHAKE_WRONG_VERSION};
 	struct handshake_reply got;
@@ -133,19 +130,4 @@ static void a_refusal_needs_no_target(void **state)
 		assert_int_equal(got.answer, HANDSHAKE_WRONG_VERSION);
 		assert_int_equal(got.version, 9);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_comes_back),
-		cmocka_unit_test(foreign_requests_are_refused),
-		cmocka_unit_test(another_version_is_for_the_caller_to_refuse),
-		cmocka_unit_test(a_reply_comes_back),
-		cmocka_unit_test(replies_out_of_range_are_refused),
-		cmocka_unit_test(a_control_connection_describes_no_target),
-		cmocka_unit_test(a_refusal_needs_no_target),
-	};
-
-	return cmocka_run_group_tests_name("common.handshake", tests, NULL, NULL);
 }

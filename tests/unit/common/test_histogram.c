@@ -3,7 +3,6 @@
  * test_histogram.c -- the properties a histogram must have, on known numbers.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/base/histogram.h"
 #include "tests/lib/test.h"
@@ -19,7 +18,7 @@ static void fill(struct histogram *histogram, uint64_t seed, size_t count)
 		histogram_record(histogram, test_random(&seed) >> (28 + seed % 30));
 }
 
-static void a_bucket_holds_what_it_says(void **state)
+TEST(a_bucket_holds_what_it_says)
 {
 	uint64_t next = 0;
 
@@ -35,7 +34,7 @@ static void a_bucket_holds_what_it_says(void **state)
 }
 
 /* The rule that readers of the JSON go by. */
-static void widths_follow_the_rule_of_the_file_format(void **state)
+TEST(widths_follow_the_rule_of_the_file_format)
 {
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		uint64_t low = histogram_bucket_low(i), expected = 1;
@@ -46,7 +45,7 @@ static void widths_follow_the_rule_of_the_file_format(void **state)
 	}
 }
 
-static void the_error_is_below_one_in_128(void **state)
+TEST(the_error_is_below_one_in_128)
 {
 	uint64_t seed = 1;
 
@@ -61,7 +60,7 @@ static void the_error_is_below_one_in_128(void **state)
 	}
 }
 
-static void extremes_and_mean_are_exact(void **state)
+TEST(extremes_and_mean_are_exact)
 {
 	static const uint64_t values[] = {1000003, 17, 999999999, 4096, 17};
 
@@ -76,7 +75,7 @@ static void extremes_and_mean_are_exact(void **state)
 }
 
 /* 2, 4, 4, 4, 5, 5, 7, 9: mean 5, sum of squared differences 32, of 7 degrees */
-static void the_deviation_is_exact(void **state)
+TEST(the_deviation_is_exact)
 {
 	static const uint64_t values[] = {2, 4, 4, 4, 5, 5, 7, 9};
 
@@ -88,7 +87,7 @@ static void the_deviation_is_exact(void **state)
 }
 
 /* A small deviation on a large mean: what sums of floating squares lose. */
-static void the_deviation_survives_large_values(void **state)
+TEST(the_deviation_survives_large_values)
 {
 	histogram_reset(&h);
 	for (int i = 0; i < 1000000; i++)
@@ -97,7 +96,7 @@ static void the_deviation_survives_large_values(void **state)
 	assert_true(fabs(histogram_mean_ns(&h) - 60000000000.5) < 1e-4);
 }
 
-static void saturation_is_counted(void **state)
+TEST(saturation_is_counted)
 {
 	histogram_reset(&h);
 	histogram_record(&h, RANGE - 1);
@@ -109,7 +108,7 @@ static void saturation_is_counted(void **state)
 	assert_int_equal(h.max_ns, 3 * RANGE);
 }
 
-static void counts_beyond_2_to_53_stay_exact(void **state)
+TEST(counts_beyond_2_to_53_stay_exact)
 {
 	histogram_reset(&h);
 	histogram_reset(&other);
@@ -122,7 +121,7 @@ static void counts_beyond_2_to_53_stay_exact(void **state)
 	assert_int_equal(h.sum_ns, 5 * ((1ULL << 53) + 2));
 }
 
-static void merging_is_recording_all(void **state)
+TEST(merging_is_recording_all)
 {
 	uint64_t seed = 3;
 
@@ -139,7 +138,7 @@ static void merging_is_recording_all(void **state)
 	assert_memory_equal(&h, &left, sizeof(h));
 }
 
-static void adding_is_recording_as_often(void **state)
+TEST(adding_is_recording_as_often)
 {
 	static const uint64_t values[] = {0,	 1,	    127,   128,
 					  12345, RANGE - 1, RANGE, UINT64_MAX >> 20};
@@ -154,7 +153,7 @@ static void adding_is_recording_as_often(void **state)
 	assert_memory_equal(&h, &other, sizeof(h));
 }
 
-static void an_empty_one_merges_to_nothing(void **state)
+TEST(an_empty_one_merges_to_nothing)
 {
 	fill(&h, 7, 1000);
 	other = h;
@@ -165,7 +164,7 @@ static void an_empty_one_merges_to_nothing(void **state)
 	assert_memory_equal(&third, &other, sizeof(h));
 }
 
-static void merging_is_associative(void **state)
+TEST(merging_is_associative)
 {
 	fill(&h, 5, 1000);
 	fill(&other, 6, 2000);
@@ -188,7 +187,7 @@ static double percentile(double p)
 }
 
 /* 1..100, ten times each: k stands for k - 0.5 to k + 0.5, so the quantile p is 100p + 0.5 */
-static void percentiles_are_interpolated_between_values(void **state)
+TEST(percentiles_are_interpolated_between_values)
 {
 	static const double ps[] = {0.5, 0.9, 0.905, 0.95, 0.99};
 
@@ -200,7 +199,7 @@ static void percentiles_are_interpolated_between_values(void **state)
 }
 
 /* From 2^20 a bucket has 2^13 values: 1048576 to 1056767, and the next from there. */
-static void percentiles_are_interpolated_inside_a_bucket(void **state)
+TEST(percentiles_are_interpolated_inside_a_bucket)
 {
 	histogram_reset(&h);
 	histogram_add(&h, 1048576, 1);
@@ -213,7 +212,7 @@ static void percentiles_are_interpolated_inside_a_bucket(void **state)
 }
 
 /* The first and the last bucket have samples only between the extremes. */
-static void the_extremes_bound_the_outer_buckets(void **state)
+TEST(the_extremes_bound_the_outer_buckets)
 {
 	histogram_reset(&h);
 	histogram_add(&h, 1050000, 500);
@@ -223,7 +222,7 @@ static void the_extremes_bound_the_outer_buckets(void **state)
 }
 
 /* 900 of 1000 end the lower bucket: the gap to the upper one is not bridged. */
-static void a_percentile_lies_where_samples_are(void **state)
+TEST(a_percentile_lies_where_samples_are)
 {
 	histogram_reset(&h);
 	histogram_add(&h, 100, 900);
@@ -233,7 +232,7 @@ static void a_percentile_lies_where_samples_are(void **state)
 }
 
 /* The last bucket holds what saturated, up to the maximum. */
-static void saturated_samples_reach_to_the_maximum(void **state)
+TEST(saturated_samples_reach_to_the_maximum)
 {
 	uint64_t low = histogram_bucket_low(HISTOGRAM_BUCKETS - 1);
 
@@ -243,7 +242,7 @@ static void saturated_samples_reach_to_the_maximum(void **state)
 	assert_true(fabs(percentile(0.75) - (double)(low + 4 * RANGE) / 2) < 1e-3);
 }
 
-static void a_percentile_needs_ten_samples_beyond_it(void **state)
+TEST(a_percentile_needs_ten_samples_beyond_it)
 {
 	static const struct {
 		double p;
@@ -260,7 +259,7 @@ static void a_percentile_needs_ten_samples_beyond_it(void **state)
 	}
 }
 
-static void percentiles_stay_between_the_extremes(void **state)
+TEST(percentiles_stay_between_the_extremes)
 {
 	histogram_reset(&h);
 	histogram_add(&h, 1000001, 100);
@@ -269,7 +268,7 @@ static void percentiles_stay_between_the_extremes(void **state)
 }
 
 /* 100 done and 100 that were never begun: the median is the slowest of those done. */
-static void what_was_never_begun_is_beyond_all_samples(void **state)
+TEST(what_was_never_begun_is_beyond_all_samples)
 {
 	struct histogram twice;
 
@@ -291,32 +290,4 @@ static void what_was_never_begun_is_beyond_all_samples(void **state)
 	histogram_add(&h, 100, 10);
 	h.unbegun = 10;
 	assert_true(histogram_percentile(&h, 0.5).known);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bucket_holds_what_it_says),
-		cmocka_unit_test(widths_follow_the_rule_of_the_file_format),
-		cmocka_unit_test(the_error_is_below_one_in_128),
-		cmocka_unit_test(extremes_and_mean_are_exact),
-		cmocka_unit_test(the_deviation_is_exact),
-		cmocka_unit_test(the_deviation_survives_large_values),
-		cmocka_unit_test(saturation_is_counted),
-		cmocka_unit_test(counts_beyond_2_to_53_stay_exact),
-		cmocka_unit_test(merging_is_recording_all),
-		cmocka_unit_test(merging_is_associative),
-		cmocka_unit_test(adding_is_recording_as_often),
-		cmocka_unit_test(an_empty_one_merges_to_nothing),
-		cmocka_unit_test(percentiles_are_interpolated_between_values),
-		cmocka_unit_test(percentiles_are_interpolated_inside_a_bucket),
-		cmocka_unit_test(the_extremes_bound_the_outer_buckets),
-		cmocka_unit_test(a_percentile_lies_where_samples_are),
-		cmocka_unit_test(saturated_samples_reach_to_the_maximum),
-		cmocka_unit_test(a_percentile_needs_ten_samples_beyond_it),
-		cmocka_unit_test(percentiles_stay_between_the_extremes),
-		cmocka_unit_test(what_was_never_begun_is_beyond_all_samples),
-	};
-
-	return cmocka_run_group_tests_name("common.histogram", tests, NULL, NULL);
 }

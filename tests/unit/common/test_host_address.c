@@ -4,7 +4,6 @@
  */
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "common/rdma/host_address.h"
 #include "tests/lib/test.h"
@@ -18,7 +17,6 @@ static int setup(void **state)
 {
 	static const char *const texts[] = {"::1", "fe80::1", "2001:db8::1"};
 
-	(void)state;
 	inet_pton(AF_INET, "127.0.0.1", &four[0].sin_addr);
 	inet_pton(AF_INET, "192.0.2.1", &four[1].sin_addr);
 	for (size_t i = 0; i < 7; i++)
@@ -37,9 +35,8 @@ static int setup(void **state)
 	return 0;
 }
 
-static void the_wildcards_are_known_in_any_form(void **state)
+TEST(the_wildcards_are_known_in_any_form, setup)
 {
-	(void)state;
 	assert_true(host_address_is_wildcard("0.0.0.0"));
 	assert_true(host_address_is_wildcard("::"));
 	assert_true(host_address_is_wildcard("0:0:0:0:0:0:0:0"));
@@ -49,9 +46,8 @@ static void the_wildcards_are_known_in_any_form(void **state)
 	assert_false(host_address_is_wildcard(""));
 }
 
-static void all_of_127_and_one_address_of_ipv6_are_loopback(void **state)
+TEST(all_of_127_and_one_address_of_ipv6_are_loopback, setup)
 {
-	(void)state;
 	assert_true(host_address_is_loopback("127.0.0.1"));
 	assert_true(host_address_is_loopback("127.255.0.9"));
 	assert_true(host_address_is_loopback("::1"));
@@ -60,49 +56,33 @@ static void all_of_127_and_one_address_of_ipv6_are_loopback(void **state)
 	assert_false(host_address_is_loopback("0.0.0.0"));
 }
 
-static void that_of_ipv4_is_every_ipv4_address_once(void **state)
+TEST(that_of_ipv4_is_every_ipv4_address_once, setup)
 {
 	struct host_addresses found;
 
-	(void)state;
 	host_addresses_take(&found, "0.0.0.0", all);
 	assert_int_equal(found.count, 2);
 	assert_string_equal(found.text[0], "127.0.0.1");
 	assert_string_equal(found.text[1], "192.0.2.1");
 }
 
-static void that_of_ipv6_is_both_without_those_of_a_link(void **state)
+TEST(that_of_ipv6_is_both_without_those_of_a_link, setup)
 {
 	struct host_addresses found;
 
-	(void)state;
 	host_addresses_take(&found, "::", all);
 	assert_int_equal(found.count, 4);
 	assert_string_equal(found.text[2], "::1");
 	assert_string_equal(found.text[3], "2001:db8::1");
 }
 
-static void an_interface_that_is_down_has_none(void **state)
+TEST(an_interface_that_is_down_has_none, setup)
 {
 	struct host_addresses found;
 
-	(void)state;
 	all[0].ifa_flags = 0;
 	host_addresses_take(&found, "0.0.0.0", all);
 	assert_int_equal(found.count, 1);
 	host_addresses_take(&found, "0.0.0.0", NULL);
 	assert_int_equal(found.count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_wildcards_are_known_in_any_form, setup),
-		cmocka_unit_test_setup(all_of_127_and_one_address_of_ipv6_are_loopback, setup),
-		cmocka_unit_test_setup(that_of_ipv4_is_every_ipv4_address_once, setup),
-		cmocka_unit_test_setup(that_of_ipv6_is_both_without_those_of_a_link, setup),
-		cmocka_unit_test_setup(an_interface_that_is_down_has_none, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /*
  * test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/listen.h"
@@ -44,7 +41,7 @@ static int next(int code, struct rpma_conn_req **req)
 	return endpoint_next(EP, &queues, NULL, req);
 }
 
-static void a_request_is_handed_on(void **state)
+TEST(a_request_is_handed_on)
 {
 	struct rpma_conn_req *req = NULL;
 
@@ -53,7 +50,7 @@ static void a_request_is_handed_on(void **state)
 	assert_ptr_equal(req, REQ);
 }
 
-static void a_request_that_came_to_nothing_is_none(void **state)
+TEST(a_request_that_came_to_nothing_is_none)
 {
 	static const int codes[] = {RPMA_E_NO_EVENT, RPMA_E_PROVIDER, RPMA_E_NOMEM};
 
@@ -66,7 +63,7 @@ static void a_request_that_came_to_nothing_is_none(void **state)
 }
 
 /* rpma_ep_next_conn_req(3): an event of the endpoint, such as the removal of its device. */
-static void the_removal_of_the_device_is_the_end(void **state)
+TEST(the_removal_of_the_device_is_the_end)
 {
 	struct rpma_conn_req *req = REQ;
 
@@ -79,23 +76,11 @@ static void the_removal_of_the_device_is_the_end(void **state)
 }
 
 /* librpma before 1.4 reports a client that left before it was accepted in the same way. */
-static void an_older_librpma_does_not_tell_it_from_a_client(void **state)
+TEST(an_older_librpma_does_not_tell_it_from_a_client)
 {
 	struct rpma_conn_req *req = REQ;
 
 	is_old = true;
 	assert_int_equal(next(RPMA_E_INVAL, &req), 0);
 	assert_null(req);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_is_handed_on),
-		cmocka_unit_test(a_request_that_came_to_nothing_is_none),
-		cmocka_unit_test(the_removal_of_the_device_is_the_end),
-		cmocka_unit_test(an_older_librpma_does_not_tell_it_from_a_client),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void nic(struct config_space *space)
 	config_space_add_extended(space, 0x150, ID_TPH, 1);
 }
 
-static void capabilities_are_found_in_any_order(void **state)
+TEST(capabilities_are_found_in_any_order)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -63,7 +63,7 @@ static void capabilities_are_found_in_any_order(void **state)
 	assert_false(pci_config_extended_at(&config, 0x180, &id));
 }
 
-static void a_walk_gives_the_list_in_its_order(void **state)
+TEST(a_walk_gives_the_list_in_its_order)
 {
 	static const struct pci_capability expected[] = {
 		{0x100, ID_AER, 2, 1}, {0x1c0, ID_ACS, 1, 2}, {0x150, ID_TPH, 1, 3}};
@@ -82,7 +82,7 @@ static void a_walk_gives_the_list_in_its_order(void **state)
 	assert_false(pci_config_next_extended(&config, &capability));
 }
 
-static void the_use_of_the_link_is_decoded(void **state)
+TEST(the_use_of_the_link_is_decoded)
 {
 	struct pci_express express;
 	struct config_space space;
@@ -103,7 +103,7 @@ static void the_use_of_the_link_is_decoded(void **state)
 }
 
 /* All eight codes; two are reserved. */
-static void payload_and_read_sizes_are_powers_of_two(void **state)
+TEST(payload_and_read_sizes_are_powers_of_two)
 {
 	static const int bytes[] = {128, 256, 512, 1024, 2048, 4096, 0, 0};
 
@@ -123,7 +123,7 @@ static void payload_and_read_sizes_are_powers_of_two(void **state)
 	}
 }
 
-static void port_types_are_told(void **state)
+TEST(port_types_are_told)
 {
 	static const uint8_t types[] = {0, ROOT_PORT, SWITCH_UP, SWITCH_DOWN, 9};
 
@@ -139,7 +139,7 @@ static void port_types_are_told(void **state)
 }
 
 /* Steering off, by interrupt vector, by device; and no such capability. */
-static void the_use_of_tph_is_told(void **state)
+TEST(the_use_of_tph_is_told)
 {
 	static const int modes[] = {0, 1, 3};
 	struct config_space space;
@@ -158,7 +158,7 @@ static void the_use_of_tph_is_told(void **state)
 }
 
 /* As a file of zeros has it: that there is no list is no answer there. */
-static void a_space_without_express_says_nothing_of_tph(void **state)
+TEST(a_space_without_express_says_nothing_of_tph)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -170,7 +170,7 @@ static void a_space_without_express_says_nothing_of_tph(void **state)
 }
 
 /* Without privilege, or without access to the extended space. */
-static void what_was_not_read_is_unknown(void **state)
+TEST(what_was_not_read_is_unknown)
 {
 	static const size_t lengths[] = {0, 1, 63, 64, 256};
 	struct pci_express express;
@@ -195,7 +195,7 @@ static void what_was_not_read_is_unknown(void **state)
 	}
 }
 
-static void a_device_that_has_gone_has_nothing(void **state)
+TEST(a_device_that_has_gone_has_nothing)
 {
 	static const size_t lengths[] = {4, 64, 256, 4096};
 	struct config_space space;
@@ -215,7 +215,7 @@ static void a_device_that_has_gone_has_nothing(void **state)
 }
 
 /* SR-IOV, 9.3.4.1: vendor and device of a virtual function read as ones. */
-static void a_virtual_function_has_not_gone(void **state)
+TEST(a_virtual_function_has_not_gone)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -228,7 +228,7 @@ static void a_virtual_function_has_not_gone(void **state)
 }
 
 /* Ports of Ice Lake read 0x1901000b at 0x180: the head of a vendor's capability. */
-static void a_header_in_the_place_of_a_register_is_seen(void **state)
+TEST(a_header_in_the_place_of_a_register_is_seen)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -248,7 +248,7 @@ static void a_header_in_the_place_of_a_register_is_seen(void **state)
 }
 
 /* Each is a place to go from the last capability: itself, one back, outside, odd, unread. */
-static void a_broken_list_ends(void **state)
+TEST(a_broken_list_ends)
 {
 	static const uint8_t next[] = {0x40, 0x44, 0x04, 0x3f, 0xfc, 0xff, 0x01};
 	struct config_space space;
@@ -265,7 +265,7 @@ static void a_broken_list_ends(void **state)
 	}
 }
 
-static void a_broken_extended_list_ends(void **state)
+TEST(a_broken_extended_list_ends)
 {
 	static const uint16_t next[] = {0x100, 0x140, 0x0fc, 0x004, 0xffc, 0xfff, 0x102, 0x180};
 	struct config_space space;
@@ -289,7 +289,7 @@ static void a_broken_extended_list_ends(void **state)
 }
 
 /* As many as fit: one each 8 bytes, the last of them found. */
-static void the_longest_list_is_walked_to_its_end(void **state)
+TEST(the_longest_list_is_walked_to_its_end)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -307,7 +307,7 @@ static void the_longest_list_is_walked_to_its_end(void **state)
 }
 
 /* 7.5.1.1.4: without the bit the pointer means nothing. */
-static void without_the_status_bit_there_is_no_list(void **state)
+TEST(without_the_status_bit_there_is_no_list)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -319,7 +319,7 @@ static void without_the_status_bit_there_is_no_list(void **state)
 	assert_int_equal(pci_config_express_type(&config), -1);
 }
 
-static void the_file_is_read_to_the_end_of_the_space(void **state)
+SCRATCH_TEST(the_file_is_read_to_the_end_of_the_space)
 {
 	struct config_space space;
 	struct pci_config config;
@@ -339,29 +339,4 @@ static void the_file_is_read_to_the_end_of_the_space(void **state)
 	pci_config_read(&root, "sys/none", &config);
 	assert_int_equal(config.len, 0);
 	sysroot_close(&root);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capabilities_are_found_in_any_order),
-		cmocka_unit_test(a_walk_gives_the_list_in_its_order),
-		cmocka_unit_test(the_use_of_the_link_is_decoded),
-		cmocka_unit_test(payload_and_read_sizes_are_powers_of_two),
-		cmocka_unit_test(port_types_are_told),
-		cmocka_unit_test(the_use_of_tph_is_told),
-		cmocka_unit_test(a_space_without_express_says_nothing_of_tph),
-		cmocka_unit_test(what_was_not_read_is_unknown),
-		cmocka_unit_test(a_device_that_has_gone_has_nothing),
-		cmocka_unit_test(a_virtual_function_has_not_gone),
-		cmocka_unit_test(a_header_in_the_place_of_a_register_is_seen),
-		cmocka_unit_test(a_broken_list_ends),
-		cmocka_unit_test(a_broken_extended_list_ends),
-		cmocka_unit_test(the_longest_list_is_walked_to_its_end),
-		cmocka_unit_test(without_the_status_bit_there_is_no_list),
-		cmocka_unit_test_setup_teardown(the_file_is_read_to_the_end_of_the_space,
-						scratch_setup, scratch_teardown),
-	};
-
-	return cmocka_run_group_tests_name("common.pci_config", tests, NULL, NULL);
 }

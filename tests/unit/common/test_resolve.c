@@ -5,7 +5,6 @@
  */
 #include <netdb.h>
 #include <semaphore.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "common/rdma/resolve.h"
@@ -27,7 +26,7 @@ int __wrap_getaddrinfo(const char *node, const char *service, const struct addri
 	return __real_getaddrinfo(node, service, hints, res);
 }
 
-static void addresses_stay_what_they_are(void **state)
+TEST(addresses_stay_what_they_are)
 {
 	char address[RESOLVE_ADDRESS_MAX];
 
@@ -38,7 +37,7 @@ static void addresses_stay_what_they_are(void **state)
 }
 
 /* As addresses of IPv6 are printed before a port. */
-static void brackets_around_an_address_are_taken(void **state)
+TEST(brackets_around_an_address_are_taken)
 {
 	char address[RESOLVE_ADDRESS_MAX];
 
@@ -49,7 +48,7 @@ static void brackets_around_an_address_are_taken(void **state)
 	assert_int_not_equal(resolve_host("[]", 30000, address), 0);
 }
 
-static void a_port_behind_a_host_is_seen(void **state)
+TEST(a_port_behind_a_host_is_seen)
 {
 	static const char *const with[] = {"host:7204", "192.0.2.1:7204", "[::1]:7204", "host:"};
 	static const char *const without[] = {"host", "192.0.2.1", "::1", "[::1]", "fe80::1%eth0"};
@@ -60,7 +59,7 @@ static void a_port_behind_a_host_is_seen(void **state)
 		assert_false(resolve_has_port(without[i]));
 }
 
-static void an_unknown_name_is_told(void **state)
+TEST(an_unknown_name_is_told)
 {
 	char address[RESOLVE_ADDRESS_MAX];
 
@@ -69,7 +68,7 @@ static void an_unknown_name_is_told(void **state)
 	assert_non_null(strstr(failure_get()->text, "nowhere.invalid"));
 }
 
-static void waiting_has_a_limit(void **state)
+TEST(waiting_has_a_limit)
 {
 	char address[RESOLVE_ADDRESS_MAX];
 
@@ -81,14 +80,6 @@ static void waiting_has_a_limit(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_stay_what_they_are),
-		cmocka_unit_test(brackets_around_an_address_are_taken),
-		cmocka_unit_test(a_port_behind_a_host_is_seen),
-		cmocka_unit_test(an_unknown_name_is_told),
-		cmocka_unit_test(waiting_has_a_limit),
-	};
-
 	sem_init(&release, 0, 0);
-	return cmocka_run_group_tests_name("common.resolve", tests, NULL, NULL);
+	return test_run(NULL, NULL);
 }

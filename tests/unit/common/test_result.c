@@ -3,7 +3,6 @@
  * test_result.c -- a result file is whole or is not, and its values are exact.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -25,7 +24,7 @@ static size_t files(void)
 	return n;
 }
 
-static void a_result_replaces_the_one_before(void **state)
+SCRATCH_TEST(a_result_replaces_the_one_before)
 {
 	json_t *document = json_pack("{s:i}", "answer", 42);
 	char path[PATH_MAX], text[64];
@@ -39,7 +38,7 @@ static void a_result_replaces_the_one_before(void **state)
 }
 
 /* A full disk, by a limit on the size of files: 4 KiB of a larger document. */
-static void a_link_stays_a_link(void **state)
+SCRATCH_TEST(a_link_stays_a_link)
 {
 	char path[PATH_MAX], link[PATH_MAX], text[64];
 	json_t *document = json_pack("{s:i}", "a", 1);
@@ -57,7 +56,7 @@ static void a_link_stays_a_link(void **state)
 	json_decref(document);
 }
 
-static void a_failed_write_keeps_what_was_there(void **state)
+SCRATCH_TEST(a_failed_write_keeps_what_was_there)
 {
 	json_t *document = json_array();
 	struct rlimit limit, unlimited;
@@ -83,7 +82,7 @@ static void a_failed_write_keeps_what_was_there(void **state)
 	json_decref(document);
 }
 
-static void the_check_leaves_no_trace(void **state)
+SCRATCH_TEST(the_check_leaves_no_trace)
 {
 	char path[PATH_MAX], text[64];
 
@@ -96,7 +95,7 @@ static void the_check_leaves_no_trace(void **state)
 	assert_string_equal(text, "good");
 }
 
-static void what_cannot_be_a_result_is_refused(void **state)
+SCRATCH_TEST(what_cannot_be_a_result_is_refused)
 {
 	char path[PATH_MAX];
 
@@ -108,7 +107,7 @@ static void what_cannot_be_a_result_is_refused(void **state)
 	assert_non_null(strstr(failure_get()->text, strerror(ENOENT)));
 }
 
-static void the_mode_follows_the_umask(void **state)
+SCRATCH_TEST(the_mode_follows_the_umask)
 {
 	json_t *document = json_object();
 	mode_t mask = umask(027);
@@ -122,7 +121,7 @@ static void the_mode_follows_the_umask(void **state)
 	json_decref(document);
 }
 
-static void a_file_that_is_replaced_keeps_its_mode(void **state)
+SCRATCH_TEST(a_file_that_is_replaced_keeps_its_mode)
 {
 	json_t *document = json_object();
 	char path[PATH_MAX];
@@ -137,7 +136,7 @@ static void a_file_that_is_replaced_keeps_its_mode(void **state)
 	json_decref(document);
 }
 
-static void counters_beyond_2_to_53_stay_exact(void **state)
+TEST(counters_beyond_2_to_53_stay_exact)
 {
 	static struct histogram h;
 	json_t *latency;
@@ -155,7 +154,7 @@ static void counters_beyond_2_to_53_stay_exact(void **state)
 	json_decref(latency);
 }
 
-static void null_stays_null(void **state)
+TEST(null_stays_null)
 {
 	static struct histogram h;
 	json_t *latency, *percentile;
@@ -176,7 +175,7 @@ static void null_stays_null(void **state)
 	assert_true(json_is_null(result_known(-1)));
 }
 
-static void zero_is_not_null(void **state)
+TEST(zero_is_not_null)
 {
 	json_t *zero = result_known(0);
 
@@ -184,7 +183,7 @@ static void zero_is_not_null(void **state)
 	json_decref(zero);
 }
 
-static void buckets_are_sparse_and_ascending(void **state)
+TEST(buckets_are_sparse_and_ascending)
 {
 	static struct histogram h;
 	json_t *histogram;
@@ -201,7 +200,7 @@ static void buckets_are_sparse_and_ascending(void **state)
 	json_decref(histogram);
 }
 
-static void a_histogram_comes_back(void **state)
+TEST(a_histogram_comes_back)
 {
 	static struct histogram h, back;
 	uint64_t seed = 1;
@@ -223,7 +222,7 @@ static void a_histogram_comes_back(void **state)
 	json_decref(latency);
 }
 
-static void a_saturated_histogram_comes_back(void **state)
+TEST(a_saturated_histogram_comes_back)
 {
 	static struct histogram h, back;
 	json_t *latency;
@@ -238,7 +237,7 @@ static void a_saturated_histogram_comes_back(void **state)
 	json_decref(latency);
 }
 
-static void counts_beyond_2_to_53_come_back(void **state)
+TEST(counts_beyond_2_to_53_come_back)
 {
 	static struct histogram h, back;
 	json_t *latency;
@@ -279,7 +278,7 @@ static int read_spoiled(const char *from, const char *to)
 	return ret;
 }
 
-static void a_foreign_latency_is_checked(void **state)
+TEST(a_foreign_latency_is_checked)
 {
 	static const char *const cases[][2] = {
 		{"loglinear", "linear"},
@@ -324,13 +323,13 @@ static void a_foreign_latency_is_checked(void **state)
 	assert_int_equal(result_read_latency(NULL, &h), -EINVAL);
 }
 
-static void a_number_that_is_none_is_null(void **state)
+TEST(a_number_that_is_none_is_null)
 {
 	assert_true(json_is_null(result_real(NAN)));
 	assert_true(json_is_null(result_real(INFINITY)));
 }
 
-static void times_are_utc_with_milliseconds(void **state)
+TEST(times_are_utc_with_milliseconds)
 {
 	const struct timespec time = {1787306400, 123999999};
 	json_t *text = result_time(&time);
@@ -340,7 +339,7 @@ static void times_are_utc_with_milliseconds(void **state)
 	json_decref(text);
 }
 
-static void ids_are_random_version_4(void **state)
+TEST(ids_are_random_version_4)
 {
 	uint8_t a[16], b[16];
 	json_t *text;
@@ -353,32 +352,4 @@ static void ids_are_random_version_4(void **state)
 	assert_int_equal(json_string_value(text)[14], '4');
 	assert_non_null(strchr("89ab", json_string_value(text)[19]));
 	json_decref(text);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(a_result_replaces_the_one_before),
-		in_scratch(a_link_stays_a_link),
-		in_scratch(a_failed_write_keeps_what_was_there),
-		in_scratch(the_check_leaves_no_trace),
-		in_scratch(what_cannot_be_a_result_is_refused),
-		in_scratch(the_mode_follows_the_umask),
-		in_scratch(a_file_that_is_replaced_keeps_its_mode),
-		cmocka_unit_test(counters_beyond_2_to_53_stay_exact),
-		cmocka_unit_test(null_stays_null),
-		cmocka_unit_test(zero_is_not_null),
-		cmocka_unit_test(buckets_are_sparse_and_ascending),
-		cmocka_unit_test(a_histogram_comes_back),
-		cmocka_unit_test(a_saturated_histogram_comes_back),
-		cmocka_unit_test(counts_beyond_2_to_53_come_back),
-		cmocka_unit_test(a_foreign_latency_is_checked),
-		cmocka_unit_test(a_number_that_is_none_is_null),
-		cmocka_unit_test(times_are_utc_with_milliseconds),
-		cmocka_unit_test(ids_are_random_version_4),
-	};
-
-	return cmocka_run_group_tests_name("common.result", tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /*
  * test_service_log.c -- a server's lines on its clients: their time, and how many a second.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/rdma/service_log.h"
 #include "tests/lib/test.h"
 
@@ -17,7 +13,6 @@ static int setup(void **state)
 {
 	FILE *to = open_memstream(&written, &length);
 
-	(void)state;
 	setenv("TZ", "XXX-02:30", 1); /* two and a half hours east */
 	tzset();
 	service_log_init(&log_of_test, to, "tool server");
@@ -26,7 +21,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	fclose(log_of_test.to);
 	service_log_destroy(&log_of_test);
 	free(written);
@@ -43,9 +37,8 @@ static unsigned lines(void)
 	return count;
 }
 
-static void a_line_has_the_local_time_to_the_second(void **state)
+TEST(a_line_has_the_local_time_to_the_second, setup, teardown)
 {
-	(void)state;
 	/* date -u -d 2001-09-09T01:46:40Z +%s is 1000000000 */
 	service_log_line(&log_of_test, 1000000000, "client 192.0.2.1: refused");
 	fflush(log_of_test.to);
@@ -53,9 +46,8 @@ static void a_line_has_the_local_time_to_the_second(void **state)
 			    "tool server: 2001-09-09T04:16:40+0230 client 192.0.2.1: refused\n");
 }
 
-static void more_lines_than_a_second_may_have_are_counted(void **state)
+TEST(more_lines_than_a_second_may_have_are_counted, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < SERVICE_LOG_LINES_MAX + 7; i++)
 		service_log_line(&log_of_test, 100, "x");
 	assert_int_equal(lines(), SERVICE_LOG_LINES_MAX);
@@ -64,9 +56,8 @@ static void more_lines_than_a_second_may_have_are_counted(void **state)
 	assert_non_null(strstr(written, " 7 more lines not shown\n"));
 }
 
-static void the_count_is_written_though_no_line_follows(void **state)
+TEST(the_count_is_written_though_no_line_follows, setup, teardown)
 {
-	(void)state;
 	assert_false(service_log_settle(&log_of_test, 99));
 	for (int i = 0; i < SERVICE_LOG_LINES_MAX + 1; i++)
 		service_log_line(&log_of_test, 100, "x");
@@ -74,18 +65,4 @@ static void the_count_is_written_though_no_line_follows(void **state)
 	assert_int_equal(lines(), SERVICE_LOG_LINES_MAX);
 	assert_false(service_log_settle(&log_of_test, 101));
 	assert_int_equal(lines(), SERVICE_LOG_LINES_MAX + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_line_has_the_local_time_to_the_second, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(more_lines_than_a_second_may_have_are_counted,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(the_count_is_written_though_no_line_follows, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

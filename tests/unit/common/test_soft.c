@@ -3,8 +3,6 @@
  * test_soft.c -- when a tool starts itself again on the software device. There
  * is no rpma-soft to be found here, so that starting it fails.
  */
-#include <stdlib.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/soft.h"
 #include "tests/lib/scratch.h"
@@ -40,13 +38,13 @@ static void make_device(const char *name, const char *netdev)
 	scratch_write(path, netdev);
 }
 
-static void a_test_is_not_on_it(void **state)
+TEST(a_test_is_not_on_it)
 {
 	assert_false(soft_active());
 }
 
 /* A program that loads the tool, rather than being it, is its user's to start. */
-static void who_has_no_words_is_told_how(void **state)
+SCRATCH_TEST(who_has_no_words_is_told_how)
 {
 	struct sysroot root;
 
@@ -59,21 +57,21 @@ static void who_has_no_words_is_told_how(void **state)
 	sysroot_close(&root);
 }
 
-static void a_device_with_an_address_is_taken(void **state)
+SCRATCH_TEST(a_device_with_an_address_is_taken)
 {
 	make_device("rxe0", "none\n");
 	make_device("rxe1", "lo\n");
 	assert_null(enter(NULL));
 }
 
-static void auto_starts_anew_without_a_device(void **state)
+SCRATCH_TEST(auto_starts_anew_without_a_device)
 {
 	assert_non_null(strstr(enter(NULL), "this host has no RDMA device: rpma-soft"));
 	make_device("rxe0", "none\n");
 	assert_non_null(strstr(enter(NULL), "no RDMA device of this host has an IP address"));
 }
 
-static void soft_starts_anew_in_any_case(void **state)
+SCRATCH_TEST(soft_starts_anew_in_any_case)
 {
 	make_device("rxe0", "lo\n");
 	assert_non_null(strstr(enter("soft"), "--device soft: rpma-soft"));
@@ -81,7 +79,7 @@ static void soft_starts_anew_in_any_case(void **state)
 	assert_non_null(enter("soft12"));
 }
 
-static void another_name_stays(void **state)
+SCRATCH_TEST(another_name_stays)
 {
 	assert_null(enter("rxe0"));
 	assert_null(enter("software"));
@@ -90,7 +88,7 @@ static void another_name_stays(void **state)
 	assert_null(enter("soft3"));
 }
 
-static void it_is_not_entered_twice(void **state)
+SCRATCH_TEST(it_is_not_entered_twice)
 {
 	const char *text;
 
@@ -101,7 +99,7 @@ static void it_is_not_entered_twice(void **state)
 	assert_non_null(strstr(text, "was not loaded"));
 }
 
-static void soft_is_any_of_its_devices(void **state)
+TEST(soft_is_any_of_its_devices)
 {
 	const struct device soft = {.name = "soft1", .kind = DEVICE_SOFT};
 	const struct device rxe = {.name = "rxe0", .kind = DEVICE_RXE};
@@ -109,26 +107,4 @@ static void soft_is_any_of_its_devices(void **state)
 	assert_true(device_is(&soft, NULL) && device_is(&rxe, NULL));
 	assert_true(device_is(&soft, "soft") && device_is(&soft, "soft1"));
 	assert_false(device_is(&soft, "soft0") || device_is(&rxe, "soft"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_test_is_not_on_it),
-		cmocka_unit_test_setup_teardown(a_device_with_an_address_is_taken, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(auto_starts_anew_without_a_device, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(who_has_no_words_is_told_how, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(soft_starts_anew_in_any_case, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(another_name_stays, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test_setup_teardown(it_is_not_entered_twice, scratch_setup,
-						scratch_teardown),
-		cmocka_unit_test(soft_is_any_of_its_devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

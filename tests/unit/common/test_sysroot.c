@@ -3,7 +3,6 @@
  * test_sysroot.c -- a replaced root is not left, whatever is in it, and only
  * its regular files are read.
  */
-#include <errno.h>
 #include <sys/sysmacros.h>
 
 #include "common/host/sysroot.h"
@@ -43,7 +42,7 @@ static void is_no_line(const char *path)
 	assert_string_equal(line, "");
 }
 
-static void links_stay_inside(void **state)
+TEST(links_stay_inside, open_scratch, close_scratch)
 {
 	char name[64];
 
@@ -61,7 +60,7 @@ static void links_stay_inside(void **state)
 }
 
 /* As sysfs has it: the class names a link to a directory, and there is a file below it. */
-static void a_link_to_a_directory_is_followed(void **state)
+TEST(a_link_to_a_directory_is_followed, open_scratch, close_scratch)
 {
 	char real[PATH_MAX];
 	DIR *directory;
@@ -79,7 +78,7 @@ static void a_link_to_a_directory_is_followed(void **state)
 	closedir(directory);
 }
 
-static void links_that_leave_the_root_are_errors(void **state)
+TEST(links_that_leave_the_root_are_errors, open_scratch, close_scratch)
 {
 	static const char *const paths[] = {"climbing", "deep/climbing", "../etc/passwd",
 					    "deep/../../etc/passwd", ".."};
@@ -99,7 +98,7 @@ static void links_that_leave_the_root_are_errors(void **state)
 }
 
 /* An absolute one is within the root, where that file is not. */
-static void absolute_links_do_not_reach_the_machine(void **state)
+TEST(absolute_links_do_not_reach_the_machine, open_scratch, close_scratch)
 {
 	scratch_link("/etc/passwd", "outside");
 	scratch_link("/proc/self/root/etc/passwd", "magic");
@@ -108,7 +107,7 @@ static void absolute_links_do_not_reach_the_machine(void **state)
 	assert_int_equal(refused.count, 0);
 }
 
-static void circles_of_links_end(void **state)
+TEST(circles_of_links_end, open_scratch, close_scratch)
 {
 	static const char *const paths[] = {"self", "a", "directory/within/file", "growing"};
 
@@ -126,7 +125,7 @@ static void circles_of_links_end(void **state)
 }
 
 /* Without a writer, reading the FIFO would hang. */
-static void only_regular_files_are_opened(void **state)
+TEST(only_regular_files_are_opened, open_scratch, close_scratch)
 {
 	char path[PATH_MAX], bytes[16];
 
@@ -141,7 +140,7 @@ static void only_regular_files_are_opened(void **state)
 		is_no_line("zero");
 }
 
-static void a_directory_is_no_file(void **state)
+TEST(a_directory_is_no_file, open_scratch, close_scratch)
 {
 	char text[8];
 
@@ -155,7 +154,7 @@ static void a_directory_is_no_file(void **state)
 }
 
 /* Root may read everything, so it becomes another user. */
-static void what_may_not_be_read_is_said(void **state)
+TEST(what_may_not_be_read_is_said, open_scratch, close_scratch)
 {
 	bool was_root = geteuid() == 0;
 	char path[PATH_MAX];
@@ -170,7 +169,7 @@ static void what_may_not_be_read_is_said(void **state)
 	assert_string_equal(refused.first, "secret: may not be read");
 }
 
-static void a_read_ends_with_the_buffer(void **state)
+TEST(a_read_ends_with_the_buffer, open_scratch, close_scratch)
 {
 	char path[PATH_MAX], text[5];
 
@@ -182,7 +181,7 @@ static void a_read_ends_with_the_buffer(void **state)
 	assert_string_equal(text, "1234");
 }
 
-static void bytes_are_read_from_an_offset(void **state)
+TEST(bytes_are_read_from_an_offset, open_scratch, close_scratch)
 {
 	unsigned char bytes[8] = {0};
 	char path[PATH_MAX];
@@ -199,13 +198,13 @@ static void bytes_are_read_from_an_offset(void **state)
 }
 
 /* What a terminal or JSON could not take does not get that far. */
-static void lines_are_printable(void **state)
+TEST(lines_are_printable, open_scratch, close_scratch)
 {
 	scratch_write("escape", "a\033[2Jb\tc\177d\303\266\n");
 	is_line("escape", "a?[2Jb c?d??");
 }
 
-static void numbers_are_checked(void **state)
+TEST(numbers_are_checked, open_scratch, close_scratch)
 {
 	static const struct {
 		const char *text;
@@ -232,7 +231,7 @@ static void numbers_are_checked(void **state)
 	}
 }
 
-static void names_that_are_too_long_are_refused(void **state)
+TEST(names_that_are_too_long_are_refused, open_scratch, close_scratch)
 {
 	char line[64], name[2 * PATH_MAX];
 
@@ -245,7 +244,7 @@ static void names_that_are_too_long_are_refused(void **state)
 	assert_false(sysroot_line(&root, line, sizeof(line), "%s", name));
 }
 
-static void a_root_that_is_none_is_refused(void **state)
+TEST(a_root_that_is_none_is_refused, open_scratch, close_scratch)
 {
 	struct sysroot none;
 	char path[PATH_MAX];
@@ -254,28 +253,4 @@ static void a_root_that_is_none_is_refused(void **state)
 	assert_int_equal(sysroot_open(&none, scratch_path("file", path)), -ENOTDIR);
 	assert_int_equal(sysroot_open(&none, scratch_path("none", path)), -ENOENT);
 	sysroot_close(&none);
-}
-
-#define in_root(test) cmocka_unit_test_setup_teardown(test, open_scratch, close_scratch)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_root(links_stay_inside),
-		in_root(a_link_to_a_directory_is_followed),
-		in_root(links_that_leave_the_root_are_errors),
-		in_root(absolute_links_do_not_reach_the_machine),
-		in_root(circles_of_links_end),
-		in_root(only_regular_files_are_opened),
-		in_root(a_directory_is_no_file),
-		in_root(what_may_not_be_read_is_said),
-		in_root(a_read_ends_with_the_buffer),
-		in_root(bytes_are_read_from_an_offset),
-		in_root(lines_are_printable),
-		in_root(numbers_are_checked),
-		in_root(names_that_are_too_long_are_refused),
-		in_root(a_root_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("common.sysroot", tests, NULL, NULL);
 }

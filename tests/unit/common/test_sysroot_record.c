@@ -37,7 +37,7 @@ static bool copied(const char *name)
 	return faccessat(AT_FDCWD, scratch_path(below, path), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void what_was_read_reads_the_same(void **state)
+SCRATCH_TEST(what_was_read_reads_the_same)
 {
 	char line[64], other[64], real[PATH_MAX];
 	unsigned char bytes[8] = {0};
@@ -63,7 +63,7 @@ static void what_was_read_reads_the_same(void **state)
 }
 
 /* The names of a directory are known, their bytes are not: nothing may come of that. */
-static void a_listing_keeps_its_names(void **state)
+SCRATCH_TEST(a_listing_keeps_its_names)
 {
 	struct sysroot root, replay;
 	int64_t value;
@@ -93,7 +93,7 @@ static void a_listing_keeps_its_names(void **state)
 	sysroot_close(&replay);
 }
 
-static void an_empty_file_and_one_that_is_not_there_differ(void **state)
+SCRATCH_TEST(an_empty_file_and_one_that_is_not_there_differ)
 {
 	struct sysroot root, replay;
 	char text[8], path[PATH_MAX];
@@ -113,7 +113,7 @@ static void an_empty_file_and_one_that_is_not_there_differ(void **state)
 }
 
 /* A short look first, a long one later, and a short one again. */
-static void the_longest_reading_is_kept(void **state)
+SCRATCH_TEST(the_longest_reading_is_kept)
 {
 	char text[16];
 	struct sysroot root, replay;
@@ -130,7 +130,7 @@ static void the_longest_reading_is_kept(void **state)
 }
 
 /* udev names interfaces by their address: the copy has one pseudonym for it everywhere. */
-static void names_with_addresses_are_hidden_everywhere(void **state)
+SCRATCH_TEST(names_with_addresses_are_hidden_everywhere)
 {
 	char name[32], line[64], argument[] = "enx0a1b2c3d4e5f";
 	struct sysroot root, replay;
@@ -154,7 +154,7 @@ static void names_with_addresses_are_hidden_everywhere(void **state)
 	sysroot_close(&replay);
 }
 
-static void only_an_empty_directory_is_taken(void **state)
+SCRATCH_TEST(only_an_empty_directory_is_taken)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 	struct sysroot root;
@@ -173,7 +173,7 @@ static void only_an_empty_directory_is_taken(void **state)
 }
 
 /* Both are from one machine; a key of its own keeps them from being put side by side. */
-static void two_records_have_different_pseudonyms(void **state)
+SCRATCH_TEST(two_records_have_different_pseudonyms)
 {
 	char one[] = "0c42:a103:0068:7a44", other[] = "0c42:a103:0068:7a44", path[PATH_MAX];
 	struct sysroot root;
@@ -186,21 +186,4 @@ static void two_records_have_different_pseudonyms(void **state)
 	sysroot_record_text(&root, other);
 	assert_string_not_equal(one, other);
 	sysroot_close(&root);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(what_was_read_reads_the_same),
-		in_scratch(a_listing_keeps_its_names),
-		in_scratch(an_empty_file_and_one_that_is_not_there_differ),
-		in_scratch(the_longest_reading_is_kept),
-		in_scratch(names_with_addresses_are_hidden_everywhere),
-		in_scratch(only_an_empty_directory_is_taken),
-		in_scratch(two_records_have_different_pseudonyms),
-	};
-
-	return cmocka_run_group_tests_name("common.sysroot_record", tests, NULL, NULL);
 }

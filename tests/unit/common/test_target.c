@@ -2,7 +2,6 @@
 /*
  * test_target.c -- the memory a server offers, and the files it leaves alone.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -14,7 +13,7 @@
 static const struct target_cfg plain = {.node = -1};
 static const struct target_cfg forced = {.node = -1, .force = true};
 
-static void dram_is_there_and_writable(void **state)
+TEST(dram_is_there_and_writable)
 {
 	struct target t;
 
@@ -27,7 +26,7 @@ static void dram_is_there_and_writable(void **state)
 	assert_null(t.memory);
 }
 
-static void malformed_targets_are_refused(void **state)
+TEST(malformed_targets_are_refused)
 {
 	static const char *const specs[] = {
 		"",	"dram",	    "dram:",	      "dram:0",	   "dram:1X",	 "dram:-1",
@@ -44,7 +43,7 @@ static void malformed_targets_are_refused(void **state)
 	assert_int_equal(target_check("/tmp/x:1G"), 0);
 }
 
-static void a_new_file_goes_as_it_came(void **state)
+SCRATCH_TEST(a_new_file_goes_as_it_came)
 {
 	char path[PATH_MAX], spec[PATH_MAX + 8];
 	struct target t;
@@ -63,7 +62,7 @@ static void a_new_file_goes_as_it_came(void **state)
 }
 
 /* A file of memfd_create(2) is on a tmpfs. */
-static void a_file_in_memory_is_not_taken_for_one_on_a_disk(void **state)
+TEST(a_file_in_memory_is_not_taken_for_one_on_a_disk)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 	char path[64];
@@ -80,7 +79,7 @@ static void a_file_in_memory_is_not_taken_for_one_on_a_disk(void **state)
 }
 
 /* A device DAX that is not there must not become memory of its name. */
-static void no_file_in_dev_passes_for_a_device(void **state)
+TEST(no_file_in_dev_passes_for_a_device)
 {
 	struct stat st;
 	struct target t;
@@ -90,7 +89,7 @@ static void no_file_in_dev_passes_for_a_device(void **state)
 	assert_int_equal(stat("/dev/dax99.9", &st), -1);
 }
 
-static void an_existing_file_is_not_replaced(void **state)
+SCRATCH_TEST(an_existing_file_is_not_replaced)
 {
 	char path[PATH_MAX], spec[PATH_MAX + 8], text[32];
 	struct target t;
@@ -106,7 +105,7 @@ static void an_existing_file_is_not_replaced(void **state)
 }
 
 /* With force it is used, keeps its size and its content, and stays. */
-static void force_uses_an_existing_file(void **state)
+SCRATCH_TEST(force_uses_an_existing_file)
 {
 	char path[PATH_MAX], text[32];
 	struct target t;
@@ -143,7 +142,7 @@ static size_t make_pages(void)
 	return page;
 }
 
-static void a_window_is_just_that_part(void **state)
+SCRATCH_TEST(a_window_is_just_that_part)
 {
 	size_t page = make_pages();
 	char path[PATH_MAX];
@@ -166,7 +165,7 @@ static void a_window_is_just_that_part(void **state)
 }
 
 /* A hole elsewhere stays one. */
-static void no_more_than_the_window_is_touched(void **state)
+SCRATCH_TEST(no_more_than_the_window_is_touched)
 {
 	const off_t half = 1 << 20;
 	char path[PATH_MAX];
@@ -182,7 +181,7 @@ static void no_more_than_the_window_is_touched(void **state)
 	target_close(&t);
 }
 
-static void a_window_is_within_its_file(void **state)
+SCRATCH_TEST(a_window_is_within_its_file)
 {
 	size_t page = make_pages();
 	struct target t;
@@ -196,7 +195,7 @@ static void a_window_is_within_its_file(void **state)
 	assert_non_null(strstr(failure_get()->text, "an offset that is a multiple of"));
 }
 
-static void what_is_made_has_no_window(void **state)
+SCRATCH_TEST(what_is_made_has_no_window)
 {
 	const struct target_cfg cfg = {.node = -1, .force = true, .offset = 4096};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
@@ -210,7 +209,7 @@ static void what_is_made_has_no_window(void **state)
 	assert_int_equal(stat(path, &st), -1);
 }
 
-static void what_is_no_memory_is_refused(void **state)
+SCRATCH_TEST(what_is_no_memory_is_refused)
 {
 	char path[PATH_MAX];
 	struct target t;
@@ -224,7 +223,7 @@ static void what_is_no_memory_is_refused(void **state)
 }
 
 /* Opening would already do something: a writer ends the wait of a FIFO's reader. */
-static void without_force_nothing_is_even_opened(void **state)
+SCRATCH_TEST(without_force_nothing_is_even_opened)
 {
 	char path[PATH_MAX];
 	struct target t;
@@ -241,7 +240,7 @@ static void without_force_nothing_is_even_opened(void **state)
 }
 
 /* The number of free huge pages is the kernel's, whatever it is here. */
-static void huge_pages_are_there_or_the_remedy_is_told(void **state)
+TEST(huge_pages_are_there_or_the_remedy_is_told)
 {
 	struct target t;
 
@@ -256,7 +255,7 @@ static void huge_pages_are_there_or_the_remedy_is_told(void **state)
 		assert_non_null(strstr(failure_get()->text, "vm.nr_hugepages="));
 }
 
-static void huge_pages_come_whole(void **state)
+TEST(huge_pages_come_whole)
 {
 	struct target t;
 
@@ -271,7 +270,7 @@ static bool always(void *arg)
 }
 
 /* A large target is not filled to its end first, and nothing is left of it. */
-static void a_signal_ends_the_filling(void **state)
+SCRATCH_TEST(a_signal_ends_the_filling)
 {
 	const struct target_cfg stopped = {.node = -1, .stopped = always};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
@@ -285,7 +284,7 @@ static void a_signal_ends_the_filling(void **state)
 }
 
 /* Node 0 is there on every machine; a node that is not is told of, and no failure. */
-static void memory_is_bound_where_that_is_possible(void **state)
+TEST(memory_is_bound_where_that_is_possible)
 {
 	struct target t;
 
@@ -296,31 +295,4 @@ static void memory_is_bound_where_that_is_possible(void **state)
 	assert_int_equal(target_open(&t, "dram:64K", &(struct target_cfg){.node = 1000}), 0);
 	assert_int_not_equal(t.bind_error, 0);
 	target_close(&t);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dram_is_there_and_writable),
-		cmocka_unit_test(malformed_targets_are_refused),
-		in_scratch(a_new_file_goes_as_it_came),
-		cmocka_unit_test(a_file_in_memory_is_not_taken_for_one_on_a_disk),
-		cmocka_unit_test(no_file_in_dev_passes_for_a_device),
-		in_scratch(an_existing_file_is_not_replaced),
-		in_scratch(force_uses_an_existing_file),
-		in_scratch(a_window_is_just_that_part),
-		in_scratch(no_more_than_the_window_is_touched),
-		in_scratch(a_window_is_within_its_file),
-		in_scratch(what_is_made_has_no_window),
-		in_scratch(what_is_no_memory_is_refused),
-		in_scratch(without_force_nothing_is_even_opened),
-		cmocka_unit_test(huge_pages_are_there_or_the_remedy_is_told),
-		cmocka_unit_test(huge_pages_come_whole),
-		in_scratch(a_signal_ends_the_filling),
-		cmocka_unit_test(memory_is_bound_where_that_is_possible),
-	};
-
-	return cmocka_run_group_tests_name("common.target", tests, NULL, NULL);
 }

@@ -2,12 +2,10 @@
 /*
  * test_topology.c -- placement on the machine of two_sockets.h.
  */
-#include <errno.h>
-
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
 
-static void the_description_is_of_another_machine(void **state)
+TEST(the_description_is_of_another_machine)
 {
 	assert_false(topology_is_this_machine(*state));
 	assert_int_equal(topology_cores(*state), 8);
@@ -18,7 +16,7 @@ static void the_description_is_of_another_machine(void **state)
 
 static const struct topology_near at_the_device = {"mlx5_0", -1};
 
-static void threads_go_next_to_the_device(void **state)
+TEST(threads_go_next_to_the_device)
 {
 	static const int expected[] = {4, 5, 6, 7};
 	int cpus[4];
@@ -28,7 +26,7 @@ static void threads_go_next_to_the_device(void **state)
 }
 
 /* Away from the device when its socket is full; core 0 is the last resort. */
-static void no_sibling_is_taken_and_core_0_last(void **state)
+TEST(no_sibling_is_taken_and_core_0_last)
 {
 	static const int expected[] = {4, 5, 6, 7, 1, 2, 3, 0};
 	int cpus[9];
@@ -37,7 +35,7 @@ static void no_sibling_is_taken_and_core_0_last(void **state)
 	assert_memory_equal(cpus, expected, sizeof(expected));
 }
 
-static void the_node_comes_before_the_device(void **state)
+TEST(the_node_comes_before_the_device)
 {
 	static const struct topology_near pmem = {"mlx5_0", 0};
 	static const int expected[] = {1, 2, 3, 4};
@@ -47,7 +45,7 @@ static void the_node_comes_before_the_device(void **state)
 	assert_memory_equal(cpus, expected, sizeof(expected));
 }
 
-static void an_unknown_place_leaves_core_0_alone(void **state)
+TEST(an_unknown_place_leaves_core_0_alone)
 {
 	static const struct topology_near places[] = {{"rxe0", -1}, {NULL, -1}, {NULL, 7}};
 
@@ -60,7 +58,7 @@ static void an_unknown_place_leaves_core_0_alone(void **state)
 	}
 }
 
-static void nodes_are_known(void **state)
+TEST(nodes_are_known)
 {
 	static const struct topology_near given = {NULL, 0};
 
@@ -75,12 +73,12 @@ static void nodes_are_known(void **state)
 	assert_false(topology_has_node(*state, -1));
 }
 
-static void the_rdma_device_is_found(void **state)
+TEST(the_rdma_device_is_found)
 {
 	assert_string_equal(topology_first_device(*state), "mlx5_0");
 }
 
-static void a_list_is_taken_as_it_is(void **state)
+TEST(a_list_is_taken_as_it_is)
 {
 	static const int expected[] = {0, 8, 9};
 	int cpus[4];
@@ -94,7 +92,7 @@ static void a_list_is_taken_as_it_is(void **state)
 	assert_string_equal(topology_usable(*state, text), "0-15");
 }
 
-static void lists_are_checked(void **state)
+TEST(lists_are_checked)
 {
 	assert_true(topology_list_valid("0"));
 	assert_true(topology_list_valid("2,4-7"));
@@ -105,7 +103,7 @@ static void lists_are_checked(void **state)
 }
 
 /* hwloc itself would report success, and bind nothing. */
-static void lists_are_compared(void **state)
+TEST(lists_are_compared)
 {
 	assert_true(topology_lists_meet("0-15", "15-31"));
 	assert_false(topology_lists_meet("0-15", "16-31"));
@@ -117,7 +115,7 @@ static void lists_are_compared(void **state)
 	assert_false(topology_list_has("0-15", ""));
 }
 
-static void lists_are_put_together(void **state)
+TEST(lists_are_put_together)
 {
 	char list[16] = "";
 
@@ -130,7 +128,7 @@ static void lists_are_put_together(void **state)
 	assert_string_equal(list, "");
 }
 
-static void a_foreign_description_binds_nothing(void **state)
+TEST(a_foreign_description_binds_nothing)
 {
 	char before[TOPOLOGY_CPUS_TEXT], after[TOPOLOGY_CPUS_TEXT];
 
@@ -143,21 +141,5 @@ static void a_foreign_description_binds_nothing(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_description_is_of_another_machine),
-		cmocka_unit_test(threads_go_next_to_the_device),
-		cmocka_unit_test(no_sibling_is_taken_and_core_0_last),
-		cmocka_unit_test(the_node_comes_before_the_device),
-		cmocka_unit_test(an_unknown_place_leaves_core_0_alone),
-		cmocka_unit_test(nodes_are_known),
-		cmocka_unit_test(the_rdma_device_is_found),
-		cmocka_unit_test(a_list_is_taken_as_it_is),
-		cmocka_unit_test(lists_are_checked),
-		cmocka_unit_test(lists_are_compared),
-		cmocka_unit_test(lists_are_put_together),
-		cmocka_unit_test(a_foreign_description_binds_nothing),
-	};
-
-	return cmocka_run_group_tests_name("common.topology", tests, two_sockets_load,
-					   two_sockets_unload);
+	return test_run(two_sockets_load, two_sockets_unload);
 }

@@ -2,8 +2,6 @@
 /*
  * test_units.c -- sizes, durations, lists and ranges.
  */
-#include <errno.h>
-
 #include "common/base/units.h"
 #include "tests/lib/test.h"
 
@@ -24,7 +22,7 @@ static void check(int (*parse)(const char *, uint64_t *), const struct parse_cas
 	}
 }
 
-static void sizes_are_powers_of_1024(void **state)
+TEST(sizes_are_powers_of_1024)
 {
 	static const struct parse_case cases[] = {
 		{"0", 0, 0},
@@ -43,7 +41,7 @@ static void sizes_are_powers_of_1024(void **state)
 	check(units_parse_size, cases);
 }
 
-static void malformed_sizes_are_refused(void **state)
+TEST(malformed_sizes_are_refused)
 {
 	static const struct parse_case cases[] = {
 		{"", -EINVAL, 0},	   {"X", -EINVAL, 0},
@@ -58,7 +56,7 @@ static void malformed_sizes_are_refused(void **state)
 	check(units_parse_size, cases);
 }
 
-static void durations_have_units(void **state)
+TEST(durations_have_units)
 {
 	static const struct parse_case cases[] = {
 		{"10", 0, 10000000000},
@@ -91,7 +89,7 @@ static void durations_have_units(void **state)
 	check(units_parse_duration, cases);
 }
 
-static void counts_are_powers_of_1000(void **state)
+TEST(counts_are_powers_of_1000)
 {
 	static const struct parse_case cases[] = {
 		{"0", 0, 0},	       {"500", 0, 500},
@@ -105,7 +103,7 @@ static void counts_are_powers_of_1000(void **state)
 	check(units_parse_count, cases);
 }
 
-static void fractions_are_millionths(void **state)
+TEST(fractions_are_millionths)
 {
 	static const struct parse_case cases[] = {
 		{"0", 0, 0},
@@ -142,7 +140,7 @@ struct list_case {
 	uint64_t values[8];
 };
 
-static void lists_and_ranges_expand(void **state)
+TEST(lists_and_ranges_expand)
 {
 	static const struct list_case cases[] = {
 		{"64", 1, {64}},
@@ -174,7 +172,7 @@ static void lists_and_ranges_expand(void **state)
 	}
 }
 
-static void malformed_lists_are_refused(void **state)
+TEST(malformed_lists_are_refused)
 {
 	static const char *const cases[] = {
 		"",	      ",",	   "64,",	 "64,,4K",	  "64:4K",     "64:4K:",
@@ -192,7 +190,7 @@ static void malformed_lists_are_refused(void **state)
 	}
 }
 
-static void a_list_has_a_limit(void **state)
+TEST(a_list_has_a_limit)
 {
 	struct units_list list = {0, NULL};
 
@@ -202,7 +200,7 @@ static void a_list_has_a_limit(void **state)
 	assert_int_equal(units_parse_list("1:4097:+1", units_parse_size, &list), -ERANGE);
 }
 
-static void printed_fractions_are_read_again(void **state)
+TEST(printed_fractions_are_read_again)
 {
 	static const uint64_t cases[] = {0, 1, 10, 350000, 999999, 1000000};
 	char text[UNITS_TEXT_BYTES];
@@ -217,7 +215,7 @@ static void printed_fractions_are_read_again(void **state)
 	}
 }
 
-static void printed_spans_have_two_units(void **state)
+TEST(printed_spans_have_two_units)
 {
 	char text[UNITS_TEXT_BYTES];
 
@@ -227,7 +225,7 @@ static void printed_spans_have_two_units(void **state)
 	assert_string_equal(units_print_span(3 * 3600 + 125, text), "3 h 02 min");
 }
 
-static void printed_sizes_are_exact(void **state)
+TEST(printed_sizes_are_exact)
 {
 	char text[UNITS_TEXT_BYTES];
 
@@ -239,7 +237,7 @@ static void printed_sizes_are_exact(void **state)
 	assert_string_equal(units_print_size(UINT64_MAX, text), "18446744073709551615 B");
 }
 
-static void printed_durations_have_three_digits(void **state)
+TEST(printed_durations_have_three_digits)
 {
 	char text[UNITS_TEXT_BYTES];
 
@@ -251,24 +249,4 @@ static void printed_durations_have_three_digits(void **state)
 	assert_string_equal(units_print_duration(189000, text), "189 us");
 	assert_string_equal(units_print_duration(9.996e6, text), "10.0 ms");
 	assert_string_equal(units_print_duration(7.5e10, text), "75.0 s");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_powers_of_1024),
-		cmocka_unit_test(malformed_sizes_are_refused),
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(counts_are_powers_of_1000),
-		cmocka_unit_test(fractions_are_millionths),
-		cmocka_unit_test(lists_and_ranges_expand),
-		cmocka_unit_test(malformed_lists_are_refused),
-		cmocka_unit_test(a_list_has_a_limit),
-		cmocka_unit_test(printed_fractions_are_read_again),
-		cmocka_unit_test(printed_spans_have_two_units),
-		cmocka_unit_test(printed_sizes_are_exact),
-		cmocka_unit_test(printed_durations_have_three_digits),
-	};
-
-	return cmocka_run_group_tests_name("common.units", tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
  * how events are programmed, what its figures may say, and rpma-bench as a
  * child that does all that a child can do.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -49,7 +48,7 @@ static void make_units(void)
 	scratch_write(DEVICES "uncore_cha_0/format/filter", "config1:0-26\n");
 }
 
-static void terms_are_laid_into_the_bits_of_their_formats(void **state)
+TEST(terms_are_laid_into_the_bits_of_their_formats, setup, teardown)
 {
 	struct probe_config config;
 
@@ -74,7 +73,7 @@ static void terms_are_laid_into_the_bits_of_their_formats(void **state)
  * perf of Linux 6.12 has "event=0xa,rdwrmask=2" for umc_cas_cmd.wr; the formats are those of
  * the kernel's arch/x86/events/amd/uncore.c.
  */
-static void the_memory_controllers_of_amd_have_a_mask(void **state)
+TEST(the_memory_controllers_of_amd_have_a_mask, setup, teardown)
 {
 	struct probe_config config;
 
@@ -87,7 +86,7 @@ static void the_memory_controllers_of_amd_have_a_mask(void **state)
 	assert_int_equal(config.config[0], 0x20a);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused, setup, teardown)
 {
 	struct probe_config config;
 
@@ -112,7 +111,7 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_int_equal(probe_config_parse(&root, "odd", "junk=1", &config), -EINVAL);
 }
 
-static void a_machine_without_such_counters_is_told_of(void **state)
+TEST(a_machine_without_such_counters_is_told_of, setup, teardown)
 {
 	struct probe_events events;
 	char why[160] = "";
@@ -132,7 +131,7 @@ static void a_machine_without_such_counters_is_told_of(void **state)
 }
 
 /* Event 0x0a of software is BPF output, which any machine has. */
-static void amd_is_counted_where_intel_has_nothing(void **state)
+TEST(amd_is_counted_where_intel_has_nothing, setup, teardown)
 {
 	struct probe_events events;
 	char why[160] = "";
@@ -152,7 +151,7 @@ static void amd_is_counted_where_intel_has_nothing(void **state)
 }
 
 /* The clock of CPU 0 in place of a memory controller: a counter that any machine has. */
-static void counters_are_added_up_with_their_weight(void **state)
+TEST(counters_are_added_up_with_their_weight, setup, teardown)
 {
 	struct probe_events events;
 	struct probe_sample first, second;
@@ -195,7 +194,7 @@ static struct answers_probe judged(double rdma, double written, double idle_befo
 	return probe;
 }
 
-static void idle_traffic_is_taken_off(void **state)
+TEST(idle_traffic_is_taken_off)
 {
 	/* 0.1 GB/s for half a second of each fast phase: 0.05 GB of six times */
 	struct answers_probe probe = judged(24e9, 24.3e9, 0.1e9, 0.05e9);
@@ -210,7 +209,7 @@ static void idle_traffic_is_taken_off(void **state)
 	assert_int_equal(judged(20e9, 0.1e9, 0.1e9, 0.1e9).memory_write_bytes, 0);
 }
 
-static void a_busy_machine_proves_nothing(void **state)
+TEST(a_busy_machine_proves_nothing)
 {
 	/* what others write could pass for device writes that reach memory */
 	assert_false(judged(20e9, 18e9, 6e9, 6e9).done);
@@ -222,7 +221,7 @@ static void a_busy_machine_proves_nothing(void **state)
 	assert_non_null(strstr(judged(20e9, 40e9, 0, 0).why, "2.0 times"));
 }
 
-static void little_traffic_proves_nothing(void **state)
+TEST(little_traffic_proves_nothing)
 {
 	assert_false(judged(100e6, 100e6, 0, 0).done);
 	assert_false(judged(1500e6, 1500e6, 0, 0).done); /* less than 256 MB in a phase */
@@ -283,7 +282,7 @@ static struct answers_probe simulate(enum writer writer, double own, double spee
 	return probe;
 }
 
-static void no_other_writer_passes_for_off(void **state)
+TEST(no_other_writer_passes_for_off)
 {
 	static const double speeds[] = {1.2e9, 3e9, 12e9, 48e9};
 	uint64_t seed = 13;
@@ -299,7 +298,7 @@ static void no_other_writer_passes_for_off(void **state)
 	}
 }
 
-static void what_is_off_is_seen_on_an_idle_machine(void **state)
+TEST(what_is_off_is_seen_on_an_idle_machine)
 {
 	uint64_t seed = 17;
 
@@ -312,7 +311,7 @@ static void what_is_off_is_seen_on_an_idle_machine(void **state)
 	}
 }
 
-static void traffic_of_one_speed_proves_nothing(void **state)
+TEST(traffic_of_one_speed_proves_nothing)
 {
 	struct probe_figures figures[PROBE_PHASES];
 	struct answers_probe probe = {0};
@@ -336,7 +335,7 @@ static int read_text(const char *text, struct probe_traffic *traffic)
 	return probe_traffic_read(text, strlen(text), traffic);
 }
 
-static void writes_of_the_warm_up_are_traffic_too(void **state)
+TEST(writes_of_the_warm_up_are_traffic_too)
 {
 	struct probe_traffic traffic;
 
@@ -359,7 +358,7 @@ static void expect_no_result(const char *part, const char *other)
 		fail_msg("taken: %s", text);
 }
 
-static void what_is_no_complete_result_is_refused(void **state)
+TEST(what_is_no_complete_result_is_refused)
 {
 	struct probe_traffic traffic;
 
@@ -377,7 +376,7 @@ static void what_is_no_complete_result_is_refused(void **state)
 	assert_int_equal(read_text("[]", &traffic), -EINVAL);
 }
 
-static void an_unknown_node_is_unknown(void **state)
+TEST(an_unknown_node_is_unknown)
 {
 	struct probe_traffic traffic;
 	char text[] = RESULT;
@@ -414,7 +413,7 @@ static void expect_why(const char *script, const char *words)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void a_child_gets_the_device_and_gives_a_result(void **state)
+TEST(a_child_gets_the_device_and_gives_a_result, setup, teardown)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";
@@ -426,7 +425,7 @@ static void a_child_gets_the_device_and_gives_a_result(void **state)
 	assert_int_equal(traffic.bytes, 1655360);
 }
 
-static void a_child_that_fails_says_why(void **state)
+TEST(a_child_that_fails_says_why, setup, teardown)
 {
 	expect_why("echo 'one line' >&2; echo 'rpma-bench: no RDMA device has an address' >&2\n"
 		   "exit 3",
@@ -441,7 +440,7 @@ static void a_child_that_fails_says_why(void **state)
 	expect_why("head -c 6000000 /dev/zero | tr '\\0' x >&2; exit 1", "rpma-bench failed: xxx");
 }
 
-static void a_program_that_is_not_there_is_told_of(void **state)
+TEST(a_program_that_is_not_there_is_told_of, setup, teardown)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";
@@ -453,7 +452,7 @@ static void a_program_that_is_not_there_is_told_of(void **state)
 }
 
 /* Ends the test's own run with a signal once the child is at work. */
-static void a_signal_ends_the_child(void **state)
+TEST(a_signal_ends_the_child, setup, teardown)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";
@@ -464,33 +463,4 @@ static void a_signal_ends_the_child(void **state)
 			 -ECANCELED);
 	assert_int_equal(cli_signal, SIGTERM);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-}
-
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(terms_are_laid_into_the_bits_of_their_formats),
-		in_scratch(the_memory_controllers_of_amd_have_a_mask),
-		in_scratch(what_does_not_fit_is_refused),
-		in_scratch(a_machine_without_such_counters_is_told_of),
-		in_scratch(amd_is_counted_where_intel_has_nothing),
-		in_scratch(counters_are_added_up_with_their_weight),
-		cmocka_unit_test(idle_traffic_is_taken_off),
-		cmocka_unit_test(a_busy_machine_proves_nothing),
-		cmocka_unit_test(little_traffic_proves_nothing),
-		cmocka_unit_test(no_other_writer_passes_for_off),
-		cmocka_unit_test(what_is_off_is_seen_on_an_idle_machine),
-		cmocka_unit_test(traffic_of_one_speed_proves_nothing),
-		cmocka_unit_test(writes_of_the_warm_up_are_traffic_too),
-		cmocka_unit_test(what_is_no_complete_result_is_refused),
-		cmocka_unit_test(an_unknown_node_is_unknown),
-		in_scratch(a_child_gets_the_device_and_gives_a_result),
-		in_scratch(a_child_that_fails_says_why),
-		in_scratch(a_program_that_is_not_there_is_told_of),
-		in_scratch(a_signal_ends_the_child),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_account.c -- the words that follow from counts of writes and flushes.
  */
-#include <string.h>
-
 #include "fio_engine/account.h"
 #include "tests/lib/test.h"
 
@@ -41,9 +39,8 @@ static const struct {
 	{{FLUSH_AUTO, true, {0, 0, 0, 0}, {0, 3, 0}}, REACHED_NOTHING, ""},
 };
 
-static void words_follow_from_counts(void **state)
+TEST(words_follow_from_counts)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[ACCOUNT_TEXT_BYTES];
 
@@ -53,7 +50,7 @@ static void words_follow_from_counts(void **state)
 	}
 }
 
-static void numbers_of_any_size_have_room(void **state)
+TEST(numbers_of_any_size_have_room)
 {
 	const struct account account = {FLUSH_FSYNC,
 					true,
@@ -61,17 +58,6 @@ static void numbers_of_any_size_have_room(void **state)
 					{UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4}};
 	char text[ACCOUNT_TEXT_BYTES];
 
-	(void)state;
 	account_print(&account, text);
 	assert_non_null(strstr(text, "sync latencies include them"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_follow_from_counts),
-		cmocka_unit_test(numbers_of_any_size_have_room),
-	};
-
-	return cmocka_run_group_tests_name("fio.account", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
  * test_dirty.c -- extents out of what was marked, compared with a byte for
  * each byte of the region.
  */
-#include <string.h>
-
 #include "fio_engine/dirty.h"
 #include "tests/lib/test.h"
 
@@ -34,14 +32,14 @@ static void takes_no_more(struct dirty *dirty)
 	dirty_close(dirty);
 }
 
-static void a_new_region_is_clean(void **state)
+TEST(a_new_region_is_clean)
 {
 	struct dirty dirty = opened(4096, 512);
 
 	takes_no_more(&dirty);
 }
 
-static void extents_come_out_in_ascending_order(void **state)
+TEST(extents_come_out_in_ascending_order)
 {
 	struct dirty dirty = opened(1 << 20, 4096);
 
@@ -55,7 +53,7 @@ static void extents_come_out_in_ascending_order(void **state)
 	takes_no_more(&dirty);
 }
 
-static void what_touches_or_overlaps_is_one_extent(void **state)
+TEST(what_touches_or_overlaps_is_one_extent)
 {
 	struct dirty dirty = opened(4096, 8);
 
@@ -67,7 +65,7 @@ static void what_touches_or_overlaps_is_one_extent(void **state)
 }
 
 /* Words have 64 grains, and a word of the summary 4096. */
-static void runs_go_on_beyond_words(void **state)
+TEST(runs_go_on_beyond_words)
 {
 	struct dirty dirty = opened(3 * 4096, 1);
 
@@ -82,7 +80,7 @@ static void runs_go_on_beyond_words(void **state)
 	takes_no_more(&dirty);
 }
 
-static void what_is_marked_below_the_last_extent_comes_next(void **state)
+TEST(what_is_marked_below_the_last_extent_comes_next)
 {
 	struct dirty dirty = opened(1 << 20, 8);
 
@@ -93,7 +91,7 @@ static void what_is_marked_below_the_last_extent_comes_next(void **state)
 	takes_no_more(&dirty);
 }
 
-static void an_extent_ends_with_the_region(void **state)
+TEST(an_extent_ends_with_the_region)
 {
 	struct dirty dirty = opened(4100, 4096);
 
@@ -102,7 +100,7 @@ static void an_extent_ends_with_the_region(void **state)
 	takes_no_more(&dirty);
 }
 
-static void an_empty_range_marks_nothing(void **state)
+TEST(an_empty_range_marks_nothing)
 {
 	struct dirty dirty = opened(4096, 8);
 
@@ -110,7 +108,7 @@ static void an_empty_range_marks_nothing(void **state)
 	takes_no_more(&dirty);
 }
 
-static void clearing_leaves_nothing(void **state)
+TEST(clearing_leaves_nothing)
 {
 	struct dirty dirty = opened(1 << 20, 8);
 
@@ -124,7 +122,7 @@ static void clearing_leaves_nothing(void **state)
 }
 
 /* 3000 is 8 times 375. */
-static void a_grain_need_not_be_a_power_of_two(void **state)
+TEST(a_grain_need_not_be_a_power_of_two)
 {
 	struct dirty dirty = opened(1 << 20, 3000);
 
@@ -138,7 +136,7 @@ static void a_grain_need_not_be_a_power_of_two(void **state)
 }
 
 /* A pebibyte would have 2^47 grains of 8 bytes: extents are rounded outwards. */
-static void a_vast_region_has_larger_grains(void **state)
+TEST(a_vast_region_has_larger_grains)
 {
 	const uint64_t bytes = 1ULL << 50, grain = bytes / DIRTY_BITS_MAX;
 	struct dirty dirty = opened(bytes, 8);
@@ -186,7 +184,7 @@ static void model_step(struct dirty *dirty, uint8_t *model, uint64_t grain, uint
 	memset(model + begin, 1, end - begin);
 }
 
-static void any_sequence_gives_what_a_byte_array_gives(void **state)
+TEST(any_sequence_gives_what_a_byte_array_gives)
 {
 	static const uint64_t grains[] = {1, 4, 8, 32, 160};
 	static uint8_t model[MODEL_BYTES];
@@ -205,23 +203,4 @@ static void any_sequence_gives_what_a_byte_array_gives(void **state)
 		assert_null(memchr(model, 1, MODEL_BYTES));
 		dirty_close(&dirty);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_region_is_clean),
-		cmocka_unit_test(extents_come_out_in_ascending_order),
-		cmocka_unit_test(what_touches_or_overlaps_is_one_extent),
-		cmocka_unit_test(runs_go_on_beyond_words),
-		cmocka_unit_test(what_is_marked_below_the_last_extent_comes_next),
-		cmocka_unit_test(an_extent_ends_with_the_region),
-		cmocka_unit_test(an_empty_range_marks_nothing),
-		cmocka_unit_test(clearing_leaves_nothing),
-		cmocka_unit_test(a_grain_need_not_be_a_power_of_two),
-		cmocka_unit_test(a_vast_region_has_larger_grains),
-		cmocka_unit_test(any_sequence_gives_what_a_byte_array_gives),
-	};
-
-	return cmocka_run_group_tests_name("fio.dirty", tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_durable_check.c -- a log written by durable_log.c, and what is found of its claims in
  * a target. Power failures are made up here, line by line.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"
@@ -81,13 +78,12 @@ static void expect(struct durable_check *check, const enum claim_state *states, 
 	durable_check_close(check);
 }
 
-static void a_claim_that_is_there(void **state)
+TEST(a_claim_that_is_there)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_DONE, CLAIM_NONE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	write_to_target(log, 0, 1, 200);
 	write_to_target(log, 200, 2, 100);
 	write_to_target(log, 300, 3, 10);
@@ -97,13 +93,12 @@ static void a_claim_that_is_there(void **state)
 	expect(&check, states, 3);
 }
 
-static void a_sync_claims_all_that_is_done(void **state)
+TEST(a_sync_claims_all_that_is_done)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	for (uint8_t i = 0; i < 4; i++)
 		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
 	durable_log_done(log, 0, false);
@@ -120,13 +115,12 @@ static void a_sync_claims_all_that_is_done(void **state)
 
 /* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
  */
-static void a_failed_sync_leaves_all_before_it_unclaimed(void **state)
+TEST(a_failed_sync_leaves_all_before_it_unclaimed)
 {
 	const enum claim_state states[] = {CLAIM_DONE, CLAIM_DONE, CLAIM_THERE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	for (uint8_t i = 0; i < 2; i++) {
 		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
 		durable_log_done(log, i, false);
@@ -142,13 +136,12 @@ static void a_failed_sync_leaves_all_before_it_unclaimed(void **state)
 }
 
 /* Its connection may be the one that broke, and what is flushed later is on the next. */
-static void a_failed_sync_leaves_what_is_under_way_unclaimed(void **state)
+TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
 {
 	const enum claim_state states[] = {CLAIM_DONE, CLAIM_THERE, CLAIM_THERE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	write_to_target(log, 0, 1, 64);
 	write_to_target(log, 64, 2, 64);
 	durable_log_failed_sync(log);
@@ -163,13 +156,12 @@ static void a_failed_sync_leaves_what_is_under_way_unclaimed(void **state)
 	expect(&check, states, 3);
 }
 
-static void a_later_write_under_way_may_be_there_in_its_place(void **state)
+TEST(a_later_write_under_way_may_be_there_in_its_place)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_NONE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	write_to_target(log, 0, 1, 128);
 	durable_log_done(log, 0, true);
 	write_to_target(log, 0, 2, 128);
@@ -178,13 +170,12 @@ static void a_later_write_under_way_may_be_there_in_its_place(void **state)
 	expect(&check, states, 2);
 }
 
-static void what_a_later_claim_covers_is_its_concern(void **state)
+TEST(what_a_later_claim_covers_is_its_concern)
 {
 	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	write_to_target(log, 10, 1, 20);
 	durable_log_done(log, 0, true);
 	write_to_target(log, 0, 2, 64);
@@ -197,13 +188,12 @@ static void what_a_later_claim_covers_is_its_concern(void **state)
 	expect(&check, states, 2);
 }
 
-static void older_content_is_a_loss_whatever_was_under_way(void **state)
+TEST(older_content_is_a_loss_whatever_was_under_way)
 {
 	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST, CLAIM_NONE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	for (uint8_t i = 0; i < 3; i++)
 		write_to_target(log, 64, (uint8_t)(i + 1), 64);
 	durable_log_done(log, 0, true);
@@ -213,13 +203,12 @@ static void older_content_is_a_loss_whatever_was_under_way(void **state)
 	expect(&check, states, 3);
 }
 
-static void a_mixture_with_a_write_under_way_is_undecided(void **state)
+TEST(a_mixture_with_a_write_under_way_is_undecided)
 {
 	const enum claim_state states[] = {CLAIM_UNDECIDED, CLAIM_NONE};
 	struct durable_log *log = new_log();
 	struct durable_check check;
 
-	(void)state;
 	write_to_target(log, 0, 1, 64);
 	durable_log_done(log, 0, true);
 	write_to_target(log, 8, 2, 8);
@@ -322,9 +311,8 @@ static void judge_at_random(uint64_t seed, bool whole_lines)
 	durable_check_close(&check);
 }
 
-static void verdicts_are_those_of_a_model_of_bytes(void **state)
+TEST(verdicts_are_those_of_a_model_of_bytes)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		judge_at_random(seed, true);
 		judge_at_random(seed, false);
@@ -333,14 +321,13 @@ static void verdicts_are_those_of_a_model_of_bytes(void **state)
 
 /* --- logs that are none -------------------------------------------------------------- */
 
-static void a_log_may_end_anywhere_behind_its_header(void **state)
+TEST(a_log_may_end_anywhere_behind_its_header)
 {
 	uint8_t bytes[4096];
 	struct durable_log *log = new_log();
 	struct durable_check check;
 	size_t size;
 
-	(void)state;
 	write_to_target(log, 0, 1, 200);
 	durable_log_done(log, 0, true);
 	durable_log_end(log, 3, REACHED_VISIBILITY);
@@ -378,14 +365,13 @@ static void a_log_may_end_anywhere_behind_its_header(void **state)
 	durable_check_close(&check);
 }
 
-static void a_changed_byte_is_damage(void **state)
+TEST(a_changed_byte_is_damage)
 {
 	uint8_t bytes[4096];
 	struct durable_log *log = new_log();
 	struct durable_check check;
 	size_t size;
 
-	(void)state;
 	write_to_target(log, 0, 1, 200);
 	durable_log_done(log, 0, true);
 	durable_log_close(&log);
@@ -399,7 +385,7 @@ static void a_changed_byte_is_damage(void **state)
 	}
 }
 
-static void refuses_what_no_client_writes(void **state)
+TEST(refuses_what_no_client_writes)
 {
 	static const struct log_record wrong[][3] = {
 		{{.type = LOG_DONE, .number = 0}},
@@ -420,7 +406,6 @@ static void refuses_what_no_client_writes(void **state)
 		{{.type = LOG_END + 1}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		uint8_t bytes[256];
 		struct durable_log *log = new_log();
@@ -445,12 +430,11 @@ static void refuses_what_no_client_writes(void **state)
 	}
 }
 
-static void a_log_that_a_job_has_is_not_taken_from_it(void **state)
+TEST(a_log_that_a_job_has_is_not_taken_from_it)
 {
 	const struct log_header header = {METHOD_APM, FLUSH_EACH, TARGET_DRAM, 1};
 	struct durable_log *log = new_log(), *other = NULL;
 
-	(void)state;
 	assert_int_equal(durable_log_open(&other, path, &header), -EIO);
 	assert_null(other);
 	assert_non_null(strstr(failure_get()->text, "another job writes it"));
@@ -461,21 +445,6 @@ static void a_log_that_a_job_has_is_not_taken_from_it(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_claim_that_is_there),
-		cmocka_unit_test(a_sync_claims_all_that_is_done),
-		cmocka_unit_test(a_failed_sync_leaves_all_before_it_unclaimed),
-		cmocka_unit_test(a_failed_sync_leaves_what_is_under_way_unclaimed),
-		cmocka_unit_test(a_later_write_under_way_may_be_there_in_its_place),
-		cmocka_unit_test(what_a_later_claim_covers_is_its_concern),
-		cmocka_unit_test(older_content_is_a_loss_whatever_was_under_way),
-		cmocka_unit_test(a_mixture_with_a_write_under_way_is_undecided),
-		cmocka_unit_test(verdicts_are_those_of_a_model_of_bytes),
-		cmocka_unit_test(a_log_may_end_anywhere_behind_its_header),
-		cmocka_unit_test(a_changed_byte_is_damage),
-		cmocka_unit_test(refuses_what_no_client_writes),
-		cmocka_unit_test(a_log_that_a_job_has_is_not_taken_from_it),
-	};
 	int ret, fd;
 
 	snprintf(path, sizeof(path), "/tmp/durable-log-XXXXXX");
@@ -483,7 +452,7 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
-	ret = cmocka_run_group_tests_name("fio.durable_check", tests, NULL, NULL);
+	ret = test_run(NULL, NULL);
 	unlink(path);
 	return ret;
 }

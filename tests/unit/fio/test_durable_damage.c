@@ -3,10 +3,6 @@
  * test_durable_damage.c -- a log that is not what the client wrote is never judged as good: it is
  * refused, or undetermined, whatever the target has.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "fio_engine/durable_check.h"
@@ -81,7 +77,6 @@ static int make_log(void **state)
 	int fd = mkstemp(path);
 	FILE *file;
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(durable_log_open(&log, path, &header), 0);
@@ -106,9 +101,8 @@ static int make_log(void **state)
 	return 0;
 }
 
-static void the_whole_log_is_good(void **state)
+TEST(the_whole_log_is_good)
 {
-	(void)state;
 	assert_int_equal(judge(whole, whole_size), EXIT_GOOD);
 }
 
@@ -245,11 +239,10 @@ static void expect_no_good_word(const struct log_bytes *log, const char *what, u
 	assert_true(code == EXIT_RUN_FAILED || code == EXIT_NO_DEVICE);
 }
 
-static void a_damaged_log_is_never_good(void **state)
+TEST(a_damaged_log_is_never_good)
 {
 	static struct log_bytes log;
 
-	(void)state;
 	for (unsigned number = 0; number < 22; number++) {
 		memcpy(log.bytes, whole, whole_size);
 		log.size = whole_size;
@@ -298,12 +291,11 @@ static void mutate(struct log_bytes *log, uint64_t *seed)
 	}
 }
 
-static void a_mutated_log_is_never_good(void **state)
+TEST(a_mutated_log_is_never_good)
 {
 	static struct log_bytes log;
 	uint64_t seed = 29;
 
-	(void)state;
 	for (unsigned number = 0; number < MUTATIONS;) {
 		memcpy(log.bytes, whole, whole_size);
 		log.size = whole_size;
@@ -316,11 +308,5 @@ static void a_mutated_log_is_never_good(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_whole_log_is_good),
-		cmocka_unit_test(a_damaged_log_is_never_good),
-		cmocka_unit_test(a_mutated_log_is_never_good),
-	};
-
-	return cmocka_run_group_tests_name("fio.durable_damage", tests, make_log, NULL);
+	return test_run(make_log, NULL);
 }

@@ -6,9 +6,8 @@
 #include "fio_engine/guard.h"
 #include "tests/lib/test.h"
 
-static void release_is_the_same_whatever_is_appended(void **state)
+TEST(release_is_the_same_whatever_is_appended)
 {
-	(void)state;
 	assert_true(guard_same_version("fio-3.33", "fio-3.33"));
 	assert_true(guard_same_version("fio-3.33", "fio-3.33-dirty"));
 	assert_true(guard_same_version("fio-3.33", "fio-3.33-3"));
@@ -19,9 +18,8 @@ static void release_is_the_same_whatever_is_appended(void **state)
 	assert_int_equal(guard_version_length("fio-3.33.1-3"), 10);
 }
 
-static void other_release_is_told_apart(void **state)
+TEST(other_release_is_told_apart)
 {
-	(void)state;
 	assert_false(guard_same_version("fio-3.33", "fio-3.39"));
 	assert_false(guard_same_version("fio-3.3", "fio-3.33"));
 	assert_false(guard_same_version("fio-3.33", "fio-3.3"));
@@ -30,9 +28,8 @@ static void other_release_is_told_apart(void **state)
 }
 
 /* What git calls so came after the release, and before the next one. */
-static void version_between_releases_is_none_of_them(void **state)
+TEST(version_between_releases_is_none_of_them)
 {
-	(void)state;
 	assert_false(guard_same_version("fio-3.33", "fio-3.33-12-gabcdef"));
 	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33"));
 	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-3"));
@@ -40,30 +37,15 @@ static void version_between_releases_is_none_of_them(void **state)
 	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-1-gabcdef"));
 }
 
-static void what_names_no_release_matches_nothing(void **state)
+TEST(what_names_no_release_matches_nothing)
 {
-	(void)state;
 	assert_false(guard_same_version("", ""));
 	assert_false(guard_same_version("fio", "fio"));
 	assert_false(guard_same_version("fio-3.33", ""));
 }
 
 /* This program is no fio: it exports no version. */
-static void program_without_a_version_is_refused(void **state)
+TEST(program_without_a_version_is_refused)
 {
-	(void)state;
 	assert_false(guard_check("fio-3.33"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(release_is_the_same_whatever_is_appended),
-		cmocka_unit_test(other_release_is_told_apart),
-		cmocka_unit_test(version_between_releases_is_none_of_them),
-		cmocka_unit_test(what_names_no_release_matches_nothing),
-		cmocka_unit_test(program_without_a_version_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

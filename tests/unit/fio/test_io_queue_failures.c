@@ -3,9 +3,6 @@
  * test_io_queue_failures.c -- what operations are told when something fails, and
  * a server that answers what it should not.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 
@@ -34,7 +31,7 @@ static enum ibv_wc_status status_of(struct io_queue *io_queue, uint32_t number)
 	return io_queue_operation(io_queue, number)->status;
 }
 
-static void a_write_that_fails_is_told_from_the_others(void **state)
+TEST(a_write_that_fails_is_told_from_the_others)
 {
 	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
@@ -53,7 +50,7 @@ static void a_write_that_fails_is_told_from_the_others(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_flush_that_fails_fails_its_group(void **state)
+TEST(a_flush_that_fails_fails_its_group)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
@@ -74,7 +71,7 @@ static void a_flush_that_fails_fails_its_group(void **state)
 }
 
 /* Every post of a batch, in turn. */
-static void what_cannot_be_posted_comes_back(void **state)
+TEST(what_cannot_be_posted_comes_back)
 {
 	static const char letters[] = "wrzf";
 	static const enum operation_kind kinds[] = {OPERATION_WRITE, OPERATION_READ, OPERATION_TRIM,
@@ -98,7 +95,7 @@ static void what_cannot_be_posted_comes_back(void **state)
 	}
 }
 
-static void nothing_is_posted_on_a_broken_connection(void **state)
+TEST(nothing_is_posted_on_a_broken_connection)
 {
 	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_BATCH);
 
@@ -113,7 +110,7 @@ static void nothing_is_posted_on_a_broken_connection(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_queue_that_cannot_be_polled_ends_it(void **state)
+TEST(a_queue_that_cannot_be_polled_ends_it)
 {
 	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
@@ -125,7 +122,7 @@ static void a_queue_that_cannot_be_polled_ends_it(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_server_that_has_left_is_named(void **state)
+TEST(a_server_that_has_left_is_named)
 {
 	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
@@ -141,7 +138,7 @@ static void a_server_that_has_left_is_named(void **state)
 
 /* --- native ------------------------------------------------------------------------- */
 
-static void a_flush_that_reads_is_not_native(void **state)
+TEST(a_flush_that_reads_is_not_native)
 {
 	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 
@@ -157,7 +154,7 @@ static void a_flush_that_reads_is_not_native(void **state)
 }
 
 /* Nothing is covered before it completes. */
-static void a_native_flush_covers_what_it_follows(void **state)
+TEST(a_native_flush_covers_what_it_follows)
 {
 	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 
@@ -168,7 +165,7 @@ static void a_native_flush_covers_what_it_follows(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_sync_that_reads_is_not_native(void **state)
+TEST(a_sync_that_reads_is_not_native)
 {
 	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 
@@ -212,7 +209,7 @@ static void no_message(struct persist_answer *answer, uint32_t *bytes, enum ibv_
 	*opcode = IBV_WC_RECV_RDMA_WITH_IMM;
 }
 
-static void a_hostile_answer_ends_the_connection(void **state)
+TEST(a_hostile_answer_ends_the_connection)
 {
 	static const struct {
 		void (*forge)(struct persist_answer *, uint32_t *, enum ibv_wc_opcode *);
@@ -238,7 +235,7 @@ static void a_hostile_answer_ends_the_connection(void **state)
 	}
 }
 
-static void an_answer_nobody_waits_for_ends_the_connection(void **state)
+TEST(an_answer_nobody_waits_for_ends_the_connection)
 {
 	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 
@@ -253,7 +250,7 @@ static void an_answer_nobody_waits_for_ends_the_connection(void **state)
 }
 
 /* For immediate data that is not answered, an empty message gives credit. */
-static void a_hostile_credit_ends_the_connection(void **state)
+TEST(a_hostile_credit_ends_the_connection)
 {
 	for (int i = 0; i < 3; i++) {
 		struct io_queue *io_queue;
@@ -281,7 +278,7 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 	answer->status = PERSIST_FAILED;
 }
 
-static void what_the_server_could_not_make_durable_fails_alone(void **state)
+TEST(what_the_server_could_not_make_durable_fails_alone)
 {
 	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 
@@ -300,7 +297,7 @@ static void what_the_server_could_not_make_durable_fails_alone(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_receive_that_cannot_be_posted_ends_it(void **state)
+TEST(a_receive_that_cannot_be_posted_ends_it)
 {
 	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 
@@ -324,7 +321,7 @@ static void reconnect(enum method method)
 	memcpy(fake.unflushed, unflushed, sizeof(unflushed));
 }
 
-static void after_a_reconnect_all_works_again(void **state)
+TEST(after_a_reconnect_all_works_again)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
@@ -351,7 +348,7 @@ static void after_a_reconnect_all_works_again(void **state)
 	}
 }
 
-static void abandoning_ends_what_is_out_and_what_was_added(void **state)
+TEST(abandoning_ends_what_is_out_and_what_was_added)
 {
 	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 
@@ -365,7 +362,7 @@ static void abandoning_ends_what_is_out_and_what_was_added(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void what_was_dirty_at_a_break_is_told_once(void **state)
+TEST(what_was_dirty_at_a_break_is_told_once)
 {
 	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 
@@ -385,14 +382,13 @@ static void what_was_dirty_at_a_break_is_told_once(void **state)
 
 /* The sync that tells of it waits for nothing: what is on the new connection is flushed by the
  * next. */
-static void what_is_written_after_a_break_stays_dirty(void **state)
+TEST(what_is_written_after_a_break_stays_dirty)
 {
 	static const struct {
 		enum method method;
 		const char *flush;
 	} cases[] = {{METHOD_APM, "f0+8! "}, {METHOD_NATIVE, "f64+8! "}, {METHOD_GPSPM, "s64+8! "}};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct io_queue *io_queue = with_writes(cases[i].method, FLUSH_FSYNC);
 
@@ -415,7 +411,7 @@ static void what_is_written_after_a_break_stays_dirty(void **state)
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-static void queues_that_are_too_small_are_refused(void **state)
+TEST(queues_that_are_too_small_are_refused)
 {
 	for (int i = 0; i < 5; i++) {
 		const struct io_queue_cfg cfg = {.connection = &fake.connection,
@@ -434,7 +430,7 @@ static void queues_that_are_too_small_are_refused(void **state)
 	}
 }
 
-static void blocks_beyond_32_bits_are_refused(void **state)
+TEST(blocks_beyond_32_bits_are_refused)
 {
 	static const uint32_t blocks[] = {1, 2};
 
@@ -451,32 +447,4 @@ static void blocks_beyond_32_bits_are_refused(void **state)
 		assert_int_equal(io_queue_open(&io_queue, &cfg), -EINVAL);
 		expect_sentence("write_op=imm");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_write_that_fails_is_told_from_the_others),
-		cmocka_unit_test(a_flush_that_fails_fails_its_group),
-		cmocka_unit_test(what_cannot_be_posted_comes_back),
-		cmocka_unit_test(nothing_is_posted_on_a_broken_connection),
-		cmocka_unit_test(a_queue_that_cannot_be_polled_ends_it),
-		cmocka_unit_test(a_server_that_has_left_is_named),
-		cmocka_unit_test(a_flush_that_reads_is_not_native),
-		cmocka_unit_test(a_native_flush_covers_what_it_follows),
-		cmocka_unit_test(a_sync_that_reads_is_not_native),
-		cmocka_unit_test(a_hostile_answer_ends_the_connection),
-		cmocka_unit_test(an_answer_nobody_waits_for_ends_the_connection),
-		cmocka_unit_test(a_hostile_credit_ends_the_connection),
-		cmocka_unit_test(what_the_server_could_not_make_durable_fails_alone),
-		cmocka_unit_test(a_receive_that_cannot_be_posted_ends_it),
-		cmocka_unit_test(after_a_reconnect_all_works_again),
-		cmocka_unit_test(abandoning_ends_what_is_out_and_what_was_added),
-		cmocka_unit_test(what_was_dirty_at_a_break_is_told_once),
-		cmocka_unit_test(what_is_written_after_a_break_stays_dirty),
-		cmocka_unit_test(queues_that_are_too_small_are_refused),
-		cmocka_unit_test(blocks_beyond_32_bits_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("fio.io_queue_failures", tests, NULL, NULL);
 }

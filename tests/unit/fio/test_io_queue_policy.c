@@ -3,9 +3,6 @@
  * test_io_queue_policy.c -- what is posted for which operations, with which
  * flags, and in which order operations are done.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "fake_device.h"
 
 #define DEPTH 8
@@ -66,7 +63,7 @@ static void commit_batches(const struct batch *batches, size_t count)
 
 #define COUNT(batches) (sizeof(batches) / sizeof((batches)[0]))
 
-static void auto_flushes_runs_that_adjoin(void **state)
+TEST(auto_flushes_runs_that_adjoin)
 {
 	static const struct batch batches[] = {
 		/* one, adjacent ones, and two runs */
@@ -121,7 +118,7 @@ static void auto_flushes_runs_that_adjoin(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void each_flushes_every_write(void **state)
+TEST(each_flushes_every_write)
 {
 	static const struct batch batches[] = {
 		{METHOD_NATIVE,
@@ -135,7 +132,7 @@ static void each_flushes_every_write(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void batch_flushes_what_remains_when_sorted_and_joined(void **state)
+TEST(batch_flushes_what_remains_when_sorted_and_joined)
 {
 	static const struct batch batches[] = {
 		{METHOD_NATIVE,
@@ -169,7 +166,7 @@ static void batch_flushes_what_remains_when_sorted_and_joined(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void fsync_and_none_flush_nothing(void **state)
+TEST(fsync_and_none_flush_nothing)
 {
 	static const enum flush_policy policies[] = {FLUSH_FSYNC, FLUSH_NONE};
 	static const enum method methods[] = {METHOD_APM, METHOD_GPSPM, METHOD_NATIVE};
@@ -188,7 +185,7 @@ static void fsync_and_none_flush_nothing(void **state)
 }
 
 /* Eight bytes are read, even behind the last that there are. */
-static void apm_reads_within_the_region(void **state)
+TEST(apm_reads_within_the_region)
 {
 	static const struct batch batches[] = {
 		{METHOD_APM, FLUSH_AUTO, WRITE_PLAIN, {W(4092, 4)}, "w4092+4 f4088+8! ", "0 "},
@@ -198,7 +195,7 @@ static void apm_reads_within_the_region(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void gpspm_asks_for_each_range(void **state)
+TEST(gpspm_asks_for_each_range)
 {
 	static const struct batch batches[] = {
 		{METHOD_GPSPM,
@@ -218,7 +215,7 @@ static void gpspm_asks_for_each_range(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void writes_with_immediate_data_are_flushed_like_others(void **state)
+TEST(writes_with_immediate_data_are_flushed_like_others)
 {
 	static const struct batch batches[] = {
 		{METHOD_APM,
@@ -233,7 +230,7 @@ static void writes_with_immediate_data_are_flushed_like_others(void **state)
 	commit_batches(batches, COUNT(batches));
 }
 
-static void atomic_writes_take_the_bytes_themselves(void **state)
+TEST(atomic_writes_take_the_bytes_themselves)
 {
 	static const struct batch batches[] = {
 		{METHOD_APM,
@@ -249,7 +246,7 @@ static void atomic_writes_take_the_bytes_themselves(void **state)
 }
 
 /* Whatever the size of a block: the number is exact. */
-static void gpspm_with_immediate_data_numbers_blocks(void **state)
+TEST(gpspm_with_immediate_data_numbers_blocks)
 {
 	static const uint32_t blocks[] = {2, 3, 24, 160, 512, 4096, 1000, 4095};
 
@@ -274,7 +271,7 @@ static void gpspm_with_immediate_data_numbers_blocks(void **state)
 }
 
 /* Its zeros are no block that a number could name. */
-static void a_trim_among_answered_writes_is_asked_for(void **state)
+TEST(a_trim_among_answered_writes_is_asked_for)
 {
 	struct io_queue *io_queue;
 
@@ -290,7 +287,7 @@ static void a_trim_among_answered_writes_is_asked_for(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void gpspm_is_done_when_both_have_come(void **state)
+TEST(gpspm_is_done_when_both_have_come)
 {
 	struct io_queue *io_queue;
 
@@ -315,7 +312,7 @@ static void note(void *arg, struct operation *operation)
 	fake_forget();
 }
 
-static void posting_is_told_right_before_each_post(void **state)
+TEST(posting_is_told_right_before_each_post)
 {
 	char notes[256] = "";
 	struct io_queue *io_queue;
@@ -331,7 +328,7 @@ static void posting_is_told_right_before_each_post(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void no_more_are_taken_than_the_depth(void **state)
+TEST(no_more_are_taken_than_the_depth)
 {
 	struct io_queue *io_queue;
 	struct operation *third;
@@ -351,25 +348,4 @@ static void no_more_are_taken_than_the_depth(void **state)
 	assert_string_equal(fake_done(io_queue), "0 1 ");
 	assert_true(io_queue_add(io_queue, third));
 	io_queue_close(&io_queue);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(auto_flushes_runs_that_adjoin),
-		cmocka_unit_test(each_flushes_every_write),
-		cmocka_unit_test(batch_flushes_what_remains_when_sorted_and_joined),
-		cmocka_unit_test(fsync_and_none_flush_nothing),
-		cmocka_unit_test(apm_reads_within_the_region),
-		cmocka_unit_test(gpspm_asks_for_each_range),
-		cmocka_unit_test(writes_with_immediate_data_are_flushed_like_others),
-		cmocka_unit_test(atomic_writes_take_the_bytes_themselves),
-		cmocka_unit_test(gpspm_with_immediate_data_numbers_blocks),
-		cmocka_unit_test(a_trim_among_answered_writes_is_asked_for),
-		cmocka_unit_test(gpspm_is_done_when_both_have_come),
-		cmocka_unit_test(posting_is_told_right_before_each_post),
-		cmocka_unit_test(no_more_are_taken_than_the_depth),
-	};
-
-	return cmocka_run_group_tests_name("fio.io_queue_policy", tests, NULL, NULL);
 }

@@ -8,8 +8,6 @@
  * what is left: that what is done was flushed, and that every read gives what
  * was written before it.
  */
-#include <string.h>
-
 #include "fake_device.h"
 
 #define SEEDS 400
@@ -196,7 +194,7 @@ static void end(void)
 	io_queue_close(&run.io_queue);
 }
 
-static void any_sequence_keeps_the_rules(void **state)
+TEST(any_sequence_keeps_the_rules)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(seed);
@@ -232,7 +230,7 @@ static void let_something_fail(void)
 	}
 }
 
-static void any_failure_brings_all_back_once(void **state)
+TEST(any_failure_brings_all_back_once)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(seed);
@@ -252,14 +250,4 @@ static void any_failure_brings_all_back_once(void **state)
 		assert_int_equal(io_queue_out(run.io_queue), 0);
 		io_queue_close(&run.io_queue);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_sequence_keeps_the_rules),
-		cmocka_unit_test(any_failure_brings_all_back_once),
-	};
-
-	return cmocka_run_group_tests_name("fio.io_queue_random", tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_io_queue_sync.c -- what a sync flushes, beside which operations, and what
  * stays dirty.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 
@@ -42,7 +39,7 @@ static struct io_queue *with_two_extents(enum method method, uint32_t depth)
 	return io_queue;
 }
 
-static void a_sync_flushes_each_extent(void **state)
+TEST(a_sync_flushes_each_extent)
 {
 	static const struct {
 		enum method method;
@@ -71,7 +68,7 @@ static void a_sync_flushes_each_extent(void **state)
 	}
 }
 
-static void other_policies_leave_nothing_to_sync(void **state)
+TEST(other_policies_leave_nothing_to_sync)
 {
 	static const enum flush_policy policies[] = {FLUSH_AUTO, FLUSH_EACH, FLUSH_BATCH,
 						     FLUSH_NONE};
@@ -94,7 +91,7 @@ static void other_policies_leave_nothing_to_sync(void **state)
 	}
 }
 
-static void trims_are_counted_as_writes_and_reads_are_not(void **state)
+TEST(trims_are_counted_as_writes_and_reads_are_not)
 {
 	struct io_queue *io_queue;
 
@@ -109,7 +106,7 @@ static void trims_are_counted_as_writes_and_reads_are_not(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void more_extents_than_there_is_room_for_take_turns(void **state)
+TEST(more_extents_than_there_is_room_for_take_turns)
 {
 	static const enum method methods[] = {METHOD_NATIVE, METHOD_GPSPM};
 
@@ -127,7 +124,7 @@ static void more_extents_than_there_is_room_for_take_turns(void **state)
 	}
 }
 
-static void what_completes_meanwhile_is_kept(void **state)
+TEST(what_completes_meanwhile_is_kept)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
@@ -150,7 +147,7 @@ static void what_completes_meanwhile_is_kept(void **state)
 	}
 }
 
-static void a_large_extent_is_asked_for_in_parts(void **state)
+TEST(a_large_extent_is_asked_for_in_parts)
 {
 	struct io_queue *io_queue;
 
@@ -171,7 +168,7 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 	answer->status = PERSIST_FAILED;
 }
 
-static void what_was_not_made_durable_stays_dirty(void **state)
+TEST(what_was_not_made_durable_stays_dirty)
 {
 	struct io_queue *io_queue = with_two_extents(METHOD_GPSPM, 4);
 
@@ -189,7 +186,7 @@ static void what_was_not_made_durable_stays_dirty(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_sync_that_breaks_leaves_all_dirty(void **state)
+TEST(a_sync_that_breaks_leaves_all_dirty)
 {
 	static const struct {
 		enum method method;
@@ -215,7 +212,7 @@ static void a_sync_that_breaks_leaves_all_dirty(void **state)
 	}
 }
 
-static void operations_that_are_out_fail_with_the_sync(void **state)
+TEST(operations_that_are_out_fail_with_the_sync)
 {
 	struct io_queue *io_queue = with_two_extents(METHOD_NATIVE, 4);
 
@@ -229,21 +226,4 @@ static void operations_that_are_out_fail_with_the_sync(void **state)
 	assert_int_equal(io_queue_operation(io_queue, 3)->status, IBV_WC_WR_FLUSH_ERR);
 	assert_string_equal(fake_done(io_queue), "1x 3x ");
 	io_queue_close(&io_queue);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sync_flushes_each_extent),
-		cmocka_unit_test(other_policies_leave_nothing_to_sync),
-		cmocka_unit_test(trims_are_counted_as_writes_and_reads_are_not),
-		cmocka_unit_test(more_extents_than_there_is_room_for_take_turns),
-		cmocka_unit_test(what_completes_meanwhile_is_kept),
-		cmocka_unit_test(a_large_extent_is_asked_for_in_parts),
-		cmocka_unit_test(what_was_not_made_durable_stays_dirty),
-		cmocka_unit_test(a_sync_that_breaks_leaves_all_dirty),
-		cmocka_unit_test(operations_that_are_out_fail_with_the_sync),
-	};
-
-	return cmocka_run_group_tests_name("fio.io_queue_sync", tests, NULL, NULL);
 }

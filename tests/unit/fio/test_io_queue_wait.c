@@ -3,9 +3,6 @@
  * test_io_queue_wait.c -- how long is waited, how, and what ends it. The time is
  * that of the fake device.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 
@@ -25,7 +22,7 @@ static struct io_queue *with_reads(bool poll)
 	return io_queue;
 }
 
-static void it_waits_for_as_many_as_are_wanted(void **state)
+TEST(it_waits_for_as_many_as_are_wanted)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -38,7 +35,7 @@ static void it_waits_for_as_many_as_are_wanted(void **state)
 	}
 }
 
-static void it_waits_for_no_more_than_are_out(void **state)
+TEST(it_waits_for_no_more_than_are_out)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -50,7 +47,7 @@ static void it_waits_for_no_more_than_are_out(void **state)
 	}
 }
 
-static void it_sleeps_only_when_told_to(void **state)
+TEST(it_sleeps_only_when_told_to)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -62,7 +59,7 @@ static void it_sleeps_only_when_told_to(void **state)
 	}
 }
 
-static void it_ends_with_its_time(void **state)
+TEST(it_ends_with_its_time)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -76,7 +73,7 @@ static void it_ends_with_its_time(void **state)
 	}
 }
 
-static void no_time_at_all_is_a_poll(void **state)
+TEST(no_time_at_all_is_a_poll)
 {
 	struct io_queue *io_queue = with_reads(false);
 
@@ -88,7 +85,7 @@ static void no_time_at_all_is_a_poll(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_minute_without_progress_ends_the_connection(void **state)
+TEST(a_minute_without_progress_ends_the_connection)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -106,7 +103,7 @@ static void a_minute_without_progress_ends_the_connection(void **state)
 	}
 }
 
-static void a_server_that_leaves_ends_the_wait(void **state)
+TEST(a_server_that_leaves_ends_the_wait)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -126,7 +123,7 @@ static bool stopped(void *arg)
 	return *(const bool *)arg;
 }
 
-static void a_job_that_stops_gets_back_what_still_completes(void **state)
+TEST(a_job_that_stops_gets_back_what_still_completes)
 {
 	struct io_queue *io_queue = with_reads(true);
 	bool stop = true;
@@ -139,7 +136,7 @@ static void a_job_that_stops_gets_back_what_still_completes(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_job_that_stops_waits_two_seconds(void **state)
+TEST(a_job_that_stops_waits_two_seconds)
 {
 	for (int poll = 0; poll < 2; poll++) {
 		struct io_queue *io_queue = with_reads(poll);
@@ -156,7 +153,7 @@ static void a_job_that_stops_waits_two_seconds(void **state)
 	}
 }
 
-static void a_sync_waits_within_the_same_limits(void **state)
+TEST(a_sync_waits_within_the_same_limits)
 {
 	struct io_queue *io_queue;
 
@@ -180,7 +177,7 @@ static bool hears_again(void *arg)
 }
 
 /* A write with immediate data that finds no receive would be tried again after 655 ms. */
-static void a_write_waits_for_a_receive_of_the_server(void **state)
+TEST(a_write_waits_for_a_receive_of_the_server)
 {
 	struct io_queue *io_queue;
 
@@ -199,7 +196,7 @@ static void a_write_waits_for_a_receive_of_the_server(void **state)
 	io_queue_close(&io_queue);
 }
 
-static void a_write_that_never_gets_one_comes_back(void **state)
+TEST(a_write_that_never_gets_one_comes_back)
 {
 	struct io_queue *io_queue;
 
@@ -215,24 +212,4 @@ static void a_write_that_never_gets_one_comes_back(void **state)
 	}
 	assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
 	io_queue_close(&io_queue);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_waits_for_as_many_as_are_wanted),
-		cmocka_unit_test(it_waits_for_no_more_than_are_out),
-		cmocka_unit_test(it_sleeps_only_when_told_to),
-		cmocka_unit_test(it_ends_with_its_time),
-		cmocka_unit_test(no_time_at_all_is_a_poll),
-		cmocka_unit_test(a_minute_without_progress_ends_the_connection),
-		cmocka_unit_test(a_server_that_leaves_ends_the_wait),
-		cmocka_unit_test(a_job_that_stops_gets_back_what_still_completes),
-		cmocka_unit_test(a_job_that_stops_waits_two_seconds),
-		cmocka_unit_test(a_sync_waits_within_the_same_limits),
-		cmocka_unit_test(a_write_waits_for_a_receive_of_the_server),
-		cmocka_unit_test(a_write_that_never_gets_one_comes_back),
-	};
-
-	return cmocka_run_group_tests_name("fio.io_queue_wait", tests, NULL, NULL);
 }

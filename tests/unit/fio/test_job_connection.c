@@ -4,14 +4,11 @@
  * up: what is asked for, how often, and that nothing is left behind. What a
  * server may say is in test_job_connection_reply.c.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fake_connection.h"
 
 #define MS 1000000ULL
 
-static void a_client_sends_its_request_and_takes_the_region(void **state)
+TEST(a_client_sends_its_request_and_takes_the_region)
 {
 	struct job_request job_request;
 	enum handshake_answer answer;
@@ -43,7 +40,7 @@ static void a_client_sends_its_request_and_takes_the_region(void **state)
 	connection_end();
 }
 
-static void gpspm_has_a_receive_for_each_message(void **state)
+TEST(gpspm_has_a_receive_for_each_message)
 {
 	struct job_connection connection;
 
@@ -56,7 +53,7 @@ static void gpspm_has_a_receive_for_each_message(void **state)
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
-static void immediate_data_has_a_few(void **state)
+TEST(immediate_data_has_a_few)
 {
 	struct job_connection connection;
 
@@ -69,7 +66,7 @@ static void immediate_data_has_a_few(void **state)
 	connection_end();
 }
 
-static void a_receive_that_cannot_be_posted_is_told(void **state)
+TEST(a_receive_that_cannot_be_posted_is_told)
 {
 	struct job_connection connection;
 
@@ -81,7 +78,7 @@ static void a_receive_that_cannot_be_posted_is_told(void **state)
 	connection_end();
 }
 
-static void memory_is_registered_for_what_it_does(void **state)
+TEST(memory_is_registered_for_what_it_does)
 {
 	static char buffers[4096];
 	struct job_connection connection;
@@ -97,7 +94,7 @@ static void memory_is_registered_for_what_it_does(void **state)
 	connection_end();
 }
 
-static void memory_that_cannot_be_registered_is_told(void **state)
+TEST(memory_that_cannot_be_registered_is_told)
 {
 	static char buffers[4096];
 	struct job_connection connection;
@@ -117,7 +114,7 @@ static void memory_that_cannot_be_registered_is_told(void **state)
 	connection_end();
 }
 
-static void a_device_that_is_not_there_is_told(void **state)
+TEST(a_device_that_is_not_there_is_told)
 {
 	struct job_connection connection;
 
@@ -131,7 +128,7 @@ static void a_device_that_is_not_there_is_told(void **state)
 
 /* --- patience ---------------------------------------------------------------------- */
 
-static void a_server_that_comes_late_is_waited_for(void **state)
+TEST(a_server_that_comes_late_is_waited_for)
 {
 	struct job_connection connection;
 
@@ -144,7 +141,7 @@ static void a_server_that_comes_late_is_waited_for(void **state)
 	connection_end();
 }
 
-static void a_server_that_never_comes_is_waited_for_so_long(void **state)
+TEST(a_server_that_never_comes_is_waited_for_so_long)
 {
 	static const struct {
 		unsigned timeout_s, tries;
@@ -168,7 +165,7 @@ static bool stopped(void *arg)
 	return fake.tries == 3;
 }
 
-static void waiting_ends_when_the_job_does(void **state)
+TEST(waiting_ends_when_the_job_does)
 {
 	struct job_connection connection;
 
@@ -180,7 +177,7 @@ static void waiting_ends_when_the_job_does(void **state)
 	connection_end();
 }
 
-static void what_is_wrong_here_is_not_tried_again(void **state)
+TEST(what_is_wrong_here_is_not_tried_again)
 {
 	for (int here = 0; here < 2; here++) {
 		struct job_connection connection;
@@ -196,7 +193,7 @@ static void what_is_wrong_here_is_not_tried_again(void **state)
 }
 
 /* The network may need a moment to find the server again. */
-static void what_fails_here_on_coming_back_is_tried_again(void **state)
+TEST(what_fails_here_on_coming_back_is_tried_again)
 {
 	struct job_connection connection;
 
@@ -209,7 +206,7 @@ static void what_fails_here_on_coming_back_is_tried_again(void **state)
 	connection_end();
 }
 
-static void a_client_that_refuses_the_server_says_goodbye(void **state)
+TEST(a_client_that_refuses_the_server_says_goodbye)
 {
 	struct job_connection connection;
 
@@ -221,7 +218,7 @@ static void a_client_that_refuses_the_server_says_goodbye(void **state)
 	connection_end();
 }
 
-static void a_refusal_is_not_tried_again(void **state)
+TEST(a_refusal_is_not_tried_again)
 {
 	struct job_connection connection;
 
@@ -234,7 +231,7 @@ static void a_refusal_is_not_tried_again(void **state)
 
 /* --- coming back --------------------------------------------------------------------- */
 
-static void a_client_that_comes_again_says_so(void **state)
+TEST(a_client_that_comes_again_says_so)
 {
 	enum handshake_answer answer;
 	struct job_request job_request;
@@ -254,7 +251,7 @@ static void a_client_that_comes_again_says_so(void **state)
 }
 
 /* It may not have seen yet that the connection broke. */
-static void a_server_that_is_full_is_asked_again_then(void **state)
+TEST(a_server_that_is_full_is_asked_again_then)
 {
 	struct job_connection connection;
 
@@ -268,7 +265,7 @@ static void a_server_that_is_full_is_asked_again_then(void **state)
 	connection_end();
 }
 
-static void a_server_that_does_not_come_back_is_given_up(void **state)
+TEST(a_server_that_does_not_come_back_is_given_up)
 {
 	struct job_connection connection;
 
@@ -284,7 +281,7 @@ static void a_server_that_does_not_come_back_is_given_up(void **state)
 	connection_end();
 }
 
-static void a_region_of_another_size_is_another_one(void **state)
+TEST(a_region_of_another_size_is_another_one)
 {
 	struct job_connection connection;
 
@@ -300,7 +297,7 @@ static void a_region_of_another_size_is_another_one(void **state)
 
 /* --- leaving -------------------------------------------------------------------------- */
 
-static void a_client_that_is_done_says_goodbye(void **state)
+TEST(a_client_that_is_done_says_goodbye)
 {
 	struct job_connection connection;
 
@@ -314,7 +311,7 @@ static void a_client_that_is_done_says_goodbye(void **state)
 	connection_end();
 }
 
-static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
+TEST(a_goodbye_nobody_takes_is_not_waited_for)
 {
 	for (int gone = 0; gone < 2; gone++) {
 		struct job_connection connection;
@@ -330,7 +327,7 @@ static void a_goodbye_nobody_takes_is_not_waited_for(void **state)
 	}
 }
 
-static void closing_keeps_the_sentence(void **state)
+TEST(closing_keeps_the_sentence)
 {
 	struct job_connection connection;
 
@@ -341,33 +338,4 @@ static void closing_keeps_the_sentence(void **state)
 	fake_connection_expect("what went wrong");
 	job_connection_close(&connection);
 	connection_end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_client_sends_its_request_and_takes_the_region),
-		cmocka_unit_test(gpspm_has_a_receive_for_each_message),
-		cmocka_unit_test(immediate_data_has_a_few),
-		cmocka_unit_test(a_receive_that_cannot_be_posted_is_told),
-		cmocka_unit_test(memory_is_registered_for_what_it_does),
-		cmocka_unit_test(memory_that_cannot_be_registered_is_told),
-		cmocka_unit_test(a_device_that_is_not_there_is_told),
-		cmocka_unit_test(a_server_that_comes_late_is_waited_for),
-		cmocka_unit_test(a_server_that_never_comes_is_waited_for_so_long),
-		cmocka_unit_test(waiting_ends_when_the_job_does),
-		cmocka_unit_test(what_is_wrong_here_is_not_tried_again),
-		cmocka_unit_test(what_fails_here_on_coming_back_is_tried_again),
-		cmocka_unit_test(a_client_that_refuses_the_server_says_goodbye),
-		cmocka_unit_test(a_refusal_is_not_tried_again),
-		cmocka_unit_test(a_client_that_comes_again_says_so),
-		cmocka_unit_test(a_server_that_is_full_is_asked_again_then),
-		cmocka_unit_test(a_server_that_does_not_come_back_is_given_up),
-		cmocka_unit_test(a_region_of_another_size_is_another_one),
-		cmocka_unit_test(a_client_that_is_done_says_goodbye),
-		cmocka_unit_test(a_goodbye_nobody_takes_is_not_waited_for),
-		cmocka_unit_test(closing_keeps_the_sentence),
-	};
-
-	return cmocka_run_group_tests_name("fio.job_connection", tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
  * test_job_connection_reply.c -- what a server may say when it is connected to: which
  * flush follows from it, what is refused, and that nonsense is not believed.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fake_connection.h"
 
 #define VISIBLE	   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY
@@ -24,7 +21,7 @@ static void refused_with(const char *sentence)
 
 /* --- the flush ------------------------------------------------------------------- */
 
-static void apm_never_flushes_natively(void **state)
+TEST(apm_never_flushes_natively)
 {
 	static const struct {
 		enum method method;
@@ -111,7 +108,7 @@ static const struct flush_case {
 	 TARGET_DEVDAX, "no flush to visibility"},
 };
 
-static void the_flush_is_the_best_there_is(void **state)
+TEST(the_flush_is_the_best_there_is)
 {
 	for (size_t i = 0; i < sizeof(flush_cases) / sizeof(flush_cases[0]); i++) {
 		const struct flush_case *c = &flush_cases[i];
@@ -137,7 +134,7 @@ static void the_flush_is_the_best_there_is(void **state)
 
 /* --- refusals -------------------------------------------------------------------- */
 
-static void a_refusal_says_what_to_do(void **state)
+TEST(a_refusal_says_what_to_do)
 {
 	static const struct {
 		struct job_reply job_reply;
@@ -157,7 +154,7 @@ static void a_refusal_says_what_to_do(void **state)
 	}
 }
 
-static void other_servers_are_told_apart(void **state)
+TEST(other_servers_are_told_apart)
 {
 	static const struct {
 		enum handshake_answer answer;
@@ -200,7 +197,7 @@ static void no_reply_of_a_job(uint8_t *reply)
 	memset(reply + 16, 0, 8);
 }
 
-static void nonsense_is_not_believed(void **state)
+TEST(nonsense_is_not_believed)
 {
 	static void (*const forgeries[])(uint8_t *) = {no_magic, no_such_answer, long_descriptor,
 						       no_reply_of_a_job};
@@ -212,7 +209,7 @@ static void nonsense_is_not_believed(void **state)
 	}
 }
 
-static void a_reply_that_does_not_fit_is_not_believed(void **state)
+TEST(a_reply_that_does_not_fit_is_not_believed)
 {
 	for (int i = 0; i < 3; i++) {
 		fake_connection_begin(METHOD_GPSPM);
@@ -226,7 +223,7 @@ static void a_reply_that_does_not_fit_is_not_believed(void **state)
 	}
 }
 
-static void a_region_that_is_none_is_refused(void **state)
+TEST(a_region_that_is_none_is_refused)
 {
 	static const struct {
 		uint64_t bytes;
@@ -245,19 +242,4 @@ static void a_region_that_is_none_is_refused(void **state)
 		fake.reply.mr_desc_bytes = cases[i].descriptor_bytes;
 		refused_with(cases[i].sentence);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(apm_never_flushes_natively),
-		cmocka_unit_test(the_flush_is_the_best_there_is),
-		cmocka_unit_test(a_refusal_says_what_to_do),
-		cmocka_unit_test(other_servers_are_told_apart),
-		cmocka_unit_test(nonsense_is_not_believed),
-		cmocka_unit_test(a_reply_that_does_not_fit_is_not_believed),
-		cmocka_unit_test(a_region_that_is_none_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("fio.job_connection_reply", tests, NULL, NULL);
 }

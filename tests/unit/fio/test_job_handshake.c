@@ -4,9 +4,6 @@
  * numbers. Where the bytes lie is the handshake's layout, which other versions of
  * the engine read too: they are written down here.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fio_engine/job_handshake.h"
 #include "tests/lib/test.h"
 
@@ -32,7 +29,7 @@ static const struct job_reply sample_reply = {
 };
 #define SAMPLE_WORD 0xf101020401000200ULL
 
-static void a_request_comes_back(void **state)
+TEST(a_request_comes_back)
 {
 	uint8_t bytes[56] = {0};
 	enum handshake_answer answer;
@@ -52,7 +49,7 @@ static void a_request_comes_back(void **state)
 	assert_int_equal(got.imm_bytes, sample.imm_bytes);
 }
 
-static void bytes_of_another_are_told_apart(void **state)
+TEST(bytes_of_another_are_told_apart)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 	enum handshake_answer answer;
@@ -72,7 +69,7 @@ static void bytes_of_another_are_told_apart(void **state)
 		assert_int_equal(job_request_decode(sample_bytes, len, &got, &answer), -EPROTO);
 }
 
-static void what_no_client_means_is_refused(void **state)
+TEST(what_no_client_means_is_refused)
 {
 	static const struct job_request bad[] = {
 		{.method = METHOD_ANY, .jobs = 1, .depth = 1},
@@ -92,7 +89,7 @@ static void what_no_client_means_is_refused(void **state)
 	}
 }
 
-static void a_reply_comes_back(void **state)
+TEST(a_reply_comes_back)
 {
 	struct job_reply got;
 
@@ -106,7 +103,7 @@ static void a_reply_comes_back(void **state)
 	assert_int_equal(got.depth, 512);
 }
 
-static void no_server_makes_other_replies(void **state)
+TEST(no_server_makes_other_replies)
 {
 	static const uint64_t bad[] = {
 		0, /* another tool's */
@@ -123,24 +120,10 @@ static void no_server_makes_other_replies(void **state)
 		assert_int_equal(job_reply_decode(bad[i], &got), -EPROTO);
 }
 
-static void methods_have_the_names_of_the_option(void **state)
+TEST(methods_have_the_names_of_the_option)
 {
 	assert_string_equal(method_name(METHOD_ANY), "any");
 	assert_string_equal(method_name(METHOD_APM), "apm");
 	assert_string_equal(method_name(METHOD_GPSPM), "gpspm");
 	assert_string_equal(method_name(METHOD_NATIVE), "native");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_comes_back),
-		cmocka_unit_test(bytes_of_another_are_told_apart),
-		cmocka_unit_test(what_no_client_means_is_refused),
-		cmocka_unit_test(a_reply_comes_back),
-		cmocka_unit_test(no_server_makes_other_replies),
-		cmocka_unit_test(methods_have_the_names_of_the_option),
-	};
-
-	return cmocka_run_group_tests_name("fio.job_handshake", tests, NULL, NULL);
 }

@@ -2,21 +2,18 @@
 /*
  * test_layout.c -- where files lie in a region, by the arithmetic of layout.h.
  */
-#include <errno.h>
-
 #include "common/base/failure.h"
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"
 
 #define MIB (1ULL << 20)
 
-static void files_follow_each_other(void **state)
+TEST(files_follow_each_other)
 {
 	const uint64_t bytes[] = {100, 16, 8};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 4096), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.files[0], 0);
@@ -27,13 +24,12 @@ static void files_follow_each_other(void **state)
 	layout_close(&layout);
 }
 
-static void files_follow_without_a_gap_where_none_is_asked_for(void **state)
+TEST(files_follow_without_a_gap_where_none_is_asked_for)
 {
 	const uint64_t bytes[] = {3, 2, 5};
 	const struct layout_request request = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 20), 0);
 	assert_int_equal(layout.files[0], 10);
 	assert_int_equal(layout.files[1], 13);
@@ -41,13 +37,12 @@ static void files_follow_without_a_gap_where_none_is_asked_for(void **state)
 	layout_close(&layout);
 }
 
-static void files_without_a_size_share_what_there_is(void **state)
+TEST(files_without_a_size_share_what_there_is)
 {
 	const uint64_t bytes[] = {0, 0, 0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.sizes[0], 32);
 	assert_int_equal(layout.files[2], 64);
@@ -55,26 +50,24 @@ static void files_without_a_size_share_what_there_is(void **state)
 	layout_close(&layout);
 }
 
-static void one_file_without_a_size_is_the_region(void **state)
+TEST(one_file_without_a_size_is_the_region)
 {
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 1001), 0);
 	assert_int_equal(layout.files[0], 0);
 	assert_int_equal(layout.sizes[0], 1001);
 	layout_close(&layout);
 }
 
-static void jobs_have_parts_of_their_own_where_they_fit(void **state)
+TEST(jobs_have_parts_of_their_own_where_they_fit)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_true(layout.split);
 	assert_int_equal(layout.base, 3 * MIB);
@@ -83,65 +76,60 @@ static void jobs_have_parts_of_their_own_where_they_fit(void **state)
 	layout_close(&layout);
 }
 
-static void part_begins_where_an_atomic_write_can(void **state)
+TEST(part_begins_where_an_atomic_write_can)
 {
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.files[0], 32);
 	assert_int_equal(layout.sizes[0], 32);
 	layout_close(&layout);
 }
 
-static void jobs_share_the_region_where_parts_are_too_small(void **state)
+TEST(jobs_share_the_region_where_parts_are_too_small)
 {
 	const uint64_t bytes[] = {4 * MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.files[0], 0);
 	layout_close(&layout);
 }
 
-static void jobs_that_are_placed_share_the_region(void **state)
+TEST(jobs_that_are_placed_share_the_region)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
 	assert_int_equal(layout.base, 0);
 	layout_close(&layout);
 }
 
-static void shared_is_followed(void **state)
+TEST(shared_is_followed)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_int_equal(layout.files[0], 0);
 	layout_close(&layout);
 }
 
-static void what_does_not_fit_is_refused_with_both_sizes(void **state)
+TEST(what_does_not_fit_is_refused_with_both_sizes)
 {
 	const uint64_t bytes[] = {MIB, MIB + 1};
 	const struct layout_request whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
 	const struct layout_request part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &whole, 2 * MIB), -ENOSPC);
 	assert_non_null(strstr(failure_get()->text, "2097153 B"));
 	assert_non_null(strstr(failure_get()->text, "2 MiB"));
@@ -149,42 +137,20 @@ static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 	assert_non_null(strstr(failure_get()->text, "region=shared"));
 }
 
-static void sizes_beyond_all_numbers_are_refused(void **state)
+TEST(sizes_beyond_all_numbers_are_refused)
 {
 	const uint64_t bytes[] = {UINT64_MAX - 4, UINT64_MAX - 4};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 2};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, MIB), -ENOSPC);
 }
 
-static void more_files_than_the_region_has_room_for_are_refused(void **state)
+TEST(more_files_than_the_region_has_room_for_are_refused)
 {
 	const uint64_t bytes[3] = {0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 	struct layout layout;
 
-	(void)state;
 	assert_int_equal(layout_open(&layout, &request, 16), -ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_follow_each_other),
-		cmocka_unit_test(files_follow_without_a_gap_where_none_is_asked_for),
-		cmocka_unit_test(files_without_a_size_share_what_there_is),
-		cmocka_unit_test(one_file_without_a_size_is_the_region),
-		cmocka_unit_test(jobs_have_parts_of_their_own_where_they_fit),
-		cmocka_unit_test(part_begins_where_an_atomic_write_can),
-		cmocka_unit_test(jobs_share_the_region_where_parts_are_too_small),
-		cmocka_unit_test(jobs_that_are_placed_share_the_region),
-		cmocka_unit_test(shared_is_followed),
-		cmocka_unit_test(what_does_not_fit_is_refused_with_both_sizes),
-		cmocka_unit_test(sizes_beyond_all_numbers_are_refused),
-		cmocka_unit_test(more_files_than_the_region_has_room_for_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,8 @@
  * test_memory_server.c -- the server as clients that keep to the rules see it: what it
  * offers, what it answers, and when it ends.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,7 +68,7 @@ int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg 
 	return atomic_load(&removed) ? RPMA_E_INVAL : __real_rpma_ep_next_conn_req(ep, cfg, req);
 }
 
-static void the_region_is_told_of(void **state)
+TEST(the_region_is_told_of, NULL, fixture_clear)
 {
 	struct test_client *g;
 	size_t bytes;
@@ -110,20 +107,20 @@ static void requests_are_answered_in_their_order(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void polling_answers(void **state)
+TEST(polling_answers, NULL, fixture_clear)
 {
 	fixture_begin(&any_method);
 	requests_are_answered_in_their_order(state);
 }
 
-static void waiting_for_events_answers(void **state)
+TEST(waiting_for_events_answers, NULL, fixture_clear)
 {
 	fixture_begin(&by_events);
 	requests_are_answered_in_their_order(state);
 }
 
 /* However the requests and the answers that have left fall together. */
-static void no_event_is_missed(void **state)
+TEST(no_event_is_missed, NULL, fixture_clear)
 {
 	struct test_client *clients[2];
 	const struct fixture_cfg two = {.poll = false, .clients = 2};
@@ -146,7 +143,7 @@ static void no_event_is_missed(void **state)
 }
 
 /* The very range, and nothing that is not of the region. */
-static void what_is_asked_for_is_made_durable(void **state)
+TEST(what_is_asked_for_is_made_durable, NULL, fixture_clear)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[] = "/var/tmp/rpma-test-XXXXXX"; /* on a disk: /tmp may be memory */
@@ -189,7 +186,7 @@ static void what_is_asked_for_is_made_durable(void **state)
 	assert_int_equal(fixture_count(strerror(EIO)), 1);
 }
 
-static void a_number_stands_for_its_block(void **state)
+TEST(a_number_stands_for_its_block, NULL, fixture_clear)
 {
 	struct persist_answer answer;
 	struct test_client *g;
@@ -212,7 +209,7 @@ static void a_number_stands_for_its_block(void **state)
 }
 
 /* They are taken, and after each half of the depth it reports that. */
-static void numbers_of_other_methods_are_counted(void **state)
+TEST(numbers_of_other_methods_are_counted, NULL, fixture_clear)
 {
 	const struct job_request job_request = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	struct test_client *g;
@@ -232,7 +229,7 @@ static void numbers_of_other_methods_are_counted(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void it_ends_when_all_announced_have_left(void **state)
+TEST(it_ends_when_all_announced_have_left, NULL, fixture_clear)
 {
 	const struct job_request first = {.method = METHOD_APM, .job = 0, .jobs = 2};
 	const struct job_request second = {.method = METHOD_APM, .job = 1, .jobs = 2};
@@ -247,7 +244,7 @@ static void it_ends_when_all_announced_have_left(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void it_ends_when_as_many_as_it_was_told_have_left(void **state)
+TEST(it_ends_when_as_many_as_it_was_told_have_left, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 3};
 
@@ -257,7 +254,7 @@ static void it_ends_when_as_many_as_it_was_told_have_left(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void several_are_served_at_once(void **state)
+TEST(several_are_served_at_once, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 4};
 	struct test_client *g[4];
@@ -283,7 +280,7 @@ static void come_and_vanish(const struct job_request *job_request)
 	fixture_wait_clients(0);
 }
 
-static void who_leaves_without_a_word_is_missed(void **state)
+TEST(who_leaves_without_a_word_is_missed, NULL, fixture_clear)
 {
 	fixture_begin(&any_method);
 	come_and_vanish(&apm);
@@ -292,7 +289,7 @@ static void who_leaves_without_a_word_is_missed(void **state)
 	assert_non_null(strstr(fixture_failure(), "client 127.0.0.1, job 1 of 1 went without"));
 }
 
-static void who_comes_again_is_not_missed(void **state)
+TEST(who_comes_again_is_not_missed, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -309,7 +306,7 @@ static void who_comes_again_is_not_missed(void **state)
 }
 
 /* Which of both ends of a connection sees first that it broke is chance. */
-static void who_comes_again_takes_its_own_place(void **state)
+TEST(who_comes_again_takes_its_own_place, NULL, fixture_clear)
 {
 	struct test_client *before, *g;
 
@@ -323,7 +320,7 @@ static void who_comes_again_takes_its_own_place(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void nobody_takes_the_place_of_another(void **state)
+TEST(nobody_takes_the_place_of_another, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct job_request other = gpspm_again;
@@ -341,7 +338,7 @@ static void nobody_takes_the_place_of_another(void **state)
 }
 
 /* Its device answers for it, however little it sends. */
-static void a_silent_client_stays(void **state)
+TEST(a_silent_client_stays, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -358,7 +355,7 @@ static void a_silent_client_stays(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void stopped_it_lets_clients_end(void **state)
+TEST(stopped_it_lets_clients_end, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -373,7 +370,7 @@ static void stopped_it_lets_clients_end(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void who_is_about_to_be_connected_is_a_client(void **state)
+TEST(who_is_about_to_be_connected_is_a_client, NULL, fixture_clear)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -383,7 +380,7 @@ static void who_is_about_to_be_connected_is_a_client(void **state)
 	rpma_conn_delete(&conn);
 }
 
-static void without_its_device_it_ends(void **state)
+TEST(without_its_device_it_ends, NULL, fixture_clear)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -396,7 +393,7 @@ static void without_its_device_it_ends(void **state)
 	rpma_conn_delete(&conn);
 }
 
-static void stopped_it_tells_who_was_missed_before(void **state)
+TEST(stopped_it_tells_who_was_missed_before, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct test_client *g;
@@ -411,7 +408,7 @@ static void stopped_it_tells_who_was_missed_before(void **state)
 	assert_int_equal(fixture_end(), -EIO);
 }
 
-static void stopped_it_does_not_wait_for_ever(void **state)
+TEST(stopped_it_does_not_wait_for_ever, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -421,34 +418,4 @@ static void stopped_it_does_not_wait_for_ever(void **state)
 	assert_int_equal(fixture_end(), 0);
 	client_is_dropped(g);
 	client_close(g);
-}
-
-#define test(name) cmocka_unit_test_teardown(name, fixture_clear)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(the_region_is_told_of),
-		test(polling_answers),
-		test(waiting_for_events_answers),
-		test(no_event_is_missed),
-		test(what_is_asked_for_is_made_durable),
-		test(a_number_stands_for_its_block),
-		test(numbers_of_other_methods_are_counted),
-		test(it_ends_when_all_announced_have_left),
-		test(it_ends_when_as_many_as_it_was_told_have_left),
-		test(several_are_served_at_once),
-		test(who_leaves_without_a_word_is_missed),
-		test(who_comes_again_is_not_missed),
-		test(who_comes_again_takes_its_own_place),
-		test(nobody_takes_the_place_of_another),
-		test(a_silent_client_stays),
-		test(stopped_it_lets_clients_end),
-		test(who_is_about_to_be_connected_is_a_client),
-		test(without_its_device_it_ends),
-		test(stopped_it_tells_who_was_missed_before),
-		test(stopped_it_does_not_wait_for_ever),
-	};
-
-	return cmocka_run_group_tests_name("fio.memory_server", tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
  * or should have thrown out: each is told or dropped in one line, and who keeps
  * to the rules notices nothing.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "server_fixture.h"
 
 static const struct fixture_cfg any_method = {.poll = true};
@@ -36,7 +33,7 @@ static void is_refused(const struct job_request *job_request, enum refusal refus
 	client_close(g);
 }
 
-static void another_method_is_refused(void **state)
+TEST(another_method_is_refused, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.method = METHOD_GPSPM, .poll = true};
 
@@ -47,7 +44,7 @@ static void another_method_is_refused(void **state)
 	all_is_well();
 }
 
-static void more_messages_than_there_is_room_for_are_refused(void **state)
+TEST(more_messages_than_there_is_room_for_are_refused, NULL, fixture_clear)
 {
 	struct job_request job_request = gpspm;
 
@@ -58,7 +55,7 @@ static void more_messages_than_there_is_room_for_are_refused(void **state)
 	all_is_well();
 }
 
-static void more_clients_than_were_to_come_are_refused(void **state)
+TEST(more_clients_than_were_to_come_are_refused, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -82,7 +79,7 @@ static void is_answered(const struct handshake_request *request, enum handshake_
 	client_close(g);
 }
 
-static void another_version_and_another_tool_are_told(void **state)
+TEST(another_version_and_another_tool_are_told, NULL, fixture_clear)
 {
 	const struct handshake_request later = {HANDSHAKE_VERSION + 1, HANDSHAKE_FIO, 0, 0};
 	const struct handshake_request ping = {HANDSHAKE_VERSION, HANDSHAKE_PING, 0, 64};
@@ -95,7 +92,7 @@ static void another_version_and_another_tool_are_told(void **state)
 	all_is_well();
 }
 
-static void junk_is_rejected(void **state)
+TEST(junk_is_rejected, NULL, fixture_clear)
 {
 	static const struct job_request nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
 	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
@@ -116,7 +113,7 @@ static void junk_is_rejected(void **state)
 	all_is_well();
 }
 
-static void a_flood_of_junk_holds_nobody_up(void **state)
+TEST(a_flood_of_junk_holds_nobody_up, NULL, fixture_clear)
 {
 	struct test_client *flood;
 	struct test_client *g;
@@ -134,7 +131,7 @@ static void a_flood_of_junk_holds_nobody_up(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-static void a_stranger_is_rejected(void **state)
+TEST(a_stranger_is_rejected, NULL, fixture_clear)
 {
 	const struct fixture_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
 	struct test_client *g;
@@ -166,12 +163,12 @@ static void is_dropped(const struct job_request *job_request, const void *bytes,
 		fixture_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
 }
 
-static void what_is_no_request_is_not_taken_for_one(void **state)
+TEST(what_is_no_request_is_not_taken_for_one, NULL, fixture_clear)
 {
 	is_dropped(&gpspm, "request", 7);
 }
 
-static void what_is_too_long_for_a_request_is_not_taken(void **state)
+TEST(what_is_too_long_for_a_request_is_not_taken, NULL, fixture_clear)
 {
 	static const char junk[1024] = "";
 
@@ -179,7 +176,7 @@ static void what_is_too_long_for_a_request_is_not_taken(void **state)
 }
 
 /* Its method has none. */
-static void a_request_of_another_method_is_not_served(void **state)
+TEST(a_request_of_another_method_is_not_served, NULL, fixture_clear)
 {
 	static const struct job_request announcing = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	static const char request[PERSIST_REQUEST_BYTES] = "";
@@ -188,7 +185,7 @@ static void a_request_of_another_method_is_not_served(void **state)
 }
 
 /* Requests without a receive wait at their sender. */
-static void who_floods_is_answered_as_fast_as_it_listens(void **state)
+TEST(who_floods_is_answered_as_fast_as_it_listens, NULL, fixture_clear)
 {
 	struct job_request job_request = gpspm;
 	struct test_client *g, *other;
@@ -209,7 +206,7 @@ static void who_floods_is_answered_as_fast_as_it_listens(void **state)
 }
 
 /* The place it was given is free again. */
-static void who_does_not_come_in_is_not_waited_for(void **state)
+TEST(who_does_not_come_in_is_not_waited_for, NULL, fixture_clear)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -222,7 +219,7 @@ static void who_does_not_come_in_is_not_waited_for(void **state)
 	rpma_conn_delete(&conn);
 }
 
-static void who_says_goodbye_is_to_leave(void **state)
+TEST(who_says_goodbye_is_to_leave, NULL, fixture_clear)
 {
 	struct test_client *g;
 
@@ -235,27 +232,4 @@ static void who_says_goodbye_is_to_leave(void **state)
 	client_close(g);
 	client_leave(client_open(&apm));
 	assert_int_equal(fixture_end(), 0);
-}
-
-#define test(name) cmocka_unit_test_teardown(name, fixture_clear)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(another_method_is_refused),
-		test(more_messages_than_there_is_room_for_are_refused),
-		test(more_clients_than_were_to_come_are_refused),
-		test(another_version_and_another_tool_are_told),
-		test(junk_is_rejected),
-		test(a_flood_of_junk_holds_nobody_up),
-		test(a_stranger_is_rejected),
-		test(what_is_no_request_is_not_taken_for_one),
-		test(what_is_too_long_for_a_request_is_not_taken),
-		test(a_request_of_another_method_is_not_served),
-		test(who_floods_is_answered_as_fast_as_it_listens),
-		test(who_does_not_come_in_is_not_waited_for),
-		test(who_says_goodbye_is_to_leave),
-	};
-
-	return cmocka_run_group_tests_name("fio.memory_server_hostile", tests, NULL, NULL);
 }

@@ -3,10 +3,7 @@
  * test_options.c -- what the options of a job come to. The jobs are fio's own
  * structs, side by side as fio has them, with the values that it would put in.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "fio_engine/job.h"
@@ -59,25 +56,21 @@ static int make(const char *name)
 
 static int make_new_name(void **state)
 {
-	(void)state;
 	return make("librpma");
 }
 
 static int make_old_client(void **state)
 {
-	(void)state;
 	return make("librpma_gpspm_client");
 }
 
 static int make_old_server(void **state)
 {
-	(void)state;
 	return make("librpma_apm_server");
 }
 
 static int unmake(void **state)
 {
-	(void)state;
 	free(segments[0].threads);
 	return 0;
 }
@@ -89,9 +82,8 @@ static void assert_refused(unsigned number, const char *words)
 		fail_msg("'%s' has no '%s'", failure_get()->text, words);
 }
 
-static void client_is_for_apm_at_the_port_of_all(void **state)
+TEST(client_is_for_apm_at_the_port_of_all, make_new_name, unmake)
 {
-	(void)state;
 	assert_int_equal(options_settle(job(2), &settings), 0);
 	assert_int_equal(settings.role, ROLE_CLIENT);
 	assert_int_equal(settings.method, METHOD_APM);
@@ -101,9 +93,8 @@ static void client_is_for_apm_at_the_port_of_all(void **state)
 	assert_true(settings.poll);
 }
 
-static void server_takes_any_method(void **state)
+TEST(server_takes_any_method, make_new_name, unmake)
 {
-	(void)state;
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
 	assert_int_equal(options_settle(job(0), &settings), 0);
@@ -111,9 +102,8 @@ static void server_takes_any_method(void **state)
 	assert_int_equal(settings.method, METHOD_ANY);
 }
 
-static void port_may_follow_the_subjob(void **state)
+TEST(port_may_follow_the_subjob, make_new_name, unmake)
 {
-	(void)state;
 	options.port_mode = PORT_SUBJOB;
 	assert_int_equal(options_settle(job(1), &settings), 0);
 	assert_int_equal(settings.port, 7206);
@@ -121,48 +111,42 @@ static void port_may_follow_the_subjob(void **state)
 	assert_int_equal(settings.jobs, 1);
 }
 
-static void old_client_has_role_method_and_a_port_of_its_own(void **state)
+TEST(old_client_has_role_method_and_a_port_of_its_own, make_old_client, unmake)
 {
-	(void)state;
 	assert_int_equal(options_settle(job(2), &settings), 0);
 	assert_int_equal(settings.role, ROLE_CLIENT);
 	assert_int_equal(settings.method, METHOD_GPSPM);
 	assert_int_equal(settings.port, 7206);
 }
 
-static void old_server_needs_no_role(void **state)
+TEST(old_server_needs_no_role, make_old_server, unmake)
 {
-	(void)state;
 	assert_int_equal(options_role(job(0)), ROLE_SERVER);
 	assert_int_equal(options_settle(job(1), &settings), 0);
 	assert_int_equal(settings.method, METHOD_APM);
 	assert_int_equal(settings.port, 7205);
 }
 
-static void old_client_is_no_server(void **state)
+TEST(old_client_is_no_server, make_old_client, unmake)
 {
-	(void)state;
 	options.role = ROLE_SERVER;
 	assert_refused(0, "role=server");
 }
 
-static void old_name_has_no_other_method(void **state)
+TEST(old_name_has_no_other_method, make_old_client, unmake)
 {
-	(void)state;
 	options.mode = METHOD_NATIVE;
 	assert_refused(0, "mode=");
 }
 
-static void client_needs_a_port(void **state)
+TEST(client_needs_a_port, make_new_name, unmake)
 {
-	(void)state;
 	options.port = 0;
 	assert_refused(0, "port=0");
 }
 
-static void port_ends_where_ports_end(void **state)
+TEST(port_ends_where_ports_end, make_new_name, unmake)
 {
-	(void)state;
 	options.port = 65534;
 	options.port_mode = PORT_THREAD;
 	assert_int_equal(options_settle(job(1), &settings), 0);
@@ -171,9 +155,8 @@ static void port_ends_where_ports_end(void **state)
 }
 
 /* fio stores what is negative as it is. */
-static void negative_numbers_are_refused(void **state)
+TEST(negative_numbers_are_refused, make_new_name, unmake)
 {
-	(void)state;
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
 	options.port = UINT_MAX;
@@ -183,27 +166,24 @@ static void negative_numbers_are_refused(void **state)
 	assert_refused(0, "clients=-1");
 }
 
-static void servers_cannot_share_a_port(void **state)
+TEST(servers_cannot_share_a_port, make_new_name, unmake)
 {
-	(void)state;
 	options.role = ROLE_SERVER;
 	assert_refused(0, "port_mode=subjob");
 	options.port_mode = PORT_SUBJOB;
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-static void atomic_write_has_8_bytes(void **state)
+TEST(atomic_write_has_8_bytes, make_new_name, unmake)
 {
-	(void)state;
 	options.write_op = WRITE_ATOMIC;
 	assert_refused(0, "bs=8");
 	job(0)->o.min_bs[DDIR_WRITE] = job(0)->o.max_bs[DDIR_WRITE] = 8;
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-static void immediate_data_of_gpspm_wants_blocks(void **state)
+TEST(immediate_data_of_gpspm_wants_blocks, make_new_name, unmake)
 {
-	(void)state;
 	options.write_op = WRITE_IMM;
 	options.mode = METHOD_GPSPM;
 	job(0)->o.min_bs[DDIR_WRITE] = 512;
@@ -212,9 +192,8 @@ static void immediate_data_of_gpspm_wants_blocks(void **state)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-static void immediate_data_of_gpspm_wants_flushes(void **state)
+TEST(immediate_data_of_gpspm_wants_flushes, make_new_name, unmake)
 {
-	(void)state;
 	options.write_op = WRITE_IMM;
 	options.mode = METHOD_GPSPM;
 	options.flush = FLUSH_NONE;
@@ -225,11 +204,10 @@ static void immediate_data_of_gpspm_wants_flushes(void **state)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-static void server_allows_a_list(void **state)
+TEST(server_allows_a_list, make_new_name, unmake)
 {
 	char list[] = "10.0.0.1,10.1.0.0/16,fe80::/64";
 
-	(void)state;
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
 	options.allow = list;
@@ -237,53 +215,22 @@ static void server_allows_a_list(void **state)
 	assert_int_equal(settings.allow.count, 3);
 }
 
-static void malformed_item_of_a_list_is_named(void **state)
+TEST(malformed_item_of_a_list_is_named, make_new_name, unmake)
 {
 	char list[] = "10.0.0.1,10.0.0.300";
 
-	(void)state;
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
 	options.allow = list;
 	assert_refused(0, "allow=10.0.0.300:");
 }
 
-static void every_option_says_what_it_is(void **state)
+TEST(every_option_says_what_it_is, make_new_name, unmake)
 {
-	(void)state;
 	for (const struct fio_option *o = rpma_option_table; o->name; o++) {
 		assert_non_null(o->help);
 		assert_true(o->off1 >= sizeof(void *)); /* 0 would be no place, to fio */
 		for (size_t i = 0; o->posval[i].ival; i++)
 			assert_non_null(o->posval[i].help);
 	}
-}
-
-#define NEW_NAME(test)	 cmocka_unit_test_setup_teardown(test, make_new_name, unmake)
-#define OLD_CLIENT(test) cmocka_unit_test_setup_teardown(test, make_old_client, unmake)
-#define OLD_SERVER(test) cmocka_unit_test_setup_teardown(test, make_old_server, unmake)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		NEW_NAME(client_is_for_apm_at_the_port_of_all),
-		NEW_NAME(server_takes_any_method),
-		NEW_NAME(port_may_follow_the_subjob),
-		OLD_CLIENT(old_client_has_role_method_and_a_port_of_its_own),
-		OLD_SERVER(old_server_needs_no_role),
-		OLD_CLIENT(old_client_is_no_server),
-		OLD_CLIENT(old_name_has_no_other_method),
-		NEW_NAME(client_needs_a_port),
-		NEW_NAME(port_ends_where_ports_end),
-		NEW_NAME(negative_numbers_are_refused),
-		NEW_NAME(servers_cannot_share_a_port),
-		NEW_NAME(atomic_write_has_8_bytes),
-		NEW_NAME(immediate_data_of_gpspm_wants_blocks),
-		NEW_NAME(immediate_data_of_gpspm_wants_flushes),
-		NEW_NAME(server_allows_a_list),
-		NEW_NAME(malformed_item_of_a_list_is_named),
-		NEW_NAME(every_option_says_what_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_claim.c -- which servers --expect-persistent takes.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/claim.h"
@@ -13,7 +11,7 @@
 static const struct region_remote stated = {.flush_types = PERSISTENT,
 					    .direct_write_to_pmem = true};
 
-static void a_row_comes_back_as_it_was(void **state)
+TEST(a_row_comes_back_as_it_was)
 {
 	for (size_t i = 0; i < READINESS_ROWS; i++)
 		assert_ptr_equal(claim_decode(claim_encode(&readiness_rows[i])),
@@ -23,7 +21,7 @@ static void a_row_comes_back_as_it_was(void **state)
 }
 
 /* Three bytes mean something, and they have to agree: all others are nothing. */
-static void any_other_word_tells_nothing(void **state)
+TEST(any_other_word_tells_nothing)
 {
 	size_t known = 0;
 
@@ -35,7 +33,7 @@ static void any_other_word_tells_nothing(void **state)
 }
 
 /* The verdicts that are ready, by the table of rpma-ddio-check(1), have exit status 0. */
-static void only_verdicts_that_are_ready_support_it(void **state)
+TEST(only_verdicts_that_are_ready_support_it)
 {
 	for (size_t i = 0; i < READINESS_ROWS; i++) {
 		const struct verdict_row *row = &readiness_rows[i];
@@ -53,7 +51,7 @@ static void only_verdicts_that_are_ready_support_it(void **state)
 	}
 }
 
-static void without_a_statement_or_memory_for_it_it_is_refused(void **state)
+TEST(without_a_statement_or_memory_for_it_it_is_refused)
 {
 	const struct region_remote silent = {.flush_types = PERSISTENT};
 	const struct region_remote dram = {.flush_types = RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY,
@@ -67,16 +65,4 @@ static void without_a_statement_or_memory_for_it_it_is_refused(void **state)
 	assert_non_null(strstr(failure_get()->text, "not persistent"));
 	assert_int_not_equal(claim_check("server", &stated, 0, &native), 0);
 	assert_non_null(strstr(failure_get()->text, "no verdict"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_comes_back_as_it_was),
-		cmocka_unit_test(any_other_word_tells_nothing),
-		cmocka_unit_test(only_verdicts_that_are_ready_support_it),
-		cmocka_unit_test(without_a_statement_or_memory_for_it_it_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("ping.claim", tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /*
  * test_diagnosis.c -- which remedy is named for which cause.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/diagnosis.h"
 
@@ -70,7 +68,7 @@ static const struct row rows[] = {
 	{FACTS(.cause = CAUSE_CORRUPT, .step = "compare"), "memory"},
 };
 
-static void each_cause_has_its_remedy(void **state)
+TEST(each_cause_has_its_remedy)
 {
 	struct diagnosis_facts facts;
 	char remedy[512];
@@ -86,7 +84,7 @@ static void each_cause_has_its_remedy(void **state)
 }
 
 /* A path that drops large packets and one that broke look alike once something came back. */
-static void only_what_is_large_and_first_may_be_the_mtu(void **state)
+TEST(only_what_is_large_and_first_may_be_the_mtu)
 {
 	static const struct {
 		struct diagnosis_facts facts;
@@ -112,7 +110,7 @@ static void only_what_is_large_and_first_may_be_the_mtu(void **state)
 }
 
 /* The names are those of librpma.h. */
-static void codes_have_their_names(void **state)
+TEST(codes_have_their_names)
 {
 	assert_string_equal(diagnosis_code_name(RPMA_E_UNKNOWN), "RPMA_E_UNKNOWN");
 	assert_string_equal(diagnosis_code_name(RPMA_E_PROVIDER), "RPMA_E_PROVIDER");
@@ -124,7 +122,7 @@ static void codes_have_their_names(void **state)
 	assert_null(diagnosis_code_name(RPMA_E_UNKNOWN + 1));
 }
 
-static void wrong_usage_needs_no_remedy(void **state)
+TEST(wrong_usage_needs_no_remedy)
 {
 	const struct diagnosis_facts facts = FACTS(.step = "resolve");
 	struct diagnosis diagnosis;
@@ -135,7 +133,7 @@ static void wrong_usage_needs_no_remedy(void **state)
 	assert_string_equal(diagnosis.remedy, "");
 }
 
-static void all_that_is_known_is_taken(void **state)
+TEST(all_that_is_known_is_taken)
 {
 	const struct diagnosis_facts facts =
 		FACTS(.step = "write", .code = RPMA_E_PROVIDER, .wc_status = IBV_WC_REM_ACCESS_ERR);
@@ -150,17 +148,4 @@ static void all_that_is_known_is_taken(void **state)
 	assert_string_equal(t.librpma, "RPMA_E_PROVIDER");
 	assert_string_equal(t.wc_status, "REM_ACCESS_ERR");
 	assert_string_not_equal(t.remedy, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_cause_has_its_remedy),
-		cmocka_unit_test(only_what_is_large_and_first_may_be_the_mtu),
-		cmocka_unit_test(codes_have_their_names),
-		cmocka_unit_test(wrong_usage_needs_no_remedy),
-		cmocka_unit_test(all_that_is_known_is_taken),
-	};
-
-	return cmocka_run_group_tests_name("ping.diagnosis", tests, NULL, NULL);
 }

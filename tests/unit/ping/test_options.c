@@ -2,8 +2,6 @@
 /*
  * test_options.c -- the command line, good and wrong.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/options.h"
@@ -25,7 +23,7 @@ static int parse(struct options *o, const char *line)
 	return options_parse(o, argc, argv);
 }
 
-static void a_host_is_enough(void **state)
+TEST(a_host_is_enough)
 {
 	struct options o;
 
@@ -42,7 +40,7 @@ static void a_host_is_enough(void **state)
 	assert_null(o.device);
 }
 
-static void letters_are_those_of_ping(void **state)
+TEST(letters_are_those_of_ping)
 {
 	struct options o;
 
@@ -57,7 +55,7 @@ static void letters_are_those_of_ping(void **state)
 	assert_int_equal(o.interval_ns, 10000000);
 }
 
-static void times_may_have_a_fraction(void **state)
+TEST(times_may_have_a_fraction)
 {
 	static const struct {
 		const char *text;
@@ -76,7 +74,7 @@ static void times_may_have_a_fraction(void **state)
 	}
 }
 
-static void sizes_ascend_and_are_there_once(void **state)
+TEST(sizes_ascend_and_are_there_once)
 {
 	static const uint64_t expected[] = {64, 256, 1024, 4096};
 	struct options o;
@@ -89,7 +87,7 @@ static void sizes_ascend_and_are_there_once(void **state)
 	assert_int_equal(o.sizes_count, OPTIONS_SIZES);
 }
 
-static void hosts_are_kept_in_order(void **state)
+TEST(hosts_are_kept_in_order)
 {
 	struct options o;
 
@@ -100,7 +98,7 @@ static void hosts_are_kept_in_order(void **state)
 	assert_string_equal(o.hosts[2], "c");
 }
 
-static void a_server_has_its_own(void **state)
+TEST(a_server_has_its_own)
 {
 	struct options o;
 
@@ -113,7 +111,7 @@ static void a_server_has_its_own(void **state)
 	assert_int_equal(o.allow.count, 1);
 }
 
-static void wrong_lines_are_told(void **state)
+TEST(wrong_lines_are_told)
 {
 	static const char *const cases[][2] = {
 		{"-q", "host to ping is missing"},
@@ -160,19 +158,4 @@ static void wrong_lines_are_told(void **state)
 			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
 				 cases[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_host_is_enough),
-		cmocka_unit_test(letters_are_those_of_ping),
-		cmocka_unit_test(times_may_have_a_fraction),
-		cmocka_unit_test(sizes_ascend_and_are_there_once),
-		cmocka_unit_test(hosts_are_kept_in_order),
-		cmocka_unit_test(a_server_has_its_own),
-		cmocka_unit_test(wrong_lines_are_told),
-	};
-
-	return cmocka_run_group_tests_name("ping.options", tests, NULL, NULL);
 }

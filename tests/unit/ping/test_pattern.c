@@ -2,12 +2,10 @@
 /*
  * test_pattern.c -- the patterns of pings, their turns, and where bytes differ.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/pattern.h"
 
-static void every_byte_differs_from_the_other_patterns(void **state)
+TEST(every_byte_differs_from_the_other_patterns)
 {
 	static const size_t sizes[] = {1, 7, 8, 9, 64, 4097};
 	static uint8_t patterns[3][5000];
@@ -22,7 +20,7 @@ static void every_byte_differs_from_the_other_patterns(void **state)
 	}
 }
 
-static void no_byte_is_written_beyond_the_size(void **state)
+TEST(no_byte_is_written_beyond_the_size)
 {
 	uint8_t patterns[2][8] = {{0}};
 
@@ -32,7 +30,7 @@ static void no_byte_is_written_beyond_the_size(void **state)
 }
 
 /* What another run left in the same place must not pass for what this one wrote. */
-static void another_salt_is_another_pattern(void **state)
+TEST(another_salt_is_another_pattern)
 {
 	uint8_t one[2][64], two[2][64];
 
@@ -60,7 +58,7 @@ static void play(const size_t *sizes, size_t count)
 }
 
 /* Whichever of the 6 sizes are in the cycle. */
-static void a_write_differs_from_all_that_it_overwrites(void **state)
+TEST(a_write_differs_from_all_that_it_overwrites)
 {
 	for (unsigned set = 1; set < 64; set++) {
 		size_t sizes[6], count = 0;
@@ -73,7 +71,7 @@ static void a_write_differs_from_all_that_it_overwrites(void **state)
 	}
 }
 
-static void differences_are_counted_and_the_first_is_shown(void **state)
+TEST(differences_are_counted_and_the_first_is_shown)
 {
 	uint8_t expected[100], found[100];
 	struct pattern_difference d;
@@ -90,17 +88,4 @@ static void differences_are_counted_and_the_first_is_shown(void **state)
 	assert_int_equal(d.first, 17);
 	assert_int_equal(d.expected, 17);
 	assert_int_equal(d.found, 0xee);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_differs_from_the_other_patterns),
-		cmocka_unit_test(no_byte_is_written_beyond_the_size),
-		cmocka_unit_test(another_salt_is_another_pattern),
-		cmocka_unit_test(a_write_differs_from_all_that_it_overwrites),
-		cmocka_unit_test(differences_are_counted_and_the_first_is_shown),
-	};
-
-	return cmocka_run_group_tests_name("ping.pattern", tests, NULL, NULL);
 }

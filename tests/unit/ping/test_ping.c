@@ -4,7 +4,6 @@
  * order, and how each way to end is told.
  */
 #include <signal.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "tests/lib/test.h"
@@ -108,7 +107,7 @@ static struct ping made(uint64_t limit_ns)
 			     .limit_ns = limit_ns};
 }
 
-static void a_ping_is_a_write_a_flush_and_a_read(void **state)
+TEST(a_ping_is_a_write_a_flush_and_a_read)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -123,7 +122,7 @@ static void a_ping_is_a_write_a_flush_and_a_read(void **state)
 	assert_string_equal(fake.posts, "wfrwfr");
 }
 
-static void pings_in_turn_write_other_bytes(void **state)
+TEST(pings_in_turn_write_other_bytes)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -136,7 +135,7 @@ static void pings_in_turn_write_other_bytes(void **state)
 		assert_int_not_equal(first[i], fake.target[i]);
 }
 
-static void the_completion_tells_which_flush_it_was(void **state)
+TEST(the_completion_tells_which_flush_it_was)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -146,7 +145,7 @@ static void the_completion_tells_which_flush_it_was(void **state)
 	assert_true(ping.native_flush);
 }
 
-static void a_changed_byte_is_corrupt(void **state)
+TEST(a_changed_byte_is_corrupt)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -160,7 +159,7 @@ static void a_changed_byte_is_corrupt(void **state)
 	assert_int_equal(r.difference.found ^ r.difference.expected, 1);
 }
 
-static void a_status_names_its_step(void **state)
+TEST(a_status_names_its_step)
 {
 	static const enum step steps[] = {STEP_WRITE, STEP_FLUSH, STEP_READ};
 
@@ -178,7 +177,7 @@ static void a_status_names_its_step(void **state)
 	}
 }
 
-static void a_refused_post_names_its_step(void **state)
+TEST(a_refused_post_names_its_step)
 {
 	static const struct {
 		char letter;
@@ -197,7 +196,7 @@ static void a_refused_post_names_its_step(void **state)
 	}
 }
 
-static void a_late_ping_is_drained_by_the_next(void **state)
+TEST(a_late_ping_is_drained_by_the_next)
 {
 	struct ping ping = made(1);
 	struct ping_report r;
@@ -219,7 +218,7 @@ static void a_late_ping_is_drained_by_the_next(void **state)
 }
 
 /* A busy wait looks at the time now and then only. */
-static void what_is_back_after_its_time_is_late(void **state)
+TEST(what_is_back_after_its_time_is_late)
 {
 	struct ping ping = made(0);
 	struct ping_report r;
@@ -234,7 +233,7 @@ static void what_is_back_after_its_time_is_late(void **state)
 }
 
 /* Else a write that never arrives would not show: what is read was there before. */
-static void a_ping_that_was_not_posted_takes_no_turn(void **state)
+TEST(a_ping_that_was_not_posted_takes_no_turn)
 {
 	struct ping ping = made(1);
 	struct ping_report r;
@@ -253,7 +252,7 @@ static void a_ping_that_was_not_posted_takes_no_turn(void **state)
 		assert_int_not_equal(first[i], fake.target[i]);
 }
 
-static void a_peer_that_leaves_ends_it(void **state)
+TEST(a_peer_that_leaves_ends_it)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -265,7 +264,7 @@ static void a_peer_that_leaves_ends_it(void **state)
 	assert_true(r.ended);
 }
 
-static void a_signal_ends_it(void **state)
+TEST(a_signal_ends_it)
 {
 	struct ping ping = made(LONG);
 	struct ping_report r;
@@ -274,23 +273,4 @@ static void a_signal_ends_it(void **state)
 	cli_signal = SIGINT;
 	ping_once(&ping, &r);
 	assert_int_equal(r.end, PING_STOPPED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_ping_is_a_write_a_flush_and_a_read),
-		cmocka_unit_test(pings_in_turn_write_other_bytes),
-		cmocka_unit_test(the_completion_tells_which_flush_it_was),
-		cmocka_unit_test(a_changed_byte_is_corrupt),
-		cmocka_unit_test(a_status_names_its_step),
-		cmocka_unit_test(a_refused_post_names_its_step),
-		cmocka_unit_test(a_late_ping_is_drained_by_the_next),
-		cmocka_unit_test(what_is_back_after_its_time_is_late),
-		cmocka_unit_test(a_ping_that_was_not_posted_takes_no_turn),
-		cmocka_unit_test(a_peer_that_leaves_ends_it),
-		cmocka_unit_test(a_signal_ends_it),
-	};
-
-	return cmocka_run_group_tests_name("ping.ping", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/slots.h"
 
-static void slots_are_whole_pages_within_the_target(void **state)
+TEST(slots_are_whole_pages_within_the_target)
 {
 	static const struct {
 		size_t target, size;
@@ -32,7 +32,7 @@ static void slots_are_whole_pages_within_the_target(void **state)
 	}
 }
 
-static void a_slot_has_one_client(void **state)
+TEST(a_slot_has_one_client)
 {
 	struct slots slots = {.count = 2};
 
@@ -42,14 +42,4 @@ static void a_slot_has_one_client(void **state)
 	slots_release(&slots, 0);
 	assert_int_equal(slots_take(&slots), 0);
 	assert_int_equal(slots_take(&slots), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slots_are_whole_pages_within_the_target),
-		cmocka_unit_test(a_slot_has_one_client),
-	};
-
-	return cmocka_run_group_tests_name("ping.slots", tests, NULL, NULL);
 }

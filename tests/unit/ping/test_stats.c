@@ -33,7 +33,7 @@ static void add(struct stats *stats, enum ping_end end, uint64_t rtt_ns)
 	stats_add(stats, 64, &report);
 }
 
-static void lost_ones_are_those_that_did_not_come_back(void **state)
+TEST(lost_ones_are_those_that_did_not_come_back, make, unmake)
 {
 	struct stats *t = *state;
 
@@ -51,7 +51,7 @@ static void lost_ones_are_those_that_did_not_come_back(void **state)
 	assert_int_equal(t->records[1].end, PING_LATE);
 }
 
-static void one_that_a_signal_cut_short_does_not_count(void **state)
+TEST(one_that_a_signal_cut_short_does_not_count, make, unmake)
 {
 	struct stats *t = *state;
 
@@ -61,7 +61,7 @@ static void one_that_a_signal_cut_short_does_not_count(void **state)
 }
 
 /* mdev as ping(8) works it out; nearest ranks of 1..100. */
-static void figures_are_those_of_arithmetic(void **state)
+TEST(figures_are_those_of_arithmetic, make, unmake)
 {
 	struct stats *t = *state;
 	struct stats_figures f;
@@ -78,7 +78,7 @@ static void figures_are_those_of_arithmetic(void **state)
 	assert_true(fabs(f.mdev_ns - 28.866070047722118) < 1e-6);
 }
 
-static void of_few_pings_p99_is_the_slowest(void **state)
+TEST(of_few_pings_p99_is_the_slowest, make, unmake)
 {
 	struct stats *t = *state;
 	struct stats_figures f;
@@ -94,7 +94,7 @@ static void of_few_pings_p99_is_the_slowest(void **state)
 	assert_int_equal(f.p99_ns, 3000001);
 }
 
-static void what_is_kept_one_by_one_is_bounded(void **state)
+TEST(what_is_kept_one_by_one_is_bounded, make, unmake)
 {
 	struct stats *t = *state;
 
@@ -103,19 +103,4 @@ static void what_is_kept_one_by_one_is_bounded(void **state)
 	assert_int_equal(t->transmitted, STATS_RECORDS + 5);
 	assert_int_equal(stats_records(t), STATS_RECORDS);
 	assert_int_equal(t->rtt->count, STATS_RECORDS + 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lost_ones_are_those_that_did_not_come_back, make,
-						unmake),
-		cmocka_unit_test_setup_teardown(one_that_a_signal_cut_short_does_not_count, make,
-						unmake),
-		cmocka_unit_test_setup_teardown(figures_are_those_of_arithmetic, make, unmake),
-		cmocka_unit_test_setup_teardown(of_few_pings_p99_is_the_slowest, make, unmake),
-		cmocka_unit_test_setup_teardown(what_is_kept_one_by_one_is_bounded, make, unmake),
-	};
-
-	return cmocka_run_group_tests_name("ping.stats", tests, NULL, NULL);
 }

@@ -85,12 +85,12 @@ static inline void cases_cover(const struct readiness_check *checks, const struc
 
 /* The two tests of a table named cases. */
 #define CASES_OF(checks)                                                                           \
-	static void each_case_has_its_status(void **s)                                             \
+	TEST(each_case_has_its_status)                                                             \
 	{                                                                                          \
 		cases_run(checks, cases, sizeof(cases) / sizeof(cases[0]));                        \
 	}                                                                                          \
                                                                                                    \
-	static void statuses_are_those_explained(void **s)                                         \
+	TEST(statuses_are_those_explained)                                                         \
 	{                                                                                          \
 		cases_cover(checks, cases, sizeof(cases) / sizeof(cases[0]));                      \
 	}

@@ -51,7 +51,7 @@ static void end(struct readiness *r)
 	free(r);
 }
 
-static void a_host_that_is_ready_needs_nothing(void **state)
+TEST(a_host_that_is_ready_needs_nothing)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice = advised(r);
@@ -62,7 +62,7 @@ static void a_host_that_is_ready_needs_nothing(void **state)
 }
 
 /* Bits 7 and 3 as --set ddio=off clears them. */
-static void an_open_port_is_switched_off(void **state)
+TEST(an_open_port_is_switched_off)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -77,7 +77,7 @@ static void an_open_port_is_switched_off(void **state)
 }
 
 /* 0x180 of Ice Lake is no register, so nothing is to be written there. */
-static void where_no_register_is_known_the_menu_is_advised(void **state)
+TEST(where_no_register_is_known_the_menu_is_advised)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -91,7 +91,7 @@ static void where_no_register_is_known_the_menu_is_advised(void **state)
 	end(r);
 }
 
-static void two_faults_take_two_steps(void **state)
+TEST(two_faults_take_two_steps)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -108,7 +108,7 @@ static void two_faults_take_two_steps(void **state)
 }
 
 /* A namespace must not be made again, and erased, because its mode cannot be read. */
-static void what_is_unknown_is_not_mended(void **state)
+TEST(what_is_unknown_is_not_mended)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -120,7 +120,7 @@ static void what_is_unknown_is_not_mended(void **state)
 	end(r);
 }
 
-static void a_statement_that_is_contradicted_is_left_out(void **state)
+TEST(a_statement_that_is_contradicted_is_left_out)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -134,7 +134,7 @@ static void a_statement_that_is_contradicted_is_left_out(void **state)
 	end(r);
 }
 
-static void what_no_step_solves_stays_open(void **state)
+TEST(what_no_step_solves_stays_open)
 {
 	struct readiness *r = made_readiness();
 	struct advice advice;
@@ -145,19 +145,4 @@ static void what_no_step_solves_stays_open(void **state)
 	assert_non_null(strstr(advice.open, "PM-06 UNKNOWN"));
 	assert_int_not_equal(advice.row->exit_code, EXIT_GOOD);
 	end(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_host_that_is_ready_needs_nothing),
-		cmocka_unit_test(an_open_port_is_switched_off),
-		cmocka_unit_test(where_no_register_is_known_the_menu_is_advised),
-		cmocka_unit_test(two_faults_take_two_steps),
-		cmocka_unit_test(what_is_unknown_is_not_mended),
-		cmocka_unit_test(a_statement_that_is_contradicted_is_left_out),
-		cmocka_unit_test(what_no_step_solves_stays_open),
-	};
-
-	return cmocka_run_group_tests_name("readiness.advice", tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void assert_value(const char *id, void (*change)(struct facts *), const c
 	assert_string_equal(finding.value, value);
 }
 
-static void values_name_what_there_is(void **s)
+TEST(values_name_what_there_is)
 {
 	assert_value("ODP-01", fsdax_paging, "yes, write, read");
 	assert_value("ODP-01", fsdax_write_alone, "no, write");
@@ -183,15 +183,4 @@ static void values_name_what_there_is(void **s)
 	assert_value("CAP-02", atomic_write, "yes");
 	assert_value("CAP-02", flush_both, "no");
 	assert_value("CAP-03", handles, "yes");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(values_name_what_there_is),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_capability", tests, NULL, NULL);
 }

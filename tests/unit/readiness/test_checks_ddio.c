@@ -279,7 +279,7 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_ddio)
 
-static void processors_have_their_names(void **s)
+TEST(processors_have_their_names)
 {
 	static const struct {
 		int model;
@@ -301,35 +301,35 @@ static void processors_have_their_names(void **s)
 	made_free(facts);
 }
 
-static void ways_are_counted(void **s)
+TEST(ways_are_counted)
 {
 	assert_string_equal(case_finding(checks_ddio, "DDIO-02", NULL).value, "0x600: 2 ways");
 }
 
-static void the_raw_registers_are_shown(void **s)
+TEST(the_raw_registers_are_shown)
 {
 	struct readiness_finding finding = case_finding(checks_ddio, "DDIO-04", on);
 
 	assert_non_null(strstr(finding.value, "ON: perfctrlsts 0x00183091 0x00000000"));
 	assert_non_null(strstr(finding.source, "0000:16:00.0/config"));
-	assert_non_null(strstr(finding.fix, "setpci -s 0000:16:00.0"));
+	assert_non_null(strstr(finding.fix, "setpci -state 0000:16:00.0"));
 }
 
 /* What is not known to be a register must not be written to. */
-static void no_command_is_given_for_an_unknown_port(void **s)
+TEST(no_command_is_given_for_an_unknown_port)
 {
 	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", ice_lake).fix, "setpci"));
 	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", unreadable).fix, "setpci"));
 }
 
-static void who_may_not_read_is_told_who_may(void **s)
+TEST(who_may_not_read_is_told_who_may)
 {
 	assert_non_null(strstr(case_finding(checks_ddio, "DDIO-04", unreadable).fix, "root"));
 	assert_null(strstr(case_finding(checks_ddio, "DDIO-04", ice_lake).fix, "Run as root"));
 }
 
 /* It has no such register, and DDIO is Intel's. */
-static void amd_is_not_told_of_intels_registers(void **s)
+TEST(amd_is_not_told_of_intels_registers)
 {
 	struct readiness_finding finding = case_finding(checks_ddio, "DDIO-04", amd);
 
@@ -338,32 +338,14 @@ static void amd_is_not_told_of_intels_registers(void **s)
 	assert_null(strstr(finding.fix, "DDIO in"));
 }
 
-static void the_statement_is_recorded_with_its_reason(void **s)
+TEST(the_statement_is_recorded_with_its_reason)
 {
 	assert_string_equal(case_finding(checks_ddio, "DDIO-05", said_off).value,
 			    "off: set in the menu");
 }
 
-static void what_stopped_the_probe_is_said(void **s)
+TEST(what_stopped_the_probe_is_said)
 {
 	assert_non_null(strstr(case_finding(checks_ddio, "DDIO-06", could_not_probe).value,
 			       "Operation not permitted"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(processors_have_their_names),
-		cmocka_unit_test(ways_are_counted),
-		cmocka_unit_test(the_raw_registers_are_shown),
-		cmocka_unit_test(no_command_is_given_for_an_unknown_port),
-		cmocka_unit_test(who_may_not_read_is_told_who_may),
-		cmocka_unit_test(amd_is_not_told_of_intels_registers),
-		cmocka_unit_test(the_statement_is_recorded_with_its_reason),
-		cmocka_unit_test(what_stopped_the_probe_is_said),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_ddio", tests, NULL, NULL);
 }

@@ -177,7 +177,7 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_device)
 
-static void the_port_that_works_is_shown(void **s)
+TEST(the_port_that_works_is_shown)
 {
 	struct readiness_finding finding = case_finding(checks_device, "DEV-02", first_port_down);
 
@@ -191,36 +191,22 @@ static void no_sysfs(struct facts *f)
 	f->device.no_sysfs = true;
 }
 
-static void a_host_that_cannot_be_seen_is_not_one_without(void **s)
+TEST(a_host_that_cannot_be_seen_is_not_one_without)
 {
 	assert_non_null(strstr(case_finding(checks_device, "DEV-01", no_sysfs).meaning, "sysfs"));
 	assert_null(strstr(case_finding(checks_device, "DEV-01", no_device).meaning, "sysfs"));
 }
 
-static void the_missing_name_is_said(void **s)
+TEST(the_missing_name_is_said)
 {
 	struct readiness_finding finding = case_finding(checks_device, "DEV-01", none_of_that_name);
 
 	assert_non_null(strstr(finding.value, "mlx5_9"));
 }
 
-static void ids_are_as_lspci_writes_them(void **s)
+TEST(ids_are_as_lspci_writes_them)
 {
 	struct readiness_finding finding = case_finding(checks_device, "DEV-04", NULL);
 
 	assert_string_equal(finding.value, "MT4119 (15b3:1017) firmware 16.35.2000");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(the_port_that_works_is_shown),
-		cmocka_unit_test(a_host_that_cannot_be_seen_is_not_one_without),
-		cmocka_unit_test(the_missing_name_is_said),
-		cmocka_unit_test(ids_are_as_lspci_writes_them),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_device", tests, NULL, NULL);
 }

@@ -153,47 +153,34 @@ static const struct check_case cases[] = {
 
 #define COUNT (sizeof(cases) / sizeof(cases[0]))
 
-static void each_case_has_its_status(void **s)
+TEST(each_case_has_its_status)
 {
 	cases_run(checks_limits, cases, COUNT);
 }
 
-static void statuses_are_those_explained(void **s)
+TEST(statuses_are_those_explained)
 {
 	cases_cover(checks_limits, cases, COUNT);
 }
 
-static void the_limit_that_is_needed_is_told(void **s)
+TEST(the_limit_that_is_needed_is_told)
 {
 	struct readiness_finding finding = case_finding(checks_limits, "LIM-01", a_byte_short);
 
 	assert_non_null(strstr(finding.fix, "1048576 KiB"));
 }
 
-static void what_is_too_little_is_told(void **s)
+TEST(what_is_too_little_is_told)
 {
 	struct readiness_finding finding = case_finding(checks_limits, "LIM-02", no_reads);
 
 	assert_string_equal(finding.meaning, "max_qp_rd_atom is 0, and one connection needs 1.");
 }
 
-static void one_host_cannot_see_the_other(void **s)
+TEST(one_host_cannot_see_the_other)
 {
 	static const struct check_case peer[] = {{"PEER-01", READINESS_INFO, NULL}};
 
 	cases_run(checks_peer, peer, 1);
 	cases_cover(checks_peer, peer, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(the_limit_that_is_needed_is_told),
-		cmocka_unit_test(what_is_too_little_is_told),
-		cmocka_unit_test(one_host_cannot_see_the_other),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_limits", tests, NULL, NULL);
 }

@@ -523,17 +523,17 @@ static const struct check_case cases[] = {
 
 #define COUNT (sizeof(cases) / sizeof(cases[0]))
 
-static void each_case_has_its_status(void **s)
+TEST(each_case_has_its_status)
 {
 	cases_run(checks_pmem, cases, COUNT);
 }
 
-static void statuses_are_those_explained(void **s)
+TEST(statuses_are_those_explained)
 {
 	cases_cover(checks_pmem, cases, COUNT);
 }
 
-static void the_faulty_one_is_named(void **s)
+TEST(the_faulty_one_is_named)
 {
 	struct readiness_finding finding = case_finding(checks_pmem, "PM-08", second_not_armed);
 
@@ -542,29 +542,16 @@ static void the_faulty_one_is_named(void **s)
 	assert_string_equal(finding.value, "namespace1.0 safe");
 }
 
-static void domains_that_differ_are_named(void **s)
+TEST(domains_that_differ_are_named)
 {
 	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domains_differ);
 
 	assert_string_equal(finding.value, "region0 memory_controller, region1 cpu_cache");
 }
 
-static void eadr_is_named(void **s)
+TEST(eadr_is_named)
 {
 	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domain_cache);
 
 	assert_string_equal(finding.value, "cpu_cache (eADR)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(the_faulty_one_is_named),
-		cmocka_unit_test(domains_that_differ_are_named),
-		cmocka_unit_test(eadr_is_named),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_pmem", tests, NULL, NULL);
 }

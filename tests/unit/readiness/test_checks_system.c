@@ -228,13 +228,3 @@ static const struct check_case cases[] = {
 };
 
 CASES_OF(checks_system)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_system", tests, NULL, NULL);
-}

@@ -3,8 +3,6 @@
  * test_checks_target.c -- PM-01 to PM-04: each status from the facts that lead
  * to it.
  */
-#include <errno.h>
-
 #include "cases.h"
 
 static void no_target(struct facts *f)
@@ -245,24 +243,24 @@ static const struct check_case cases[] = {
 
 #define COUNT (sizeof(cases) / sizeof(cases[0]))
 
-static void each_case_has_its_status(void **s)
+TEST(each_case_has_its_status)
 {
 	cases_run(checks_target, cases, COUNT);
 }
 
-static void statuses_are_those_explained(void **s)
+TEST(statuses_are_those_explained)
 {
 	cases_cover(checks_target, cases, COUNT);
 }
 
-static void the_error_is_told(void **s)
+TEST(the_error_is_told)
 {
 	struct readiness_finding finding = case_finding(checks_target, "PM-04", unreadable_file);
 
 	assert_string_equal(finding.value, "Permission denied");
 }
 
-static void a_file_is_told_from_its_device(void **s)
+TEST(a_file_is_told_from_its_device)
 {
 	struct readiness_finding finding = case_finding(checks_target, "PM-01", on_disk);
 
@@ -275,22 +273,9 @@ static void hostile_path(struct facts *f)
 	snprintf(f->target.path, sizeof(f->target.path), "/dev/\033[2J\n");
 }
 
-static void escapes_are_not_shown(void **s)
+TEST(escapes_are_not_shown)
 {
 	struct readiness_finding finding = case_finding(checks_target, "PM-01", hostile_path);
 
 	assert_string_equal(finding.source, "statx(/dev/?[2J?)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_has_its_status),
-		cmocka_unit_test(statuses_are_those_explained),
-		cmocka_unit_test(the_error_is_told),
-		cmocka_unit_test(a_file_is_told_from_its_device),
-		cmocka_unit_test(escapes_are_not_shown),
-	};
-
-	return cmocka_run_group_tests_name("readiness.checks_target", tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "made_ddio.h"
 
 /* bit 7, bit 3, TPHDIS x the NIC's No Snoop, TPH bits 9:8, pci=notph */
-static void each_combination_of_bits(void **s)
+TEST(each_combination_of_bits)
 {
 	static const struct {
 		uint32_t zero, one;
@@ -50,8 +50,9 @@ static void each_combination_of_bits(void **s)
 		facts->platform.tph_disabled = cases[i].notph ? KNOWN_YES : KNOWN_NO;
 		ddio = registers_of(facts);
 		if (ddio.state != cases[i].state)
-			fail_msg("case %zu: %s in place of %s: %s", i, ddio_state_name(ddio.state),
-				 ddio_state_name(cases[i].state), ddio.why);
+			fail_msg("case %zu: %state in place of %state: %state", i,
+				 ddio_state_name(ddio.state), ddio_state_name(cases[i].state),
+				 ddio.why);
 		assert_true(ddio.read);
 		assert_int_equal(ddio.perfctrlsts[0], cases[i].zero);
 		assert_int_equal(ddio.perfctrlsts[1], cases[i].one);
@@ -62,7 +63,7 @@ static void each_combination_of_bits(void **s)
 }
 
 /* A NIC that cannot be read may send anything. */
-static void an_unreadable_nic_is_never_off(void **s)
+TEST(an_unreadable_nic_is_never_off)
 {
 	static const struct {
 		size_t len;
@@ -85,7 +86,7 @@ static void an_unreadable_nic_is_never_off(void **s)
 	}
 }
 
-static void a_nic_that_vanished_is_never_off(void **s)
+TEST(a_nic_that_vanished_is_never_off)
 {
 	struct facts *facts = made_facts();
 
@@ -95,7 +96,7 @@ static void a_nic_that_vanished_is_never_off(void **s)
 }
 
 /* Haswell and Broadwell: decided, and marked. */
-static void little_documented_ports_are_marked(void **s)
+TEST(little_documented_ports_are_marked)
 {
 	static const struct {
 		int model;
@@ -117,7 +118,7 @@ static void little_documented_ports_are_marked(void **s)
 	}
 }
 
-static void a_port_on_skylake_is_not_marked(void **s)
+TEST(a_port_on_skylake_is_not_marked)
 {
 	struct facts *facts = made_facts();
 
@@ -130,7 +131,7 @@ static void a_port_on_skylake_is_not_marked(void **s)
 }
 
 /* Bridges between are passed by; the port above them decides. */
-static void switches_between_do_not_matter(void **s)
+TEST(switches_between_do_not_matter)
 {
 	struct facts *facts = made_facts();
 	struct facts_chain *chain = &facts->pci.chains[0];
@@ -148,7 +149,7 @@ static void switches_between_do_not_matter(void **s)
 }
 
 /* No Snoop is that of the physical function, TPH that of either. */
-static void a_virtual_function_goes_by_both(void **s)
+TEST(a_virtual_function_goes_by_both)
 {
 	struct facts *facts = made_facts();
 	struct facts_chain *chain = &facts->pci.chains[0];
@@ -174,7 +175,7 @@ static void a_virtual_function_goes_by_both(void **s)
 }
 
 /* In the order of how bad they are: of two, the worse one is that of both. */
-static void the_worst_of_several_nics_counts(void **s)
+TEST(the_worst_of_several_nics_counts)
 {
 	static const enum ddio_state order[] = {DDIO_OFF, DDIO_OFF_WARN, DDIO_ON_POSSIBLE,
 						DDIO_UNKNOWN, DDIO_ON};
@@ -194,7 +195,7 @@ static void the_worst_of_several_nics_counts(void **s)
 	}
 }
 
-static void on_is_on_even_where_not_all_nics_were_seen(void **s)
+TEST(on_is_on_even_where_not_all_nics_were_seen)
 {
 	struct facts *facts = made_facts();
 
@@ -221,7 +222,7 @@ static void make_noise(struct facts *facts, uint64_t *seed)
 }
 
 /* Whatever else there is: off never with bit 7 or 3, on never without bit 7. */
-static void noise_is_never_taken_for_off(void **s)
+TEST(noise_is_never_taken_for_off)
 {
 	size_t seen[5] = {0};
 	uint64_t seed = 1;
@@ -244,22 +245,4 @@ static void noise_is_never_taken_for_off(void **s)
 		made_free(facts);
 	}
 	assert_true(seen[DDIO_UNKNOWN] > 0 && seen[DDIO_ON] > 0 && seen[DDIO_OFF] > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_combination_of_bits),
-		cmocka_unit_test(an_unreadable_nic_is_never_off),
-		cmocka_unit_test(a_nic_that_vanished_is_never_off),
-		cmocka_unit_test(little_documented_ports_are_marked),
-		cmocka_unit_test(a_port_on_skylake_is_not_marked),
-		cmocka_unit_test(switches_between_do_not_matter),
-		cmocka_unit_test(a_virtual_function_goes_by_both),
-		cmocka_unit_test(the_worst_of_several_nics_counts),
-		cmocka_unit_test(on_is_on_even_where_not_all_nics_were_seen),
-		cmocka_unit_test(noise_is_never_taken_for_off),
-	};
-
-	return cmocka_run_group_tests_name("readiness.ddio", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "made_ddio.h"
 
 /* bytes to memory, of 1000 MB by RDMA */
-static void the_probe_goes_by_the_share(void **s)
+TEST(the_probe_goes_by_the_share)
 {
 	static const struct {
 		int64_t rdma, memory, window;
@@ -74,7 +74,7 @@ static void assert_decided(size_t number, const struct facts *facts, enum ddio_s
 }
 
 /* Registers, statement and probe: what is decided, and by what. */
-static void evidence_is_weighed(void **s)
+TEST(evidence_is_weighed)
 {
 	static const struct {
 		enum ddio_state registers;
@@ -120,7 +120,7 @@ static void evidence_is_weighed(void **s)
 }
 
 /* Said of both NICs, and seen below one root port: the doubt of either stays. */
-static void what_is_open_of_one_nic_no_other_closes(void **s)
+TEST(what_is_open_of_one_nic_no_other_closes)
 {
 	static const struct {
 		enum ddio_state first, second;
@@ -152,7 +152,7 @@ static void what_is_open_of_one_nic_no_other_closes(void **s)
 	}
 }
 
-static void a_probe_shows_nothing_of_nics_that_were_not_looked_at(void **s)
+TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
 {
 	struct facts *facts = made_facts();
 	struct ddio ddio;
@@ -165,7 +165,7 @@ static void a_probe_shows_nothing_of_nics_that_were_not_looked_at(void **s)
 }
 
 /* As the two functions of one card have. */
-static void a_probe_shows_all_of_one_root_port(void **s)
+TEST(a_probe_shows_all_of_one_root_port)
 {
 	struct facts *facts = made_facts();
 	struct ddio ddio;
@@ -180,7 +180,7 @@ static void a_probe_shows_all_of_one_root_port(void **s)
 }
 
 /* What is little documented, others may make sure of. */
-static void a_doubt_about_the_register_can_be_lifted(void **s)
+TEST(a_doubt_about_the_register_can_be_lifted)
 {
 	struct facts *facts = made_facts();
 	struct ddio ddio;
@@ -207,7 +207,7 @@ static void a_doubt_about_the_register_can_be_lifted(void **s)
 }
 
 /* Neither statement nor probe make a copy by the CPU anything else. */
-static void software_is_not_decided(void **s)
+TEST(software_is_not_decided)
 {
 	struct facts *facts = made_facts();
 	struct ddio ddio;
@@ -225,19 +225,4 @@ static void software_is_not_decided(void **s)
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
 	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);
 	made_free(facts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_probe_goes_by_the_share),
-		cmocka_unit_test(evidence_is_weighed),
-		cmocka_unit_test(what_is_open_of_one_nic_no_other_closes),
-		cmocka_unit_test(a_probe_shows_nothing_of_nics_that_were_not_looked_at),
-		cmocka_unit_test(a_probe_shows_all_of_one_root_port),
-		cmocka_unit_test(a_doubt_about_the_register_can_be_lifted),
-		cmocka_unit_test(software_is_not_decided),
-	};
-
-	return cmocka_run_group_tests_name("readiness.ddio_evidence", tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ static void siw(struct facts *f)
 	in_software(f, DEVICE_SIW);
 }
 
-static void every_doubt_is_unknown(void **s)
+TEST(every_doubt_is_unknown)
 {
 	static const struct {
 		void (*change)(struct facts *facts);
@@ -194,13 +194,4 @@ static void every_doubt_is_unknown(void **s)
 		assert_state(facts, DDIO_UNKNOWN, cases[i].why);
 		made_free(facts);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_doubt_is_unknown),
-	};
-
-	return cmocka_run_group_tests_name("readiness.ddio_unknown", tests, NULL, NULL);
 }

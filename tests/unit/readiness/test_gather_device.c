@@ -6,7 +6,7 @@
 
 #define PORT_1 "sys/class/infiniband/mlx5_0/ports/1/"
 
-static void facts_of_a_nic(void **s)
+SCRATCH_TEST(facts_of_a_nic)
 {
 	struct facts_device device;
 
@@ -34,7 +34,7 @@ static void facts_of_a_nic(void **s)
 	assert_string_equal(device.ports[0].link_layer, "Ethernet");
 }
 
-static void a_host_without_devices(void **s)
+SCRATCH_TEST(a_host_without_devices)
 {
 	struct facts_device device;
 
@@ -47,7 +47,7 @@ static void a_host_without_devices(void **s)
 	assert_false(device.no_sysfs);
 }
 
-static void a_name_that_is_not_there(void **s)
+SCRATCH_TEST(a_name_that_is_not_there)
 {
 	struct facts_device device;
 
@@ -66,7 +66,7 @@ static void choose(const char *asked, const char *expected)
 	assert_string_equal(device.name, expected);
 }
 
-static void hardware_comes_before_software(void **s)
+SCRATCH_TEST(hardware_comes_before_software)
 {
 	tree_device("a_rxe", "");
 	scratch_write("sys/class/infiniband/a_rxe/parent", "eth0\n");
@@ -76,7 +76,7 @@ static void hardware_comes_before_software(void **s)
 	choose("a_rxe", "a_rxe");
 }
 
-static void an_active_port_comes_before_none(void **s)
+SCRATCH_TEST(an_active_port_comes_before_none)
 {
 	tree_host();
 	tree_device("mlx5_1", NIC);
@@ -97,7 +97,7 @@ static enum device_kind kind_of(void)
 	return device.kind;
 }
 
-static void rxe_is_known_by_its_parent(void **s)
+SCRATCH_TEST(rxe_is_known_by_its_parent)
 {
 	tree_device("roce0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
@@ -105,7 +105,7 @@ static void rxe_is_known_by_its_parent(void **s)
 	assert_int_equal(kind_of(), DEVICE_RXE);
 }
 
-static void siw_is_known_without_a_device_behind_it(void **s)
+SCRATCH_TEST(siw_is_known_without_a_device_behind_it)
 {
 	tree_device("siw0", "");
 	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
@@ -113,7 +113,7 @@ static void siw_is_known_without_a_device_behind_it(void **s)
 }
 
 /* Linux 5.3 to 5.10 */
-static void old_siw_is_known_by_what_it_says(void **s)
+SCRATCH_TEST(old_siw_is_known_by_what_it_says)
 {
 	tree_device("iwp0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
@@ -122,7 +122,7 @@ static void old_siw_is_known_by_what_it_says(void **s)
 	assert_int_equal(kind_of(), DEVICE_SIW);
 }
 
-static void names_of_software_are_not_trusted_as_hardware(void **s)
+SCRATCH_TEST(names_of_software_are_not_trusted_as_hardware)
 {
 	struct facts_device device;
 
@@ -135,7 +135,7 @@ static void names_of_software_are_not_trusted_as_hardware(void **s)
 	assert_int_equal(device.kind, DEVICE_SIW);
 }
 
-static void siw_of_the_loopback_is_virtual(void **s)
+SCRATCH_TEST(siw_of_the_loopback_is_virtual)
 {
 	scratch_write("sys/devices/virtual/net/lo/mtu", "65536\n");
 	tree_device("siw0", "sys/devices/virtual/net/lo");
@@ -143,7 +143,7 @@ static void siw_of_the_loopback_is_virtual(void **s)
 	assert_int_equal(kind_of(), DEVICE_SIW);
 }
 
-static void an_rnic_with_a_function_is_hardware(void **s)
+SCRATCH_TEST(an_rnic_with_a_function_is_hardware)
 {
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
@@ -170,7 +170,7 @@ static void assert_gid(enum known expected)
 
 #define V4_MAPPED "0000:0000:0000:0000:0000:ffff:c0a8:0105\n"
 
-static void gids_that_routers_know(void **s)
+SCRATCH_TEST(gids_that_routers_know)
 {
 	tree_host();
 	assert_gid(KNOWN_NOT);
@@ -200,7 +200,7 @@ static void unused_gids(int from, int to)
 }
 
 /* Outside of sysfs they stand in any order. */
-static void a_gid_of_many_is_found(void **s)
+SCRATCH_TEST(a_gid_of_many_is_found)
 {
 	tree_host();
 	gid(0, V4_MAPPED, "RoCE v2\n"); /* which comes last where what was made last comes first */
@@ -208,14 +208,14 @@ static void a_gid_of_many_is_found(void **s)
 	assert_gid(KNOWN_YES);
 }
 
-static void more_gids_than_are_looked_at_are_unknown(void **s)
+SCRATCH_TEST(more_gids_than_are_looked_at_are_unknown)
 {
 	tree_host();
 	unused_gids(0, 4100);
 	assert_gid(KNOWN_NOT);
 }
 
-static void an_address_of_version_6_is_one(void **s)
+SCRATCH_TEST(an_address_of_version_6_is_one)
 {
 	tree_host();
 	gid(0, "2001:0db8:0000:0000:0000:0000:0000:0001\n", "RoCE v2\n");
@@ -230,7 +230,7 @@ static void assert_iommu(const char *expected)
 	assert_string_equal(device.iommu_type, expected);
 }
 
-static void iommu_groups(void **s)
+SCRATCH_TEST(iommu_groups)
 {
 	tree_host();
 	assert_iommu("none");
@@ -240,7 +240,7 @@ static void iommu_groups(void **s)
 	assert_iommu("DMA-FQ");
 }
 
-static void an_unknown_node_is_unknown(void **s)
+SCRATCH_TEST(an_unknown_node_is_unknown)
 {
 	struct facts_device device;
 
@@ -250,7 +250,7 @@ static void an_unknown_node_is_unknown(void **s)
 	assert_int_equal(device.numa_node, -1);
 }
 
-static void a_device_on_no_bus_has_a_node(void **s)
+SCRATCH_TEST(a_device_on_no_bus_has_a_node)
 {
 	struct facts_device device;
 
@@ -262,7 +262,7 @@ static void a_device_on_no_bus_has_a_node(void **s)
 	assert_int_equal(device.ids.vendor, -1);
 }
 
-static void both_ports_are_read(void **s)
+SCRATCH_TEST(both_ports_are_read)
 {
 	struct facts_device device;
 
@@ -273,31 +273,4 @@ static void both_ports_are_read(void **s)
 	assert_int_equal(device.ports[1].number, 2);
 	assert_string_equal(device.ports[1].state, "1: DOWN");
 	assert_string_equal(device.ports[1].rate, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(facts_of_a_nic),
-		in_scratch(a_host_without_devices),
-		in_scratch(a_name_that_is_not_there),
-		in_scratch(hardware_comes_before_software),
-		in_scratch(an_active_port_comes_before_none),
-		in_scratch(rxe_is_known_by_its_parent),
-		in_scratch(siw_is_known_without_a_device_behind_it),
-		in_scratch(old_siw_is_known_by_what_it_says),
-		in_scratch(names_of_software_are_not_trusted_as_hardware),
-		in_scratch(siw_of_the_loopback_is_virtual),
-		in_scratch(an_rnic_with_a_function_is_hardware),
-		in_scratch(gids_that_routers_know),
-		in_scratch(a_gid_of_many_is_found),
-		in_scratch(more_gids_than_are_looked_at_are_unknown),
-		in_scratch(an_address_of_version_6_is_one),
-		in_scratch(iommu_groups),
-		in_scratch(an_unknown_node_is_unknown),
-		in_scratch(a_device_on_no_bus_has_a_node),
-		in_scratch(both_ports_are_read),
-	};
-
-	return cmocka_run_group_tests_name("readiness.gather_device", tests, NULL, NULL);
 }

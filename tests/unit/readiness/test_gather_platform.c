@@ -7,7 +7,7 @@
 
 #define CPU0 "sys/devices/system/cpu/cpu0/"
 
-static void nothing_is_known_of_an_empty_tree(void **s)
+SCRATCH_TEST(nothing_is_known_of_an_empty_tree)
 {
 	struct facts_platform p;
 
@@ -29,7 +29,7 @@ static void nothing_is_known_of_an_empty_tree(void **s)
 	assert_string_equal(p.emulated, "");
 }
 
-static void a_processor_of_intel(void **s)
+SCRATCH_TEST(a_processor_of_intel)
 {
 	struct facts_platform p;
 
@@ -52,7 +52,7 @@ static void a_processor_of_intel(void **s)
 	assert_string_equal(p.emulated, "");
 }
 
-static void a_processor_of_arm(void **s)
+SCRATCH_TEST(a_processor_of_arm)
 {
 	struct facts_platform p;
 
@@ -66,7 +66,7 @@ static void a_processor_of_arm(void **s)
 	assert_int_equal(p.family, -1);
 }
 
-static void dcpodp_is_not_dcpop(void **s)
+SCRATCH_TEST(dcpodp_is_not_dcpop)
 {
 	struct facts_platform p;
 
@@ -76,7 +76,7 @@ static void dcpodp_is_not_dcpop(void **s)
 	assert_int_equal(p.arm_dcpodp, KNOWN_YES);
 }
 
-static void a_guest_is_known(void **s)
+SCRATCH_TEST(a_guest_is_known)
 {
 	struct facts_platform p;
 
@@ -89,7 +89,7 @@ static void a_guest_is_known(void **s)
 }
 
 /* FreeBSD, usr.sbin/bhyve/pci_fbuf.c; its other functions are numbered as those of real makers. */
-static void the_display_of_bhyve_shows_a_guest(void **s)
+SCRATCH_TEST(the_display_of_bhyve_shows_a_guest)
 {
 	struct facts_platform p;
 
@@ -101,7 +101,7 @@ static void the_display_of_bhyve_shows_a_guest(void **s)
 	assert_non_null(strstr(p.guest_why, "0000:00:1d.0 (fb5d:40fb)"));
 }
 
-static void the_command_line_is_split_into_words(void **s)
+SCRATCH_TEST(the_command_line_is_split_into_words)
 {
 	static const struct {
 		const char *line;
@@ -122,7 +122,7 @@ static void the_command_line_is_split_into_words(void **s)
 		scratch_write("proc/cmdline", cases[i].line);
 		tree_gather_platform(&p);
 		if (p.tph_disabled != cases[i].expected)
-			fail_msg("%s", cases[i].line);
+			fail_msg("%state", cases[i].line);
 	}
 }
 
@@ -138,7 +138,7 @@ static void put_msr(const char *path, uint64_t value)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void ways_are_those_of_the_nics_node(void **s)
+SCRATCH_TEST(ways_are_those_of_the_nics_node)
 {
 	struct facts_platform p;
 
@@ -155,7 +155,7 @@ static void ways_are_those_of_the_nics_node(void **s)
 	assert_string_equal(p.ddio_ways_source, "dev/cpu/16/msr");
 }
 
-static void another_vendor_has_no_such_register(void **s)
+SCRATCH_TEST(another_vendor_has_no_such_register)
 {
 	struct facts_platform p;
 
@@ -166,7 +166,7 @@ static void another_vendor_has_no_such_register(void **s)
 	assert_string_equal(p.ddio_ways_source, "");
 }
 
-static void shared_ways(void **s)
+SCRATCH_TEST(shared_ways)
 {
 	struct facts_platform p;
 
@@ -181,7 +181,7 @@ static void shared_ways(void **s)
 	assert_string_equal(p.l3_io_alloc_cbm, "0=ffff;1=ffff");
 }
 
-static void governors_of_all_processors(void **s)
+SCRATCH_TEST(governors_of_all_processors)
 {
 	struct facts_platform p;
 
@@ -194,7 +194,7 @@ static void governors_of_all_processors(void **s)
 	assert_string_equal(p.governor, "performance, powersave");
 }
 
-static void turbo_has_two_ways_to_be_told(void **s)
+SCRATCH_TEST(turbo_has_two_ways_to_be_told)
 {
 	struct facts_platform p;
 
@@ -216,7 +216,7 @@ static void idle_state(int state, const char *latency, const char *disabled)
 	scratch_write(path, disabled);
 }
 
-static void the_deepest_state_that_is_enabled(void **s)
+SCRATCH_TEST(the_deepest_state_that_is_enabled)
 {
 	struct facts_platform p;
 
@@ -230,7 +230,7 @@ static void the_deepest_state_that_is_enabled(void **s)
 	assert_int_equal(p.deepest_idle_ns, 2000);
 }
 
-static void settings_of_the_kernel(void **s)
+SCRATCH_TEST(settings_of_the_kernel)
 {
 	struct facts_platform p;
 
@@ -245,7 +245,7 @@ static void settings_of_the_kernel(void **s)
 	assert_string_equal(p.usable_cpus, "0-7");
 }
 
-static void interrupts_are_put_together(void **s)
+SCRATCH_TEST(interrupts_are_put_together)
 {
 	struct facts_platform p;
 
@@ -259,27 +259,4 @@ static void interrupts_are_put_together(void **s)
 	scratch_write("proc/irq/9/effective_affinity_list", "30\n");
 	tree_gather_platform(&p);
 	assert_string_equal(p.irq_cpus, "3-4,17");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		in_scratch(nothing_is_known_of_an_empty_tree),
-		in_scratch(a_processor_of_intel),
-		in_scratch(a_processor_of_arm),
-		in_scratch(dcpodp_is_not_dcpop),
-		in_scratch(a_guest_is_known),
-		in_scratch(the_display_of_bhyve_shows_a_guest),
-		in_scratch(the_command_line_is_split_into_words),
-		in_scratch(ways_are_those_of_the_nics_node),
-		in_scratch(another_vendor_has_no_such_register),
-		in_scratch(shared_ways),
-		in_scratch(governors_of_all_processors),
-		in_scratch(turbo_has_two_ways_to_be_told),
-		in_scratch(the_deepest_state_that_is_enabled),
-		in_scratch(settings_of_the_kernel),
-		in_scratch(interrupts_are_put_together),
-	};
-
-	return cmocka_run_group_tests_name("readiness.gather_platform", tests, NULL, NULL);
 }

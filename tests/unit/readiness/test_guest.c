@@ -6,9 +6,6 @@
  * The names are those that the machines' makers put into DMI; systemd-detect-virt and the
  * documents of the clouds have them. The vendors of PCI functions are those of pci.ids.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "readiness/guest.h"
 #include "tests/lib/test.h"
 
@@ -48,7 +45,7 @@ static void assert_guest(const struct guest_signs *signs, enum known expected, c
 		fail_msg("%s: %d (%s) in place of %d", what, got, why, expected);
 }
 
-static void names_of_machines(void **s)
+TEST(names_of_machines)
 {
 	static const struct {
 		const char *names;
@@ -91,7 +88,7 @@ static void names_of_machines(void **s)
 	}
 }
 
-static void any_sign_shows_a_hypervisor(void **s)
+TEST(any_sign_shows_a_hypervisor)
 {
 	struct guest_signs signs[5];
 
@@ -107,7 +104,7 @@ static void any_sign_shows_a_hypervisor(void **s)
 		assert_guest(&signs[i], KNOWN_YES, "a sign");
 }
 
-static void what_is_missing_leaves_it_open_on_x86(void **s)
+TEST(what_is_missing_leaves_it_open_on_x86)
 {
 	struct guest_signs signs = x86("Dell Inc.; PowerEdge R750");
 
@@ -124,7 +121,7 @@ static void what_is_missing_leaves_it_open_on_x86(void **s)
 	assert_guest(&signs, KNOWN_NOT, "virtio");
 }
 
-static void a_whole_machine_of_a_cloud_is_told_by_its_table(void **s)
+TEST(a_whole_machine_of_a_cloud_is_told_by_its_table)
 {
 	struct guest_signs signs = x86("Google; Google Compute Engine");
 
@@ -134,7 +131,7 @@ static void a_whole_machine_of_a_cloud_is_told_by_its_table(void **s)
 	assert_guest(&signs, KNOWN_YES, "bit 4 is 1");
 }
 
-static void arm_takes_the_table_and_the_port(void **s)
+TEST(arm_takes_the_table_and_the_port)
 {
 	static const struct {
 		enum known smbios;
@@ -155,25 +152,11 @@ static void arm_takes_the_table_and_the_port(void **s)
 	}
 }
 
-static void other_processors_are_unknown(void **s)
+TEST(other_processors_are_unknown)
 {
 	struct guest_signs signs = x86("IBM; 9009-22A");
 
 	signs.processor = GUEST_OTHER;
 	signs.smbios = KNOWN_NO;
 	assert_guest(&signs, KNOWN_NOT, "POWER");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_machines),
-		cmocka_unit_test(any_sign_shows_a_hypervisor),
-		cmocka_unit_test(what_is_missing_leaves_it_open_on_x86),
-		cmocka_unit_test(a_whole_machine_of_a_cloud_is_told_by_its_table),
-		cmocka_unit_test(arm_takes_the_table_and_the_port),
-		cmocka_unit_test(other_processors_are_unknown),
-	};
-
-	return cmocka_run_group_tests_name("readiness.guest", tests, NULL, NULL);
 }

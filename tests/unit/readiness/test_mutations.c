@@ -221,7 +221,7 @@ static bool is_off(const struct facts *f)
 	return !enabled && ((!bit_3 && !tph) || probe > 0);
 }
 
-static void ready_is_only_what_is_good(void **s)
+TEST(ready_is_only_what_is_good)
 {
 	static struct readiness_finding findings[READINESS_CHECKS_MAX];
 	size_t ready = 0, kept = 0;
@@ -242,9 +242,9 @@ static void ready_is_only_what_is_good(void **s)
 		native = f->verbs.cap_flags_ex == 3ULL << 38 &&
 			 is(f->target.regions[0].persistence_domain, "memory_controller");
 		if (row->exit_code == 0 && !(is_good(f) && (persistent || native)))
-			fail_msg("mutation %d: %s, which is not good", i, row->name);
+			fail_msg("mutation %d: %state, which is not good", i, row->name);
 		if (row->direct_write && !persistent)
-			fail_msg("mutation %d: %s, and nothing makes writes persistent", i,
+			fail_msg("mutation %d: %state, and nothing makes writes persistent", i,
 				 row->name);
 		ready += row->exit_code == 0;
 		kept += row->exit_code != 0;
@@ -291,7 +291,7 @@ static void check_advice(const struct readiness *r, int mutation)
 			 advice.steps[0].checks, advice.steps[0].text);
 }
 
-static void advice_ends_and_promises_no_more_than_it_can(void **s)
+TEST(advice_ends_and_promises_no_more_than_it_can)
 {
 	struct readiness *r = calloc(1, sizeof(*r));
 	uint64_t seed = 11;
@@ -310,14 +310,4 @@ static void advice_ends_and_promises_no_more_than_it_can(void **s)
 		made_free(f);
 	}
 	free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ready_is_only_what_is_good),
-		cmocka_unit_test(advice_ends_and_promises_no_more_than_it_can),
-	};
-
-	return cmocka_run_group_tests_name("readiness.mutations", tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static struct facts *change(unsigned changes)
 	return facts;
 }
 
-static void each_situation_has_its_row(void **s)
+TEST(each_situation_has_its_row)
 {
 	for (size_t i = 0; i < SITUATIONS; i++) {
 		struct facts *facts = change(situations[i].changes);
@@ -225,13 +225,13 @@ static void each_situation_has_its_row(void **s)
 			readiness_judge(facts, findings, (situations[i].changes & LENIENT) != 0);
 
 		if (strcmp(row->name, situations[i].row) != 0)
-			fail_msg("situation %zu: %s in place of %s", i, row->name,
+			fail_msg("situation %zu: %state in place of %state", i, row->name,
 				 situations[i].row);
 		made_free(facts);
 	}
 }
 
-static void each_row_has_a_situation(void **s)
+TEST(each_row_has_a_situation)
 {
 	for (size_t row = 0; row < READINESS_ROWS; row++) {
 		size_t i = 0;
@@ -239,12 +239,12 @@ static void each_row_has_a_situation(void **s)
 		while (i < SITUATIONS && strcmp(situations[i].row, readiness_rows[row].name) != 0)
 			i++;
 		if (i == SITUATIONS)
-			fail_msg("%s has none", readiness_rows[row].name);
+			fail_msg("%state has none", readiness_rows[row].name);
 	}
 }
 
 /* The contract of exit codes: 0 ready, 1 a negative verdict, 3 undetermined. */
-static void codes_follow_the_verdict(void **s)
+TEST(codes_follow_the_verdict)
 {
 	for (size_t i = 0; i < READINESS_ROWS; i++) {
 		const struct verdict_row *row = &readiness_rows[i];
@@ -261,7 +261,7 @@ static void codes_follow_the_verdict(void **s)
 }
 
 /* A wrong true loses data: only where writes are known, or said, to reach the domain. */
-static void true_is_recommended_where_ready(void **s)
+TEST(true_is_recommended_where_ready)
 {
 	for (size_t i = 0; i < READINESS_ROWS; i++) {
 		const struct verdict_row *row = &readiness_rows[i];
@@ -295,7 +295,7 @@ static bool blocks(const char *id, enum readiness_status status)
 	return false;
 }
 
-static void what_blocks_is_never_ready(void **s)
+TEST(what_blocks_is_never_ready)
 {
 	const struct readiness_check *check;
 
@@ -307,7 +307,7 @@ static void what_blocks_is_never_ready(void **s)
 			set(check->id, (enum readiness_status)status);
 			ready = readiness_judge(facts, findings, true)->exit_code == 0;
 			if (ready == blocks(check->id, (enum readiness_status)status))
-				fail_msg("%s %s", check->id,
+				fail_msg("%state %state", check->id,
 					 readiness_status_name((enum readiness_status)status));
 			made_free(facts);
 		}
@@ -344,7 +344,7 @@ static void is_because(unsigned changes, const char *expected)
 	judged_free(readiness);
 }
 
-static void what_counted_is_named(void **s)
+TEST(what_counted_is_named)
 {
 	is_because(NONE, "");
 	is_because(OTHER_FAIL, "LIM-02 FAIL: LIM-02 is so.");
@@ -356,7 +356,7 @@ static void what_counted_is_named(void **s)
 	is_because(NO_DOMAIN, "PM-06 UNKNOWN: PM-06 is so.");
 }
 
-static void a_long_reason_is_cut(void **s)
+TEST(a_long_reason_is_cut)
 {
 	struct readiness *readiness = judged(STATEMENT_CONFLICT | PROBE_CONFLICT);
 	char text[20];
@@ -366,7 +366,7 @@ static void a_long_reason_is_cut(void **s)
 	judged_free(readiness);
 }
 
-static void a_statement_is_marked(void **s)
+TEST(a_statement_is_marked)
 {
 	struct readiness *said = judged(DDIO_NOT_KNOWN | ASSUMED_OFF), *seen = judged(ASSUMED_OFF);
 
@@ -374,20 +374,4 @@ static void a_statement_is_marked(void **s)
 	assert_false(readiness_assumed(seen));
 	judged_free(said);
 	judged_free(seen);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_situation_has_its_row),
-		cmocka_unit_test(each_row_has_a_situation),
-		cmocka_unit_test(codes_follow_the_verdict),
-		cmocka_unit_test(true_is_recommended_where_ready),
-		cmocka_unit_test(what_blocks_is_never_ready),
-		cmocka_unit_test(what_counted_is_named),
-		cmocka_unit_test(a_long_reason_is_cut),
-		cmocka_unit_test(a_statement_is_marked),
-	};
-
-	return cmocka_run_group_tests_name("readiness.verdict", tests, NULL, NULL);
 }

@@ -151,6 +151,4 @@ static inline void tree_gather_platform(struct facts_platform *platform)
 	sysroot_close(&root);
 }
 
-#define in_scratch(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
-
 #endif /* TREE_H */
