@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FUZZ_INPUT_MAX 4200
 
@@ -15,5 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Fills input with good bytes number index; 0 when there are no more. */
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX]);
+
+/* What must be so, whatever the input. */
+static inline void hold(int condition)
+{
+	if (!condition)
+		abort();
+}
 
 #endif /* FUZZ_H */

@@ -5,19 +5,10 @@
  * What decodes must be within its ranges, and come back as the same bytes from being
  * encoded.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "librpmem/wire/control.h"
 
 static uint8_t frame[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void expect_body(size_t frame_bytes, const uint8_t *body, size_t len)
 {

@@ -6,19 +6,10 @@
  * must be the one that was awaited; after an error the stream is over. The same bytes
  * give the same messages however they are cut.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "librpmem/src/conversation.h"
 
 #define REQUESTS 4
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_reply(const struct conversation *c, enum control_type awaited)
 {

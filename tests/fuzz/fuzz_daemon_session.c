@@ -6,8 +6,6 @@
  * closed, the lanes first.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"
@@ -21,12 +19,6 @@ struct pool {
 };
 
 static struct pool the_pool;
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* --- a pool and lanes that are only opened and closed ---------------------- */
 

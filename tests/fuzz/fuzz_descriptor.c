@@ -4,16 +4,8 @@
  * region's, and a peer's configuration.
  */
 #include <librpma.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fuzz.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void quiet(enum rpma_log_level level, const char *file_name, const int line_no,
 		  const char *function_name, const char *message_format, ...)

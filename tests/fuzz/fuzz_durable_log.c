@@ -6,17 +6,8 @@
  * What is taken leads to a verdict of each write, and lost extents ascend within the region.
  * Mutations hardly keep the sums right, so each input is tried with mended ones, too.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fio_engine/durable_check.h"
 #include "fuzz.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static int read_target(void *arg, uint64_t begin, uint8_t *to, size_t bytes)
 {

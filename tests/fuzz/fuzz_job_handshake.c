@@ -4,17 +4,8 @@
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fio_engine/job_handshake.h"
 #include "fuzz.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void try_job_request(const uint8_t *data, size_t size)
 {

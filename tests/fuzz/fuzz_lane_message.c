@@ -4,17 +4,8 @@
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "librpmem/wire/lane_message.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,9 +5,6 @@
  * Nothing outside the pool changes, and nothing of its header; a range that becomes
  * durable is within the pool.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "tools/rpmemd/lane_serve.h"
 
@@ -18,12 +15,6 @@
 struct pool {
 	unsigned char bytes[SIZE + 2 * AROUND];
 };
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 unsigned char *pool_memory(const struct pool *pool)
 {

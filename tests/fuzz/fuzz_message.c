@@ -4,18 +4,9 @@
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/rdma/handshake.h"
 #include "fuzz.h"
 #include "tools/rpma-bench/protocol/message.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_params(const struct params *p)
 {

@@ -5,19 +5,10 @@
  * What is found lies within what was read, a walk ends, and the searches say
  * what the walks say. The serial number's removal leaves the lists as they are.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/host/anonymise.h"
 #include "common/host/pci_config.h"
 #include "fuzz.h"
 #include "tests/lib/config_space.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void walk(const struct pci_config *config)
 {

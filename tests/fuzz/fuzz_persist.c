@@ -5,17 +5,8 @@
  * What decodes comes back from being encoded; a range that is not within the
  * target has no effect, which a sanitizer sees if it had.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/rdma/gpspm.h"
 #include "fuzz.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void try_request(const uint8_t *data, size_t size)
 {

@@ -5,9 +5,6 @@
  * What is taken makes points that the rules let pass, each once; what is
  * refused has one sentence, that no terminal can be harmed by.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fuzz.h"
 #include "tools/rpma-bench/options/plan.h"
@@ -15,12 +12,6 @@
 
 /* cli.c wants to tell it. */
 const char *argp_program_version = "fuzz";
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_sentence(void)
 {

@@ -5,17 +5,8 @@
  * What decodes comes back from being encoded, byte for byte; bytes that do not,
  * do after their checksum was made right.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "tools/rpmemd/pool_header.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_header(const uint8_t bytes[POOL_HEADER_BYTES])
 {

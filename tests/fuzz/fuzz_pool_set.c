@@ -5,18 +5,9 @@
  * What is taken is within its ranges and can be laid out or refused; what is refused has one
  * sentence, that no terminal can be harmed by.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fuzz.h"
 #include "tools/rpmemd/pool_layout.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check_sentence(void)
 {

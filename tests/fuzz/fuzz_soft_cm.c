@@ -4,19 +4,10 @@
  *
  * What decodes must be within its ranges, and come back from being encoded.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "soft_device/cm/wire.h"
 
 #define KINDS 8 /* from CM_REQ to CM_SIDR_REP */
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void check(const struct cm_message *message)
 {

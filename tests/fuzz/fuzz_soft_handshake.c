@@ -8,8 +8,6 @@
  * comes after that must be in its ranges.
  */
 #include <infiniband/verbs.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fuzz.h"
 #include "soft_device/cm/wire.h"
@@ -37,12 +35,6 @@ struct input {
 void process_warn(const char *format, ...)
 {
 	(void)format;
-}
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
 }
 
 static uint8_t take_byte(struct input *input)

@@ -6,17 +6,9 @@
  * What decodes must be within its ranges, and come back from being encoded.
  */
 #include <infiniband/verbs.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fuzz.h"
 #include "soft_device/transport/wire.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void try_handshake(const uint8_t *body, size_t length)
 {

@@ -5,17 +5,8 @@
  * What is refused has a message. Faults that are taken do what the device relies on, and
  * the word of each is taken alone as well.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fuzz.h"
 #include "soft_device/faults/fault.h"
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* What the hooks make of an operation is within the ranges that the device relies on. */
 static void meet_faults(void)

@@ -13,8 +13,6 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,12 +40,6 @@ static unsigned take(struct input *input)
 		return 0;
 	input->left--;
 	return *input->at++;
-}
-
-static void hold(int condition)
-{
-	if (!condition)
-		abort();
 }
 
 static void remove_tree(int parent, const char *name)
