@@ -14,9 +14,6 @@
  */
 #include "session.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define REGION_BYTES ((size_t)2 << 20)
 #define WRITE_OFFSET 4096
 #define OPCODE_FLUSH 8 /* IBV_WC_FLUSH, which older headers lack */

@@ -10,9 +10,6 @@
  */
 #include "interop.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const int usage = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC |
 			 RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
 			 RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV;

@@ -7,7 +7,6 @@
 #include "interop.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static void say_done(struct interop_side *side)
 {

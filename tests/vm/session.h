@@ -9,6 +9,8 @@
 #define SESSION_H
 
 #include <librpma.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What a server sends when it accepts: how to reach its memory. */
 struct session_offer {

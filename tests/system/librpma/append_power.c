@@ -18,8 +18,6 @@
 #include <librpma.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -6,7 +6,6 @@
 #include "calls.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #define COUNTERS  4
 #define ADDS	  300

@@ -6,7 +6,6 @@
 
 #include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #define REASON	    "the reason, in words"

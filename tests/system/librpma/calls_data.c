@@ -4,8 +4,6 @@
  */
 #include "calls.h"
 
-#include <string.h>
-
 #include "tests/lib/random.h"
 
 #define RECORD_BYTES 64

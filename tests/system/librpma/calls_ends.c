@@ -6,8 +6,6 @@
 #include "calls.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 

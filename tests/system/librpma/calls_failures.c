@@ -6,8 +6,6 @@
 #include "calls.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "tests/lib/random.h"

@@ -2,8 +2,6 @@
 /* calls_queue.c -- one completion queue for several connections. */
 #include "calls.h"
 
-#include <string.h>
-
 #define SQ_SIZE	    8
 #define RQ_SIZE	    4
 #define CONNECTIONS 2

@@ -10,8 +10,6 @@
 #include "calls.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/lib/random.h"
 

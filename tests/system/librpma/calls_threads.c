@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #define THREADS	   8
 #define OPERATIONS 200 /* for each thread */

@@ -13,8 +13,6 @@
 #include <fcntl.h>
 #include <librpma.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

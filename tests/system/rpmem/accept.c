@@ -13,11 +13,8 @@
 
 #include <ftw.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define LIMIT_S	     600 /* a case that takes longer hangs, and fails */
 #define LONG_LIMIT_S 900

@@ -18,7 +18,10 @@
 #include <librpmem.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define ACCEPT_SKIPPED 77
 #define MIB	       ((size_t)1 << 20)

@@ -3,10 +3,7 @@
  * accept_change.c -- attributes change, and pools go.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "accept.h"
 

@@ -3,12 +3,9 @@
  * accept_create.c -- create and open: what they make, and what they refuse.
  */
 #include <linux/capability.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "accept.h"
 

@@ -4,8 +4,6 @@
  */
 #include <dirent.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "accept.h"

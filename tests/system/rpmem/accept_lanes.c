@@ -3,11 +3,8 @@
  * accept_lanes.c -- lanes and clients: how many, by which method.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "accept.h"
 

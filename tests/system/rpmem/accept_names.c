@@ -3,8 +3,6 @@
  * accept_names.c -- pool sets whose names a shell or ssh would act on are taken literally. "MARK"
  * is a file that none of them may make.
  */
-#include <unistd.h>
-
 #include "accept.h"
 
 static void literal_sets(void)

@@ -8,13 +8,10 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/lib/random.h"
 

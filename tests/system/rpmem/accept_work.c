@@ -9,10 +9,7 @@
  * "lost CALL ERRNO: MESSAGE". Exit status 0: no child is left.
  */
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "accept.h"
 
