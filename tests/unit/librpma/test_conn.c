@@ -208,14 +208,6 @@ TEST(disconnect__reports_a_failure, setup_conn, teardown)
 	expect(RPMA_E_PROVIDER, rpma_conn_disconnect(w.conn));
 }
 
-TEST(delete__sets_null, setup_conn, teardown)
-{
-	expect(0, rpma_conn_delete(&w.conn));
-	assert_null(w.conn);
-	assert_int_equal(provider.live.id, 0);
-	expect(0, rpma_conn_delete(&w.conn));
-}
-
 static int delete_conn(void)
 {
 	int ret = rpma_conn_delete(&w.conn);

@@ -114,13 +114,6 @@ TEST(new_and_delete__refuse_null, setup_nothing, teardown)
 	expect(RPMA_E_INVAL, rpma_conn_cfg_delete(NULL));
 }
 
-TEST(delete__sets_null, setup_cfg, teardown)
-{
-	expect(0, rpma_conn_cfg_delete(&w.cfg));
-	assert_null(w.cfg);
-	expect(0, rpma_conn_cfg_delete(&w.cfg));
-}
-
 static int new_cfg(void)
 {
 	struct rpma_conn_cfg *cfg = UNTOUCHED;

@@ -297,14 +297,6 @@ TEST(get_peer_addr__refuses_null, setup_req, teardown)
 
 /* --- rpma_conn_req_delete() ---------------------------------------------- */
 
-TEST(delete__sets_null, setup_req, teardown)
-{
-	expect(0, rpma_conn_req_delete(&w.req));
-	assert_null(w.req);
-	assert_int_equal(provider.live.id, 0);
-	expect(0, rpma_conn_req_delete(&w.req));
-}
-
 TEST(delete__rejects_an_incoming_request, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_delete(&w.req));

@@ -253,15 +253,6 @@ SURVIVES(next_conn_req, .function = "rpma_ep_next_conn_req", .setup = setup_rich
 
 /* --- rpma_ep_shutdown() -------------------------------------------------- */
 
-TEST(shutdown__sets_null, setup_ep, teardown)
-{
-	expect(0, rpma_ep_shutdown(&w.ep));
-	assert_null(w.ep);
-	assert_int_equal(provider.live.id, 0);
-	assert_int_equal(provider.live.event_channel, 0);
-	expect(0, rpma_ep_shutdown(&w.ep));
-}
-
 TEST(shutdown__leaves_connections_alone, setup_accepted, teardown)
 {
 	expect(0, rpma_ep_shutdown(&w.ep));

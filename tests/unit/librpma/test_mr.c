@@ -209,14 +209,6 @@ TEST(advise__refuses_what_32_bits_cannot_say, setup_peer, teardown)
 	expect(0, rpma_mr_advise(w.mr, 0, UINT32_MAX, 0, 0));
 }
 
-TEST(dereg__sets_null, setup_mr, teardown)
-{
-	expect(0, rpma_mr_dereg(&w.mr));
-	assert_null(w.mr);
-	assert_int_equal(provider.live.mr, 0);
-	expect(0, rpma_mr_dereg(&w.mr));
-}
-
 static int reg_mr(void)
 {
 	struct rpma_mr_local *mr = UNTOUCHED;

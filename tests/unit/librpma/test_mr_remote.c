@@ -101,13 +101,6 @@ TEST(null__is_refused, setup_mr, teardown)
 	assert_int_equal(flush_type, 77);
 }
 
-TEST(delete__sets_null, setup_mr, teardown)
-{
-	expect(0, rpma_mr_remote_delete(&w.remote));
-	assert_null(w.remote);
-	expect(0, rpma_mr_remote_delete(&w.remote));
-}
-
 static int decode_region(void)
 {
 	unsigned char desc[DESCRIPTOR_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_null.c -- NULL where an object, or a place for an answer, is needed. */
+/* test_null.c -- NULL where an object, or a place for an answer, is needed; and what is ended. */
 #include "world.h"
 
 /* The place for the answer stays as it was. */
@@ -92,4 +92,35 @@ TEST(endpoints_and_shared_queues__refuse_null, setup_ep, teardown)
 	expect(RPMA_E_INVAL, rpma_ep_next_conn_req(w.ep, NULL, NULL));
 	assert_ptr_equal(req, UNTOUCHED);
 	REFUSES_NULL(rpma_srq_get_rcq, w.srq, struct rpma_cq *);
+}
+
+/* What is gone may be ended again. */
+#define ENDS(function, object)                                                                     \
+	do {                                                                                       \
+		expect(0, function(&(object)));                                                    \
+		assert_null(object);                                                               \
+		expect(0, function(&(object)));                                                    \
+	} while (0)
+
+TEST(ends__set_null, setup_req, teardown)
+{
+	ENDS(rpma_conn_req_delete, w.req);
+	assert_int_equal(provider.live.id, 0);
+	make_req();
+	make_conn();
+	ENDS(rpma_conn_delete, w.conn);
+	make_srq(5);
+	ENDS(rpma_srq_delete, w.srq);
+	ENDS(rpma_srq_cfg_delete, w.srq_cfg);
+	make_ep();
+	ENDS(rpma_ep_shutdown, w.ep);
+	assert_int_equal(provider.live.id + provider.live.event_channel, 0);
+	expect(0, rpma_peer_cfg_new(&w.pcfg));
+	ENDS(rpma_peer_cfg_delete, w.pcfg);
+	ENDS(rpma_conn_cfg_delete, w.cfg);
+	ENDS(rpma_mr_remote_delete, w.remote);
+	ENDS(rpma_mr_dereg, w.mr);
+	expect(0, rpma_peer_delete(&w.peer));
+	assert_null(w.peer);
+	assert_int_equal(provider.live.mr + provider.live.pd, 0);
 }

@@ -38,13 +38,6 @@ static int new_peer(void)
 
 SURVIVES(new, .function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer)
 
-TEST(delete__sets_null, setup_peer, teardown)
-{
-	expect(0, rpma_peer_delete(&w.peer));
-	assert_null(w.peer);
-	assert_int_equal(provider.live.pd, 0);
-}
-
 TEST(delete__takes_a_pointer_to_null, setup_nothing, teardown)
 {
 	expect(0, rpma_peer_delete(&w.peer));

@@ -103,13 +103,6 @@ TEST(null__is_refused, setup_pcfg, teardown)
 	assert_int_equal(size, 77);
 }
 
-TEST(delete__sets_null, setup_pcfg, teardown)
-{
-	expect(0, rpma_peer_cfg_delete(&w.pcfg));
-	assert_null(w.pcfg);
-	expect(0, rpma_peer_cfg_delete(&w.pcfg));
-}
-
 static int new_pcfg(void)
 {
 	struct rpma_peer_cfg *pcfg = UNTOUCHED;

@@ -95,13 +95,6 @@ TEST(recv__reports_a_full_queue, setup_srq, teardown)
 	expect(RPMA_E_PROVIDER, rpma_srq_recv(w.srq, w.mr, 0, 8, NULL));
 }
 
-TEST(delete__sets_null, setup_srq, teardown)
-{
-	expect(0, rpma_srq_delete(&w.srq));
-	assert_null(w.srq);
-	expect(0, rpma_srq_delete(&w.srq));
-}
-
 static int new_srq(void)
 {
 	struct rpma_srq *srq = UNTOUCHED;

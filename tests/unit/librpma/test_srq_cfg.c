@@ -46,13 +46,6 @@ TEST(null__is_refused, setup_srq_cfg, teardown)
 	assert_int_equal(size, 77);
 }
 
-TEST(delete__sets_null, setup_srq_cfg, teardown)
-{
-	expect(0, rpma_srq_cfg_delete(&w.srq_cfg));
-	assert_null(w.srq_cfg);
-	expect(0, rpma_srq_cfg_delete(&w.srq_cfg));
-}
-
 static int new_srq_cfg(void)
 {
 	struct rpma_srq_cfg *cfg = UNTOUCHED;
