@@ -208,8 +208,9 @@ TEST(test_mutated_requests_are_survived, setup, teardown)
 		const size_t length = put_write(bytes, i, target.qp->qp_num);
 
 		for (int changes = 0; changes < 3; changes++) {
-			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-			bytes[(random >> 33) % length] ^= (unsigned char)(random >> 25);
+			const size_t at = test_random(&random) % length;
+
+			bytes[at] ^= (unsigned char)test_random(&random);
 		}
 		if (fd < 0) {
 			fd = fake_peer_connect(target.qp->qp_num);
