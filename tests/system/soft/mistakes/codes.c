@@ -213,26 +213,6 @@ TEST(nothing_at_the_port_of_the_number, setup_impatient, teardown_pair)
 	close(fd);
 }
 
-/* From here on the kernel denies this thread the memory of processes. The last test. */
-PAIR_TEST(memory_that_the_kernel_denies)
-{
-	static struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-	};
-	struct sock_fprog program = {ARRAY_LENGTH(filter), filter};
-
-	SKIP_UNLESS(strcmp(getenv("TRANSPORT"), "tcp") != 0,
-		    "over TCP no process touches the memory of another");
-	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
-	OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	OK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
-	fails_with(work(IBV_WR_RDMA_WRITE, 0, 8, 0), IBV_WC_RETRY_EXC_ERR, 22);
-}
-
 PAIR_TEST(fault_that_was_asked_for)
 {
 	SKIP_UNLESS(getenv("FAULT") != NULL, "needs a fault: test_codes.py");
@@ -350,4 +330,24 @@ TEST(datagrams_after_a_drop, setup_datagrams, teardown_datagrams)
 	ud_send(&receiver, ud_work(&receiver, back, sender.qp->qp_num, 64));
 	ud_arrived(&sender, 3, 1024, &receiver, 64);
 	OK(ibv_destroy_ah(back));
+}
+
+/* From here on the kernel denies this thread the memory of processes. The last test. */
+PAIR_TEST(memory_that_the_kernel_denies)
+{
+	static struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = {ARRAY_LENGTH(filter), filter};
+
+	SKIP_UNLESS(strcmp(getenv("TRANSPORT"), "tcp") != 0,
+		    "over TCP no process touches the memory of another");
+	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
+	OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	OK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	fails_with(work(IBV_WR_RDMA_WRITE, 0, 8, 0), IBV_WC_RETRY_EXC_ERR, 22);
 }
