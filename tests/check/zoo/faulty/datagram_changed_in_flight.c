@@ -8,15 +8,13 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	options.type = IBV_QPT_UD;
 	pair_open(&options);
 	names("%#x", near.qp->qp_num);
 	receive(&far, 0, GRH + 512);
 	fill(near.memory, 512, 1);
-	sge = piece(&near, 0, 512);
-	wr = datagram(&sge, end_ah(&near, &far), far.qp->qp_num);
+	wr = datagram(one_piece(&near, 0, 512), end_ah(&near, &far), far.qp->qp_num);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	fill(near.memory, 512, 2);		 /* HERE */
 	await(near.cq);

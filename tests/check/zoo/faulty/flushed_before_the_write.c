@@ -7,15 +7,14 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	durable_map();
 	MUST(msync(durable_memory, PAGE, MS_SYNC));
 	receive(&far, 0, 64);
-	sge = piece(&near, 0, 64);
 	fill(near.memory, 64, 1);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, durable_addr, durable_mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 64), durable_addr,
+		     durable_mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	await(far.cq);

@@ -9,14 +9,13 @@
 int main(void)
 {
 	struct ibv_send_wr wr[COUNT], *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	names("16");
-	sge = piece(&near, 0, 64);
 	for (int i = 0; i < COUNT; i++) {
-		wr[i] = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
+		wr[i] = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory,
+				there.rkey);
 		wr[i].send_flags = i + 1 < COUNT ? 0 : IBV_SEND_SIGNALED;
 		wr[i].next = i + 1 < COUNT ? &wr[i + 1] : NULL;
 	}

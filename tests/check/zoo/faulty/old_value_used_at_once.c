@@ -7,10 +7,9 @@
 static uint64_t ticket(void)
 {
 	volatile uint64_t *old = (uint64_t *)near.memory;
-	struct ibv_sge sge = piece(&near, 0, 8);
 	struct ibv_send_wr wr, *bad;
 
-	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory, there.rkey);
+	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, one_piece(&near, 0, 8), there.memory, there.rkey);
 	wr.wr.atomic.compare_add = 1;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	return *old;				 /* HERE */

@@ -7,13 +7,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr[4], *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
-	sge = piece(&near, 0, 8);
 	for (int i = 0; i < 4; i++) {
-		wr[i] = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory, there.rkey);
+		wr[i] = request(IBV_WR_ATOMIC_FETCH_AND_ADD, one_piece(&near, 0, 8), there.memory,
+				there.rkey);
 		wr[i].wr.atomic.compare_add = 1;
 		wr[i].next = i < 3 ? &wr[i + 1] : NULL;
 	}

@@ -8,7 +8,6 @@ int main(void)
 {
 	struct rdma_conn_param client = cm_param(), server = cm_param();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	client.rnr_retry_count = 0; /* which is that of the server's sends */
 	server.rnr_retry_count = 7;
@@ -16,8 +15,7 @@ int main(void)
 	names("%#x", far.qp->qp_num);
 	names("rnr_retry");
 	names("rdma_connect");
-	sge = piece(&far, 0, 64);
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
+	wr = request(IBV_WR_SEND, one_piece(&far, 0, 64), 0, 0);
 	MUST(ibv_post_send(far.qp, &wr, &bad)); /* HERE */
 	await(far.cq);
 	return 0;

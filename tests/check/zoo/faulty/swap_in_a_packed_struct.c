@@ -11,8 +11,7 @@ struct slot {
 
 static void take_lock(uint64_t slot)
 {
-	struct ibv_sge sge = piece(&near, 0, 8);
-	struct ibv_send_wr wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, &sge,
+	struct ibv_send_wr wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, 0, 8),
 					slot + offsetof(struct slot, lock), there.rkey);
 	struct ibv_send_wr *bad;
 

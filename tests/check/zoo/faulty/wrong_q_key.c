@@ -8,7 +8,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	options.type = IBV_QPT_UD;
@@ -16,8 +15,7 @@ int main(void)
 	names("0x5678");
 	names("%#x", QKEY);
 	receive(&far, 0, GRH + 64);
-	sge = piece(&near, 0, 64);
-	wr = datagram(&sge, end_ah(&near, &far), far.qp->qp_num);
+	wr = datagram(one_piece(&near, 0, 64), end_ah(&near, &far), far.qp->qp_num);
 	wr.wr.ud.remote_qkey = 0x5678;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);

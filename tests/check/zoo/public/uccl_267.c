@@ -9,8 +9,7 @@
 
 static bool notify(uint32_t length)
 {
-	struct ibv_sge sge = piece(&near, 0, length);
-	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, 0, 0), *bad;
+	struct ibv_send_wr wr = request(IBV_WR_SEND, one_piece(&near, 0, length), 0, 0), *bad;
 	int error;
 
 	wr.send_flags |= IBV_SEND_INLINE;

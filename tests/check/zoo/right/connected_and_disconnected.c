@@ -5,8 +5,7 @@
 
 static void send_one(struct end *from, struct end *to)
 {
-	struct ibv_sge sge = piece(from, 0, 64);
-	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, 0, 0), *bad;
+	struct ibv_send_wr wr = request(IBV_WR_SEND, one_piece(from, 0, 64), 0, 0), *bad;
 
 	receive(to, PAGE, 64);
 	fill(from->memory, 64, 5);

@@ -6,15 +6,13 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	struct ibv_ah *ah;
 
 	options.type = IBV_QPT_UD;
 	pair_open(&options);
 	ah = end_ah(&near, &far);
-	sge = piece(&near, 0, 64);
-	wr = datagram(&sge, ah, far.qp->qp_num);
+	wr = datagram(one_piece(&near, 0, 64), ah, far.qp->qp_num);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	CHECK(!next_within(far.cq, &wc, 100));

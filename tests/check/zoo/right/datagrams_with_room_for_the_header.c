@@ -6,7 +6,6 @@ int main(void)
 {
 	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	struct ibv_ah *ah;
 
@@ -17,8 +16,7 @@ int main(void)
 		receive(&far, 1024 * i, GRH + 512);
 	for (unsigned i = 0; i < 4; i++) {
 		fill(near.memory, 512, i);
-		sge = piece(&near, 0, 512);
-		wr = datagram(&sge, ah, far.qp->qp_num);
+		wr = datagram(one_piece(&near, 0, 512), ah, far.qp->qp_num);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
 		wc = await(far.cq);

@@ -5,18 +5,17 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_mr *mr;
 
 	pair_open(NULL);
-	sge = piece(&near, 0, 64);
 	for (unsigned i = 0; i < 20; i++) {
 		const size_t size = i % 2 == 0 ? 256 : 1 << 20;
 		unsigned char *block = HAVE(malloc(size));
 
 		mr = HAVE(ibv_reg_mr(far.pd, block, size, ACCESS));
 		fill(near.memory, 64, i);
-		wr = request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)block, mr->rkey);
+		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), (uintptr_t)block,
+			     mr->rkey);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
 		CHECK(is_filled(block, 64, i));

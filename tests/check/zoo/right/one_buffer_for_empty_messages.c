@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	pair_open(NULL);
@@ -15,9 +14,9 @@ int main(void)
 		receive(&far, SIZE - 64, 64);
 	memset(far.memory + SIZE - 64, 0x5a, 64);
 	fill(near.memory, 64, 1);
-	sge = piece(&near, 0, 64);
 	for (uint32_t i = 0; i < 8; i++) {
-		wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, there.memory + 64 * i, there.rkey);
+		wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 64),
+			     there.memory + 64 * i, there.rkey);
 		wr.imm_data = htonl(i);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 	}

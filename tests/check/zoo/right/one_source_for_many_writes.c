@@ -5,13 +5,12 @@
 int main(void)
 {
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	fill(near.memory, PAGE, 8);
-	sge = piece(&near, 0, PAGE);
 	for (unsigned i = 0; i < 8; i++) {
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + i * PAGE, there.rkey);
+		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory + i * PAGE,
+			     there.rkey);
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 	}
 	for (unsigned i = 0; i < 8; i++)

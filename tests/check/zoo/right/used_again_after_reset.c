@@ -4,8 +4,7 @@
 
 static void send_one(unsigned seed)
 {
-	struct ibv_sge sge = piece(&near, 0, 64);
-	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge, 0, 0), *bad;
+	struct ibv_send_wr wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0), *bad;
 
 	receive(&far, 0, 64);
 	fill(near.memory, 64, seed);
