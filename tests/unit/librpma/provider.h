@@ -21,8 +21,12 @@
 
 /*
  * The ABI of native operations (verbs.h of rdma-core 45), whatever the headers here: bits of
- * send_ops_flags, and the two functions that follow wr_abort in struct ibv_qp_ex.
+ * device_cap_flags_ex and send_ops_flags, and the two functions that follow wr_abort in struct
+ * ibv_qp_ex.
  */
+#define CAP_FLUSH_GLOBAL	(UINT64_C(1) << 38)
+#define CAP_FLUSH_PERSISTENT	(UINT64_C(1) << 39)
+#define CAP_FLUSH		(CAP_FLUSH_GLOBAL | CAP_FLUSH_PERSISTENT)
 #define CAP_ATOMIC_WRITE	(UINT64_C(1) << 40)
 #define QP_EX_WITH_FLUSH	(UINT64_C(1) << 11)
 #define QP_EX_WITH_ATOMIC_WRITE (UINT64_C(1) << 12)

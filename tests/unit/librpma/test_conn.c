@@ -162,8 +162,7 @@ TEST(get_cq__gives_the_main_cq, setup_conn, teardown)
 
 static int setup_conn_with_rcq(void **unused)
 {
-	setup_mr(unused);
-	make_cfg();
+	setup_cfg(unused);
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
 	make_req();
 	make_conn();

@@ -2,13 +2,6 @@
 /* test_conn_cfg.c -- the connection configuration: defaults, setters, getters. */
 #include "every_call_fails.h"
 
-static int setup_cfg(void **unused)
-{
-	setup_nothing(unused);
-	make_cfg();
-	return 0;
-}
-
 /* The four sizes differ in name and default alone. */
 static const struct size_field {
 	int (*set)(struct rpma_conn_cfg *cfg, uint32_t size);

@@ -174,8 +174,7 @@ TEST(new__names_both_devices_where_they_differ, setup_peer, teardown)
 
 static int setup_rcq_cfg(void **unused)
 {
-	setup_mr(unused);
-	make_cfg();
+	setup_cfg(unused);
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
 	return 0;
 }

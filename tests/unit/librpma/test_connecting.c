@@ -7,13 +7,6 @@
 
 static const struct rpma_conn_private_data hello = {"hello", 5};
 
-static int setup_cfg(void **unused)
-{
-	setup_mr(unused);
-	make_cfg();
-	return 0;
-}
-
 static int setup_two_addresses(void **unused)
 {
 	setup_cfg(unused);
@@ -184,9 +177,7 @@ TEST(connect__refuses_native_work_as_well, NULL, teardown)
 {
 	const char eight[8] = "8 bytes";
 
-	setup_nothing(state);
-	provider.device_attr.device_cap_flags_ex = CAP_ATOMIC_WRITE;
-	provider.qp_is_extended = true;
+	setup_device(CAP_ATOMIC_WRITE);
 	make_peer();
 	make_mr();
 	make_cfg();

@@ -11,8 +11,7 @@ enum { SHORT_MS = 20, NEVER_MS = 60000 };
 
 static int setup_ms(uint32_t timeout_ms, bool passive)
 {
-	setup_mr(NULL);
-	make_cfg();
+	setup_cfg(NULL);
 	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CONNECT_MS, timeout_ms));
 	if (passive) {
 		make_ep();
@@ -41,8 +40,7 @@ static int setup_long(void **unused)
 
 static int setup_short_cfg(void **unused)
 {
-	setup_mr(unused);
-	make_cfg();
+	setup_cfg(unused);
 	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CONNECT_MS, SHORT_MS));
 	return 0;
 }

@@ -12,11 +12,6 @@
 #define CONTEXT UNTOUCHED
 #define ALWAYS	RPMA_F_COMPLETION_ALWAYS
 
-/* device_cap_flags_ex: Linux include/uapi/rdma/ib_user_verbs.h */
-#define CAP_FLUSH_GLOBAL     (UINT64_C(1) << 38)
-#define CAP_FLUSH_PERSISTENT (UINT64_C(1) << 39)
-#define CAP_FLUSH	     (CAP_FLUSH_GLOBAL | CAP_FLUSH_PERSISTENT)
-
 /* ACCESS_FLUSH_*, IBV_FLUSH_*: verbs.h of rdma-core 45 */
 #define ACCESS_FLUSH_GLOBAL	(1u << 8)
 #define ACCESS_FLUSH_PERSISTENT (1u << 9)
@@ -52,13 +47,6 @@ _Static_assert(offsetof(struct ibv_qp_ex, wr_atomic_write) ==
 		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                 \
 		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD))
 
-static void setup_device(uint64_t caps)
-{
-	setup_nothing(NULL);
-	provider.device_attr.device_cap_flags_ex = caps;
-	provider.qp_is_extended = true;
-}
-
 TEST(qp__has_the_operations_of_the_device, setup_nothing, teardown)
 {
 	static const struct {
@@ -73,7 +61,6 @@ TEST(qp__has_the_operations_of_the_device, setup_nothing, teardown)
 		{CAP_FLUSH_PERSISTENT, 0},
 	};
 
-	OURS_ONLY("it has no native operations");
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		bool asked;
 
@@ -110,7 +97,6 @@ static const char eight[8] = "8 bytes";
 
 TEST(qp__does_without_if_the_provider_refuses, setup_native_device, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	provider.qp_ops_unknown = QP_EX_WITH_FLUSH | QP_EX_WITH_ATOMIC_WRITE;
 	make_peer();
 	make_mr();
@@ -127,7 +113,6 @@ TEST(qp__does_without_if_the_provider_refuses, setup_native_device, teardown)
 /* The provider of rdma-core 44 over a kernel that has both. */
 TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	provider.qp_ops_unknown = QP_EX_WITH_FLUSH;
 	make_peer();
 	make_mr();
@@ -144,7 +129,6 @@ TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device, 
 
 TEST(atomic_write__uses_the_verb, setup_native_conn, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, ALWAYS, CONTEXT));
 	assert_int_equal(provider.send.posted, 0);
 	assert_int_equal(calls_count("ibv_wr_atomic_write"), 1);
@@ -159,14 +143,12 @@ TEST(atomic_write__uses_the_verb, setup_native_conn, teardown)
 
 TEST(atomic_write__completes_as_the_flags_say, setup_native_conn, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, RPMA_F_COMPLETION_ON_ERROR, NULL));
 	assert_int_equal(provider.native.wr_flags, IBV_SEND_FENCE);
 }
 
 TEST(atomic_write__reports_a_full_queue, setup_native_conn, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	calls_fail_on("ibv_wr_complete", ENOMEM);
 	expect(RPMA_E_PROVIDER, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
 }
@@ -200,7 +182,6 @@ TEST(reg__lets_both_kinds_of_peers_flush, setup_native_device, teardown)
 #undef P
 	};
 
-	OURS_ONLY("it has no native operations");
 	make_peer();
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		unsigned char desc[22];
@@ -218,7 +199,6 @@ TEST(reg__does_without_if_the_device_refuses, setup_native_device, teardown)
 {
 	unsigned char desc[22];
 
-	OURS_ONLY("it has no native operations");
 	make_peer();
 	calls_fail_on("ibv_reg_mr", EINVAL);
 	expect(0, rpma_mr_reg(w.peer, region, 64, ALL_USAGES, &w.mr));
@@ -233,7 +213,6 @@ TEST(reg__fails_for_what_has_nothing_to_do_with_flushing, setup_native_device, t
 {
 	static const int errnos[] = {ENOMEM, EPERM, EFAULT};
 
-	OURS_ONLY("it has no native operations");
 	make_peer();
 	for (size_t i = 0; i < ARRAY_LENGTH(errnos); i++) {
 		calls_fail_on("ibv_reg_mr", errnos[i]);
@@ -270,7 +249,6 @@ TEST(descriptor_of_1_0__says_how_to_flush, setup_native_device, teardown)
 	int (*get)(const struct rpma_mr_local *, void *);
 	void *symbol = dlvsym(RTLD_DEFAULT, "rpma_mr_get_descriptor", "LIBRPMA_1.0");
 
-	OURS_ONLY("it has no native operations");
 	assert_non_null(symbol);
 	memcpy(&get, &symbol, sizeof(get));
 	make_peer();
@@ -299,7 +277,6 @@ TEST(flush__uses_the_verb, setup_native_conn, teardown)
 		{RPMA_FLUSH_TYPE_PERSISTENT, FLUSH_PERSISTENT},
 	};
 
-	OURS_ONLY("it has no native operations");
 	expect(0, rpma_peer_cfg_new(&w.pcfg));
 	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
@@ -339,7 +316,6 @@ TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn, teard
 #undef R
 	};
 
-	OURS_ONLY("it has no native operations");
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		unsigned by_read = provider.send.posted;
 		unsigned native = provider.native.completed;
@@ -377,7 +353,6 @@ TEST(flush__warns_once_of_a_region_that_may_be_of_1_3, setup_native_conn, teardo
 		{21, RPMA_FLUSH_TYPE_PERSISTENT, 1},
 	};
 
-	OURS_ONLY("it has no native operations");
 	expect(0, rpma_peer_cfg_new(&w.pcfg));
 	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
@@ -396,7 +371,6 @@ TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn, tear
 {
 	unsigned char desc[22];
 
-	OURS_ONLY("it has no native operations");
 	write_descriptor(desc, 0, UINT64_MAX, 1, ALL_USAGES);
 	desc[21] = 1;
 	expect(0, rpma_mr_remote_delete(&w.remote));
@@ -412,7 +386,6 @@ TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn, tear
 
 TEST(flush__reports_a_full_queue, setup_native_conn, teardown)
 {
-	OURS_ONLY("it has no native operations");
 	calls_fail_on("ibv_wr_complete", ENOMEM);
 	expect(RPMA_E_PROVIDER,
 	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));

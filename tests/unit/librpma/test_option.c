@@ -25,13 +25,6 @@ static const struct {
 	{RPMA_CONN_OPT_CONNECT_MS, INT32_MAX, 0, false},
 };
 
-static int setup_cfg(void **unused)
-{
-	setup_mr(unused);
-	make_cfg();
-	return 0;
-}
-
 static uint32_t option_of_conn(enum rpma_conn_option option)
 {
 	uint32_t value = 77;
@@ -319,14 +312,9 @@ TEST(native_only__needs_a_device_that_can, setup_cfg, teardown)
 	expect_logged(RPMA_LOG_LEVEL_ERROR, "lacks native flush");
 }
 
-/* device_cap_flags_ex: Linux include/uapi/rdma/ib_user_verbs.h */
-#define CAP_FLUSH (UINT64_C(1) << 38 | UINT64_C(1) << 39)
-
 static int setup_native(void **unused)
 {
-	setup_nothing(unused);
-	provider.device_attr.device_cap_flags_ex = CAP_FLUSH;
-	provider.qp_is_extended = true;
+	setup_device(CAP_FLUSH);
 	make_peer();
 	make_mr();
 	make_cfg();
@@ -397,18 +385,11 @@ TEST(flush_method__refuses_null, setup_conn, teardown)
 
 #if RPMA_NATIVE
 /* A flush that is native in any case persists by itself, whatever the platform does with writes. */
-TEST(native_flushes__need_no_declaration, setup_nothing, teardown)
+TEST(native_flushes__need_no_declaration, setup_native, teardown)
 {
 	unsigned char desc[22] = {0};
 
-	setup_nothing(NULL);
-	provider.device_attr.device_cap_flags_ex = UINT64_C(7) << 38; /* flushes, atomic write */
-	provider.qp_is_extended = true;
-	make_peer();
-	make_cfg();
-	set(RPMA_CONN_OPT_FLUSH_METHOD, RPMA_FLUSH_METHOD_NATIVE);
-	make_req();
-	make_conn();
+	connect_to_flush(RPMA_FLUSH_METHOD_NATIVE);
 	for (unsigned char native = 0; native < 2; native++) {
 		const int ret = native ? 0 : RPMA_E_NOSUPP;
 

@@ -142,8 +142,7 @@ static void run(uint64_t dies_at)
 {
 	pthread_t thread;
 
-	setup_mr(NULL);
-	make_cfg();
+	setup_cfg(NULL);
 	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_SQ_SIZE, SQ_SIZE));
 	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_SIGNAL_EVERY, EVERY));
 	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_BATCH_SIZE, BATCH));

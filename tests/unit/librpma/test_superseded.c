@@ -178,9 +178,7 @@ TEST(flush__that_frees_places_stays, setup_nothing, teardown)
 /* A device with a native atomic write, and memory that lacks native flush. */
 static void connect_with_native_end(void)
 {
-	setup_nothing(NULL);
-	provider.device_attr.device_cap_flags_ex = UINT64_C(1) << 40;
-	provider.qp_is_extended = true;
+	setup_device(CAP_ATOMIC_WRITE);
 	connect_now(16, 0, 8);
 	allow_persistence();
 }

@@ -108,6 +108,13 @@ int setup_nothing(void **unused)
 	return 0;
 }
 
+void setup_device(uint64_t caps)
+{
+	setup_nothing(NULL);
+	provider.device_attr.device_cap_flags_ex = caps;
+	provider.qp_is_extended = true;
+}
+
 int setup_peer(void **unused)
 {
 	setup_nothing(unused);
@@ -122,10 +129,16 @@ int setup_mr(void **unused)
 	return 0;
 }
 
-int setup_req(void **unused)
+int setup_cfg(void **unused)
 {
 	setup_mr(unused);
 	make_cfg();
+	return 0;
+}
+
+int setup_req(void **unused)
+{
+	setup_cfg(unused);
 	make_req();
 	return 0;
 }
@@ -139,8 +152,7 @@ int setup_conn(void **unused)
 
 int setup_shared_cfg(void **unused)
 {
-	setup_mr(unused);
-	make_cfg();
+	setup_cfg(unused);
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
 	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
 	return 0;
@@ -162,8 +174,7 @@ int setup_shared_conn(void **unused)
 
 int setup_ep(void **unused)
 {
-	setup_mr(unused);
-	make_cfg();
+	setup_cfg(unused);
 	make_ep();
 	return 0;
 }

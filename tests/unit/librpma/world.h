@@ -40,8 +40,10 @@ extern unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
 void expect_logged(enum rpma_log_level level, const char *words);
 
 int setup_nothing(void **unused);
+void setup_device(uint64_t caps);     /* nothing but a device that is native in this */
 int setup_peer(void **unused);	      /* + peer */
 int setup_mr(void **unused);	      /* + peer, mr, remote */
+int setup_cfg(void **unused);	      /* + peer, mr, remote, cfg */
 int setup_req(void **unused);	      /* + active request with cfg (default values) */
 int setup_conn(void **unused);	      /* + active connection */
 int setup_shared_cfg(void **unused);  /* + peer, mr, cfg: a receive CQ, one channel for both */
