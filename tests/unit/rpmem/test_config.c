@@ -13,20 +13,29 @@
 
 const char *argp_program_version = "test";
 
-static const struct options no_options = {.log_level = LOG_LEVELS};
+static struct options options = {.log_level = LOG_LEVELS}; /* none */
+static struct config config;				   /* of the last parse() or load() */
 
-static int parse(struct config *config, const char *text)
+static int teardown(void **state)
 {
-	assert_int_equal(config_defaults(config, HOME), 0);
-	failure_get()->text[0] = '\0';
-	return config_parse(config, "my.conf", text, strlen(text), HOME);
+	options = (struct options){.log_level = LOG_LEVELS};
+	config_free(&config);
+	return scratch_teardown(state);
 }
 
-TEST(defaults_are_those_of_the_manual)
-{
-	struct config config;
+#define CONFIG_TEST(name) TEST(name, scratch_setup, teardown)
 
-	assert_int_equal(parse(&config, ""), 0);
+static int parse(const char *text)
+{
+	config_free(&config);
+	assert_int_equal(config_defaults(&config, HOME), 0);
+	failure_get()->text[0] = '\0';
+	return config_parse(&config, "my.conf", text, strlen(text), HOME);
+}
+
+CONFIG_TEST(defaults_are_those_of_the_manual)
+{
+	assert_int_equal(parse(""), 0);
 	assert_string_equal(config.log_file, "/var/log/rpmemd.log");
 	assert_string_equal(config.poolset_dir, HOME);
 	assert_null(config.rdma_addr);
@@ -35,21 +44,18 @@ TEST(defaults_are_those_of_the_manual)
 	assert_true(config.use_syslog);
 	assert_int_equal(config.log_level, LEVEL_ERR);
 	config_free(&config);
-	config_free(&config);
 }
 
-TEST(each_key_is_taken)
+CONFIG_TEST(each_key_is_taken)
 {
-	struct config config;
-
-	assert_int_equal(parse(&config, "# all of them\n"
-					"log-file = /tmp/my log\n"
-					"poolset-dir=/mnt/a=b # comment\n"
-					"\n"
-					"  persist-apm\t =  yes \r\n"
-					"persist-general = no\n"
-					"rdma-addr = 192.0.2.9\n"
-					"log-level = debug"),
+	assert_int_equal(parse("# all of them\n"
+			       "log-file = /tmp/my log\n"
+			       "poolset-dir=/mnt/a=b # comment\n"
+			       "\n"
+			       "  persist-apm\t =  yes \r\n"
+			       "persist-general = no\n"
+			       "rdma-addr = 192.0.2.9\n"
+			       "log-level = debug"),
 			 0);
 	assert_string_equal(config.rdma_addr, "192.0.2.9");
 	assert_string_equal(config.log_file, "/tmp/my log");
@@ -58,25 +64,21 @@ TEST(each_key_is_taken)
 	assert_false(config.persist_general);
 	assert_false(config.use_syslog);
 	assert_int_equal(config.log_level, LEVEL_DEBUG);
-	config_free(&config);
 }
 
-TEST(levels_have_five_names)
+CONFIG_TEST(levels_have_five_names)
 {
 	static const char *const names[] = {"err", "warn", "notice", "info", "debug"};
 	char text[32];
 
 	for (size_t i = 0; i < 5; i++) {
-		struct config config;
-
 		snprintf(text, sizeof(text), "log-level = %s", names[i]);
-		assert_int_equal(parse(&config, text), 0);
+		assert_int_equal(parse(text), 0);
 		assert_int_equal(config.log_level, i);
-		config_free(&config);
 	}
 }
 
-TEST(the_last_of_log_file_and_syslog_counts)
+CONFIG_TEST(the_last_of_log_file_and_syslog_counts)
 {
 	static const struct {
 		const char *text;
@@ -89,15 +91,12 @@ TEST(the_last_of_log_file_and_syslog_counts)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct config config;
-
-		assert_int_equal(parse(&config, cases[i].text), 0);
+		assert_int_equal(parse(cases[i].text), 0);
 		assert_int_equal(config.use_syslog, cases[i].use_syslog);
-		config_free(&config);
 	}
 }
 
-TEST(the_first_home_is_replaced)
+CONFIG_TEST(the_first_home_is_replaced)
 {
 	static const struct {
 		const char *value, *path; /* NULL: refused */
@@ -121,20 +120,18 @@ TEST(the_first_home_is_replaced)
 	char text[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct config config;
 		int ret;
 
 		snprintf(text, sizeof(text), "poolset-dir = %s", cases[i].value);
-		ret = parse(&config, text);
+		ret = parse(text);
 		if (ret != (cases[i].path != NULL ? 0 : -EINVAL))
 			fail_msg("%s: %d", cases[i].value, ret);
 		if (ret == 0)
 			assert_string_equal(config.poolset_dir, cases[i].path);
-		config_free(&config);
 	}
 }
 
-TEST(wrong_lines_are_told)
+CONFIG_TEST(wrong_lines_are_told)
 {
 	static const char *const cases[][2] = {
 		{"persist-apm", "my.conf:1: expected \"key = value\""},
@@ -160,81 +157,65 @@ TEST(wrong_lines_are_told)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct config config;
-
-		assert_int_equal(parse(&config, cases[i][0]), -EINVAL);
+		assert_int_equal(parse(cases[i][0]), -EINVAL);
 		if (strstr(failure_get()->text, cases[i][1]) == NULL)
 			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
 				 cases[i][1]);
-		config_free(&config);
 	}
 }
 
-TEST(a_nul_is_told)
+CONFIG_TEST(a_nul_is_told)
 {
-	struct config config;
-
 	assert_int_equal(config_defaults(&config, HOME), 0);
 	assert_int_equal(config_parse(&config, "my.conf", "#\nlog-file = /a\0b", 17, HOME),
 			 -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "my.conf:2:"));
-	config_free(&config);
 }
 
-TEST(a_line_may_have_any_length)
+CONFIG_TEST(a_line_may_have_any_length)
 {
 	const char start[] = "log-file = /a";
 	char *text = calloc(1, 100000);
-	struct config config;
 
 	assert_non_null(text);
 	memset(text, ' ', 99999);
 	memcpy(text, start, sizeof(start) - 1);
 	text[60000] = '#';
-	assert_int_equal(parse(&config, text), 0);
+	assert_int_equal(parse(text), 0);
 	assert_string_equal(config.log_file, "/a");
-	config_free(&config);
 	free(text);
 }
 
 /* --- files and options ------------------------------------------------------------------ */
 
-static int load(struct config *config, const struct options *options)
+static int load(void)
 {
 	char path[PATH_MAX];
 
-	failure_get()->text[0] = '\0';
-	return config_load(config, options, scratch_path("etc/rpmemd.conf", path), scratch);
-}
-
-SCRATCH_TEST(no_file_is_needed)
-{
-	struct config config;
-
-	assert_int_equal(load(&config, &no_options), 0);
-	assert_string_equal(config.poolset_dir, scratch);
 	config_free(&config);
+	failure_get()->text[0] = '\0';
+	return config_load(&config, &options, scratch_path("etc/rpmemd.conf", path), scratch);
 }
 
-SCRATCH_TEST(the_users_file_overrules_the_systems)
+CONFIG_TEST(no_file_is_needed)
 {
-	struct config config;
+	assert_int_equal(load(), 0);
+	assert_string_equal(config.poolset_dir, scratch);
+}
 
+CONFIG_TEST(the_users_file_overrules_the_systems)
+{
 	scratch_write("etc/rpmemd.conf", "log-level = info\npersist-apm = yes\n");
 	scratch_write(".rpmemd.conf", "log-level = warn\npoolset-dir = $HOME/sets\n");
-	assert_int_equal(load(&config, &no_options), 0);
+	assert_int_equal(load(), 0);
 	assert_int_equal(config.log_level, LEVEL_WARN);
 	assert_true(config.persist_apm);
 	assert_true(strncmp(config.poolset_dir, scratch, strlen(scratch)) == 0);
 	assert_string_equal(config.poolset_dir + strlen(scratch), "/sets");
-	config_free(&config);
 }
 
-SCRATCH_TEST(options_overrule_files)
+CONFIG_TEST(options_overrule_files)
 {
-	struct options options = no_options;
-	struct config config;
-
 	scratch_write(".rpmemd.conf", "log-level = warn\nlog-file = /a\npersist-apm = no\n"
 				      "persist-general = no\npoolset-dir = /a\n");
 	options.log_level = LEVEL_DEBUG;
@@ -242,83 +223,67 @@ SCRATCH_TEST(options_overrule_files)
 	options.persist_apm = true;
 	options.persist_general = true;
 	options.poolset_dir = "/b";
-	assert_int_equal(load(&config, &options), 0);
+	assert_int_equal(load(), 0);
 	assert_int_equal(config.log_level, LEVEL_DEBUG);
 	assert_true(config.use_syslog && config.persist_apm && config.persist_general);
 	assert_string_equal(config.poolset_dir, "/b");
-	config_free(&config);
 }
 
-SCRATCH_TEST(a_log_file_given_turns_syslog_off)
+CONFIG_TEST(a_log_file_given_turns_syslog_off)
 {
-	struct options options = no_options;
-	struct config config;
-
 	options.log.to_file = true;
 	options.log.file = "/b";
-	assert_int_equal(load(&config, &options), 0);
+	assert_int_equal(load(), 0);
 	assert_false(config.use_syslog);
 	assert_string_equal(config.log_file, "/b");
-	config_free(&config);
 }
 
-SCRATCH_TEST(an_option_that_is_wrong_is_named)
+CONFIG_TEST(an_option_that_is_wrong_is_named)
 {
-	struct options options = no_options;
-	struct config config;
-
 	options.poolset_dir = "sets";
-	assert_int_equal(load(&config, &options), -EINVAL);
+	assert_int_equal(load(), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "--poolset-dir: expected an absolute path"));
 }
 
 /* --config: no other file is read, and this one must be there. */
-SCRATCH_TEST(a_file_that_was_named_is_the_only_one)
+CONFIG_TEST(a_file_that_was_named_is_the_only_one)
 {
-	struct options options = no_options;
-	struct config config;
 	char path[PATH_MAX];
 
 	scratch_write("etc/rpmemd.conf", "persist-apm = yes\n");
 	scratch_write(".rpmemd.conf", "wrong\n");
 	scratch_write("mine", "log-level = info\n");
 	options.config = scratch_path("mine", path);
-	assert_int_equal(load(&config, &options), 0);
+	assert_int_equal(load(), 0);
 	assert_false(config.persist_apm);
 	assert_int_equal(config.log_level, LEVEL_INFO);
-	config_free(&config);
 	options.config = "/none/mine";
-	assert_int_equal(load(&config, &options), -ENOENT);
+	assert_int_equal(load(), -ENOENT);
 	assert_non_null(strstr(failure_get()->text, "/none/mine"));
 	options.config = scratch;
-	assert_int_equal(load(&config, &options), -EINVAL);
+	assert_int_equal(load(), -EINVAL);
 }
 
-SCRATCH_TEST(errors_name_file_and_line)
+CONFIG_TEST(errors_name_file_and_line)
 {
-	struct config config;
 	char wanted[128];
 
 	scratch_write(".rpmemd.conf", "#\nwrong\n");
 	snprintf(wanted, sizeof(wanted), "%s/.rpmemd.conf:2:", scratch);
-	assert_int_equal(load(&config, &no_options), -EINVAL);
+	assert_int_equal(load(), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, wanted));
 }
 
-TEST(without_a_home_a_directory_is_needed)
+CONFIG_TEST(without_a_home_a_directory_is_needed)
 {
-	struct options options = no_options;
-	struct config config;
-
 	assert_int_equal(config_load(&config, &options, "/none", NULL), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "poolset-dir"));
 	options.poolset_dir = "/sets";
 	assert_int_equal(config_load(&config, &options, "/none", NULL), 0);
 	assert_string_equal(config.poolset_dir, "/sets");
-	config_free(&config);
 }
 
-TEST(home_is_the_variable_or_that_of_passwd)
+CONFIG_TEST(home_is_the_variable_or_that_of_passwd)
 {
 	const struct passwd *user = getpwuid(geteuid());
 
