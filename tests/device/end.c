@@ -211,6 +211,8 @@ void end_close(struct end *end)
 {
 	if (end->qp != NULL)
 		OK(ibv_destroy_qp(end->qp));
+	if (end->srq != NULL)
+		OK(ibv_destroy_srq(end->srq));
 	if (end->mr != NULL)
 		OK(ibv_dereg_mr(end->mr));
 	if (end->memory != NULL)

@@ -27,6 +27,23 @@ static int setup_mw(void **unused)
 	return 0;
 }
 
+static struct ibv_mw *mw; /* of the near end, if there is one */
+
+static void end_mw(void)
+{
+	OK(ibv_dealloc_mw(mw));
+	mw = NULL;
+}
+
+static int teardown_mw(void **state)
+{
+	if (mw != NULL)
+		end_mw();
+	return teardown_pair(state);
+}
+
+#define MW_TEST(name) TEST(name, setup_mw, teardown_mw)
+
 /* A write of so much with this key, to an address as the key's region has it. */
 static void write_to(uint32_t rkey, uint64_t addr, uint32_t length, enum ibv_wc_status status)
 {
@@ -68,7 +85,7 @@ TEST(device__tells_of_windows)
 	OK(ibv_close_device(context));
 }
 
-TEST(type_1__gives_access, setup_mw, teardown_pair)
+MW_TEST(type_1__gives_access)
 {
 	struct ibv_send_wr *wr;
 
@@ -80,19 +97,19 @@ TEST(type_1__gives_access, setup_mw, teardown_pair)
 	assert_memory_equal(w.near.memory, w.far_memory + OFFSET, BYTES);
 }
 
-TEST(window__has_its_own_rights, setup_mw, teardown_pair)
+MW_TEST(window__has_its_own_rights)
 {
 	cannot_write(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, IBV_ACCESS_REMOTE_READ));
 }
 
-TEST(window__ends_where_it_was_bound, setup_mw, teardown_pair)
+MW_TEST(window__ends_where_it_was_bound)
 {
 	NOT_ON_RXE("it checks the bounds of the region alone");
 	write_to(far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) + 1, BYTES,
 		 IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST(window__begins_where_it_was_bound, setup_mw, teardown_pair)
+MW_TEST(window__begins_where_it_was_bound)
 {
 	NOT_ON_RXE("it checks the bounds of the region alone");
 	write_to(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), far_at(OFFSET) - 1, 8,
@@ -100,7 +117,7 @@ TEST(window__begins_where_it_was_bound, setup_mw, teardown_pair)
 }
 
 /* The bind of a window of type 1 that is bound takes the old key out of force. */
-TEST(type_1__bound_anew_has_another_key, setup_mw, teardown_pair)
+MW_TEST(type_1__bound_anew_has_another_key)
 {
 	uint32_t first = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
 	uint32_t second = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
@@ -111,7 +128,7 @@ TEST(type_1__bound_anew_has_another_key, setup_mw, teardown_pair)
 }
 
 /* "until invalidated by: ibv_bind_mw verb with zero length for type 1": ibv_alloc_mw(3) */
-TEST(type_1__bound_to_nothing_gives_no_access, setup_mw, teardown_pair)
+MW_TEST(type_1__bound_to_nothing_gives_no_access)
 {
 	uint32_t bound = far_bind_mw(IBV_MW_TYPE_1, OFFSET, BYTES, READ_WRITE);
 
@@ -120,12 +137,12 @@ TEST(type_1__bound_to_nothing_gives_no_access, setup_mw, teardown_pair)
 	cannot_write(bound);
 }
 
-TEST(type_2__gives_access, setup_mw, teardown_pair)
+MW_TEST(type_2__gives_access)
 {
 	can_write(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE));
 }
 
-TEST(type_2__is_bound_again_after_it_was_invalidated, setup_mw, teardown_pair)
+MW_TEST(type_2__is_bound_again_after_it_was_invalidated)
 {
 	uint32_t first = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), second;
 
@@ -136,7 +153,7 @@ TEST(type_2__is_bound_again_after_it_was_invalidated, setup_mw, teardown_pair)
 	cannot_write(first);
 }
 
-TEST(type_2__invalidated_by_its_owner_gives_no_access, setup_mw, teardown_pair)
+MW_TEST(type_2__invalidated_by_its_owner_gives_no_access)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 
@@ -153,7 +170,7 @@ static void send_with_inv(uint32_t rkey)
 	post(wr);
 }
 
-TEST(type_2__invalidated_by_its_peer_gives_no_access, setup_mw, teardown_pair)
+MW_TEST(type_2__invalidated_by_its_peer_gives_no_access)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 	struct ibv_wc wc;
@@ -172,7 +189,7 @@ TEST(type_2__invalidated_by_its_peer_gives_no_access, setup_mw, teardown_pair)
 	cannot_write(rkey);
 }
 
-TEST(send_with_inv__of_what_is_not_bound_fails, setup_mw, teardown_pair)
+MW_TEST(send_with_inv__of_what_is_not_bound_fails)
 {
 	NOT_ON_RXE("it does not answer, and its sender tries until its retries are used up");
 	far_recv(7, 0, 200);
@@ -183,7 +200,7 @@ TEST(send_with_inv__of_what_is_not_bound_fails, setup_mw, teardown_pair)
 	end_expect_error(&w.near);
 }
 
-TEST(dealloc__takes_the_access_away, setup_mw, teardown_pair)
+MW_TEST(dealloc__takes_the_access_away)
 {
 	uint32_t rkey = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE);
 
@@ -194,16 +211,13 @@ TEST(dealloc__takes_the_access_away, setup_mw, teardown_pair)
 
 /* --- windows of the near end: its own memory, and requests that fail --- */
 
-static struct ibv_mw *mw;
-
-static struct ibv_mw *alloc_mw(enum ibv_mw_type type)
+static void alloc_mw(enum ibv_mw_type type)
 {
 	mw = ibv_alloc_mw(w.near.pd, type);
 	assert_non_null(mw);
 	assert_ptr_equal(mw->pd, w.near.pd);
 	assert_ptr_equal(mw->context, w.near.context);
 	assert_int_equal(mw->type, type);
-	return mw;
 }
 
 static struct ibv_mw_bind_info info_of(struct ibv_mr *mr, size_t offset, size_t length,
@@ -250,66 +264,61 @@ static uint32_t bind_near(struct ibv_mw_bind_info info, enum ibv_wc_status statu
 	return mw->rkey;
 }
 
-static void bind_fails(struct ibv_mw_bind_info info)
+/* A new window of type 2 cannot be bound so. The region ends with it, unless it is the pair's. */
+static void bind_fails(struct ibv_mr *mr, size_t offset, size_t length, unsigned access)
 {
-	bind_near(info, IBV_WC_MW_BIND_ERR);
-	OK(ibv_dealloc_mw(mw));
+	assert_non_null(mr);
+	mw = ibv_alloc_mw(mr->pd, IBV_MW_TYPE_2);
+	assert_non_null(mw);
+	bind_near(info_of(mr, offset, length, access), IBV_WC_MW_BIND_ERR);
+	end_mw();
+	if (mr != w.near.mr)
+		OK(ibv_dereg_mr(mr));
 }
 
 /* o10-37.2.30: a window of type 2 is bound in the free state alone. */
-TEST(bind__of_a_bound_window_of_type_2_fails, setup_mw, teardown_pair)
+MW_TEST(bind__of_a_bound_window_of_type_2_fails)
 {
 	alloc_mw(IBV_MW_TYPE_2);
 	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
-	bind_fails(info_of(w.near.mr, 0, BYTES, READ_WRITE));
+	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_MW_BIND_ERR);
 }
 
 /* o10-37.2.40 */
-TEST(bind__of_type_2_to_nothing_fails, setup_mw, teardown_pair)
+MW_TEST(bind__of_type_2_to_nothing_fails)
 {
-	alloc_mw(IBV_MW_TYPE_2);
-	bind_fails(info_of(w.near.mr, 0, 0, READ_WRITE));
+	bind_fails(w.near.mr, 0, 0, READ_WRITE);
 }
 
 /* C10-75 */
-TEST(bind__beyond_the_region_fails, setup_mw, teardown_pair)
+MW_TEST(bind__beyond_the_region_fails)
 {
-	alloc_mw(IBV_MW_TYPE_2);
-	bind_fails(info_of(w.near.mr, 1, END_MEMORY, READ_WRITE));
+	bind_fails(w.near.mr, 1, END_MEMORY, READ_WRITE);
 }
 
 /* C10-73 */
-TEST(bind__to_a_region_without_the_right_fails, setup_mw, teardown_pair)
+MW_TEST(bind__to_a_region_without_the_right_fails)
 {
-	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS);
-
-	alloc_mw(IBV_MW_TYPE_2);
-	bind_fails(info_of(mr, 0, BYTES, IBV_ACCESS_REMOTE_READ));
-	OK(ibv_dereg_mr(mr));
+	bind_fails(ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS), 0, BYTES,
+		   IBV_ACCESS_REMOTE_READ);
 }
 
 /* C10-74 */
-TEST(bind__for_writes_to_a_region_that_is_read_only_fails, setup_mw, teardown_pair)
+MW_TEST(bind__for_writes_to_a_region_that_is_read_only_fails)
 {
 	struct ibv_mr *mr = ibv_reg_mr(w.near.pd, w.near.memory, BYTES,
 				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
 
-	alloc_mw(IBV_MW_TYPE_2);
-	bind_fails(info_of(mr, 0, BYTES, IBV_ACCESS_REMOTE_WRITE));
-	OK(ibv_dereg_mr(mr));
+	bind_fails(mr, 0, BYTES, IBV_ACCESS_REMOTE_WRITE);
 }
 
 /* C10-72 */
-TEST(bind__of_another_domain_fails, setup_mw, teardown_pair)
+MW_TEST(bind__of_another_domain_fails)
 {
 	struct ibv_pd *other = ibv_alloc_pd(w.near.context);
-	struct ibv_mr *mr =
-		ibv_reg_mr(other, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND);
 
-	mw = ibv_alloc_mw(other, IBV_MW_TYPE_2);
-	assert_non_null(mw);
-	bind_fails(info_of(mr, 0, BYTES, READ_WRITE));
-	OK(ibv_dereg_mr(mr));
+	bind_fails(ibv_reg_mr(other, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND), 0,
+		   BYTES, READ_WRITE);
 	OK(ibv_dealloc_pd(other));
 }
 
@@ -327,14 +336,13 @@ static void local_inv(uint32_t rkey, enum ibv_wc_status status)
 }
 
 /* o10-37.2.26: windows of type 1 are not invalidated. */
-TEST(invalidate__of_type_1_fails, setup_mw, teardown_pair)
+MW_TEST(invalidate__of_type_1_fails)
 {
 	alloc_mw(IBV_MW_TYPE_1);
 	local_inv(mw->rkey, IBV_WC_LOC_QP_OP_ERR);
-	OK(ibv_dealloc_mw(mw));
 }
 
-TEST(invalidate__of_an_old_key_fails, setup_mw, teardown_pair)
+MW_TEST(invalidate__of_an_old_key_fails)
 {
 	uint32_t first;
 
@@ -343,7 +351,6 @@ TEST(invalidate__of_an_old_key_fails, setup_mw, teardown_pair)
 	local_inv(first, IBV_WC_SUCCESS);
 	bind_near(info_of(w.near.mr, 0, BYTES, READ_WRITE), IBV_WC_SUCCESS);
 	local_inv(first, IBV_WC_LOC_QP_OP_ERR);
-	OK(ibv_dealloc_mw(mw));
 }
 
 /* Two more queue pairs of the near end, connected: `w.near.qp`, which a test posts to, and ... */
@@ -386,20 +393,19 @@ static void write_by_second_qp(enum ibv_mw_type type, enum ibv_wc_status status)
 	first = more_qps();
 	write_to(rkey, (uintptr_t)w.near.memory + OFFSET, 8, status);
 	end_more_qps(first);
-	OK(ibv_dealloc_mw(mw));
 }
 
-TEST(type_1__is_for_all_queue_pairs, setup_mw, teardown_pair)
+MW_TEST(type_1__is_for_all_queue_pairs)
 {
 	write_by_second_qp(IBV_MW_TYPE_1, IBV_WC_SUCCESS);
 }
 
-TEST(type_2__is_for_its_queue_pair, setup_mw, teardown_pair)
+MW_TEST(type_2__is_for_its_queue_pair)
 {
 	write_by_second_qp(IBV_MW_TYPE_2, IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST(type_2__may_be_zero_based, setup_mw, teardown_pair)
+MW_TEST(type_2__may_be_zero_based)
 {
 	struct ibv_qp *first = more_qps();
 	uint32_t rkey;
@@ -412,22 +418,20 @@ TEST(type_2__may_be_zero_based, setup_mw, teardown_pair)
 	write_to(rkey, 100, 8, IBV_WC_SUCCESS);
 	assert_memory_equal(w.near.memory + OFFSET + 100, w.near.memory, 8);
 	end_more_qps(first);
-	OK(ibv_dealloc_mw(mw));
 }
 
 /* o10-36.2.2 */
-TEST(type_1__may_not_be_zero_based, setup_mw, teardown_pair)
+MW_TEST(type_1__may_not_be_zero_based)
 {
 	struct ibv_mw_bind attr = {
 		.bind_info = info_of(w.near.mr, 0, BYTES, READ_WRITE | IBV_ACCESS_ZERO_BASED)};
 
 	alloc_mw(IBV_MW_TYPE_1);
 	FAILS(EINVAL, ibv_bind_mw(w.near.qp, mw, &attr));
-	OK(ibv_dealloc_mw(mw));
 }
 
 /* The R_Key of a window is no L_Key. */
-TEST(key__of_a_window_is_for_peers, setup_mw, teardown_pair)
+MW_TEST(key__of_a_window_is_for_peers)
 {
 	struct ibv_send_wr *wr;
 	uint32_t rkey;
@@ -438,11 +442,10 @@ TEST(key__of_a_window_is_for_peers, setup_mw, teardown_pair)
 	wr->sg_list->lkey = rkey;
 	post(wr);
 	expect_own_mistake(w.near.cq);
-	OK(ibv_dealloc_mw(mw));
 }
 
 /* "ibv_dereg_mr() fails if any memory window is still bound to this MR": ibv_alloc_mw(3) */
-TEST(dereg_mr__fails_while_a_window_is_bound, setup_mw, teardown_pair)
+MW_TEST(dereg_mr__fails_while_a_window_is_bound)
 {
 	struct ibv_mr *mr =
 		ibv_reg_mr(w.near.pd, w.near.memory, BYTES, END_ACCESS | IBV_ACCESS_MW_BIND);
@@ -452,21 +455,20 @@ TEST(dereg_mr__fails_while_a_window_is_bound, setup_mw, teardown_pair)
 	FAILS(EINVAL, ibv_dereg_mr(mr));
 	local_inv(mw->rkey, IBV_WC_SUCCESS);
 	OK(ibv_dereg_mr(mr));
-	OK(ibv_dealloc_mw(mw));
 }
 
-TEST(dealloc_pd__is_busy_while_a_window_is_there, setup_mw, teardown_pair)
+MW_TEST(dealloc_pd__is_busy_while_a_window_is_there)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
 
 	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
 	assert_non_null(mw);
 	FAILS(EBUSY, ibv_dealloc_pd(pd));
-	OK(ibv_dealloc_mw(mw));
+	end_mw();
 	OK(ibv_dealloc_pd(pd));
 }
 
-TEST(alloc__knows_two_types, setup_mw, teardown_pair)
+MW_TEST(alloc__knows_two_types)
 {
 	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)3));
 	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)0));
@@ -516,7 +518,7 @@ OWN_PAIR_TEST(wr__binds_and_invalidates)
 	swap_qps();
 	write_to(rkey, (uintptr_t)w.near.memory + OFFSET, 8, IBV_WC_REM_ACCESS_ERR);
 	end_more_qps(first);
-	OK(ibv_dealloc_mw(mw));
+	end_mw();
 }
 
 OWN_PAIR_TEST(wr__sends_with_invalidate)

@@ -22,6 +22,18 @@ static int teardown_end(void **unused)
 	return 0;
 }
 
+/* A receive of 8 bytes, wr_id 1. */
+static int post_recv(void)
+{
+	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
+	int error = ibv_post_recv(end.qp, &wr, &bad);
+
+	if (error != 0)
+		assert_ptr_equal(bad, &wr);
+	return error;
+}
+
 static struct ibv_qp_attr query(struct ibv_qp *qp, struct ibv_qp_init_attr *init)
 {
 	struct ibv_qp_attr attr;
@@ -96,25 +108,17 @@ TEST(query__gives_what_create_told, setup_end, teardown_end)
 
 TEST(create__refuses_more_than_the_device_has, setup_end, teardown_end)
 {
-	struct ibv_qp_init_attr init;
+	struct ibv_qp_init_attr inits[] = {wanted(), wanted(), wanted(), wanted(), wanted()};
 	struct ibv_device_attr attr;
 
 	OK(ibv_query_device(end.context, &attr));
-	init = wanted();
-	init.cap.max_send_wr = (uint32_t)attr.max_qp_wr + 1;
-	NONE(EINVAL, ibv_create_qp(end.pd, &init));
-	init = wanted();
-	init.cap.max_recv_wr = (uint32_t)attr.max_qp_wr + 1;
-	NONE(EINVAL, ibv_create_qp(end.pd, &init));
-	init = wanted();
-	init.cap.max_send_sge = (uint32_t)attr.max_sge + 1;
-	NONE(EINVAL, ibv_create_qp(end.pd, &init));
-	init = wanted();
-	init.cap.max_recv_sge = (uint32_t)attr.max_sge + 1;
-	NONE(EINVAL, ibv_create_qp(end.pd, &init));
-	init = wanted();
-	init.cap.max_inline_data = 1 << 20;
-	NONE(EINVAL, ibv_create_qp(end.pd, &init));
+	inits[0].cap.max_send_wr = (uint32_t)attr.max_qp_wr + 1;
+	inits[1].cap.max_recv_wr = (uint32_t)attr.max_qp_wr + 1;
+	inits[2].cap.max_send_sge = (uint32_t)attr.max_sge + 1;
+	inits[3].cap.max_recv_sge = (uint32_t)attr.max_sge + 1;
+	inits[4].cap.max_inline_data = 1 << 20;
+	for (size_t i = 0; i < ARRAY_LENGTH(inits); i++)
+		NONE(EINVAL, ibv_create_qp(end.pd, &inits[i]));
 }
 
 TEST(create__refuses_types_it_does_not_know, setup_end, teardown_end)
@@ -376,24 +380,18 @@ TEST(post_send__is_for_rts, setup_end, teardown_end)
 
 TEST(post_recv__is_from_init_on, setup_end, teardown_end)
 {
-	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
-
-	OK(ibv_post_recv(end.qp, &wr, &bad));
+	OK(post_recv());
 	go_to(IBV_QPS_ERR, IBV_QP_STATE);
 	EXPECT_WC(end.cq, 1, IBV_WC_WR_FLUSH_ERR);
 	go_to(IBV_QPS_RESET, IBV_QP_STATE);
 	if (!on_rxe()) /* its user side does not look at the state */
-		FAILS(EINVAL, ibv_post_recv(end.qp, &wr, &bad));
+		FAILS(EINVAL, post_recv());
 }
 
 TEST(reset__forgets_what_was_posted, setup_end, teardown_end)
 {
-	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
-
 	NOT_ON_RXE("6.1 keeps a user's receives over a reset");
-	OK(ibv_post_recv(end.qp, &wr, &bad));
+	OK(post_recv());
 	go_to(IBV_QPS_RESET, IBV_QP_STATE);
 	go_to(IBV_QPS_INIT, INIT_MASK);
 	go_to(IBV_QPS_ERR, IBV_QP_STATE);
@@ -402,10 +400,7 @@ TEST(reset__forgets_what_was_posted, setup_end, teardown_end)
 
 TEST(destroy__leaves_no_receive_behind, setup_end, teardown_end)
 {
-	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
-
-	OK(ibv_post_recv(end.qp, &wr, &bad));
+	OK(post_recv());
 	OK(ibv_destroy_qp(end.qp));
 	end.qp = NULL;
 	expect_no_wc(end.cq);
@@ -468,15 +463,12 @@ PAIR_TEST(post_send__more_than_fits_is_refused)
 
 TEST(post_recv__more_than_fits_is_refused, setup_end, teardown_end)
 {
-	struct ibv_sge sge = {(uintptr_t)end.memory, 8, end.mr->lkey};
-	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad = NULL;
 	struct ibv_qp_init_attr init;
 
 	query(end.qp, &init);
 	for (uint32_t i = 0; i < init.cap.max_recv_wr; i++)
-		OK(ibv_post_recv(end.qp, &wr, &bad));
-	FAILS(ENOMEM, ibv_post_recv(end.qp, &wr, &bad));
-	assert_ptr_equal(bad, &wr);
+		OK(post_recv());
+	FAILS(ENOMEM, post_recv());
 }
 
 TEST(post_recv__takes_no_more_sge_than_agreed, setup_end, teardown_end)

@@ -11,8 +11,8 @@
 #define MTU  4096
 #define ROOM (GRH + MTU)
 
-static struct end a, b;
-static struct ibv_ah *to_b;
+static struct end a, b, c;	 /* a test opens `c` ... */
+static struct ibv_ah *to_b, *ah; /* ... and makes `ah`, which end with it */
 
 static int setup_ends(void **unused)
 {
@@ -26,9 +26,12 @@ static int teardown_ends(void **unused)
 {
 	if (to_b != NULL)
 		OK(ibv_destroy_ah(to_b));
-	to_b = NULL;
+	if (ah != NULL)
+		OK(ibv_destroy_ah(ah));
+	to_b = ah = NULL;
 	end_close(&a);
 	end_close(&b);
+	end_close(&c);
 	return 0;
 }
 
@@ -87,23 +90,19 @@ TEST(immediate__arrives, setup_ends, teardown_ends)
 
 TEST(inline_data__arrive, setup_ends, teardown_ends)
 {
-	struct end inliner = {0};
 	struct end_options options = end_defaults();
 	struct ibv_send_wr *wr;
-	struct ibv_ah *ah;
 
 	options.type = IBV_QPT_UD;
 	options.cap.max_inline_data = 64;
-	ud_open_with(&inliner, &options, 3);
-	ah = ud_ah(&inliner, &b.gid);
-	wr = ud_work(&inliner, ah, b.qp->qp_num, 64);
+	ud_open_with(&c, &options, 3);
+	ah = ud_ah(&c, &b.gid);
+	wr = ud_work(&c, ah, b.qp->qp_num, 64);
 	wr->sg_list->lkey = 0;
 	wr->send_flags |= IBV_SEND_INLINE;
 	ud_recv(&b, 7, 0, ROOM);
-	ud_send(&inliner, wr);
-	ud_arrived(&b, 7, 0, &inliner, 64);
-	OK(ibv_destroy_ah(ah));
-	end_close(&inliner);
+	ud_send(&c, wr);
+	ud_arrived(&b, 7, 0, &c, 64);
 }
 
 TEST(receive__of_two_pieces_parts_header_and_payload, setup_ends, teardown_ends)
@@ -141,7 +140,6 @@ TEST(header__names_both_ends, setup_ends, teardown_ends)
 {
 	struct ibv_ah_attr path = ud_path(&a, &b.gid);
 	const unsigned char *ip = b.memory + 20;
-	struct ibv_ah *ah;
 
 	path.grh.hop_limit = 33;
 	path.grh.traffic_class = 0x20;
@@ -156,14 +154,12 @@ TEST(header__names_both_ends, setup_ends, teardown_ends)
 	assert_int_equal(ip[9], 17); /* UDP */
 	assert_memory_equal(ip + 12, a.gid.raw + 12, 4);
 	assert_memory_equal(ip + 16, b.gid.raw + 12, 4);
-	OK(ibv_destroy_ah(ah));
 }
 
 TEST(handle__from_a_completion_answers, setup_ends, teardown_ends)
 {
 	struct ibv_ah_attr path;
 	union ibv_gid own;
-	struct ibv_ah *back;
 	struct ibv_wc wc;
 
 	ud_recv(&b, 7, 0, ROOM);
@@ -176,11 +172,10 @@ TEST(handle__from_a_completion_answers, setup_ends, teardown_ends)
 	OK(ibv_query_gid(b.context, 1, path.grh.sgid_index, &own));
 	assert_memory_equal(&own, &b.gid, sizeof(own));
 	assert_memory_equal(&path.grh.dgid, &a.gid, sizeof(a.gid));
-	back = ibv_create_ah_from_wc(b.pd, &wc, (struct ibv_grh *)b.memory, 1);
-	assert_non_null(back);
-	ud_send(&b, ud_work(&b, back, wc.src_qp, 64));
+	ah = ibv_create_ah_from_wc(b.pd, &wc, (struct ibv_grh *)b.memory, 1);
+	assert_non_null(ah);
+	ud_send(&b, ud_work(&b, ah, wc.src_qp, 64));
 	ud_arrived(&a, 8, 8192, &b, 64);
-	OK(ibv_destroy_ah(back));
 }
 
 /* Its 40 bytes are no header at all. */
@@ -197,8 +192,6 @@ TEST(handle__from_no_header_is_refused, setup_ends, teardown_ends)
 
 TEST(one_queue_pair__sends_to_many, setup_ends, teardown_ends)
 {
-	struct end c = {0};
-
 	ud_open(&c, 3);
 	ud_recv(&b, 7, 0, ROOM);
 	ud_recv(&c, 8, 0, ROOM);
@@ -207,7 +200,6 @@ TEST(one_queue_pair__sends_to_many, setup_ends, teardown_ends)
 	EXPECT_WC(a.cq, 1, IBV_WC_SUCCESS);
 	ud_arrived(&b, 7, 0, &a, 60);
 	ud_arrived(&c, 8, 0, &a, 50);
-	end_close(&c);
 }
 
 TEST(queue_pair__sends_to_itself, setup_ends, teardown_ends)
@@ -276,14 +268,11 @@ TEST(key__of_the_receiver_may_change, setup_ends, teardown_ends)
 
 TEST(message__without_a_receive_is_dropped, setup_ends, teardown_ends)
 {
-	struct end c = {0};
-
 	ud_open(&c, 3);
 	ud_send(&a, work(100));
 	ud_settle(&a, &c);
 	ud_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
-	end_close(&c);
 }
 
 TEST(message__that_is_too_long_for_its_receive_is_dropped, setup_ends, teardown_ends)
@@ -372,7 +361,6 @@ TEST(shared_receive_queue__serves_datagrams, setup_ends, teardown_ends)
 	struct end_options options = end_defaults();
 	struct ibv_recv_wr recv = {.wr_id = 7}, *bad = NULL;
 	struct ibv_sge sge;
-	struct end c = {0};
 
 	options.type = IBV_QPT_UD;
 	end_open(&c, &options, -1);
@@ -389,19 +377,12 @@ TEST(shared_receive_queue__serves_datagrams, setup_ends, teardown_ends)
 	OK(ibv_post_srq_recv(c.srq, &recv, &bad));
 	ud_send(&a, ud_work(&a, to_b, c.qp->qp_num, 100));
 	ud_arrived(&c, 7, 0, &a, 100);
-	OK(ibv_destroy_qp(c.qp));
-	c.qp = NULL;
-	OK(ibv_destroy_srq(c.srq));
-	c.srq = NULL;
-	end_close(&c);
 }
 
 TEST(extended_queue_pair__sends, setup_ends, teardown_ends)
 {
 	struct end_options options = end_defaults();
 	struct ibv_qp_ex *ex;
-	struct ibv_ah *ah;
-	struct end c = {0};
 
 	NOT_ON_RXE("ibv_qp_to_qp_ex() of its queue pairs is asked in test_qp_ex.c");
 	options.type = IBV_QPT_UD;
@@ -419,8 +400,6 @@ TEST(extended_queue_pair__sends, setup_ends, teardown_ends)
 	OK(ibv_wr_complete(ex));
 	EXPECT_WC(c.cq, 1, IBV_WC_SUCCESS);
 	ud_arrived(&b, 7, 0, &c, 100);
-	OK(ibv_destroy_ah(ah));
-	end_close(&c);
 }
 
 TEST(path__needs_a_header_and_the_port, setup_ends, teardown_ends)
@@ -442,13 +421,13 @@ TEST(protection_domain__with_a_handle_is_busy, setup_ends, teardown_ends)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(a.context);
 	struct ibv_ah_attr path = ud_path(&a, &b.gid);
-	struct ibv_ah *ah;
 
 	assert_non_null(pd);
 	ah = ibv_create_ah(pd, &path);
 	assert_non_null(ah);
 	FAILS(EBUSY, ibv_dealloc_pd(pd));
 	OK(ibv_destroy_ah(ah));
+	ah = NULL;
 	OK(ibv_dealloc_pd(pd));
 }
 
