@@ -25,4 +25,12 @@ static inline void hold(int condition)
 		abort();
 }
 
+/* There is one, and no control characters for a terminal. */
+static inline void hold_sentence(const char *text)
+{
+	hold(text[0] != '\0');
+	for (; *text != '\0'; text++)
+		hold((unsigned char)*text >= ' ' && *text != 0x7f);
+}
+
 #endif /* FUZZ_H */

@@ -13,21 +13,12 @@
 /* cli.c wants to tell it. */
 const char *argp_program_version = "fuzz";
 
-static void check_sentence(void)
-{
-	const char *text = failure_get()->text;
-
-	hold(text[0] != '\0');
-	for (; *text != '\0'; text++)
-		hold((unsigned char)*text >= ' ' && *text != 0x7f);
-}
-
 static void check_plan(const struct options *o)
 {
 	struct plan plan = {0};
 
 	if (plan_make(&plan, o->series, o->series_count, 1, 1) != 0)
-		check_sentence();
+		hold_sentence(failure_get()->text);
 	hold(plan.points_count <= PLAN_POINTS_MAX && plan.trials_count == plan.points_count);
 	for (size_t i = 0; i < plan.points_count; i++) {
 		hold(params_conflict(&plan.points[i]) == NULL);
@@ -46,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (plan_file_parse(&o, "plan", (const char *)data, size) == 0)
 		check_plan(&o);
 	else
-		check_sentence();
+		hold_sentence(failure_get()->text);
 	for (size_t i = 0; i < o.series_count; i++)
 		series_clear(&o.series[i]);
 	free(o.series);

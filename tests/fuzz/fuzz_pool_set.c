@@ -9,15 +9,6 @@
 #include "fuzz.h"
 #include "tools/rpmemd/pool_layout.h"
 
-static void check_sentence(void)
-{
-	const char *text = failure_get()->text;
-
-	hold(text[0] != '\0');
-	for (; *text != '\0'; text++)
-		hold((unsigned char)*text >= ' ' && *text != 0x7f);
-}
-
 static void check_set(const struct pool_set *set)
 {
 	hold(set->count > 0 && set->count <= POOL_SET_PARTS_MAX);
@@ -46,7 +37,7 @@ static void check_layout(const struct pool_set *set)
 		}
 		hold(end == bytes);
 	} else {
-		check_sentence();
+		hold_sentence(failure_get()->text);
 	}
 	free(parts);
 }
@@ -57,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	failure_get()->text[0] = '\0';
 	if (pool_set_parse(&set, "my.set", (const char *)data, size) != 0) {
-		check_sentence();
+		hold_sentence(failure_get()->text);
 		return 0;
 	}
 	check_set(&set);
