@@ -5,7 +5,7 @@
 /* The place for the answer stays as it was. */
 #define REFUSES_NULL(function, object, type)                                                       \
 	do {                                                                                       \
-		type before, place;                                                                \
+		typeof(type) before, place;                                                        \
                                                                                                    \
 		memset(&before, 0x5a, sizeof(before));                                             \
 		memset(&place, 0x5a, sizeof(place));                                               \
