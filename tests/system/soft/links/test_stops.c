@@ -142,10 +142,6 @@ static int teardown(void **state)
 	close(test.socket);
 	OK(ibv_destroy_qp(test.to));
 	OK(ibv_destroy_qp(test.from));
-	if (test.end.qp != NULL)
-		OK(ibv_destroy_qp(test.end.qp));
-	test.end.qp = NULL;
-	OK(ibv_destroy_srq(test.end.srq));
 	end_close(&test.end);
 	alarm(0);
 	return 0;
