@@ -3,8 +3,6 @@
  * test_pieces.c -- a message in pieces: each byte moves once, with its line, and no other byte
  * does.
  */
-#include <string.h>
-
 #include "soft_device/datapath/pieces.h"
 #include "tests/lib/test.h"
 
@@ -71,7 +69,6 @@ TEST(a_write_is_whole_after_all_groups)
 {
 	static const uint32_t lengths[] = {1, 8, 63, 64, 65, 128, 4000, 4096, 4097, 9000};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
 		for (uint32_t skew = 0; skew < 130; skew += 13)
 			write_in_groups(skew, lengths[i], i + skew);
@@ -79,7 +76,6 @@ TEST(a_write_is_whole_after_all_groups)
 
 TEST(a_line_moves_as_a_whole)
 {
-	(void)state;
 	make_request(REQUEST_WRITE, 64 * LINE);
 	memset(near, 1, sizeof(near));
 	memset(far, 2, sizeof(far));
@@ -91,7 +87,6 @@ TEST(a_line_moves_as_a_whole)
 
 TEST(the_last_groups_may_move_together)
 {
-	(void)state;
 	make_request(REQUEST_WRITE, 4096);
 	move(far, 3, 0, 0);
 	move(far, 3, 1, GROUPS - 1);
@@ -101,7 +96,6 @@ TEST(the_last_groups_may_move_together)
 
 TEST(a_read_goes_the_other_way)
 {
-	(void)state;
 	make_request(REQUEST_READ, 5000);
 	for (unsigned group = 0; group < GROUPS; group++)
 		move(far + 10, 9, group, group);
@@ -111,7 +105,6 @@ TEST(a_read_goes_the_other_way)
 
 TEST(other_keys_deal_in_another_way)
 {
-	(void)state;
 	make_request(REQUEST_WRITE, 4096);
 	move(far, 1, 0, 0);
 	memcpy(before, far, sizeof(far));
