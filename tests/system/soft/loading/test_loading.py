@@ -3,12 +3,14 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 LAUNCHER = Path(os.environ["RPMA_SOFT_LAUNCHER"])
 BY_NAME = os.environ["BY_NAME"]
+BY_CTYPES = Path(__file__).with_name("by_ctypes.py")
 NAMES = LAUNCHER.parent / "librpma-soft"
 LIMIT_S = 60
 
@@ -60,6 +62,10 @@ def test_by_name_where_an_rpath_has_another(tmp_path: Path) -> None:
     done = run(program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("/librpma-soft.so\n")
+
+
+def test_by_ctypes() -> None:
+    has_written(run(sys.executable, "-B", BY_CTYPES, "libibverbs.so.1"))
 
 
 @pytest.mark.parametrize("program", [["ibv_devices"], ["rping", "-h"]], ids=["libibverbs", "librdmacm"])
