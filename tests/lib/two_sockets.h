@@ -8,6 +8,7 @@
 #define TESTS_LIB_TWO_SOCKETS_H
 
 #include "common/host/topology.h"
+#include "test.h"
 
 /* ctest names the file in HWLOC_XMLFILE. */
 static int two_sockets_load(void **state)
@@ -24,5 +25,7 @@ static int two_sockets_unload(void **state)
 	topology_free((struct topology **)state);
 	return 0;
 }
+
+#define TWO_SOCKETS_TEST(name) TEST(name, two_sockets_load, two_sockets_unload)
 
 #endif /* TESTS_LIB_TWO_SOCKETS_H */

@@ -66,8 +66,6 @@ static void pass_until(uint64_t until_ns, uint64_t most_ns)
 	arrive();
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	now->tv_sec = (time_t)(fake.now_ns / 1000000000);
@@ -210,8 +208,6 @@ static bool take(struct fake_qp *l, struct ibv_wc *wc)
 	return false;
 }
 
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
-
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	struct fake_qp *l = &fake.qps[(uintptr_t)cq - 1];
@@ -233,8 +229,6 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 	pass_until(next_due_ns(), fake.step_ns);
 	return RPMA_E_NO_COMPLETION;
 }
-
-int __wrap_rpma_cq_wait(struct rpma_cq *cq);
 
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
@@ -259,9 +253,6 @@ static int ready(struct pollfd *fds, nfds_t count)
 }
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-		 const sigset_t *mask);
-
-int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
 	uint64_t end_ns =
@@ -277,10 +268,6 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 	}
 	return ready(fds, count);
 }
-
-bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
-const char *__wrap_connection_peer_name(const struct connection *connection);
-const char *__wrap_connection_device(const struct connection *connection);
 
 bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {

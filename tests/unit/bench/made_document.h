@@ -5,6 +5,7 @@
 #ifndef MADE_DOCUMENT_H
 #define MADE_DOCUMENT_H
 
+#include "tests/lib/test.h"
 #include "tools/rpma-bench/result/record.h"
 #include "tools/rpma-bench/result/repeat.h"
 
@@ -16,6 +17,7 @@ extern json_t *repeats[1];
 /* One point of one complete repeat, to 1 MiB of memory of a server. */
 int document_setup(void **state);
 int document_teardown(void **state);
+#define RUN_TEST(name) TEST(name, document_setup, document_teardown)
 
 /* A repeat of the point; a server's report on it may be NULL. */
 void document_add_repeat(struct repeat r, const char *report);

@@ -11,11 +11,8 @@ static struct worker_figures figures[2];
 static struct measure_interval intervals[2][4];
 static struct histogram latency;
 
-const struct worker_figures *__wrap_workers_figures(const struct workers *workers, uint32_t thread);
-
 const struct worker_figures *__wrap_workers_figures(const struct workers *workers, uint32_t thread)
 {
-	(void)workers;
 	return &figures[thread];
 }
 

@@ -2,6 +2,8 @@
 /*
  * test_csv.c -- the CSV of a result, cell by cell.
  */
+#include <string.h>
+
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/result/csv.h"
 

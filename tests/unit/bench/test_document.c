@@ -3,6 +3,8 @@
  * test_document.c -- the document of a run: what its repeats are told to be
  * of, what it warns of, and how it ends.
  */
+#include <string.h>
+
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
@@ -16,7 +18,7 @@ static json_int_t exit_code(void)
 	return code;
 }
 
-TEST(points_have_their_parameters, document_setup, document_teardown)
+RUN_TEST(points_have_their_parameters)
 {
 	json_t *document;
 
@@ -43,7 +45,7 @@ TEST(points_have_their_parameters, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(a_connection_has_no_size, document_setup, document_teardown)
+RUN_TEST(a_connection_has_no_size)
 {
 	json_t *document;
 
@@ -57,7 +59,7 @@ TEST(a_connection_has_no_size, document_setup, document_teardown)
 }
 
 /* Resumed repeats whose server could not be asked again. */
-TEST(an_unknown_target_is_null, document_setup, document_teardown)
+RUN_TEST(an_unknown_target_is_null)
 {
 	json_t *document;
 
@@ -68,7 +70,7 @@ TEST(an_unknown_target_is_null, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(what_ends_a_repeat_is_told, document_setup, document_teardown)
+RUN_TEST(what_ends_a_repeat_is_told)
 {
 	json_t *document;
 
@@ -88,7 +90,7 @@ TEST(what_ends_a_repeat_is_told, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(points_without_repeats_are_not_there, document_setup, document_teardown)
+RUN_TEST(points_without_repeats_are_not_there)
 {
 	json_t *document = document_make(&run);
 
@@ -96,7 +98,7 @@ TEST(points_without_repeats_are_not_there, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(a_missed_gate_is_a_negative_verdict, document_setup, document_teardown)
+RUN_TEST(a_missed_gate_is_a_negative_verdict)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	options.slos_count = 1;
@@ -115,7 +117,7 @@ TEST(a_missed_gate_is_a_negative_verdict, document_setup, document_teardown)
 	assert_int_equal(exit_code(), 130);
 }
 
-TEST(a_mismatch_is_a_negative_verdict, document_setup, document_teardown)
+RUN_TEST(a_mismatch_is_a_negative_verdict)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100),
@@ -130,7 +132,7 @@ TEST(a_mismatch_is_a_negative_verdict, document_setup, document_teardown)
 	document_expect_warning("VERIFY_MISMATCH", "offset 77");
 }
 
-TEST(a_verification_that_was_not_done_is_said, document_setup, document_teardown)
+RUN_TEST(a_verification_that_was_not_done_is_said)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100), "{}");
@@ -138,7 +140,7 @@ TEST(a_verification_that_was_not_done_is_said, document_setup, document_teardown
 	assert_int_equal(exit_code(), 3);
 }
 
-TEST(what_was_written_over_is_said, document_setup, document_teardown)
+RUN_TEST(what_was_written_over_is_said)
 {
 	options.verify = true;
 	document_add_repeat(made_repeat(1000, 100),
@@ -151,7 +153,7 @@ TEST(what_was_written_over_is_said, document_setup, document_teardown)
 	document_expect_warning("VERIFY_OVERWRITTEN", "50 %");
 }
 
-TEST(late_operations_are_explained, document_setup, document_teardown)
+RUN_TEST(late_operations_are_explained)
 {
 	struct repeat r = made_repeat(1000, 100);
 
@@ -164,7 +166,7 @@ TEST(late_operations_are_explained, document_setup, document_teardown)
 }
 
 /* 1 and 2 us, four times each: the deviation of their logarithms is 0.3705, so up to +36.3 % */
-TEST(an_interval_too_wide_is_said, document_setup, document_teardown)
+RUN_TEST(an_interval_too_wide_is_said)
 {
 	for (int i = 0; i < 8; i++)
 		document_add_repeat(made_repeat(i % 2 == 0 ? 1000 : 2000, 100), NULL);
@@ -176,7 +178,7 @@ TEST(an_interval_too_wide_is_said, document_setup, document_teardown)
 }
 
 /* The rates agree, the latencies do not: beside a point that was not measured, too. */
-TEST(an_interval_is_that_of_its_own_test, document_setup, document_teardown)
+RUN_TEST(an_interval_is_that_of_its_own_test)
 {
 	struct params points[2] = {point, point};
 	json_t *both[2] = {json_array(), json_array()};
@@ -200,7 +202,7 @@ TEST(an_interval_is_that_of_its_own_test, document_setup, document_teardown)
 }
 
 /* 100 operations of 10 us, one of 100 ms: 10,000 times the median */
-TEST(a_stall_of_a_closed_loop_is_explained, document_setup, document_teardown)
+RUN_TEST(a_stall_of_a_closed_loop_is_explained)
 {
 	struct repeat r = made_repeat(10000, 100);
 
@@ -210,7 +212,7 @@ TEST(a_stall_of_a_closed_loop_is_explained, document_setup, document_teardown)
 	document_expect_warning("STALL_HIDDEN", "1 of 1 points stalled: in p0000");
 }
 
-TEST(without_a_stall_nothing_is_explained, document_setup, document_teardown)
+RUN_TEST(without_a_stall_nothing_is_explained)
 {
 	struct repeat r = made_repeat(10000, 100);
 
@@ -235,7 +237,7 @@ static struct repeat made_disturbed(uint64_t stolen_ns, uint64_t busy_ns)
 }
 
 /* Four CPUs of a second each have 4 s: 190 ms are below 5 %, 1 s is 25 %. */
-TEST(cpu_time_that_others_took_is_said, document_setup, document_teardown)
+RUN_TEST(cpu_time_that_others_took_is_said)
 {
 	static const char there[] =
 		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
@@ -251,7 +253,7 @@ TEST(cpu_time_that_others_took_is_said, document_setup, document_teardown)
 }
 
 /* The kernel counted 8 s of four CPUs, in which operations took 1 s. */
-TEST(what_others_took_is_of_the_time_it_was_counted_in, document_setup, document_teardown)
+RUN_TEST(what_others_took_is_of_the_time_it_was_counted_in)
 {
 	struct repeat r = made_disturbed(4000000000, 1000000000);
 
@@ -261,7 +263,7 @@ TEST(what_others_took_is_of_the_time_it_was_counted_in, document_setup, document
 				"the hypervisor 50 %, other programs an unknown share");
 }
 
-TEST(what_others_took_may_be_unknown, document_setup, document_teardown)
+RUN_TEST(what_others_took_may_be_unknown)
 {
 	document_add_repeat(made_disturbed(400000000, 1000000000), NULL);
 	document_expect_warning("CPU_TIME_TAKEN",
@@ -269,7 +271,7 @@ TEST(what_others_took_may_be_unknown, document_setup, document_teardown)
 }
 
 /* What others did while the kernel stopped it took nothing from it; without stops, it did. */
-TEST(a_quota_is_not_blamed_on_others, document_setup, document_teardown)
+RUN_TEST(a_quota_is_not_blamed_on_others)
 {
 	static const char there[] =
 		"{\"elapsed_ns\": 5, \"interference\": {\"boot_id\": \"there\", "
@@ -299,7 +301,7 @@ TEST(a_quota_is_not_blamed_on_others, document_setup, document_teardown)
 }
 
 /* The kernel counts a stopped period at its end and adds its time when the group goes on. */
-TEST(a_stop_without_its_time_is_told, document_setup, document_teardown)
+RUN_TEST(a_stop_without_its_time_is_told)
 {
 	struct repeat r = made_disturbed(0, 0);
 
@@ -309,7 +311,7 @@ TEST(a_stop_without_its_time_is_told, document_setup, document_teardown)
 	document_expect_warning("CPU_THROTTLED", "most in p0000: 1 of 63 periods, 0 s");
 }
 
-TEST(a_load_that_was_missed_is_said, document_setup, document_teardown)
+RUN_TEST(a_load_that_was_missed_is_said)
 {
 	point.server_load_millionths = 500000;
 	document_add_repeat(made_repeat(1000, 100),
@@ -322,7 +324,7 @@ TEST(a_load_that_was_missed_is_said, document_setup, document_teardown)
 	document_expect_warning("SERVER_LOAD_MISSED", "did not say");
 }
 
-TEST(warnings_of_the_server_are_the_runs, document_setup, document_teardown)
+RUN_TEST(warnings_of_the_server_are_the_runs)
 {
 	static const char report[] =
 		"{\"warnings\": [{\"code\": \"PIN_FAILED\", \"text\": \"no core\"},"
@@ -339,7 +341,7 @@ TEST(warnings_of_the_server_are_the_runs, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(only_an_inline_write_is_inline, document_setup, document_teardown)
+RUN_TEST(only_an_inline_write_is_inline)
 {
 	static const struct {
 		enum bench_op op;
@@ -378,7 +380,7 @@ TEST(only_an_inline_write_is_inline, document_setup, document_teardown)
 	}
 }
 
-TEST(what_a_repeat_does_not_tell_is_unknown, document_setup, document_teardown)
+RUN_TEST(what_a_repeat_does_not_tell_is_unknown)
 {
 	json_t *document, *used;
 
@@ -391,7 +393,7 @@ TEST(what_a_repeat_does_not_tell_is_unknown, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(what_repeats_did_differently_is_unknown, document_setup, document_teardown)
+RUN_TEST(what_repeats_did_differently_is_unknown)
 {
 	json_t *document;
 
@@ -409,7 +411,7 @@ TEST(what_repeats_did_differently_is_unknown, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(what_auto_became_is_said, document_setup, document_teardown)
+RUN_TEST(what_auto_became_is_said)
 {
 	struct repeat r = made_repeat(1000, 100);
 
@@ -420,7 +422,7 @@ TEST(what_auto_became_is_said, document_setup, document_teardown)
 	document_expect_warning("PERSIST_CHOSEN", "chose gpspm: it is so");
 }
 
-TEST(an_interrupted_run_says_how_far_it_got, document_setup, document_teardown)
+RUN_TEST(an_interrupted_run_says_how_far_it_got)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	run.status = RUN_INTERRUPTED;
@@ -432,7 +434,7 @@ TEST(an_interrupted_run_says_how_far_it_got, document_setup, document_teardown)
 }
 
 /* Ten samples beyond p99.9 take 10,000 in all: 100 times the 100 that came in one second. */
-TEST(how_long_a_percentile_takes_is_said, document_setup, document_teardown)
+RUN_TEST(how_long_a_percentile_takes_is_said)
 {
 	document_add_repeat(made_repeat(1000, 20000), NULL);
 	document_expect_warning("TOO_FEW_SAMPLES", NULL);
@@ -446,7 +448,7 @@ TEST(how_long_a_percentile_takes_is_said, document_setup, document_teardown)
 }
 
 /* Three points share a reason, one has one of its own. */
-TEST(points_not_measured_are_told_by_reason, document_setup, document_teardown)
+RUN_TEST(points_not_measured_are_told_by_reason)
 {
 	char *unsupported[] = {"too large", NULL, "too large", "no native flush", "too large"};
 	struct params points[5] = {point, point, point, point, point};
@@ -464,7 +466,7 @@ TEST(points_not_measured_are_told_by_reason, document_setup, document_teardown)
 	json_decref(document);
 }
 
-TEST(memory_that_could_not_be_bound_is_said, document_setup, document_teardown)
+RUN_TEST(memory_that_could_not_be_bound_is_said)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	snprintf(run.placement.memory_warning, sizeof(run.placement.memory_warning), "not allowed");
@@ -478,7 +480,7 @@ static struct knee_trial tried(uint64_t rate, enum knee_verdict verdict)
 }
 
 /* By rpma-bench(1): a search is good if a rate was kept and nothing speaks against it. */
-TEST(a_search_gives_the_exit_code, document_setup, document_teardown)
+RUN_TEST(a_search_gives_the_exit_code)
 {
 	static const struct {
 		enum knee_verdict low, high;
@@ -512,7 +514,7 @@ TEST(a_search_gives_the_exit_code, document_setup, document_teardown)
 	run.searches_count = 0;
 }
 
-TEST(what_is_no_hardware_is_said, document_setup, document_teardown)
+RUN_TEST(what_is_no_hardware_is_said)
 {
 	static const enum device_kind software[] = {DEVICE_RXE, DEVICE_SIW, DEVICE_SOFT};
 

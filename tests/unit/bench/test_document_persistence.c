@@ -2,11 +2,13 @@
 /*
  * test_document_persistence.c -- what the document of a run tells of persistence.
  */
+#include <string.h>
+
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"
 
-TEST(persistence_is_not_believed, document_setup, document_teardown)
+RUN_TEST(persistence_is_not_believed)
 {
 	struct message_target *target = &run.server.welcome.targets[0];
 	struct repeat r = made_repeat(1000, 100);
@@ -27,7 +29,7 @@ TEST(persistence_is_not_believed, document_setup, document_teardown)
 }
 
 /* msync(2) makes a file durable where its file system stores; flushes stay in its page cache. */
-TEST(persistence_depends_on_the_file_system, document_setup, document_teardown)
+RUN_TEST(persistence_depends_on_the_file_system)
 {
 	static const struct {
 		enum target_kind kind;
@@ -66,7 +68,7 @@ static void set_verdict(const char *verdict, const char *row)
 		"row", row, "reason", "So it is.", "because", "PM-06 FAIL", "direct_write_to_pmem");
 }
 
-TEST(persistence_is_believed_by_the_verdict, document_setup, document_teardown)
+RUN_TEST(persistence_is_believed_by_the_verdict)
 {
 	static const struct {
 		const char *verdict, *row;
@@ -107,7 +109,7 @@ TEST(persistence_is_believed_by_the_verdict, document_setup, document_teardown)
 	}
 }
 
-TEST(without_a_claim_of_persistence_nothing_is_said, document_setup, document_teardown)
+RUN_TEST(without_a_claim_of_persistence_nothing_is_said)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	document_expect_warning("PERSISTENCE_UNPROVEN", NULL);

@@ -5,6 +5,7 @@
 #include "tools/rpma-bench/result/knee.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tests/lib/test.h"
 
@@ -21,7 +22,6 @@ static enum knee_verdict measure(struct path *path, const struct knee *knee,
 {
 	bool kept = trial->rate_per_s <= path->knee;
 
-	(void)knee;
 	path->measured++;
 	if (path->random)
 		kept = (path->measured * 2654435761U >> 7 & 1) != 0;

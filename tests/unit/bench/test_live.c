@@ -28,7 +28,7 @@ static int reset(void **state)
 	return 0;
 }
 
-TEST(an_interval_is_taken_once, reset)
+TEST(an_interval_is_taken_once, reset, NULL)
 {
 	assert_false(live_take(&live, &all));
 	add(&live, 1000, 500000000, 500000000, 10);
@@ -46,7 +46,7 @@ TEST(an_interval_is_taken_once, reset)
 }
 
 /* The reader was late: nothing is lost, and the span tells of it. */
-TEST(what_was_not_taken_in_time_comes_with_the_next_one, reset)
+TEST(what_was_not_taken_in_time_comes_with_the_next_one, reset, NULL)
 {
 	add(&live, 100, 1000000000, 1000000000, 10);
 	add(&live, 200, 1000000000, 2000000000, 20);
@@ -70,7 +70,7 @@ TEST(what_was_not_taken_in_time_comes_with_the_next_one, reset)
 	assert_int_equal(all.ops, 1);
 }
 
-TEST(rates_of_threads_add_up, reset)
+TEST(rates_of_threads_add_up, reset, NULL)
 {
 	add(&live, 1000, 1000000000, 1000000000, 10);
 	add(&other, 1000, 2000000000, 2000000000, 40);

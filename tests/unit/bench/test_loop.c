@@ -4,6 +4,7 @@
  * our own.
  */
 #include <math.h>
+#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"

@@ -11,8 +11,6 @@
 
 static uint64_t service(uint32_t qp, uint64_t op)
 {
-	(void)qp;
-	(void)op;
 	return SERVICE_NS;
 }
 

@@ -4,6 +4,7 @@
  * of our own: the plan never moves, whatever the queue pairs do.
  */
 #include <math.h>
+#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"

@@ -4,6 +4,7 @@
  * made by hand so that every sum is known.
  */
 #include <math.h>
+#include <string.h>
 
 #include "common/base/failure.h"
 #include "made_repeat.h"

@@ -3,6 +3,8 @@
  * test_merge_itself.c -- a result that is merged with itself has all that it had: no key is
  * forgotten, and none that was known becomes unknown.
  */
+#include <string.h>
+
 #include "made_document.h"
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
@@ -87,7 +89,7 @@ static void expect_keys(const json_t *one, const json_t *other, const char *path
 		expect_keys(value, json_array_get(other, index), path);
 }
 
-TEST(a_result_merged_with_itself_has_every_key, document_setup, document_teardown)
+RUN_TEST(a_result_merged_with_itself_has_every_key)
 {
 	json_t *document, *handed, *merged;
 

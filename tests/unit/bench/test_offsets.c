@@ -2,6 +2,8 @@
 /*
  * test_offsets.c -- where operations go, and what the server finds there.
  */
+#include <stdlib.h>
+#include <string.h>
 
 #include <math.h>
 

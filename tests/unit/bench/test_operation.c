@@ -3,6 +3,8 @@
  * test_operation.c -- which work each operation posts: how much of it, where
  * to, and what of it completes. librpma's calls only take notes here.
  */
+#include <string.h>
+
 #include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/op/table.h"
@@ -31,26 +33,6 @@ static int note(const char *what, size_t offset, size_t len, int flags, const vo
 	work[work_count++] = (struct work){what, offset, len, flags, context};
 	return 0;
 }
-
-int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
-		      const void *op_context);
-int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
-			       size_t dst_offset, const struct rpma_mr_local *src,
-			       size_t src_offset, size_t len, int flags, uint32_t imm,
-			       const void *op_context);
-int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
-		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
-		     const void *op_context);
-int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      size_t len, enum rpma_flush_type type, int flags, const void *op_context);
-int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-			     const char src[8], int flags, const void *op_context);
-int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
-		     size_t len, int flags, const void *op_context);
-int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
-		     const void *op_context);
-int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 
 int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
@@ -105,9 +87,6 @@ int __wrap_rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr)
 	*ptr = source;
 	return 0;
 }
-
-int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t qp, uint64_t offset,
-			       uint64_t bytes, bool relaxed);
 
 int __wrap_remote_pool_persist(const struct remote_pool *pool, uint32_t qp, uint64_t offset,
 			       uint64_t bytes, bool relaxed)

@@ -2,6 +2,8 @@
 /*
  * test_params.c -- which parameters go together.
  */
+#include <string.h>
+
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/params.h"
 

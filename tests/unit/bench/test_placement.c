@@ -3,6 +3,9 @@
  * test_placement.c -- what --pin and --mem-node make of the machine of
  * two_sockets.h.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
@@ -15,7 +18,7 @@ struct request_case {
 	bool shared;
 };
 
-TEST(requests_are_met)
+TWO_SOCKETS_TEST(requests_are_met)
 {
 	static const struct request_case cases[] = {
 		{{"auto", "auto", {"mlx5_0", -1}, 2, 0, false}, {4, 5}, 1, false},
@@ -52,7 +55,7 @@ TEST(requests_are_met)
 	}
 }
 
-TEST(requests_that_cannot_be_met_are_refused)
+TWO_SOCKETS_TEST(requests_that_cannot_be_met_are_refused)
 {
 	static const struct placement_request cases[] = {
 		{"auto", "auto", {NULL, -1}, 9, 0, false},
@@ -70,7 +73,7 @@ TEST(requests_that_cannot_be_met_are_refused)
 	}
 }
 
-TEST(more_threads_than_cores_share_them)
+TWO_SOCKETS_TEST(more_threads_than_cores_share_them)
 {
 	static const struct placement_request request = {"none", "auto", {NULL, -1}, 9, 0, false};
 	/* those of the other end count */
@@ -83,7 +86,7 @@ TEST(more_threads_than_cores_share_them)
 	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
 }
 
-TEST(what_the_kernel_refuses_is_a_warning)
+TWO_SOCKETS_TEST(what_the_kernel_refuses_is_a_warning)
 {
 	static const struct placement_request request = {"auto", "1", {NULL, -1}, 1, 0, false};
 	struct placement p;
@@ -97,7 +100,7 @@ TEST(what_the_kernel_refuses_is_a_warning)
 					      "Function not implemented");
 }
 
-TEST(it_is_told_with_null_for_what_is_not_bound)
+TWO_SOCKETS_TEST(it_is_told_with_null_for_what_is_not_bound)
 {
 	static const struct placement_request request = {"auto", "none", {"mlx5_0", -1},
 							 3,	 6,	 true};
@@ -114,7 +117,7 @@ TEST(it_is_told_with_null_for_what_is_not_bound)
 }
 
 /* The kernel's answer counts more than what was chosen; a refused choice does not count. */
-TEST(the_node_is_what_the_kernel_says)
+TWO_SOCKETS_TEST(the_node_is_what_the_kernel_says)
 {
 	static const struct placement_request request = {"none", "1", {NULL, -1}, 0, 0, false};
 	struct placement p;
@@ -131,9 +134,4 @@ TEST(the_node_is_what_the_kernel_says)
 	json = placement_json(&p);
 	assert_true(json_is_null(json_object_get(json, "node")));
 	json_decref(json);
-}
-
-int main(void)
-{
-	return test_run(two_sockets_load, two_sockets_unload);
 }

@@ -4,6 +4,9 @@
  */
 #include "tools/rpma-bench/protocol/size_mix.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "tests/lib/test.h"
 
 #define MAX (1ULL << 30)

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/summary.h"
 

@@ -6,6 +6,7 @@
 #include "tools/rpma-bench/measure/zipf.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "tests/lib/test.h"
 

@@ -4,10 +4,12 @@
  * librpma logged, an event of the RDMA CM, the status of a completion, a device
  * file that may not be opened.
  */
+#include <errno.h>
+
 #include "common/host/memlock.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/device_files.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 /* --- names ------------------------------------------------------------------ */
 
@@ -57,7 +59,6 @@ TEST(a_limit_is_no_internal_error)
 
 static rpma_log_function *sink;
 
-int __wrap_rpma_log_set_function(rpma_log_function *function);
 int __wrap_rpma_log_set_function(rpma_log_function *function)
 {
 	sink = function;
@@ -66,7 +67,6 @@ int __wrap_rpma_log_set_function(rpma_log_function *function)
 
 static uint64_t limit;
 
-uint64_t __wrap_memlock_limit(void);
 uint64_t __wrap_memlock_limit(void)
 {
 	return limit;
@@ -170,17 +170,14 @@ TEST(each_end_has_its_sentence)
 static enum cause asked(int (*check)(const struct sysroot *root))
 {
 	const bool super = geteuid() == 0;
-	struct sysroot root;
 	int ret;
 
 	assert_int_equal(chmod(scratch, 0755), 0);
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	if (super)
 		assert_int_equal(seteuid(UNPRIVILEGED), 0);
 	ret = check(&root);
 	if (super)
 		assert_int_equal(seteuid(0), 0);
-	sysroot_close(&root);
 	if (ret == 0)
 		return CAUSE_UNKNOWN;
 	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
@@ -196,7 +193,7 @@ static void make(const char *name, mode_t mode)
 	assert_int_equal(chmod(scratch_path(name, path), mode), 0);
 }
 
-SCRATCH_TEST(the_file_of_the_rdma_cm_is_asked)
+ROOT_TEST(the_file_of_the_rdma_cm_is_asked)
 {
 	assert_int_equal(asked(device_files_check), CAUSE_NO_DEVICE);
 	assert_non_null(strstr(failure_get()->text, "modprobe rdma_ucm"));
@@ -207,12 +204,12 @@ SCRATCH_TEST(the_file_of_the_rdma_cm_is_asked)
 	assert_int_equal(asked(device_files_check), CAUSE_UNKNOWN);
 }
 
-static int blame(const struct sysroot *root)
+static int blame(const struct sysroot *devices)
 {
-	return device_files_blame(root, "192.0.2.1");
+	return device_files_blame(devices, "192.0.2.1");
 }
 
-SCRATCH_TEST(the_files_of_the_devices_are_asked)
+ROOT_TEST(the_files_of_the_devices_are_asked)
 {
 	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
 	scratch_write("sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n");

@@ -2,13 +2,14 @@
 /*
  * test_connection.c -- the configuration of queues, over a librpma that may be older.
  */
+#include <string.h>
+
 #include "common/base/failure.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/librpma_1_4.h"
 #include "tests/lib/test.h"
 
 struct librpma_1_4 __real_librpma_1_4_calls(void);
-struct librpma_1_4 __wrap_librpma_1_4_calls(void);
 
 static bool is_old;
 

@@ -4,18 +4,15 @@
  * was counted between two looks at it.
  */
 #include "common/json/counters.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define PORT "sys/class/infiniband/mlx5_0/ports/1/"
 
 static json_t *look(void)
 {
-	struct sysroot root;
 	json_t *counters;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	counters = counters_read(&root, "mlx5_0");
-	sysroot_close(&root);
 	return counters;
 }
 
@@ -38,7 +35,7 @@ static json_int_t moved(const char *before, const char *after)
 	return counted;
 }
 
-SCRATCH_TEST(both_folders_of_each_port_are_read)
+ROOT_TEST(both_folders_of_each_port_are_read)
 {
 	json_t *counters;
 
@@ -57,7 +54,7 @@ SCRATCH_TEST(both_folders_of_each_port_are_read)
 	json_decref(counters);
 }
 
-SCRATCH_TEST(a_device_without_counters_has_none)
+ROOT_TEST(a_device_without_counters_has_none)
 {
 	assert_null(look());
 	scratch_write(PORT "state", "4: ACTIVE\n");
@@ -67,7 +64,7 @@ SCRATCH_TEST(a_device_without_counters_has_none)
 	assert_null(counters_between(NULL, json_object()));
 }
 
-SCRATCH_TEST(what_is_no_count_is_left_out)
+ROOT_TEST(what_is_no_count_is_left_out)
 {
 	static const char *const texts[] = {
 		"", "\n", "N/A (no PMA)\n", "-5\n", "0x10\n", "12 34\n", "99999999999999999999\n",
@@ -86,13 +83,13 @@ SCRATCH_TEST(what_is_no_count_is_left_out)
 }
 
 /* lifespan is how often the driver renews the others */
-SCRATCH_TEST(a_setting_is_no_counter)
+ROOT_TEST(a_setting_is_no_counter)
 {
 	scratch_write(PORT "hw_counters/lifespan", "10\n");
 	assert_null(look());
 }
 
-SCRATCH_TEST(the_difference_is_what_was_counted)
+ROOT_TEST(the_difference_is_what_was_counted)
 {
 	assert_int_equal(moved("10\n", "17\n"), 7);
 	assert_int_equal(moved("10\n", "10\n"), 0);
@@ -101,19 +98,19 @@ SCRATCH_TEST(the_difference_is_what_was_counted)
 	assert_int_equal(moved("0\n", "4611686018427387903\n"), 4611686018427387903);
 }
 
-SCRATCH_TEST(a_counter_may_go_round)
+ROOT_TEST(a_counter_may_go_round)
 {
 	assert_int_equal(moved("4294967290\n", "4\n"), 10);
 	assert_int_equal(moved("18446744073709551610\n", "4\n"), 10);
 }
 
-SCRATCH_TEST(a_counter_that_was_reset_is_left_out)
+ROOT_TEST(a_counter_that_was_reset_is_left_out)
 {
 	assert_int_equal(moved("1000\n", "4\n"), -1);
 	assert_int_equal(moved("5000000000\n", "4\n"), -1);
 }
 
-SCRATCH_TEST(a_counter_that_came_or_went_is_left_out)
+ROOT_TEST(a_counter_that_came_or_went_is_left_out)
 {
 	char path[PATH_MAX];
 	json_t *before, *between;

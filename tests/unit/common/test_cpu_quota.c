@@ -4,16 +4,13 @@
  * cgroups(7), cgroup-v2.rst and sched-bwc.rst.
  */
 #include "common/host/cpu_quota.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 static struct cpu_quota look(void)
 {
 	struct cpu_quota now;
-	struct sysroot root;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	cpu_quota_read(&root, &now);
-	sysroot_close(&root);
 	return now;
 }
 
@@ -24,7 +21,7 @@ static void expect_none(const struct cpu_quota *quota)
 	assert_int_equal(quota->throttled_periods, 0);
 }
 
-SCRATCH_TEST(version_2_has_cpu_max)
+ROOT_TEST(version_2_has_cpu_max)
 {
 	struct cpu_quota now;
 
@@ -42,7 +39,7 @@ SCRATCH_TEST(version_2_has_cpu_max)
 	assert_int_equal(now.throttled_ns, 1234567000);
 }
 
-SCRATCH_TEST(version_1_has_cfs_quota)
+ROOT_TEST(version_1_has_cfs_quota)
 {
 	static const char *const controllers[] = {"cpu", "cpu,cpuacct", "cpuacct,cpu"};
 
@@ -71,7 +68,7 @@ SCRATCH_TEST(version_1_has_cfs_quota)
 }
 
 /* A group above may be tighter, and stops those below it. */
-SCRATCH_TEST(all_groups_above_count)
+ROOT_TEST(all_groups_above_count)
 {
 	struct cpu_quota now;
 
@@ -89,7 +86,7 @@ SCRATCH_TEST(all_groups_above_count)
 }
 
 /* A container sees its own group as the root of the mount, whatever its path is called. */
-SCRATCH_TEST(a_container_has_the_root_of_its_mount)
+ROOT_TEST(a_container_has_the_root_of_its_mount)
 {
 	struct cpu_quota now;
 
@@ -104,7 +101,7 @@ SCRATCH_TEST(a_container_has_the_root_of_its_mount)
 	assert_true(now.known && now.cpus == 1);
 }
 
-SCRATCH_TEST(without_a_quota_there_is_none)
+ROOT_TEST(without_a_quota_there_is_none)
 {
 	struct cpu_quota now;
 
@@ -122,7 +119,7 @@ SCRATCH_TEST(without_a_quota_there_is_none)
 	expect_none(&now);
 }
 
-SCRATCH_TEST(what_cannot_be_read_is_unknown)
+ROOT_TEST(what_cannot_be_read_is_unknown)
 {
 	static const char *const lines[] = {"", "\n", "0:\n", "0::\n", "4:cpu\n", "rubbish"};
 	struct cpu_quota now = look();
@@ -140,7 +137,7 @@ SCRATCH_TEST(what_cannot_be_read_is_unknown)
 	assert_true(look().known);
 }
 
-SCRATCH_TEST(a_span_is_the_difference)
+ROOT_TEST(a_span_is_the_difference)
 {
 	struct cpu_quota before = {.known = true, .cpus = 2, .periods = 10, .throttled_periods = 3};
 	struct cpu_quota now = {.known = true,

@@ -4,7 +4,7 @@
  * The columns are those of proc_stat(5); a tick is 1/sysconf(_SC_CLK_TCK) s.
  */
 #include "common/host/cpu_time.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define SECOND 1000000000ULL
 
@@ -26,17 +26,14 @@ static cpu_set_t cpus(const int *list, size_t count)
 static struct cpu_time look(const char *stat, const cpu_set_t *allowed)
 {
 	struct cpu_time now;
-	struct sysroot root;
 
 	if (stat != NULL)
 		scratch_write("proc/stat", stat);
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	cpu_time_read(&root, allowed, &now);
-	sysroot_close(&root);
 	return now;
 }
 
-SCRATCH_TEST(only_allowed_cpus_are_summed)
+ROOT_TEST(only_allowed_cpus_are_summed)
 {
 	const cpu_set_t allowed = cpus((int[]){0, 1, 3, 10}, 4);
 	struct cpu_time now = look("cpu  9 9 9 9 9 9 9 9 9 9\n"
@@ -57,14 +54,14 @@ SCRATCH_TEST(only_allowed_cpus_are_summed)
 	assert_string_equal(now.list, "0-1,10");
 }
 
-SCRATCH_TEST(a_kernel_of_old_has_four_columns)
+ROOT_TEST(a_kernel_of_old_has_four_columns)
 {
 	const cpu_set_t allowed = cpus((int[]){0}, 1);
 
 	assert_int_equal(look("cpu 1 2 3 4\ncpu0 1 2 3 4\n", &allowed).busy_ns, 6 * tick());
 }
 
-SCRATCH_TEST(what_is_no_such_file_is_unknown)
+ROOT_TEST(what_is_no_such_file_is_unknown)
 {
 	static const char *const files[] = {
 		"",
@@ -100,7 +97,7 @@ static struct cpu_time between(const char *first, const char *last, uint64_t wal
 	return now;
 }
 
-SCRATCH_TEST(a_span_is_the_difference)
+ROOT_TEST(a_span_is_the_difference)
 {
 	struct cpu_time span = between("cpu0 100 0 0 1000 0 0 0 7 0 0\n",
 				       "cpu0 130 5 10 1050 0 1 0 11 0 0\n", 100 * tick());
@@ -112,7 +109,7 @@ SCRATCH_TEST(a_span_is_the_difference)
 	assert_int_equal(span.wall_ns, 100 * tick());
 }
 
-SCRATCH_TEST(counters_that_stand_still_are_unknown)
+ROOT_TEST(counters_that_stand_still_are_unknown)
 {
 	static const char zero[] = "cpu0 0 0 0 0 0 0 0 0 0 0\n";
 
@@ -123,7 +120,7 @@ SCRATCH_TEST(counters_that_stand_still_are_unknown)
 		between("cpu0 5 0 0 0 0 0 0 0\n", "cpu0 5 0 0 100 0 0 0 0\n", 100 * tick()).known);
 }
 
-SCRATCH_TEST(counters_that_go_back_are_unknown)
+ROOT_TEST(counters_that_go_back_are_unknown)
 {
 	assert_false(between("cpu0 50 0 0 0 0 0 0 0\n", "cpu0 49 0 0 100 0 0 0 0\n", 100 * tick())
 			     .known);
@@ -131,7 +128,7 @@ SCRATCH_TEST(counters_that_go_back_are_unknown)
 		between("cpu0 0 0 0 0 0 0 0 9\n", "cpu0 0 0 0 100 0 0 0 8\n", 100 * tick()).known);
 }
 
-SCRATCH_TEST(cpus_that_came_or_went_make_it_unknown)
+ROOT_TEST(cpus_that_came_or_went_make_it_unknown)
 {
 	const cpu_set_t allowed = cpus((int[]){0, 1}, 2);
 	struct cpu_time before = look("cpu0 1 0 0 9\ncpu1 1 0 0 9\n", &allowed);
@@ -144,32 +141,29 @@ SCRATCH_TEST(cpus_that_came_or_went_make_it_unknown)
 
 TEST(this_process_burns_its_own_time)
 {
-	struct sysroot root;
+	struct sysroot machine;
 	struct cpu_time before, now;
 	cpu_set_t allowed;
 
 	cpu_time_allowed(&allowed);
 	assert_true(CPU_COUNT(&allowed) > 0);
-	assert_int_equal(sysroot_open(&root, "/"), 0);
-	cpu_time_read(&root, &allowed, &before);
+	assert_int_equal(sysroot_open(&machine, "/"), 0);
+	cpu_time_read(&machine, &allowed, &before);
 	do {
-		cpu_time_read(&root, &allowed, &now);
+		cpu_time_read(&machine, &allowed, &now);
 	} while (now.own_ns < before.own_ns + 20000000);
 	cpu_time_since(&now, &before);
 	assert_true(now.own_ns >= 20000000);
-	sysroot_close(&root);
+	sysroot_close(&machine);
 }
 
-SCRATCH_TEST(the_boot_id_is_the_kernels)
+ROOT_TEST(the_boot_id_is_the_kernels)
 {
 	char id[CPU_TIME_BOOT_ID];
-	struct sysroot root;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	cpu_time_boot_id(&root, id);
 	assert_string_equal(id, "");
 	scratch_write("proc/sys/kernel/random/boot_id", "0f53ab21-6d4e-4a6e-8b23-6d1b7d3f8a11\n");
 	cpu_time_boot_id(&root, id);
 	assert_string_equal(id, "0f53ab21-6d4e-4a6e-8b23-6d1b7d3f8a11");
-	sysroot_close(&root);
 }

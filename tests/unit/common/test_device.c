@@ -3,9 +3,11 @@
  * test_device.c -- RDMA devices and their kinds, in sysfs trees as kernels
  * 6.1 and 6.12 show them.
  */
+#include <errno.h>
+
 #include "common/base/failure.h"
 #include "common/rdma/device.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define IB "sys/class/infiniband/"
 
@@ -42,15 +44,13 @@ static void make_hardware(void)
 	scratch_link("../../devices/pci0000:80/0000:81:00.0/infiniband/mlx5_0", IB "mlx5_0");
 }
 
-SCRATCH_TEST(kinds_are_told_apart)
+ROOT_TEST(kinds_are_told_apart)
 {
-	struct sysroot root;
 	struct device d;
 
 	make_rxe();
 	make_siw();
 	make_hardware();
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_equal(device_find(&root, "rxe0", &d), 0);
 	assert_int_equal(d.kind, DEVICE_RXE);
 	assert_string_equal(d.transport, "roce");
@@ -63,48 +63,40 @@ SCRATCH_TEST(kinds_are_told_apart)
 	assert_int_equal(d.kind, DEVICE_HARDWARE);
 	assert_string_equal(d.transport, "ib");
 	assert_string_equal(d.address, "");
-	sysroot_close(&root);
 }
 
-SCRATCH_TEST(devices_are_listed_by_name)
+ROOT_TEST(devices_are_listed_by_name)
 {
 	struct device *list = NULL;
-	struct sysroot root;
 	size_t count = 0;
 
 	make_siw();
 	make_rxe();
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_equal(device_list(&root, &list, &count), 0);
 	assert_int_equal(count, 2);
 	assert_string_equal(list[0].name, "rxe0");
 	assert_string_equal(list[1].name, "siw0");
 	free(list);
-	sysroot_close(&root);
 }
 
-SCRATCH_TEST(the_choice_needs_an_address)
+ROOT_TEST(the_choice_needs_an_address)
 {
-	struct sysroot root;
 	struct device d;
 
 	make_siw();
 	make_rxe();
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_equal(device_choose(&root, NULL, &d), 0);
 	assert_string_equal(d.name, "rxe0");
 	assert_int_equal(device_choose(&root, "auto", &d), 0);
 	assert_int_not_equal(device_choose(&root, "siw0", &d), 0);
 	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
 	assert_non_null(strstr(failure_get()->text, "siw0"));
-	sysroot_close(&root);
 }
 
 /* Twice as many devices as are listed: of eleven names one or more is not among them. */
-SCRATCH_TEST(a_named_device_is_found_behind_any_number)
+ROOT_TEST(a_named_device_is_found_behind_any_number)
 {
 	char path[64];
-	struct sysroot root;
 	struct device d;
 
 	make_rxe();
@@ -116,55 +108,43 @@ SCRATCH_TEST(a_named_device_is_found_behind_any_number)
 		snprintf(path, sizeof(path), IB "vf%d", i);
 		scratch_link(".", path);
 	}
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	for (int i = 0; i <= 10; i++) {
 		snprintf(path, sizeof(path), "rxe%d", i);
 		assert_int_equal(device_choose(&root, path, &d), 0);
 		assert_string_equal(d.name, path);
 	}
-	sysroot_close(&root);
 }
 
-SCRATCH_TEST(a_host_without_devices_is_told_what_to_do)
+ROOT_TEST(a_host_without_devices_is_told_what_to_do)
 {
 	struct device *list = NULL, d;
-	struct sysroot root;
 	size_t count = 7;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_equal(device_list(&root, &list, &count), 0);
 	assert_int_equal(count, 0);
 	assert_int_not_equal(device_choose(&root, NULL, &d), 0);
 	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
 	assert_non_null(strstr(failure_get()->text, "scripts/vm"));
-	sysroot_close(&root);
 }
 
 /* States by the kernel's sysfs, drivers/infiniband/core/sysfs.c. */
-SCRATCH_TEST(a_device_is_down_when_no_port_is_active)
+ROOT_TEST(a_device_is_down_when_no_port_is_active)
 {
-	struct sysroot root;
-
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_false(device_is_down(&root, "mlx5_0"));
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
 	assert_true(device_is_down(&root, "mlx5_0"));
 	scratch_write("sys/class/infiniband/mlx5_0/ports/2/state", "4: ACTIVE\n");
 	assert_false(device_is_down(&root, "mlx5_0"));
-	sysroot_close(&root);
 }
 
-SCRATCH_TEST(no_name_leads_elsewhere)
+ROOT_TEST(no_name_leads_elsewhere)
 {
 	static const char *const names[] = {"", "..", "../rxe0", "none"};
-	struct sysroot root;
 	struct device d;
 
 	make_rxe();
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	for (size_t i = 0; i < 4; i++) {
 		if (i != 1)
 			assert_int_equal(device_find(&root, names[i], &d), -ENOENT);
 	}
-	sysroot_close(&root);
 }

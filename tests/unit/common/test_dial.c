@@ -3,6 +3,9 @@
  * test_dial.c -- which addresses of a name a client tries, in what order, for how long, and
  * over which device. Time, routes and servers are ours.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/base/failure.h"
@@ -28,22 +31,16 @@ static const struct server {
 	enum answer answer;
 } * servers;
 
-int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	(void)id;
 	ts->tv_sec = seen.now_ms / 1000;
 	ts->tv_nsec = (long)(seen.now_ms % 1000) * 1000000;
 	return 0;
 }
 
 int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
-			  const char *address, struct rpma_peer **peer, struct device *device);
-int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 			  const char *address, struct rpma_peer **peer, struct device *device)
 {
-	(void)root;
-	(void)options;
 	if (strcmp(address, "no route") == 0)
 		return failure_because(CAUSE_UNREACHABLE, EXIT_RUN_FAILED, "device", "%s: no route",
 				       address);
@@ -54,7 +51,6 @@ int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_opti
 	return 0;
 }
 
-int __wrap_rpma_peer_delete(struct rpma_peer **peer);
 int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 {
 	seen.peers -= *peer != NULL;
@@ -64,15 +60,10 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 
 int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
 			      const char *address, uint16_t port, const struct connection_cfg *cfg,
-			      const void *handshake, size_t handshake_len);
-int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
-			      const char *address, uint16_t port, const struct connection_cfg *cfg,
 			      const void *handshake, size_t handshake_len)
 {
 	const struct server *server = servers;
 
-	(void)handshake;
-	(void)handshake_len;
 	assert_non_null(peer);
 	assert_int_equal(port, 7204);
 	snprintf(seen.addresses[seen.tried], RESOLVE_ADDRESS_MAX, "%s", address);
@@ -172,7 +163,6 @@ TEST(what_each_answered_is_told)
 
 static int move(void *arg, bool moved)
 {
-	(void)arg;
 	if (seen.cannot_move)
 		return -EBUSY;
 	seen.moves += moved ? 1 : 100;

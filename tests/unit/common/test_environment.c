@@ -5,16 +5,13 @@
  */
 #include "common/json/environment.h"
 #include "tests/lib/config_space.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 static json_t *gather(const char *device)
 {
-	struct sysroot root;
 	json_t *block;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	block = environment_gather(&root, NULL, device);
-	sysroot_close(&root);
 	return block;
 }
 
@@ -27,7 +24,7 @@ static const json_t *fact(const json_t *block, const char *group, const char *ke
 	return value;
 }
 
-SCRATCH_TEST(facts_are_read_from_the_root)
+ROOT_TEST(facts_are_read_from_the_root)
 {
 	json_t *block;
 
@@ -56,7 +53,7 @@ SCRATCH_TEST(facts_are_read_from_the_root)
 }
 
 /* Only the part of the kernel's command line that bears on figures leaves the host. */
-SCRATCH_TEST(the_command_line_is_filtered)
+ROOT_TEST(the_command_line_is_filtered)
 {
 	const json_t *list;
 	json_t *block;
@@ -70,7 +67,7 @@ SCRATCH_TEST(the_command_line_is_filtered)
 	json_decref(block);
 }
 
-SCRATCH_TEST(what_is_unknown_is_null)
+ROOT_TEST(what_is_unknown_is_null)
 {
 	static const char *const facts[][2] = {
 		{"host", "vendor"},	   {"host", "virtualised"}, {"os", "distro"},
@@ -91,7 +88,7 @@ SCRATCH_TEST(what_is_unknown_is_null)
 }
 
 /* An unknown node is -1 in sysfs and null here. */
-SCRATCH_TEST(the_device_has_its_facts)
+ROOT_TEST(the_device_has_its_facts)
 {
 	const json_t *nic;
 	json_t *block;
@@ -114,7 +111,7 @@ SCRATCH_TEST(the_device_has_its_facts)
 	json_decref(block);
 }
 
-SCRATCH_TEST(a_guid_and_a_name_can_be_left_out)
+ROOT_TEST(a_guid_and_a_name_can_be_left_out)
 {
 	json_t *block;
 
@@ -135,7 +132,7 @@ SCRATCH_TEST(a_guid_and_a_name_can_be_left_out)
 }
 
 /* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) has it for RoCE devices. */
-SCRATCH_TEST(the_path_mtu_follows_the_interface)
+ROOT_TEST(the_path_mtu_follows_the_interface)
 {
 	static const struct {
 		const char *layer, *netdev_mtu;
@@ -161,7 +158,7 @@ SCRATCH_TEST(the_path_mtu_follows_the_interface)
 	}
 }
 
-SCRATCH_TEST(persistent_memory_is_listed)
+ROOT_TEST(persistent_memory_is_listed)
 {
 	const json_t *region;
 	json_t *block;
@@ -197,7 +194,7 @@ static void text(const json_t *object, const char *key, const char *expected)
 	assert_string_equal(value, expected);
 }
 
-SCRATCH_TEST(namespaces_and_mounts_are_listed)
+ROOT_TEST(namespaces_and_mounts_are_listed)
 {
 	const json_t *region, *namespace;
 	json_t *block;
@@ -228,7 +225,7 @@ SCRATCH_TEST(namespaces_and_mounts_are_listed)
 	json_decref(block);
 }
 
-SCRATCH_TEST(power_and_caches_are_read)
+ROOT_TEST(power_and_caches_are_read)
 {
 	const json_t *power;
 	json_t *block;
@@ -276,7 +273,7 @@ static const uint8_t express_config[256] = {
 	[0x60] = 0x10, [0x61] = 0x00, [0x68] = 0x10 | 1 << 5, [0x69] = 0x08 | 2 << 4,
 };
 
-SCRATCH_TEST(the_use_of_the_link_is_read)
+ROOT_TEST(the_use_of_the_link_is_read)
 {
 	const json_t *nic;
 	json_t *block;
@@ -293,7 +290,7 @@ SCRATCH_TEST(the_use_of_the_link_is_read)
 }
 
 /* 0x17 is the capability of TPH; 1 in bits 9:8 of its control is to send them by vector. */
-SCRATCH_TEST(whether_writes_are_steered_is_read)
+ROOT_TEST(whether_writes_are_steered_is_read)
 {
 	for (uint32_t mode = 0; mode < 2; mode++) {
 		struct config_space space;
@@ -318,7 +315,7 @@ SCRATCH_TEST(whether_writes_are_steered_is_read)
 }
 
 /* Without privilege 64 bytes are all there is; a loop of capabilities ends. */
-SCRATCH_TEST(what_the_link_hides_is_null)
+ROOT_TEST(what_the_link_hides_is_null)
 {
 	static const uint8_t loop[256] = {
 		[0x06] = 0x10, [0x34] = 0x40, [0x40] = 0x01, [0x41] = 0x40};
@@ -343,17 +340,13 @@ SCRATCH_TEST(what_the_link_hides_is_null)
 }
 
 #if defined(__x86_64__)
-SCRATCH_TEST(qemus_processor_is_an_emulated_one)
+ROOT_TEST(qemus_processor_is_an_emulated_one)
 {
-	struct sysroot root;
-
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_equal(environment_emulated_cpu(&root), -1);
 	scratch_write("proc/cpuinfo", "model name\t: AMD EPYC\n");
 	assert_int_equal(environment_emulated_cpu(&root), 0);
 	scratch_write("proc/cpuinfo", "model name\t: QEMU TCG CPU version 2.5+\n");
 	assert_int_equal(environment_emulated_cpu(&root), 1);
-	sysroot_close(&root);
 }
 #endif
 

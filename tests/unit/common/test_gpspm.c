@@ -3,8 +3,10 @@
  * test_gpspm.c -- ranges that are made durable, those that are refused, and
  * the messages that ask for them.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "common/base/failure.h"
@@ -39,7 +41,6 @@ static int pass(struct gate *gate)
 	return gate->answer;
 }
 
-int __wrap_msync(void *at, size_t len, int flags);
 int __wrap_msync(void *at, size_t len, int flags)
 {
 	if (asked.is_gated)
@@ -108,7 +109,6 @@ TEST(what_is_durable_depends_on_the_kind)
 	assert_true(persist_is_durable(PERSIST_LIBPMEM, TARGET_DEVDAX));
 	assert_true(persist_is_durable(PERSIST_MSYNC, TARGET_FSDAX));
 }
-TEST_AGAIN(what_is_durable_depends_on_the_kind)
 
 /* msync(2) takes whole pages: the range is widened to the left. */
 TEST(a_file_is_synced_by_pages)

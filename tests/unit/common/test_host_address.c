@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <string.h>
 
 #include "common/rdma/host_address.h"
 #include "tests/lib/test.h"
@@ -35,7 +36,7 @@ static int setup(void **state)
 	return 0;
 }
 
-TEST(the_wildcards_are_known_in_any_form, setup)
+TEST(the_wildcards_are_known_in_any_form, setup, NULL)
 {
 	assert_true(host_address_is_wildcard("0.0.0.0"));
 	assert_true(host_address_is_wildcard("::"));
@@ -46,7 +47,7 @@ TEST(the_wildcards_are_known_in_any_form, setup)
 	assert_false(host_address_is_wildcard(""));
 }
 
-TEST(all_of_127_and_one_address_of_ipv6_are_loopback, setup)
+TEST(all_of_127_and_one_address_of_ipv6_are_loopback, setup, NULL)
 {
 	assert_true(host_address_is_loopback("127.0.0.1"));
 	assert_true(host_address_is_loopback("127.255.0.9"));
@@ -56,7 +57,7 @@ TEST(all_of_127_and_one_address_of_ipv6_are_loopback, setup)
 	assert_false(host_address_is_loopback("0.0.0.0"));
 }
 
-TEST(that_of_ipv4_is_every_ipv4_address_once, setup)
+TEST(that_of_ipv4_is_every_ipv4_address_once, setup, NULL)
 {
 	struct host_addresses found;
 
@@ -66,7 +67,7 @@ TEST(that_of_ipv4_is_every_ipv4_address_once, setup)
 	assert_string_equal(found.text[1], "192.0.2.1");
 }
 
-TEST(that_of_ipv6_is_both_without_those_of_a_link, setup)
+TEST(that_of_ipv6_is_both_without_those_of_a_link, setup, NULL)
 {
 	struct host_addresses found;
 
@@ -76,7 +77,7 @@ TEST(that_of_ipv6_is_both_without_those_of_a_link, setup)
 	assert_string_equal(found.text[3], "2001:db8::1");
 }
 
-TEST(an_interface_that_is_down_has_none, setup)
+TEST(an_interface_that_is_down_has_none, setup, NULL)
 {
 	struct host_addresses found;
 

@@ -2,6 +2,9 @@
 /*
  * test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "common/base/failure.h"
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/listen.h"
@@ -14,8 +17,6 @@ static int answer;
 static bool is_old;
 
 int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
-				 struct rpma_conn_req **req);
-int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 				 struct rpma_conn_req **req)
 {
 	assert_ptr_equal(ep, EP);
@@ -26,7 +27,6 @@ int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg 
 }
 
 struct librpma_1_4 __real_librpma_1_4_calls(void);
-struct librpma_1_4 __wrap_librpma_1_4_calls(void);
 
 struct librpma_1_4 __wrap_librpma_1_4_calls(void)
 {

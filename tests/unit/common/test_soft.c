@@ -3,9 +3,11 @@
  * test_soft.c -- when a tool starts itself again on the software device. There
  * is no rpma-soft to be found here, so that starting it fails.
  */
+#include <stdlib.h>
+
 #include "common/base/failure.h"
 #include "common/rdma/soft.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define IB "sys/class/infiniband/"
 
@@ -14,14 +16,11 @@ static const char *const words[] = {"local", NULL};
 /* What soft_enter comes to: NULL for staying, else the sentence of the failed start. */
 static const char *enter(const char *device)
 {
-	struct sysroot root;
 	int ret;
 
 	failure_get()->text[0] = '\0';
 	assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	ret = soft_enter(&root, device, true, (char *const *)(uintptr_t)words);
-	sysroot_close(&root);
 	if (ret == 0)
 		return NULL;
 	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
@@ -44,34 +43,30 @@ TEST(a_test_is_not_on_it)
 }
 
 /* A program that loads the tool, rather than being it, is its user's to start. */
-SCRATCH_TEST(who_has_no_words_is_told_how)
+ROOT_TEST(who_has_no_words_is_told_how)
 {
-	struct sysroot root;
-
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	assert_int_not_equal(soft_enter(&root, NULL, true, NULL), 0);
 	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
 	assert_non_null(strstr(failure_get()->text, "this host has no RDMA device: rpma-soft "));
 	make_device("rxe0", "lo\n");
 	assert_int_equal(soft_enter(&root, NULL, true, NULL), 0);
-	sysroot_close(&root);
 }
 
-SCRATCH_TEST(a_device_with_an_address_is_taken)
+ROOT_TEST(a_device_with_an_address_is_taken)
 {
 	make_device("rxe0", "none\n");
 	make_device("rxe1", "lo\n");
 	assert_null(enter(NULL));
 }
 
-SCRATCH_TEST(auto_starts_anew_without_a_device)
+ROOT_TEST(auto_starts_anew_without_a_device)
 {
 	assert_non_null(strstr(enter(NULL), "this host has no RDMA device: rpma-soft"));
 	make_device("rxe0", "none\n");
 	assert_non_null(strstr(enter(NULL), "no RDMA device of this host has an IP address"));
 }
 
-SCRATCH_TEST(soft_starts_anew_in_any_case)
+ROOT_TEST(soft_starts_anew_in_any_case)
 {
 	make_device("rxe0", "lo\n");
 	assert_non_null(strstr(enter("soft"), "--device soft: rpma-soft"));
@@ -79,7 +74,7 @@ SCRATCH_TEST(soft_starts_anew_in_any_case)
 	assert_non_null(enter("soft12"));
 }
 
-SCRATCH_TEST(another_name_stays)
+ROOT_TEST(another_name_stays)
 {
 	assert_null(enter("rxe0"));
 	assert_null(enter("software"));
@@ -88,7 +83,7 @@ SCRATCH_TEST(another_name_stays)
 	assert_null(enter("soft3"));
 }
 
-SCRATCH_TEST(it_is_not_entered_twice)
+ROOT_TEST(it_is_not_entered_twice)
 {
 	const char *text;
 

@@ -3,28 +3,24 @@
  * test_sysroot.c -- a replaced root is not left, whatever is in it, and only
  * its regular files are read.
  */
+#include <errno.h>
 #include <sys/sysmacros.h>
 
 #include "common/host/sysroot.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
-static struct sysroot root;
 static struct sysroot_refusals refused;
 
 static int open_scratch(void **state)
 {
-	if (scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0)
+	if (root_setup(state) != 0)
 		return -1;
 	refused = (struct sysroot_refusals){0};
 	root.refused = &refused;
 	return 0;
 }
 
-static int close_scratch(void **state)
-{
-	sysroot_close(&root);
-	return scratch_teardown(state);
-}
+#define REFUSING_TEST(name) TEST(name, open_scratch, root_teardown)
 
 static void is_line(const char *path, const char *expected)
 {
@@ -42,7 +38,7 @@ static void is_no_line(const char *path)
 	assert_string_equal(line, "");
 }
 
-TEST(links_stay_inside, open_scratch, close_scratch)
+REFUSING_TEST(links_stay_inside)
 {
 	char name[64];
 
@@ -60,7 +56,7 @@ TEST(links_stay_inside, open_scratch, close_scratch)
 }
 
 /* As sysfs has it: the class names a link to a directory, and there is a file below it. */
-TEST(a_link_to_a_directory_is_followed, open_scratch, close_scratch)
+REFUSING_TEST(a_link_to_a_directory_is_followed)
 {
 	char real[PATH_MAX];
 	DIR *directory;
@@ -78,7 +74,7 @@ TEST(a_link_to_a_directory_is_followed, open_scratch, close_scratch)
 	closedir(directory);
 }
 
-TEST(links_that_leave_the_root_are_errors, open_scratch, close_scratch)
+REFUSING_TEST(links_that_leave_the_root_are_errors)
 {
 	static const char *const paths[] = {"climbing", "deep/climbing", "../etc/passwd",
 					    "deep/../../etc/passwd", ".."};
@@ -98,7 +94,7 @@ TEST(links_that_leave_the_root_are_errors, open_scratch, close_scratch)
 }
 
 /* An absolute one is within the root, where that file is not. */
-TEST(absolute_links_do_not_reach_the_machine, open_scratch, close_scratch)
+REFUSING_TEST(absolute_links_do_not_reach_the_machine)
 {
 	scratch_link("/etc/passwd", "outside");
 	scratch_link("/proc/self/root/etc/passwd", "magic");
@@ -107,7 +103,7 @@ TEST(absolute_links_do_not_reach_the_machine, open_scratch, close_scratch)
 	assert_int_equal(refused.count, 0);
 }
 
-TEST(circles_of_links_end, open_scratch, close_scratch)
+REFUSING_TEST(circles_of_links_end)
 {
 	static const char *const paths[] = {"self", "a", "directory/within/file", "growing"};
 
@@ -125,7 +121,7 @@ TEST(circles_of_links_end, open_scratch, close_scratch)
 }
 
 /* Without a writer, reading the FIFO would hang. */
-TEST(only_regular_files_are_opened, open_scratch, close_scratch)
+REFUSING_TEST(only_regular_files_are_opened)
 {
 	char path[PATH_MAX], bytes[16];
 
@@ -140,7 +136,7 @@ TEST(only_regular_files_are_opened, open_scratch, close_scratch)
 		is_no_line("zero");
 }
 
-TEST(a_directory_is_no_file, open_scratch, close_scratch)
+REFUSING_TEST(a_directory_is_no_file)
 {
 	char text[8];
 
@@ -154,7 +150,7 @@ TEST(a_directory_is_no_file, open_scratch, close_scratch)
 }
 
 /* Root may read everything, so it becomes another user. */
-TEST(what_may_not_be_read_is_said, open_scratch, close_scratch)
+REFUSING_TEST(what_may_not_be_read_is_said)
 {
 	bool was_root = geteuid() == 0;
 	char path[PATH_MAX];
@@ -169,7 +165,7 @@ TEST(what_may_not_be_read_is_said, open_scratch, close_scratch)
 	assert_string_equal(refused.first, "secret: may not be read");
 }
 
-TEST(a_read_ends_with_the_buffer, open_scratch, close_scratch)
+REFUSING_TEST(a_read_ends_with_the_buffer)
 {
 	char path[PATH_MAX], text[5];
 
@@ -181,7 +177,7 @@ TEST(a_read_ends_with_the_buffer, open_scratch, close_scratch)
 	assert_string_equal(text, "1234");
 }
 
-TEST(bytes_are_read_from_an_offset, open_scratch, close_scratch)
+REFUSING_TEST(bytes_are_read_from_an_offset)
 {
 	unsigned char bytes[8] = {0};
 	char path[PATH_MAX];
@@ -198,13 +194,13 @@ TEST(bytes_are_read_from_an_offset, open_scratch, close_scratch)
 }
 
 /* What a terminal or JSON could not take does not get that far. */
-TEST(lines_are_printable, open_scratch, close_scratch)
+REFUSING_TEST(lines_are_printable)
 {
 	scratch_write("escape", "a\033[2Jb\tc\177d\303\266\n");
 	is_line("escape", "a?[2Jb c?d??");
 }
 
-TEST(numbers_are_checked, open_scratch, close_scratch)
+REFUSING_TEST(numbers_are_checked)
 {
 	static const struct {
 		const char *text;
@@ -231,7 +227,7 @@ TEST(numbers_are_checked, open_scratch, close_scratch)
 	}
 }
 
-TEST(names_that_are_too_long_are_refused, open_scratch, close_scratch)
+REFUSING_TEST(names_that_are_too_long_are_refused)
 {
 	char line[64], name[2 * PATH_MAX];
 
@@ -244,7 +240,7 @@ TEST(names_that_are_too_long_are_refused, open_scratch, close_scratch)
 	assert_false(sysroot_line(&root, line, sizeof(line), "%s", name));
 }
 
-TEST(a_root_that_is_none_is_refused, open_scratch, close_scratch)
+REFUSING_TEST(a_root_that_is_none_is_refused)
 {
 	struct sysroot none;
 	char path[PATH_MAX];

@@ -2,6 +2,7 @@
 /*
  * test_target.c -- the memory a server offers, and the files it leaves alone.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>

@@ -2,10 +2,12 @@
 /*
  * test_topology.c -- placement on the machine of two_sockets.h.
  */
+#include <errno.h>
+
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
 
-TEST(the_description_is_of_another_machine)
+TWO_SOCKETS_TEST(the_description_is_of_another_machine)
 {
 	assert_false(topology_is_this_machine(*state));
 	assert_int_equal(topology_cores(*state), 8);
@@ -16,7 +18,7 @@ TEST(the_description_is_of_another_machine)
 
 static const struct topology_near at_the_device = {"mlx5_0", -1};
 
-TEST(threads_go_next_to_the_device)
+TWO_SOCKETS_TEST(threads_go_next_to_the_device)
 {
 	static const int expected[] = {4, 5, 6, 7};
 	int cpus[4];
@@ -26,7 +28,7 @@ TEST(threads_go_next_to_the_device)
 }
 
 /* Away from the device when its socket is full; core 0 is the last resort. */
-TEST(no_sibling_is_taken_and_core_0_last)
+TWO_SOCKETS_TEST(no_sibling_is_taken_and_core_0_last)
 {
 	static const int expected[] = {4, 5, 6, 7, 1, 2, 3, 0};
 	int cpus[9];
@@ -35,7 +37,7 @@ TEST(no_sibling_is_taken_and_core_0_last)
 	assert_memory_equal(cpus, expected, sizeof(expected));
 }
 
-TEST(the_node_comes_before_the_device)
+TWO_SOCKETS_TEST(the_node_comes_before_the_device)
 {
 	static const struct topology_near pmem = {"mlx5_0", 0};
 	static const int expected[] = {1, 2, 3, 4};
@@ -45,7 +47,7 @@ TEST(the_node_comes_before_the_device)
 	assert_memory_equal(cpus, expected, sizeof(expected));
 }
 
-TEST(an_unknown_place_leaves_core_0_alone)
+TWO_SOCKETS_TEST(an_unknown_place_leaves_core_0_alone)
 {
 	static const struct topology_near places[] = {{"rxe0", -1}, {NULL, -1}, {NULL, 7}};
 
@@ -58,7 +60,7 @@ TEST(an_unknown_place_leaves_core_0_alone)
 	}
 }
 
-TEST(nodes_are_known)
+TWO_SOCKETS_TEST(nodes_are_known)
 {
 	static const struct topology_near given = {NULL, 0};
 
@@ -73,12 +75,12 @@ TEST(nodes_are_known)
 	assert_false(topology_has_node(*state, -1));
 }
 
-TEST(the_rdma_device_is_found)
+TWO_SOCKETS_TEST(the_rdma_device_is_found)
 {
 	assert_string_equal(topology_first_device(*state), "mlx5_0");
 }
 
-TEST(a_list_is_taken_as_it_is)
+TWO_SOCKETS_TEST(a_list_is_taken_as_it_is)
 {
 	static const int expected[] = {0, 8, 9};
 	int cpus[4];
@@ -92,7 +94,7 @@ TEST(a_list_is_taken_as_it_is)
 	assert_string_equal(topology_usable(*state, text), "0-15");
 }
 
-TEST(lists_are_checked)
+TWO_SOCKETS_TEST(lists_are_checked)
 {
 	assert_true(topology_list_valid("0"));
 	assert_true(topology_list_valid("2,4-7"));
@@ -103,7 +105,7 @@ TEST(lists_are_checked)
 }
 
 /* hwloc itself would report success, and bind nothing. */
-TEST(lists_are_compared)
+TWO_SOCKETS_TEST(lists_are_compared)
 {
 	assert_true(topology_lists_meet("0-15", "15-31"));
 	assert_false(topology_lists_meet("0-15", "16-31"));
@@ -115,7 +117,7 @@ TEST(lists_are_compared)
 	assert_false(topology_list_has("0-15", ""));
 }
 
-TEST(lists_are_put_together)
+TWO_SOCKETS_TEST(lists_are_put_together)
 {
 	char list[16] = "";
 
@@ -128,7 +130,7 @@ TEST(lists_are_put_together)
 	assert_string_equal(list, "");
 }
 
-TEST(a_foreign_description_binds_nothing)
+TWO_SOCKETS_TEST(a_foreign_description_binds_nothing)
 {
 	char before[TOPOLOGY_CPUS_TEXT], after[TOPOLOGY_CPUS_TEXT];
 
@@ -137,9 +139,4 @@ TEST(a_foreign_description_binds_nothing)
 	assert_int_equal(topology_bind_thread(*state, 0), -EXDEV);
 	assert_int_equal(topology_bind_memory(*state, before, sizeof(before), 0), -EXDEV);
 	assert_string_equal(topology_read_back(after), before);
-}
-
-int main(void)
-{
-	return test_run(two_sockets_load, two_sockets_unload);
 }

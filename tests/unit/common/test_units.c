@@ -2,6 +2,8 @@
 /*
  * test_units.c -- sizes, durations, lists and ranges.
  */
+#include <errno.h>
+
 #include "common/base/units.h"
 #include "tests/lib/test.h"
 

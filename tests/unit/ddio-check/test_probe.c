@@ -4,13 +4,14 @@
  * how events are programmed, what its figures may say, and rpma-bench as a
  * child that does all that a child can do.
  */
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "common/base/cli.h"
 #include "readiness/ddio.h"
-#include "tests/lib/scratch.h"
-#include "tests/lib/test.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scratch_root.h"
 #include "tools/rpma-ddio-check/probe.h"
 #include "tools/rpma-ddio-check/probe_events.h"
 #include "tools/rpma-ddio-check/probe_traffic.h"
@@ -18,21 +19,6 @@
 #define DEVICES "sys/bus/event_source/devices/"
 
 /* --- what perf_event_open is told ------------------------------------------- */
-
-static struct sysroot root;
-
-static int setup(void **state)
-{
-	if (scratch_setup(state) != 0)
-		return -1;
-	return sysroot_open(&root, scratch);
-}
-
-static int teardown(void **state)
-{
-	sysroot_close(&root);
-	return scratch_teardown(state);
-}
 
 /* The formats of a Cascade Lake memory controller and of an Ice Lake cache unit. */
 static void make_units(void)
@@ -48,7 +34,7 @@ static void make_units(void)
 	scratch_write(DEVICES "uncore_cha_0/format/filter", "config1:0-26\n");
 }
 
-TEST(terms_are_laid_into_the_bits_of_their_formats, setup, teardown)
+ROOT_TEST(terms_are_laid_into_the_bits_of_their_formats)
 {
 	struct probe_config config;
 
@@ -73,7 +59,7 @@ TEST(terms_are_laid_into_the_bits_of_their_formats, setup, teardown)
  * perf of Linux 6.12 has "event=0xa,rdwrmask=2" for umc_cas_cmd.wr; the formats are those of
  * the kernel's arch/x86/events/amd/uncore.c.
  */
-TEST(the_memory_controllers_of_amd_have_a_mask, setup, teardown)
+ROOT_TEST(the_memory_controllers_of_amd_have_a_mask)
 {
 	struct probe_config config;
 
@@ -86,7 +72,7 @@ TEST(the_memory_controllers_of_amd_have_a_mask, setup, teardown)
 	assert_int_equal(config.config[0], 0x20a);
 }
 
-TEST(what_does_not_fit_is_refused, setup, teardown)
+ROOT_TEST(what_does_not_fit_is_refused)
 {
 	struct probe_config config;
 
@@ -111,7 +97,7 @@ TEST(what_does_not_fit_is_refused, setup, teardown)
 	assert_int_equal(probe_config_parse(&root, "odd", "junk=1", &config), -EINVAL);
 }
 
-TEST(a_machine_without_such_counters_is_told_of, setup, teardown)
+ROOT_TEST(a_machine_without_such_counters_is_told_of)
 {
 	struct probe_events events;
 	char why[160] = "";
@@ -131,7 +117,7 @@ TEST(a_machine_without_such_counters_is_told_of, setup, teardown)
 }
 
 /* Event 0x0a of software is BPF output, which any machine has. */
-TEST(amd_is_counted_where_intel_has_nothing, setup, teardown)
+ROOT_TEST(amd_is_counted_where_intel_has_nothing)
 {
 	struct probe_events events;
 	char why[160] = "";
@@ -151,7 +137,7 @@ TEST(amd_is_counted_where_intel_has_nothing, setup, teardown)
 }
 
 /* The clock of CPU 0 in place of a memory controller: a counter that any machine has. */
-TEST(counters_are_added_up_with_their_weight, setup, teardown)
+ROOT_TEST(counters_are_added_up_with_their_weight)
 {
 	struct probe_events events;
 	struct probe_sample first, second;
@@ -413,7 +399,7 @@ static void expect_why(const char *script, const char *words)
 	assert_int_equal(errno, ECHILD);
 }
 
-TEST(a_child_gets_the_device_and_gives_a_result, setup, teardown)
+ROOT_TEST(a_child_gets_the_device_and_gives_a_result)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";
@@ -425,7 +411,7 @@ TEST(a_child_gets_the_device_and_gives_a_result, setup, teardown)
 	assert_int_equal(traffic.bytes, 1655360);
 }
 
-TEST(a_child_that_fails_says_why, setup, teardown)
+ROOT_TEST(a_child_that_fails_says_why)
 {
 	expect_why("echo 'one line' >&2; echo 'rpma-bench: no RDMA device has an address' >&2\n"
 		   "exit 3",
@@ -440,7 +426,7 @@ TEST(a_child_that_fails_says_why, setup, teardown)
 	expect_why("head -c 6000000 /dev/zero | tr '\\0' x >&2; exit 1", "rpma-bench failed: xxx");
 }
 
-TEST(a_program_that_is_not_there_is_told_of, setup, teardown)
+ROOT_TEST(a_program_that_is_not_there_is_told_of)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";
@@ -452,7 +438,7 @@ TEST(a_program_that_is_not_there_is_told_of, setup, teardown)
 }
 
 /* Ends the test's own run with a signal once the child is at work. */
-TEST(a_signal_ends_the_child, setup, teardown)
+ROOT_TEST(a_signal_ends_the_child)
 {
 	struct probe_traffic traffic;
 	char why[160] = "";

@@ -17,7 +17,6 @@
 
 struct fake fake;
 
-int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved);
 int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
 {
 	assert_string_equal(host, "a-server");
@@ -27,8 +26,6 @@ int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct reso
 	return 0;
 }
 
-int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
-			  const char *address, struct rpma_peer **peer, struct device *device);
 int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 			  const char *address, struct rpma_peer **peer, struct device *device)
 {
@@ -43,7 +40,6 @@ int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_opti
 	return 0;
 }
 
-int __wrap_rpma_peer_delete(struct rpma_peer **peer);
 int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 {
 	/* regions and connections are to go before */
@@ -57,8 +53,6 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 }
 
 int __wrap_rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
-		       struct rpma_mr_local **mr);
-int __wrap_rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 		       struct rpma_mr_local **mr)
 {
 	assert_ptr_equal(peer, PEER);
@@ -70,7 +64,6 @@ int __wrap_rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage
 	return 0;
 }
 
-int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr);
 int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr)
 {
 	/* nothing may reach the memory any more */
@@ -103,9 +96,6 @@ static void make_reply(void)
 
 int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
 			      const char *address, uint16_t port, const struct connection_cfg *cfg,
-			      const void *handshake, size_t handshake_len);
-int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
-			      const char *address, uint16_t port, const struct connection_cfg *cfg,
 			      const void *handshake, size_t handshake_len)
 {
 	int ret = 0;
@@ -131,8 +121,6 @@ int __wrap_connection_connect(struct connection **connection, struct rpma_peer *
 }
 
 int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
-			      size_t len, const void *op_context);
-int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
 			      size_t len, const void *op_context)
 {
 	if (fake.receive_fails)
@@ -146,8 +134,6 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 }
 
 int __wrap_connection_handshake(const struct connection *connection, const void **bytes,
-				size_t *len);
-int __wrap_connection_handshake(const struct connection *connection, const void **bytes,
 				size_t *len)
 {
 	if (fake.no_reply)
@@ -157,20 +143,16 @@ int __wrap_connection_handshake(const struct connection *connection, const void 
 	return 0;
 }
 
-struct rpma_conn *__wrap_connection_conn(const struct connection *connection);
 struct rpma_conn *__wrap_connection_conn(const struct connection *connection)
 {
 	return FAKE_CONN;
 }
 
-struct rpma_cq *__wrap_connection_cq(const struct connection *connection);
 struct rpma_cq *__wrap_connection_cq(const struct connection *connection)
 {
 	return FAKE_CQ;
 }
 
-int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn,
-					   const struct rpma_peer_cfg *pcfg);
 int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct rpma_peer_cfg *pcfg)
 {
 	assert_ptr_equal(conn, FAKE_CONN);
@@ -178,8 +160,6 @@ int __wrap_rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn, const struct 
 }
 
 int __real_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
-					  struct rpma_mr_remote **mr);
-int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 					  struct rpma_mr_remote **mr);
 int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 					  struct rpma_mr_remote **mr)
@@ -190,14 +170,12 @@ int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 
 /* --- leaving ------------------------------------------------------------------------ */
 
-void __wrap_connection_close(struct connection **connection);
 void __wrap_connection_close(struct connection **connection)
 {
 	fake.connections -= *connection != NULL;
 	*connection = NULL;
 }
 
-bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
 bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	if (!fake.gone)
@@ -205,8 +183,6 @@ bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 	return !fake.gone;
 }
 
-int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
-		     size_t len, int flags, const void *op_context);
 int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
 		     size_t len, int flags, const void *op_context)
 {
@@ -218,7 +194,6 @@ int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, si
 	return 0;
 }
 
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	assert_int_equal(num_entries, 1);
@@ -233,7 +208,6 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 
 /* --- time ---------------------------------------------------------------------------- */
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	now->tv_sec = (time_t)(fake.now_ns / 1000000000);
@@ -241,7 +215,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	fake.now_ns += (uint64_t)pause->tv_sec * 1000000000 + (uint64_t)pause->tv_nsec;

@@ -55,9 +55,6 @@ static struct fake_work access_to(char letter, size_t begin, size_t bytes, size_
 
 int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
-		     const void *op_context);
-int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
-		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 		     const void *op_context)
 {
 	assert_ptr_equal(dst, BUFFERS);
@@ -65,9 +62,6 @@ int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t d
 	return post(access_to('r', src_offset, len, dst_offset), flags, op_context);
 }
 
-int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
-		      const void *op_context);
 int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 		      const void *op_context)
@@ -82,10 +76,6 @@ int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
 			       size_t dst_offset, const struct rpma_mr_local *src,
 			       size_t src_offset, size_t len, int flags, uint32_t imm,
-			       const void *op_context);
-int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
-			       size_t dst_offset, const struct rpma_mr_local *src,
-			       size_t src_offset, size_t len, int flags, uint32_t imm,
 			       const void *op_context)
 {
 	struct fake_work work = access_to('i', dst_offset, len, src_offset);
@@ -95,8 +85,6 @@ int __wrap_rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *ds
 	return post(work, flags, op_context);
 }
 
-int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-			     const char src[8], int flags, const void *op_context);
 int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 			     const char src[8], int flags, const void *op_context)
 {
@@ -108,8 +96,6 @@ int __wrap_rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst,
 }
 
 int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      size_t len, enum rpma_flush_type type, int flags, const void *op_context);
-int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
 {
 	assert_int_equal(type, fake.connection.flush_type);
@@ -117,8 +103,6 @@ int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 	return post(access_to('f', dst_offset, len, 0), flags, op_context);
 }
 
-int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
-		     size_t len, int flags, const void *op_context);
 int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
 		     size_t len, int flags, const void *op_context)
 {
@@ -133,8 +117,6 @@ int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, si
 	return post(work, flags, op_context);
 }
 
-int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
-		     const void *op_context);
 int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
 		     const void *op_context)
 {
@@ -337,7 +319,6 @@ static void go_on(void)
 	fake_run(fake.pace != 0 ? fake.pace : FAKE_WORKS);
 }
 
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	assert_true(num_entries > 1);
@@ -354,7 +335,6 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 
 /* --- the connection ---------------------------------------------------------------- */
 
-int __wrap_rpma_conn_disconnect(struct rpma_conn *conn);
 int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 {
 	fake.disconnected = true;
@@ -362,32 +342,27 @@ int __wrap_rpma_conn_disconnect(struct rpma_conn *conn)
 	return 0;
 }
 
-void __wrap_job_connection_goodbye(struct job_connection *connection);
 void __wrap_job_connection_goodbye(struct job_connection *connection)
 {
 	assert_false(fake.disconnected);
 	fake.goodbyes++;
 }
 
-bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
 bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	return !fake.gone;
 }
 
-const char *__wrap_connection_device(const struct connection *connection);
 const char *__wrap_connection_device(const struct connection *connection)
 {
 	return "";
 }
 
-int __wrap_connection_event_fd(const struct connection *connection);
 int __wrap_connection_event_fd(const struct connection *connection)
 {
 	return 1000;
 }
 
-int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
 int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 {
 	*fd = 1001;
@@ -395,7 +370,6 @@ int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 }
 
 /* What completes before it is armed again is not told of: a waiter has to look then. */
-int __wrap_rpma_cq_wait(struct rpma_cq *cq);
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
 	assert_true(fake.told);
@@ -407,8 +381,6 @@ int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 }
 
 /* No caller may sleep on a completion that is not announced. */
-int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-		 const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
@@ -425,7 +397,6 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 }
 
 /* Time passes when it is looked at. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	fake.now_ns += fake.tick_ns != 0 ? fake.tick_ns : 100000;

@@ -39,7 +39,6 @@ static atomic_bool patient;
 static _Thread_local bool is_server;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -67,7 +66,6 @@ void fixture_pass_ms(int64_t ms)
 }
 
 int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
@@ -78,7 +76,6 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 
 /* What comes meanwhile, no event tells of. */
 int __real_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
-int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
 
 int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq)
 {
@@ -159,7 +156,6 @@ void fixture_wait_clients(unsigned count)
 
 static bool is_stopped(void *arg)
 {
-	(void)arg;
 	if (fixture.server != NULL) {
 		unsigned served = 0;
 
@@ -173,7 +169,6 @@ static bool is_stopped(void *arg)
 
 static void *serve(void *arg)
 {
-	(void)arg;
 	is_server = true;
 	failure_get()->text[0] = '\0';
 	fixture.ret = memory_server_serve(fixture.server);
@@ -230,7 +225,6 @@ const char *fixture_failure(void)
 
 int fixture_clear(void **state)
 {
-	(void)state;
 	atomic_store(&held_ns, 0);
 	atomic_store(&patient, false);
 	fixture_stop();

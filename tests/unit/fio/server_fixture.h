@@ -49,8 +49,9 @@ void fixture_wait_clients(unsigned count);
 
 /* The teardown of a test: stops what it left running. */
 int fixture_clear(void **state);
+#define SERVER_TEST(name) TEST(name, NULL, fixture_clear)
 
-#define CLIENT_DEPTH 16
+#define CLIENT_DEPTH	  16
 
 struct test_client {
 	struct connection *connection; /* NULL: it was rejected */

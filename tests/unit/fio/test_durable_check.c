@@ -3,18 +3,22 @@
  * test_durable_check.c -- a log written by durable_log.c, and what is found of its claims in
  * a target. Power failures are made up here, line by line.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"
 #include "fio_engine/durable_check.h"
 #include "fio_engine/durable_log.h"
-#include "tests/lib/test.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scratch.h"
 
 #define REGION 512U
 #define MOST   64U
 
 static uint8_t target[REGION];
-static char path[64];
+static char path[PATH_MAX];
 
 static struct durable_log *new_log(void)
 {
@@ -25,6 +29,7 @@ static struct durable_log *new_log(void)
 	struct durable_log *log = NULL;
 
 	memset(target, 0, sizeof(target));
+	scratch_path("log", path);
 	assert_int_equal(durable_log_open(&log, path, &header), 0);
 	return log;
 }
@@ -78,7 +83,7 @@ static void expect(struct durable_check *check, const enum claim_state *states, 
 	durable_check_close(check);
 }
 
-TEST(a_claim_that_is_there)
+SCRATCH_TEST(a_claim_that_is_there)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_DONE, CLAIM_NONE};
 	struct durable_log *log = new_log();
@@ -93,7 +98,7 @@ TEST(a_claim_that_is_there)
 	expect(&check, states, 3);
 }
 
-TEST(a_sync_claims_all_that_is_done)
+SCRATCH_TEST(a_sync_claims_all_that_is_done)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE};
 	struct durable_log *log = new_log();
@@ -115,7 +120,7 @@ TEST(a_sync_claims_all_that_is_done)
 
 /* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
  */
-TEST(a_failed_sync_leaves_all_before_it_unclaimed)
+SCRATCH_TEST(a_failed_sync_leaves_all_before_it_unclaimed)
 {
 	const enum claim_state states[] = {CLAIM_DONE, CLAIM_DONE, CLAIM_THERE};
 	struct durable_log *log = new_log();
@@ -136,7 +141,7 @@ TEST(a_failed_sync_leaves_all_before_it_unclaimed)
 }
 
 /* Its connection may be the one that broke, and what is flushed later is on the next. */
-TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
+SCRATCH_TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
 {
 	const enum claim_state states[] = {CLAIM_DONE, CLAIM_THERE, CLAIM_THERE};
 	struct durable_log *log = new_log();
@@ -156,7 +161,7 @@ TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
 	expect(&check, states, 3);
 }
 
-TEST(a_later_write_under_way_may_be_there_in_its_place)
+SCRATCH_TEST(a_later_write_under_way_may_be_there_in_its_place)
 {
 	const enum claim_state states[] = {CLAIM_THERE, CLAIM_NONE};
 	struct durable_log *log = new_log();
@@ -170,7 +175,7 @@ TEST(a_later_write_under_way_may_be_there_in_its_place)
 	expect(&check, states, 2);
 }
 
-TEST(what_a_later_claim_covers_is_its_concern)
+SCRATCH_TEST(what_a_later_claim_covers_is_its_concern)
 {
 	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST};
 	struct durable_log *log = new_log();
@@ -188,7 +193,7 @@ TEST(what_a_later_claim_covers_is_its_concern)
 	expect(&check, states, 2);
 }
 
-TEST(older_content_is_a_loss_whatever_was_under_way)
+SCRATCH_TEST(older_content_is_a_loss_whatever_was_under_way)
 {
 	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST, CLAIM_NONE};
 	struct durable_log *log = new_log();
@@ -203,7 +208,7 @@ TEST(older_content_is_a_loss_whatever_was_under_way)
 	expect(&check, states, 3);
 }
 
-TEST(a_mixture_with_a_write_under_way_is_undecided)
+SCRATCH_TEST(a_mixture_with_a_write_under_way_is_undecided)
 {
 	const enum claim_state states[] = {CLAIM_UNDECIDED, CLAIM_NONE};
 	struct durable_log *log = new_log();
@@ -311,7 +316,7 @@ static void judge_at_random(uint64_t seed, bool whole_lines)
 	durable_check_close(&check);
 }
 
-TEST(verdicts_are_those_of_a_model_of_bytes)
+SCRATCH_TEST(verdicts_are_those_of_a_model_of_bytes)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		judge_at_random(seed, true);
@@ -321,7 +326,7 @@ TEST(verdicts_are_those_of_a_model_of_bytes)
 
 /* --- logs that are none -------------------------------------------------------------- */
 
-TEST(a_log_may_end_anywhere_behind_its_header)
+SCRATCH_TEST(a_log_may_end_anywhere_behind_its_header)
 {
 	uint8_t bytes[4096];
 	struct durable_log *log = new_log();
@@ -365,7 +370,7 @@ TEST(a_log_may_end_anywhere_behind_its_header)
 	durable_check_close(&check);
 }
 
-TEST(a_changed_byte_is_damage)
+SCRATCH_TEST(a_changed_byte_is_damage)
 {
 	uint8_t bytes[4096];
 	struct durable_log *log = new_log();
@@ -385,7 +390,7 @@ TEST(a_changed_byte_is_damage)
 	}
 }
 
-TEST(refuses_what_no_client_writes)
+SCRATCH_TEST(refuses_what_no_client_writes)
 {
 	static const struct log_record wrong[][3] = {
 		{{.type = LOG_DONE, .number = 0}},
@@ -430,7 +435,7 @@ TEST(refuses_what_no_client_writes)
 	}
 }
 
-TEST(a_log_that_a_job_has_is_not_taken_from_it)
+SCRATCH_TEST(a_log_that_a_job_has_is_not_taken_from_it)
 {
 	const struct log_header header = {METHOD_APM, FLUSH_EACH, TARGET_DRAM, 1};
 	struct durable_log *log = new_log(), *other = NULL;
@@ -441,18 +446,4 @@ TEST(a_log_that_a_job_has_is_not_taken_from_it)
 	assert_int_equal(durable_log_open(&other, "/", &header), -EIO);
 	assert_int_equal(durable_log_open(&other, "/dev/full", &header), -EIO);
 	durable_log_close(&log);
-}
-
-int main(void)
-{
-	int ret, fd;
-
-	snprintf(path, sizeof(path), "/tmp/durable-log-XXXXXX");
-	fd = mkstemp(path);
-	if (fd < 0)
-		return 1;
-	close(fd);
-	ret = test_run(NULL, NULL);
-	unlink(path);
-	return ret;
 }

@@ -3,10 +3,15 @@
  * test_durable_damage.c -- a log that is not what the client wrote is never judged as good: it is
  * refused, or undetermined, whatever the target has.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fio_engine/durable_check.h"
 #include "fio_engine/durable_log.h"
+#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 
 #define REGION	  8192U
@@ -25,7 +30,6 @@ static size_t records;
 
 static int read_target(void *arg, uint64_t begin, uint8_t *to, size_t bytes)
 {
-	(void)arg;
 	memcpy(to, target + begin, bytes);
 	return 0;
 }
@@ -51,6 +55,7 @@ static void find_records(void)
 	struct log_sum sum;
 	size_t at = LOG_HEADER_BYTES;
 
+	records = 0;
 	assert_int_equal(log_header_decode(whole, whole_size, &header, &sum), 0);
 	while (at < whole_size) {
 		int64_t taken =
@@ -101,7 +106,7 @@ static int make_log(void **state)
 	return 0;
 }
 
-TEST(the_whole_log_is_good)
+TEST(the_whole_log_is_good, make_log, NULL)
 {
 	assert_int_equal(judge(whole, whole_size), EXIT_GOOD);
 }
@@ -239,7 +244,7 @@ static void expect_no_good_word(const struct log_bytes *log, const char *what, u
 	assert_true(code == EXIT_RUN_FAILED || code == EXIT_NO_DEVICE);
 }
 
-TEST(a_damaged_log_is_never_good)
+TEST(a_damaged_log_is_never_good, make_log, NULL)
 {
 	static struct log_bytes log;
 
@@ -291,7 +296,7 @@ static void mutate(struct log_bytes *log, uint64_t *seed)
 	}
 }
 
-TEST(a_mutated_log_is_never_good)
+TEST(a_mutated_log_is_never_good, make_log, NULL)
 {
 	static struct log_bytes log;
 	uint64_t seed = 29;
@@ -304,9 +309,4 @@ TEST(a_mutated_log_is_never_good)
 			continue; /* the same byte again */
 		expect_no_good_word(&log, "mutation", number++);
 	}
-}
-
-int main(void)
-{
-	return test_run(make_log, NULL);
 }

@@ -3,8 +3,11 @@
  * test_memory_server.c -- the server as clients that keep to the rules see it: what it
  * offers, what it answers, and when it ends.
  */
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,7 +30,6 @@ static struct {
 	int error;
 } synced;
 
-int __wrap_msync(void *at, size_t bytes, int flags);
 int __wrap_msync(void *at, size_t bytes, int flags)
 {
 	assert_int_equal(flags, MS_SYNC);
@@ -46,9 +48,6 @@ int __real_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t d
 		     const void *op_context);
 int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
-		     const void *op_context);
-int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
-		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 		     const void *op_context)
 {
 	atomic_fetch_add(&questions, 1);
@@ -61,14 +60,12 @@ static atomic_bool removed;
 int __real_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 				 struct rpma_conn_req **req);
 int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
-				 struct rpma_conn_req **req);
-int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
 				 struct rpma_conn_req **req)
 {
 	return atomic_load(&removed) ? RPMA_E_INVAL : __real_rpma_ep_next_conn_req(ep, cfg, req);
 }
 
-TEST(the_region_is_told_of, NULL, fixture_clear)
+SERVER_TEST(the_region_is_told_of)
 {
 	struct test_client *g;
 	size_t bytes;
@@ -107,20 +104,20 @@ static void requests_are_answered_in_their_order(void **state)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(polling_answers, NULL, fixture_clear)
+SERVER_TEST(polling_answers)
 {
 	fixture_begin(&any_method);
 	requests_are_answered_in_their_order(state);
 }
 
-TEST(waiting_for_events_answers, NULL, fixture_clear)
+SERVER_TEST(waiting_for_events_answers)
 {
 	fixture_begin(&by_events);
 	requests_are_answered_in_their_order(state);
 }
 
 /* However the requests and the answers that have left fall together. */
-TEST(no_event_is_missed, NULL, fixture_clear)
+SERVER_TEST(no_event_is_missed)
 {
 	struct test_client *clients[2];
 	const struct fixture_cfg two = {.poll = false, .clients = 2};
@@ -143,7 +140,7 @@ TEST(no_event_is_missed, NULL, fixture_clear)
 }
 
 /* The very range, and nothing that is not of the region. */
-TEST(what_is_asked_for_is_made_durable, NULL, fixture_clear)
+SERVER_TEST(what_is_asked_for_is_made_durable)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[] = "/var/tmp/rpma-test-XXXXXX"; /* on a disk: /tmp may be memory */
@@ -186,7 +183,7 @@ TEST(what_is_asked_for_is_made_durable, NULL, fixture_clear)
 	assert_int_equal(fixture_count(strerror(EIO)), 1);
 }
 
-TEST(a_number_stands_for_its_block, NULL, fixture_clear)
+SERVER_TEST(a_number_stands_for_its_block)
 {
 	struct persist_answer answer;
 	struct test_client *g;
@@ -209,7 +206,7 @@ TEST(a_number_stands_for_its_block, NULL, fixture_clear)
 }
 
 /* They are taken, and after each half of the depth it reports that. */
-TEST(numbers_of_other_methods_are_counted, NULL, fixture_clear)
+SERVER_TEST(numbers_of_other_methods_are_counted)
 {
 	const struct job_request job_request = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	struct test_client *g;
@@ -229,7 +226,7 @@ TEST(numbers_of_other_methods_are_counted, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(it_ends_when_all_announced_have_left, NULL, fixture_clear)
+SERVER_TEST(it_ends_when_all_announced_have_left)
 {
 	const struct job_request first = {.method = METHOD_APM, .job = 0, .jobs = 2};
 	const struct job_request second = {.method = METHOD_APM, .job = 1, .jobs = 2};
@@ -244,7 +241,7 @@ TEST(it_ends_when_all_announced_have_left, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(it_ends_when_as_many_as_it_was_told_have_left, NULL, fixture_clear)
+SERVER_TEST(it_ends_when_as_many_as_it_was_told_have_left)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 3};
 
@@ -254,7 +251,7 @@ TEST(it_ends_when_as_many_as_it_was_told_have_left, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(several_are_served_at_once, NULL, fixture_clear)
+SERVER_TEST(several_are_served_at_once)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 4};
 	struct test_client *g[4];
@@ -280,7 +277,7 @@ static void come_and_vanish(const struct job_request *job_request)
 	fixture_wait_clients(0);
 }
 
-TEST(who_leaves_without_a_word_is_missed, NULL, fixture_clear)
+SERVER_TEST(who_leaves_without_a_word_is_missed)
 {
 	fixture_begin(&any_method);
 	come_and_vanish(&apm);
@@ -289,7 +286,7 @@ TEST(who_leaves_without_a_word_is_missed, NULL, fixture_clear)
 	assert_non_null(strstr(fixture_failure(), "client 127.0.0.1, job 1 of 1 went without"));
 }
 
-TEST(who_comes_again_is_not_missed, NULL, fixture_clear)
+SERVER_TEST(who_comes_again_is_not_missed)
 {
 	struct test_client *g;
 
@@ -306,7 +303,7 @@ TEST(who_comes_again_is_not_missed, NULL, fixture_clear)
 }
 
 /* Which of both ends of a connection sees first that it broke is chance. */
-TEST(who_comes_again_takes_its_own_place, NULL, fixture_clear)
+SERVER_TEST(who_comes_again_takes_its_own_place)
 {
 	struct test_client *before, *g;
 
@@ -320,7 +317,7 @@ TEST(who_comes_again_takes_its_own_place, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(nobody_takes_the_place_of_another, NULL, fixture_clear)
+SERVER_TEST(nobody_takes_the_place_of_another)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct job_request other = gpspm_again;
@@ -338,7 +335,7 @@ TEST(nobody_takes_the_place_of_another, NULL, fixture_clear)
 }
 
 /* Its device answers for it, however little it sends. */
-TEST(a_silent_client_stays, NULL, fixture_clear)
+SERVER_TEST(a_silent_client_stays)
 {
 	struct test_client *g;
 
@@ -355,7 +352,7 @@ TEST(a_silent_client_stays, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(stopped_it_lets_clients_end, NULL, fixture_clear)
+SERVER_TEST(stopped_it_lets_clients_end)
 {
 	struct test_client *g;
 
@@ -370,7 +367,7 @@ TEST(stopped_it_lets_clients_end, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(who_is_about_to_be_connected_is_a_client, NULL, fixture_clear)
+SERVER_TEST(who_is_about_to_be_connected_is_a_client)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -380,7 +377,7 @@ TEST(who_is_about_to_be_connected_is_a_client, NULL, fixture_clear)
 	rpma_conn_delete(&conn);
 }
 
-TEST(without_its_device_it_ends, NULL, fixture_clear)
+SERVER_TEST(without_its_device_it_ends)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -393,7 +390,7 @@ TEST(without_its_device_it_ends, NULL, fixture_clear)
 	rpma_conn_delete(&conn);
 }
 
-TEST(stopped_it_tells_who_was_missed_before, NULL, fixture_clear)
+SERVER_TEST(stopped_it_tells_who_was_missed_before)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct test_client *g;
@@ -408,7 +405,7 @@ TEST(stopped_it_tells_who_was_missed_before, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), -EIO);
 }
 
-TEST(stopped_it_does_not_wait_for_ever, NULL, fixture_clear)
+SERVER_TEST(stopped_it_does_not_wait_for_ever)
 {
 	struct test_client *g;
 

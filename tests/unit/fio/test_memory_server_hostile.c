@@ -4,6 +4,9 @@
  * or should have thrown out: each is told or dropped in one line, and who keeps
  * to the rules notices nothing.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "server_fixture.h"
 
 static const struct fixture_cfg any_method = {.poll = true};
@@ -33,7 +36,7 @@ static void is_refused(const struct job_request *job_request, enum refusal refus
 	client_close(g);
 }
 
-TEST(another_method_is_refused, NULL, fixture_clear)
+SERVER_TEST(another_method_is_refused)
 {
 	const struct fixture_cfg cfg = {.method = METHOD_GPSPM, .poll = true};
 
@@ -44,7 +47,7 @@ TEST(another_method_is_refused, NULL, fixture_clear)
 	all_is_well();
 }
 
-TEST(more_messages_than_there_is_room_for_are_refused, NULL, fixture_clear)
+SERVER_TEST(more_messages_than_there_is_room_for_are_refused)
 {
 	struct job_request job_request = gpspm;
 
@@ -55,7 +58,7 @@ TEST(more_messages_than_there_is_room_for_are_refused, NULL, fixture_clear)
 	all_is_well();
 }
 
-TEST(more_clients_than_were_to_come_are_refused, NULL, fixture_clear)
+SERVER_TEST(more_clients_than_were_to_come_are_refused)
 {
 	struct test_client *g;
 
@@ -79,7 +82,7 @@ static void is_answered(const struct handshake_request *request, enum handshake_
 	client_close(g);
 }
 
-TEST(another_version_and_another_tool_are_told, NULL, fixture_clear)
+SERVER_TEST(another_version_and_another_tool_are_told)
 {
 	const struct handshake_request later = {HANDSHAKE_VERSION + 1, HANDSHAKE_FIO, 0, 0};
 	const struct handshake_request ping = {HANDSHAKE_VERSION, HANDSHAKE_PING, 0, 64};
@@ -92,7 +95,7 @@ TEST(another_version_and_another_tool_are_told, NULL, fixture_clear)
 	all_is_well();
 }
 
-TEST(junk_is_rejected, NULL, fixture_clear)
+SERVER_TEST(junk_is_rejected)
 {
 	static const struct job_request nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
 	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
@@ -113,7 +116,7 @@ TEST(junk_is_rejected, NULL, fixture_clear)
 	all_is_well();
 }
 
-TEST(a_flood_of_junk_holds_nobody_up, NULL, fixture_clear)
+SERVER_TEST(a_flood_of_junk_holds_nobody_up)
 {
 	struct test_client *flood;
 	struct test_client *g;
@@ -131,7 +134,7 @@ TEST(a_flood_of_junk_holds_nobody_up, NULL, fixture_clear)
 	assert_int_equal(fixture_end(), 0);
 }
 
-TEST(a_stranger_is_rejected, NULL, fixture_clear)
+SERVER_TEST(a_stranger_is_rejected)
 {
 	const struct fixture_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
 	struct test_client *g;
@@ -163,12 +166,12 @@ static void is_dropped(const struct job_request *job_request, const void *bytes,
 		fixture_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
 }
 
-TEST(what_is_no_request_is_not_taken_for_one, NULL, fixture_clear)
+SERVER_TEST(what_is_no_request_is_not_taken_for_one)
 {
 	is_dropped(&gpspm, "request", 7);
 }
 
-TEST(what_is_too_long_for_a_request_is_not_taken, NULL, fixture_clear)
+SERVER_TEST(what_is_too_long_for_a_request_is_not_taken)
 {
 	static const char junk[1024] = "";
 
@@ -176,7 +179,7 @@ TEST(what_is_too_long_for_a_request_is_not_taken, NULL, fixture_clear)
 }
 
 /* Its method has none. */
-TEST(a_request_of_another_method_is_not_served, NULL, fixture_clear)
+SERVER_TEST(a_request_of_another_method_is_not_served)
 {
 	static const struct job_request announcing = {.method = METHOD_APM, .jobs = 1, .depth = 4};
 	static const char request[PERSIST_REQUEST_BYTES] = "";
@@ -185,7 +188,7 @@ TEST(a_request_of_another_method_is_not_served, NULL, fixture_clear)
 }
 
 /* Requests without a receive wait at their sender. */
-TEST(who_floods_is_answered_as_fast_as_it_listens, NULL, fixture_clear)
+SERVER_TEST(who_floods_is_answered_as_fast_as_it_listens)
 {
 	struct job_request job_request = gpspm;
 	struct test_client *g, *other;
@@ -206,7 +209,7 @@ TEST(who_floods_is_answered_as_fast_as_it_listens, NULL, fixture_clear)
 }
 
 /* The place it was given is free again. */
-TEST(who_does_not_come_in_is_not_waited_for, NULL, fixture_clear)
+SERVER_TEST(who_does_not_come_in_is_not_waited_for)
 {
 	struct rpma_conn *conn = NULL;
 
@@ -219,7 +222,7 @@ TEST(who_does_not_come_in_is_not_waited_for, NULL, fixture_clear)
 	rpma_conn_delete(&conn);
 }
 
-TEST(who_says_goodbye_is_to_leave, NULL, fixture_clear)
+SERVER_TEST(who_says_goodbye_is_to_leave)
 {
 	struct test_client *g;
 

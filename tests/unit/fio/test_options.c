@@ -3,7 +3,10 @@
  * test_options.c -- what the options of a job come to. The jobs are fio's own
  * structs, side by side as fio has them, with the values that it would put in.
  */
+#include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/base/failure.h"
 #include "fio_engine/job.h"
@@ -75,6 +78,10 @@ static int unmake(void **state)
 	return 0;
 }
 
+#define NEW_NAME_TEST(name)   TEST(name, make_new_name, unmake)
+#define OLD_CLIENT_TEST(name) TEST(name, make_old_client, unmake)
+#define OLD_SERVER_TEST(name) TEST(name, make_old_server, unmake)
+
 static void assert_refused(unsigned number, const char *words)
 {
 	assert_int_equal(options_settle(job(number), &settings), -EINVAL);
@@ -82,7 +89,7 @@ static void assert_refused(unsigned number, const char *words)
 		fail_msg("'%s' has no '%s'", failure_get()->text, words);
 }
 
-TEST(client_is_for_apm_at_the_port_of_all, make_new_name, unmake)
+NEW_NAME_TEST(client_is_for_apm_at_the_port_of_all)
 {
 	assert_int_equal(options_settle(job(2), &settings), 0);
 	assert_int_equal(settings.role, ROLE_CLIENT);
@@ -93,7 +100,7 @@ TEST(client_is_for_apm_at_the_port_of_all, make_new_name, unmake)
 	assert_true(settings.poll);
 }
 
-TEST(server_takes_any_method, make_new_name, unmake)
+NEW_NAME_TEST(server_takes_any_method)
 {
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
@@ -102,7 +109,7 @@ TEST(server_takes_any_method, make_new_name, unmake)
 	assert_int_equal(settings.method, METHOD_ANY);
 }
 
-TEST(port_may_follow_the_subjob, make_new_name, unmake)
+NEW_NAME_TEST(port_may_follow_the_subjob)
 {
 	options.port_mode = PORT_SUBJOB;
 	assert_int_equal(options_settle(job(1), &settings), 0);
@@ -111,7 +118,7 @@ TEST(port_may_follow_the_subjob, make_new_name, unmake)
 	assert_int_equal(settings.jobs, 1);
 }
 
-TEST(old_client_has_role_method_and_a_port_of_its_own, make_old_client, unmake)
+OLD_CLIENT_TEST(old_client_has_role_method_and_a_port_of_its_own)
 {
 	assert_int_equal(options_settle(job(2), &settings), 0);
 	assert_int_equal(settings.role, ROLE_CLIENT);
@@ -119,7 +126,7 @@ TEST(old_client_has_role_method_and_a_port_of_its_own, make_old_client, unmake)
 	assert_int_equal(settings.port, 7206);
 }
 
-TEST(old_server_needs_no_role, make_old_server, unmake)
+OLD_SERVER_TEST(old_server_needs_no_role)
 {
 	assert_int_equal(options_role(job(0)), ROLE_SERVER);
 	assert_int_equal(options_settle(job(1), &settings), 0);
@@ -127,25 +134,25 @@ TEST(old_server_needs_no_role, make_old_server, unmake)
 	assert_int_equal(settings.port, 7205);
 }
 
-TEST(old_client_is_no_server, make_old_client, unmake)
+OLD_CLIENT_TEST(old_client_is_no_server)
 {
 	options.role = ROLE_SERVER;
 	assert_refused(0, "role=server");
 }
 
-TEST(old_name_has_no_other_method, make_old_client, unmake)
+OLD_CLIENT_TEST(old_name_has_no_other_method)
 {
 	options.mode = METHOD_NATIVE;
 	assert_refused(0, "mode=");
 }
 
-TEST(client_needs_a_port, make_new_name, unmake)
+NEW_NAME_TEST(client_needs_a_port)
 {
 	options.port = 0;
 	assert_refused(0, "port=0");
 }
 
-TEST(port_ends_where_ports_end, make_new_name, unmake)
+NEW_NAME_TEST(port_ends_where_ports_end)
 {
 	options.port = 65534;
 	options.port_mode = PORT_THREAD;
@@ -155,7 +162,7 @@ TEST(port_ends_where_ports_end, make_new_name, unmake)
 }
 
 /* fio stores what is negative as it is. */
-TEST(negative_numbers_are_refused, make_new_name, unmake)
+NEW_NAME_TEST(negative_numbers_are_refused)
 {
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
@@ -166,7 +173,7 @@ TEST(negative_numbers_are_refused, make_new_name, unmake)
 	assert_refused(0, "clients=-1");
 }
 
-TEST(servers_cannot_share_a_port, make_new_name, unmake)
+NEW_NAME_TEST(servers_cannot_share_a_port)
 {
 	options.role = ROLE_SERVER;
 	assert_refused(0, "port_mode=subjob");
@@ -174,7 +181,7 @@ TEST(servers_cannot_share_a_port, make_new_name, unmake)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-TEST(atomic_write_has_8_bytes, make_new_name, unmake)
+NEW_NAME_TEST(atomic_write_has_8_bytes)
 {
 	options.write_op = WRITE_ATOMIC;
 	assert_refused(0, "bs=8");
@@ -182,7 +189,7 @@ TEST(atomic_write_has_8_bytes, make_new_name, unmake)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-TEST(immediate_data_of_gpspm_wants_blocks, make_new_name, unmake)
+NEW_NAME_TEST(immediate_data_of_gpspm_wants_blocks)
 {
 	options.write_op = WRITE_IMM;
 	options.mode = METHOD_GPSPM;
@@ -192,7 +199,7 @@ TEST(immediate_data_of_gpspm_wants_blocks, make_new_name, unmake)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-TEST(immediate_data_of_gpspm_wants_flushes, make_new_name, unmake)
+NEW_NAME_TEST(immediate_data_of_gpspm_wants_flushes)
 {
 	options.write_op = WRITE_IMM;
 	options.mode = METHOD_GPSPM;
@@ -204,7 +211,7 @@ TEST(immediate_data_of_gpspm_wants_flushes, make_new_name, unmake)
 	assert_int_equal(options_settle(job(0), &settings), 0);
 }
 
-TEST(server_allows_a_list, make_new_name, unmake)
+NEW_NAME_TEST(server_allows_a_list)
 {
 	char list[] = "10.0.0.1,10.1.0.0/16,fe80::/64";
 
@@ -215,7 +222,7 @@ TEST(server_allows_a_list, make_new_name, unmake)
 	assert_int_equal(settings.allow.count, 3);
 }
 
-TEST(malformed_item_of_a_list_is_named, make_new_name, unmake)
+NEW_NAME_TEST(malformed_item_of_a_list_is_named)
 {
 	char list[] = "10.0.0.1,10.0.0.300";
 
@@ -225,7 +232,7 @@ TEST(malformed_item_of_a_list_is_named, make_new_name, unmake)
 	assert_refused(0, "allow=10.0.0.300:");
 }
 
-TEST(every_option_says_what_it_is, make_new_name, unmake)
+NEW_NAME_TEST(every_option_says_what_it_is)
 {
 	for (const struct fio_option *o = rpma_option_table; o->name; o++) {
 		assert_non_null(o->help);

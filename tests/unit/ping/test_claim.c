@@ -2,6 +2,8 @@
 /*
  * test_claim.c -- which servers --expect-persistent takes.
  */
+#include <string.h>
+
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/claim.h"

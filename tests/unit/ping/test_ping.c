@@ -4,6 +4,7 @@
  * order, and how each way to end is told.
  */
 #include <signal.h>
+#include <string.h>
 
 #include "common/base/cli.h"
 #include "tests/lib/test.h"
@@ -42,9 +43,6 @@ static int post(char letter, const void *context)
 
 int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
-		      const void *op_context);
-int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 		      const void *op_context)
 {
 	assert_int_equal(dst_offset, 0);
@@ -55,17 +53,12 @@ int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 }
 
 int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-		      size_t len, enum rpma_flush_type type, int flags, const void *op_context);
-int __wrap_rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
 		      size_t len, enum rpma_flush_type type, int flags, const void *op_context)
 {
 	assert_int_equal(len, SIZE);
 	return post('f', op_context);
 }
 
-int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
-		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
-		     const void *op_context);
 int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
 		     const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
 		     const void *op_context)
@@ -77,7 +70,6 @@ int __wrap_rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t d
 	return post('r', op_context);
 }
 
-int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got);
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
 	assert_int_equal(num_entries, 1);
@@ -89,7 +81,6 @@ int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc
 	return 0;
 }
 
-bool __wrap_connection_alive(struct connection *connection, int timeout_ms);
 bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
 {
 	return !fake.gone;

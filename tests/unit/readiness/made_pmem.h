@@ -7,7 +7,7 @@
 #define MADE_PMEM_H
 
 #include "readiness/gather.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define ND	"sys/bus/nd/devices"
 #define BUS	"sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0"
@@ -15,19 +15,7 @@
 #define TO_BUS1 "../../devices/LNXSYSTM:00/ACPI0012:00/ndbus0"
 #define SCHEMA	"{\"schema\":\"rpma-ddio-check-facts/1\",\"targets\":"
 
-static struct sysroot root;
 static struct facts_target target;
-
-static inline int open_tree(void **state)
-{
-	return scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0;
-}
-
-static inline int close_tree(void **state)
-{
-	sysroot_close(&root);
-	return scratch_teardown(state);
-}
 
 static inline void gather(const char *path)
 {

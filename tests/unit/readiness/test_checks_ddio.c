@@ -312,7 +312,7 @@ TEST(the_raw_registers_are_shown)
 
 	assert_non_null(strstr(finding.value, "ON: perfctrlsts 0x00183091 0x00000000"));
 	assert_non_null(strstr(finding.source, "0000:16:00.0/config"));
-	assert_non_null(strstr(finding.fix, "setpci -state 0000:16:00.0"));
+	assert_non_null(strstr(finding.fix, "setpci -s 0000:16:00.0"));
 }
 
 /* What is not known to be a register must not be written to. */

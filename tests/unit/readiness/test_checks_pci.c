@@ -410,8 +410,7 @@ TEST(values_are_those_of_the_registers)
 	assert_value("PCI-01", NULL, "0000:16:00.0 > 0000:17:00.0");
 	assert_value("PCI-01", two_nics,
 		     "0000:16:00.0 > 0000:17:00.0, 0000:64:00.0 > 0000:65:00.0");
-	assert_value("PCI-02", NULL,
-		     "0000:17:00.0: 16.0 GT/state PCIe x16 of 16.0 GT/state PCIe x16");
+	assert_value("PCI-02", NULL, "0000:17:00.0: 16.0 GT/s PCIe x16 of 16.0 GT/s PCIe x16");
 	assert_value("PCI-03", small_reads, "payload 256, read request 256 bytes");
 	assert_value("PCI-03", virtual_function, "payload 256, read request 512 bytes");
 	assert_value("PCI-04", relaxed, "on");

@@ -3,6 +3,8 @@
  * test_checks_target.c -- PM-01 to PM-04: each status from the facts that lead
  * to it.
  */
+#include <errno.h>
+
 #include "cases.h"
 
 static void no_target(struct facts *f)

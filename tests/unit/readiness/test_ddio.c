@@ -4,6 +4,7 @@
  * each combination of their bits and of the NICs below them.
  */
 #include "made_ddio.h"
+#include "tests/lib/random.h"
 
 /* bit 7, bit 3, TPHDIS x the NIC's No Snoop, TPH bits 9:8, pci=notph */
 TEST(each_combination_of_bits)
@@ -50,9 +51,8 @@ TEST(each_combination_of_bits)
 		facts->platform.tph_disabled = cases[i].notph ? KNOWN_YES : KNOWN_NO;
 		ddio = registers_of(facts);
 		if (ddio.state != cases[i].state)
-			fail_msg("case %zu: %state in place of %state: %state", i,
-				 ddio_state_name(ddio.state), ddio_state_name(cases[i].state),
-				 ddio.why);
+			fail_msg("case %zu: %s in place of %s: %s", i, ddio_state_name(ddio.state),
+				 ddio_state_name(cases[i].state), ddio.why);
 		assert_true(ddio.read);
 		assert_int_equal(ddio.perfctrlsts[0], cases[i].zero);
 		assert_int_equal(ddio.perfctrlsts[1], cases[i].one);

@@ -6,7 +6,7 @@
 
 #define PORT_1 "sys/class/infiniband/mlx5_0/ports/1/"
 
-SCRATCH_TEST(facts_of_a_nic)
+ROOT_TEST(facts_of_a_nic)
 {
 	struct facts_device device;
 
@@ -34,7 +34,7 @@ SCRATCH_TEST(facts_of_a_nic)
 	assert_string_equal(device.ports[0].link_layer, "Ethernet");
 }
 
-SCRATCH_TEST(a_host_without_devices)
+ROOT_TEST(a_host_without_devices)
 {
 	struct facts_device device;
 
@@ -47,7 +47,7 @@ SCRATCH_TEST(a_host_without_devices)
 	assert_false(device.no_sysfs);
 }
 
-SCRATCH_TEST(a_name_that_is_not_there)
+ROOT_TEST(a_name_that_is_not_there)
 {
 	struct facts_device device;
 
@@ -66,7 +66,7 @@ static void choose(const char *asked, const char *expected)
 	assert_string_equal(device.name, expected);
 }
 
-SCRATCH_TEST(hardware_comes_before_software)
+ROOT_TEST(hardware_comes_before_software)
 {
 	tree_device("a_rxe", "");
 	scratch_write("sys/class/infiniband/a_rxe/parent", "eth0\n");
@@ -76,7 +76,7 @@ SCRATCH_TEST(hardware_comes_before_software)
 	choose("a_rxe", "a_rxe");
 }
 
-SCRATCH_TEST(an_active_port_comes_before_none)
+ROOT_TEST(an_active_port_comes_before_none)
 {
 	tree_host();
 	tree_device("mlx5_1", NIC);
@@ -97,7 +97,7 @@ static enum device_kind kind_of(void)
 	return device.kind;
 }
 
-SCRATCH_TEST(rxe_is_known_by_its_parent)
+ROOT_TEST(rxe_is_known_by_its_parent)
 {
 	tree_device("roce0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
@@ -105,7 +105,7 @@ SCRATCH_TEST(rxe_is_known_by_its_parent)
 	assert_int_equal(kind_of(), DEVICE_RXE);
 }
 
-SCRATCH_TEST(siw_is_known_without_a_device_behind_it)
+ROOT_TEST(siw_is_known_without_a_device_behind_it)
 {
 	tree_device("siw0", "");
 	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
@@ -113,7 +113,7 @@ SCRATCH_TEST(siw_is_known_without_a_device_behind_it)
 }
 
 /* Linux 5.3 to 5.10 */
-SCRATCH_TEST(old_siw_is_known_by_what_it_says)
+ROOT_TEST(old_siw_is_known_by_what_it_says)
 {
 	tree_device("iwp0", NIC);
 	tree_function(NIC, 0x8086, 0x1572, 0);
@@ -122,7 +122,7 @@ SCRATCH_TEST(old_siw_is_known_by_what_it_says)
 	assert_int_equal(kind_of(), DEVICE_SIW);
 }
 
-SCRATCH_TEST(names_of_software_are_not_trusted_as_hardware)
+ROOT_TEST(names_of_software_are_not_trusted_as_hardware)
 {
 	struct facts_device device;
 
@@ -135,7 +135,7 @@ SCRATCH_TEST(names_of_software_are_not_trusted_as_hardware)
 	assert_int_equal(device.kind, DEVICE_SIW);
 }
 
-SCRATCH_TEST(siw_of_the_loopback_is_virtual)
+ROOT_TEST(siw_of_the_loopback_is_virtual)
 {
 	scratch_write("sys/devices/virtual/net/lo/mtu", "65536\n");
 	tree_device("siw0", "sys/devices/virtual/net/lo");
@@ -143,7 +143,7 @@ SCRATCH_TEST(siw_of_the_loopback_is_virtual)
 	assert_int_equal(kind_of(), DEVICE_SIW);
 }
 
-SCRATCH_TEST(an_rnic_with_a_function_is_hardware)
+ROOT_TEST(an_rnic_with_a_function_is_hardware)
 {
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
@@ -170,7 +170,7 @@ static void assert_gid(enum known expected)
 
 #define V4_MAPPED "0000:0000:0000:0000:0000:ffff:c0a8:0105\n"
 
-SCRATCH_TEST(gids_that_routers_know)
+ROOT_TEST(gids_that_routers_know)
 {
 	tree_host();
 	assert_gid(KNOWN_NOT);
@@ -200,7 +200,7 @@ static void unused_gids(int from, int to)
 }
 
 /* Outside of sysfs they stand in any order. */
-SCRATCH_TEST(a_gid_of_many_is_found)
+ROOT_TEST(a_gid_of_many_is_found)
 {
 	tree_host();
 	gid(0, V4_MAPPED, "RoCE v2\n"); /* which comes last where what was made last comes first */
@@ -208,14 +208,14 @@ SCRATCH_TEST(a_gid_of_many_is_found)
 	assert_gid(KNOWN_YES);
 }
 
-SCRATCH_TEST(more_gids_than_are_looked_at_are_unknown)
+ROOT_TEST(more_gids_than_are_looked_at_are_unknown)
 {
 	tree_host();
 	unused_gids(0, 4100);
 	assert_gid(KNOWN_NOT);
 }
 
-SCRATCH_TEST(an_address_of_version_6_is_one)
+ROOT_TEST(an_address_of_version_6_is_one)
 {
 	tree_host();
 	gid(0, "2001:0db8:0000:0000:0000:0000:0000:0001\n", "RoCE v2\n");
@@ -230,7 +230,7 @@ static void assert_iommu(const char *expected)
 	assert_string_equal(device.iommu_type, expected);
 }
 
-SCRATCH_TEST(iommu_groups)
+ROOT_TEST(iommu_groups)
 {
 	tree_host();
 	assert_iommu("none");
@@ -240,7 +240,7 @@ SCRATCH_TEST(iommu_groups)
 	assert_iommu("DMA-FQ");
 }
 
-SCRATCH_TEST(an_unknown_node_is_unknown)
+ROOT_TEST(an_unknown_node_is_unknown)
 {
 	struct facts_device device;
 
@@ -250,7 +250,7 @@ SCRATCH_TEST(an_unknown_node_is_unknown)
 	assert_int_equal(device.numa_node, -1);
 }
 
-SCRATCH_TEST(a_device_on_no_bus_has_a_node)
+ROOT_TEST(a_device_on_no_bus_has_a_node)
 {
 	struct facts_device device;
 
@@ -262,7 +262,7 @@ SCRATCH_TEST(a_device_on_no_bus_has_a_node)
 	assert_int_equal(device.ids.vendor, -1);
 }
 
-SCRATCH_TEST(both_ports_are_read)
+ROOT_TEST(both_ports_are_read)
 {
 	struct facts_device device;
 

@@ -3,23 +3,11 @@
  * test_gather_limits.c -- limits and capabilities, as proc shows them.
  */
 #include "readiness/gather.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define LINE "Limit                     Soft Limit           Hard Limit           Units     \n"
 
-static struct sysroot root;
 static struct facts_limits limits;
-
-static int open_tree(void **state)
-{
-	return scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0;
-}
-
-static int close_tree(void **state)
-{
-	sysroot_close(&root);
-	return scratch_teardown(state);
-}
 
 static void gather(void)
 {
@@ -29,7 +17,7 @@ static void gather(void)
 	gather_limits(&g, &limits);
 }
 
-TEST(limits_are_read, open_tree, close_tree)
+ROOT_TEST(limits_are_read)
 {
 	scratch_write("proc/self/limits",
 		      LINE "Max open files            1024                 524288               "
@@ -42,7 +30,7 @@ TEST(limits_are_read, open_tree, close_tree)
 	assert_int_equal(limits.may_lock, KNOWN_NOT);
 }
 
-TEST(unlimited_is_more_than_any, open_tree, close_tree)
+ROOT_TEST(unlimited_is_more_than_any)
 {
 	scratch_write("proc/self/limits",
 		      LINE "Max locked memory         unlimited            unlimited            "
@@ -54,7 +42,7 @@ TEST(unlimited_is_more_than_any, open_tree, close_tree)
 	assert_int_equal(limits.open_files, INT64_MAX);
 }
 
-TEST(what_is_no_limit_is_unknown, open_tree, close_tree)
+ROOT_TEST(what_is_no_limit_is_unknown)
 {
 	static const char *const texts[] = {
 		"",
@@ -74,7 +62,7 @@ TEST(what_is_no_limit_is_unknown, open_tree, close_tree)
 }
 
 /* CAP_IPC_LOCK is number 14 of <linux/capability.h>. */
-TEST(the_capability_is_read, open_tree, close_tree)
+ROOT_TEST(the_capability_is_read)
 {
 	scratch_write("proc/self/status", "Name:\tx\nCapPrm:\t0\nCapEff:\t0000000000004000\n");
 	gather();
@@ -88,7 +76,7 @@ TEST(the_capability_is_read, open_tree, close_tree)
 }
 
 /* ib_umem_get() asks capable(), which is of the first user namespace. */
-TEST(root_of_a_container_may_not, open_tree, close_tree)
+ROOT_TEST(root_of_a_container_may_not)
 {
 	scratch_write("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
 	scratch_write("proc/self/uid_map", "         0     100000      65536\n");

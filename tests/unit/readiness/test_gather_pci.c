@@ -17,7 +17,7 @@ static void assert_chain(const struct facts_chain *chain, const char *const *add
 	assert_false(chain->cut);
 }
 
-SCRATCH_TEST(a_nic_below_its_port)
+ROOT_TEST(a_nic_below_its_port)
 {
 	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
 	const struct facts_function *nic;
@@ -33,13 +33,13 @@ SCRATCH_TEST(a_nic_below_its_port)
 	assert_int_equal(nic->vendor, 0x15b3);
 	assert_int_equal(nic->device, 0x1017);
 	assert_int_equal(nic->config.len, 4096);
-	assert_string_equal(nic->current_speed, "8.0 GT/state PCIe");
+	assert_string_equal(nic->current_speed, "8.0 GT/s PCIe");
 	assert_int_equal(nic->current_width, 8);
 	assert_int_equal(nic->max_width, 16);
 	free(pci.chains);
 }
 
-SCRATCH_TEST(ports_of_a_switch_are_between)
+ROOT_TEST(ports_of_a_switch_are_between)
 {
 	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:18:08.0",
 						"0000:19:00.0", NULL};
@@ -57,7 +57,7 @@ SCRATCH_TEST(ports_of_a_switch_are_between)
 }
 
 /* Bridges of a volume management device are host bridges of their own. */
-SCRATCH_TEST(the_last_host_bridge_counts)
+ROOT_TEST(the_last_host_bridge_counts)
 {
 	static const char *const addresses[] = {"10000:00:02.0", "10000:01:00.0", NULL};
 	const char *port = HOST_BRIDGE "0000:16:05.5/pci10000:00/10000:00:02.0/";
@@ -74,7 +74,7 @@ SCRATCH_TEST(the_last_host_bridge_counts)
 }
 
 /* What is below a NIC's function (a subfunction, an RDMA device) is of that function. */
-SCRATCH_TEST(what_is_below_a_function_is_of_it)
+ROOT_TEST(what_is_below_a_function_is_of_it)
 {
 	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
 	struct facts_pci pci;
@@ -98,7 +98,7 @@ static void make_virtual(const char *virtual)
 	tree_link(NIC, link);
 }
 
-SCRATCH_TEST(a_virtual_function_comes_with_its_physical_one)
+ROOT_TEST(a_virtual_function_comes_with_its_physical_one)
 {
 	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
 						NULL};
@@ -120,7 +120,7 @@ SCRATCH_TEST(a_virtual_function_comes_with_its_physical_one)
 }
 
 /* Whether it sends TPH is not known then, which is not the same as no. */
-SCRATCH_TEST(a_virtual_function_without_config_is_there_all_the_same)
+ROOT_TEST(a_virtual_function_without_config_is_there_all_the_same)
 {
 	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
 						NULL};
@@ -135,7 +135,7 @@ SCRATCH_TEST(a_virtual_function_without_config_is_there_all_the_same)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(a_virtual_function_whose_physical_one_is_hidden)
+ROOT_TEST(a_virtual_function_whose_physical_one_is_hidden)
 {
 	struct facts_pci pci;
 
@@ -170,7 +170,7 @@ static void assert_two_nics(void)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(interfaces_of_the_gids_are_followed)
+ROOT_TEST(interfaces_of_the_gids_are_followed)
 {
 	tree_host();
 	make_other_nic();
@@ -179,7 +179,7 @@ SCRATCH_TEST(interfaces_of_the_gids_are_followed)
 	assert_two_nics();
 }
 
-SCRATCH_TEST(a_bond_is_followed_by_its_links)
+ROOT_TEST(a_bond_is_followed_by_its_links)
 {
 	tree_host();
 	make_other_nic();
@@ -191,7 +191,7 @@ SCRATCH_TEST(a_bond_is_followed_by_its_links)
 	assert_two_nics();
 }
 
-SCRATCH_TEST(a_bond_is_followed_by_its_list)
+ROOT_TEST(a_bond_is_followed_by_its_list)
 {
 	tree_host();
 	make_other_nic();
@@ -202,7 +202,7 @@ SCRATCH_TEST(a_bond_is_followed_by_its_list)
 	assert_two_nics();
 }
 
-SCRATCH_TEST(a_vlan_of_a_bond_is_followed)
+ROOT_TEST(a_vlan_of_a_bond_is_followed)
 {
 	tree_host();
 	make_other_nic();
@@ -214,7 +214,7 @@ SCRATCH_TEST(a_vlan_of_a_bond_is_followed)
 }
 
 /* A NIC of which a bridge is made too is no NIC of this device. */
-SCRATCH_TEST(what_else_is_in_a_bridge_is_not_followed)
+ROOT_TEST(what_else_is_in_a_bridge_is_not_followed)
 {
 	struct facts_pci pci;
 
@@ -229,7 +229,7 @@ SCRATCH_TEST(what_else_is_in_a_bridge_is_not_followed)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
+ROOT_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
 {
 	struct facts_pci pci;
 
@@ -245,7 +245,7 @@ SCRATCH_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
 
 /* In a network namespace of its own a process does not see the interfaces of GIDs: it may be a
  * bond. */
-SCRATCH_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
+ROOT_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
 {
 	struct facts_pci pci;
 
@@ -257,7 +257,7 @@ SCRATCH_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
+ROOT_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 {
 	struct facts_pci pci;
 
@@ -271,7 +271,7 @@ SCRATCH_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(names_that_lead_elsewhere_are_left_out)
+ROOT_TEST(names_that_lead_elsewhere_are_left_out)
 {
 	struct facts_pci pci;
 
@@ -286,7 +286,7 @@ SCRATCH_TEST(names_that_lead_elsewhere_are_left_out)
 }
 
 /* There is no room for all: that must not go unseen. */
-SCRATCH_TEST(more_nics_than_room_are_said)
+ROOT_TEST(more_nics_than_room_are_said)
 {
 	char netdev[16], nic[64];
 	struct facts_pci pci;
@@ -304,7 +304,7 @@ SCRATCH_TEST(more_nics_than_room_are_said)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(a_path_that_is_too_long_is_cut)
+ROOT_TEST(a_path_that_is_too_long_is_cut)
 {
 	char path[PATH_MAX] = "sys/devices/pci0000:00";
 	struct facts_pci pci;
@@ -322,7 +322,7 @@ SCRATCH_TEST(a_path_that_is_too_long_is_cut)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(an_integrated_nic_has_no_port)
+ROOT_TEST(an_integrated_nic_has_no_port)
 {
 	static const char *const addresses[] = {"0000:16:00.0", NULL};
 	struct facts_pci pci;
@@ -335,7 +335,7 @@ SCRATCH_TEST(an_integrated_nic_has_no_port)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(only_64_bytes_are_not_more)
+ROOT_TEST(only_64_bytes_are_not_more)
 {
 	struct config_space space;
 	struct facts_pci pci;
@@ -348,7 +348,7 @@ SCRATCH_TEST(only_64_bytes_are_not_more)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(a_device_without_pci_has_no_chain)
+ROOT_TEST(a_device_without_pci_has_no_chain)
 {
 	struct facts_pci pci;
 
@@ -359,7 +359,7 @@ SCRATCH_TEST(a_device_without_pci_has_no_chain)
 	free(pci.chains);
 }
 
-SCRATCH_TEST(a_device_in_software_has_no_chain)
+ROOT_TEST(a_device_in_software_has_no_chain)
 {
 	struct facts_pci pci;
 
@@ -373,7 +373,7 @@ SCRATCH_TEST(a_device_in_software_has_no_chain)
 	assert_null(pci.chains);
 }
 
-SCRATCH_TEST(sizes_of_a_link_are_bounded)
+ROOT_TEST(sizes_of_a_link_are_bounded)
 {
 	struct facts_pci pci;
 

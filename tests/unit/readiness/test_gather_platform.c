@@ -7,7 +7,7 @@
 
 #define CPU0 "sys/devices/system/cpu/cpu0/"
 
-SCRATCH_TEST(nothing_is_known_of_an_empty_tree)
+ROOT_TEST(nothing_is_known_of_an_empty_tree)
 {
 	struct facts_platform p;
 
@@ -29,7 +29,7 @@ SCRATCH_TEST(nothing_is_known_of_an_empty_tree)
 	assert_string_equal(p.emulated, "");
 }
 
-SCRATCH_TEST(a_processor_of_intel)
+ROOT_TEST(a_processor_of_intel)
 {
 	struct facts_platform p;
 
@@ -52,7 +52,7 @@ SCRATCH_TEST(a_processor_of_intel)
 	assert_string_equal(p.emulated, "");
 }
 
-SCRATCH_TEST(a_processor_of_arm)
+ROOT_TEST(a_processor_of_arm)
 {
 	struct facts_platform p;
 
@@ -66,7 +66,7 @@ SCRATCH_TEST(a_processor_of_arm)
 	assert_int_equal(p.family, -1);
 }
 
-SCRATCH_TEST(dcpodp_is_not_dcpop)
+ROOT_TEST(dcpodp_is_not_dcpop)
 {
 	struct facts_platform p;
 
@@ -76,7 +76,7 @@ SCRATCH_TEST(dcpodp_is_not_dcpop)
 	assert_int_equal(p.arm_dcpodp, KNOWN_YES);
 }
 
-SCRATCH_TEST(a_guest_is_known)
+ROOT_TEST(a_guest_is_known)
 {
 	struct facts_platform p;
 
@@ -89,7 +89,7 @@ SCRATCH_TEST(a_guest_is_known)
 }
 
 /* FreeBSD, usr.sbin/bhyve/pci_fbuf.c; its other functions are numbered as those of real makers. */
-SCRATCH_TEST(the_display_of_bhyve_shows_a_guest)
+ROOT_TEST(the_display_of_bhyve_shows_a_guest)
 {
 	struct facts_platform p;
 
@@ -101,7 +101,7 @@ SCRATCH_TEST(the_display_of_bhyve_shows_a_guest)
 	assert_non_null(strstr(p.guest_why, "0000:00:1d.0 (fb5d:40fb)"));
 }
 
-SCRATCH_TEST(the_command_line_is_split_into_words)
+ROOT_TEST(the_command_line_is_split_into_words)
 {
 	static const struct {
 		const char *line;
@@ -122,7 +122,7 @@ SCRATCH_TEST(the_command_line_is_split_into_words)
 		scratch_write("proc/cmdline", cases[i].line);
 		tree_gather_platform(&p);
 		if (p.tph_disabled != cases[i].expected)
-			fail_msg("%state", cases[i].line);
+			fail_msg("%s", cases[i].line);
 	}
 }
 
@@ -138,7 +138,7 @@ static void put_msr(const char *path, uint64_t value)
 	assert_int_equal(fclose(file), 0);
 }
 
-SCRATCH_TEST(ways_are_those_of_the_nics_node)
+ROOT_TEST(ways_are_those_of_the_nics_node)
 {
 	struct facts_platform p;
 
@@ -155,7 +155,7 @@ SCRATCH_TEST(ways_are_those_of_the_nics_node)
 	assert_string_equal(p.ddio_ways_source, "dev/cpu/16/msr");
 }
 
-SCRATCH_TEST(another_vendor_has_no_such_register)
+ROOT_TEST(another_vendor_has_no_such_register)
 {
 	struct facts_platform p;
 
@@ -166,7 +166,7 @@ SCRATCH_TEST(another_vendor_has_no_such_register)
 	assert_string_equal(p.ddio_ways_source, "");
 }
 
-SCRATCH_TEST(shared_ways)
+ROOT_TEST(shared_ways)
 {
 	struct facts_platform p;
 
@@ -181,7 +181,7 @@ SCRATCH_TEST(shared_ways)
 	assert_string_equal(p.l3_io_alloc_cbm, "0=ffff;1=ffff");
 }
 
-SCRATCH_TEST(governors_of_all_processors)
+ROOT_TEST(governors_of_all_processors)
 {
 	struct facts_platform p;
 
@@ -194,7 +194,7 @@ SCRATCH_TEST(governors_of_all_processors)
 	assert_string_equal(p.governor, "performance, powersave");
 }
 
-SCRATCH_TEST(turbo_has_two_ways_to_be_told)
+ROOT_TEST(turbo_has_two_ways_to_be_told)
 {
 	struct facts_platform p;
 
@@ -216,7 +216,7 @@ static void idle_state(int state, const char *latency, const char *disabled)
 	scratch_write(path, disabled);
 }
 
-SCRATCH_TEST(the_deepest_state_that_is_enabled)
+ROOT_TEST(the_deepest_state_that_is_enabled)
 {
 	struct facts_platform p;
 
@@ -230,7 +230,7 @@ SCRATCH_TEST(the_deepest_state_that_is_enabled)
 	assert_int_equal(p.deepest_idle_ns, 2000);
 }
 
-SCRATCH_TEST(settings_of_the_kernel)
+ROOT_TEST(settings_of_the_kernel)
 {
 	struct facts_platform p;
 
@@ -245,7 +245,7 @@ SCRATCH_TEST(settings_of_the_kernel)
 	assert_string_equal(p.usable_cpus, "0-7");
 }
 
-SCRATCH_TEST(interrupts_are_put_together)
+ROOT_TEST(interrupts_are_put_together)
 {
 	struct facts_platform p;
 

@@ -23,7 +23,7 @@ static void put_mapper(const char *const *slaves, size_t count)
 		      "30 20 253:0 / /mnt rw - ext4 /dev/mapper/both rw,dax=always\n");
 }
 
-TEST(mapped_devices_are_all_counted, open_tree, close_tree)
+ROOT_TEST(mapped_devices_are_all_counted)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -39,7 +39,7 @@ TEST(mapped_devices_are_all_counted, open_tree, close_tree)
 	assert_false(target.cut);
 }
 
-TEST(a_mapped_device_of_which_nothing_is_known, open_tree, close_tree)
+ROOT_TEST(a_mapped_device_of_which_nothing_is_known)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -50,7 +50,7 @@ TEST(a_mapped_device_of_which_nothing_is_known, open_tree, close_tree)
 	assert_true(target.cut);
 }
 
-TEST(a_mapped_device_whose_namespace_is_not_told, open_tree, close_tree)
+ROOT_TEST(a_mapped_device_whose_namespace_is_not_told)
 {
 	static const char *const slaves[] = {"pmem0", "pmem1"};
 
@@ -63,7 +63,7 @@ TEST(a_mapped_device_whose_namespace_is_not_told, open_tree, close_tree)
 	assert_true(target.cut);
 }
 
-TEST(one_disk_among_mapped_devices, open_tree, close_tree)
+ROOT_TEST(one_disk_among_mapped_devices)
 {
 	static const char *const slaves[] = {"pmem0", "sda1"};
 
@@ -73,7 +73,7 @@ TEST(one_disk_among_mapped_devices, open_tree, close_tree)
 	assert_int_equal(target.shape, TARGET_NOT_PMEM);
 }
 
-TEST(mapped_devices_in_a_loop, open_tree, close_tree)
+ROOT_TEST(mapped_devices_in_a_loop)
 {
 	static const char *const slaves[] = {"dm-0"};
 
@@ -82,7 +82,7 @@ TEST(mapped_devices_in_a_loop, open_tree, close_tree)
 	assert_int_equal(target.shape, TARGET_NOT_PMEM);
 }
 
-TEST(mapped_devices_without_end, open_tree, close_tree)
+ROOT_TEST(mapped_devices_without_end)
 {
 	char names[100][24];
 	const char *slaves[100];
@@ -99,7 +99,7 @@ TEST(mapped_devices_without_end, open_tree, close_tree)
 
 /* Without a target: the host. */
 
-TEST(without_a_target_the_host, open_tree, close_tree)
+ROOT_TEST(without_a_target_the_host)
 {
 	put_devdax();
 	put_disk(1, "pfn1.0", "pmem1", "memory\n");
@@ -115,7 +115,7 @@ TEST(without_a_target_the_host, open_tree, close_tree)
 	assert_false(target.cut);
 }
 
-TEST(an_empty_host, open_tree, close_tree)
+ROOT_TEST(an_empty_host)
 {
 	gather(NULL);
 	is_on(TARGET_NOT_GIVEN, "", 0);
@@ -124,7 +124,7 @@ TEST(an_empty_host, open_tree, close_tree)
 	assert_int_equal(target.cxl.pmem_bytes, 0);
 }
 
-TEST(volatile_regions_do_not_count, open_tree, close_tree)
+ROOT_TEST(volatile_regions_do_not_count)
 {
 	put_devdax();
 	put("nd_volatile\n", BUS "/region0/devtype");
@@ -134,7 +134,7 @@ TEST(volatile_regions_do_not_count, open_tree, close_tree)
 	is_on(TARGET_NOT_PMEM, "dax0.0", 0);
 }
 
-TEST(more_than_fits_is_said, open_tree, close_tree)
+ROOT_TEST(more_than_fits_is_said)
 {
 	for (int i = 0; i <= FACTS_REGIONS_MAX; i++)
 		put("1\n", ND "/region%d/size", i);
@@ -144,7 +144,7 @@ TEST(more_than_fits_is_said, open_tree, close_tree)
 	assert_true(target.cut);
 }
 
-TEST(names_that_are_none_are_left_out, open_tree, close_tree)
+ROOT_TEST(names_that_are_none_are_left_out)
 {
 	put("1\n", ND "/region0/size");
 	put("1\n", ND "/region/size");
@@ -155,7 +155,7 @@ TEST(names_that_are_none_are_left_out, open_tree, close_tree)
 	is_on(TARGET_NOT_GIVEN, "", 1);
 }
 
-TEST(cxl_memory_is_added_up, open_tree, close_tree)
+ROOT_TEST(cxl_memory_is_added_up)
 {
 	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
 	put("0x10000000\n", "sys/bus/cxl/devices/mem1/pmem/size");
@@ -166,7 +166,7 @@ TEST(cxl_memory_is_added_up, open_tree, close_tree)
 	assert_int_equal(target.cxl.pmem_bytes, -1);
 }
 
-TEST(cxl_devices_and_what_is_made_of_them, open_tree, close_tree)
+ROOT_TEST(cxl_devices_and_what_is_made_of_them)
 {
 	put("0x10000000\n", "sys/bus/cxl/devices/mem0/pmem/size");
 	put("locked\n", "sys/bus/cxl/devices/mem0/security/state");
@@ -189,7 +189,7 @@ TEST(cxl_devices_and_what_is_made_of_them, open_tree, close_tree)
 	assert_string_equal(target.cxl.decoder, "");
 	put("0\n", "sys/bus/cxl/devices/decoder0.0/cap_pmem");
 	put("1\n", "sys/bus/cxl/devices/decoder0.1/cap_pmem");
-	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port'state */
+	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port's */
 	put("", "sys/bus/cxl/devices/nvdimm-bridge0/uevent");
 	gather(NULL);
 	assert_true(target.cxl.bridge);
@@ -198,7 +198,7 @@ TEST(cxl_devices_and_what_is_made_of_them, open_tree, close_tree)
 
 /* Bad blocks, by the sector of 512 bytes from the region's start. */
 
-TEST(bad_blocks_within_the_target, open_tree, close_tree)
+ROOT_TEST(bad_blocks_within_the_target)
 {
 	static const struct {
 		const char *text;
@@ -225,7 +225,7 @@ TEST(bad_blocks_within_the_target, open_tree, close_tree)
 }
 
 /* An empty list in text that goes on behind a byte of zero. */
-TEST(bad_blocks_are_unknown_in_what_is_no_text, open_tree, close_tree)
+ROOT_TEST(bad_blocks_are_unknown_in_what_is_no_text)
 {
 	char path[PATH_MAX];
 	FILE *file;
@@ -243,7 +243,7 @@ TEST(bad_blocks_are_unknown_in_what_is_no_text, open_tree, close_tree)
 	assert_int_equal(target.regions[0].badblocks, -1);
 }
 
-TEST(bad_blocks_where_the_place_is_secret, open_tree, close_tree)
+ROOT_TEST(bad_blocks_where_the_place_is_secret)
 {
 	char path[PATH_MAX];
 
@@ -258,7 +258,7 @@ TEST(bad_blocks_where_the_place_is_secret, open_tree, close_tree)
 }
 
 /* Places that contradict each other say nothing. */
-TEST(bad_blocks_where_the_place_is_wrong, open_tree, close_tree)
+ROOT_TEST(bad_blocks_where_the_place_is_wrong)
 {
 	put_devdax();
 	put("0 8\n", BUS "/region0/badblocks");
@@ -267,7 +267,7 @@ TEST(bad_blocks_where_the_place_is_wrong, open_tree, close_tree)
 	assert_int_equal(target.regions[0].badblocks, 1);
 }
 
-TEST(a_module_that_is_not_named_is_there, open_tree, close_tree)
+ROOT_TEST(a_module_that_is_not_named_is_there)
 {
 	put_devdax();
 	put("2\n", BUS "/region0/mappings");
@@ -279,7 +279,7 @@ TEST(a_module_that_is_not_named_is_there, open_tree, close_tree)
 
 /* Trees by hand, whose devices are no links: only their names are left. */
 
-TEST(a_flat_tree, open_tree, close_tree)
+ROOT_TEST(a_flat_tree)
 {
 	put("cpu_cache\n", ND "/region0/persistence_domain");
 	put("ACPI.NFIT\n", ND "/ndbus0/provider");
@@ -299,7 +299,7 @@ TEST(a_flat_tree, open_tree, close_tree)
 	is_on(TARGET_MISSING, "", 0);
 }
 
-TEST(names_of_disks, open_tree, close_tree)
+ROOT_TEST(names_of_disks)
 {
 	static const char *const good[] = {"pmem0",    "pmem12",  "pmem0.1",	"pmem0s",
 					   "pmem0.1s", "pmem0p1", "pmem0.1p12", "pmem0sp2"};
@@ -309,13 +309,13 @@ TEST(names_of_disks, open_tree, close_tree)
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		/* the disk is there, and with it its partitions */
-		put("", "sys/block/%.*state/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
-		snprintf(path, sizeof(path), "/dev/%state", good[i]);
+		put("", "sys/block/%.*s/dev", (int)strcspn(good[i] + 1, "p") + 1, good[i]);
+		snprintf(path, sizeof(path), "/dev/%s", good[i]);
 		gather(path);
 		assert_int_equal(target.shape, TARGET_ON_BLOCK);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(path, sizeof(path), "/dev/%state", bad[i]);
+		snprintf(path, sizeof(path), "/dev/%s", bad[i]);
 		gather(path);
 		assert_int_equal(target.shape, TARGET_MISSING);
 	}

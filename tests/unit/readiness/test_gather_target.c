@@ -3,9 +3,11 @@
  * test_gather_target.c -- from a path to the device it lies on, in trees that
  * are laid out as the kernel's sysfs.
  */
+#include <errno.h>
+
 #include "made_pmem.h"
 
-TEST(device_dax_by_its_numbers, open_tree, close_tree)
+ROOT_TEST(device_dax_by_its_numbers)
 {
 	put_devdax();
 	scratch_write("facts.json", SCHEMA "{\"/dev/mine\":{\"kind\":\"character\",\"major\":252,"
@@ -25,7 +27,7 @@ TEST(device_dax_by_its_numbers, open_tree, close_tree)
 	assert_string_equal(target.regions[0].dimms[0].flags, "none");
 }
 
-TEST(device_dax_by_its_name, open_tree, close_tree)
+ROOT_TEST(device_dax_by_its_name)
 {
 	put_devdax();
 	gather("/dev//./dax0.0");
@@ -33,7 +35,7 @@ TEST(device_dax_by_its_name, open_tree, close_tree)
 	is_made_of("namespace0.0", "dax");
 }
 
-TEST(device_dax_without_a_driver, open_tree, close_tree)
+ROOT_TEST(device_dax_without_a_driver)
 {
 	char path[PATH_MAX];
 
@@ -44,7 +46,7 @@ TEST(device_dax_without_a_driver, open_tree, close_tree)
 }
 
 /* Memory that the firmware set aside, and what CXL has of DRAM: regions of other kinds. */
-TEST(device_dax_of_other_memory, open_tree, close_tree)
+ROOT_TEST(device_dax_of_other_memory)
 {
 	put_devdax();
 	put("1\n", "sys/devices/platform/hmem.0/dax1.0/size");
@@ -58,7 +60,7 @@ TEST(device_dax_of_other_memory, open_tree, close_tree)
 	is_on(TARGET_NOT_PMEM, "dax2.0", 0);
 }
 
-TEST(a_character_device_of_another_kind, open_tree, close_tree)
+ROOT_TEST(a_character_device_of_another_kind)
 {
 	put_devdax();
 	put("", "sys/devices/virtual/mem/null/uevent");
@@ -73,7 +75,7 @@ TEST(a_character_device_of_another_kind, open_tree, close_tree)
 	is_on(TARGET_NOT_PMEM, "", 0);
 }
 
-TEST(a_file_by_its_mount, open_tree, close_tree)
+ROOT_TEST(a_file_by_its_mount)
 {
 	put_fsdax();
 	scratch_write(
@@ -97,7 +99,7 @@ TEST(a_file_by_its_mount, open_tree, close_tree)
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
 }
 
-TEST(the_last_of_two_mounts_hides_the_first, open_tree, close_tree)
+ROOT_TEST(the_last_of_two_mounts_hides_the_first)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo",
@@ -110,7 +112,7 @@ TEST(the_last_of_two_mounts_hides_the_first, open_tree, close_tree)
 }
 
 /* fs/proc_namespace.c writes a blank as \040. */
-TEST(blanks_of_a_mount_point, open_tree, close_tree)
+ROOT_TEST(blanks_of_a_mount_point)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo",
@@ -121,7 +123,7 @@ TEST(blanks_of_a_mount_point, open_tree, close_tree)
 	assert_true(target.read_only_mount);
 }
 
-TEST(options_of_the_mount, open_tree, close_tree)
+ROOT_TEST(options_of_the_mount)
 {
 	static const struct {
 		const char *options;
@@ -138,7 +140,7 @@ TEST(options_of_the_mount, open_tree, close_tree)
 
 	put_fsdax();
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		snprintf(text, sizeof(text), "30 20 259:0 / /mnt rw - ext4 /dev/pmem0 %state\n",
+		snprintf(text, sizeof(text), "30 20 259:0 / /mnt rw - ext4 /dev/pmem0 %s\n",
 			 mounts[i].options);
 		scratch_write("proc/self/mountinfo", text);
 		gather("/mnt/a");
@@ -147,7 +149,7 @@ TEST(options_of_the_mount, open_tree, close_tree)
 }
 
 /* What is mounted may be called anything; only a device node names a device. */
-TEST(a_name_of_a_mount_is_no_device, open_tree, close_tree)
+ROOT_TEST(a_name_of_a_mount_is_no_device)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 0:44 / /mnt rw - tmpfs pmem0 rw\n");
@@ -156,7 +158,7 @@ TEST(a_name_of_a_mount_is_no_device, open_tree, close_tree)
 }
 
 /* The numbers of a file on btrfs or overlay are those of no device. */
-TEST(a_file_system_with_numbers_of_its_own, open_tree, close_tree)
+ROOT_TEST(a_file_system_with_numbers_of_its_own)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 0:44 / /mnt rw - btrfs /dev/pmem0 rw\n");
@@ -168,7 +170,7 @@ TEST(a_file_system_with_numbers_of_its_own, open_tree, close_tree)
 	assert_int_equal(target.dax_mount, KNOWN_NO);
 }
 
-TEST(statx_counts_more_than_the_mount, open_tree, close_tree)
+ROOT_TEST(statx_counts_more_than_the_mount)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "30 20 8:2 / / rw - ext4 /dev/sda2 rw\n");
@@ -179,7 +181,7 @@ TEST(statx_counts_more_than_the_mount, open_tree, close_tree)
 	assert_int_equal(target.size_bytes, -1);
 }
 
-TEST(without_mounts_nothing_is_known, open_tree, close_tree)
+ROOT_TEST(without_mounts_nothing_is_known)
 {
 	put_fsdax();
 	gather("/mnt/a");
@@ -187,7 +189,7 @@ TEST(without_mounts_nothing_is_known, open_tree, close_tree)
 	assert_string_equal(target.filesystem, "");
 }
 
-TEST(block_devices, open_tree, close_tree)
+ROOT_TEST(block_devices)
 {
 	put_fsdax();
 	put("2097152\n", "sys/class/block/pmem0/size");
@@ -203,7 +205,7 @@ TEST(block_devices, open_tree, close_tree)
 	assert_int_equal(target.shape, TARGET_MISSING);
 }
 
-TEST(partitions_are_of_their_disk, open_tree, close_tree)
+ROOT_TEST(partitions_are_of_their_disk)
 {
 	put_fsdax();
 	put("1\n", BUS "/region0/pfn0.1/block/pmem0/pmem0p1/partition");
@@ -216,7 +218,7 @@ TEST(partitions_are_of_their_disk, open_tree, close_tree)
 	assert_int_equal(target.dax_queue, KNOWN_YES);
 }
 
-TEST(sectors_are_seen_below_their_claim, open_tree, close_tree)
+ROOT_TEST(sectors_are_seen_below_their_claim)
 {
 	put_disk(0, "btt0.2", "pmem0s", "safe\n");
 	gather("/dev/pmem0s");
@@ -224,7 +226,7 @@ TEST(sectors_are_seen_below_their_claim, open_tree, close_tree)
 	is_made_of("namespace0.0", "safe");
 }
 
-TEST(raw_has_no_claim, open_tree, close_tree)
+ROOT_TEST(raw_has_no_claim)
 {
 	put_disk(0, "namespace0.0", "pmem0", "raw\n");
 	gather("/dev/pmem0");
@@ -232,7 +234,7 @@ TEST(raw_has_no_claim, open_tree, close_tree)
 	is_made_of("namespace0.0", "raw");
 }
 
-TEST(missing_and_odd_paths, open_tree, close_tree)
+ROOT_TEST(missing_and_odd_paths)
 {
 	put_devdax();
 	scratch_write("facts.json", SCHEMA "{\"/a\":{\"kind\":\"none\",\"error\":\"ENOENT\"},"
@@ -247,7 +249,7 @@ TEST(missing_and_odd_paths, open_tree, close_tree)
 }
 
 /* Relative to what? But what facts.json knows by that name it knows. */
-TEST(relative_paths, open_tree, close_tree)
+ROOT_TEST(relative_paths)
 {
 	put_fsdax();
 	scratch_write("proc/self/mountinfo", "20 1 8:2 / / ro - ext4 /dev/sda2 ro\n");
@@ -263,7 +265,7 @@ TEST(relative_paths, open_tree, close_tree)
 	assert_int_equal(target.dax_mount, KNOWN_NOT);
 }
 
-TEST(memory_of_the_process, open_tree, close_tree)
+ROOT_TEST(memory_of_the_process)
 {
 	put_devdax();
 	gather("dram:16M");

@@ -6,6 +6,7 @@
  */
 #include "made_ddio.h"
 #include "readiness/advice.h"
+#include "tests/lib/random.h"
 
 #define MUTATIONS 5000
 #define TEXT(field, ...)                                                                           \
@@ -242,9 +243,9 @@ TEST(ready_is_only_what_is_good)
 		native = f->verbs.cap_flags_ex == 3ULL << 38 &&
 			 is(f->target.regions[0].persistence_domain, "memory_controller");
 		if (row->exit_code == 0 && !(is_good(f) && (persistent || native)))
-			fail_msg("mutation %d: %state, which is not good", i, row->name);
+			fail_msg("mutation %d: %s, which is not good", i, row->name);
 		if (row->direct_write && !persistent)
-			fail_msg("mutation %d: %state, and nothing makes writes persistent", i,
+			fail_msg("mutation %d: %s, and nothing makes writes persistent", i,
 				 row->name);
 		ready += row->exit_code == 0;
 		kept += row->exit_code != 0;

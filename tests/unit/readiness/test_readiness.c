@@ -3,9 +3,11 @@
  * test_readiness.c -- one inspection as a whole: the order of the checks, what a tree
  * with nothing in it gives, and how findings become JSON.
  */
+#include <errno.h>
+
 #include "common/base/failure.h"
 #include "readiness/readiness.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 /* What is shown, and in which order, is a promise to scripts. */
 static const char *const ids[] = {
@@ -19,22 +21,22 @@ static const char *const ids[] = {
 
 #define COUNT (sizeof(ids) / sizeof(ids[0]))
 
-static struct sysroot root;
 static struct readiness *readiness;
 
 static int open_tree(void **state)
 {
 	readiness = calloc(1, sizeof(*readiness));
-	return readiness == NULL || scratch_setup(state) != 0 || sysroot_open(&root, scratch) != 0;
+	return readiness == NULL || root_setup(state) != 0;
 }
 
 static int close_tree(void **state)
 {
 	readiness_free(readiness);
 	free(readiness);
-	sysroot_close(&root);
-	return scratch_teardown(state);
+	return root_teardown(state);
 }
+
+#define TREE_TEST(name) TEST(name, open_tree, close_tree)
 
 TEST(checks_are_in_order)
 {
@@ -60,7 +62,7 @@ TEST(each_check_is_titled_and_explained)
 	}
 }
 
-TEST(an_empty_tree_has_no_device, open_tree, close_tree)
+TREE_TEST(an_empty_tree_has_no_device)
 {
 	const struct readiness_cfg cfg = {.root = &root};
 
@@ -71,12 +73,12 @@ TEST(an_empty_tree_has_no_device, open_tree, close_tree)
 		enum readiness_status status = readiness->findings[i].status;
 
 		if (status == READINESS_PASS)
-			fail_msg("%state passes in an empty tree", ids[i]);
+			fail_msg("%s passes in an empty tree", ids[i]);
 		assert_string_not_equal(readiness->findings[i].meaning, "");
 	}
 }
 
-TEST(a_broken_facts_file_fails, open_tree, close_tree)
+TREE_TEST(a_broken_facts_file_fails)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "/dev/dax0.0"};
 
@@ -85,7 +87,7 @@ TEST(a_broken_facts_file_fails, open_tree, close_tree)
 	assert_non_null(strstr(failure_get()->text, "facts.json"));
 }
 
-TEST(a_probe_of_the_tree_counts, open_tree, close_tree)
+TREE_TEST(a_probe_of_the_tree_counts)
 {
 	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
 					    .probe = {.why = "no events"}};
@@ -101,7 +103,7 @@ TEST(a_probe_of_the_tree_counts, open_tree, close_tree)
 	assert_string_equal(readiness->facts.claims.probe.why, "");
 }
 
-TEST(a_probe_that_failed_is_kept, open_tree, close_tree)
+TREE_TEST(a_probe_that_failed_is_kept)
 {
 	const struct facts_claims failed = {.ddio_assumed = KNOWN_NOT,
 					    .probe = {.why = "no events"}};
@@ -122,7 +124,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-TEST(findings_become_json, open_tree, close_tree)
+TREE_TEST(findings_become_json)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "dram:1M"};
 	const json_t *check, *judgement;
@@ -148,7 +150,7 @@ TEST(findings_become_json, open_tree, close_tree)
 }
 
 /* A path of bytes that are no UTF-8 must not take the document along. */
-TEST(a_value_that_is_no_text_becomes_null, open_tree, close_tree)
+TREE_TEST(a_value_that_is_no_text_becomes_null)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "/\xff\xfe"};
 	json_t *block;
@@ -171,16 +173,16 @@ TEST(texts_are_cut_and_made_printable)
 
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
-	finding_value(&finding, "%state", longer);
-	finding_source(&finding, "%state", longer);
-	finding_meaning(&finding, "%state", longer);
-	finding_fix(&finding, "%state", longer);
+	finding_value(&finding, "%s", longer);
+	finding_source(&finding, "%s", longer);
+	finding_meaning(&finding, "%s", longer);
+	finding_fix(&finding, "%s", longer);
 	assert_int_equal(strlen(finding.value), sizeof(finding.value) - 1);
 	assert_int_equal(strlen(finding.fix), sizeof(finding.fix) - 1);
-	finding_value(&finding, "\033]0;%state\a\n\x7f", "title");
+	finding_value(&finding, "\033]0;%s\a\n\x7f", "title");
 	assert_string_equal(finding.value, "?]0;title???");
-	finding_say(&finding, READINESS_SKIP, "100%state", NULL);
-	assert_string_equal(finding.meaning, "100%state");
+	finding_say(&finding, READINESS_SKIP, "100%s", NULL);
+	assert_string_equal(finding.meaning, "100%s");
 	assert_string_equal(finding.fix, "");
 }
 

@@ -225,7 +225,7 @@ TEST(each_situation_has_its_row)
 			readiness_judge(facts, findings, (situations[i].changes & LENIENT) != 0);
 
 		if (strcmp(row->name, situations[i].row) != 0)
-			fail_msg("situation %zu: %state in place of %state", i, row->name,
+			fail_msg("situation %zu: %s in place of %s", i, row->name,
 				 situations[i].row);
 		made_free(facts);
 	}
@@ -239,7 +239,7 @@ TEST(each_row_has_a_situation)
 		while (i < SITUATIONS && strcmp(situations[i].row, readiness_rows[row].name) != 0)
 			i++;
 		if (i == SITUATIONS)
-			fail_msg("%state has none", readiness_rows[row].name);
+			fail_msg("%s has none", readiness_rows[row].name);
 	}
 }
 
@@ -307,7 +307,7 @@ TEST(what_blocks_is_never_ready)
 			set(check->id, (enum readiness_status)status);
 			ready = readiness_judge(facts, findings, true)->exit_code == 0;
 			if (ready == blocks(check->id, (enum readiness_status)status))
-				fail_msg("%state %state", check->id,
+				fail_msg("%s %s", check->id,
 					 readiness_status_name((enum readiness_status)status));
 			made_free(facts);
 		}

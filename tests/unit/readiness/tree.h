@@ -8,7 +8,7 @@
 
 #include "readiness/gather.h"
 #include "tests/lib/config_space.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/scratch_root.h"
 
 #define HOST_BRIDGE "sys/devices/pci0000:16/"
 #define PORT	    HOST_BRIDGE "0000:16:00.0/"
@@ -114,41 +114,32 @@ static inline void tree_host(void)
 
 static inline void tree_gather_device(const char *asked, struct facts_device *device)
 {
-	struct sysroot root;
 	const struct gather g = {.root = &root, .answers = NULL};
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	gather_device(&g, asked, device);
-	sysroot_close(&root);
 }
 
 /* The chains of the device that is found by itself; the caller frees them. */
 static inline void tree_gather_pci(struct facts_pci *pci)
 {
 	struct facts_device device;
-	struct sysroot root;
 	const struct gather g = {.root = &root, .answers = NULL};
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	gather_device(&g, NULL, &device);
 	gather_pci(&g, &device, pci);
-	sysroot_close(&root);
 }
 
 static inline void tree_gather_platform(struct facts_platform *platform)
 {
 	struct facts_device device;
 	struct facts_pci pci;
-	struct sysroot root;
 	const struct gather g = {.root = &root, .answers = NULL};
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
 	gather_device(&g, NULL, &device);
 	gather_pci(&g, &device, &pci);
 	gather_platform(&g, &device, platform);
 	gather_guest(&g, &pci, platform);
 	free(pci.chains);
-	sysroot_close(&root);
 }
 
 #endif /* TREE_H */
