@@ -16,6 +16,13 @@ struct check_case {
 	void (*change)(struct facts *facts); /* NULL: nothing */
 };
 
+/* A change by its name: expressions over the facts f. */
+#define CHANGE(name, ...)                                                                          \
+	static void name(struct facts *f)                                                          \
+	{                                                                                          \
+		__VA_ARGS__;                                                                       \
+	}
+
 static inline const struct readiness_check *case_check(const struct readiness_check *checks,
 						       const char *id)
 {

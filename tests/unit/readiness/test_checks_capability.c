@@ -6,86 +6,21 @@
  */
 #include "cases.h"
 
-static void not_answered(struct facts *f)
-{
-	memset(&f->verbs, 0, sizeof(f->verbs));
-	f->verbs.tph_handle = -1;
-	snprintf(f->verbs.why, sizeof(f->verbs.why), "uverbs0: Permission denied");
-}
-
-static void fsdax(struct facts *f)
-{
-	f->target.shape = TARGET_ON_FSDAX;
-}
-
-static void fsdax_not_answered(struct facts *f)
-{
-	fsdax(f);
-	not_answered(f);
-}
-
-static void fsdax_paging(struct facts *f)
-{
-	fsdax(f);
-	f->verbs.odp_general = 1;
-	f->verbs.odp_rc = 0x4 | 0x8;
-}
-
-static void fsdax_write_alone(struct facts *f)
-{
-	fsdax_paging(f);
-	f->verbs.odp_rc = 0x4;
-}
-
-static void fsdax_read_alone(struct facts *f)
-{
-	fsdax_paging(f);
-	f->verbs.odp_rc = 0x8;
-}
-
-static void fsdax_rc_without_general(struct facts *f)
-{
-	fsdax_paging(f);
-	f->verbs.odp_general = 2;
-}
-
-static void no_target(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_GIVEN;
-}
-
-static void dram(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_PMEM;
-}
-
-static void block(struct facts *f)
-{
-	f->target.shape = TARGET_ON_BLOCK;
-}
-
-static void flush_both(struct facts *f)
-{
-	f->verbs.cap_flags_ex = 3ULL << 38;
-}
-
-static void flush_both_of_rxe(struct facts *f)
-{
-	rxe(f);
-	flush_both(f);
-}
-
-static void flush_both_of_the_soft_device(struct facts *f)
-{
-	flush_both_of_rxe(f);
-	f->device.kind = DEVICE_SOFT;
-}
-
-static void flush_both_but_not_of_fsdax(struct facts *f)
-{
-	fsdax_paging(f);
-	flush_both(f);
-}
+CHANGE(not_answered, memset(&f->verbs, 0, sizeof(f->verbs)), f->verbs.tph_handle = -1,
+       snprintf(f->verbs.why, sizeof(f->verbs.why), "uverbs0: Permission denied"))
+CHANGE(fsdax, f->target.shape = TARGET_ON_FSDAX)
+CHANGE(fsdax_not_answered, fsdax(f), not_answered(f))
+CHANGE(fsdax_paging, fsdax(f), f->verbs.odp_general = 1, f->verbs.odp_rc = 0x4 | 0x8)
+CHANGE(fsdax_write_alone, fsdax_paging(f), f->verbs.odp_rc = 0x4)
+CHANGE(fsdax_read_alone, fsdax_paging(f), f->verbs.odp_rc = 0x8)
+CHANGE(fsdax_rc_without_general, fsdax_paging(f), f->verbs.odp_general = 2)
+CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN)
+CHANGE(dram, f->target.shape = TARGET_NOT_PMEM)
+CHANGE(block, f->target.shape = TARGET_ON_BLOCK)
+CHANGE(flush_both, f->verbs.cap_flags_ex = 3ULL << 38)
+CHANGE(flush_both_of_rxe, rxe(f), flush_both(f))
+CHANGE(flush_both_of_the_soft_device, flush_both_of_rxe(f), f->device.kind = DEVICE_SOFT)
+CHANGE(flush_both_but_not_of_fsdax, fsdax_paging(f), flush_both(f))
 
 static void flush_both_of_fsdax(struct facts *f)
 {
@@ -93,36 +28,12 @@ static void flush_both_of_fsdax(struct facts *f)
 	f->verbs.odp_rc |= 1U << 6; /* IBV_ODP_SUPPORT_FLUSH */
 }
 
-static void flush_both_of_fsdax_not_answered(struct facts *f)
-{
-	flush_both_of_fsdax(f);
-	f->verbs.odp_known = false;
-}
-
-static void flush_global(struct facts *f)
-{
-	f->verbs.cap_flags_ex = 1ULL << 38;
-}
-
-static void flush_persistent(struct facts *f)
-{
-	f->verbs.cap_flags_ex = 1ULL << 39;
-}
-
-static void atomic_write(struct facts *f)
-{
-	f->verbs.cap_flags_ex = 1ULL << 40;
-}
-
-static void handles(struct facts *f)
-{
-	f->verbs.tph_handle = 1;
-}
-
-static void handles_unknown(struct facts *f)
-{
-	f->verbs.tph_handle = -1;
-}
+CHANGE(flush_both_of_fsdax_not_answered, flush_both_of_fsdax(f), f->verbs.odp_known = false)
+CHANGE(flush_global, f->verbs.cap_flags_ex = 1ULL << 38)
+CHANGE(flush_persistent, f->verbs.cap_flags_ex = 1ULL << 39)
+CHANGE(atomic_write, f->verbs.cap_flags_ex = 1ULL << 40)
+CHANGE(handles, f->verbs.tph_handle = 1)
+CHANGE(handles_unknown, f->verbs.tph_handle = -1)
 
 static const struct check_case cases[] = {
 	{"ODP-01", READINESS_INFO, NULL},

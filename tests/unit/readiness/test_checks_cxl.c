@@ -4,57 +4,21 @@
  */
 #include "cases.h"
 
-static void in_use(struct facts *f)
-{
-	f->target.cxl = (struct facts_cxl){.pmem_bytes = 1LL << 38,
-					   .devices = 2,
-					   .regions = 1,
-					   .committed = 1,
-					   .bridge = true};
-	snprintf(f->target.regions[0].provider, sizeof(f->target.regions[0].provider), "CXL");
-}
-
-static void beside(struct facts *f)
-{
-	in_use(f);
-	snprintf(f->target.regions[0].provider, sizeof(f->target.regions[0].provider), "ACPI.NFIT");
-}
-
-static void of_host(struct facts *f)
-{
-	beside(f);
-	f->target.shape = TARGET_NOT_GIVEN;
-}
-
-static void not_committed(struct facts *f)
-{
-	in_use(f);
-	f->target.cxl.committed = 0;
-}
-
-static void locked(struct facts *f)
-{
-	in_use(f);
-	f->target.cxl.locked = 1;
-}
-
-static void no_bridge(struct facts *f)
-{
-	in_use(f);
-	f->target.cxl.bridge = false;
-}
-
-static void unread(struct facts *f)
-{
-	in_use(f);
-	f->target.cxl.pmem_bytes = -1;
-}
-
-static void on_cxl_that_is_not_seen(struct facts *f)
-{
-	in_use(f);
-	f->target.cxl = (struct facts_cxl){0};
-}
+CHANGE(in_use,
+       f->target.cxl = (struct facts_cxl){.pmem_bytes = 1LL << 38,
+					  .devices = 2,
+					  .regions = 1,
+					  .committed = 1,
+					  .bridge = true},
+       snprintf(f->target.regions[0].provider, sizeof(f->target.regions[0].provider), "CXL"))
+CHANGE(beside, in_use(f),
+       snprintf(f->target.regions[0].provider, sizeof(f->target.regions[0].provider), "ACPI.NFIT"))
+CHANGE(of_host, beside(f), f->target.shape = TARGET_NOT_GIVEN)
+CHANGE(not_committed, in_use(f), f->target.cxl.committed = 0)
+CHANGE(locked, in_use(f), f->target.cxl.locked = 1)
+CHANGE(no_bridge, in_use(f), f->target.cxl.bridge = false)
+CHANGE(unread, in_use(f), f->target.cxl.pmem_bytes = -1)
+CHANGE(on_cxl_that_is_not_seen, in_use(f), f->target.cxl = (struct facts_cxl){0})
 
 static const struct check_case cases[] = {
 	{"PM-12", READINESS_SKIP, NULL},

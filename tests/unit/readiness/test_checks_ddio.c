@@ -5,111 +5,30 @@
  */
 #include "made_ddio.h"
 
-static void ice_lake(struct facts *f)
-{
-	f->platform.model = 0x6a;
-}
-
-static void amd(struct facts *f)
-{
-	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD");
-	f->platform.family = 25;
-	f->platform.model = 17;
-	f->platform.ddio_ways_msr = -1;
-	f->platform.ddio_ways_source[0] = '\0';
-	snprintf(f->platform.l3_io_alloc, sizeof(f->platform.l3_io_alloc), "enabled");
-}
-
-static void arm(struct facts *f)
-{
-	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41");
-	f->platform.arm_dcpop = KNOWN_YES;
-}
-
-static void processor_unknown(struct facts *f)
-{
-	memset(&f->platform, 0, sizeof(f->platform));
-	f->platform.family = f->platform.model = -1;
-	f->platform.ddio_ways_msr = -1;
-}
-
-static void no_msr(struct facts *f)
-{
-	f->platform.ddio_ways_msr = -1;
-}
-
-static void no_resctrl(struct facts *f)
-{
-	f->platform.l3_shareable_bits[0] = '\0';
-}
-
-static void on(struct facts *f)
-{
-	made_registers(made_port(f), 0x00183091, 0);
-}
-
-static void off_warn(struct facts *f)
-{
-	made_registers(made_port(f), 0x8, 0);
-}
-
-static void on_possible(struct facts *f)
-{
-	made_registers(made_port(f), 0x8, 0);
-	made_control(made_nic(f), 0x0800);
-}
-
-static void little_documented(struct facts *f)
-{
-	f->platform.model = 0x4f;
-	made_port(f)->device = 0x6f02;
-}
-
-static void unreadable(struct facts *f)
-{
-	made_port(f)->config.len = 64;
-}
-
-static void said_off(struct facts *f)
-{
-	f->claims.ddio_assumed = KNOWN_NO;
-	snprintf(f->claims.why, sizeof(f->claims.why), "set in the menu");
-}
-
-static void said_on(struct facts *f)
-{
-	f->claims.ddio_assumed = KNOWN_YES;
-}
-
-static void said_off_of_unreadable(struct facts *f)
-{
-	unreadable(f);
-	said_off(f);
-}
-
-static void said_off_though_steered(struct facts *f)
-{
-	said_off_of_unreadable(f);
-	add_tph(made_nic(f), 1);
-}
-
-static void said_off_though_on(struct facts *f)
-{
-	on(f);
-	said_off(f);
-}
-
-static void said_on_of_on(struct facts *f)
-{
-	on(f);
-	said_on(f);
-}
-
-static void said_off_of_rxe(struct facts *f)
-{
-	rxe(f);
-	said_off(f);
-}
+CHANGE(ice_lake, f->platform.model = 0x6a)
+CHANGE(amd, snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD"),
+       f->platform.family = 25, f->platform.model = 17, f->platform.ddio_ways_msr = -1,
+       f->platform.ddio_ways_source[0] = '\0',
+       snprintf(f->platform.l3_io_alloc, sizeof(f->platform.l3_io_alloc), "enabled"))
+CHANGE(arm, snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41"),
+       f->platform.arm_dcpop = KNOWN_YES)
+CHANGE(processor_unknown, memset(&f->platform, 0, sizeof(f->platform)),
+       f->platform.family = f->platform.model = -1, f->platform.ddio_ways_msr = -1)
+CHANGE(no_msr, f->platform.ddio_ways_msr = -1)
+CHANGE(no_resctrl, f->platform.l3_shareable_bits[0] = '\0')
+CHANGE(on, made_registers(made_port(f), 0x00183091, 0))
+CHANGE(off_warn, made_registers(made_port(f), 0x8, 0))
+CHANGE(on_possible, made_registers(made_port(f), 0x8, 0), made_control(made_nic(f), 0x0800))
+CHANGE(little_documented, f->platform.model = 0x4f, made_port(f)->device = 0x6f02)
+CHANGE(unreadable, made_port(f)->config.len = 64)
+CHANGE(said_off, f->claims.ddio_assumed = KNOWN_NO,
+       snprintf(f->claims.why, sizeof(f->claims.why), "set in the menu"))
+CHANGE(said_on, f->claims.ddio_assumed = KNOWN_YES)
+CHANGE(said_off_of_unreadable, unreadable(f), said_off(f))
+CHANGE(said_off_though_steered, said_off_of_unreadable(f), add_tph(made_nic(f), 1))
+CHANGE(said_off_though_on, on(f), said_off(f))
+CHANGE(said_on_of_on, on(f), said_on(f))
+CHANGE(said_off_of_rxe, rxe(f), said_off(f))
 
 static void probe(struct facts *f, int64_t memory)
 {
@@ -122,101 +41,23 @@ static void probe(struct facts *f, int64_t memory)
 						 .share_high_ppm = 1100000};
 }
 
-static void saw_off(struct facts *f)
-{
-	probe(f, 1050000000);
-}
-
-static void saw_on(struct facts *f)
-{
-	unreadable(f);
-	probe(f, 20000000);
-}
-
-static void saw_on_of_on(struct facts *f)
-{
-	on(f);
-	probe(f, 20000000);
-}
-
-static void saw_on_of_on_possible(struct facts *f)
-{
-	on_possible(f);
-	probe(f, 20000000);
-}
-
-static void saw_off_of_ice_lake(struct facts *f)
-{
-	ice_lake(f);
-	probe(f, 1050000000);
-}
-
-static void saw_off_of_one_of_two(struct facts *f)
-{
-	made_another(f);
-	probe(f, 1050000000);
-}
-
-static void saw_off_though_on(struct facts *f)
-{
-	on(f);
-	probe(f, 1050000000);
-}
-
-static void saw_off_though_on_as_said(struct facts *f)
-{
-	saw_off_though_on(f);
-	said_off(f);
-}
-
-static void saw_one_byte(struct facts *f)
-{
-	probe(f, 1);
-	f->claims.probe.rdma_bytes = 1;
-}
-
-static void saw_on_though_off(struct facts *f)
-{
-	probe(f, 20000000);
-}
-
-static void saw_on_though_said_off(struct facts *f)
-{
-	unreadable(f);
-	said_off(f);
-	probe(f, 20000000);
-}
-
-static void saw_off_though_said_on(struct facts *f)
-{
-	unreadable(f);
-	said_on(f);
-	probe(f, 1050000000);
-}
-
-static void saw_off_and_said_off(struct facts *f)
-{
-	unreadable(f);
-	said_off(f);
-	probe(f, 1050000000);
-}
-
-static void saw_half(struct facts *f)
-{
-	probe(f, 500000000);
-}
-
-static void could_not_probe(struct facts *f)
-{
-	snprintf(f->claims.probe.why, sizeof(f->claims.probe.why),
-		 "perf_event_open(): Operation not permitted");
-}
-
-static void probed_rxe(struct facts *f)
-{
-	rxe(f);
-	probe(f, 20000000);
-}
+CHANGE(saw_off, probe(f, 1050000000))
+CHANGE(saw_on, unreadable(f), probe(f, 20000000))
+CHANGE(saw_on_of_on, on(f), probe(f, 20000000))
+CHANGE(saw_on_of_on_possible, on_possible(f), probe(f, 20000000))
+CHANGE(saw_off_of_ice_lake, ice_lake(f), probe(f, 1050000000))
+CHANGE(saw_off_of_one_of_two, made_another(f), probe(f, 1050000000))
+CHANGE(saw_off_though_on, on(f), probe(f, 1050000000))
+CHANGE(saw_off_though_on_as_said, saw_off_though_on(f), said_off(f))
+CHANGE(saw_one_byte, probe(f, 1), f->claims.probe.rdma_bytes = 1)
+CHANGE(saw_on_though_off, probe(f, 20000000))
+CHANGE(saw_on_though_said_off, unreadable(f), said_off(f), probe(f, 20000000))
+CHANGE(saw_off_though_said_on, unreadable(f), said_on(f), probe(f, 1050000000))
+CHANGE(saw_off_and_said_off, unreadable(f), said_off(f), probe(f, 1050000000))
+CHANGE(saw_half, probe(f, 500000000))
+CHANGE(could_not_probe, snprintf(f->claims.probe.why, sizeof(f->claims.probe.why),
+				 "perf_event_open(): Operation not permitted"))
+CHANGE(probed_rxe, rxe(f), probe(f, 20000000))
 
 static const struct check_case cases[] = {
 	{"DDIO-01", READINESS_INFO, NULL},

@@ -5,132 +5,46 @@
  */
 #include "cases.h"
 
-static void none_of_that_name(struct facts *f)
-{
-	f->device.found = false;
-	snprintf(f->device.asked, sizeof(f->device.asked), "mlx5_9");
-}
-
-static void rxe_without_firmware(struct facts *f)
-{
-	rxe(f);
-	f->device.firmware[0] = f->device.hca_type[0] = '\0';
-	f->device.ids.vendor = f->device.ids.model = -1;
-}
-
-static void siw(struct facts *f)
-{
-	f->device.kind = DEVICE_SIW;
-	snprintf(f->device.transport, sizeof(f->device.transport), "iwarp");
-}
+CHANGE(none_of_that_name, f->device.found = false,
+       snprintf(f->device.asked, sizeof(f->device.asked), "mlx5_9"))
+CHANGE(rxe_without_firmware, rxe(f), f->device.firmware[0] = f->device.hca_type[0] = '\0',
+       f->device.ids.vendor = f->device.ids.model = -1)
+CHANGE(siw, f->device.kind = DEVICE_SIW,
+       snprintf(f->device.transport, sizeof(f->device.transport), "iwarp"))
 
 static void state(struct facts *f, const char *text)
 {
 	snprintf(f->device.ports[0].state, sizeof(f->device.ports[0].state), "%s", text);
 }
 
-static void down(struct facts *f)
-{
-	state(f, "1: DOWN");
-}
-
-static void initialising(struct facts *f)
-{
-	state(f, "2: INIT");
-}
-
-static void state_unreadable(struct facts *f)
-{
-	state(f, "");
-}
-
-static void second_port(struct facts *f)
-{
-	f->device.ports[1] = f->device.ports[0];
-	f->device.ports[1].number = 2;
-	f->device.ports_count = 2;
-}
-
-static void first_port_down(struct facts *f)
-{
-	second_port(f);
-	down(f);
-}
-
-static void second_port_slower(struct facts *f)
-{
-	second_port(f);
-	snprintf(f->device.ports[1].rate, sizeof(f->device.ports[1].rate), "25 Gb/sec (1X EDR)");
-}
-
-static void infiniband(struct facts *f)
-{
-	snprintf(f->device.ports[0].link_layer, sizeof(f->device.ports[0].link_layer),
-		 "InfiniBand");
-	snprintf(f->device.transport, sizeof(f->device.transport), "ib");
-	f->device.ports[0].roce_v2 = KNOWN_NO;
-}
-
-static void infiniband_one_lane(struct facts *f)
-{
-	infiniband(f);
-	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)");
-}
-
-static void infiniband_slow(struct facts *f)
-{
-	infiniband(f);
-	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "10 Gb/sec (4X SDR)");
-}
-
+CHANGE(down, state(f, "1: DOWN"))
+CHANGE(initialising, state(f, "2: INIT"))
+CHANGE(state_unreadable, state(f, ""))
+CHANGE(second_port, f->device.ports[1] = f->device.ports[0], f->device.ports[1].number = 2,
+       f->device.ports_count = 2)
+CHANGE(first_port_down, second_port(f), down(f))
+CHANGE(second_port_slower, second_port(f),
+       snprintf(f->device.ports[1].rate, sizeof(f->device.ports[1].rate), "25 Gb/sec (1X EDR)"))
+CHANGE(infiniband,
+       snprintf(f->device.ports[0].link_layer, sizeof(f->device.ports[0].link_layer), "InfiniBand"),
+       snprintf(f->device.transport, sizeof(f->device.transport), "ib"),
+       f->device.ports[0].roce_v2 = KNOWN_NO)
+CHANGE(infiniband_one_lane, infiniband(f),
+       snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)"))
+CHANGE(infiniband_slow, infiniband(f),
+       snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "10 Gb/sec (4X SDR)"))
 /* 25 Gbit Ethernet has one lane, and that is all it should have */
-static void ethernet_one_lane(struct facts *f)
-{
-	snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)");
-}
-
-static void no_gid(struct facts *f)
-{
-	f->device.ports[0].roce_v2 = KNOWN_NO;
-}
-
-static void gids_unreadable(struct facts *f)
-{
-	f->device.ports[0].roce_v2 = KNOWN_NOT;
-}
-
-static void gid_on_second_port(struct facts *f)
-{
-	second_port(f);
-	no_gid(f);
-}
-
-static void nothing_known(struct facts *f)
-{
-	f->device.ids.vendor = f->device.ids.model = -1;
-	f->device.firmware[0] = f->device.hca_type[0] = '\0';
-}
-
-static void driver_unreadable(struct facts *f)
-{
-	f->device.ids.driver[0] = '\0';
-}
-
-static void driver_of_tomorrow(struct facts *f)
-{
-	snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "tomorrow");
-}
-
-static void usnic(struct facts *f)
-{
-	driver_of_tomorrow(f);
-	f->device.ids.node_type = 6;
-}
-
-static void efa(struct facts *f)
-{
-	snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "efa");
-}
+CHANGE(ethernet_one_lane,
+       snprintf(f->device.ports[0].rate, sizeof(f->device.ports[0].rate), "25 Gb/sec (1X EDR)"))
+CHANGE(no_gid, f->device.ports[0].roce_v2 = KNOWN_NO)
+CHANGE(gids_unreadable, f->device.ports[0].roce_v2 = KNOWN_NOT)
+CHANGE(gid_on_second_port, second_port(f), no_gid(f))
+CHANGE(nothing_known, f->device.ids.vendor = f->device.ids.model = -1,
+       f->device.firmware[0] = f->device.hca_type[0] = '\0')
+CHANGE(driver_unreadable, f->device.ids.driver[0] = '\0')
+CHANGE(driver_of_tomorrow, snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "tomorrow"))
+CHANGE(usnic, driver_of_tomorrow(f), f->device.ids.node_type = 6)
+CHANGE(efa, snprintf(f->device.ids.driver, sizeof(f->device.ids.driver), "efa"))
 
 static const struct check_case cases[] = {
 	{"DEV-01", READINESS_PASS, NULL},
@@ -185,11 +99,7 @@ TEST(the_port_that_works_is_shown)
 			    "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
 }
 
-static void no_sysfs(struct facts *f)
-{
-	no_device(f);
-	f->device.no_sysfs = true;
-}
+CHANGE(no_sysfs, no_device(f), f->device.no_sysfs = true)
 
 TEST(a_host_that_cannot_be_seen_is_not_one_without)
 {

@@ -11,21 +11,9 @@ static void limit(struct facts *f, int64_t bytes)
 	f->target.size_bytes = 1LL << 30;
 }
 
-static void enough(struct facts *f)
-{
-	limit(f, 1LL << 30);
-}
-
-static void a_byte_short(struct facts *f)
-{
-	limit(f, (1LL << 30) - 1);
-}
-
-static void short_but_capable(struct facts *f)
-{
-	a_byte_short(f);
-	f->limits.may_lock = KNOWN_YES;
-}
+CHANGE(enough, limit(f, 1LL << 30))
+CHANGE(a_byte_short, limit(f, (1LL << 30) - 1))
+CHANGE(short_but_capable, a_byte_short(f), f->limits.may_lock = KNOWN_YES)
 
 static void odp(struct facts *f, uint64_t general, uint32_t rc)
 {
@@ -36,95 +24,24 @@ static void odp(struct facts *f, uint64_t general, uint32_t rc)
 }
 
 /* Bits of <infiniband/verbs.h>: IBV_ODP_SUPPORT, and of RC write 1 << 2, read 1 << 3. */
-static void short_but_odp(struct facts *f)
-{
-	odp(f, 1, 0x0c);
-}
-
-static void odp_of_writes_alone(struct facts *f)
-{
-	odp(f, 1, 0x04);
-}
-
-static void odp_of_no_transport(struct facts *f)
-{
-	odp(f, 0, 0x0c);
-}
-
-static void odp_unknown(struct facts *f)
-{
-	short_but_odp(f);
-	f->verbs.odp_known = false;
-}
-
-static void no_target(struct facts *f)
-{
-	limit(f, 1 << 16);
-	f->target.size_bytes = -1;
-	f->target.shape = TARGET_NOT_GIVEN;
-}
-
-static void no_size(struct facts *f)
-{
-	no_target(f);
-	f->target.shape = TARGET_ON_FSDAX;
-	f->target.answer.kind = ANSWERS_REGULAR;
-}
-
-static void directory(struct facts *f)
-{
-	no_size(f);
-	f->target.answer.kind = ANSWERS_DIRECTORY;
-}
-
-static void unread(struct facts *f)
-{
-	limit(f, -1);
-	f->limits.open_files = -1;
-}
-
-static void unread_but_capable(struct facts *f)
-{
-	unread(f);
-	f->limits.may_lock = KNOWN_YES;
-}
-
-static void few_files(struct facts *f)
-{
-	f->limits.open_files = 63;
-}
-
-static void files_for_one(struct facts *f)
-{
-	f->limits.open_files = 64;
-}
-
-static void short_queue(struct facts *f)
-{
-	f->verbs.max_qp_wr = 63;
-}
-
-static void few_entries(struct facts *f)
-{
-	f->verbs.max_cqe = 127;
-}
-
-static void no_reads(struct facts *f)
-{
-	f->verbs.max_qp_rd_atom = 0;
-}
-
-static void silent_device(struct facts *f)
-{
-	f->verbs = (struct answers_device){
-		.max_qp_wr = -1, .max_cqe = -1, .max_qp_rd_atom = -1, .why = "busy"};
-}
-
-static void few_files_and_silent(struct facts *f)
-{
-	silent_device(f);
-	few_files(f);
-}
+CHANGE(short_but_odp, odp(f, 1, 0x0c))
+CHANGE(odp_of_writes_alone, odp(f, 1, 0x04))
+CHANGE(odp_of_no_transport, odp(f, 0, 0x0c))
+CHANGE(odp_unknown, short_but_odp(f), f->verbs.odp_known = false)
+CHANGE(no_target, limit(f, 1 << 16), f->target.size_bytes = -1, f->target.shape = TARGET_NOT_GIVEN)
+CHANGE(no_size, no_target(f), f->target.shape = TARGET_ON_FSDAX,
+       f->target.answer.kind = ANSWERS_REGULAR)
+CHANGE(directory, no_size(f), f->target.answer.kind = ANSWERS_DIRECTORY)
+CHANGE(unread, limit(f, -1), f->limits.open_files = -1)
+CHANGE(unread_but_capable, unread(f), f->limits.may_lock = KNOWN_YES)
+CHANGE(few_files, f->limits.open_files = 63)
+CHANGE(files_for_one, f->limits.open_files = 64)
+CHANGE(short_queue, f->verbs.max_qp_wr = 63)
+CHANGE(few_entries, f->verbs.max_cqe = 127)
+CHANGE(no_reads, f->verbs.max_qp_rd_atom = 0)
+CHANGE(silent_device, f->verbs = (struct answers_device){
+			      .max_qp_wr = -1, .max_cqe = -1, .max_qp_rd_atom = -1, .why = "busy"})
+CHANGE(few_files_and_silent, silent_device(f), few_files(f))
 
 static const struct check_case cases[] = {
 	{"LIM-01", READINESS_PASS, NULL},
@@ -151,17 +68,7 @@ static const struct check_case cases[] = {
 	{"LIM-02", READINESS_UNKNOWN, unread},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-TEST(each_case_has_its_status)
-{
-	cases_run(checks_limits, cases, COUNT);
-}
-
-TEST(statuses_are_those_explained)
-{
-	cases_cover(checks_limits, cases, COUNT);
-}
+CASES_OF(checks_limits)
 
 TEST(the_limit_that_is_needed_is_told)
 {

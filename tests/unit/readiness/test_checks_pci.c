@@ -11,10 +11,7 @@
 #define READS_256  0x1000
 #define PAYLOAD256 0x0020
 
-static void no_path(struct facts *f)
-{
-	f->pci.count = 0;
-}
+CHANGE(no_path, f->pci.count = 0)
 
 static void without_privilege(struct facts *f)
 {
@@ -22,54 +19,17 @@ static void without_privilege(struct facts *f)
 		f->pci.chains[0].functions[i].config.len = 64;
 }
 
-static void nic_unreadable(struct facts *f)
-{
-	made_nic(f)->config.len = 64;
-}
-
-static void nic_unreadable_on_haswell(struct facts *f)
-{
-	nic_unreadable(f);
-	made_port(f)->device = 0x2f01;
-}
-
-static void nic_unreadable_below_unknown(struct facts *f)
-{
-	nic_unreadable(f);
-	made_port(f)->device = -1;
-}
-
-static void vanished(struct facts *f)
-{
-	memset(made_nic(f)->config.bytes, 0xff, PCI_CONFIG_BYTES);
-	memset(made_port(f)->config.bytes, 0xff, PCI_CONFIG_BYTES);
-}
-
-static void integrated(struct facts *f)
-{
-	f->pci.chains[0].functions[0] = f->pci.chains[0].functions[1];
-	f->pci.chains[0].count = 1;
-}
-
-static void top_is_a_switch(struct facts *f)
-{
-	made_function(made_port(f), "0000:16:00.0", 0x8086, 0x2030, MADE_UPSTREAM);
-}
-
-static void too_long(struct facts *f)
-{
-	f->pci.chains[0].cut = true;
-}
-
-static void more_nics(struct facts *f)
-{
-	f->pci.cut = true;
-}
-
-static void two_nics(struct facts *f)
-{
-	made_another(f);
-}
+CHANGE(nic_unreadable, made_nic(f)->config.len = 64)
+CHANGE(nic_unreadable_on_haswell, nic_unreadable(f), made_port(f)->device = 0x2f01)
+CHANGE(nic_unreadable_below_unknown, nic_unreadable(f), made_port(f)->device = -1)
+CHANGE(vanished, memset(made_nic(f)->config.bytes, 0xff, PCI_CONFIG_BYTES),
+       memset(made_port(f)->config.bytes, 0xff, PCI_CONFIG_BYTES))
+CHANGE(integrated, f->pci.chains[0].functions[0] = f->pci.chains[0].functions[1],
+       f->pci.chains[0].count = 1)
+CHANGE(top_is_a_switch, made_function(made_port(f), "0000:16:00.0", 0x8086, 0x2030, MADE_UPSTREAM))
+CHANGE(too_long, f->pci.chains[0].cut = true)
+CHANGE(more_nics, f->pci.cut = true)
+CHANGE(two_nics, made_another(f))
 
 static void second_has_no_root_port(struct facts *f)
 {
@@ -86,39 +46,16 @@ static void speed(struct facts_function *f, const char *current, const char *max
 }
 
 /* An x8 card in an x16 slot of a later generation is as fast as it can be. */
-static void card_smaller_than_slot(struct facts *f)
-{
-	made_nic(f)->current_width = made_nic(f)->max_width = 8;
-	made_port(f)->current_width = 8;
-	speed(made_nic(f), "8.0", "8.0");
-	speed(made_port(f), "8.0", "16.0");
-}
-
-static void card_wider_than_slot(struct facts *f)
-{
-	made_nic(f)->current_width = made_port(f)->current_width = made_port(f)->max_width = 8;
-}
-
-static void card_faster_than_slot(struct facts *f)
-{
-	speed(made_nic(f), "8.0", "16.0");
-	speed(made_port(f), "8.0", "8.0");
-}
-
-static void port_says_less(struct facts *f)
-{
-	made_port(f)->current_width = 8;
-}
-
-static void speed_unknown(struct facts *f)
-{
-	snprintf(made_nic(f)->current_speed, sizeof(made_nic(f)->current_speed), "Unknown");
-}
-
-static void no_link_files(struct facts *f)
-{
-	made_nic(f)->current_width = made_nic(f)->max_width = -1;
-}
+CHANGE(card_smaller_than_slot, made_nic(f)->current_width = made_nic(f)->max_width = 8,
+       made_port(f)->current_width = 8, speed(made_nic(f), "8.0", "8.0"),
+       speed(made_port(f), "8.0", "16.0"))
+CHANGE(card_wider_than_slot,
+       made_nic(f)->current_width = made_port(f)->current_width = made_port(f)->max_width = 8)
+CHANGE(card_faster_than_slot, speed(made_nic(f), "8.0", "16.0"), speed(made_port(f), "8.0", "8.0"))
+CHANGE(port_says_less, made_port(f)->current_width = 8)
+CHANGE(speed_unknown,
+       snprintf(made_nic(f)->current_speed, sizeof(made_nic(f)->current_speed), "Unknown"))
+CHANGE(no_link_files, made_nic(f)->current_width = made_nic(f)->max_width = -1)
 
 static void behind_a_switch(struct facts *f)
 {
@@ -131,30 +68,14 @@ static void behind_a_switch(struct facts *f)
 }
 
 /* a switch of x8 below a port of x16: as wide as the switch can be */
-static void behind_a_small_switch(struct facts *f)
-{
-	behind_a_switch(f);
-	f->pci.chains[0].functions[0].current_width = 8;
-	f->pci.chains[0].functions[1].current_width = 8;
-	f->pci.chains[0].functions[1].max_width = 8;
-}
-
-static void switch_trained_low(struct facts *f)
-{
-	behind_a_switch(f);
-	speed(&f->pci.chains[0].functions[0], "2.5", "16.0");
-	speed(&f->pci.chains[0].functions[1], "2.5", "16.0");
-}
-
+CHANGE(behind_a_small_switch, behind_a_switch(f), f->pci.chains[0].functions[0].current_width = 8,
+       f->pci.chains[0].functions[1].current_width = 8, f->pci.chains[0].functions[1].max_width = 8)
+CHANGE(switch_trained_low, behind_a_switch(f), speed(&f->pci.chains[0].functions[0], "2.5", "16.0"),
+       speed(&f->pci.chains[0].functions[1], "2.5", "16.0"))
 /* what is between the two ports of a switch is no link */
-static void inside_of_a_switch(struct facts *f)
-{
-	behind_a_switch(f);
-	f->pci.chains[0].functions[2].current_width = 16;
-	f->pci.chains[0].functions[1].max_width = 8;
-	f->pci.chains[0].functions[1].current_width = 8;
-	f->pci.chains[0].functions[0].current_width = 8;
-}
+CHANGE(inside_of_a_switch, behind_a_switch(f), f->pci.chains[0].functions[2].current_width = 16,
+       f->pci.chains[0].functions[1].max_width = 8, f->pci.chains[0].functions[1].current_width = 8,
+       f->pci.chains[0].functions[0].current_width = 8)
 
 /* A virtual function has no link, and its control is reserved: all of it zero. */
 static void virtual_function(struct facts *f)
@@ -168,10 +89,7 @@ static void virtual_function(struct facts *f)
 	chain->nics = 2;
 }
 
-static void small_reads(struct facts *f)
-{
-	made_control(made_nic(f), READS_256 | PAYLOAD256);
-}
+CHANGE(small_reads, made_control(made_nic(f), READS_256 | PAYLOAD256))
 
 static void second_has_small_reads(struct facts *f)
 {
@@ -180,10 +98,7 @@ static void second_has_small_reads(struct facts *f)
 	made_control(&chain->functions[1], READS_256);
 }
 
-static void relaxed(struct facts *f)
-{
-	made_control(made_nic(f), RELAXED | READS_512);
-}
+CHANGE(relaxed, made_control(made_nic(f), RELAXED | READS_512))
 
 static void relaxed_below(struct facts *f, int port)
 {
@@ -191,41 +106,13 @@ static void relaxed_below(struct facts *f, int port)
 	made_port(f)->device = port;
 }
 
-static void relaxed_on_haswell(struct facts *f)
-{
-	relaxed_below(f, 0x2f02);
-}
-
-static void relaxed_on_last_of_haswell(struct facts *f)
-{
-	relaxed_below(f, 0x2f0e);
-}
-
-static void relaxed_on_broadwell(struct facts *f)
-{
-	relaxed_below(f, 0x6f01);
-}
-
-static void relaxed_beside_the_list(struct facts *f)
-{
-	relaxed_below(f, 0x2f0f);
-}
-
-static void relaxed_below_another_vendor(struct facts *f)
-{
-	relaxed_below(f, 0x2f02);
-	made_port(f)->vendor = 0x1b36;
-}
-
-static void strict_on_haswell(struct facts *f)
-{
-	made_port(f)->device = 0x2f02;
-}
-
-static void no_snoop(struct facts *f)
-{
-	made_control(made_nic(f), NO_SNOOP);
-}
+CHANGE(relaxed_on_haswell, relaxed_below(f, 0x2f02))
+CHANGE(relaxed_on_last_of_haswell, relaxed_below(f, 0x2f0e))
+CHANGE(relaxed_on_broadwell, relaxed_below(f, 0x6f01))
+CHANGE(relaxed_beside_the_list, relaxed_below(f, 0x2f0f))
+CHANGE(relaxed_below_another_vendor, relaxed_below(f, 0x2f02), made_port(f)->vendor = 0x1b36)
+CHANGE(strict_on_haswell, made_port(f)->device = 0x2f02)
+CHANGE(no_snoop, made_control(made_nic(f), NO_SNOOP))
 
 static void tph(struct facts *f, uint32_t bits)
 {
@@ -233,26 +120,10 @@ static void tph(struct facts *f, uint32_t bits)
 	made_put(made_nic(f), 0x148, bits << 8, 4);
 }
 
-static void tph_off(struct facts *f)
-{
-	tph(f, 0);
-}
-
-static void tph_on(struct facts *f)
-{
-	tph(f, 1);
-}
-
-static void tph_extended(struct facts *f)
-{
-	tph(f, 3);
-}
-
-static void tph_on_though_forbidden(struct facts *f)
-{
-	tph(f, 1);
-	f->platform.tph_disabled = KNOWN_YES;
-}
+CHANGE(tph_off, tph(f, 0))
+CHANGE(tph_on, tph(f, 1))
+CHANGE(tph_extended, tph(f, 3))
+CHANGE(tph_on_though_forbidden, tph(f, 1), f->platform.tph_disabled = KNOWN_YES)
 
 static void tph_on_second(struct facts *f)
 {
@@ -262,47 +133,19 @@ static void tph_on_second(struct facts *f)
 	made_put(&chain->functions[1], 0x148, 0x100, 4);
 }
 
-static void tph_on_virtual(struct facts *f)
-{
-	virtual_function(f);
-	tph(f, 1);
-}
-
-static void acs_on(struct facts *f)
-{
-	made_extended(made_port(f), 0x110, 0x0d);
-	made_put(made_port(f), 0x116, 0x001c, 2);
-}
+CHANGE(tph_on_virtual, virtual_function(f), tph(f, 1))
+CHANGE(acs_on, made_extended(made_port(f), 0x110, 0x0d), made_put(made_port(f), 0x116, 0x001c, 2))
 
 static void iommu(struct facts *f, const char *type)
 {
 	snprintf(f->device.iommu_type, sizeof(f->device.iommu_type), "%s", type);
 }
 
-static void no_iommu(struct facts *f)
-{
-	iommu(f, "none");
-}
-
-static void iommu_dma(struct facts *f)
-{
-	iommu(f, "DMA");
-}
-
-static void iommu_lazy(struct facts *f)
-{
-	iommu(f, "DMA-FQ");
-}
-
-static void iommu_unreadable(struct facts *f)
-{
-	iommu(f, "");
-}
-
-static void iommu_of_a_guest(struct facts *f)
-{
-	iommu(f, "unmanaged");
-}
+CHANGE(no_iommu, iommu(f, "none"))
+CHANGE(iommu_dma, iommu(f, "DMA"))
+CHANGE(iommu_lazy, iommu(f, "DMA-FQ"))
+CHANGE(iommu_unreadable, iommu(f, ""))
+CHANGE(iommu_of_a_guest, iommu(f, "unmanaged"))
 
 static const struct check_case cases[] = {
 	{"PCI-01", READINESS_PASS, NULL},

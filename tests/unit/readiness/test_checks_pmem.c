@@ -5,38 +5,13 @@
  */
 #include "cases.h"
 
-static void no_target(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_GIVEN;
-}
-
-static void no_pmem(struct facts *f)
-{
-	no_target(f);
-	f->target.regions_of_host = f->target.regions_count = f->target.namespaces_count = 0;
-}
-
-static void not_pmem(struct facts *f)
-{
-	no_pmem(f);
-	f->target.shape = TARGET_NOT_PMEM;
-}
-
-static void missing(struct facts *f)
-{
-	not_pmem(f);
-	f->target.shape = TARGET_MISSING;
-}
-
-static void not_found(struct facts *f)
-{
-	f->target.regions_count = f->target.namespaces_count = 0;
-}
-
-static void cut(struct facts *f)
-{
-	f->target.cut = true;
-}
+CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN)
+CHANGE(no_pmem, no_target(f),
+       f->target.regions_of_host = f->target.regions_count = f->target.namespaces_count = 0)
+CHANGE(not_pmem, no_pmem(f), f->target.shape = TARGET_NOT_PMEM)
+CHANGE(missing, not_pmem(f), f->target.shape = TARGET_MISSING)
+CHANGE(not_found, f->target.regions_count = f->target.namespaces_count = 0)
+CHANGE(cut, f->target.cut = true)
 
 /* Another region and namespace like the first, and well. */
 static struct facts_region *second(struct facts *f)
@@ -57,375 +32,97 @@ static void mode(struct facts_namespace *space, const char *text)
 	snprintf(space->mode, sizeof(space->mode), "%s", text);
 }
 
-static void mode_memory(struct facts *f)
-{
-	mode(&f->target.namespaces[0], "memory");
-}
-
-static void mode_raw(struct facts *f)
-{
-	mode(&f->target.namespaces[0], "raw");
-}
-
-static void mode_safe(struct facts *f)
-{
-	mode(&f->target.namespaces[0], "safe");
-}
-
-static void mode_unread(struct facts *f)
-{
-	mode(&f->target.namespaces[0], "");
-}
-
-static void second_safe(struct facts *f)
-{
-	second(f);
-	mode(&f->target.namespaces[1], "safe");
-}
-
-static void host_second_safe(struct facts *f)
-{
-	second_safe(f);
-	no_target(f);
-}
-
-static void host_all_safe(struct facts *f)
-{
-	host_second_safe(f);
-	mode_safe(f);
-}
+CHANGE(mode_memory, mode(&f->target.namespaces[0], "memory"))
+CHANGE(mode_raw, mode(&f->target.namespaces[0], "raw"))
+CHANGE(mode_safe, mode(&f->target.namespaces[0], "safe"))
+CHANGE(mode_unread, mode(&f->target.namespaces[0], ""))
+CHANGE(second_safe, second(f), mode(&f->target.namespaces[1], "safe"))
+CHANGE(host_second_safe, second_safe(f), no_target(f))
+CHANGE(host_all_safe, host_second_safe(f), mode_safe(f))
 
 static void domain(struct facts_region *region, const char *text)
 {
 	snprintf(region->persistence_domain, sizeof(region->persistence_domain), "%s", text);
 }
 
-static void domain_cache(struct facts *f)
-{
-	domain(&f->target.regions[0], "cpu_cache");
-}
-
-static void domain_absent(struct facts *f)
-{
-	domain(&f->target.regions[0], "");
-}
-
-static void domain_other(struct facts *f)
-{
-	domain(&f->target.regions[0], "hope");
-}
-
-static void domains_agree(struct facts *f)
-{
-	second(f);
-}
-
-static void domains_differ(struct facts *f)
-{
-	domain(second(f), "cpu_cache");
-}
-
-static void one_domain_absent(struct facts *f)
-{
-	domain(second(f), "");
-}
-
-static void host_domains_differ(struct facts *f)
-{
-	domains_differ(f);
-	no_target(f);
-}
-
-static void host_one_domain_other(struct facts *f)
-{
-	domain(second(f), "hope");
-	no_target(f);
-}
+CHANGE(domain_cache, domain(&f->target.regions[0], "cpu_cache"))
+CHANGE(domain_absent, domain(&f->target.regions[0], ""))
+CHANGE(domain_other, domain(&f->target.regions[0], "hope"))
+CHANGE(domains_agree, second(f))
+CHANGE(domains_differ, domain(second(f), "cpu_cache"))
+CHANGE(one_domain_absent, domain(second(f), ""))
+CHANGE(host_domains_differ, domains_differ(f), no_target(f))
+CHANGE(host_one_domain_other, domain(second(f), "hope"), no_target(f))
 
 static void provider(struct facts_region *region, const char *text)
 {
 	snprintf(region->provider, sizeof(region->provider), "%s", text);
 }
 
-static void provider_e820(struct facts *f)
-{
-	provider(&f->target.regions[0], "e820");
-}
-
-static void provider_virtio(struct facts *f)
-{
-	provider(&f->target.regions[0], "virtio-pmem");
-}
-
-static void provider_test(struct facts *f)
-{
-	provider(&f->target.regions[0], "nfit_test.0");
-}
-
-static void provider_cxl(struct facts *f)
-{
-	provider(&f->target.regions[0], "CXL");
-}
-
-static void provider_second_cxl(struct facts *f)
-{
-	provider(second(f), "CXL");
-}
-
-static void provider_other(struct facts *f)
-{
-	provider(&f->target.regions[0], "unknown");
-}
-
-static void provider_unread(struct facts *f)
-{
-	provider(&f->target.regions[0], "");
-}
+CHANGE(provider_e820, provider(&f->target.regions[0], "e820"))
+CHANGE(provider_virtio, provider(&f->target.regions[0], "virtio-pmem"))
+CHANGE(provider_test, provider(&f->target.regions[0], "nfit_test.0"))
+CHANGE(provider_cxl, provider(&f->target.regions[0], "CXL"))
+CHANGE(provider_second_cxl, provider(second(f), "CXL"))
+CHANGE(provider_other, provider(&f->target.regions[0], "unknown"))
+CHANGE(provider_unread, provider(&f->target.regions[0], ""))
 
 static void flags(struct facts_region *region, const char *text)
 {
 	snprintf(region->dimms[0].flags, sizeof(region->dimms[0].flags), "%s", text);
 }
 
-static void not_armed(struct facts *f)
-{
-	flags(&f->target.regions[0], "not_armed");
-}
-
-static void save_fail(struct facts *f)
-{
-	flags(&f->target.regions[0], "save_fail smart_event");
-}
-
-static void restore_fail(struct facts *f)
-{
-	flags(&f->target.regions[0], "restore_fail");
-}
-
-static void flush_fail(struct facts *f)
-{
-	flags(&f->target.regions[0], "smart_notify flush_fail");
-}
-
-static void map_fail(struct facts *f)
-{
-	flags(&f->target.regions[0], "map_fail");
-}
-
-static void smart_event(struct facts *f)
-{
-	flags(&f->target.regions[0], "smart_event");
-}
-
-static void smart_notify(struct facts *f)
-{
-	flags(&f->target.regions[0], "smart_notify");
-}
-
+CHANGE(not_armed, flags(&f->target.regions[0], "not_armed"))
+CHANGE(save_fail, flags(&f->target.regions[0], "save_fail smart_event"))
+CHANGE(restore_fail, flags(&f->target.regions[0], "restore_fail"))
+CHANGE(flush_fail, flags(&f->target.regions[0], "smart_notify flush_fail"))
+CHANGE(map_fail, flags(&f->target.regions[0], "map_fail"))
+CHANGE(smart_event, flags(&f->target.regions[0], "smart_event"))
+CHANGE(smart_notify, flags(&f->target.regions[0], "smart_notify"))
 /* A word that only holds another one is another word, of which nothing is known. */
-static void other_word(struct facts *f)
-{
-	flags(&f->target.regions[0], "was_not_armed_once");
-}
-
-static void locked(struct facts *f)
-{
-	flags(&f->target.regions[0], "smart_notify locked");
-}
-
-static void fault_beside_a_word(struct facts *f)
-{
-	flags(&f->target.regions[0], "garbage flush_fail smart_event");
-}
-
-static void guest(struct facts *f)
-{
-	f->platform.guest = KNOWN_YES;
-	snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU");
-}
-
-static void guest_assumed(struct facts *f)
-{
-	guest(f);
-	snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as on its host");
-}
-
-static void guest_or_not(struct facts *f)
-{
-	f->platform.guest = KNOWN_NOT;
-}
-
-static void assumed_of_e820(struct facts *f)
-{
-	guest_assumed(f);
-	provider_e820(f);
-}
-
-static void type_unread(struct facts *f)
-{
-	f->target.regions[0].devtype[0] = '\0';
-}
-
-static void list_of_a_disk_unread(struct facts *f)
-{
-	f->target.badblocks = 0;
-	f->target.badblocks_cut = true;
-	f->target.regions[0].badblocks = -1;
-}
-
-static void dirty(struct facts *f)
-{
-	f->target.regions[0].dimms[0].dirty_shutdown = 3;
-}
-
-static void dirty_unread(struct facts *f)
-{
-	f->target.regions[0].dimms[0].dirty_shutdown = -1;
-}
-
-static void flags_unread(struct facts *f)
-{
-	flags(&f->target.regions[0], "");
-}
-
-static void no_modules(struct facts *f)
-{
-	f->target.regions[0].dimms_count = 0;
-}
-
-static void host_second_not_armed(struct facts *f)
-{
-	flags(second(f), "not_armed");
-	no_target(f);
-}
-
-static void second_not_armed(struct facts *f)
-{
-	flags(second(f), "not_armed");
-}
-
-static void cxl_with_gpf(struct facts *f)
-{
-	provider_cxl(f);
-	f->target.cxl = (struct facts_cxl){.pmem_bytes = 1LL << 38, .devices = 1, .gpf_yes = 2};
-}
-
-static void cxl_with_gpf_stated(struct facts *f)
-{
-	cxl_with_gpf(f);
-	snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as its makers document");
-}
-
-static void cxl_without_gpf(struct facts *f)
-{
-	cxl_with_gpf_stated(f);
-	f->target.cxl.gpf_no = 1;
-}
-
-static void cxl_with_half_seen_gpf(struct facts *f)
-{
-	cxl_with_gpf_stated(f);
-	f->target.cxl.gpf_unknown = 1;
-}
-
-static void cxl_counted(struct facts *f)
-{
-	provider_cxl(f);
-	f->target.regions[0].dimms[0].flags[0] = '\0';
-}
-
-static void cxl_dirty(struct facts *f)
-{
-	cxl_counted(f);
-	f->target.regions[0].dimms[0].dirty_shutdown = 1;
-}
-
-static void cxl_not_counted(struct facts *f)
-{
-	cxl_counted(f);
-	f->target.regions[0].dimms[0].dirty_shutdown = -1;
-}
-
-static void host_cxl(struct facts *f)
-{
-	no_pmem(f);
-	f->target.cxl.pmem_bytes = 1LL << 38;
-}
-
-static void target_beside_cxl(struct facts *f)
-{
-	f->target.cxl.pmem_bytes = 1LL << 38;
-}
-
-static void bad_blocks(struct facts *f)
-{
-	f->target.regions[0].badblocks = 2;
-}
-
-static void bad_blocks_unread(struct facts *f)
-{
-	f->target.regions[0].badblocks = -1;
-}
-
+CHANGE(other_word, flags(&f->target.regions[0], "was_not_armed_once"))
+CHANGE(locked, flags(&f->target.regions[0], "smart_notify locked"))
+CHANGE(fault_beside_a_word, flags(&f->target.regions[0], "garbage flush_fail smart_event"))
+CHANGE(guest, f->platform.guest = KNOWN_YES,
+       snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU"))
+CHANGE(guest_assumed, guest(f),
+       snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as on its host"))
+CHANGE(guest_or_not, f->platform.guest = KNOWN_NOT)
+CHANGE(assumed_of_e820, guest_assumed(f), provider_e820(f))
+CHANGE(type_unread, f->target.regions[0].devtype[0] = '\0')
+CHANGE(list_of_a_disk_unread, f->target.badblocks = 0, f->target.badblocks_cut = true,
+       f->target.regions[0].badblocks = -1)
+CHANGE(dirty, f->target.regions[0].dimms[0].dirty_shutdown = 3)
+CHANGE(dirty_unread, f->target.regions[0].dimms[0].dirty_shutdown = -1)
+CHANGE(flags_unread, flags(&f->target.regions[0], ""))
+CHANGE(no_modules, f->target.regions[0].dimms_count = 0)
+CHANGE(host_second_not_armed, flags(second(f), "not_armed"), no_target(f))
+CHANGE(second_not_armed, flags(second(f), "not_armed"))
+CHANGE(cxl_with_gpf, provider_cxl(f),
+       f->target.cxl = (struct facts_cxl){.pmem_bytes = 1LL << 38, .devices = 1, .gpf_yes = 2})
+CHANGE(cxl_with_gpf_stated, cxl_with_gpf(f),
+       snprintf(f->claims.pmem_why, sizeof(f->claims.pmem_why), "as its makers document"))
+CHANGE(cxl_without_gpf, cxl_with_gpf_stated(f), f->target.cxl.gpf_no = 1)
+CHANGE(cxl_with_half_seen_gpf, cxl_with_gpf_stated(f), f->target.cxl.gpf_unknown = 1)
+CHANGE(cxl_counted, provider_cxl(f), f->target.regions[0].dimms[0].flags[0] = '\0')
+CHANGE(cxl_dirty, cxl_counted(f), f->target.regions[0].dimms[0].dirty_shutdown = 1)
+CHANGE(cxl_not_counted, cxl_counted(f), f->target.regions[0].dimms[0].dirty_shutdown = -1)
+CHANGE(host_cxl, no_pmem(f), f->target.cxl.pmem_bytes = 1LL << 38)
+CHANGE(target_beside_cxl, f->target.cxl.pmem_bytes = 1LL << 38)
+CHANGE(bad_blocks, f->target.regions[0].badblocks = 2)
+CHANGE(bad_blocks_unread, f->target.regions[0].badblocks = -1)
 /* The list of the block device is about it alone. */
-static void bad_blocks_elsewhere(struct facts *f)
-{
-	bad_blocks(f);
-	f->target.badblocks = 0;
-}
-
-static void bad_blocks_of_disk(struct facts *f)
-{
-	f->target.badblocks = 1;
-}
-
-static void host_second_bad_blocks(struct facts *f)
-{
-	second(f)->badblocks = 1;
-	no_target(f);
-}
-
-static void read_only(struct facts *f)
-{
-	f->target.regions[0].read_only = 1;
-}
-
-static void mounted_read_only(struct facts *f)
-{
-	f->target.shape = TARGET_ON_FSDAX;
-	f->target.read_only_mount = true;
-}
-
-static void host_second_read_only(struct facts *f)
-{
-	second(f)->read_only = 1;
-	no_target(f);
-}
-
-static void unaligned(struct facts *f)
-{
-	f->target.regions[0].size_bytes += 4096;
-}
-
-static void small_pages(struct facts *f)
-{
-	f->target.align_bytes = 4096;
-}
-
-static void align_unread(struct facts *f)
-{
-	f->target.align_bytes = -1;
-}
-
-static void read_only_unread(struct facts *f)
-{
-	f->target.regions[0].read_only = -1;
-}
-
-static void size_unread(struct facts *f)
-{
-	f->target.regions[0].size_bytes = -1;
-}
+CHANGE(bad_blocks_elsewhere, bad_blocks(f), f->target.badblocks = 0)
+CHANGE(bad_blocks_of_disk, f->target.badblocks = 1)
+CHANGE(host_second_bad_blocks, second(f)->badblocks = 1, no_target(f))
+CHANGE(read_only, f->target.regions[0].read_only = 1)
+CHANGE(mounted_read_only, f->target.shape = TARGET_ON_FSDAX, f->target.read_only_mount = true)
+CHANGE(host_second_read_only, second(f)->read_only = 1, no_target(f))
+CHANGE(unaligned, f->target.regions[0].size_bytes += 4096)
+CHANGE(small_pages, f->target.align_bytes = 4096)
+CHANGE(align_unread, f->target.align_bytes = -1)
+CHANGE(read_only_unread, f->target.regions[0].read_only = -1)
+CHANGE(size_unread, f->target.regions[0].size_bytes = -1)
 
 static const struct check_case cases[] = {
 	{"PM-05", READINESS_PASS, NULL},
@@ -521,17 +218,7 @@ static const struct check_case cases[] = {
 	{"PM-11", READINESS_SKIP, not_pmem},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-TEST(each_case_has_its_status)
-{
-	cases_run(checks_pmem, cases, COUNT);
-}
-
-TEST(statuses_are_those_explained)
-{
-	cases_cover(checks_pmem, cases, COUNT);
-}
+CASES_OF(checks_pmem)
 
 TEST(the_faulty_one_is_named)
 {

@@ -5,177 +5,57 @@
  */
 #include "cases.h"
 
-static void no_target(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_GIVEN;
-}
-
-static void dram(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_PMEM;
-}
+CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN)
+CHANGE(dram, f->target.shape = TARGET_NOT_PMEM)
 
 static void target_node(struct facts *f, int node)
 {
 	f->target.regions[0].numa_node = f->target.namespaces[0].numa_node = node;
 }
 
-static void target_far(struct facts *f)
-{
-	target_node(f, 1);
-}
-
-static void target_on_two_nodes(struct facts *f)
-{
-	f->target.regions[1].numa_node = 1;
-	f->target.regions_count = 2;
-}
-
-static void target_unknown(struct facts *f)
-{
-	target_node(f, -1);
-}
-
-static void nic_unknown(struct facts *f)
-{
-	f->device.numa_node = -1;
-}
-
-static void namespace_known(struct facts *f)
-{
-	target_unknown(f);
-	f->target.namespaces[0].numa_node = 0;
-}
+CHANGE(target_far, target_node(f, 1))
+CHANGE(target_on_two_nodes, f->target.regions[1].numa_node = 1, f->target.regions_count = 2)
+CHANGE(target_unknown, target_node(f, -1))
+CHANGE(nic_unknown, f->device.numa_node = -1)
+CHANGE(namespace_known, target_unknown(f), f->target.namespaces[0].numa_node = 0)
 
 static void usable(struct facts *f, const char *list)
 {
 	snprintf(f->platform.usable_cpus, sizeof(f->platform.usable_cpus), "%s", list);
 }
 
-static void usable_far(struct facts *f)
-{
-	usable(f, "16-31");
-}
-
-static void usable_one_near(struct facts *f)
-{
-	usable(f, "15-31");
-}
-
-static void usable_unknown(struct facts *f)
-{
-	usable(f, "");
-}
-
-static void local_unknown(struct facts *f)
-{
-	f->device.local_cpus[0] = '\0';
-}
-
-static void local_is_junk(struct facts *f)
-{
-	snprintf(f->device.local_cpus, sizeof(f->device.local_cpus), "all of them");
-}
-
-static void balancing(struct facts *f)
-{
-	f->platform.numa_balancing = 1;
-}
-
-static void balancing_tiers(struct facts *f)
-{
-	f->platform.numa_balancing = 2;
-}
-
-static void no_balancing(struct facts *f)
-{
-	f->platform.numa_balancing = -1;
-}
-
-static void powersave(struct facts *f)
-{
-	snprintf(f->platform.governor, sizeof(f->platform.governor), "powersave");
-}
-
-static void mixed_governors(struct facts *f)
-{
-	snprintf(f->platform.governor, sizeof(f->platform.governor), "performance, schedutil");
-}
-
-static void no_governor(struct facts *f)
-{
-	f->platform.governor[0] = '\0';
-}
-
-static void turbo(struct facts *f)
-{
-	f->platform.turbo = KNOWN_YES;
-}
-
-static void turbo_unknown(struct facts *f)
-{
-	f->platform.turbo = KNOWN_NOT;
-}
-
-static void deep_sleep(struct facts *f)
-{
-	f->platform.deepest_idle_ns = 133000;
-}
-
-static void no_idle(struct facts *f)
-{
-	f->platform.deepest_idle_ns = -1;
-}
+CHANGE(usable_far, usable(f, "16-31"))
+CHANGE(usable_one_near, usable(f, "15-31"))
+CHANGE(usable_unknown, usable(f, ""))
+CHANGE(local_unknown, f->device.local_cpus[0] = '\0')
+CHANGE(local_is_junk, snprintf(f->device.local_cpus, sizeof(f->device.local_cpus), "all of them"))
+CHANGE(balancing, f->platform.numa_balancing = 1)
+CHANGE(balancing_tiers, f->platform.numa_balancing = 2)
+CHANGE(no_balancing, f->platform.numa_balancing = -1)
+CHANGE(powersave, snprintf(f->platform.governor, sizeof(f->platform.governor), "powersave"))
+CHANGE(mixed_governors,
+       snprintf(f->platform.governor, sizeof(f->platform.governor), "performance, schedutil"))
+CHANGE(no_governor, f->platform.governor[0] = '\0')
+CHANGE(turbo, f->platform.turbo = KNOWN_YES)
+CHANGE(turbo_unknown, f->platform.turbo = KNOWN_NOT)
+CHANGE(deep_sleep, f->platform.deepest_idle_ns = 133000)
+CHANGE(no_idle, f->platform.deepest_idle_ns = -1)
 
 static void clock_is(struct facts *f, const char *name)
 {
 	snprintf(f->platform.clocksource, sizeof(f->platform.clocksource), "%s", name);
 }
 
-static void hpet(struct facts *f)
-{
-	clock_is(f, "hpet");
-}
-
-static void kvm_clock(struct facts *f)
-{
-	clock_is(f, "kvm-clock");
-}
-
-static void clock_of_arm(struct facts *f)
-{
-	clock_is(f, "arch_sys_counter");
-}
-
-static void clock_unknown(struct facts *f)
-{
-	clock_is(f, "");
-}
-
-static void integrity(struct facts *f)
-{
-	snprintf(f->platform.lockdown, sizeof(f->platform.lockdown), "integrity");
-}
-
-static void confidentiality(struct facts *f)
-{
-	snprintf(f->platform.lockdown, sizeof(f->platform.lockdown), "confidentiality");
-}
-
-static void no_lockdown_file(struct facts *f)
-{
-	f->platform.lockdown[0] = '\0';
-}
-
-static void interrupts_far(struct facts *f)
-{
-	snprintf(f->platform.irq_cpus, sizeof(f->platform.irq_cpus), "3,16");
-}
-
-static void no_interrupts(struct facts *f)
-{
-	f->platform.irq_cpus[0] = '\0';
-}
+CHANGE(hpet, clock_is(f, "hpet"))
+CHANGE(kvm_clock, clock_is(f, "kvm-clock"))
+CHANGE(clock_of_arm, clock_is(f, "arch_sys_counter"))
+CHANGE(clock_unknown, clock_is(f, ""))
+CHANGE(integrity, snprintf(f->platform.lockdown, sizeof(f->platform.lockdown), "integrity"))
+CHANGE(confidentiality,
+       snprintf(f->platform.lockdown, sizeof(f->platform.lockdown), "confidentiality"))
+CHANGE(no_lockdown_file, f->platform.lockdown[0] = '\0')
+CHANGE(interrupts_far, snprintf(f->platform.irq_cpus, sizeof(f->platform.irq_cpus), "3,16"))
+CHANGE(no_interrupts, f->platform.irq_cpus[0] = '\0')
 
 static const struct check_case cases[] = {
 	{"NUMA-01", READINESS_PASS, NULL},

@@ -7,55 +7,17 @@
 
 #include "cases.h"
 
-static void no_target(struct facts *f)
-{
-	f->target.shape = TARGET_NOT_GIVEN;
-	f->target.answer.kind = ANSWERS_UNKNOWN;
-}
-
-static void no_pmem(struct facts *f)
-{
-	no_target(f);
-	f->target.regions_of_host = f->target.regions_count = f->target.namespaces_count = 0;
-}
-
-static void no_pmem_but_cxl(struct facts *f)
-{
-	no_pmem(f);
-	f->target.cxl.pmem_bytes = 1 << 30;
-}
-
-static void no_sysfs(struct facts *f)
-{
-	no_pmem(f);
-	f->target.host_seen = false;
-}
-
-static void missing(struct facts *f)
-{
-	f->target.shape = TARGET_MISSING;
-	f->target.answer.kind = ANSWERS_NONE;
-	f->target.answer.error = ENOENT;
-}
-
-static void forbidden(struct facts *f)
-{
-	f->target.shape = TARGET_MISSING;
-	f->target.answer.kind = ANSWERS_UNKNOWN;
-	f->target.answer.error = EACCES;
-}
-
-static void none_but_forbidden(struct facts *f)
-{
-	forbidden(f);
-	f->target.answer.kind = ANSWERS_NONE;
-}
-
-static void not_in_the_tree(struct facts *f)
-{
-	f->target.shape = TARGET_MISSING;
-	f->target.answer.kind = ANSWERS_UNKNOWN;
-}
+CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN, f->target.answer.kind = ANSWERS_UNKNOWN)
+CHANGE(no_pmem, no_target(f),
+       f->target.regions_of_host = f->target.regions_count = f->target.namespaces_count = 0)
+CHANGE(no_pmem_but_cxl, no_pmem(f), f->target.cxl.pmem_bytes = 1 << 30)
+CHANGE(no_sysfs, no_pmem(f), f->target.host_seen = false)
+CHANGE(missing, f->target.shape = TARGET_MISSING, f->target.answer.kind = ANSWERS_NONE,
+       f->target.answer.error = ENOENT)
+CHANGE(forbidden, f->target.shape = TARGET_MISSING, f->target.answer.kind = ANSWERS_UNKNOWN,
+       f->target.answer.error = EACCES)
+CHANGE(none_but_forbidden, forbidden(f), f->target.answer.kind = ANSWERS_NONE)
+CHANGE(not_in_the_tree, f->target.shape = TARGET_MISSING, f->target.answer.kind = ANSWERS_UNKNOWN)
 
 static void on(struct facts *f, enum target_shape shape, enum answers_file kind, const char *device)
 {
@@ -64,138 +26,35 @@ static void on(struct facts *f, enum target_shape shape, enum answers_file kind,
 	snprintf(f->target.device, sizeof(f->target.device), "%s", device);
 }
 
-static void on_disk(struct facts *f)
-{
-	on(f, TARGET_NOT_PMEM, ANSWERS_REGULAR, "sda2");
-}
-
-static void a_fifo(struct facts *f)
-{
-	on(f, TARGET_NOT_PMEM, ANSWERS_OTHER, "");
-}
-
-static void on_what_is_not_seen(struct facts *f)
-{
-	on(f, TARGET_NOT_PMEM, ANSWERS_CHARACTER, "");
-}
-
-static void volatile_dax(struct facts *f)
-{
-	on(f, TARGET_NOT_PMEM, ANSWERS_CHARACTER, "dax1.0");
-}
-
-static void block(struct facts *f)
-{
-	on(f, TARGET_ON_BLOCK, ANSWERS_BLOCK, "pmem0");
-}
-
-static void by_name(struct facts *f)
-{
-	f->target.answer.kind = ANSWERS_UNKNOWN;
-}
-
-static void kmem(struct facts *f)
-{
-	snprintf(f->target.driver, sizeof(f->target.driver), "kmem");
-}
-
-static void unbound(struct facts *f)
-{
-	snprintf(f->target.driver, sizeof(f->target.driver), "none");
-}
-
-static void driver_unknown(struct facts *f)
-{
-	f->target.driver[0] = '\0';
-}
-
-static void another_driver(struct facts *f)
-{
-	snprintf(f->target.driver, sizeof(f->target.driver), "new_dax");
-}
-
-static void empty(struct facts *f)
-{
-	f->target.size_bytes = 0;
-}
-
-static void size_unknown(struct facts *f)
-{
-	f->target.size_bytes = -1;
-}
-
+CHANGE(on_disk, on(f, TARGET_NOT_PMEM, ANSWERS_REGULAR, "sda2"))
+CHANGE(a_fifo, on(f, TARGET_NOT_PMEM, ANSWERS_OTHER, ""))
+CHANGE(on_what_is_not_seen, on(f, TARGET_NOT_PMEM, ANSWERS_CHARACTER, ""))
+CHANGE(volatile_dax, on(f, TARGET_NOT_PMEM, ANSWERS_CHARACTER, "dax1.0"))
+CHANGE(block, on(f, TARGET_ON_BLOCK, ANSWERS_BLOCK, "pmem0"))
+CHANGE(by_name, f->target.answer.kind = ANSWERS_UNKNOWN)
+CHANGE(kmem, snprintf(f->target.driver, sizeof(f->target.driver), "kmem"))
+CHANGE(unbound, snprintf(f->target.driver, sizeof(f->target.driver), "none"))
+CHANGE(driver_unknown, f->target.driver[0] = '\0')
+CHANGE(another_driver, snprintf(f->target.driver, sizeof(f->target.driver), "new_dax"))
+CHANGE(empty, f->target.size_bytes = 0)
+CHANGE(size_unknown, f->target.size_bytes = -1)
 /* A file that was asked, on a mount with the option dax=always. */
-static void fsdax(struct facts *f)
-{
-	on(f, TARGET_ON_FSDAX, ANSWERS_REGULAR, "pmem0");
-	f->target.dax_mount = f->target.dax_queue = KNOWN_YES;
-	f->target.answer.dax = 1;
-	f->target.answer.map_sync = 0;
-}
-
-static void not_asked(struct facts *f)
-{
-	fsdax(f);
-	f->target.answer.dax = f->target.answer.map_sync = -1;
-}
-
-static void not_asked_inode(struct facts *f)
-{
-	not_asked(f);
-	f->target.dax_mount = KNOWN_NOT;
-}
-
-static void not_asked_without_dax(struct facts *f)
-{
-	not_asked(f);
-	f->target.dax_mount = KNOWN_NO;
-}
-
+CHANGE(fsdax, on(f, TARGET_ON_FSDAX, ANSWERS_REGULAR, "pmem0"),
+       f->target.dax_mount = f->target.dax_queue = KNOWN_YES, f->target.answer.dax = 1,
+       f->target.answer.map_sync = 0)
+CHANGE(not_asked, fsdax(f), f->target.answer.dax = f->target.answer.map_sync = -1)
+CHANGE(not_asked_inode, not_asked(f), f->target.dax_mount = KNOWN_NOT)
+CHANGE(not_asked_without_dax, not_asked(f), f->target.dax_mount = KNOWN_NO)
 /* The file's attribute counts more than the mount's: it may be marked by itself. */
-static void marked_file(struct facts *f)
-{
-	fsdax(f);
-	f->target.dax_mount = KNOWN_NO;
-}
-
-static void unmarked_file(struct facts *f)
-{
-	fsdax(f);
-	f->target.answer.dax = 0;
-	f->target.answer.map_sync = EOPNOTSUPP;
-}
-
-static void old_kernel_without_the_attribute(struct facts *f)
-{
-	fsdax(f);
-	f->target.answer.dax = -1;
-	f->target.dax_mount = KNOWN_NOT;
-}
-
-static void directory_not_tried(struct facts *f)
-{
-	not_asked(f);
-	f->target.answer.kind = ANSWERS_DIRECTORY;
-	f->target.answer.dax = 0;
-}
-
-static void device_without_dax(struct facts *f)
-{
-	not_asked(f);
-	f->target.dax_queue = KNOWN_NO;
-}
-
-static void refused_for_another_reason(struct facts *f)
-{
-	fsdax(f);
-	f->target.answer.map_sync = EPERM;
-}
-
-static void unreadable_file(struct facts *f)
-{
-	not_asked(f);
-	f->target.answer.error = EACCES;
-}
+CHANGE(marked_file, fsdax(f), f->target.dax_mount = KNOWN_NO)
+CHANGE(unmarked_file, fsdax(f), f->target.answer.dax = 0, f->target.answer.map_sync = EOPNOTSUPP)
+CHANGE(old_kernel_without_the_attribute, fsdax(f), f->target.answer.dax = -1,
+       f->target.dax_mount = KNOWN_NOT)
+CHANGE(directory_not_tried, not_asked(f), f->target.answer.kind = ANSWERS_DIRECTORY,
+       f->target.answer.dax = 0)
+CHANGE(device_without_dax, not_asked(f), f->target.dax_queue = KNOWN_NO)
+CHANGE(refused_for_another_reason, fsdax(f), f->target.answer.map_sync = EPERM)
+CHANGE(unreadable_file, not_asked(f), f->target.answer.error = EACCES)
 
 static const struct check_case cases[] = {
 	{"PM-01", READINESS_PASS, NULL},
@@ -243,17 +102,7 @@ static const struct check_case cases[] = {
 	{"PM-04", READINESS_SKIP, block},
 };
 
-#define COUNT (sizeof(cases) / sizeof(cases[0]))
-
-TEST(each_case_has_its_status)
-{
-	cases_run(checks_target, cases, COUNT);
-}
-
-TEST(statuses_are_those_explained)
-{
-	cases_cover(checks_target, cases, COUNT);
-}
+CASES_OF(checks_target)
 
 TEST(the_error_is_told)
 {
@@ -270,10 +119,7 @@ TEST(a_file_is_told_from_its_device)
 }
 
 /* A path may be anything, and is shown on terminals. */
-static void hostile_path(struct facts *f)
-{
-	snprintf(f->target.path, sizeof(f->target.path), "/dev/\033[2J\n");
-}
+CHANGE(hostile_path, snprintf(f->target.path, sizeof(f->target.path), "/dev/\033[2J\n"))
 
 TEST(escapes_are_not_shown)
 {

@@ -5,111 +5,31 @@
  */
 #include "made_ddio.h"
 
-static void without_privilege(struct facts *f)
-{
-	made_port(f)->config.len = 64;
-}
-
-static void without_extended_space(struct facts *f)
-{
-	made_port(f)->config.len = 256;
-}
-
-static void without_a_file(struct facts *f)
-{
-	made_port(f)->config.len = 0;
-}
-
-static void vanished(struct facts *f)
-{
-	memset(made_port(f)->config.bytes, 0xff, PCI_CONFIG_BYTES);
-}
-
-static void register_of_ones(struct facts *f)
-{
-	made_registers(made_port(f), UINT32_MAX, 0);
-}
-
-static void second_register_of_ones(struct facts *f)
-{
-	made_registers(made_port(f), 0, UINT32_MAX);
-}
-
-static void header_at_180(struct facts *f)
-{
-	made_extended(made_port(f), 0x180, 0x000b);
-}
-
-static void header_at_184(struct facts *f)
-{
-	made_extended(made_port(f), 0x184, 0x000d);
-}
-
+CHANGE(without_privilege, made_port(f)->config.len = 64)
+CHANGE(without_extended_space, made_port(f)->config.len = 256)
+CHANGE(without_a_file, made_port(f)->config.len = 0)
+CHANGE(vanished, memset(made_port(f)->config.bytes, 0xff, PCI_CONFIG_BYTES))
+CHANGE(register_of_ones, made_registers(made_port(f), UINT32_MAX, 0))
+CHANGE(second_register_of_ones, made_registers(made_port(f), 0, UINT32_MAX))
+CHANGE(header_at_180, made_extended(made_port(f), 0x180, 0x000b))
+CHANGE(header_at_184, made_extended(made_port(f), 0x184, 0x000d))
 /* the header is there, but no list leads to it */
-static void header_not_in_the_list(struct facts *f)
-{
-	made_registers(made_port(f), 0x1901000b, 0);
-}
-
-static void list_is_a_circle(struct facts *f)
-{
-	made_extended(made_port(f), 0x140, 0x000d);
-	made_put(made_port(f), 0x140, 0x1001000d, 4);
-}
-
-static void ice_lake(struct facts *f)
-{
-	f->platform.model = 0x6a;
-	f->platform.stepping = 6;
-	made_port(f)->device = 0x347a;
-	made_extended(made_port(f), 0x180, 0x000b);
-	made_put(made_port(f), 0x180, 0x1901000b, 4);
-	made_put(made_port(f), 0x190, 0x00010001, 4);
-}
-
+CHANGE(header_not_in_the_list, made_registers(made_port(f), 0x1901000b, 0))
+CHANGE(list_is_a_circle, made_extended(made_port(f), 0x140, 0x000d),
+       made_put(made_port(f), 0x140, 0x1001000d, 4))
+CHANGE(ice_lake, f->platform.model = 0x6a, f->platform.stepping = 6, made_port(f)->device = 0x347a,
+       made_extended(made_port(f), 0x180, 0x000b), made_put(made_port(f), 0x180, 0x1901000b, 4),
+       made_put(made_port(f), 0x190, 0x00010001, 4))
 /* a port whose bits would say "off" on a processor that is not known to have them */
-static void sapphire_rapids(struct facts *f)
-{
-	f->platform.model = 0x8f;
-}
-
-static void model_of_another_family(struct facts *f)
-{
-	f->platform.family = 15;
-}
-
-static void amd(struct facts *f)
-{
-	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD");
-}
-
-static void arm(struct facts *f)
-{
-	snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41");
-	f->platform.family = f->platform.model = -1;
-}
-
-static void processor_unknown(struct facts *f)
-{
-	f->platform.vendor[0] = '\0';
-	f->platform.family = f->platform.model = -1;
-}
-
-static void port_of_the_chipset(struct facts *f)
-{
-	made_port(f)->device = 0xa190;
-}
-
-static void port_of_qemu(struct facts *f)
-{
-	made_port(f)->vendor = 0x1b36;
-	made_port(f)->device = 0x000c;
-}
-
-static void in_a_guest(struct facts *f)
-{
-	snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU");
-}
+CHANGE(sapphire_rapids, f->platform.model = 0x8f)
+CHANGE(model_of_another_family, f->platform.family = 15)
+CHANGE(amd, snprintf(f->platform.vendor, sizeof(f->platform.vendor), "AuthenticAMD"))
+CHANGE(arm, snprintf(f->platform.vendor, sizeof(f->platform.vendor), "Arm 0x41"),
+       f->platform.family = f->platform.model = -1)
+CHANGE(processor_unknown, f->platform.vendor[0] = '\0', f->platform.family = f->platform.model = -1)
+CHANGE(port_of_the_chipset, made_port(f)->device = 0xa190)
+CHANGE(port_of_qemu, made_port(f)->vendor = 0x1b36, made_port(f)->device = 0x000c)
+CHANGE(in_a_guest, snprintf(f->platform.emulated, sizeof(f->platform.emulated), "QEMU"))
 
 static void no_root_port(struct facts *f)
 {
@@ -119,35 +39,12 @@ static void no_root_port(struct facts *f)
 	chain->count = 1;
 }
 
-static void top_is_a_switch(struct facts *f)
-{
-	made_function(made_port(f), "0000:16:00.0", 0x8086, 0x2030, MADE_UPSTREAM);
-}
-
-static void top_is_no_bridge(struct facts *f)
-{
-	made_put(made_port(f), 0x0a, 0x0600, 2);
-}
-
-static void path_too_long(struct facts *f)
-{
-	f->pci.chains[0].cut = true;
-}
-
-static void no_path(struct facts *f)
-{
-	f->pci.count = 0;
-}
-
-static void more_nics_than_room(struct facts *f)
-{
-	f->pci.cut = true;
-}
-
-static void siw(struct facts *f)
-{
-	in_software(f, DEVICE_SIW);
-}
+CHANGE(top_is_a_switch, made_function(made_port(f), "0000:16:00.0", 0x8086, 0x2030, MADE_UPSTREAM))
+CHANGE(top_is_no_bridge, made_put(made_port(f), 0x0a, 0x0600, 2))
+CHANGE(path_too_long, f->pci.chains[0].cut = true)
+CHANGE(no_path, f->pci.count = 0)
+CHANGE(more_nics_than_room, f->pci.cut = true)
+CHANGE(siw, in_software(f, DEVICE_SIW))
 
 TEST(every_doubt_is_unknown)
 {
