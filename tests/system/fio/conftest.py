@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases marked as long are taken only where FIO_LENGTH asks for them."""
+"""The server that the clients of a file share. Cases marked as long are taken only where FIO_LENGTH asks for them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+from fio_runs import Run, server
+
+
+@pytest.fixture(scope="module")
+def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
+        yield it
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -33,8 +33,6 @@ LIMIT_S = 120  # a hang is a failure
 CLOCK = "clock_gettime"  # another one fio tries on all processors for 0.1 s
 KIB = 1024
 SERVER_END_S = 5  # how long a server waits for one who went without a word
-OPTIONS = ["role", "mode", "serverip", "port", "port_mode", "busy_wait_polling", "flush", "flush_type",
-           "write_op", "region", "connect_timeout", "durable_log", "result", "direct_write_to_pmem", "clients", "allow"]  # fmt: skip
 ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
 
 

@@ -65,13 +65,6 @@ def test_all_of_it(target: Target, rw: str, mode: str) -> None:
     target.check()
 
 
-@pytest.mark.parametrize("mode", modes_but_mostly(1))
-def test_strides(target: Target, mode: str) -> None:
-    write(target, mode, rw="write:12k", size=REGION, io_size=64 * KIB, iodepth=8)
-    target.blocks(range(0, REGION, 16 * KIB))
-    target.check()
-
-
 def test_an_offset(target: Target) -> None:
     write(target, rw="write", offset=20 * KIB, size=40 * KIB)
     target.blocks(range(20 * KIB, 60 * KIB, BLOCK))
@@ -94,28 +87,6 @@ def test_jobs_have_a_part_each(target: Target, thread: int) -> None:
     target.check()
 
 
-def test_jobs_that_are_placed_share_the_region(target: Target) -> None:
-    write(target, rw="write", numjobs=4, size=16 * KIB, offset_increment="40k")
-    for number in range(4):
-        target.blocks(range(number * 40 * KIB, number * 40 * KIB + 16 * KIB, BLOCK))
-    target.check()
-
-
-@pytest.mark.long
-def test_jobs_share_the_region_if_told(target: Target) -> None:
-    write(target, rw="write", numjobs=2, size=64 * KIB, region="shared")
-    target.blocks(range(0, 64 * KIB, BLOCK))
-    target.check()
-
-
-@pytest.mark.long
-def test_one_job_has_a_part_if_told(target: Target) -> None:
-    """The one job has all of it."""
-    write(target, rw="write", size=REGION, region="split")
-    target.blocks(range(0, REGION, BLOCK))
-    target.check()
-
-
 def test_words(target: Target) -> None:
     # fio 3.39 has no verify_pattern of blocks that are shorter than its header
     write(target, rw="write:8", bs=8, size=4 * KIB, io_size=2 * KIB, write_op="atomic", iodepth=4,
@@ -129,19 +100,6 @@ def test_words(target: Target) -> None:
 def test_immediate_data(target: Target, mode: str) -> None:
     write(target, mode, rw="randwrite", offset=16 * KIB, size=128 * KIB, write_op="imm", iodepth=16)
     target.blocks(range(16 * KIB, 144 * KIB, BLOCK))
-    target.check()
-
-
-def test_without_a_size_all_is_written(target: Target) -> None:
-    write(target, rw="write", create_serialize=0, iodepth=16)
-    target.blocks(range(0, REGION, BLOCK))
-    target.check()
-
-
-@pytest.mark.long
-def test_a_share_of_the_size(target: Target) -> None:
-    write(target, rw="write", create_serialize=0, size="25%", iodepth=16)
-    target.blocks(range(0, REGION // 4, BLOCK))
     target.check()
 
 
@@ -197,15 +155,3 @@ def test_memory_leaves_no_file(tmp_path: Path, filename: str | None) -> None:
         assert list(tmp_path.iterdir()) == []
         assert it.end() == 0, it.said()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_client_says_what_its_figures_stand_for(target: Target) -> None:
-    folder = target.path.parent
-    with server(folder, filename=target.path, size=REGION, direct_write_to_pmem=1) as it:
-        durable = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
-        assert it.end() == 0, it.said()
-    with server(folder) as it:
-        visible = run_client(folder, it.port, rw="write", bs=BLOCK, size=BLOCK)
-        assert it.end() == 0, it.said()
-    assert "persistence" in durable.told[0] and "file" in durable.told[0]
-    assert "visibility only" in visible.told[0] and "dram" in visible.told[0]

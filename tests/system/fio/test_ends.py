@@ -73,16 +73,6 @@ def test_an_interrupted_client_says_goodbye(tmp_path: Path, number: int, mode: s
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.long
-def test_an_interrupted_client_without_polling(tmp_path: Path) -> None:
-    with server(tmp_path) as it:
-        with client(tmp_path, it.port, busy_wait_polling=0, iodepth=8, **ENDLESS) as run:
-            running(run)
-            run.signal(signal.SIGINT)
-            assert run.end() == INTERRUPTED
-        assert it.end() == 0, it.said()
-
-
 def test_a_client_is_interrupted_while_it_waits_for_its_server(tmp_path: Path) -> None:
     with client(tmp_path, "1", connect_timeout=600, **ALL) as run:
         run.errors.wait_for("librpma: .*wait")
@@ -195,21 +185,6 @@ def test_a_failed_operation_ends_the_job(
     assert "REM_ACCESS_ERR" in done.said, done.said
 
 
-@pytest.mark.parametrize("status", mostly_long(["REM_ACCESS_ERR", "RETRY_EXC_ERR", "REM_INV_REQ_ERR", "REM_OP_ERR"], "REM_INV_REQ_ERR"))
-def test_the_status_is_told_in_words(one: Run, tmp_path: Path, status: str) -> None:
-    fault = f"complete:op=write,at=20,status={status}"
-    done = run_client(tmp_path, one.port, soft=fault, code=1, **ALL)
-    assert status in done.said
-
-
-@pytest.mark.parametrize("kind", ["read", "trim"])
-def test_a_read_or_a_trim_that_fails_is_told_alike(one: Run, tmp_path: Path, kind: str) -> None:
-    op = "read" if kind == "read" else "write"
-    fault = f"complete:op={op},at=20,status=REM_ACCESS_ERR"
-    done = run_client(tmp_path, one.port, soft=fault, code=1, **{**ALL, "rw": kind})
-    assert "REM_ACCESS_ERR" in done.said
-
-
 def test_a_flush_that_fails_in_fsync_ends_the_job(one: Run, tmp_path: Path) -> None:
     fault = "complete:op=read,at=2,status=REM_ACCESS_ERR"
     done = run_client(tmp_path, one.port, soft=fault, code=1, flush="fsync", fsync=4, **ALL)
@@ -231,25 +206,11 @@ def test_a_failed_operation_is_one_error_of_a_job_that_goes_on(
 
 
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])
-def test_what_is_in_flight_with_it_fails_too(one: Run, tmp_path: Path, mode: str) -> None:
-    fault = "complete:op=write,at=20,status=REM_ACCESS_ERR"
-    done = run_client(tmp_path, one.port, soft=fault, mode=mode, iodepth=8, **{**ALL, **GOES_ON})
-    assert 1 <= done.job["total_err"] <= 8
-    assert done.ios("write") == BLOCKS
-
-
-@pytest.mark.parametrize("mode", ["apm", "gpspm"])
 def test_a_connection_that_breaks_now_and_then_is_made_anew(one: Run, tmp_path: Path, mode: str) -> None:
     """Each lives for 30 operations."""
     done = run_client(tmp_path, one.port, soft="drop:after=30", mode=mode, **{**ALL, **GOES_ON})
     assert 1 <= done.job["total_err"] <= 2 * BLOCKS / 30 + 1
     assert done.ios("write") == BLOCKS
-
-
-@pytest.mark.long
-def test_a_connection_that_breaks_ends_a_job_that_does_not_go_on(one: Run, tmp_path: Path) -> None:
-    done = run_client(tmp_path, one.port, soft="drop:after=30", code=1, **ALL)
-    assert len(done.told) >= 1
 
 
 def test_only_what_failed_is_missing(tmp_path: Path) -> None:

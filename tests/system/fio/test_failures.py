@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from fio_runs import (
-    CLOCK, FIO, KIB, NATIVE, Run, client, refused, run_client, run_fio, server, start_client, words,
+    CLOCK, FIO, LIMIT_S, NATIVE, Run, client, environment, refused, run_client, run_fio, server, start_client, words,
 )  # fmt: skip
 from free_port import free_port
 
@@ -38,16 +38,11 @@ def client_refused(folder: Path, port: str, *parts: str, **options: Any) -> str:
     return line
 
 
+# test_options.c and test_layout.c have the others
 WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "words of another size": ({"write_op": "atomic"}, ("write_op=atomic", "bs", "8")),
     "words at odd offsets": ({"write_op": "atomic", "bs": 8, "offset": 4}, ("write_op=atomic", "8")),
-    "blocks that differ": ({"write_op": "imm", "mode": "gpspm", "bs": None, "bsrange": "4k-8k"}, ("imm", "bs")),
     "blocks out of line": ({"write_op": "imm", "mode": "gpspm", "offset": "2k"}, ("imm", "multiples")),
-    "numbers that no flush asks for": ({"write_op": "imm", "mode": "gpspm", "flush": "fsync"}, ("imm", "flush")),
-    "more than the server has": ({"size": "2m"}, ("region",)),
     "more than a part has": ({"size": "512k", "numjobs": 4, "region": "split"}, ("region",)),
-    "an offset beyond": ({"offset": "1m", "size": "4k"}, ("region",)),
-    "persistence of DRAM": ({"flush_type": "persistent"}, ("persistent",)),
     "no size": ({"size": None}, ("size",)),
     "appending to what is full": ({"file_append": 1}, ("file_append=1",)),
 }
@@ -175,18 +170,6 @@ def test_persistence_by_apm_on_a_platform_without_direct_write(tmp_path: Path) -
             refused(run, "direct_write_to_pmem=1", "mode=gpspm", "flush_type=visibility")
 
 
-@pytest.mark.parametrize(
-    ("options", "promise"),
-    [({}, "visibility only"), ({"flush_type": "visibility"}, "visibility only"), ({"mode": "gpspm"}, "persistence")],
-    ids=str,
-)
-def test_what_is_promised_of_a_page_cache(tmp_path: Path, options: dict[str, Any], promise: str) -> None:
-    with server(tmp_path, filename="region", size="1m") as it:
-        done = run_client(tmp_path, it.port, verify="crc32c", **{**SMALL, **options})
-        assert promise in done.told[0]
-        assert it.end() == 0
-
-
 def server_refused(folder: Path, *parts: str, soft: str = "", **options: Any) -> str:
     given = {"size": "1m", "port": 0, **options}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server",
@@ -251,10 +234,6 @@ def test_a_client_that_cannot_register(anybody: Run, tmp_path: Path) -> None:
 
 def test_no_device(tmp_path: Path) -> None:
     """Without rpma-soft, on a machine that has none or one without a route."""
-    import subprocess
-
-    from fio_runs import FIO, LIMIT_S, environment
-
     if os.environ.get("FIO_SANITIZED") == "1":
         pytest.skip("a sanitizer's runtime would have to be loaded first")
     env = {key: value for key, value in environment().items() if key != "RPMA_SOFT"}

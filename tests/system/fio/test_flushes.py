@@ -7,7 +7,6 @@ which the server answers (common/rdma/gpspm.h); a client's last message is empty
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,11 +69,6 @@ class Work:
         return groups[:-1]
 
 
-def runs(writes: list[Entry]) -> int:
-    """How many runs there are of writes that begin where the one before ended."""
-    return 1 + sum(one.end != other.begin for one, other in zip(writes, writes[1:]))
-
-
 def extents(writes: list[Entry]) -> int:
     """That remain when all are sorted and joined."""
     count, end = 0, -1
@@ -82,16 +76,6 @@ def extents(writes: list[Entry]) -> int:
         count += entry.begin > end
         end = max(end, entry.end)
     return count
-
-
-def batches(writes: list[Entry], size: int) -> list[list[Entry]]:
-    return [writes[at : at + size] for at in range(0, len(writes), size)]
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 @pytest.fixture
@@ -138,52 +122,6 @@ def test_fsync_among_many_in_flight(work, mode: str, batch: int) -> None:
     assert (made.flushes() if mode == "apm" else made.requests()) == len(made.between_syncs())
 
 
-@pytest.mark.parametrize("options", mostly_long([{}, {"fsync": 4}, {"end_fsync": 1}, {"write_barrier": 8}], {}, {"fsync": 4}), ids=str)
-def test_none_never_flushes(work, options: dict[str, Any]) -> None:
-    made = work(flush="none", **options)
-    assert made.posted("write", BLOCK) == BLOCKS
-    assert made.flushes() == 0
-
-
-@pytest.mark.parametrize(
-    "options",
-    mostly_long([{}, {"iodepth": 16}, TOGETHER, {"sync": 1}, {"rw": "randwrite", "iodepth": 8},
-                 {"fsync": 4, "end_fsync": 1}, {"write_barrier": 8}], {}, TOGETHER, {"fsync": 4, "end_fsync": 1}),
-    ids=str,
-)  # fmt: skip
-def test_each_flushes_each(work, options: dict[str, Any]) -> None:
-    """And nothing is left to flush for what asks for it."""
-    assert work(flush="each", **options).flushes() == BLOCKS
-
-
-@pytest.mark.parametrize(
-    ("options", "flushes"),
-    [({}, BLOCKS), (TOGETHER, BLOCKS // 16), ({**TOGETHER, "rw": "write:4k", "size": 2 * BLOCKS * BLOCK,
-      "io_size": BLOCKS * BLOCK}, BLOCKS), ({"sync": 1}, BLOCKS)],
-    ids=str,
-)  # fmt: skip
-def test_auto_flushes_each_run_that_adjoins(work, options: dict[str, Any], flushes: int) -> None:
-    assert work(**options).flushes() == flushes
-
-
-def test_auto_joins_by_chance_what_is_random(work) -> None:
-    made = work(rw="randwrite", **TOGETHER)
-    assert made.flushes() == sum(runs(batch) for batch in batches(made.writes(), 16))
-
-
-@pytest.mark.parametrize("rw", mostly_long(["write", "randwrite", "write:4k"], "randwrite"))
-def test_batch_flushes_a_batch_by_one_read(work, rw: str) -> None:
-    options = {"size": 2 * BLOCKS * BLOCK, "io_size": BLOCKS * BLOCK} if rw == "write:4k" else {}
-    assert work(flush="batch", rw=rw, **TOGETHER, **options).flushes() == BLOCKS // 16
-
-
-@pytest.mark.parametrize("kind", mostly_long(["write", "randwrite"], "randwrite"))
-def test_batch_asks_for_each_extent(work, kind: str) -> None:
-    made = work(flush="batch", mode="gpspm", rw=kind, **TOGETHER)
-    assert made.requests() == sum(extents(batch) for batch in batches(made.writes(), 16))
-    assert made.flushes() == 0
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -203,47 +141,32 @@ def test_fsync_asks_for_exactly_what_was_written(work, options: dict[str, Any]) 
     assert made.requests() == sum(expected)
 
 
-@pytest.mark.parametrize(("options", "requests"), [({"flush": "each"}, BLOCKS), ({"flush": "none", "fsync": 4}, 0),
-                                                   ({"flush": "fsync", "fsync": 4, "end_fsync": 1}, 16),
-                                                   (TOGETHER, BLOCKS // 16)], ids=str)  # fmt: skip
-def test_messages_are_counted_alike(work, options: dict[str, Any], requests: int) -> None:
-    made = work(mode="gpspm", **options)
-    assert made.requests() == requests
-    assert made.flushes() == 0
+# what each policy makes of a batch in either method, how a write is posted, and how many flushes there are
+POLICIES: list[Any] = [
+    ({"flush": "none", "fsync": 4}, "write", 0),
+    ({"flush": "each", **TOGETHER}, "write", BLOCKS),
+    ({"flush": "each", "fsync": 4, "end_fsync": 1}, "write", BLOCKS),  # nothing is left for what asks for it
+    ({"flush": "each", "rw": "trim"}, "write", BLOCKS),
+    ({"flush": "auto", **TOGETHER}, "write", BLOCKS // 16),
+    ({"flush": "batch", "rw": "randwrite", **TOGETHER}, "write", BLOCKS // 16),
+    ({"flush": "each", "write_op": "imm", "iodepth": 8}, "write-imm", BLOCKS),
+    ({"flush": "each", "mode": "gpspm"}, "write", BLOCKS),
+    ({"mode": "gpspm", "write_op": "imm", "iodepth": 16}, "write-imm", 0),  # the data asks for it
+]
 
 
-@pytest.mark.parametrize("depth", mostly_long([1, 16], 16))
-def test_immediate_data_needs_no_message(work, depth: int) -> None:
-    made = work(mode="gpspm", write_op="imm", iodepth=depth)
-    assert made.posted("write-imm", BLOCK) == BLOCKS
-    assert made.requests() == made.posted("write") == 0
-
-
-def test_immediate_data_is_flushed_by_reads_with_apm(work) -> None:
-    made = work(write_op="imm", flush="each", iodepth=8)
-    assert (made.posted("write-imm", BLOCK), made.flushes()) == (BLOCKS, BLOCKS)
+@pytest.mark.parametrize(("options", "kind", "flushes"), POLICIES, ids=str)
+def test_a_policy_flushes_what_it_says(work, options: dict[str, Any], kind: str, flushes: int) -> None:
+    """test_io_queue_policy.c has what of a batch is flushed; here is that the options come to it."""
+    made = work(**options)
+    assert made.posted(kind, BLOCK) == BLOCKS
+    assert (made.requests(), made.flushes()) == ((flushes, 0) if "mode" in options else (0, flushes))
 
 
 def test_words_are_written_atomically(work) -> None:
     made = work(write_op="atomic", bs=8, size=8 * BLOCKS, flush="each")
     # where the headers have no atomic write it is an inline write of 8 bytes
     assert made.posted("atomic-write", 8) + made.posted("write", 8) == BLOCKS
-
-
-def test_trims_are_flushed_as_writes_are(work) -> None:
-    assert work(rw="trim", flush="each").flushes() == BLOCKS
-
-
-def test_files_are_flushed_together(work) -> None:
-    """One read is enough for all that was written before it."""
-    assert work(flush="fsync", nrfiles=4, end_fsync=1, iodepth=8).flushes() in (1, 4)
-
-
-def test_reads_are_not_flushed(anybody: Run, tmp_path: Path) -> None:
-    name = str(tmp_path / "posted.%p")
-    run_client(tmp_path, anybody.port, soft=f"trace:{name}", rw="read", flush="each", end_fsync=1, **WRITES)
-    (trace,) = (trace for trace in read_traces(name) if trace.operations)
-    assert [one.bytes for one in trace.operations if one.kind == "read"] == [BLOCK] * BLOCKS
 
 
 OLD_JOB = """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ends of a connection that are not ours: handshakes, messages and answers that no engine sends. They are
-refused in a sentence or dropped, nothing crashes, and others are served as before."""
+"""Handshakes of ends that are not ours: refused in a sentence, nothing crashes, and others are served as before.
+
+Messages that no client sends are in test_memory_server_hostile.c, answers of no server in test_io_queue_failures.c."""
 
 from __future__ import annotations
 
@@ -10,20 +11,21 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import LAUNCHER, LIMIT_S, LONG, Run, client, environment, mostly_long, refused, run_client, server
+from fio_runs import LAUNCHER, LIMIT_S, LONG, Run, client, environment, refused, run_client, server
 
-HOSTILE, PING_HOSTILE = os.environ["FIO_HOSTILE"], os.environ["PING_HOSTILE"]
+PING_HOSTILE = os.environ["PING_HOSTILE"]
 PING, BENCH = os.environ["RPMA_PING"], os.environ["RPMA_BENCH"]
 ADDRESS = "127.0.0.1"
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
-MUTANTS, ATTACKS = (300, 60) if LONG else (9, 8)
+MUTANTS = 300 if LONG else 9
 ANY, APM, GPSPM, NATIVE = range(4)  # enum method
 FIO_ROLE = "4"  # enum handshake_role
-KIND_DRAM, PERSIST_MSYNC = 0, 1
+KIND_DRAM = 0
 
 
 def made(*words: str) -> bytes:
@@ -119,16 +121,6 @@ def test_mutants_leave_the_server_as_it_was(victim: Run, tmp_path: Path) -> None
     still_serves(victim, tmp_path)
 
 
-def test_messages_that_no_client_sends(victim: Run, tmp_path: Path) -> None:
-    handshakes = [job_request(APM, depth=16), job_request(GPSPM, depth=16), job_request(GPSPM, depth=2),
-                  job_request(GPSPM, depth=8, imm=4096)]  # fmt: skip
-    for number in range(ATTACKS):
-        data = handshakes[number % len(handshakes)]
-        done = soft(HOSTILE, "attack", ADDRESS, victim.port, data.hex(), str(number), "40")
-        assert done.returncode == 0, done.stderr
-    still_serves(victim, tmp_path)
-
-
 def test_other_tools_are_told_what_this_is(victim: Run, tmp_path: Path) -> None:
     ping = soft(PING, "--device", "soft", "-p", victim.port, "-c", "1", ADDRESS)
     bench = soft(BENCH, "client", ADDRESS, "--port", victim.port, "--ops", "10", "--repeats", "1")
@@ -137,31 +129,24 @@ def test_other_tools_are_told_what_this_is(victim: Run, tmp_path: Path) -> None:
     still_serves(victim, tmp_path)
 
 
-@pytest.mark.parametrize("command", [[PING, "--server", "-p", "0"], [BENCH, "server", "--port", "0"]], ids=["ping", "bench"])
-def test_a_client_of_another_tools_server(tmp_path: Path, command: list[str]) -> None:
+@contextmanager
+def client_of(folder: Path, *command: str, **options: Any) -> Iterator[Run]:
+    """A client of this program, which prints its port."""
     with subprocess.Popen([LAUNCHER, "--", *command], stdout=subprocess.PIPE, text=True, env=environment()) as other:
         try:
             assert other.stdout is not None
             port = re.search(r"port (\d+)", other.stdout.readline())
             assert port is not None
-            with client(tmp_path, port[1], connect_timeout=1, **SMALL) as run:
-                refused(run, ADDRESS)
-        finally:
-            other.kill()
-
-
-def answered(folder: Path, data: bytes, **options: Any) -> str:
-    """The message of a client that got this reply."""
-    command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, data.hex()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
-        try:
-            assert other.stdout is not None
-            port = re.search(r"port (\d+)", other.stdout.readline())
-            assert port is not None
             with client(folder, port[1], connect_timeout=1, **{**SMALL, **options}) as run:
-                return refused(run, ADDRESS)
+                yield run
         finally:
             other.kill()
+
+
+@pytest.mark.parametrize("command", [[PING, "--server", "-p", "0"], [BENCH, "server", "--port", "0"]], ids=["ping", "bench"])
+def test_a_client_of_another_tools_server(tmp_path: Path, command: list[str]) -> None:
+    with client_of(tmp_path, *command) as run:
+        refused(run, ADDRESS)
 
 
 def welcome(word: int, length: int = 0, fill: int = 0, pcfg_length: int = 0) -> bytes:
@@ -172,35 +157,23 @@ def welcome(word: int, length: int = 0, fill: int = 0, pcfg_length: int = 0) -> 
     return bytes(out)
 
 
+# test_job_handshake.c and test_job_connection_reply.c have the others
 REPLIES = {
-    "one byte": b"r",
     "junk": b"\xa5" * 64,
-    "another magic": b"x" + REPLY[1:],
-    "half a reply": REPLY[:32],
-    "a refusal of an unknown kind": changed(REPLY, answer=9),
     "version 1": changed(REPLY, version=1, answer=1),
-    "busy": changed(REPLY, answer=2),
     "another tool": changed(REPLY, answer=3),
     "no reply of a job": REPLY,
-    "a reply without memory": welcome(job_reply()),
-    "a method that does not exist": welcome(job_reply(method=7), 29, 1, 1),
-    "a refusal that does not exist": welcome(job_reply(refusal=77)),
     "a kind that does not exist": welcome(job_reply(kind=99), 29, 1, 1),
-    "another mark": welcome(job_reply(mark=0), 29, 1, 1),
     "no depth": welcome(job_reply(depth=0), 29, 1, 1),
     "a descriptor of zeros": welcome(job_reply(), 29, 0, 1),
-    "a descriptor of one byte": welcome(job_reply(), 1, 1, 1),
     "a descriptor longer than its room": welcome(job_reply(), 33, 1, 1),
-    "a peer configuration of 255 bytes": welcome(job_reply(), 29, 1, 255),
-    "a region of 1 byte": welcome(job_reply(), 29, 0, 1),
 }
-EVERY_DAY = ["junk", "version 1", "another tool", "no reply of a job", "a kind that does not exist", "no depth",
-             "a descriptor of zeros", "a descriptor longer than its room"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", mostly_long(REPLIES, *EVERY_DAY))
+@pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_that_is_none_ends_the_client(tmp_path: Path, name: str) -> None:
-    answered(tmp_path, REPLIES[name], mode="gpspm")
+    with client_of(tmp_path, PING_HOSTILE, "server", ADDRESS, REPLIES[name].hex(), mode="gpspm") as run:
+        refused(run, ADDRESS)
 
 
 def test_mutants_of_a_reply_end_the_client(tmp_path: Path) -> None:
@@ -209,34 +182,6 @@ def test_mutants_of_a_reply_end_the_client(tmp_path: Path) -> None:
         data = bytearray(welcome(job_reply(), chance.choice([21, 22, 29]), chance.randrange(256), 1))
         for _ in range(chance.randint(1, 6)):
             data[chance.randrange(len(data))] = chance.randrange(256)
-        command = [LAUNCHER, "--", PING_HOSTILE, "server", ADDRESS, bytes(data).hex()]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
-            try:
-                assert other.stdout is not None
-                port = re.search(r"port (\d+)", other.stdout.readline())
-                assert port is not None
-                with client(tmp_path, port[1], connect_timeout=1, **SMALL) as run:
-                    assert run.end() == 1
-                    assert any(line.startswith("librpma: ") for line in run.told()), run.said()
-            finally:
-                other.kill()
-
-
-# one answer more than was asked for shows where there is no next request that it could be for
-@pytest.mark.parametrize(("lie", "depth"), [("twice", 8), *((lie, depth) for depth in ((1, 8) if LONG else (8,)) for lie
-                                           in ("slot", "short", "status", "long", "unasked", "leave"))])  # fmt: skip
-def test_an_answer_that_is_none_ends_the_client(tmp_path: Path, lie: str, depth: int) -> None:
-    command = [LAUNCHER, "--", HOSTILE, "liar", ADDRESS, str(job_reply(persist=PERSIST_MSYNC)), lie]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as other:
-        try:
-            assert other.stdout is not None
-            port = re.search(r"port (\d+)", other.stdout.readline())
-            assert port is not None
-            with client(tmp_path, port[1], mode="gpspm", iodepth=depth, connect_timeout=1, rw="write", bs="4k",
-                        size="256k") as run:  # fmt: skip
-                assert run.end() == 1, run.said()
-                told = [line for line in run.told()[1:] if re.match("(fio: )?librpma: ", line)]
-                # the last line counts what was written before, if anything was
-                assert len([line for line in told if not re.search(r"client: \d+ writes?, ", line)]) == 1, run.said()
-        finally:
-            other.kill()
+        with client_of(tmp_path, PING_HOSTILE, "server", ADDRESS, bytes(data).hex()) as run:
+            assert run.end() == 1
+            assert any(line.startswith("librpma: ") for line in run.told()), run.said()

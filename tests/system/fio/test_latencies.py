@@ -7,24 +7,17 @@ a time all latencies together are not longer than the job was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import KIB, Run, mostly_long, run_client, server
+from fio_runs import KIB, Run, mostly_long, run_client
 from soft_trace import read_traces
 
 BLOCK = 4 * KIB
 BLOCKS = 16
 DELAY_NS = 3_000_000
 MS = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 def delayed(op: str) -> str:

@@ -7,20 +7,13 @@ layouts.cmake builds the engines, from headers with members more or fewer than t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fio_runs import Run, run_fio, server, words
+from fio_runs import Run, run_fio, words
 
 ENGINES = sorted(Path(path) for path in os.environ["FIO_OTHER_ENGINES"].split(":"))
 SENTENCE = "librpma: the structures of fio-"
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 def check_refusal(folder: Path, engine: Path, **options: object) -> None:

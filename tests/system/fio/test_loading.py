@@ -6,22 +6,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import ALIASES, ENGINE_DIR, FIO, OPTIONS, Run, run_client, run_fio, server, words
+from fio_runs import ALIASES, ENGINE_DIR, FIO, Run, run_client, run_fio, server, words
 from free_port import free_port
 
 MODULE = ENGINE_DIR / "librpma"
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k", "verify": "crc32c"}
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 def by(engine: str | Path, port: str) -> list[str]:
@@ -63,35 +56,6 @@ def test_both_sides_in_one_job_file(tmp_path: Path) -> None:
         code, _, errors = run_fio(tmp_path, "both.fio")
         assert code == 0, errors
         assert [entry.name for entry in tmp_path.iterdir()] == ["both.fio"]
-
-
-@pytest.mark.parametrize("name", ["librpma", *ALIASES])
-def test_help_names_every_option(tmp_path: Path, name: str) -> None:
-    code, out, errors = run_fio(tmp_path, f"--enghelp={name}")
-    assert code == 0, errors
-    rows = dict(line.split(":", 1) for line in out.splitlines() if ":" in line)
-    found = {key.strip(): value.strip() for key, value in rows.items()}
-    assert set(OPTIONS) == set(found)
-    assert all(len(text) > 10 for text in found.values()), found
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_help_of_each_option(tmp_path: Path, option: str) -> None:
-    code, out, errors = run_fio(tmp_path, f"--enghelp=librpma,{option}")
-    assert code == 0, errors
-    lines = [line.split(":", 1)[0].strip() for line in out.splitlines()]
-    assert lines[0] == option
-    assert "type" in lines
-
-
-def test_help_lists_the_values(tmp_path: Path) -> None:
-    values = {"role": ["client", "server"], "mode": ["apm", "gpspm", "native"],
-              "flush": ["auto", "each", "batch", "fsync", "none"], "flush_type": ["auto", "persistent", "visibility"],
-              "write_op": ["write", "imm", "atomic"], "region": ["auto", "shared", "split"],
-              "port_mode": ["single", "subjob", "thread"]}  # fmt: skip
-    for option, names in values.items():
-        _, out, _ = run_fio(tmp_path, f"--enghelp=librpma,{option}")
-        assert all(f": {name}" in out or f" {name} " in out for name in names), out
 
 
 def own_version() -> bytes:

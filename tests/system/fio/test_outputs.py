@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from free_port import free_port
 
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/fio-sidecar-1.schema.json"
 ALL: dict[str, Any] = {"rw": "randrw", "bs": 4 * KIB, "size": 1024 * KIB, "iodepth": 8, "fsync": 16}
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 @pytest.mark.parametrize("mode", ["apm", "gpspm"])

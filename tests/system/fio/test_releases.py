@@ -9,24 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import FIO, Run, run_fio, server, words
+from fio_runs import FIO, Run, run_fio, words
 
 LOADER = Path(os.environ["FIO_LOADER_DIR"])
 OWN = subprocess.run([FIO, "--version"], capture_output=True, check=True, text=True).stdout.strip()
 RELEASE = OWN.removeprefix("fio-")
 OTHER = RELEASE[:-1] + ("2" if RELEASE[-1] != "2" else "3")
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
-
-
-@pytest.fixture(scope="module")
-def anybody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    with server(tmp_path_factory.mktemp("server"), clients=1000) as it:
-        yield it
 
 
 @pytest.fixture

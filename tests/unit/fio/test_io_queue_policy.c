@@ -38,6 +38,11 @@ struct batch {
 	const char *done;
 };
 
+#define BATCH(method, policy, op, posted, done, ...)                                               \
+	{                                                                                          \
+		METHOD_##method, FLUSH_##policy, WRITE_##op, {__VA_ARGS__}, posted, done           \
+	}
+
 static void commit_batch(const struct batch *b)
 {
 	struct io_queue *io_queue;
@@ -70,52 +75,22 @@ TEST(auto_flushes_runs_that_adjoin)
 {
 	static const struct batch batches[] = {
 		/* one, adjacent ones, and two runs */
-		{METHOD_NATIVE, FLUSH_AUTO, WRITE_PLAIN, {W(8, 8)}, "w8+8 f8+8! ", "0 "},
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(0, 8), W(8, 8), W(16, 16)},
-		 "w0+8 w8+8 w16+16 f0+32! ",
-		 "0 1 2 "},
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(0, 8), W(8, 8), W(32, 8), W(40, 8)},
-		 "w0+8 w8+8 f0+16! w32+8 w40+8 f32+16! ",
-		 "0 1 2 3 "},
+		BATCH(NATIVE, AUTO, PLAIN, "w8+8 f8+8! ", "0 ", W(8, 8)),
+		BATCH(NATIVE, AUTO, PLAIN, "w0+8 w8+8 w16+16 f0+32! ", "0 1 2 ", W(0, 8), W(8, 8),
+		      W(16, 16)),
+		BATCH(NATIVE, AUTO, PLAIN, "w0+8 w8+8 f0+16! w32+8 w40+8 f32+16! ", "0 1 2 3 ",
+		      W(0, 8), W(8, 8), W(32, 8), W(40, 8)),
 		/* from the end of the region to its beginning */
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(4080, 8), W(4088, 8), W(0, 8)},
-		 "w4080+8 w4088+8 f4080+16! w0+8 f0+8! ",
-		 "0 1 2 "},
+		BATCH(NATIVE, AUTO, PLAIN, "w4080+8 w4088+8 f4080+16! w0+8 f0+8! ", "0 1 2 ",
+		      W(4080, 8), W(4088, 8), W(0, 8)),
 		/* descending, and overlapping */
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(16, 8), W(8, 8)},
-		 "w16+8 f16+8! w8+8 f8+8! ",
-		 "0 1 "},
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(0, 16), W(8, 16)},
-		 "w0+16 f0+16! w8+16 f8+16! ",
-		 "0 1 "},
+		BATCH(NATIVE, AUTO, PLAIN, "w16+8 f16+8! w8+8 f8+8! ", "0 1 ", W(16, 8), W(8, 8)),
+		BATCH(NATIVE, AUTO, PLAIN, "w0+16 f0+16! w8+16 f8+16! ", "0 1 ", W(0, 16),
+		      W(8, 16)),
 		/* reads do not part writes, and end themselves */
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(0, 8), R(64, 8), W(8, 8)},
-		 "w0+8 r64+8! w8+8 f0+16! ",
-		 "1 0 2 "},
-		{METHOD_NATIVE,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {T(0, 8), W(8, 8)},
-		 "z0+8 w8+8 f0+16! ",
-		 "0 1 "},
+		BATCH(NATIVE, AUTO, PLAIN, "w0+8 r64+8! w8+8 f0+16! ", "1 0 2 ", W(0, 8), R(64, 8),
+		      W(8, 8)),
+		BATCH(NATIVE, AUTO, PLAIN, "z0+8 w8+8 f0+16! ", "0 1 ", T(0, 8), W(8, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -124,12 +99,8 @@ TEST(auto_flushes_runs_that_adjoin)
 TEST(each_flushes_every_write)
 {
 	static const struct batch batches[] = {
-		{METHOD_NATIVE,
-		 FLUSH_EACH,
-		 WRITE_PLAIN,
-		 {W(0, 8), W(8, 8), R(0, 8), T(16, 8)},
-		 "w0+8 f0+8! w8+8 f8+8! r0+8! z16+8 f16+8! ",
-		 "0 1 2 3 "},
+		BATCH(NATIVE, EACH, PLAIN, "w0+8 f0+8! w8+8 f8+8! r0+8! z16+8 f16+8! ", "0 1 2 3 ",
+		      W(0, 8), W(8, 8), R(0, 8), T(16, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -138,32 +109,16 @@ TEST(each_flushes_every_write)
 TEST(batch_flushes_what_remains_when_sorted_and_joined)
 {
 	static const struct batch batches[] = {
-		{METHOD_NATIVE,
-		 FLUSH_BATCH,
-		 WRITE_PLAIN,
-		 {W(32, 8), W(0, 8), W(40, 8), W(8, 8)},
-		 "w32+8 w0+8 w40+8 w8+8 f0+16 f32+16! ",
-		 "0 1 2 3 "},
-		{METHOD_NATIVE,
-		 FLUSH_BATCH,
-		 WRITE_PLAIN,
-		 {W(0, 64), W(8, 8), W(56, 16), W(0, 8)},
-		 "w0+64 w8+8 w56+16 w0+8 f0+72! ",
-		 "0 1 2 3 "},
-		{METHOD_NATIVE,
-		 FLUSH_BATCH,
-		 WRITE_PLAIN,
-		 {W(64, 8), R(8, 8), T(0, 8)},
-		 "w64+8 r8+8! z0+8 f0+8 f64+8! ",
-		 "1 0 2 "},
-		{METHOD_NATIVE, FLUSH_BATCH, WRITE_PLAIN, {R(8, 8)}, "r8+8! ", "0 "},
+		BATCH(NATIVE, BATCH, PLAIN, "w32+8 w0+8 w40+8 w8+8 f0+16 f32+16! ", "0 1 2 3 ",
+		      W(32, 8), W(0, 8), W(40, 8), W(8, 8)),
+		BATCH(NATIVE, BATCH, PLAIN, "w0+64 w8+8 w56+16 w0+8 f0+72! ", "0 1 2 3 ", W(0, 64),
+		      W(8, 8), W(56, 16), W(0, 8)),
+		BATCH(NATIVE, BATCH, PLAIN, "w64+8 r8+8! z0+8 f0+8 f64+8! ", "1 0 2 ", W(64, 8),
+		      R(8, 8), T(0, 8)),
+		BATCH(NATIVE, BATCH, PLAIN, "r8+8! ", "0 ", R(8, 8)),
 		/* a read flushes whatever was written before it */
-		{METHOD_APM,
-		 FLUSH_BATCH,
-		 WRITE_PLAIN,
-		 {W(32, 8), W(0, 8), W(40, 8)},
-		 "w32+8 w0+8 w40+8 f32+8! ",
-		 "0 1 2 "},
+		BATCH(APM, BATCH, PLAIN, "w32+8 w0+8 w40+8 f32+8! ", "0 1 2 ", W(32, 8), W(0, 8),
+		      W(40, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -191,8 +146,8 @@ TEST(fsync_and_none_flush_nothing)
 TEST(apm_reads_within_the_region)
 {
 	static const struct batch batches[] = {
-		{METHOD_APM, FLUSH_AUTO, WRITE_PLAIN, {W(4092, 4)}, "w4092+4 f4088+8! ", "0 "},
-		{METHOD_APM, FLUSH_AUTO, WRITE_PLAIN, {W(16, 64)}, "w16+64 f16+8! ", "0 "},
+		BATCH(APM, AUTO, PLAIN, "w4092+4 f4088+8! ", "0 ", W(4092, 4)),
+		BATCH(APM, AUTO, PLAIN, "w16+64 f16+8! ", "0 ", W(16, 64)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -201,18 +156,10 @@ TEST(apm_reads_within_the_region)
 TEST(gpspm_asks_for_each_range)
 {
 	static const struct batch batches[] = {
-		{METHOD_GPSPM,
-		 FLUSH_AUTO,
-		 WRITE_PLAIN,
-		 {W(0, 8), W(8, 8), R(0, 8), W(32, 8)},
-		 "w0+8 w8+8 r0+8! s0+16! w32+8 s32+8! ",
-		 "2 0 1 3 "},
-		{METHOD_GPSPM,
-		 FLUSH_BATCH,
-		 WRITE_PLAIN,
-		 {W(64, 8), W(0, 8), W(32, 8)},
-		 "w64+8 w0+8 w32+8 s0+8 s32+8 s64+8! ",
-		 "0 1 2 "},
+		BATCH(GPSPM, AUTO, PLAIN, "w0+8 w8+8 r0+8! s0+16! w32+8 s32+8! ", "2 0 1 3 ",
+		      W(0, 8), W(8, 8), R(0, 8), W(32, 8)),
+		BATCH(GPSPM, BATCH, PLAIN, "w64+8 w0+8 w32+8 s0+8 s32+8 s64+8! ", "0 1 2 ",
+		      W(64, 8), W(0, 8), W(32, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -221,13 +168,9 @@ TEST(gpspm_asks_for_each_range)
 TEST(writes_with_immediate_data_are_flushed_like_others)
 {
 	static const struct batch batches[] = {
-		{METHOD_APM,
-		 FLUSH_AUTO,
-		 WRITE_IMM,
-		 {W(0, 8), W(8, 8), R(0, 8), T(64, 8)},
-		 "i0+8 i8+8 r0+8! f0+8! z64+8 f64+8! ",
-		 "2 0 1 3 "},
-		{METHOD_GPSPM, FLUSH_FSYNC, WRITE_IMM, {W(0, 8)}, "i0+8! ", "0 "},
+		BATCH(APM, AUTO, IMM, "i0+8 i8+8 r0+8! f0+8! z64+8 f64+8! ", "2 0 1 3 ", W(0, 8),
+		      W(8, 8), R(0, 8), T(64, 8)),
+		BATCH(GPSPM, FSYNC, IMM, "i0+8! ", "0 ", W(0, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
@@ -236,12 +179,7 @@ TEST(writes_with_immediate_data_are_flushed_like_others)
 TEST(atomic_writes_take_the_bytes_themselves)
 {
 	static const struct batch batches[] = {
-		{METHOD_APM,
-		 FLUSH_EACH,
-		 WRITE_ATOMIC,
-		 {W(8, 8), T(64, 8)},
-		 "a8+8 f8+8! z64+8 f64+8! ",
-		 "0 1 "},
+		BATCH(APM, EACH, ATOMIC, "a8+8 f8+8! z64+8 f64+8! ", "0 1 ", W(8, 8), T(64, 8)),
 	};
 
 	commit_batches(batches, COUNT(batches));
