@@ -86,15 +86,6 @@ def test_the_csv_is_the_json(tmp_path: Path, options: tuple[str, ...]) -> None:
             assert parsed(row[f"{name}_mean_ns"]) == steps.get(name), name
 
 
-def test_the_columns_are_always_the_same(tmp_path: Path) -> None:
-    heads = set()
-    for options in (("--size", "64"), ("--test", "connect", "--ops", "10")):
-        done = bench(*SHORT, *options, "--quiet", "--csv", str(tmp_path / "r.csv"))
-        assert done.returncode == 0, done.stderr
-        heads.add((tmp_path / "r.csv").read_text().splitlines()[0])
-    assert len(heads) == 1
-
-
 def judged(*gates: str) -> tuple[int, Any]:
     words = [word for gate in gates for word in ("--slo", gate)]
     done = bench(*SHORT, "--size", "64,4K", "--json", *words)
@@ -102,12 +93,6 @@ def judged(*gates: str) -> tuple[int, Any]:
     check_document(document)
     assert document["run"]["exit_code"] == done.returncode
     return done.returncode, document
-
-
-def test_a_gate_that_is_kept() -> None:
-    code, document = judged("lat.max_ns<100e9", "ops_per_s>=1")
-    assert code == 0
-    assert [gate["missed"] for gate in document["run"]["gates"]] == [False, False]
 
 
 def test_a_gate_that_is_missed() -> None:
@@ -126,31 +111,6 @@ def test_a_missed_gate_is_said_though_quiet() -> None:
     assert done.returncode == 1
     gate, value = done.stderr.splitlines()
     assert gate == "bytes_per_s<1: missed" and value.startswith("  p0000: ")
-
-
-def test_a_figure_that_is_not_known_is_not_kept() -> None:
-    # 4,000 samples do not support p99.99
-    code, document = judged("lat.p99.99_ns<100e9")
-    assert code == 3
-    assert document["run"]["gates"][0]["missed"] is None
-    assert [p["value"] for p in document["run"]["gates"][0]["points"]] == [None, None]
-
-
-def test_gates_are_about_the_merged_repeats() -> None:
-    code, document = judged("lat.p99_ns>0", "lat.min_ns>0")
-    assert code == 0
-    for gate, key in zip(document["run"]["gates"], (0.99, None), strict=True):
-        for judged_point, point in zip(gate["points"], document["points"], strict=True):
-            latency = point["summary"]["latency"]
-            expected = latency["min_ns"] if key is None else percentile(latency, key)
-            assert judged_point["value"] == expected
-
-
-@pytest.mark.parametrize("gate", ["lat.p98_ns<5", "speed>5", "lat.p99_ns", "lat.p99_ns<5us"])
-def test_what_is_no_gate_is_refused_before_the_run(gate: str) -> None:
-    done = bench(*SHORT, "--slo", gate)
-    assert done.returncode == 64
-    assert gate in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_the_table_says_what_the_file_says() -> None:
@@ -334,16 +294,6 @@ def test_the_table_tells_what_its_intervals_cover(repeats: str, told: bool) -> N
     done = bench(*SHORT, "--repeats", repeats, "--size", "64")
     assert done.returncode == 0, done.stderr
     assert ("+- 95% covers the repeats of this run" in done.stdout) == told
-
-
-def test_a_register_point_beyond_the_target_is_told(tmp_path: Path) -> None:
-    result = tmp_path / "r.json"
-    done = bench(*SHORT, "--test", "register", "--target", "dram:1M", "--size", "4K,2M", "--quiet", "-o", str(result))
-    assert done.returncode == 0, done.stderr
-    document = json.loads(result.read_text())
-    check_document(document)
-    assert [point["id"] for point in document["points"]] == ["p0000"]
-    assert [point["id"] for point in document["run"]["unsupported"]] == ["p0001"]
 
 
 def refused_by_a_server(fault: str, options: Sequence[str], result: Path) -> list[dict[str, Any]]:

@@ -91,6 +91,13 @@ def ping(
     )
 
 
+def until(client: subprocess.Popen[str], word: str) -> None:
+    """A line of its standard output has the word."""
+    assert client.stdout is not None
+    while word not in (seen := client.stdout.readline()):
+        assert seen, "it ended"
+
+
 def told(stderr: str) -> str:
     """The line that reports what failed: there is one, and the notice of the software device."""
     lines = [line for line in stderr.splitlines() if "running on the software device" not in line]

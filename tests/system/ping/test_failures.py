@@ -8,11 +8,11 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from pinging import (
-    LIMIT_S, PING, STEPS, Process, check, command, failed_at, for_others, not_done, ping, pinged, server, soft, told,
+    LIMIT_S, PING, STEPS, Process, check, command, failed_at, for_others, not_done, ping, pinged, server, soft, told, until,
 )  # fmt: skip
 
 BENCH = os.environ["RPMA_BENCH"]
@@ -131,20 +131,6 @@ def test_a_server_of_rpma_bench() -> None:
     assert "rpma-bench" in result["failure"]["text"]
 
 
-def test_a_server_without_a_free_slot() -> None:
-    """One page is one slot."""
-    with server("--target", "dram:4K") as it:
-        first = subprocess.Popen(command(it.port, "-i", "1ms"), stdout=subprocess.PIPE, text=True, env=soft())
-        assert first.stdout is not None
-        while "bytes from" not in (seen := first.stdout.readline()):
-            assert seen, it.said()
-        result = pinged(it.port, "-c", "1", code=2)
-        first.terminate()
-        first.communicate(timeout=LIMIT_S)
-    stops_at(result, "hello")
-    assert result["failure"]["cause"] == "busy"
-
-
 def test_a_client_of_rpma_bench(one: Process) -> None:
     done = subprocess.run([BENCH, "client", "127.0.0.1", "--device", "soft", "--port", one.port, "-q"],
                           capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
@@ -164,9 +150,7 @@ def ending_server(words: str, number: int, *options: str) -> tuple[subprocess.Co
     with server(env=soft(words)) as it:
         client = subprocess.Popen(command(it.port, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True, env=soft(words))  # fmt: skip
-        assert client.stdout is not None
-        while "bytes from" not in (seen := client.stdout.readline()):
-            assert seen, it.said()
+        until(client, "bytes from")
         it.signal(number)
         out, err = client.communicate(timeout=LIMIT_S)
         return subprocess.CompletedProcess([], client.returncode, out, err), it
@@ -214,18 +198,11 @@ def test_pings_come_back_once_the_server_goes_on() -> None:
     with server(env=words) as it:
         client = subprocess.Popen(command(it.port, "-i", "1ms", "-W", "200ms"), stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True, env=words)  # fmt: skip
-        assert client.stdout is not None
-
-        def until(word: str) -> None:
-            assert client.stdout is not None
-            while word not in (seen := client.stdout.readline()):
-                assert seen
-
-        until("bytes from")
+        until(client, "bytes from")
         it.signal(signal.SIGSTOP)
-        until("lost at ")
+        until(client, "lost at ")
         it.signal(signal.SIGCONT)
-        until("bytes from")
+        until(client, "bytes from")
         client.send_signal(signal.SIGINT)
         out, _ = client.communicate(timeout=LIMIT_S)
     assert client.returncode == 130
@@ -247,14 +224,3 @@ def test_a_server_of_another_user() -> None:
     assert (failure["step"], failure["cause"]) == ("connect", "unreachable")
     assert "the server runs as another user" in failure["likely_cause"]
     assert f"port {other.port}: refused, it belongs to another user" in done.stderr
-
-
-def test_a_server_is_none_the_worse_for_all_that(one: Process) -> None:
-    attempts: list[Callable[[], object]] = [
-        lambda: ping(one.port, "-s", "1M"),
-        lambda: ping(one.port, "--flush", "persistent"),
-        lambda: ping(one.port, "-c", "1"),
-    ]
-    for attempt in attempts * 8:
-        attempt()
-    assert pinged(one.port, "-c", "2", "-i", "0")["pings"]["received"] == 2
