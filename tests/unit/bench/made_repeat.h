@@ -5,7 +5,9 @@
 #ifndef TESTS_UNIT_BENCH_MADE_REPEAT_H
 #define TESTS_UNIT_BENCH_MADE_REPEAT_H
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/json/json_path.h"
 #include "tests/lib/test.h"
@@ -58,6 +60,35 @@ static inline json_t *made_json(struct repeat *r)
 	assert_non_null(json);
 	repeat_clear(r);
 	return json;
+}
+
+/* Each expectation is "path: value", a number, null or a text. */
+#define HOLDS(json, ...) json_holds(json, (const char *const[]){__VA_ARGS__, NULL})
+
+static inline void json_holds(const json_t *json, const char *const *expectations)
+{
+	for (; *expectations != NULL; expectations++) {
+		const char *wanted = strstr(*expectations, ": ") + 2;
+		char path[128], *end;
+		const json_t *value;
+		bool holds;
+
+		snprintf(path, sizeof(path), "%.*s", (int)(wanted - *expectations) - 2,
+			 *expectations);
+		value = path_get(json, path);
+		if (json_is_integer(value))
+			holds = json_integer_value(value) == strtoll(wanted, &end, 10) &&
+				*end == '\0';
+		else if (json_is_real(value))
+			holds = json_real_value(value) == strtod(wanted, &end) && *end == '\0';
+		else if (json_is_string(value))
+			holds = strcmp(json_string_value(value), wanted) == 0;
+		else
+			holds = json_is_null(value) && strcmp(wanted, "null") == 0;
+		if (!holds)
+			fail_msg("%s, but it is %s", *expectations,
+				 value == NULL ? "missing" : json_dumps(value, JSON_ENCODE_ANY));
+	}
 }
 
 static inline json_int_t whole_at(const json_t *json, const char *path)

@@ -29,19 +29,17 @@ RUN_TEST(points_have_their_parameters)
 	point.server_load_millionths = 250000;
 	document_add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
-	text_at(document, "points/id=p0000/params/test", "rate");
-	text_at(document, "points/id=p0000/params/mode", "open");
-	text_at(document, "points/id=p0000/params/pattern", "rand");
-	assert_int_equal(whole_at(document, "points/id=p0000/params/batch"), 8);
-	text_at(document, "points/id=p0000/params/latency_kind", "post_to_cqe");
-	assert_int_equal(whole_at(document, "points/id=p0000/params/target_rate_per_s"), 5000);
-	assert_true(real_at(document, "points/id=p0000/params/server_load_fraction") == 0.25);
-	null_at(document, "points/id=p0000/params/read_fraction");
-	text_at(document, "points/id=p0000/params/target_memory/kind", "dram");
-	null_at(document, "points/id=p0000/params/target_memory/odp");
-	null_at(document, "points/id=p0000/params/target_memory/numa_node");
-	null_at(document, "points/id=p0000/params/target_memory/hugepage_bytes");
-	text_at(document, "placement/client/policy", "auto");
+	HOLDS(document, "points/id=p0000/params/test: rate", "points/id=p0000/params/mode: open",
+	      "points/id=p0000/params/pattern: rand", "points/id=p0000/params/batch: 8",
+	      "points/id=p0000/params/latency_kind: post_to_cqe",
+	      "points/id=p0000/params/target_rate_per_s: 5000",
+	      "points/id=p0000/params/server_load_fraction: 0.25",
+	      "points/id=p0000/params/read_fraction: null",
+	      "points/id=p0000/params/target_memory/kind: dram",
+	      "points/id=p0000/params/target_memory/odp: null",
+	      "points/id=p0000/params/target_memory/numa_node: null",
+	      "points/id=p0000/params/target_memory/hugepage_bytes: null",
+	      "placement/client/policy: auto");
 	json_decref(document);
 }
 
@@ -52,9 +50,9 @@ RUN_TEST(a_connection_has_no_size)
 	point.test = BENCH_CONNECT;
 	document_add_repeat(made_repeat(1000, 10), NULL);
 	document = document_make(&run);
-	null_at(document, "points/id=p0000/params/op");
-	null_at(document, "points/id=p0000/params/size_bytes");
-	null_at(document, "points/id=p0000/params/align_bytes");
+	HOLDS(document, "points/id=p0000/params/op: null",
+	      "points/id=p0000/params/size_bytes: null",
+	      "points/id=p0000/params/align_bytes: null");
 	json_decref(document);
 }
 
@@ -77,16 +75,15 @@ RUN_TEST(what_ends_a_repeat_is_told)
 	document_add_repeat(made_repeat(1000, 10), NULL);
 	options.ops = 500;
 	document = document_make(&run);
-	text_at(document, "points/id=p0000/stop/kind", "ops");
-	assert_int_equal(whole_at(document, "points/id=p0000/stop/ops"), 500);
-	null_at(document, "points/id=p0000/stop/duration_ns");
+	HOLDS(document, "points/id=p0000/stop/kind: ops", "points/id=p0000/stop/ops: 500",
+	      "points/id=p0000/stop/duration_ns: null");
 	json_decref(document);
 	options.ops = 0;
 	options.ci = 0.05;
 	document = document_make(&run);
-	text_at(document, "points/id=p0000/stop/kind", "ci");
-	assert_int_equal(whole_at(document, "points/id=p0000/stop/duration_ns"), 1000000000);
-	assert_true(real_at(document, "points/id=p0000/stop/ci/half_width_fraction") == 0.05);
+	HOLDS(document, "points/id=p0000/stop/kind: ci",
+	      "points/id=p0000/stop/duration_ns: 1000000000",
+	      "points/id=p0000/stop/ci/half_width_fraction: 0.05");
 	json_decref(document);
 }
 
@@ -406,8 +403,8 @@ RUN_TEST(what_repeats_did_differently_is_unknown)
 		document_add_repeat(r, NULL);
 	}
 	document = document_make(&run);
-	null_at(document, "points/id=p0000/params/atomic_write_method");
-	null_at(document, "points/id=p0000/params/inline_bytes");
+	HOLDS(document, "points/id=p0000/params/atomic_write_method: null",
+	      "points/id=p0000/params/inline_bytes: null");
 	json_decref(document);
 }
 

@@ -43,12 +43,8 @@ TEST(two_hosts_know_their_own_others)
 
 	server.time.own_ns = 10;
 	seen = met(&client, &server);
-	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 40);
-	assert_int_equal(whole_at(seen, "client/steal_ns"), 3);
-	assert_int_equal(whole_at(seen, "client/cpus"), 4);
-	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 90);
-	assert_int_equal(whole_at(seen, "client/all_cpu_ns"), 500);
-	assert_int_equal(whole_at(seen, "server/all_cpu_ns"), 500);
+	HOLDS(seen, "client/other_cpu_ns: 40", "client/steal_ns: 3", "client/cpus: 4",
+	      "server/other_cpu_ns: 90", "client/all_cpu_ns: 500", "server/all_cpu_ns: 500");
 	json_decref(seen);
 }
 
@@ -59,8 +55,7 @@ TEST(ends_on_one_host_are_not_others)
 
 	server.time.own_ns = 10;
 	seen = met(&client, &server);
-	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 30);
-	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 30);
+	HOLDS(seen, "client/other_cpu_ns: 30", "server/other_cpu_ns: 30");
 	json_decref(seen);
 	/* ticks are coarse: two exact times may be more than the sum */
 	server.time.own_ns = 50;
@@ -74,8 +69,7 @@ TEST(ends_on_cpus_apart_do_not_meet)
 	const struct interference client = made(HERE, "0-1"), server = made(HERE, "2-3");
 	json_t *seen = met(&client, &server);
 
-	assert_int_equal(whole_at(seen, "client/other_cpu_ns"), 40);
-	assert_int_equal(whole_at(seen, "server/other_cpu_ns"), 40);
+	HOLDS(seen, "client/other_cpu_ns: 40", "server/other_cpu_ns: 40");
 	json_decref(seen);
 }
 
@@ -93,9 +87,8 @@ TEST(what_cannot_be_told_apart_is_unknown)
 		const struct interference server = made(cases[i].server_id, cases[i].server_list);
 		json_t *seen = met(&client, &server);
 
-		null_at(seen, "client/other_cpu_ns");
-		null_at(seen, "server/other_cpu_ns");
-		assert_int_equal(whole_at(seen, "client/steal_ns"), 3);
+		HOLDS(seen, "client/other_cpu_ns: null", "server/other_cpu_ns: null",
+		      "client/steal_ns: 3");
 		json_decref(seen);
 	}
 }
@@ -106,12 +99,10 @@ TEST(a_server_that_reports_nothing_leaves_it_unknown)
 	json_t *report = json_pack("{s:i}", "requests", 5);
 	json_t *seen = interference_json(&client, report);
 
-	null_at(seen, "client/other_cpu_ns");
-	null_at(seen, "server");
+	HOLDS(seen, "client/other_cpu_ns: null", "server: null");
 	json_decref(seen);
 	seen = interference_json(&none, NULL);
-	null_at(seen, "client");
-	null_at(seen, "server");
+	HOLDS(seen, "client: null", "server: null");
 	json_decref(seen);
 	json_decref(report);
 }
@@ -154,8 +145,7 @@ TEST(a_repeat_carries_it)
 	r.interference = made(HERE, "0-3");
 	r.server = json_pack("{s:o}", "interference", interference_report(&server));
 	json = made_json(&r);
-	assert_int_equal(whole_at(json, "interference/client/other_cpu_ns"), 40);
-	assert_int_equal(whole_at(json, "interference/server/other_cpu_ns"), 40);
+	HOLDS(json, "interference/client/other_cpu_ns: 40", "interference/server/other_cpu_ns: 40");
 	json_decref(json);
 }
 
@@ -173,10 +163,9 @@ TEST(a_quota_is_of_its_end)
 						  .throttled_ns = 1250000000};
 	r.server = json_pack("{s:o}", "cpu_quota", interference_quota(&server));
 	json = made_json(&r);
-	assert_true(real_at(json, "cpu_quota/client/cpus") == 0.5);
-	assert_int_equal(whole_at(json, "cpu_quota/client/periods"), 63);
-	assert_int_equal(whole_at(json, "cpu_quota/client/throttled_periods"), 40);
-	assert_int_equal(whole_at(json, "cpu_quota/client/throttled_ns"), 1250000000);
+	HOLDS(json, "cpu_quota/client/cpus: 0.5", "cpu_quota/client/periods: 63",
+	      "cpu_quota/client/throttled_periods: 40",
+	      "cpu_quota/client/throttled_ns: 1250000000");
 	/* known to have none */
 	assert_int_equal(json_object_size(path_get(json, "cpu_quota/server")), 1);
 	assert_true(json_is_false(path_get(json, "cpu_quota/server/limited")));
@@ -194,8 +183,7 @@ TEST(a_server_may_have_no_word_on_its_quota)
 
 		r.server = json_loads(reports[i], 0, NULL);
 		json = made_json(&r);
-		null_at(json, "cpu_quota/client");
-		null_at(json, "cpu_quota/server");
+		HOLDS(json, "cpu_quota/client: null", "cpu_quota/server: null");
 		json_decref(json);
 	}
 }

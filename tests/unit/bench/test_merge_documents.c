@@ -76,10 +76,8 @@ TEST(repeats_are_added)
 	const json_t *point = path_get(document, "points/id=p0000");
 
 	assert_int_equal(ranks_count_repeats(document), 2);
-	assert_int_equal(whole_at(point, "repeats/index=0/ops"), 1500);
-	assert_int_equal(whole_at(point, "repeats/index=1/ops"), 3700);
-	assert_int_equal(whole_at(point, "repeats/index=1/bytes"), 3700 * 4096);
-	assert_int_equal(whole_at(point, "repeats/index=1/latency/count"), 3700);
+	HOLDS(point, "repeats/index=0/ops: 1500", "repeats/index=1/ops: 3700",
+	      "repeats/index=1/bytes: 15155200", "repeats/index=1/latency/count: 3700");
 	json_decref(document);
 }
 
@@ -91,9 +89,7 @@ TEST(the_summary_is_of_all)
 	assert_int_equal(whole_at(summary, "n"), 2);
 	/* 1500 and 3700, in one second each */
 	assert_true(fabs(real_at(summary, "ops_per_s/mean") - sqrt(1500.0 * 3700)) < 1e-3);
-	assert_int_equal(whole_at(summary, "latency/count"), 5200);
-	assert_int_equal(whole_at(summary, "latency/min_ns"), 100);
-	assert_int_equal(whole_at(summary, "latency/max_ns"), 300);
+	HOLDS(summary, "latency/count: 5200", "latency/min_ns: 100", "latency/max_ns: 300");
 	json_decref(document);
 }
 
@@ -101,10 +97,8 @@ TEST(threads_are_of_their_ranks)
 {
 	json_t *document = merged_two();
 
-	assert_int_equal(whole_at(document, "points/id=p0000/repeats/index=0/threads/rank=0/ops"),
-			 1000);
-	assert_int_equal(whole_at(document, "points/id=p0000/repeats/index=0/threads/rank=2/ops"),
-			 500);
+	HOLDS(document, "points/id=p0000/repeats/index=0/threads/rank=0/ops: 1000",
+	      "points/id=p0000/repeats/index=0/threads/rank=2/ops: 500");
 	json_decref(document);
 }
 
@@ -115,9 +109,7 @@ TEST(every_rank_keeps_its_own)
 		document, "ranks/rank=2/measured/server_rank=3/points/id=p0000/repeats/index=1");
 
 	assert_int_equal(json_array_size(path_get(document, "ranks")), 4);
-	assert_int_equal(whole_at(own, "ops"), 700);
-	assert_int_equal(whole_at(own, "begin_unix_ns"), 202);
-	assert_int_equal(whole_at(own, "start_lag_ns"), 12);
+	HOLDS(own, "ops: 700", "begin_unix_ns: 202", "start_lag_ns: 12");
 	assert_null(path_get(own, "intervals"));
 	json_decref(document);
 }
@@ -230,10 +222,10 @@ TEST(what_ranks_did_differently_is_in_no_word_of_the_point)
 				      document_with(BENCH_APM, true, "write_flush_native")),
 			    NULL);
 
-	text_at(document, "points/id=p0000/params/persist", "apm");
-	text_at(document, "points/id=p0000/params/flush", "persistent");
-	null_at(document, "points/id=p0000/params/flush_method");
-	null_at(document, "points/id=p0000/params/latency_kind");
+	HOLDS(document, "points/id=p0000/params/persist: apm",
+	      "points/id=p0000/params/flush: persistent",
+	      "points/id=p0000/params/flush_method: null",
+	      "points/id=p0000/params/latency_kind: null");
 	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 0);
 	json_decref(document);
 }

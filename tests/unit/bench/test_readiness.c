@@ -147,8 +147,7 @@ TEST(a_result_has_the_least_ready_of_what_was_measured)
 				   parse(BLOCK("APM_READY")), parse(BLOCK("GPSPM_ONLY")));
 	json_t *points = points_of(2, 1), *value = platform_json(blocks, points);
 
-	text_at(value, "verdict", "GPSPM_ONLY");
-	text_at(value, "host", "server");
+	HOLDS(value, "verdict: GPSPM_ONLY", "host: server");
 	assert_int_equal(json_array_size(json_object_get(value, "targets")), 2);
 	assert_int_equal(whole_at(json_array_get(json_object_get(value, "targets"), 0), "index"),
 			 1);
