@@ -36,12 +36,11 @@ EVERYTHING = [
 LONG = "a rather long label of a run " * 5
 # The documents of each page, and the figures on it.
 PAGES: dict[str, tuple[list[Any], list[str]]] = {
-    "one series": ([sample.result(SWEEP + BW)] * 2, ["latency", "ladder", "distribution", "bandwidth"]),
+    "one series": ([sample.result(SWEEP + BW, label=LONG)] * 2, ["latency", "ladder", "distribution", "bandwidth"]),
     "two series": ([sample.result(SWEEP + PLAIN + BW)] * 2,
                    ["latency", "ladder", "distribution", "bandwidth", "methods", "methods-ladder", "cost"]),
     "one size": ([sample.result([SWEEP[3], PLAIN[3], BW[3]])],
                  ["ladder", "distribution", "bandwidth", "methods", "methods-ladder", "cost"]),
-    "long label": ([sample.result(SWEEP + BW, label=LONG)] * 2, ["latency", "ladder", "distribution", "bandwidth"]),
     "other tests": ([sample.result(EVERYTHING)],
                     ["ladder", "distribution", "rate", "throughput", "mix", "load", "time", "bands", "connect", "register"]),
     "other tools": ([tools.ping(TEN_US), tools.ddio_check(),

@@ -271,15 +271,13 @@ HOSTILE = [context.replace("{}", payload) for context in CONTEXTS for payload in
 @pytest.mark.drawn
 def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path) -> None:
     """As names of jobs, labels, warnings and facts of hosts: in charts, tables, ids, values and addresses."""
-    jobs = [tools.fio_job(text, range(1000, 1100), rw="randwrite", bs=f"{1 + i % 40}k") for i, text in enumerate(HOSTILE)]
-    files = {"fio": tools.fio(*jobs)}
-    for number, text in enumerate(HOSTILE[:1]):
-        document = sample.result([sample.bw_point(i, size) for i, size in enumerate((64, 4096))], label=text)
-        document["run"]["warnings"] += [{"code": "PIN_FAILED", "severity": "warn", "host": "client", "text": t} for t in HOSTILE]
-        document["environment"]["client"]["host"] = {text: text for text in HOSTILE}
-        files[f"r{number}"] = document
+    in_turns = [context.replace("{}", PAYLOADS[i % 3]) for i, context in enumerate(CONTEXTS)]  # each is drawn
+    jobs = [tools.fio_job(text, range(1000, 1100), rw="randwrite", bs=f"{1 + i % 40}k") for i, text in enumerate(in_turns)]
+    document = sample.result([sample.bw_point(i, size) for i, size in enumerate((64, 4096))], label=HOSTILE[0])
+    document["run"]["warnings"] += [{"code": "PIN_FAILED", "severity": "warn", "host": "client", "text": t} for t in HOSTILE]
+    document["environment"]["client"]["host"] = {text: text for text in HOSTILE}
     paths = []
-    for name, document in files.items():
+    for name, document in {"fio": tools.fio(*jobs), "r": document}.items():
         paths.append(tmp_path / f"{name}<b>&'.json")
         paths[-1].write_text(json.dumps(document), encoding="utf-8")
     out = tmp_path / "r.html"
