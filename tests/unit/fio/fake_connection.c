@@ -94,8 +94,8 @@ static void make_reply(void)
 		fake.forge(fake.sent);
 }
 
-int __wrap_connection_connect(struct connection **connection, struct rpma_peer *peer,
-			      const char *address, uint16_t port, const struct connection_cfg *cfg,
+int __wrap_connection_connect(struct connection **one, struct rpma_peer *peer, const char *address,
+			      uint16_t port, const struct connection_cfg *cfg,
 			      const void *handshake, size_t handshake_len)
 {
 	int ret = 0;
@@ -116,7 +116,7 @@ int __wrap_connection_connect(struct connection **connection, struct rpma_peer *
 		return ret;
 	make_reply();
 	fake.connections++;
-	*connection = FAKE_CONNECTION;
+	*one = FAKE_CONNECTION;
 	return 0;
 }
 
@@ -133,8 +133,7 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 	return 0;
 }
 
-int __wrap_connection_handshake(const struct connection *connection, const void **bytes,
-				size_t *len)
+int __wrap_connection_handshake(const struct connection *one, const void **bytes, size_t *len)
 {
 	if (fake.no_reply)
 		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a handshake");
@@ -143,12 +142,12 @@ int __wrap_connection_handshake(const struct connection *connection, const void 
 	return 0;
 }
 
-struct rpma_conn *__wrap_connection_conn(const struct connection *connection)
+struct rpma_conn *__wrap_connection_conn(const struct connection *one)
 {
 	return FAKE_CONN;
 }
 
-struct rpma_cq *__wrap_connection_cq(const struct connection *connection)
+struct rpma_cq *__wrap_connection_cq(const struct connection *one)
 {
 	return FAKE_CQ;
 }
@@ -170,13 +169,13 @@ int __wrap_rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
 
 /* --- leaving ------------------------------------------------------------------------ */
 
-void __wrap_connection_close(struct connection **connection)
+void __wrap_connection_close(struct connection **one)
 {
-	fake.connections -= *connection != NULL;
-	*connection = NULL;
+	fake.connections -= *one != NULL;
+	*one = NULL;
 }
 
-bool __wrap_connection_alive(struct connection *connection, int timeout_ms)
+bool __wrap_connection_alive(struct connection *one, int timeout_ms)
 {
 	if (!fake.gone)
 		fake.now_ns += (uint64_t)timeout_ms * 1000000;

@@ -55,4 +55,22 @@ void connection_end(void);
 /* The sentence has this in it. */
 void fake_connection_expect(const char *part);
 
+/* That of a test, which is closed behind it. */
+static struct job_connection connection;
+
+static inline void opened(enum method method)
+{
+	fake_connection_begin(method);
+	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+}
+
+static inline int connection_teardown(void **state)
+{
+	job_connection_close(&connection);
+	connection_end();
+	return 0;
+}
+
+#define JOB_TEST(name) TEST(name, NULL, connection_teardown)
+
 #endif /* FAKE_CONNECTION_H */

@@ -443,10 +443,10 @@ struct io_queue *fake_io_queue(enum flush_policy policy, enum write_op write_op,
 					 .write_op = write_op,
 					 .depth = depth,
 					 .grain = 8};
-	struct io_queue *io_queue = NULL;
+	struct io_queue *q = NULL;
 
-	assert_int_equal(io_queue_open(&io_queue, &cfg), 0);
-	return io_queue;
+	assert_int_equal(io_queue_open(&q, &cfg), 0);
+	return q;
 }
 
 void fake_forget(void)
@@ -460,28 +460,28 @@ void fake_all_flushed(void)
 		assert_false(fake.unflushed[i]);
 }
 
-struct operation *fake_add(struct io_queue *io_queue, uint32_t number, enum operation_kind kind,
+struct operation *fake_add(struct io_queue *q, uint32_t number, enum operation_kind kind,
 			   uint64_t begin, uint32_t bytes)
 {
-	struct operation *o = io_queue_operation(io_queue, number);
+	struct operation *o = io_queue_operation(q, number);
 
 	o->kind = kind;
 	o->local_offset = kind == OPERATION_TRIM ? 0 : begin;
 	o->begin = begin;
 	o->bytes = bytes;
-	assert_true(io_queue_add(io_queue, o));
+	assert_true(io_queue_add(q, o));
 	return o;
 }
 
-const char *fake_done(struct io_queue *io_queue)
+const char *fake_done(struct io_queue *q)
 {
 	static char text[1024];
 	struct operation *o;
 	size_t length = 0;
 
 	text[0] = '\0';
-	while ((o = io_queue_done(io_queue)) != NULL)
-		length += (size_t)sprintf(text + length, "%u%s ", io_queue_number(io_queue, o),
+	while ((o = io_queue_done(q)) != NULL)
+		length += (size_t)sprintf(text + length, "%u%s ", io_queue_number(q, o),
 					  o->error != 0 ? "x" : "");
 	return text;
 }

@@ -86,9 +86,20 @@ void fake_run(unsigned works);
 void fake_all_flushed(void);
 
 /* Adds one, at the same place in the memory of the job. */
-struct operation *fake_add(struct io_queue *io_queue, uint32_t number, enum operation_kind kind,
+struct operation *fake_add(struct io_queue *q, uint32_t number, enum operation_kind kind,
 			   uint64_t begin, uint32_t bytes);
 /* Hands back all that is done: "0 2 1x ", the numbers, x: with an error. */
-const char *fake_done(struct io_queue *io_queue);
+const char *fake_done(struct io_queue *q);
+
+/* That of a test, which is closed behind it. */
+static struct io_queue *io_queue;
+
+static inline int queue_teardown(void **state)
+{
+	io_queue_close(&io_queue);
+	return 0;
+}
+
+#define QUEUE_TEST(name) TEST(name, NULL, queue_teardown)
 
 #endif /* FAKE_DEVICE_H */

@@ -19,25 +19,24 @@ static void expect_sentence(const char *part)
 
 static struct io_queue *with_writes(enum method method, enum flush_policy policy)
 {
-	struct io_queue *io_queue;
+	struct io_queue *q;
 
 	fake_begin(method, DEPTH);
-	io_queue = fake_io_queue(policy, WRITE_PLAIN, DEPTH);
+	q = fake_io_queue(policy, WRITE_PLAIN, DEPTH);
 	for (uint32_t i = 0; i < 3; i++)
-		fake_add(io_queue, i, OPERATION_WRITE, i * 8, 8);
-	return io_queue;
+		fake_add(q, i, OPERATION_WRITE, i * 8, 8);
+	return q;
 }
 
-static enum ibv_wc_status status_of(struct io_queue *io_queue, uint32_t number)
+static enum ibv_wc_status status_of(struct io_queue *q, uint32_t number)
 {
-	assert_int_equal(io_queue_operation(io_queue, number)->error, EIO);
-	return io_queue_operation(io_queue, number)->status;
+	assert_int_equal(io_queue_operation(q, number)->error, EIO);
+	return io_queue_operation(q, number)->status;
 }
 
-TEST(a_write_that_fails_is_told_from_the_others)
+QUEUE_TEST(a_write_that_fails_is_told_from_the_others)
 {
-	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	fake.fail = 'w';
 	fake.fail_after = 1;
 	fake.status = IBV_WC_REM_ACCESS_ERR;
@@ -50,16 +49,14 @@ TEST(a_write_that_fails_is_told_from_the_others)
 	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
 	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence(": a write failed: REM_ACCESS_ERR");
-	io_queue_close(&io_queue);
 }
 
-TEST(a_flush_that_fails_fails_its_group)
+QUEUE_TEST(a_flush_that_fails_fails_its_group)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct io_queue *io_queue = with_writes(methods[i], FLUSH_AUTO);
-
+		io_queue = with_writes(methods[i], FLUSH_AUTO);
 		fake_add(io_queue, 3, OPERATION_WRITE, 800, 8);
 		fake.fail = methods[i] == METHOD_GPSPM ? 's' : 'f';
 		fake.status = IBV_WC_REM_ACCESS_ERR;
@@ -74,15 +71,13 @@ TEST(a_flush_that_fails_fails_its_group)
 }
 
 /* Every post of a batch, in turn. */
-TEST(what_cannot_be_posted_comes_back)
+QUEUE_TEST(what_cannot_be_posted_comes_back)
 {
 	static const char letters[] = "wrzf";
 	static const enum operation_kind kinds[] = {OPERATION_WRITE, OPERATION_READ, OPERATION_TRIM,
 						    OPERATION_WRITE};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct io_queue *io_queue;
-
 		fake_begin(METHOD_NATIVE, DEPTH);
 		io_queue = fake_io_queue(FLUSH_EACH, WRITE_PLAIN, DEPTH);
 		fake.refuse = letters[i];
@@ -98,10 +93,9 @@ TEST(what_cannot_be_posted_comes_back)
 	}
 }
 
-TEST(nothing_is_posted_on_a_broken_connection)
+QUEUE_TEST(nothing_is_posted_on_a_broken_connection)
 {
-	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_BATCH);
-
+	io_queue = with_writes(METHOD_APM, FLUSH_BATCH);
 	fake.refuse = 'f';
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
@@ -110,25 +104,21 @@ TEST(nothing_is_posted_on_a_broken_connection)
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_string_equal(fake.log, "");
 	assert_string_equal(fake_done(io_queue), "1x ");
-	io_queue_close(&io_queue);
 }
 
-TEST(a_queue_that_cannot_be_polled_ends_it)
+QUEUE_TEST(a_queue_that_cannot_be_polled_ends_it)
 {
-	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake.poll_fails = true;
 	assert_int_equal(io_queue_poll(io_queue), 3);
 	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
 	expect_sentence("cannot poll");
-	io_queue_close(&io_queue);
 }
 
-TEST(a_server_that_has_left_is_named)
+QUEUE_TEST(a_server_that_has_left_is_named)
 {
-	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	failure_set(EXIT_RUN_FAILED, "connection", "link's sentence");
 	fake.gone = true;
@@ -136,15 +126,13 @@ TEST(a_server_that_has_left_is_named)
 	fake.status = IBV_WC_WR_FLUSH_ERR;
 	assert_int_equal(io_queue_poll(io_queue), 3);
 	expect_sentence("link's sentence");
-	io_queue_close(&io_queue);
 }
 
 /* --- native ------------------------------------------------------------------------- */
 
-TEST(a_flush_that_reads_is_not_native)
+QUEUE_TEST(a_flush_that_reads_is_not_native)
 {
-	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 	fake.flush_opcode = IBV_WC_RDMA_READ;
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
@@ -153,30 +141,25 @@ TEST(a_flush_that_reads_is_not_native)
 	assert_int_equal(io_queue_counts(io_queue).covered, 0);
 	expect_sentence("mode=native");
 	assert_int_equal(fake.goodbyes, 1);
-	io_queue_close(&io_queue);
 }
 
 /* Nothing is covered before it completes. */
-TEST(a_native_flush_covers_what_it_follows)
+QUEUE_TEST(a_native_flush_covers_what_it_follows)
 {
-	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_counts(io_queue).covered, 0);
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	assert_int_equal(io_queue_counts(io_queue).covered, 3);
-	io_queue_close(&io_queue);
 }
 
-TEST(a_sync_that_reads_is_not_native)
+QUEUE_TEST(a_sync_that_reads_is_not_native)
 {
-	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
-
+	io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 	fake.flush_opcode = IBV_WC_RDMA_READ;
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_sync(io_queue), -EOPNOTSUPP);
 	expect_sentence("mode=native");
-	io_queue_close(&io_queue);
 }
 
 /* --- answers ------------------------------------------------------------------------- */
@@ -212,7 +195,7 @@ static void no_message(struct persist_answer *answer, uint32_t *bytes, enum ibv_
 	*opcode = IBV_WC_RECV_RDMA_WITH_IMM;
 }
 
-TEST(a_hostile_answer_ends_the_connection)
+QUEUE_TEST(a_hostile_answer_ends_the_connection)
 {
 	static const struct {
 		void (*forge)(struct persist_answer *, uint32_t *, enum ibv_wc_opcode *);
@@ -225,8 +208,7 @@ TEST(a_hostile_answer_ends_the_connection)
 		     {no_message, "malformed"}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
-
+		io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 		fake.forge = cases[i].forge;
 		io_queue_commit(io_queue, NULL, NULL);
 		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
@@ -238,10 +220,9 @@ TEST(a_hostile_answer_ends_the_connection)
 	}
 }
 
-TEST(an_answer_nobody_waits_for_ends_the_connection)
+QUEUE_TEST(an_answer_nobody_waits_for_ends_the_connection)
 {
-	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
-
+	io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake_run(6);
 	fake.asked++;
@@ -249,15 +230,12 @@ TEST(an_answer_nobody_waits_for_ends_the_connection)
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
 	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence("without being asked");
-	io_queue_close(&io_queue);
 }
 
 /* For immediate data that is not answered, an empty message gives credit. */
-TEST(a_hostile_credit_ends_the_connection)
+QUEUE_TEST(a_hostile_credit_ends_the_connection)
 {
 	for (int i = 0; i < 3; i++) {
-		struct io_queue *io_queue;
-
 		fake_begin(METHOD_APM, 1);
 		io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
 		fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
@@ -281,10 +259,9 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 	answer->status = PERSIST_FAILED;
 }
 
-TEST(what_the_server_could_not_make_durable_fails_alone)
+QUEUE_TEST(what_the_server_could_not_make_durable_fails_alone)
 {
-	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 	fake.forge = refuses;
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
@@ -297,19 +274,16 @@ TEST(what_the_server_could_not_make_durable_fails_alone)
 	io_queue_commit(io_queue, NULL, NULL);
 	io_queue_wait(io_queue, 1, UINT64_MAX);
 	assert_string_equal(fake_done(io_queue), "0 ");
-	io_queue_close(&io_queue);
 }
 
-TEST(a_receive_that_cannot_be_posted_ends_it)
+QUEUE_TEST(a_receive_that_cannot_be_posted_ends_it)
 {
-	struct io_queue *io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 	fake.receive_fails = true;
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	assert_int_equal(io_queue_broken(io_queue), EIO);
 	expect_sentence("cannot post a receive");
-	io_queue_close(&io_queue);
 }
 
 /* --- another connection ---------------------------------------------------------------- */
@@ -324,13 +298,12 @@ static void reconnect(enum method method)
 	memcpy(fake.unflushed, unflushed, sizeof(unflushed));
 }
 
-TEST(after_a_reconnect_all_works_again)
+QUEUE_TEST(after_a_reconnect_all_works_again)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct io_queue *io_queue = with_writes(methods[i], FLUSH_EACH);
-
+		io_queue = with_writes(methods[i], FLUSH_EACH);
 		fake.fail = 'w';
 		fake.fail_after = 2;
 		fake.status = IBV_WC_RETRY_EXC_ERR;
@@ -351,10 +324,9 @@ TEST(after_a_reconnect_all_works_again)
 	}
 }
 
-TEST(abandoning_ends_what_is_out_and_what_was_added)
+QUEUE_TEST(abandoning_ends_what_is_out_and_what_was_added)
 {
-	struct io_queue *io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
-
+	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake_add(io_queue, 3, OPERATION_READ, 0, 8);
 	io_queue_abandon(io_queue, ECANCELED);
@@ -362,13 +334,11 @@ TEST(abandoning_ends_what_is_out_and_what_was_added)
 	assert_int_equal(io_queue_operation(io_queue, 2)->status, IBV_WC_SUCCESS);
 	assert_string_equal(fake_done(io_queue), "3x 0x 1x 2x ");
 	assert_int_equal(io_queue_added(io_queue), 0);
-	io_queue_close(&io_queue);
 }
 
-TEST(what_was_dirty_at_a_break_is_told_once)
+QUEUE_TEST(what_was_dirty_at_a_break_is_told_once)
 {
-	struct io_queue *io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
-
+	io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 	io_queue_commit(io_queue, NULL, NULL);
 	io_queue_wait(io_queue, 3, UINT64_MAX);
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
@@ -380,12 +350,11 @@ TEST(what_was_dirty_at_a_break_is_told_once)
 	assert_string_equal(fake.log, "");
 	assert_false(io_queue_dirty(io_queue));
 	assert_int_equal(io_queue_sync(io_queue), 0);
-	io_queue_close(&io_queue);
 }
 
 /* The sync that tells of it waits for nothing: what is on the new connection is flushed by the
  * next. */
-TEST(what_is_written_after_a_break_stays_dirty)
+QUEUE_TEST(what_is_written_after_a_break_stays_dirty)
 {
 	static const struct {
 		enum method method;
@@ -393,8 +362,7 @@ TEST(what_is_written_after_a_break_stays_dirty)
 	} cases[] = {{METHOD_APM, "f0+8! "}, {METHOD_NATIVE, "f64+8! "}, {METHOD_GPSPM, "s64+8! "}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct io_queue *io_queue = with_writes(cases[i].method, FLUSH_FSYNC);
-
+		io_queue = with_writes(cases[i].method, FLUSH_FSYNC);
 		io_queue_commit(io_queue, NULL, NULL);
 		io_queue_wait(io_queue, 3, UINT64_MAX);
 		fake_done(io_queue);
@@ -414,15 +382,13 @@ TEST(what_is_written_after_a_break_stays_dirty)
 
 /* --- opening ----------------------------------------------------------------------------- */
 
-TEST(queues_that_are_too_small_are_refused)
+QUEUE_TEST(queues_that_are_too_small_are_refused)
 {
 	for (int i = 0; i < 5; i++) {
 		const struct io_queue_cfg cfg = {.connection = &fake.connection,
 						 .policy = FLUSH_AUTO,
 						 .write_op = i < 3 ? WRITE_PLAIN : WRITE_IMM,
 						 .depth = i == 4 ? 0 : DEPTH};
-		struct io_queue *io_queue = NULL;
-
 		fake_begin(i < 3 ? METHOD_GPSPM : METHOD_APM, DEPTH);
 		fake.connection.cfg.sq_size -= i == 0;
 		fake.connection.cfg.cq_size -= i == 1;
@@ -433,7 +399,7 @@ TEST(queues_that_are_too_small_are_refused)
 	}
 }
 
-TEST(blocks_beyond_32_bits_are_refused)
+QUEUE_TEST(blocks_beyond_32_bits_are_refused)
 {
 	static const uint32_t blocks[] = {1, 2};
 
@@ -442,7 +408,6 @@ TEST(blocks_beyond_32_bits_are_refused)
 						 .policy = FLUSH_AUTO,
 						 .write_op = WRITE_IMM,
 						 .depth = DEPTH};
-		struct io_queue *io_queue = NULL;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
 		fake.connection.cfg.job_request.imm_bytes = blocks[i];

@@ -45,22 +45,21 @@ struct batch {
 
 static void commit_batch(const struct batch *b)
 {
-	struct io_queue *io_queue;
+	struct io_queue *q;
 
 	fake_begin(b->method, DEPTH);
-	io_queue = fake_io_queue(b->policy, b->write_op, DEPTH);
+	q = fake_io_queue(b->policy, b->write_op, DEPTH);
 	for (uint32_t i = 0; i < DEPTH && b->accesses[i].bytes != 0; i++)
-		fake_add(io_queue, i, b->accesses[i].kind, b->accesses[i].begin,
-			 b->accesses[i].bytes);
-	io_queue_commit(io_queue, NULL, NULL);
+		fake_add(q, i, b->accesses[i].kind, b->accesses[i].begin, b->accesses[i].bytes);
+	io_queue_commit(q, NULL, NULL);
 	assert_string_equal(fake.log, b->posted);
 	assert_int_equal(fake.doorbells, 1);
-	assert_int_equal(io_queue_added(io_queue), 0);
-	io_queue_wait(io_queue, DEPTH, UINT64_MAX);
-	assert_string_equal(fake_done(io_queue), b->done);
-	assert_int_equal(io_queue_out(io_queue), 0);
+	assert_int_equal(io_queue_added(q), 0);
+	io_queue_wait(q, DEPTH, UINT64_MAX);
+	assert_string_equal(fake_done(q), b->done);
+	assert_int_equal(io_queue_out(q), 0);
 	assert_int_equal(fake.posted, fake.reclaimed);
-	io_queue_close(&io_queue);
+	io_queue_close(&q);
 }
 
 static void commit_batches(const struct batch *batches, size_t count)
@@ -187,13 +186,12 @@ TEST(atomic_writes_take_the_bytes_themselves)
 }
 
 /* Whatever the size of a block: the number is exact. */
-TEST(gpspm_with_immediate_data_numbers_blocks)
+QUEUE_TEST(gpspm_with_immediate_data_numbers_blocks)
 {
 	static const uint32_t blocks[] = {2, 3, 24, 160, 512, 4096, 1000, 4095};
 
 	for (size_t i = 0; i < COUNT(blocks); i++) {
 		uint32_t bytes = blocks[i], last = FAKE_REGION / bytes - 1;
-		struct io_queue *io_queue;
 
 		fake_begin(METHOD_GPSPM, DEPTH);
 		fake.connection.cfg.job_request.imm_bytes = bytes;
@@ -212,10 +210,8 @@ TEST(gpspm_with_immediate_data_numbers_blocks)
 }
 
 /* Its zeros are no block that a number could name. */
-TEST(a_trim_among_answered_writes_is_asked_for)
+QUEUE_TEST(a_trim_among_answered_writes_is_asked_for)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_GPSPM, DEPTH);
 	fake.connection.cfg.job_request.imm_bytes = 8;
 	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_IMM, DEPTH);
@@ -225,13 +221,10 @@ TEST(a_trim_among_answered_writes_is_asked_for)
 	assert_string_equal(fake.log, "z64+64 i8+8! s64+64! ");
 	io_queue_wait(io_queue, 2, UINT64_MAX);
 	assert_string_equal(fake_done(io_queue), "1 0 ");
-	io_queue_close(&io_queue);
 }
 
-TEST(gpspm_is_done_when_both_have_come)
+QUEUE_TEST(gpspm_is_done_when_both_have_come)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_GPSPM, DEPTH);
 	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
@@ -242,7 +235,6 @@ TEST(gpspm_is_done_when_both_have_come)
 	fake.deaf = false;
 	assert_int_equal(io_queue_poll(io_queue), 1);
 	assert_string_equal(fake_done(io_queue), "0 ");
-	io_queue_close(&io_queue);
 }
 
 /* --- who is told ------------------------------------------------------------------- */
@@ -253,10 +245,9 @@ static void note(void *arg, struct operation *operation)
 	fake_forget();
 }
 
-TEST(posting_is_told_right_before_each_post)
+QUEUE_TEST(posting_is_told_right_before_each_post)
 {
 	char notes[256] = "";
-	struct io_queue *io_queue;
 
 	fake_begin(METHOD_NATIVE, DEPTH);
 	io_queue = fake_io_queue(FLUSH_EACH, WRITE_PLAIN, DEPTH);
@@ -266,12 +257,10 @@ TEST(posting_is_told_right_before_each_post)
 	io_queue_commit(io_queue, note, notes);
 	assert_string_equal(notes, "0:8:w0+8 f0+8! 16:r8+8! ");
 	assert_string_equal(fake.log, "w16+8 f16+8! ");
-	io_queue_close(&io_queue);
 }
 
-TEST(no_more_are_taken_than_the_depth)
+QUEUE_TEST(no_more_are_taken_than_the_depth)
 {
-	struct io_queue *io_queue;
 	struct operation *third;
 
 	fake_begin(METHOD_APM, 2);
@@ -288,5 +277,4 @@ TEST(no_more_are_taken_than_the_depth)
 	assert_false(io_queue_add(io_queue, third));
 	assert_string_equal(fake_done(io_queue), "0 1 ");
 	assert_true(io_queue_add(io_queue, third));
-	io_queue_close(&io_queue);
 }

@@ -9,18 +9,18 @@
 #include "common/base/failure.h"
 #include "fake_device.h"
 
-static void write_at(struct io_queue *io_queue, uint64_t begin, uint32_t bytes)
+static void write_at(struct io_queue *q, uint64_t begin, uint32_t bytes)
 {
-	fake_add(io_queue, 0, OPERATION_WRITE, begin, bytes);
-	io_queue_commit(io_queue, NULL, NULL);
-	io_queue_wait(io_queue, 1, UINT64_MAX);
-	assert_string_equal(fake_done(io_queue), "0 ");
+	fake_add(q, 0, OPERATION_WRITE, begin, bytes);
+	io_queue_commit(q, NULL, NULL);
+	io_queue_wait(q, 1, UINT64_MAX);
+	assert_string_equal(fake_done(q), "0 ");
 }
 
-static void expect_counts(const struct io_queue *io_queue, uint64_t writes, uint64_t covered,
+static void expect_counts(const struct io_queue *q, uint64_t writes, uint64_t covered,
 			  uint64_t pending, uint64_t flushes)
 {
-	const struct io_queue_counts counts = io_queue_counts(io_queue);
+	const struct io_queue_counts counts = io_queue_counts(q);
 
 	assert_int_equal(counts.writes, writes);
 	assert_int_equal(counts.covered, covered);
@@ -31,18 +31,18 @@ static void expect_counts(const struct io_queue *io_queue, uint64_t writes, uint
 /* Three writes that leave two extents. */
 static struct io_queue *with_two_extents(enum method method, uint32_t depth)
 {
-	struct io_queue *io_queue;
+	struct io_queue *q;
 
 	fake_begin(method, depth);
-	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, depth);
-	write_at(io_queue, 64, 8);
-	write_at(io_queue, 0, 8);
-	write_at(io_queue, 72, 16);
+	q = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, depth);
+	write_at(q, 64, 8);
+	write_at(q, 0, 8);
+	write_at(q, 72, 16);
 	fake_forget();
-	return io_queue;
+	return q;
 }
 
-TEST(a_sync_flushes_each_extent)
+QUEUE_TEST(a_sync_flushes_each_extent)
 {
 	static const struct {
 		enum method method;
@@ -52,9 +52,10 @@ TEST(a_sync_flushes_each_extent)
 		     {METHOD_GPSPM, "s0+8 s64+24! "}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct io_queue *io_queue = with_two_extents(cases[i].method, 4);
-		const unsigned doorbells = fake.doorbells;
+		unsigned doorbells;
 
+		io_queue = with_two_extents(cases[i].method, 4);
+		doorbells = fake.doorbells;
 		assert_true(io_queue_dirty(io_queue));
 		expect_counts(io_queue, 3, 0, 3, 0);
 		assert_int_equal(io_queue_sync(io_queue), 0);
@@ -71,14 +72,12 @@ TEST(a_sync_flushes_each_extent)
 	}
 }
 
-TEST(other_policies_leave_nothing_to_sync)
+QUEUE_TEST(other_policies_leave_nothing_to_sync)
 {
 	static const enum flush_policy policies[] = {FLUSH_AUTO, FLUSH_EACH, FLUSH_BATCH,
 						     FLUSH_NONE};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct io_queue *io_queue;
-
 		fake_begin(METHOD_NATIVE, 4);
 		io_queue = fake_io_queue(policies[i], WRITE_PLAIN, 4);
 		write_at(io_queue, 0, 8);
@@ -94,10 +93,8 @@ TEST(other_policies_leave_nothing_to_sync)
 	}
 }
 
-TEST(trims_are_counted_as_writes_and_reads_are_not)
+QUEUE_TEST(trims_are_counted_as_writes_and_reads_are_not)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_APM, 4);
 	io_queue = fake_io_queue(FLUSH_BATCH, WRITE_PLAIN, 4);
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
@@ -106,16 +103,13 @@ TEST(trims_are_counted_as_writes_and_reads_are_not)
 	io_queue_commit(io_queue, NULL, NULL);
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	expect_counts(io_queue, 2, 2, 0, 1);
-	io_queue_close(&io_queue);
 }
 
-TEST(more_extents_than_there_is_room_for_take_turns)
+QUEUE_TEST(more_extents_than_there_is_room_for_take_turns)
 {
 	static const enum method methods[] = {METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct io_queue *io_queue;
-
 		fake_begin(methods[i], 2);
 		io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 2);
 		for (uint32_t k = 0; k < 100; k++)
@@ -127,13 +121,12 @@ TEST(more_extents_than_there_is_room_for_take_turns)
 	}
 }
 
-TEST(what_completes_meanwhile_is_kept)
+QUEUE_TEST(what_completes_meanwhile_is_kept)
 {
 	static const enum method methods[] = {METHOD_APM, METHOD_NATIVE, METHOD_GPSPM};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct io_queue *io_queue = with_two_extents(methods[i], 4);
-
+		io_queue = with_two_extents(methods[i], 4);
 		fake.pace = 1;
 		for (uint32_t k = 0; k < 4; k++)
 			fake_add(io_queue, k, OPERATION_WRITE, 128 + k * 8, 8);
@@ -150,10 +143,8 @@ TEST(what_completes_meanwhile_is_kept)
 	}
 }
 
-TEST(a_large_extent_is_asked_for_in_parts)
+QUEUE_TEST(a_large_extent_is_asked_for_in_parts)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_GPSPM, 4);
 	fake.connection.remote_bytes = 1ULL << 30;
 	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 4);
@@ -161,7 +152,6 @@ TEST(a_large_extent_is_asked_for_in_parts)
 	fake.vast = true;
 	assert_int_equal(io_queue_sync(io_queue), 0);
 	assert_string_equal(fake.log, "s0+67108864 s67108864+67108864 s134217728+23068672! ");
-	io_queue_close(&io_queue);
 }
 
 /* --- failures -------------------------------------------------------------------- */
@@ -171,10 +161,9 @@ static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_
 	answer->status = PERSIST_FAILED;
 }
 
-TEST(what_was_not_made_durable_stays_dirty)
+QUEUE_TEST(what_was_not_made_durable_stays_dirty)
 {
-	struct io_queue *io_queue = with_two_extents(METHOD_GPSPM, 4);
-
+	io_queue = with_two_extents(METHOD_GPSPM, 4);
 	fake.forge = refuses;
 	assert_int_equal(io_queue_sync(io_queue), -EIO);
 	assert_non_null(strstr(failure_get()->text, "could not make the data durable"));
@@ -186,10 +175,9 @@ TEST(what_was_not_made_durable_stays_dirty)
 	assert_string_equal(fake.log, "s0+8 s64+24! ");
 	/* but what was before the failed one is never counted as covered */
 	expect_counts(io_queue, 3, 0, 0, 2);
-	io_queue_close(&io_queue);
 }
 
-TEST(a_sync_that_breaks_leaves_all_dirty)
+QUEUE_TEST(a_sync_that_breaks_leaves_all_dirty)
 {
 	static const struct {
 		enum method method;
@@ -197,8 +185,7 @@ TEST(a_sync_that_breaks_leaves_all_dirty)
 	} cases[] = {{METHOD_APM, 'f'}, {METHOD_NATIVE, 'f'}, {METHOD_GPSPM, 's'}};
 
 	for (size_t i = 0; i < 6; i++) {
-		struct io_queue *io_queue = with_two_extents(cases[i % 3].method, 4);
-
+		io_queue = with_two_extents(cases[i % 3].method, 4);
 		fake.status = IBV_WC_REM_ACCESS_ERR;
 		if (i < 3)
 			fake.fail = cases[i % 3].letter;
@@ -215,10 +202,9 @@ TEST(a_sync_that_breaks_leaves_all_dirty)
 	}
 }
 
-TEST(operations_that_are_out_fail_with_the_sync)
+QUEUE_TEST(operations_that_are_out_fail_with_the_sync)
 {
-	struct io_queue *io_queue = with_two_extents(METHOD_NATIVE, 4);
-
+	io_queue = with_two_extents(METHOD_NATIVE, 4);
 	fake_add(io_queue, 1, OPERATION_WRITE, 128, 8);
 	fake_add(io_queue, 3, OPERATION_READ, 128, 8);
 	io_queue_commit(io_queue, NULL, NULL);
@@ -228,5 +214,4 @@ TEST(operations_that_are_out_fail_with_the_sync)
 	assert_int_equal(io_queue_operation(io_queue, 1)->status, IBV_WC_RETRY_EXC_ERR);
 	assert_int_equal(io_queue_operation(io_queue, 3)->status, IBV_WC_WR_FLUSH_ERR);
 	assert_string_equal(fake_done(io_queue), "1x 3x ");
-	io_queue_close(&io_queue);
 }

@@ -14,22 +14,21 @@
 
 static struct io_queue *with_reads(bool poll)
 {
-	struct io_queue *io_queue;
+	struct io_queue *q;
 
 	fake_begin(METHOD_APM, DEPTH);
 	fake.settings.poll = poll;
-	io_queue = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
+	q = fake_io_queue(FLUSH_AUTO, WRITE_PLAIN, DEPTH);
 	for (uint32_t i = 0; i < 3; i++)
-		fake_add(io_queue, i, OPERATION_READ, i * 8, 8);
-	io_queue_commit(io_queue, NULL, NULL);
-	return io_queue;
+		fake_add(q, i, OPERATION_READ, i * 8, 8);
+	io_queue_commit(q, NULL, NULL);
+	return q;
 }
 
-TEST(it_waits_for_as_many_as_are_wanted)
+QUEUE_TEST(it_waits_for_as_many_as_are_wanted)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		fake.pace = 1;
 		assert_int_equal(io_queue_wait(io_queue, 2, UINT64_MAX), 2);
 		assert_string_equal(fake_done(io_queue), "0 1 ");
@@ -38,11 +37,10 @@ TEST(it_waits_for_as_many_as_are_wanted)
 	}
 }
 
-TEST(it_waits_for_no_more_than_are_out)
+QUEUE_TEST(it_waits_for_no_more_than_are_out)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), 3);
 		fake_done(io_queue);
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 0);
@@ -50,11 +48,10 @@ TEST(it_waits_for_no_more_than_are_out)
 	}
 }
 
-TEST(it_sleeps_only_when_told_to)
+QUEUE_TEST(it_sleeps_only_when_told_to)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		fake.pace = 1;
 		io_queue_wait(io_queue, 3, UINT64_MAX);
 		assert_int_equal(fake.waits > 0, !poll);
@@ -62,11 +59,10 @@ TEST(it_sleeps_only_when_told_to)
 	}
 }
 
-TEST(it_ends_with_its_time)
+QUEUE_TEST(it_ends_with_its_time)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, 500 * MS), 0);
 		assert_in_range(fake.now_ns, 500 * MS, 600 * MS);
@@ -76,23 +72,20 @@ TEST(it_ends_with_its_time)
 	}
 }
 
-TEST(no_time_at_all_is_a_poll)
+QUEUE_TEST(no_time_at_all_is_a_poll)
 {
-	struct io_queue *io_queue = with_reads(false);
-
+	io_queue = with_reads(false);
 	fake.silent = true;
 	assert_int_equal(io_queue_wait(io_queue, 1, 0), 0);
 	assert_int_equal(fake.waits, 0);
 	fake.silent = false;
 	assert_int_equal(io_queue_wait(io_queue, 1, 0), 3);
-	io_queue_close(&io_queue);
 }
 
-TEST(a_minute_without_progress_ends_the_connection)
+QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		fake.silent = true;
 		fake.tick_ns = 10 * MS;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
@@ -106,11 +99,10 @@ TEST(a_minute_without_progress_ends_the_connection)
 	}
 }
 
-TEST(a_server_that_leaves_ends_the_wait)
+QUEUE_TEST(a_server_that_leaves_ends_the_wait)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
-
+		io_queue = with_reads(poll);
 		fake.silent = true;
 		fake.gone = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
@@ -126,25 +118,24 @@ static bool stopped(void *arg)
 	return *(const bool *)arg;
 }
 
-TEST(a_job_that_stops_gets_back_what_still_completes)
+QUEUE_TEST(a_job_that_stops_gets_back_what_still_completes)
 {
-	struct io_queue *io_queue = with_reads(true);
 	bool stop = true;
 
+	io_queue = with_reads(true);
 	fake.connection.cfg.stopped = stopped;
 	fake.connection.cfg.arg = &stop;
 	fake.pace = 1;
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
-	io_queue_close(&io_queue);
 }
 
-TEST(a_job_that_stops_waits_two_seconds)
+QUEUE_TEST(a_job_that_stops_waits_two_seconds)
 {
 	for (int poll = 0; poll < 2; poll++) {
-		struct io_queue *io_queue = with_reads(poll);
 		bool stop = true;
 
+		io_queue = with_reads(poll);
 		fake.connection.cfg.stopped = stopped;
 		fake.connection.cfg.arg = &stop;
 		fake.silent = true;
@@ -156,10 +147,8 @@ TEST(a_job_that_stops_waits_two_seconds)
 	}
 }
 
-TEST(a_sync_waits_within_the_same_limits)
+QUEUE_TEST(a_sync_waits_within_the_same_limits)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_APM, DEPTH);
 	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, DEPTH);
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
@@ -169,7 +158,6 @@ TEST(a_sync_waits_within_the_same_limits)
 	assert_int_equal(io_queue_sync(io_queue), -ETIMEDOUT);
 	assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
 	assert_string_equal(fake_done(io_queue), "0x ");
-	io_queue_close(&io_queue);
 }
 
 /* It is asked each time that the wait looks up. */
@@ -180,10 +168,8 @@ static bool hears_again(void *arg)
 }
 
 /* A write with immediate data that finds no receive would be tried again after 655 ms. */
-TEST(a_write_waits_for_a_receive_of_the_server)
+QUEUE_TEST(a_write_waits_for_a_receive_of_the_server)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_APM, 1);
 	io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
 	fake.deaf = true;
@@ -196,13 +182,10 @@ TEST(a_write_waits_for_a_receive_of_the_server)
 	fake.connection.cfg.stopped = hears_again;
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	assert_false(fake.deaf);
-	io_queue_close(&io_queue);
 }
 
-TEST(a_write_that_never_gets_one_comes_back)
+QUEUE_TEST(a_write_that_never_gets_one_comes_back)
 {
-	struct io_queue *io_queue;
-
 	fake_begin(METHOD_APM, 1);
 	io_queue = fake_io_queue(FLUSH_NONE, WRITE_IMM, 1);
 	fake.deaf = true;
@@ -214,5 +197,4 @@ TEST(a_write_that_never_gets_one_comes_back)
 		assert_string_equal(fake_done(io_queue), i < 2 ? "0 " : "0x ");
 	}
 	assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
-	io_queue_close(&io_queue);
 }

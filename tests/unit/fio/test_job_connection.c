@@ -11,11 +11,10 @@
 
 #define MS 1000000ULL
 
-TEST(a_client_sends_its_request_and_takes_the_region)
+JOB_TEST(a_client_sends_its_request_and_takes_the_region)
 {
 	struct job_request job_request;
 	enum handshake_answer answer;
-	struct job_connection connection;
 
 	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.job = 1;
@@ -39,71 +38,51 @@ TEST(a_client_sends_its_request_and_takes_the_region)
 	assert_int_equal(fake.queues.cq_size, 14);
 	assert_int_equal(fake.queues.rq_size, 1);
 	assert_int_equal(fake.receives, 0);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(gpspm_has_a_receive_for_each_message)
+JOB_TEST(gpspm_has_a_receive_for_each_message)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_GPSPM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_GPSPM);
 	assert_int_equal(fake.queues.rq_size, 4);
 	assert_int_equal(fake.receives, 4);
-	job_connection_close(&connection);
-	connection_end();
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
-TEST(immediate_data_has_a_few)
+JOB_TEST(immediate_data_has_a_few)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.depth = 256;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.queues.rq_size, JOB_CONNECTION_CREDITS);
 	assert_int_equal(fake.receives, JOB_CONNECTION_CREDITS);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(a_receive_that_cannot_be_posted_is_told)
+JOB_TEST(a_receive_that_cannot_be_posted_is_told)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
 	fake_connection_expect("cannot post a receive");
-	connection_end();
 }
 
-TEST(memory_is_registered_for_what_it_does)
+JOB_TEST(memory_is_registered_for_what_it_does)
 {
 	static char buffers[4096];
-	struct job_connection connection;
 
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
 	assert_ptr_equal(connection.buffer_memory, buffers);
 	assert_int_equal(job_connection_make_zeros(&connection, 4096), 0);
 	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(memory_that_cannot_be_registered_is_told)
+JOB_TEST(memory_that_cannot_be_registered_is_told)
 {
 	static char buffers[4096];
-	struct job_connection connection;
 
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	fake.register_fails = true;
 	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)),
 			 -EIO);
@@ -114,45 +93,35 @@ TEST(memory_that_cannot_be_registered_is_told)
 	fake.register_fails = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	fake_connection_expect("cannot register messages");
-	connection_end();
 }
 
-TEST(a_device_that_is_not_there_is_told)
+JOB_TEST(a_device_that_is_not_there_is_told)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.no_device = true;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	fake_connection_expect("no such device");
 	assert_int_equal(fake.tries, 0);
-	connection_end();
 }
 
 /* --- patience ---------------------------------------------------------------------- */
 
-TEST(a_server_that_comes_late_is_waited_for)
+JOB_TEST(a_server_that_comes_late_is_waited_for)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.failures = 15;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
 	assert_int_equal(fake.tries, 16);
 	assert_int_equal(fake.now_ns, 1500 * MS);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(a_server_that_never_comes_is_waited_for_so_long)
+JOB_TEST(a_server_that_never_comes_is_waited_for_so_long)
 {
 	static const struct {
 		unsigned timeout_s, tries;
 	} cases[] = {{0, 1}, {2, 21}};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct job_connection connection;
-
 		fake_connection_begin(METHOD_APM);
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
@@ -168,23 +137,18 @@ static bool stopped(void *arg)
 	return fake.tries == 3;
 }
 
-TEST(waiting_ends_when_the_job_does)
+JOB_TEST(waiting_ends_when_the_job_does)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.failures = 1000;
 	fake.cfg.stopped = stopped;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -ECANCELED);
 	assert_int_equal(fake.tries, 3);
-	connection_end();
 }
 
-TEST(what_is_wrong_here_is_not_tried_again)
+JOB_TEST(what_is_wrong_here_is_not_tried_again)
 {
 	for (int here = 0; here < 2; here++) {
-		struct job_connection connection;
-
 		fake_connection_begin(METHOD_APM);
 		fake.failures = 1;
 		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
@@ -196,52 +160,39 @@ TEST(what_is_wrong_here_is_not_tried_again)
 }
 
 /* The network may need a moment to find the server again. */
-TEST(what_fails_here_on_coming_back_is_tried_again)
+JOB_TEST(what_fails_here_on_coming_back_is_tried_again)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	fake.failures = 5;
 	fake.here = true;
 	assert_int_equal(job_connection_reconnect(&connection), 0);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(a_client_that_refuses_the_server_says_goodbye)
+JOB_TEST(a_client_that_refuses_the_server_says_goodbye)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.settings.flush_type = FLUSH_TYPE_PERSISTENT;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	fake_connection_expect("flush_type=persistent");
 	assert_int_equal(fake.goodbyes, 1);
-	connection_end();
 }
 
-TEST(a_refusal_is_not_tried_again)
+JOB_TEST(a_refusal_is_not_tried_again)
 {
-	struct job_connection connection;
-
 	fake_connection_begin(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	assert_int_equal(fake.tries, 1);
-	connection_end();
 }
 
 /* --- coming back --------------------------------------------------------------------- */
 
-TEST(a_client_that_comes_again_says_so)
+JOB_TEST(a_client_that_comes_again_says_so)
 {
 	enum handshake_answer answer;
 	struct job_request job_request;
-	struct job_connection connection;
 
-	fake_connection_begin(METHOD_GPSPM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_GPSPM);
 	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(
 		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
@@ -249,31 +200,21 @@ TEST(a_client_that_comes_again_says_so)
 	assert_true(job_request.again);
 	assert_int_equal(fake.receives, 8);
 	assert_int_equal(fake.goodbyes, 0);
-	job_connection_close(&connection);
-	connection_end();
 }
 
 /* It may not have seen yet that the connection broke. */
-TEST(a_server_that_is_full_is_asked_again_then)
+JOB_TEST(a_server_that_is_full_is_asked_again_then)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
 	assert_int_equal(job_connection_reconnect(&connection), 0);
 	assert_int_equal(fake.tries, 5);
-	job_connection_close(&connection);
-	connection_end();
 }
 
-TEST(a_server_that_does_not_come_back_is_given_up)
+JOB_TEST(a_server_that_does_not_come_back_is_given_up)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	fake.failures = 1000;
 	assert_int_equal(job_connection_reconnect(&connection), -EIO);
 	assert_int_equal(fake.now_ns, 10000 * MS);
@@ -281,46 +222,33 @@ TEST(a_server_that_does_not_come_back_is_given_up)
 	assert_null(connection.remote);
 	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 0);
-	connection_end();
 }
 
-TEST(a_region_of_another_size_is_another_one)
+JOB_TEST(a_region_of_another_size_is_another_one)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	fake.region_bytes = FAKE_REGION_BYTES / 2;
 	assert_int_equal(job_connection_reconnect(&connection), -EIO);
 	fake_connection_expect("region of another size");
 	assert_int_equal(fake.goodbyes, 1);
-	job_connection_close(&connection);
-	connection_end();
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
 
-TEST(a_client_that_is_done_says_goodbye)
+JOB_TEST(a_client_that_is_done_says_goodbye)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	/* completions of abandoned operations */
 	fake.others = 3;
 	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 1);
 	assert_true(fake.goodbye_seen);
-	connection_end();
 }
 
-TEST(a_goodbye_nobody_takes_is_not_waited_for)
+JOB_TEST(a_goodbye_nobody_takes_is_not_waited_for)
 {
 	for (int gone = 0; gone < 2; gone++) {
-		struct job_connection connection;
-
-		fake_connection_begin(METHOD_APM);
-		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+		opened(METHOD_APM);
 		fake.deaf = true;
 		fake.gone = gone;
 		job_connection_close(&connection);
@@ -330,15 +258,10 @@ TEST(a_goodbye_nobody_takes_is_not_waited_for)
 	}
 }
 
-TEST(closing_keeps_the_sentence)
+JOB_TEST(closing_keeps_the_sentence)
 {
-	struct job_connection connection;
-
-	fake_connection_begin(METHOD_APM);
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+	opened(METHOD_APM);
 	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
 	job_connection_close(&connection);
 	fake_connection_expect("what went wrong");
-	job_connection_close(&connection);
-	connection_end();
 }

@@ -14,8 +14,6 @@
 
 static void refused_with(const char *sentence)
 {
-	struct job_connection connection;
-
 	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
 	fake_connection_expect(sentence);
 	assert_int_equal(fake.tries, 1);
@@ -24,7 +22,7 @@ static void refused_with(const char *sentence)
 
 /* --- the flush ------------------------------------------------------------------- */
 
-TEST(apm_never_flushes_natively)
+JOB_TEST(apm_never_flushes_natively)
 {
 	static const struct {
 		enum method method;
@@ -32,10 +30,7 @@ TEST(apm_never_flushes_natively)
 	} cases[] = {{METHOD_APM, 21}, {METHOD_GPSPM, 21}, {METHOD_NATIVE, 22}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct job_connection connection;
-
-		fake_connection_begin(cases[i].method);
-		assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
+		opened(cases[i].method);
 		assert_int_equal(fake.descriptor_bytes, cases[i].bytes);
 		job_connection_close(&connection);
 		connection_end();
@@ -111,11 +106,10 @@ static const struct flush_case {
 	 TARGET_DEVDAX, "no flush to visibility"},
 };
 
-TEST(the_flush_is_the_best_there_is)
+JOB_TEST(the_flush_is_the_best_there_is)
 {
 	for (size_t i = 0; i < sizeof(flush_cases) / sizeof(flush_cases[0]); i++) {
 		const struct flush_case *c = &flush_cases[i];
-		struct job_connection connection;
 
 		fake_connection_begin(c->method);
 		fake.job_reply.kind = c->kind;
@@ -137,7 +131,7 @@ TEST(the_flush_is_the_best_there_is)
 
 /* --- refusals -------------------------------------------------------------------- */
 
-TEST(a_refusal_says_what_to_do)
+JOB_TEST(a_refusal_says_what_to_do)
 {
 	static const struct {
 		struct job_reply job_reply;
@@ -157,7 +151,7 @@ TEST(a_refusal_says_what_to_do)
 	}
 }
 
-TEST(other_servers_are_told_apart)
+JOB_TEST(other_servers_are_told_apart)
 {
 	static const struct {
 		enum handshake_answer answer;
@@ -200,7 +194,7 @@ static void no_reply_of_a_job(uint8_t *reply)
 	memset(reply + 16, 0, 8);
 }
 
-TEST(nonsense_is_not_believed)
+JOB_TEST(nonsense_is_not_believed)
 {
 	static void (*const forgeries[])(uint8_t *) = {no_magic, no_such_answer, long_descriptor,
 						       no_reply_of_a_job};
@@ -212,7 +206,7 @@ TEST(nonsense_is_not_believed)
 	}
 }
 
-TEST(a_reply_that_does_not_fit_is_not_believed)
+JOB_TEST(a_reply_that_does_not_fit_is_not_believed)
 {
 	for (int i = 0; i < 3; i++) {
 		fake_connection_begin(METHOD_GPSPM);
@@ -226,7 +220,7 @@ TEST(a_reply_that_does_not_fit_is_not_believed)
 	}
 }
 
-TEST(a_region_that_is_none_is_refused)
+JOB_TEST(a_region_that_is_none_is_refused)
 {
 	static const struct {
 		uint64_t bytes;
