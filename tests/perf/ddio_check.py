@@ -7,7 +7,6 @@ below switches, 32 root ports, 8 regions of persistent memory. By hand:
 
 It reads a clock, so it is not a test; more than a second ends it with 1.
 """
-from __future__ import annotations
 
 import os
 import statistics

@@ -10,8 +10,6 @@ the device's functions did is taken off. Exit status 1 if librpmem does more tha
 if a persist locks or allocates, so that lanes would wait for each other; 77 if a program is missing.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

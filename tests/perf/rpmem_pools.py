@@ -3,8 +3,6 @@
 daemon on core 1, whose pools are files in shared memory that are declared to be persistent (APM);
 and a daemon of bare lanes, for the same work by hand."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -20,8 +20,6 @@ its bootstrap 95 % interval:
 Exit status 1 if an interval is wholly on the wrong side; 77 if this host lacks what is needed.
 """
 
-from __future__ import annotations
-
 import resource
 import shutil
 import statistics

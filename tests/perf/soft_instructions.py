@@ -13,8 +13,6 @@ thousand of a place and the sixth. Exit status 1 if something costs more than it
 or grows by more than GROWTH a region; 77 if valgrind is missing.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -6,7 +6,6 @@ rpma-report validate finds every figure that contradicts another one. Unknown co
 there, so that what must be known is looked at here, and what takes the options or the verdict of
 the server to judge.
 """
-from __future__ import annotations
 
 import argparse
 import itertools

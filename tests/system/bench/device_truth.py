@@ -6,8 +6,6 @@ so what the tool measures around these calls contains what the device measured, 
 itself within the time from the device's stamp before to its stamp after.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -7,8 +7,6 @@ sees these pauses, as time between two operations, so they are counted, not gues
 busy machine cannot fail this test, and figures that were not measured cannot pass it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import statistics

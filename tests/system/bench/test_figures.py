@@ -6,8 +6,6 @@ would not equal its count. Each run ends after N operations, without a warm-up, 
 counts are known to the last one.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -6,8 +6,6 @@ than 1 / S complete in a second, whatever the machine does: upper bounds are ari
 a busy machine too. What holds on a quiet machine alone has the mark `quiet`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

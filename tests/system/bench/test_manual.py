@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-bench(1) has every option, word and warning that the program has, and no other."""
-from __future__ import annotations
 
 import json
 import os

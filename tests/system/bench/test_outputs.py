@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same result as JSON, as CSV, as a table, and judged by gates."""
 
-from __future__ import annotations
-
 import csv
 import fcntl
 import json

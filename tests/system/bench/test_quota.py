@@ -4,8 +4,6 @@
 The kernel's own count (cpu.stat) is the other witness.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ All ranks are on this machine and its software device. The result of all is comp
 with that of each, and with what the device and the server counted.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--persist rpmem measures rpmem_persist() of librpmem.so.1, which is loaded when it is asked for."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ A write takes 2 ms and more on the only connection of depth 1, so that at most 5
 arithmetic. Statuses are those of rpma-bench(1).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -7,8 +7,6 @@ late each operation was follows from the device's stamps and the plan, so what a
 adds is expected as well.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

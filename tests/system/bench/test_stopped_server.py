@@ -2,8 +2,6 @@
 """A server stopped by a signal while its device goes on: it is said after two missed signs of life,
 and the run ends a minute after the last one, by rpma-bench(1)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

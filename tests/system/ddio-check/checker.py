@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs rpma-ddio-check on a tree: how the tests of this folder that do so call it."""
-from __future__ import annotations
 
 import functools
 import json

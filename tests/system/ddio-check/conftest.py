@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder of a run, with thousands of small files: in memory where there is room, as a disk takes
 minutes to make and remove them."""
-from __future__ import annotations
 
 import os
 import shutil

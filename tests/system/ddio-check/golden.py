@@ -7,7 +7,6 @@ off in the root port, a ConnectX-5, a device DAX of NVDIMMs behind an NFIT, run
 by root) in its Host, and its statuses in the ids that its row names. Rows that
 follow from one question stand together in one of the golden_*.py files.
 """
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any

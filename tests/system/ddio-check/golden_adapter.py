@@ -3,7 +3,6 @@
 
 Who places it was read in the sources of Linux, drivers/infiniband: the file of each row.
 """
-from __future__ import annotations
 
 from typing import Any
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines whose question is whether the NIC's writes stay in the cache: the
 registers of root ports, what stands against them, and processors without any."""
-from __future__ import annotations
 
 from typing import Any
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines whose question is the RDMA device: which one, where it stands on the
 way from a root port, of what kind it is, and how the machine is tuned."""
-from __future__ import annotations
 
 from typing import Any
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines whose question is the memory: what the target lies on, how it is
 made accessible, and whether the process may register it."""
-from __future__ import annotations
 
 from typing import Any
 

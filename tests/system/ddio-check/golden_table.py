@@ -7,7 +7,6 @@ what QEMU, OVMF and Apple's Virtualization framework put into the table themselv
 machines' sys_vendor, most of them in cloud-init's tools/ds-identify. Vendors of PCI functions: pci.ids.
 Devices that firmware describes: docs/specs of QEMU, Documentation/hwmon and drivers/hv of Linux.
 """
-from __future__ import annotations
 
 from typing import Any
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts of a machine that a tree stands for, each healthy unless said otherwise."""
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,7 +5,6 @@ All but the hypervisor is well there: the rest of the machine is that of golden_
 ready, arm-iron. Its processor has no flag that tells of a hypervisor. One guest has a device tree, as
 QEMU boots a kernel by itself, the other firmware with ACPI and SMBIOS.
 """
-from __future__ import annotations
 
 import json
 import os

@@ -4,7 +4,6 @@
 Families, models and steppings are those of <asm/intel-family.h> and
 <asm/cputype.h> of Linux.
 """
-from __future__ import annotations
 
 from dataclasses import dataclass
 

@@ -6,7 +6,6 @@ Which switches exist is in the public documents: the IIO registers up to Cooper 
 pmem/rpma), the firmware's menu on Ice Lake (pmem.io), TPH on AMD (58725) and elsewhere (PCI
 Express 6.17), and which events count writes in tools/perf/pmu-events of Linux.
 """
-from __future__ import annotations
 
 from pathlib import Path
 from typing import Any

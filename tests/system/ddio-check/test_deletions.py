@@ -5,7 +5,6 @@ must keep the tree from being ready while it is gone.
 The list of what it depends on is that of rpma-ddio-check(1), by the kernel's file. With
 RPMA_EVERY_TREE all trees are gone through, else one of each kind of evidence.
 """
-from __future__ import annotations
 
 import os
 import re

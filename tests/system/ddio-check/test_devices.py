@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--device by other names than the RDMA device's, and the short form."""
-from __future__ import annotations
 
 import re
 from pathlib import Path

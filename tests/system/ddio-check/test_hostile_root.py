@@ -4,7 +4,6 @@ root, FIFOs, devices, a gigabyte of nothing, junk, what may not be read,
 directories without end. A look at one ends in little time and memory (limits of
 the process, so that a slow machine is no failure), reports that clearly, and
 never calls it ready."""
-from __future__ import annotations
 
 import json
 import os

@@ -3,7 +3,6 @@
 this runs on: their places and ids, port types, the use of the link. Root sees
 all of the space, others 64 bytes. In a guest with ports, RPMA_PCI_PORTS=yes
 requires them to be among what was compared."""
-from __future__ import annotations
 
 import os
 import re

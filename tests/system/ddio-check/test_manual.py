@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-ddio-check(1) has what the program has, and no other."""
-from __future__ import annotations
 
 import json
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--all: each pair has the verdict that a look at it alone gives."""
-from __future__ import annotations
 
 import json
 from pathlib import Path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of rpma-ddio-check, and its messages about wrong ones."""
-from __future__ import annotations
 
 import os
 import subprocess

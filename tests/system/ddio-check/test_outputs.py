@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table for people agrees with the document, and fits where it is read."""
-from __future__ import annotations
 
 import fcntl
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--set on trees: the one byte that it writes, and all that it must not write."""
-from __future__ import annotations
 
 import hashlib
 import json

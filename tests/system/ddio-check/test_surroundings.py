@@ -2,7 +2,6 @@
 """rpma-ddio-check on this very machine, whatever it is: as anybody, in
 containers, without files and limits that it may hope for; and never on the
 software device."""
-from __future__ import annotations
 
 import json
 import os

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What rpma-ddio-check reports of invented machines, compared with what it has to
 report, status by status; and that it looks at nothing else."""
-from __future__ import annotations
 
 import os
 import re

@@ -5,7 +5,6 @@ build() writes a Host below a directory in the shape that Linux gives it: device
 in sys/devices, relative links to them everywhere else, numbers in the kernel's
 words. The expectations for these machines are in the golden_*.py files.
 """
-from __future__ import annotations
 
 import json
 import os

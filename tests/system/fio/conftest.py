@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The server that the clients of a file share. Cases marked as long are taken only where FIO_LENGTH asks for them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ operation of its own. What a cell is to show follows from the manual of rpma-sof
 makes a line durable there.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

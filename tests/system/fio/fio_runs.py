@@ -3,8 +3,6 @@
 and as client on the software device, each with a mark and a folder of its own, so that what it
 leaves can be seen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ against the trace of the client's device: which writes came before the last flus
 flushes there were. The server states that what a flush reaches is persistent.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -5,8 +5,6 @@ The server's file is there before, filled with a byte that no client writes, so 
 written, what was trimmed and what was left alone can be told apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

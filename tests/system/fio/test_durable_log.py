@@ -4,8 +4,6 @@
 The log is read here by what durable_log_record.h tells of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ device loses whole lines. Where it does not, half of the lines that were not dur
 so a loss shows whenever something was claimed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import defaultdict

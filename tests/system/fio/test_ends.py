@@ -7,8 +7,6 @@ time to come. The faults `drop` and `complete` hit the client's own operations, 
 A server that dies while its client tries again has a port that the kernel does not hand out by itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every job file of examples/fio runs on the software device as it stands, but for the port."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is wrong before any operation: one line that names it, status 1, and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -5,8 +5,6 @@ With apm a flush is a read of at most 8 bytes, with gpspm a message of 24 bytes 
 which the server answers (common/rdma/gpspm.h); a client's last message is empty.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

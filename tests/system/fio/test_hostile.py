@@ -3,8 +3,6 @@
 
 Messages that no client sends are in test_memory_server_hostile.c, answers of no server in test_io_queue_failures.c."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

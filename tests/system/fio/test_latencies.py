@@ -5,8 +5,6 @@ A delay is a bound from below. From above there is one by arithmetic alone: with
 a time all latencies together are not longer than the job was.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

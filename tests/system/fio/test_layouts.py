@@ -4,8 +4,6 @@
 layouts.cmake builds the engines, from headers with members more or fewer than those of the fio that runs.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

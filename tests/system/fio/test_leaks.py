@@ -2,8 +2,6 @@
 """AddressSanitizer's list of what was not freed at the end has nothing of the engine's. What fio itself leaves
 is not looked at. Jobs are threads: processes of fio end without asking anybody."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

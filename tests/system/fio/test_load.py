@@ -2,8 +2,6 @@
 """Four jobs of depth 32, reading what they wrote, for a while; where the engine is built with a
 sanitizer, that watches."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ways by which Debian's fio finds the engine, and what it shows of it; and the fio it is not for."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 """fio-librpma(1) has every option of the engine with its default and its choices, and no other;
 what it names of fio's own is there, and what it shows can be run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

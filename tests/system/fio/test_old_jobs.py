@@ -5,8 +5,6 @@ each side, a port for each job, the server's memory called malloc, create_serial
 Only times and sizes are less than they were.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fio prints with the engine in it: the same as of any engine, and nothing else on its output."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

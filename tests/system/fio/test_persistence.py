@@ -4,8 +4,6 @@
 The oracles are stat(1), which names file systems, and mounts that are made here.
 """
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from collections.abc import Iterator

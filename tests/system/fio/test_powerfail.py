@@ -6,8 +6,6 @@ at which the power fails is chosen here, between two of the client's: so it is k
 writes fsync covered. Each block holds its own offset, and none is written twice.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

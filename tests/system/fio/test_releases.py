@@ -4,8 +4,6 @@
 Here the folder has one, for the fio that runs. Another fio is that one with another version in its mouth.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

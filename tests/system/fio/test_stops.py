@@ -2,8 +2,6 @@
 """A client is stopped, at 100 random moments of its work: no other client of the server waits more
 than a second longer for it. RPMA_STOPS is how often, if not 100."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What fio itself finds when it reads back what it wrote, for each way to make it durable."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 """Options of fio that have no effect here, by fio-librpma(1): a job with one does what it does without,
 and leaves nothing; and those that do not work fail as the page tells."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

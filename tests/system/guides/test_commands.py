@@ -6,8 +6,6 @@ What a command would have of hardware is put in its place: an address, a port an
 this host; and what is measured is measured briefly.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

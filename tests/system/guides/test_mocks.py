@@ -2,8 +2,6 @@
 """doc/instead-of-mocks.md: each block gives what stands below it, each word is one that the device
 takes, and the workflow has twenty lines whose commands of ours run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -2,8 +2,6 @@
 """The C of the guide to porting compiles: what is "before" with Debian's header of librpma 1.2.0,
 the rest with ours."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

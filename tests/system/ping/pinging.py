@@ -2,8 +2,6 @@
 """What the tests of this folder share: servers, clients, and a result checked against the schema
 and against itself."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

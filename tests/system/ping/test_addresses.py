@@ -5,8 +5,6 @@ The names are in a file of hosts of a mount namespace of their own. 127.0.0.1 an
 of two devices of the software device.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

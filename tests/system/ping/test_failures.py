@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the path is broken: the step is named, the end is bounded, the status as documented."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

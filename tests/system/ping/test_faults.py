@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the software device can let go wrong, by rpma-soft(1): each is told for what it is."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Handshakes that no end of ours sends: refused with a sentence, and nothing crashes."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -2,8 +2,6 @@
 """rpma-ping built with the shared librpma, each end over the library of its own: ours, and
 Debian's of both releases."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

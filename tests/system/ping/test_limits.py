@@ -3,8 +3,6 @@
 run ends as a run that failed, and the message has the limit to raise. It is never an internal error.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-ping(1) has every option and step that the program has, and no other; wrong usage."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pings that come back: over both transports, both families, with every option."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

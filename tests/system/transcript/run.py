@@ -15,8 +15,6 @@ SOURCE is the source tree. TRANSCRIPT_LINE=N in the environment stops behind the
 line and judges it alone; those before it run, as it may need what they leave.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

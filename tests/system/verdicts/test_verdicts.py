@@ -4,8 +4,6 @@
 A row names its expectation by words of EXIT STATUS in the program's manual, which has the number.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

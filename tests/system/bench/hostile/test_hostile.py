@@ -4,8 +4,6 @@
 What it holds is counted from outside, in /proc, once every session has ended.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -6,8 +6,6 @@ The server sends ALIVE every 10 s to a client that sends nothing; once a message
 for 5 s it gives up. A client waits 10 s for a completion.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal
