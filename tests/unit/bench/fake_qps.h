@@ -87,4 +87,11 @@ int fake_run(const struct measure_cfg *cfg, struct measured *measured);
 
 uint64_t fake_ten_us(uint32_t qp, uint64_t op);
 
+/* Nanoseconds of operation op, over all queue pairs, on queue pair qp. */
+#define LATENCY(name, expression)                                                                  \
+	static uint64_t name(uint32_t qp, uint64_t op)                                             \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
 #endif /* TESTS_UNIT_BENCH_FAKE_QPS_H */

@@ -275,45 +275,20 @@ struct change {
 	const char *sentence;
 };
 
-static void other_seed(void)
-{
-	f.run.seed = 7;
-}
+#define CHANGE(name, expression)                                                                   \
+	static void name(void)                                                                     \
+	{                                                                                          \
+		expression;                                                                        \
+	}
 
-static void other_repeats(void)
-{
-	f.options.repeats = 3;
-}
-
-static void other_host(void)
-{
-	f.options.host = "elsewhere";
-}
-
-static void other_duration(void)
-{
-	f.options.duration_ns = 5;
-}
-
-static void other_label(void)
-{
-	f.options.label = (char *)"that";
-}
-
-static void other_size(void)
-{
-	f.plan.points[1].size_bytes = 100;
-}
-
-static void other_persist(void)
-{
-	f.plan.points[2].persist = BENCH_APM;
-}
-
-static void fewer_points(void)
-{
-	f.plan.points_count = 2;
-}
+CHANGE(other_seed, f.run.seed = 7)
+CHANGE(other_repeats, f.options.repeats = 3)
+CHANGE(other_host, f.options.host = "elsewhere")
+CHANGE(other_duration, f.options.duration_ns = 5)
+CHANGE(other_label, f.options.label = (char *)"that")
+CHANGE(other_size, f.plan.points[1].size_bytes = 100)
+CHANGE(other_persist, f.plan.points[2].persist = BENCH_APM)
+CHANGE(fewer_points, f.plan.points_count = 2)
 
 TEST(the_first_difference_is_named, setup, teardown)
 {

@@ -10,21 +10,10 @@
 #include "common/base/failure.h"
 #include "fake_qps.h"
 
-static uint64_t rising(uint32_t qp, uint64_t op)
-{
-	return 1000 * (op + 1);
-}
-
+LATENCY(rising, 1000 * (op + 1))
 /* 100 ms once, else 10 us. */
-static uint64_t stall(uint32_t qp, uint64_t op)
-{
-	return op == 3000 ? 100000000 : 10000;
-}
-
-static uint64_t qp_1_is_slow(uint32_t qp, uint64_t op)
-{
-	return qp == 1 ? 100000 : 10000;
-}
+LATENCY(stall, op == 3000 ? 100000000 : 10000)
+LATENCY(qp_1_is_slow, qp == 1 ? 100000 : 10000)
 
 TEST(operations_are_counted_and_timed)
 {
@@ -138,10 +127,7 @@ TEST(a_batch_has_one_doorbell)
 }
 
 /* Operations of any latency, so that completions come one by one. */
-static uint64_t any_latency(uint32_t qp, uint64_t op)
-{
-	return 1000 + op * 7919 % 5000;
-}
+LATENCY(any_latency, 1000 + op * 7919 % 5000)
 
 TEST(a_batch_waits_for_room_for_all_of_it)
 {

@@ -9,10 +9,7 @@
 #include "common/base/failure.h"
 #include "fake_qps.h"
 
-static uint64_t never(uint32_t qp, uint64_t op)
-{
-	return op < 100 ? 1000 : FAKE_NEVER;
-}
+LATENCY(never, op < 100 ? 1000 : FAKE_NEVER)
 
 TEST(a_warm_up_waits_for_its_operations)
 {

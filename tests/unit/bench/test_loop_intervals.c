@@ -75,10 +75,7 @@ TEST(more_than_fit_become_longer)
 	}
 }
 
-static uint64_t stall(uint32_t qp, uint64_t op)
-{
-	return op == 4999 ? 301000000 : 10000;
-}
+LATENCY(stall, op == 4999 ? 301000000 : 10000)
 
 /* The 5,000th begins at 50 ms and ends at 351: nothing completes in the second and the third. */
 TEST(nothing_is_in_the_intervals_of_a_stall)

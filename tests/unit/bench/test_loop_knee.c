@@ -9,10 +9,7 @@
 #define SERVICE_NS  200000
 #define DURATION_NS 100000000 /* 0.4 % above the knee, the last one waits two services */
 
-static uint64_t service(uint32_t qp, uint64_t op)
-{
-	return SERVICE_NS;
-}
+LATENCY(service, SERVICE_NS)
 
 /* One repeat of one rate: its response within three services, and the rate achieved. */
 static enum knee_verdict measure(uint64_t rate, uint32_t depth)

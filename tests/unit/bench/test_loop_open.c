@@ -15,20 +15,9 @@
 #define STEP_NS	  500 /* how exact the fake's time is while it waits for a plan */
 
 /* 100 ms once, else 10 us. */
-static uint64_t stall(uint32_t qp, uint64_t op)
-{
-	return op == 3000 ? 100000000 : 10000;
-}
-
-static uint64_t longer_than_the_period(uint32_t qp, uint64_t op)
-{
-	return 4 * PERIOD_NS;
-}
-
-static uint64_t never(uint32_t qp, uint64_t op)
-{
-	return op < 100 ? 1000 : FAKE_NEVER;
-}
+LATENCY(stall, op == 3000 ? 100000000 : 10000)
+LATENCY(longer_than_the_period, 4 * PERIOD_NS)
+LATENCY(never, op < 100 ? 1000 : FAKE_NEVER)
 
 /* 10,000 per second. */
 static struct measure_cfg setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32_t depth,

@@ -164,36 +164,12 @@ QUEUE_TEST(a_sync_that_reads_is_not_native)
 
 /* --- answers ------------------------------------------------------------------------- */
 
-static void another_slot(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	answer->slot++;
-}
-
-static void no_such_slot(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	answer->slot = UINT32_MAX;
-}
-
-static void no_such_status(struct persist_answer *answer, uint32_t *bytes,
-			   enum ibv_wc_opcode *opcode)
-{
-	answer->status = PERSIST_STATUSES;
-}
-
-static void too_short(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	*bytes = 7;
-}
-
-static void too_long(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	*bytes = UINT32_MAX;
-}
-
-static void no_message(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	*opcode = IBV_WC_RECV_RDMA_WITH_IMM;
-}
+FORGE(another_slot, answer->slot++)
+FORGE(no_such_slot, answer->slot = UINT32_MAX)
+FORGE(no_such_status, answer->status = PERSIST_STATUSES)
+FORGE(too_short, *bytes = 7)
+FORGE(too_long, *bytes = UINT32_MAX)
+FORGE(no_message, *opcode = IBV_WC_RECV_RDMA_WITH_IMM)
 
 QUEUE_TEST(a_hostile_answer_ends_the_connection)
 {
@@ -254,10 +230,7 @@ QUEUE_TEST(a_hostile_credit_ends_the_connection)
 	}
 }
 
-static void refuses(struct persist_answer *answer, uint32_t *bytes, enum ibv_wc_opcode *opcode)
-{
-	answer->status = PERSIST_FAILED;
-}
+FORGE(refuses, answer->status = PERSIST_FAILED)
 
 QUEUE_TEST(what_the_server_could_not_make_durable_fails_alone)
 {

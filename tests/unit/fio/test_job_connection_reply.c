@@ -174,25 +174,16 @@ JOB_TEST(other_servers_are_told_apart)
 
 /* --- nonsense --------------------------------------------------------------------- */
 
-static void no_magic(uint8_t *reply)
-{
-	reply[0] ^= 1;
-}
+#define FORGE(name, expression)                                                                    \
+	static void name(uint8_t *reply)                                                           \
+	{                                                                                          \
+		expression;                                                                        \
+	}
 
-static void no_such_answer(uint8_t *reply)
-{
-	reply[10] = 77;
-}
-
-static void long_descriptor(uint8_t *reply)
-{
-	reply[11] = 200;
-}
-
-static void no_reply_of_a_job(uint8_t *reply)
-{
-	memset(reply + 16, 0, 8);
-}
+FORGE(no_magic, reply[0] ^= 1)
+FORGE(no_such_answer, reply[10] = 77)
+FORGE(long_descriptor, reply[11] = 200)
+FORGE(no_reply_of_a_job, memset(reply + 16, 0, 8))
 
 JOB_TEST(nonsense_is_not_believed)
 {

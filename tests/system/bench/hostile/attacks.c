@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attacks.c -- junk and near misses at each step that a client has with a
- * server: handshake, hello, begin, queue pairs, requests, end.
+ * attacks.c -- near misses at each step that a client has with a server: begin, queue pairs,
+ * requests, end. Handshakes that are none come from ping_hostile, hellos from fuzz_message.
  */
 #include "attacks.h"
 
@@ -13,8 +13,7 @@
 #include "common/rdma/handshake.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
-#define HANDSHAKE_ROOM 56 /* private data in a request (rdma_connect(3)) */
-#define ANSWER_MS      5000
+#define ANSWER_MS 5000
 
 uint64_t attack_random(struct victim *victim, uint64_t below)
 {
@@ -35,25 +34,18 @@ static size_t mutate(struct victim *v, uint8_t *bytes, size_t len)
 	return attack_random(v, 4) == 0 ? (size_t)attack_random(v, len) + 1 : len;
 }
 
-struct connection *attack_connect(struct victim *victim, uint16_t port, const void *handshake,
-				  size_t len)
-{
-	const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
-	struct connection *connection = NULL;
-
-	if (connection_connect(&connection, victim->peer, victim->address, port, &cfg, handshake,
-			       len) != 0)
-		return NULL;
-	return connection;
-}
-
 static struct connection *shake_hands(struct victim *v, const struct handshake_request *request,
 				      uint16_t port)
 {
+	const struct connection_cfg cfg = {.peer_name = "the victim", .stop_fd = -1};
+	struct connection *connection = NULL;
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
 	handshake_encode_request(request, bytes);
-	return attack_connect(v, port, bytes, sizeof(bytes));
+	if (connection_connect(&connection, v->peer, v->address, port, &cfg, bytes,
+			       sizeof(bytes)) != 0)
+		return NULL;
+	return connection;
 }
 
 static struct connection *control(struct victim *v)
@@ -134,63 +126,12 @@ struct connection *attack_qp(struct victim *victim, const struct message_ready *
 
 /* --- the attacks ------------------------------------------------------------ */
 
-static void junk_handshake(struct victim *v)
-{
-	uint8_t bytes[HANDSHAKE_ROOM];
-	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
-	struct connection *connection;
-
-	fill(v, bytes, len);
-	connection = attack_connect(v, v->port, bytes, len);
-	connection_close(&connection);
-}
-
-/* Another version, a queue pair on the wrong port, or nearly right. */
-static void wrong_handshake(struct victim *v)
-{
-	const struct handshake_request request = {
-		.version = (uint16_t)(HANDSHAKE_VERSION + attack_random(v, 2)),
-		.role = attack_random(v, 2) == 0 ? HANDSHAKE_MEASURE : HANDSHAKE_CONTROL,
-	};
-	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
-	struct connection *connection;
-	size_t len;
-
-	handshake_encode_request(&request, bytes);
-	len = mutate(v, bytes, sizeof(bytes));
-	connection = attack_connect(v, v->port, bytes, len);
-	connection_close(&connection);
-}
-
 static void send_and_close(struct connection *connection, const void *bytes, size_t len)
 {
 	/* it may be cut off in the middle of it */
 	if (connection_send(connection, bytes, len) == 0)
 		connection_alive(connection, (int)len % 20);
 	connection_close(&connection);
-}
-
-static void junk_hello(struct victim *v)
-{
-	struct connection *connection = control(v);
-	uint8_t bytes[CONNECTION_MESSAGE_MAX];
-	size_t len = (size_t)attack_random(v, sizeof(bytes)) + 1;
-
-	if (connection == NULL)
-		return;
-	fill(v, bytes, len);
-	send_and_close(connection, bytes, len);
-}
-
-static void mutated_hello(struct victim *v)
-{
-	const struct message hello = {.type = MESSAGE_HELLO};
-	struct connection *connection = control(v);
-	uint8_t bytes[MESSAGE_MAX];
-	size_t len = message_encode(&hello, bytes);
-
-	if (connection != NULL)
-		send_and_close(connection, bytes, mutate(v, bytes, len));
 }
 
 static void mutated_begin(struct victim *v)
@@ -285,8 +226,10 @@ static void wrong_requests(struct victim *v)
 void attack_any(struct victim *victim)
 {
 	static void (*const attacks[])(struct victim *) = {
-		junk_handshake, wrong_handshake, junk_hello, mutated_hello,
-		mutated_begin,	out_of_turn,	 greedy,     wrong_requests,
+		mutated_begin,
+		out_of_turn,
+		greedy,
+		wrong_requests,
 	};
 
 	attacks[attack_random(victim, sizeof(attacks) / sizeof(attacks[0]))](victim);

@@ -25,9 +25,7 @@ uint64_t attack_random(struct victim *victim, uint64_t below);
 /* Goes as far as the server lets it; what becomes of it is the server's to decide. */
 void attack_any(struct victim *victim);
 
-/* The pieces: a connection with this handshake; a good one that was welcomed. NULL: refused. */
-struct connection *attack_connect(struct victim *victim, uint16_t port, const void *handshake,
-				  size_t len);
+/* The pieces: a connection that was welcomed. NULL: refused. */
 struct connection *attack_welcomed(struct victim *victim);
 /* Waits for the answer to a BEGIN; 0 or negative. */
 int attack_begin(struct connection *connection, const struct message_begin *begin,
