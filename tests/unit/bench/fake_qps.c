@@ -2,8 +2,6 @@
 /*
  * fake_qps.c -- see fake_qps.h. Linked with --wrap for what it replaces.
  */
-#include "fake_qps.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +11,9 @@
 #include "common/base/cli.h"
 #include "common/base/failure.h"
 #include "tools/rpma-bench/measure/loop_single.h"
+
+/* behind those whose parameters have the names of a test's own */
+#include "fake_qps.h"
 
 #define BEGIN_NS 5000000000
 
@@ -337,13 +338,13 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32
 	};
 }
 
-int fake_run(const struct measure_cfg *cfg, struct measured *measured)
+int fake_run(const struct measure_cfg *of, struct measured *measured)
 {
-	struct measure_slots *slots = measure_slots_new(cfg->qps_count, cfg->depth);
+	struct measure_slots *slots = measure_slots_new(of->qps_count, of->depth);
 	int ret;
 
 	assert_non_null(slots);
-	ret = measure_run(cfg, slots, measured);
+	ret = measure_run(of, slots, measured);
 	measure_slots_delete(slots);
 	return ret;
 }

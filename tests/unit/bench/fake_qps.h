@@ -83,7 +83,11 @@ extern atomic_int fake_stop;
 struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t qp, uint64_t op), uint32_t depth,
 			      uint64_t duration_ns);
 /* measure_run() with slots for it. */
-int fake_run(const struct measure_cfg *cfg, struct measured *measured);
+int fake_run(const struct measure_cfg *of, struct measured *measured);
+
+/* Those of a test. */
+static __attribute__((unused)) struct measure_cfg cfg;
+static __attribute__((unused)) struct measured m;
 
 uint64_t fake_ten_us(uint32_t qp, uint64_t op);
 

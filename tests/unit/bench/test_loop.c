@@ -18,9 +18,7 @@ LATENCY(qp_1_is_slow, qp == 1 ? 100000 : 10000)
 TEST(operations_are_counted_and_timed)
 {
 	/* 10 us each, one after the other, for 1 ms: exactly 100 */
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 100);
 	assert_int_equal(m.elapsed_ns, 1000000);
@@ -46,9 +44,7 @@ static void assert_percentile(double p, uint64_t exact_ns)
 /* 1, 2, 3 ... 1000 us: all figures of an arithmetic series. */
 TEST(every_figure_is_exact)
 {
-	struct measure_cfg cfg = fake_setup(rising, 1, 500500000);
-	struct measured m;
-
+	cfg = fake_setup(rising, 1, 500500000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 1000);
 	assert_int_equal(m.elapsed_ns, 500500000);
@@ -67,10 +63,9 @@ TEST(every_figure_is_exact)
 
 TEST(a_stall_is_one_slow_sample)
 {
-	struct measure_cfg cfg = fake_setup(stall, 1, 1000000000);
-	struct measured m;
 	uint64_t slow = 0;
 
+	cfg = fake_setup(stall, 1, 1000000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	for (size_t i = histogram_index(10000) + 1; i < HISTOGRAM_BUCKETS; i++)
 		slow += fake_latency.buckets[i];
@@ -83,9 +78,7 @@ TEST(a_stall_is_one_slow_sample)
 
 TEST(the_depth_is_kept_and_drained)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 8, 1000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.most_in_flight, 8);
 	assert_int_equal(fake.finished, fake.posted);
@@ -96,9 +89,7 @@ TEST(the_depth_is_kept_and_drained)
 
 TEST(unsignalled_operations_are_counted_not_timed)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 8, 1000000);
 	cfg.signal_every = 4;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.finished, fake.posted);
@@ -111,9 +102,7 @@ TEST(unsignalled_operations_are_counted_not_timed)
 
 TEST(a_batch_has_one_doorbell)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 32, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 32, 1000000);
 	cfg.batch = 8;
 	cfg.signal_every = 8;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -135,10 +124,9 @@ TEST(a_batch_waits_for_room_for_all_of_it)
 					      {2, 8}, {4, 4}, {7, 1}};
 
 	for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
-		struct measure_cfg cfg = fake_setup(any_latency, 8, UINT64_MAX);
 		const uint32_t batch = batches[i][0];
-		struct measured m;
 
+		cfg = fake_setup(any_latency, 8, UINT64_MAX);
 		cfg.batch = batch;
 		cfg.signal_every = batches[i][1];
 		cfg.max_ops = 1001;
@@ -155,9 +143,7 @@ TEST(a_batch_waits_for_room_for_all_of_it)
 
 TEST(answered_operations_and_mixes_are_batched_too)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
 	cfg.operation = &fake_answered;
 	cfg.batch = 4;
 	cfg.max_ops = 1000;
@@ -179,9 +165,7 @@ TEST(answered_operations_and_mixes_are_batched_too)
 /* 1.05 s of 10 us each: ten whole windows of 100 ms with 10,000 operations. */
 TEST(windows_are_counted)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1050000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 1, 1050000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.windows_used, 10);
 	for (unsigned i = 0; i < 10; i++)
@@ -192,9 +176,8 @@ TEST(intervals_have_figures_of_their_own)
 {
 	static struct histogram scratch;
 	struct measure_interval intervals[8];
-	struct measure_cfg cfg = fake_setup(stall, 1, 550000000);
-	struct measured m;
 
+	cfg = fake_setup(stall, 1, 550000000);
 	cfg.scratch = &scratch;
 	cfg.intervals = intervals;
 	cfg.intervals_max = 8;
@@ -222,9 +205,8 @@ TEST(intervals_beyond_their_room_lose_no_samples)
 {
 	static struct histogram scratch;
 	struct measure_interval intervals[2];
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 100000000);
-	struct measured m;
 
+	cfg = fake_setup(fake_ten_us, 1, 100000000);
 	cfg.scratch = &scratch;
 	cfg.intervals = intervals;
 	cfg.intervals_max = 2;
@@ -236,9 +218,7 @@ TEST(intervals_beyond_their_room_lose_no_samples)
 
 TEST(every_qp_keeps_its_depth)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000);
 	cfg.qps_count = 3;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.most_in_flight, 4);
@@ -251,9 +231,7 @@ TEST(every_qp_keeps_its_depth)
 
 TEST(a_slow_qp_holds_no_other_one_up)
 {
-	struct measure_cfg cfg = fake_setup(qp_1_is_slow, 1, 10000000);
-	struct measured m;
-
+	cfg = fake_setup(qp_1_is_slow, 1, 10000000);
 	cfg.qps_count = 2;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(fake.qps[0].posted, 1000);
@@ -262,9 +240,9 @@ TEST(a_slow_qp_holds_no_other_one_up)
 
 TEST(a_mix_has_its_share_of_reads)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-	struct measured m, again;
+	struct measured again;
 
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	cfg.reads = &fake_reads;
 	cfg.read_millionths = 300000;
 	cfg.read_latency = &fake_read_latency;
@@ -292,9 +270,7 @@ TEST(a_mix_has_its_share_of_reads)
 TEST(a_mix_may_be_all_of_one_kind)
 {
 	for (uint32_t fraction = 0; fraction <= 1; fraction++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, 1, 1000000);
 		cfg.reads = &fake_reads;
 		cfg.read_millionths = fraction * PARAMS_MILLION;
 		assert_int_equal(fake_run(&cfg, &m), 0);
@@ -309,9 +285,7 @@ TEST(an_answered_operation_ends_with_its_answer)
 	static const uint64_t request_ns[] = {1000, 12000};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, 4, 1000000);
 		cfg.operation = &fake_answered;
 		fake.request_ns = request_ns[i];
 		fake.qps[0].first_receive = 3;
@@ -328,9 +302,7 @@ TEST(an_answered_operation_ends_with_its_answer)
 
 TEST(a_wrong_answer_is_told)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000);
 	cfg.operation = &fake_answered;
 	fake.refuse_at = 42;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
@@ -339,9 +311,7 @@ TEST(a_wrong_answer_is_told)
 
 TEST(an_answer_to_nothing_is_told)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	cfg.operation = &fake_answered;
 	fake.twice_at = 42;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
@@ -351,9 +321,7 @@ TEST(an_answer_to_nothing_is_told)
 /* More arrive at once than one poll gives. */
 TEST(all_is_polled_before_it_waits)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 64, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 64, 1000000);
 	cfg.completion = BENCH_EVENT;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 6400);
@@ -362,9 +330,7 @@ TEST(all_is_polled_before_it_waits)
 
 TEST(events_give_the_same_figures)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	cfg.completion = BENCH_EVENT;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 100);
@@ -377,9 +343,7 @@ TEST(events_give_the_same_figures)
 /* Eight in flight on two queue pairs, and one arrives while a queue is armed again. */
 TEST(no_event_is_slept_through)
 {
-	struct measure_cfg cfg = fake_setup(rising, 8, 20000000);
-	struct measured m;
-
+	cfg = fake_setup(rising, 8, 20000000);
 	cfg.completion = BENCH_EVENT;
 	cfg.qps_count = 2;
 	fake.wait_ns = 1500;
@@ -404,9 +368,7 @@ TEST(the_kind_of_flush_is_seen)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
 		fake_operation.flushes = cases[i].flushes;
 		fake.opcode = cases[i].opcode;
 		assert_int_equal(fake_run(&cfg, &m), 0);
@@ -428,9 +390,7 @@ TEST(the_kind_of_atomic_write_is_seen)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, cases[i].depth, 1000000);
 		fake_operation.atomic_writes = cases[i].atomic_writes;
 		fake.opcode = cases[i].opcode;
 		assert_int_equal(fake_run(&cfg, &m), 0);

@@ -13,9 +13,7 @@ LATENCY(never, op < 100 ? 1000 : FAKE_NEVER)
 
 TEST(a_warm_up_waits_for_its_operations)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, 1000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	cfg.min_ops = 250;
 	cfg.limit_ns = 4000000;
 	cfg.latency = NULL;
@@ -31,9 +29,7 @@ TEST(a_warm_up_waits_for_its_operations)
 
 TEST(it_ends_after_so_many_operations)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
 	cfg.max_ops = 1001;
 	cfg.signal_every = 4;
 	cfg.qps_count = 3;
@@ -49,9 +45,7 @@ TEST(the_last_operation_is_always_signalled)
 {
 	/* wherever the signal comes, of a depth that is not a multiple */
 	for (uint64_t at = 0; at < 40; at++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 7, 1000000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, 7, 1000000000);
 		cfg.signal_every = 5;
 		fake.stop_at = at;
 		assert_int_equal(fake_run(&cfg, &m), 0);
@@ -67,9 +61,7 @@ TEST(a_batch_is_complete_at_the_end)
 	static const uint32_t batches[][2] = {{4, 1}, {4, 4}, {8, 4}, {4, 8}};
 
 	for (uint64_t at = 0; at < 160; at++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 9, 1000000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, 9, 1000000000);
 		cfg.batch = batches[at % 4][0];
 		cfg.signal_every = batches[at % 4][1];
 		fake.stop_at = at / 4;
@@ -83,9 +75,7 @@ TEST(a_batch_is_complete_at_the_end)
 
 TEST(a_signal_ends_it_in_good_order)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	fake.signal_at = 42;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);
@@ -97,9 +87,7 @@ TEST(a_signal_ends_it_in_good_order)
 
 TEST(it_stops_when_it_is_told_to)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	fake.stop_at = 42;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);
@@ -111,9 +99,7 @@ TEST(a_failed_completion_names_its_status)
 {
 	/* whether or not it would have had a completion if it were good */
 	for (uint32_t every = 1; every <= 4; every++) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, 4, 1000000000);
 		cfg.signal_every = every;
 		fake.fail_at = 42;
 		assert_int_not_equal(fake_run(&cfg, &m), 0);
@@ -125,9 +111,7 @@ TEST(a_failed_completion_names_its_status)
 
 TEST(a_message_too_long_for_the_device_is_told)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	fake.fail_at = 42;
 	fake.fail_with = IBV_WC_LOC_LEN_ERR;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
@@ -136,9 +120,7 @@ TEST(a_message_too_long_for_the_device_is_told)
 
 TEST(a_failed_post_is_told)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = fake_setup(fake_ten_us, 4, 1000000000);
 	fake.post_fails_at = 42;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
 	assert_non_null(strstr(failure_get()->text, "posting a write"));
@@ -148,9 +130,7 @@ TEST(a_failed_post_is_told)
 TEST(a_failed_poll_is_told)
 {
 	for (uint32_t depth = 1; depth <= 4; depth += 3) {
-		struct measure_cfg cfg = fake_setup(fake_ten_us, depth, 1000000000);
-		struct measured m;
-
+		cfg = fake_setup(fake_ten_us, depth, 1000000000);
 		fake.poll_fails_at = 42;
 		assert_int_not_equal(fake_run(&cfg, &m), 0);
 		assert_non_null(strstr(failure_get()->text, "polling for completions failed"));
@@ -159,9 +139,7 @@ TEST(a_failed_poll_is_told)
 
 TEST(a_peer_that_went_is_noticed)
 {
-	struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
-	struct measured m;
-
+	cfg = fake_setup(never, 1, 1000000000);
 	fake.peer_gone = true;
 	fake.step_ns = 1000;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
@@ -173,9 +151,7 @@ TEST(a_peer_that_went_is_noticed)
 TEST(a_silent_device_is_given_up)
 {
 	for (int completion = 0; completion < BENCH_COMPLETIONS; completion++) {
-		struct measure_cfg cfg = fake_setup(never, 1, 1000000000);
-		struct measured m;
-
+		cfg = fake_setup(never, 1, 1000000000);
 		cfg.completion = (enum bench_completion)completion;
 		fake.step_ns = 1000;
 		assert_int_not_equal(fake_run(&cfg, &m), 0);

@@ -16,15 +16,15 @@ static struct live live;
 
 static struct measure_cfg setup(uint64_t duration_ns)
 {
-	struct measure_cfg cfg = fake_setup(fake_ten_us, 1, duration_ns);
+	struct measure_cfg own = fake_setup(fake_ten_us, 1, duration_ns);
 
 	memset(intervals, 0, sizeof(intervals));
 	live_reset(&live);
-	cfg.scratch = &scratch;
-	cfg.intervals = intervals;
-	cfg.intervals_max = ROOM;
-	cfg.interval_ns = INTERVAL_NS;
-	return cfg;
+	own.scratch = &scratch;
+	own.intervals = intervals;
+	own.intervals_max = ROOM;
+	own.interval_ns = INTERVAL_NS;
+	return own;
 }
 
 static uint64_t ops_of(uint32_t used)
@@ -38,9 +38,7 @@ static uint64_t ops_of(uint32_t used)
 
 TEST(as_many_as_fit_are_kept_as_they_are)
 {
-	struct measure_cfg cfg = setup(ROOM * INTERVAL_NS);
-	struct measured m;
-
+	cfg = setup(ROOM * INTERVAL_NS);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.intervals_used, ROOM);
 	assert_int_equal(m.interval_parts, 1);
@@ -58,11 +56,9 @@ TEST(more_than_fit_become_longer)
 		uint64_t count;
 		uint32_t used, parts;
 	} cases[] = {{7, 4, 2}, {12, 6, 2}, {13, 4, 4}, {25, 4, 8}, {100, 4, 32}};
-	struct measured m;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct measure_cfg cfg = setup(cases[i].count * INTERVAL_NS);
-
+		cfg = setup(cases[i].count * INTERVAL_NS);
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_int_equal(m.intervals_used, cases[i].used);
 		assert_int_equal(m.interval_parts, cases[i].parts);
@@ -80,9 +76,7 @@ LATENCY(stall, op == 4999 ? 301000000 : 10000)
 /* The 5,000th begins at 50 ms and ends at 351: nothing completes in the second and the third. */
 TEST(nothing_is_in_the_intervals_of_a_stall)
 {
-	struct measure_cfg cfg = setup(5 * INTERVAL_NS);
-	struct measured m;
-
+	cfg = setup(5 * INTERVAL_NS);
 	fake.latency_ns = stall;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.intervals_used, 5);
@@ -115,10 +109,9 @@ TEST(thinning_makes_one_of_two)
 
 TEST(what_is_shown_is_in_the_result_as_well)
 {
-	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
 	static struct live_snapshot all;
-	struct measured m;
 
+	cfg = setup(3 * INTERVAL_NS);
 	cfg.live = &live;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	live_clear(&all);
@@ -132,9 +125,7 @@ TEST(what_is_shown_is_in_the_result_as_well)
 /* An open loop shows the responses: they have the wait for their turn as well. */
 TEST(an_open_loop_shows_responses)
 {
-	struct measure_cfg cfg = setup(3 * INTERVAL_NS);
-	struct measured m;
-
+	cfg = setup(3 * INTERVAL_NS);
 	cfg.limit_ns = 2 * cfg.duration_ns;
 	cfg.period_ns = 20000;
 	cfg.response = &fake_response;
@@ -151,9 +142,7 @@ TEST(an_open_loop_shows_responses)
 /* Until it is stopped; a year of steps of 10 us would take too long here. */
 TEST(without_an_end_it_goes_on_until_it_is_stopped)
 {
-	struct measure_cfg cfg = setup(MEASURE_ENDLESS_NS);
-	struct measured m;
-
+	cfg = setup(MEASURE_ENDLESS_NS);
 	fake.stop_at = 300000;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);

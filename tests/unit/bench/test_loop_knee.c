@@ -15,16 +15,15 @@ LATENCY(service, SERVICE_NS)
 static enum knee_verdict measure(uint64_t rate, uint32_t depth)
 {
 	const struct params params = {.rate_per_s = rate};
-	struct measure_cfg cfg = fake_setup(service, depth, DURATION_NS);
-	struct measured m;
+	struct measure_cfg own = fake_setup(service, depth, DURATION_NS);
 	json_t *repeats;
 	bool kept;
 
-	cfg.limit_ns = 2 * cfg.duration_ns;
-	cfg.period_ns = 1e9 / (double)rate;
-	cfg.response = &fake_response;
+	own.limit_ns = 2 * own.duration_ns;
+	own.period_ns = 1e9 / (double)rate;
+	own.response = &fake_response;
 	fake.step_ns = fake.idle_ns = 1000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
+	assert_int_equal(fake_run(&own, &m), 0);
 	repeats = json_pack("[{s:b, s:I, s:I}]", "complete", 1, "elapsed_ns",
 			    (json_int_t)m.elapsed_ns, "unbegun_ops", (json_int_t)m.unbegun_ops);
 	kept = knee_achieved(repeats, DURATION_NS, &params) &&

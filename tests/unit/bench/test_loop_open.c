@@ -23,13 +23,13 @@ LATENCY(never, op < 100 ? 1000 : FAKE_NEVER)
 static struct measure_cfg setup(uint64_t (*latency_ns)(uint32_t, uint64_t), uint32_t depth,
 				uint64_t duration_ns)
 {
-	struct measure_cfg cfg = fake_setup(latency_ns, depth, duration_ns);
+	struct measure_cfg own = fake_setup(latency_ns, depth, duration_ns);
 
-	cfg.limit_ns = 2 * duration_ns;
-	cfg.period_ns = PERIOD_NS;
-	cfg.response = &fake_response;
+	own.limit_ns = 2 * duration_ns;
+	own.period_ns = PERIOD_NS;
+	own.response = &fake_response;
 	fake.step_ns = fake.idle_ns = STEP_NS;
-	return cfg;
+	return own;
 }
 
 static uint64_t beyond(const struct histogram *h, uint64_t ns)
@@ -43,9 +43,7 @@ static uint64_t beyond(const struct histogram *h, uint64_t ns)
 
 TEST(operations_begin_as_planned)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 4, 1000000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 10000);
 	/* until the last one is done, which is due a period before the end */
@@ -62,9 +60,7 @@ TEST(as_many_are_planned_as_the_rate_says)
 {
 	static const double rates[] = {1000, 3000, 7777, 9999, 10000};
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
-		struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
-		struct measured m;
-
+		cfg = setup(fake_ten_us, 4, 1000000000);
 		cfg.period_ns = 1e9 / rates[i];
 		assert_int_equal(fake_run(&cfg, &m), 0);
 		assert_true((double)m.ops == rates[i]);
@@ -80,9 +76,7 @@ TEST(as_many_are_planned_as_the_rate_says)
  */
 TEST(a_stall_makes_all_who_had_to_wait_late)
 {
-	struct measure_cfg cfg = setup(stall, 1, 1000000000);
-	struct measured m;
-
+	cfg = setup(stall, 1, 1000000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 10000);
 	assert_int_equal(m.late_ops, 1109);
@@ -102,9 +96,7 @@ TEST(a_stall_makes_all_who_had_to_wait_late)
  */
 TEST(a_deep_queue_lets_as_many_begin_in_time)
 {
-	struct measure_cfg cfg = setup(stall, 32, 1000000000);
-	struct measured m;
-
+	cfg = setup(stall, 32, 1000000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 10000);
 	/* the next one lags by a period, and by a step of the fake's time */
@@ -115,9 +107,7 @@ TEST(a_deep_queue_lets_as_many_begin_in_time)
 TEST(what_was_planned_is_posted_after_the_end)
 {
 	/* the stall is in the last 100 ms of the plan */
-	struct measure_cfg cfg = setup(stall, 1, 301000000);
-	struct measured m;
-
+	cfg = setup(stall, 1, 301000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 3010);
 	assert_int_equal(m.unbegun_ops, 0);
@@ -128,9 +118,7 @@ TEST(what_was_planned_is_posted_after_the_end)
 TEST(more_than_can_be_done_is_cut_off)
 {
 	/* a quarter of the rate: 1000 planned in 100 ms, 500 done within 200 ms */
-	struct measure_cfg cfg = setup(longer_than_the_period, 1, 100000000);
-	struct measured m;
-
+	cfg = setup(longer_than_the_period, 1, 100000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_in_range(m.ops, 499, 503);
 	assert_int_equal(m.unbegun_ops, 1000 - m.ops);
@@ -156,19 +144,17 @@ static bool near(double ns, double expected)
  */
 static struct measure_cfg four_times_the_rate(uint64_t limit_ns)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, 50000000);
+	struct measure_cfg own = setup(fake_ten_us, 1, 50000000);
 
-	cfg.period_ns = 2500;
-	cfg.limit_ns = limit_ns;
+	own.period_ns = 2500;
+	own.limit_ns = limit_ns;
 	fake.step_ns = fake.idle_ns = 100;
-	return cfg;
+	return own;
 }
 
 TEST(a_plan_that_is_done_whole_has_all_its_quantiles)
 {
-	struct measure_cfg cfg = four_times_the_rate(250000000);
-	struct measured m;
-
+	cfg = four_times_the_rate(250000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 20000);
 	assert_int_equal(m.unbegun_ops, 0);
@@ -180,10 +166,9 @@ TEST(a_plan_that_is_done_whole_has_all_its_quantiles)
 /* At 100 ms half of them have begun: beyond the median nothing is known. */
 TEST(what_was_never_begun_lies_beyond_what_was_measured)
 {
-	struct measure_cfg cfg = four_times_the_rate(101000000);
-	struct measured m;
 	json_t *latency;
 
+	cfg = four_times_the_rate(101000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_in_range(m.ops, 10000, 10200);
 	assert_int_equal(m.unbegun_ops, 20000 - m.ops);
@@ -201,9 +186,7 @@ TEST(what_was_never_begun_lies_beyond_what_was_measured)
 
 TEST(qps_take_turns)
 {
-	struct measure_cfg cfg = setup(longer_than_the_period, 4, 100000000);
-	struct measured m;
-
+	cfg = setup(longer_than_the_period, 4, 100000000);
 	cfg.qps_count = 2;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 1000);
@@ -215,9 +198,7 @@ TEST(qps_take_turns)
 
 TEST(the_plan_may_begin_later)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 1, 10000000);
 	cfg.first_ns = PERIOD_NS / 2.0;
 	cfg.max_ops = 1;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -228,9 +209,7 @@ TEST(the_plan_may_begin_later)
 
 TEST(nothing_is_planned_after_the_end)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, PERIOD_NS / 2);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 1, PERIOD_NS / 2);
 	cfg.first_ns = PERIOD_NS;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 0);
@@ -238,9 +217,7 @@ TEST(nothing_is_planned_after_the_end)
 
 TEST(it_ends_after_so_many_operations)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 4, UINT64_MAX);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 4, UINT64_MAX);
 	cfg.max_ops = 101;
 	cfg.qps_count = 2;
 	cfg.limit_ns = UINT64_MAX;
@@ -251,9 +228,7 @@ TEST(it_ends_after_so_many_operations)
 
 TEST(a_warm_up_waits_for_its_operations)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, 10000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 1, 10000000);
 	cfg.min_ops = 150;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 150);
@@ -261,9 +236,7 @@ TEST(a_warm_up_waits_for_its_operations)
 
 TEST(events_keep_the_plan)
 {
-	struct measure_cfg cfg = setup(stall, 1, 1000000000);
-	struct measured m;
-
+	cfg = setup(stall, 1, 1000000000);
 	cfg.completion = BENCH_EVENT;
 	cfg.period_ns = 10 * PERIOD_NS;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -276,9 +249,7 @@ TEST(events_keep_the_plan)
 
 TEST(answers_are_timed_from_the_plan_too)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 2, 100000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 2, 100000000);
 	cfg.operation = &fake_answered;
 	fake.request_ns = 1000;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -289,9 +260,7 @@ TEST(answers_are_timed_from_the_plan_too)
 
 TEST(a_signal_ends_it_in_good_order)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 4, 1000000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 4, 1000000000);
 	fake.signal_at = 42;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_true(m.interrupted);
@@ -303,9 +272,7 @@ TEST(a_signal_ends_it_in_good_order)
 /* At one operation a minute nothing completes for long, and nothing is wrong. */
 TEST(a_slow_plan_is_no_silent_device)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, 90000000000);
-	struct measured m;
-
+	cfg = setup(fake_ten_us, 1, 90000000000);
 	cfg.period_ns = 60e9;
 	fake.idle_ns = 100000;
 	assert_int_equal(fake_run(&cfg, &m), 0);
@@ -314,9 +281,7 @@ TEST(a_slow_plan_is_no_silent_device)
 
 TEST(a_silent_device_is_given_up)
 {
-	struct measure_cfg cfg = setup(never, 4, 100000000000);
-	struct measured m;
-
+	cfg = setup(never, 4, 100000000000);
 	fake.step_ns = 10000;
 	assert_int_not_equal(fake_run(&cfg, &m), 0);
 	assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
@@ -332,10 +297,9 @@ TEST(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue)
 	static const double busy[] = {0.3, 0.5, 0.7};
 
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
-		struct measure_cfg cfg = setup(fake_ten_us, 1, 1000000000);
 		double wait_ns, wanted_ns = busy[i] * 10000 / (2 * (1 - busy[i]));
-		struct measured m;
 
+		cfg = setup(fake_ten_us, 1, 1000000000);
 		fake.step_ns = 10000; /* a full queue waits for its completion alone */
 		fake.idle_ns = 100;
 		cfg.arrivals = PARAMS_POISSON;
@@ -352,10 +316,9 @@ TEST(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue)
 /* The i-th of a burst waits for those before it: 0, 10, ... 90 us. */
 TEST(those_of_a_burst_wait_for_each_other)
 {
-	struct measure_cfg cfg = setup(fake_ten_us, 1, 1000000000);
-	struct measured m;
 	double wait_ns;
 
+	cfg = setup(fake_ten_us, 1, 1000000000);
 	cfg.arrivals = 10;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 10000);
