@@ -6,8 +6,6 @@
 #include "counting.h"
 #include "tests/unit/librpma/world.h"
 
-#include <errno.h>
-
 static int accept_wr(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	return 0;

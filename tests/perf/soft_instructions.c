@@ -11,7 +11,6 @@
 #include "counting.h"
 #include "tests/device/pair.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #define PAGE 4096

@@ -2,10 +2,8 @@
 /*
  * fake_qps.c -- see fake_qps.h. Linked with --wrap for what it replaces.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/cli.h"

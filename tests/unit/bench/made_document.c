@@ -4,8 +4,6 @@
  */
 #include "made_document.h"
 
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "made_repeat.h"
 #include "tests/lib/scratch.h"

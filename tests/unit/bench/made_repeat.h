@@ -5,10 +5,6 @@
 #ifndef TESTS_UNIT_BENCH_MADE_REPEAT_H
 #define TESTS_UNIT_BENCH_MADE_REPEAT_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/json/json_path.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/repeat.h"

@@ -2,9 +2,6 @@
 /*
  * test_axes.c -- texts into values of axes, and values into words.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"

@@ -3,10 +3,6 @@
  * test_compact.c -- the text of a result: what it leaves out, what it keeps,
  * and where its lines end.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/compact.h"
 

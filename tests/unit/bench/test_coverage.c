@@ -8,13 +8,9 @@
  * the geometric mean over all possible repeats, is that of the distribution.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/json/json_path.h"
 #include "common/json/result.h"
-#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/point.h"
 

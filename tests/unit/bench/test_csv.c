@@ -2,8 +2,6 @@
 /*
  * test_csv.c -- the CSV of a result, cell by cell.
  */
-#include <string.h>
-
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/result/csv.h"
 

@@ -3,8 +3,6 @@
  * test_document.c -- the document of a run: what its repeats are told to be
  * of, what it warns of, and how it ends.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"

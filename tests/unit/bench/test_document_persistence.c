@@ -2,8 +2,6 @@
 /*
  * test_document_persistence.c -- what the document of a run tells of persistence.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"

@@ -2,8 +2,6 @@
 /*
  * test_interference.c -- whose CPU time it was, on one host and on two.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/result/interference.h"
 

@@ -2,9 +2,7 @@
 /*
  * test_journal.c -- what a run wrote is found again, whatever ended it.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

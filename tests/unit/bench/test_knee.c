@@ -5,7 +5,6 @@
 #include "tools/rpma-bench/result/knee.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/lib/test.h"
 

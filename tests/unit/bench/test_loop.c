@@ -4,7 +4,6 @@
  * our own.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"

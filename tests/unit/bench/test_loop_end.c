@@ -3,8 +3,6 @@
  * test_loop_end.c -- how a closed loop ends: in time, after its operations,
  * when it is told to, and when something fails.
  */
-#include <string.h>
-
 #include "common/base/cli.h"
 #include "common/base/failure.h"
 #include "fake_qps.h"

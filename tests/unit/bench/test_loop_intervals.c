@@ -3,8 +3,6 @@
  * test_loop_intervals.c -- the intervals of a measurement, with a time and
  * completions of our own: they cover all of it, however many there are, and are shown.
  */
-#include <string.h>
-
 #include "fake_qps.h"
 
 #define ROOM	    6

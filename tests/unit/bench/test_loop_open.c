@@ -4,7 +4,6 @@
  * of our own: the plan never moves, whatever the queue pairs do.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"

@@ -4,7 +4,6 @@
  * made by hand so that every sum is known.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "made_repeat.h"

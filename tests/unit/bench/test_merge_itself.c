@@ -3,8 +3,6 @@
  * test_merge_itself.c -- a result that is merged with itself has all that it had: no key is
  * forgotten, and none that was known becomes unknown.
  */
-#include <string.h>
-
 #include "made_document.h"
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"

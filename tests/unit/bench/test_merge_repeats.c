@@ -2,8 +2,6 @@
 /*
  * test_merge_repeats.c -- one repeat from those of several clients.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_repeats.h"
 

@@ -2,9 +2,6 @@
 /*
  * test_message.c -- the control messages against good and hostile bytes.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/message.h"

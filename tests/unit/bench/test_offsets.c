@@ -2,9 +2,6 @@
 /*
  * test_offsets.c -- where operations go, and what the server finds there.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include <math.h>
 
 #include "tests/lib/test.h"

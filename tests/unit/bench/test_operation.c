@@ -3,8 +3,6 @@
  * test_operation.c -- which work each operation posts: how much of it, where
  * to, and what of it completes. librpma's calls only take notes here.
  */
-#include <string.h>
-
 #include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/op/table.h"

@@ -3,9 +3,6 @@
  * test_options.c -- command lines into options. Malformed values are the
  * system test wrong-input's.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/options.h"

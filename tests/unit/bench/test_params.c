@@ -2,8 +2,6 @@
 /*
  * test_params.c -- which parameters go together.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/params.h"
 

@@ -2,8 +2,6 @@
 /*
  * test_persist_choice.c -- which flush a target takes, and what auto comes to.
  */
-#include <string.h>
-
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/client/persist_choice.h"

@@ -3,9 +3,6 @@
  * test_placement.c -- what --pin and --mem-node make of the machine of
  * two_sockets.h.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"

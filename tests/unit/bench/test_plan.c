@@ -2,10 +2,6 @@
 /*
  * test_plan.c -- every repeat of every point, once, in a seeded order.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"

@@ -2,9 +2,6 @@
 /*
  * test_plan_file.c -- plans from files, good, wrong and hostile.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/options/options.h"

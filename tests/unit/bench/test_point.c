@@ -3,7 +3,6 @@
  * test_point.c -- what repeats say together, from their JSON.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/json/result.h"
 #include "made_repeat.h"

@@ -3,8 +3,6 @@
  * test_readiness.c -- what a client takes of the readiness its server sends,
  * and what a result contains of it.
  */
-#include <string.h>
-
 #include "made_repeat.h"
 #include "tools/rpma-bench/result/readiness.h"
 

@@ -3,12 +3,8 @@
  * test_repeat.c -- a repeat as JSON: exact where measured, null where not, and
  * nothing of a server's report that is not what it should be.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/json/result.h"
 #include "made_repeat.h"
-#include "tests/lib/random.h"
 
 static json_t *with_report(struct repeat *r, const char *report)
 {

@@ -4,9 +4,6 @@
  */
 #include "tools/rpma-bench/protocol/size_mix.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "tests/lib/test.h"
 
 #define MAX (1ULL << 30)

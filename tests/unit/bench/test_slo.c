@@ -2,9 +2,6 @@
 /*
  * test_slo.c -- what is an SLO, and which points keep it.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/slo.h"

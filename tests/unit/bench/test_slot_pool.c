@@ -2,8 +2,6 @@
 /*
  * test_slot_pool.c -- free slots, and the messages that wait for one.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/server/slot_pool.h"
 

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/summary.h"
 

@@ -4,7 +4,6 @@
  * with one sentence when it fails.
  */
 #include <poll.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "tests/lib/test.h"

@@ -6,7 +6,6 @@
 #include "tools/rpma-bench/measure/zipf.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "tests/lib/test.h"
 

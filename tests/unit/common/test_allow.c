@@ -3,8 +3,6 @@
  * test_allow.c -- which addresses are of which networks.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <string.h>
 
 #include "common/rdma/allow.h"
 #include "tests/lib/test.h"

@@ -4,8 +4,6 @@
  * librpma logged, an event of the RDMA CM, the status of a completion, a device
  * file that may not be opened.
  */
-#include <errno.h>
-
 #include "common/host/memlock.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/device_files.h"

@@ -6,7 +6,6 @@
  * may change at some moment.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/clock.h"
 #include "tests/lib/test.h"

@@ -2,8 +2,6 @@
 /*
  * test_connection.c -- the configuration of queues, over a librpma that may be older.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/connection_end.h"
 #include "common/rdma/librpma_1_4.h"

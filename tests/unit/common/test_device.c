@@ -3,8 +3,6 @@
  * test_device.c -- RDMA devices and their kinds, in sysfs trees as kernels
  * 6.1 and 6.12 show them.
  */
-#include <errno.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/device.h"
 #include "tests/lib/scratch_root.h"

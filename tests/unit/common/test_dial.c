@@ -3,9 +3,6 @@
  * test_dial.c -- which addresses of a name a client tries, in what order, for how long, and
  * over which device. Time, routes and servers are ours.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/failure.h"

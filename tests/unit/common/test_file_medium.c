@@ -4,7 +4,6 @@
  * by what lies beneath it. The numbers are those of statfs(2).
  */
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

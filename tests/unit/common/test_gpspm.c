@@ -3,10 +3,8 @@
  * test_gpspm.c -- ranges that are made durable, those that are refused, and
  * the messages that ask for them.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "common/base/failure.h"

@@ -2,9 +2,6 @@
 /*
  * test_handshake.c -- the private data codec against good and foreign bytes.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
 

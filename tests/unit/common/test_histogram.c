@@ -3,10 +3,8 @@
  * test_histogram.c -- the properties a histogram must have, on known numbers.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/base/histogram.h"
-#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 
 #define RANGE (1ULL << HISTOGRAM_RANGE_BITS)

@@ -4,7 +4,6 @@
  */
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "common/rdma/host_address.h"
 #include "tests/lib/test.h"

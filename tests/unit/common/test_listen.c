@@ -2,9 +2,6 @@
 /*
  * test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/listen.h"

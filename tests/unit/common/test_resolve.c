@@ -5,7 +5,6 @@
  */
 #include <netdb.h>
 #include <semaphore.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "common/rdma/resolve.h"

@@ -3,14 +3,12 @@
  * test_result.c -- a result file is whole or is not, and its values are exact.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 
 #include "common/base/failure.h"
 #include "common/json/result.h"
-#include "tests/lib/random.h"
 #include "tests/lib/scratch.h"
 
 static size_t files(void)

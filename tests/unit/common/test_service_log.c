@@ -2,10 +2,6 @@
 /*
  * test_service_log.c -- a server's lines on its clients: their time, and how many a second.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/rdma/service_log.h"
 #include "tests/lib/test.h"
 

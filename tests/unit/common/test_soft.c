@@ -3,8 +3,6 @@
  * test_soft.c -- when a tool starts itself again on the software device. There
  * is no rpma-soft to be found here, so that starting it fails.
  */
-#include <stdlib.h>
-
 #include "common/base/failure.h"
 #include "common/rdma/soft.h"
 #include "tests/lib/scratch_root.h"

@@ -3,7 +3,6 @@
  * test_sysroot.c -- a replaced root is not left, whatever is in it, and only
  * its regular files are read.
  */
-#include <errno.h>
 #include <sys/sysmacros.h>
 
 #include "common/host/sysroot.h"

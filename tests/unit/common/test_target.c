@@ -2,7 +2,6 @@
 /*
  * test_target.c -- the memory a server offers, and the files it leaves alone.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>

@@ -2,8 +2,6 @@
 /*
  * test_topology.c -- placement on the machine of two_sockets.h.
  */
-#include <errno.h>
-
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
 

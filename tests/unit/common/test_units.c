@@ -2,8 +2,6 @@
 /*
  * test_units.c -- sizes, durations, lists and ranges.
  */
-#include <errno.h>
-
 #include "common/base/units.h"
 #include "tests/lib/test.h"
 

@@ -4,13 +4,11 @@
  * how events are programmed, what its figures may say, and rpma-bench as a
  * child that does all that a child can do.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "common/base/cli.h"
 #include "readiness/ddio.h"
-#include "tests/lib/random.h"
 #include "tests/lib/scratch_root.h"
 #include "tools/rpma-ddio-check/probe.h"
 #include "tools/rpma-ddio-check/probe_events.h"

@@ -4,8 +4,6 @@
  */
 #include "fake_connection.h"
 
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/base/bytes.h"

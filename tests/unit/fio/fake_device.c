@@ -6,8 +6,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define BUFFERS	 ((struct rpma_mr_local *)0x10)

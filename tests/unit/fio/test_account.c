@@ -2,8 +2,6 @@
 /*
  * test_account.c -- the words that follow from counts of writes and flushes.
  */
-#include <string.h>
-
 #include "fio_engine/account.h"
 #include "tests/lib/test.h"
 

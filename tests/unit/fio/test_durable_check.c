@@ -3,15 +3,11 @@
  * test_durable_check.c -- a log written by durable_log.c, and what is found of its claims in
  * a target. Power failures are made up here, line by line.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"
 #include "fio_engine/durable_check.h"
 #include "fio_engine/durable_log.h"
-#include "tests/lib/random.h"
 #include "tests/lib/scratch.h"
 
 #define REGION 512U

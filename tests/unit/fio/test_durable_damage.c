@@ -3,15 +3,10 @@
  * test_durable_damage.c -- a log that is not what the client wrote is never judged as good: it is
  * refused, or undetermined, whatever the target has.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "fio_engine/durable_check.h"
 #include "fio_engine/durable_log.h"
-#include "tests/lib/random.h"
 #include "tests/lib/test.h"
 
 #define REGION	  8192U

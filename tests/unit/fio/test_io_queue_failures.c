@@ -3,9 +3,6 @@
  * test_io_queue_failures.c -- what operations are told when something fails, and
  * a server that answers what it should not.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 

@@ -3,9 +3,6 @@
  * test_io_queue_policy.c -- what is posted for which operations, with which
  * flags, and in which order operations are done.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "fake_device.h"
 
 #define DEPTH 8

@@ -8,10 +8,7 @@
  * what is left: that what is done was flushed, and that every read gives what
  * was written before it.
  */
-#include <string.h>
-
 #include "fake_device.h"
-#include "tests/lib/random.h"
 
 #define SEEDS 400
 #define STEPS 200

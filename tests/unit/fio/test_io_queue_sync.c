@@ -3,9 +3,6 @@
  * test_io_queue_sync.c -- what a sync flushes, beside which operations, and what
  * stays dirty.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 

@@ -3,9 +3,6 @@
  * test_io_queue_wait.c -- how long is waited, how, and what ends it. The time is
  * that of the fake device.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "fake_device.h"
 

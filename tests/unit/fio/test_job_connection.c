@@ -4,9 +4,6 @@
  * up: what is asked for, how often, and that nothing is left behind. What a
  * server may say is in test_job_connection_reply.c.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fake_connection.h"
 
 #define MS 1000000ULL

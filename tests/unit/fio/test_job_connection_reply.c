@@ -3,9 +3,6 @@
  * test_job_connection_reply.c -- what a server may say when it is connected to: which
  * flush follows from it, what is refused, and that nonsense is not believed.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fake_connection.h"
 
 #define VISIBLE	   RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY

@@ -4,9 +4,6 @@
  * numbers. Where the bytes lie is the handshake's layout, which other versions of
  * the engine read too: they are written down here.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "fio_engine/job_handshake.h"
 #include "tests/lib/test.h"
 

@@ -2,8 +2,6 @@
 /*
  * test_layout.c -- where files lie in a region, by the arithmetic of layout.h.
  */
-#include <errno.h>
-
 #include "common/base/failure.h"
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"

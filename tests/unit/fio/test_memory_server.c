@@ -3,11 +3,8 @@
  * test_memory_server.c -- the server as clients that keep to the rules see it: what it
  * offers, what it answers, and when it ends.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

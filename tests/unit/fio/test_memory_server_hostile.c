@@ -4,9 +4,6 @@
  * or should have thrown out: each is told or dropped in one line, and who keeps
  * to the rules notices nothing.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "server_fixture.h"
 
 static const struct fixture_cfg any_method = {.poll = true};

@@ -3,10 +3,7 @@
  * test_options.c -- what the options of a job come to. The jobs are fio's own
  * structs, side by side as fio has them, with the values that it would put in.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "fio_engine/job.h"

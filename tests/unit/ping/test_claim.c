@@ -2,8 +2,6 @@
 /*
  * test_claim.c -- which servers --expect-persistent takes.
  */
-#include <string.h>
-
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/claim.h"

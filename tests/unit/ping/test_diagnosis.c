@@ -2,8 +2,6 @@
 /*
  * test_diagnosis.c -- which remedy is named for which cause.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/diagnosis.h"
 

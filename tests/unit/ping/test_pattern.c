@@ -2,8 +2,6 @@
 /*
  * test_pattern.c -- the patterns of pings, their turns, and where bytes differ.
  */
-#include <string.h>
-
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/pattern.h"
 

@@ -4,7 +4,6 @@
  * order, and how each way to end is told.
  */
 #include <signal.h>
-#include <string.h>
 
 #include "common/base/cli.h"
 #include "tests/lib/test.h"

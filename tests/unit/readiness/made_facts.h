@@ -6,10 +6,6 @@
 #ifndef MADE_FACTS_H
 #define MADE_FACTS_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "readiness/facts.h"
 #include "tests/lib/config_space.h"
 #include "tests/lib/test.h"

@@ -4,7 +4,6 @@
  * left on them; what a facts.json answers in its place; and the way from one to
  * the other.
  */
-#include <errno.h>
 #include <sys/time.h>
 
 #include "common/base/failure.h"

@@ -3,8 +3,6 @@
  * test_checks_target.c -- PM-01 to PM-04: each status from the facts that lead
  * to it.
  */
-#include <errno.h>
-
 #include "cases.h"
 
 CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN, f->target.answer.kind = ANSWERS_UNKNOWN)

@@ -4,7 +4,6 @@
  * each combination of their bits and of the NICs below them.
  */
 #include "made_ddio.h"
-#include "tests/lib/random.h"
 
 /* bit 7, bit 3, TPHDIS x the NIC's No Snoop, TPH bits 9:8, pci=notph */
 TEST(each_combination_of_bits)

@@ -3,8 +3,6 @@
  * test_gather_target.c -- from a path to the device it lies on, in trees that
  * are laid out as the kernel's sysfs.
  */
-#include <errno.h>
-
 #include "made_pmem.h"
 
 ROOT_TEST(device_dax_by_its_numbers)

@@ -6,9 +6,6 @@
  * The names are those that the machines' makers put into DMI; systemd-detect-virt and the
  * documents of the clouds have them. The vendors of PCI functions are those of pci.ids.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "readiness/guest.h"
 #include "tests/lib/test.h"
 

@@ -6,7 +6,6 @@
  */
 #include "made_ddio.h"
 #include "readiness/advice.h"
-#include "tests/lib/random.h"
 
 #define MUTATIONS 5000
 #define TEXT(field, ...)                                                                           \

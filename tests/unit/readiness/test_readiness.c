@@ -3,8 +3,6 @@
  * test_readiness.c -- one inspection as a whole: the order of the checks, what a tree
  * with nothing in it gives, and how findings become JSON.
  */
-#include <errno.h>
-
 #include "common/base/failure.h"
 #include "readiness/readiness.h"
 #include "tests/lib/scratch_root.h"
