@@ -18,18 +18,15 @@ static json_int_t exit_code(void)
 
 RUN_TEST(points_have_their_parameters)
 {
-	json_t *document;
-
 	point.test = BENCH_RATE;
 	point.rate_per_s = 5000;
 	point.pattern = BENCH_RAND;
 	point.batch = 8;
 	point.server_load_millionths = 250000;
 	document_add_repeat(made_repeat(1000, 10), NULL);
-	document = document_make(&run);
-	HOLDS(document, "points/id=p0000/params/test: rate", "points/id=p0000/params/mode: open",
-	      "points/id=p0000/params/pattern: rand", "points/id=p0000/params/batch: 8",
-	      "points/id=p0000/params/latency_kind: post_to_cqe",
+	GIVES(document_make(&run), "points/id=p0000/params/test: rate",
+	      "points/id=p0000/params/mode: open", "points/id=p0000/params/pattern: rand",
+	      "points/id=p0000/params/batch: 8", "points/id=p0000/params/latency_kind: post_to_cqe",
 	      "points/id=p0000/params/target_rate_per_s: 5000",
 	      "points/id=p0000/params/server_load_fraction: 0.25",
 	      "points/id=p0000/params/read_fraction: null",
@@ -38,59 +35,41 @@ RUN_TEST(points_have_their_parameters)
 	      "points/id=p0000/params/target_memory/numa_node: null",
 	      "points/id=p0000/params/target_memory/hugepage_bytes: null",
 	      "placement/client/policy: auto");
-	json_decref(document);
 }
 
 RUN_TEST(a_connection_has_no_size)
 {
-	json_t *document;
-
 	point.test = BENCH_CONNECT;
 	document_add_repeat(made_repeat(1000, 10), NULL);
-	document = document_make(&run);
-	HOLDS(document, "points/id=p0000/params/op: null",
+	GIVES(document_make(&run), "points/id=p0000/params/op: null",
 	      "points/id=p0000/params/size_bytes: null",
 	      "points/id=p0000/params/align_bytes: null");
-	json_decref(document);
 }
 
 /* Resumed repeats whose server could not be asked again. */
 RUN_TEST(an_unknown_target_is_null)
 {
-	json_t *document;
-
 	run.server.known = false;
 	document_add_repeat(made_repeat(1000, 10), NULL);
-	document = document_make(&run);
-	null_at(document, "points/id=p0000/params/target_memory");
-	json_decref(document);
+	GIVES(document_make(&run), "points/id=p0000/params/target_memory: null");
 }
 
 RUN_TEST(what_ends_a_repeat_is_told)
 {
-	json_t *document;
-
 	document_add_repeat(made_repeat(1000, 10), NULL);
 	options.ops = 500;
-	document = document_make(&run);
-	HOLDS(document, "points/id=p0000/stop/kind: ops", "points/id=p0000/stop/ops: 500",
-	      "points/id=p0000/stop/duration_ns: null");
-	json_decref(document);
+	GIVES(document_make(&run), "points/id=p0000/stop/kind: ops",
+	      "points/id=p0000/stop/ops: 500", "points/id=p0000/stop/duration_ns: null");
 	options.ops = 0;
 	options.ci = 0.05;
-	document = document_make(&run);
-	HOLDS(document, "points/id=p0000/stop/kind: ci",
+	GIVES(document_make(&run), "points/id=p0000/stop/kind: ci",
 	      "points/id=p0000/stop/duration_ns: 1000000000",
 	      "points/id=p0000/stop/ci/half_width_fraction: 0.05");
-	json_decref(document);
 }
 
 RUN_TEST(points_without_repeats_are_not_there)
 {
-	json_t *document = document_make(&run);
-
-	assert_int_equal(json_array_size(path_get(document, "points")), 0);
-	json_decref(document);
+	GIVES(document_make(&run), "points: [0]");
 }
 
 RUN_TEST(a_missed_gate_is_a_negative_verdict)
@@ -324,17 +303,17 @@ RUN_TEST(warnings_of_the_server_are_the_runs)
 	static const char report[] =
 		"{\"warnings\": [{\"code\": \"PIN_FAILED\", \"text\": \"no core\"},"
 		"{\"code\": \"FROM_THE_FUTURE\", \"text\": \"new words\"}]}";
-	json_t *document;
 
 	document_add_repeat(made_repeat(1000, 10000), report);
 	document_add_repeat(made_repeat(1000, 10000), report);
 	document_expect_warning("PIN_FAILED", "no core");
 	document_expect_warning("SERVER_WARNING", "new words");
-	document = document_make(&run);
 	/* each once, and that of the software processor or clock is not there */
-	assert_int_equal(json_array_size(path_get(document, "run/warnings")), 2);
-	json_decref(document);
+	GIVES(document_make(&run), "run/warnings: [2]");
 }
+
+#define METHOD "points/id=p0000/params/atomic_write_method: "
+#define INLINE "points/id=p0000/params/inline_bytes: "
 
 RUN_TEST(only_an_inline_write_is_inline)
 {
@@ -342,19 +321,17 @@ RUN_TEST(only_an_inline_write_is_inline)
 		enum bench_op op;
 		enum bench_persist persist;
 		bool atomic_writes, native;
-		const char *method;
-		json_int_t inline_bytes;
+		const char *method, *inline_bytes;
 	} cases[] = {
-		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, false, "write", 8},
-		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, true, "native", 0},
-		{BENCH_WRITE, BENCH_APPEND, true, false, "write", 8},
-		{BENCH_WRITE, BENCH_APPEND, true, true, "native", 0},
-		{BENCH_WRITE, BENCH_NONE, false, false, NULL, 0},
+		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, false, METHOD "write", INLINE "8"},
+		{BENCH_ATOMIC_WRITE, BENCH_NONE, true, true, METHOD "native", INLINE "0"},
+		{BENCH_WRITE, BENCH_APPEND, true, false, METHOD "write", INLINE "8"},
+		{BENCH_WRITE, BENCH_APPEND, true, true, METHOD "native", INLINE "0"},
+		{BENCH_WRITE, BENCH_NONE, false, false, METHOD "null", INLINE "0"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct repeat r = made_repeat(1000, 100);
-		json_t *document;
 
 		point.op = cases[i].op;
 		point.persist = cases[i].persist;
@@ -363,35 +340,23 @@ RUN_TEST(only_an_inline_write_is_inline)
 		json_decref(repeats[0]);
 		repeats[0] = NULL;
 		document_add_repeat(r, NULL);
-		document = document_make(&run);
-		if (cases[i].method == NULL)
-			null_at(document, "points/id=p0000/params/atomic_write_method");
-		else
-			text_at(document, "points/id=p0000/params/atomic_write_method",
-				cases[i].method);
-		assert_int_equal(whole_at(document, "points/id=p0000/params/inline_bytes"),
-				 cases[i].inline_bytes);
-		json_decref(document);
+		GIVES(document_make(&run), cases[i].method, cases[i].inline_bytes);
 	}
 }
 
 RUN_TEST(what_a_repeat_does_not_tell_is_unknown)
 {
-	json_t *document, *used;
+	json_t *used;
 
 	point.op = BENCH_ATOMIC_WRITE;
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	used = json_object_get(json_array_get(repeats[0], 0), "used");
 	assert_int_equal(json_object_del(used, "atomic_write_method"), 0);
-	document = document_make(&run);
-	null_at(document, "points/id=p0000/params/inline_bytes");
-	json_decref(document);
+	GIVES(document_make(&run), "points/id=p0000/params/inline_bytes: null");
 }
 
 RUN_TEST(what_repeats_did_differently_is_unknown)
 {
-	json_t *document;
-
 	point.op = BENCH_ATOMIC_WRITE;
 	for (int native = 0; native <= 1; native++) {
 		struct repeat r = made_repeat(1000, 100);
@@ -400,10 +365,8 @@ RUN_TEST(what_repeats_did_differently_is_unknown)
 		r.native_atomic_write = native;
 		document_add_repeat(r, NULL);
 	}
-	document = document_make(&run);
-	HOLDS(document, "points/id=p0000/params/atomic_write_method: null",
+	GIVES(document_make(&run), "points/id=p0000/params/atomic_write_method: null",
 	      "points/id=p0000/params/inline_bytes: null");
-	json_decref(document);
 }
 
 RUN_TEST(what_auto_became_is_said)

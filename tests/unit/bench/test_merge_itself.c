@@ -104,8 +104,8 @@ RUN_TEST(a_result_merged_with_itself_has_every_key)
 	merged = ranks_merge(handed, options.slos, 1);
 	json_decref(handed);
 	expect_keys(document, merged, "");
-	assert_int_equal(whole_at(merged, "points/id=p0000/warmup/windows_used"), 10);
-	assert_true(json_is_true(path_get(merged, "points/id=p0000/warmup/steady")));
+	HOLDS(merged, "points/id=p0000/warmup/windows_used: 10",
+	      "points/id=p0000/warmup/steady: true");
 	json_decref(merged);
 	json_decref(document);
 }

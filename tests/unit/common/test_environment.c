@@ -5,29 +5,16 @@
  */
 #include "common/json/environment.h"
 #include "tests/lib/config_space.h"
+#include "tests/lib/json_holds.h"
 #include "tests/lib/scratch_root.h"
 
 static json_t *gather(const char *device)
 {
-	json_t *block;
-
-	block = environment_gather(&root, NULL, device);
-	return block;
-}
-
-static const json_t *fact(const json_t *block, const char *group, const char *key)
-{
-	const json_t *value = json_object_get(json_object_get(block, group), key);
-
-	if (value == NULL)
-		fail_msg("%s.%s is missing", group, key);
-	return value;
+	return environment_gather(&root, NULL, device);
 }
 
 ROOT_TEST(facts_are_read_from_the_root)
 {
-	json_t *block;
-
 	scratch_write("proc/cpuinfo",
 		      "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Example CPU @ 2\n"
 		      "flags\t\t: fpu hypervisor\n");
@@ -38,18 +25,10 @@ ROOT_TEST(facts_are_read_from_the_root)
 	scratch_write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
 	scratch_write("proc/sys/kernel/numa_balancing", "1\n");
 	scratch_write("sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n");
-	block = gather(NULL);
-	assert_string_equal(json_string_value(fact(block, "cpu", "model")), "Example CPU @ 2");
-	assert_string_equal(json_string_value(fact(block, "cpu", "model_id")), "85");
-	assert_true(json_is_true(fact(block, "host", "virtualised")));
-	assert_string_equal(json_string_value(fact(block, "os", "distro")), "Example Linux 1");
-	assert_string_equal(json_string_value(fact(block, "power", "governor")), "powersave");
-	assert_int_equal(json_integer_value(fact(block, "noise", "numa_balancing")), 1);
-	assert_int_equal(json_integer_value(fact(block, "memory", "total_bytes")), 2097152);
-	assert_int_equal(json_integer_value(fact(block, "memory", "hugepages")), 3);
-	assert_string_equal(json_string_value(fact(block, "mitigations", "meltdown")),
-			    "Not affected");
-	json_decref(block);
+	GIVES(gather(NULL), "cpu/model: Example CPU @ 2", "cpu/model_id: 85",
+	      "host/virtualised: true", "os/distro: Example Linux 1", "power/governor: powersave",
+	      "noise/numa_balancing: 1", "memory/total_bytes: 2097152", "memory/hugepages: 3",
+	      "mitigations/meltdown: Not affected");
 }
 
 /* Only the part of the kernel's command line that bears on figures leaves the host. */
@@ -60,8 +39,8 @@ ROOT_TEST(the_command_line_is_filtered)
 
 	scratch_write("proc/cmdline", "root=/dev/secret isolcpus=1 quiet mitigations=off\n");
 	block = gather(NULL);
-	list = fact(block, "os", "cmdline");
-	assert_int_equal(json_array_size(list), 2);
+	HOLDS(block, "os/cmdline: [2]");
+	list = path_get(block, "os/cmdline");
 	assert_string_equal(json_string_value(json_array_get(list, 0)), "isolcpus=1");
 	assert_string_equal(json_string_value(json_array_get(list, 1)), "mitigations=off");
 	json_decref(block);
@@ -69,30 +48,15 @@ ROOT_TEST(the_command_line_is_filtered)
 
 ROOT_TEST(what_is_unknown_is_null)
 {
-	static const char *const facts[][2] = {
-		{"host", "vendor"},	   {"host", "virtualised"}, {"os", "distro"},
-		{"os", "cmdline"},	   {"cpu", "model"},	    {"cpu", "smt_active"},
-		{"power", "governor"},	   {"power", "max_khz"},    {"noise", "numa_balancing"},
-		{"memory", "total_bytes"},
-	};
-	json_t *block = gather("rxe9");
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		if (!json_is_null(fact(block, facts[i][0], facts[i][1])))
-			fail_msg("%s.%s is not null", facts[i][0], facts[i][1]);
-	}
-	assert_true(json_is_null(json_object_get(block, "nic")));
-	assert_true(json_is_null(json_object_get(block, "mitigations")));
-	assert_int_equal(json_array_size(json_object_get(block, "pmem")), 0);
-	json_decref(block);
+	GIVES(gather("rxe9"), "host/vendor: null", "host/virtualised: null", "os/distro: null",
+	      "os/cmdline: null", "cpu/model: null", "cpu/smt_active: null", "power/governor: null",
+	      "power/max_khz: null", "noise/numa_balancing: null", "memory/total_bytes: null",
+	      "nic: null", "mitigations: null", "pmem: [0]");
 }
 
 /* An unknown node is -1 in sysfs and null here. */
 ROOT_TEST(the_device_has_its_facts)
 {
-	const json_t *nic;
-	json_t *block;
-
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	scratch_write("sys/class/infiniband/mlx5_0/fw_ver", "16.35.2000\n");
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
@@ -100,15 +64,8 @@ ROOT_TEST(the_device_has_its_facts)
 	scratch_write("sys/bus/pci/drivers/mlx5_core/bind", "");
 	scratch_link("../../../../bus/pci/drivers/mlx5_core",
 		     "sys/class/infiniband/mlx5_0/device/driver");
-	block = gather("mlx5_0");
-	nic = json_object_get(block, "nic");
-	assert_string_equal(json_string_value(json_object_get(nic, "ibdev")), "mlx5_0");
-	assert_string_equal(json_string_value(json_object_get(nic, "kind")), "hardware");
-	assert_string_equal(json_string_value(json_object_get(nic, "driver")), "mlx5_core");
-	assert_string_equal(json_string_value(json_object_get(nic, "fw_ver")), "16.35.2000");
-	assert_true(json_is_null(json_object_get(nic, "numa_node")));
-	assert_true(json_is_null(json_object_get(nic, "board_id")));
-	json_decref(block);
+	GIVES(gather("mlx5_0"), "nic/ibdev: mlx5_0", "nic/kind: hardware", "nic/driver: mlx5_core",
+	      "nic/fw_ver: 16.35.2000", "nic/numa_node: null", "nic/board_id: null");
 }
 
 ROOT_TEST(a_guid_and_a_name_can_be_left_out)
@@ -117,86 +74,51 @@ ROOT_TEST(a_guid_and_a_name_can_be_left_out)
 
 	scratch_write("sys/class/infiniband/mlx5_0/node_guid", "e41d:2d03:0050:1234\n");
 	block = gather("mlx5_0");
-	assert_string_equal(json_string_value(fact(block, "nic", "node_guid")),
-			    "e41d:2d03:0050:1234");
-	assert_true(json_is_string(fact(block, "host", "hostname")));
+	HOLDS(block, "nic/node_guid: e41d:2d03:0050:1234");
+	assert_true(json_is_string(path_get(block, "host/hostname")));
 	environment_anonymise(block);
-	assert_true(json_is_null(fact(block, "nic", "node_guid")));
-	assert_true(json_is_null(fact(block, "host", "hostname")));
-	assert_string_equal(json_string_value(fact(block, "nic", "ibdev")), "mlx5_0");
-	json_decref(block);
+	GIVES(block, "nic/node_guid: null", "host/hostname: null", "nic/ibdev: mlx5_0");
 	block = gather(NULL);
 	environment_anonymise(block);
-	assert_true(json_is_null(json_object_get(block, "nic")));
-	json_decref(block);
+	GIVES(block, "nic: null");
 }
+
+#define MTU "nic/path_mtu_bytes: "
 
 /* 1500 gives 1024 and 9000 gives 4096: so ibv_devinfo(1) has it for RoCE devices. */
 ROOT_TEST(the_path_mtu_follows_the_interface)
 {
 	static const struct {
-		const char *layer, *netdev_mtu;
-		json_int_t expected; /* 0: null */
+		const char *layer, *netdev_mtu, *expected;
 	} cases[] = {
-		{"Ethernet", "1500\n", 1024}, {"Ethernet", "9000\n", 4096},
-		{"Ethernet", "4192\n", 4096}, {"Ethernet", "4191\n", 2048},
-		{"Ethernet", "352\n", 256},   {"Ethernet", "351\n", 0},
-		{"Ethernet", "\n", 0},	      {"InfiniBand", "4092\n", 0},
+		{"Ethernet", "1500\n", MTU "1024"}, {"Ethernet", "9000\n", MTU "4096"},
+		{"Ethernet", "4192\n", MTU "4096"}, {"Ethernet", "4191\n", MTU "2048"},
+		{"Ethernet", "352\n", MTU "256"},   {"Ethernet", "351\n", MTU "null"},
+		{"Ethernet", "\n", MTU "null"},	    {"InfiniBand", "4092\n", MTU "null"},
 	};
 
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth7\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		json_t *block;
-
 		scratch_write("sys/class/infiniband/mlx5_0/ports/1/link_layer", cases[i].layer);
 		scratch_write("sys/class/net/eth7/mtu", cases[i].netdev_mtu);
-		block = gather("mlx5_0");
-		assert_int_equal(json_integer_value(fact(block, "nic", "path_mtu_bytes")),
-				 cases[i].expected);
-		json_decref(block);
+		GIVES(gather("mlx5_0"), cases[i].expected);
 	}
 }
 
 ROOT_TEST(persistent_memory_is_listed)
 {
-	const json_t *region;
-	json_t *block;
-
 	scratch_write("sys/bus/nd/devices/region0/persistence_domain", "memory_controller\n");
 	scratch_write("sys/bus/nd/devices/region0/size", "268435456\n");
 	scratch_write("sys/bus/nd/devices/ndbus0/provider", "ACPI.NFIT\n");
-	block = gather(NULL);
-	assert_int_equal(json_array_size(json_object_get(block, "pmem")), 1);
-	region = json_array_get(json_object_get(block, "pmem"), 0);
-	assert_string_equal(json_string_value(json_object_get(region, "persistence_domain")),
-			    "memory_controller");
-	assert_int_equal(json_integer_value(json_object_get(region, "size_bytes")), 268435456);
-	assert_true(json_is_null(json_object_get(region, "numa_node")));
-	json_decref(block);
-}
-
-static const json_t *whole(const json_t *object, const char *key, json_int_t expected)
-{
-	const json_t *value = json_object_get(object, key);
-
-	if (!json_is_integer(value) || json_integer_value(value) != expected)
-		fail_msg("%s is not %lld", key, (long long)expected);
-	return value;
-}
-
-static void text(const json_t *object, const char *key, const char *expected)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	if (value == NULL)
-		fail_msg("%s is no text", key);
-	assert_string_equal(value, expected);
+	GIVES(gather(NULL), "pmem: [1]",
+	      "pmem/region=region0/persistence_domain: memory_controller",
+	      "pmem/region=region0/size_bytes: 268435456", "pmem/region=region0/numa_node: null");
 }
 
 ROOT_TEST(namespaces_and_mounts_are_listed)
 {
-	const json_t *region, *namespace;
+	const json_t *region;
 	json_t *block;
 
 	scratch_write("sys/devices/ndbus0/provider", "ACPI.NFIT\n");
@@ -211,25 +133,16 @@ ROOT_TEST(namespaces_and_mounts_are_listed)
 		      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
 		      "36 22 259:0 / /mnt/pmem rw,relatime - xfs /dev/pmem0 rw,dax=always\n");
 	block = gather(NULL);
-	region = json_array_get(json_object_get(block, "pmem"), 0);
-	text(region, "provider", "ACPI.NFIT");
-	whole(region, "badblocks", 2);
-	whole(region, "align_bytes", 0x1000000);
-	assert_true(json_is_null(json_object_get(region, "read_only")));
-	assert_int_equal(json_array_size(json_object_get(region, "namespaces")), 1);
-	namespace = json_array_get(json_object_get(region, "namespaces"), 0);
-	text(namespace, "mode", "memory");
-	text(namespace, "block", "pmem0");
-	text(namespace, "filesystem", "xfs");
-	text(namespace, "mount_options", "rw,dax=always");
+	region = path_get(block, "pmem/region=region0");
+	HOLDS(region, "provider: ACPI.NFIT", "badblocks: 2", "align_bytes: 16777216",
+	      "read_only: null", "namespaces: [1]");
+	HOLDS(path_get(region, "namespaces/namespace=namespace0.0"), "mode: memory", "block: pmem0",
+	      "filesystem: xfs", "mount_options: rw,dax=always");
 	json_decref(block);
 }
 
 ROOT_TEST(power_and_caches_are_read)
 {
-	const json_t *power;
-	json_t *block;
-
 	scratch_write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
 	scratch_write("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
 	scratch_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n");
@@ -244,20 +157,13 @@ ROOT_TEST(power_and_caches_are_read)
 	scratch_write("sys/devices/system/cpu/cpu0/cache/index1/ways_of_associativity", "11\n");
 	scratch_write("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:  2048 kB\n");
 	scratch_write("run/systemd/container", "lxc\n");
-	block = gather(NULL);
-	power = json_object_get(block, "power");
-	assert_int_equal(json_array_size(json_object_get(power, "governors")), 2);
-	text(power, "idle_state", "C1E");
-	whole(power, "idle_exit_latency_us", 10);
-	assert_true(json_is_null(json_object_get(power, "cpu_dma_latency_us")));
-	whole(json_object_get(block, "cpu"), "llc_ways", 11);
-	text(json_object_get(block, "os"), "container", "lxc");
-	whole(json_array_get(fact(block, "memory", "nodes"), 0), "total_bytes", 2097152);
-	json_decref(block);
+	GIVES(gather(NULL), "power/governors: [2]", "power/idle_state: C1E",
+	      "power/idle_exit_latency_us: 10", "power/cpu_dma_latency_us: null",
+	      "cpu/llc_ways: 11", "os/container: lxc", "memory/nodes/node=1/total_bytes: 2097152");
 }
 
 /* Writes so many bytes of a configuration space. */
-static void write_config(const uint8_t config[256], size_t bytes)
+static void write_config(const uint8_t *config, size_t bytes)
 {
 	char path[PATH_MAX];
 	FILE *file = fopen(scratch_path("sys/class/infiniband/mlx5_0/device/config", path), "we");
@@ -275,18 +181,10 @@ static const uint8_t express_config[256] = {
 
 ROOT_TEST(the_use_of_the_link_is_read)
 {
-	const json_t *nic;
-	json_t *block;
-
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	write_config(express_config, 256);
-	block = gather("mlx5_0");
-	nic = json_object_get(block, "nic");
-	whole(nic, "max_payload_bytes", 256);
-	whole(nic, "max_read_request_bytes", 512);
-	assert_true(json_is_true(json_object_get(nic, "relaxed_ordering")));
-	assert_true(json_is_true(json_object_get(nic, "no_snoop")));
-	json_decref(block);
+	GIVES(gather("mlx5_0"), "nic/max_payload_bytes: 256", "nic/max_read_request_bytes: 512",
+	      "nic/relaxed_ordering: true", "nic/no_snoop: true");
 }
 
 /* 0x17 is the capability of TPH; 1 in bits 9:8 of its control is to send them by vector. */
@@ -294,23 +192,14 @@ ROOT_TEST(whether_writes_are_steered_is_read)
 {
 	for (uint32_t mode = 0; mode < 2; mode++) {
 		struct config_space space;
-		char path[PATH_MAX];
-		json_t *block;
-		FILE *file;
 
 		config_space_begin(&space, 0x15b3, 0x1017, 0);
 		config_space_add_express(&space, 0x60, 0, 0);
 		config_space_add_extended(&space, 0x100, 0x17, 1);
 		config_space_put(&space, 0x108, mode << 8, 4);
 		scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
-		file = fopen(scratch_path("sys/class/infiniband/mlx5_0/device/config", path), "we");
-		assert_non_null(file);
-		assert_int_equal(fwrite(space.bytes, 1, sizeof(space.bytes), file),
-				 sizeof(space.bytes));
-		assert_int_equal(fclose(file), 0);
-		block = gather("mlx5_0");
-		assert_int_equal(json_is_true(fact(block, "nic", "tph")), mode != 0);
-		json_decref(block);
+		write_config(space.bytes, sizeof(space.bytes));
+		GIVES(gather("mlx5_0"), mode != 0 ? "nic/tph: true" : "nic/tph: false");
 	}
 }
 
@@ -328,14 +217,9 @@ ROOT_TEST(what_the_link_hides_is_null)
 
 	scratch_write("sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		json_t *block;
-
 		write_config(cases[i].config, cases[i].bytes);
-		block = gather("mlx5_0");
-		assert_true(json_is_null(fact(block, "nic", "max_payload_bytes")));
-		assert_true(json_is_null(fact(block, "nic", "no_snoop")));
-		assert_true(json_is_null(fact(block, "nic", "tph")));
-		json_decref(block);
+		GIVES(gather("mlx5_0"), "nic/max_payload_bytes: null", "nic/no_snoop: null",
+		      "nic/tph: null");
 	}
 }
 

@@ -5,6 +5,7 @@
  */
 #include "common/base/failure.h"
 #include "readiness/readiness.h"
+#include "tests/lib/json_holds.h"
 #include "tests/lib/scratch_root.h"
 
 /* What is shown, and in which order, is a promise to scripts. */
@@ -112,39 +113,18 @@ TREE_TEST(a_probe_that_failed_is_kept)
 	assert_string_equal(readiness->facts.claims.probe.why, "no events");
 }
 
-static const json_t *check_json(const json_t *block, const char *id)
-{
-	return json_array_get(json_object_get(block, "checks"), readiness_check_index(id));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
 TREE_TEST(findings_become_json)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "dram:1M"};
-	const json_t *check, *judgement;
 	json_t *block;
 
 	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	block = readiness_json(readiness);
 	assert_int_equal(json_array_size(json_object_get(block, "checks")), COUNT);
-	check = check_json(block, "PM-01");
-	assert_string_equal(text_of(check, "id"), "PM-01");
-	assert_string_equal(text_of(check, "status"), "FAIL");
-	assert_string_equal(text_of(check, "value"), "dram");
-	assert_string_not_equal(text_of(check, "fix"), "");
-	assert_true(json_is_null(json_object_get(check_json(block, "PM-02"), "fix")));
-	assert_string_equal(text_of(block, "verdict"), "UNDETERMINED");
-	judgement = json_object_get(block, "judgement");
-	assert_string_equal(text_of(judgement, "row"), "no-device");
-	assert_int_equal(json_integer_value(json_object_get(judgement, "exit_code")), 3);
-	assert_true(json_is_false(
-		json_object_get(json_object_get(block, "direct_write_to_pmem"), "value")));
-	assert_string_equal(text_of(json_object_get(block, "ddio"), "state"), "UNKNOWN");
-	json_decref(block);
+	assert_string_not_equal(path_text(block, "checks/id=PM-01/fix"), "");
+	GIVES(block, "checks/id=PM-01/status: FAIL", "checks/id=PM-01/value: dram",
+	      "checks/id=PM-02/fix: null", "verdict: UNDETERMINED", "judgement/row: no-device",
+	      "judgement/exit_code: 3", "direct_write_to_pmem/value: false", "ddio/state: UNKNOWN");
 }
 
 /* A path of bytes that are no UTF-8 must not take the document along. */
@@ -157,7 +137,7 @@ TREE_TEST(a_value_that_is_no_text_becomes_null)
 	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
 	block = readiness_json(readiness);
 	assert_non_null(block);
-	assert_true(json_is_null(json_object_get(check_json(block, "PM-01"), "source")));
+	HOLDS(block, "checks/id=PM-01/source: null");
 	text = json_dumps(block, 0);
 	assert_non_null(text);
 	free(text);
