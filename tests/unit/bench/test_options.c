@@ -7,13 +7,26 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/options.h"
 
+static struct options o;
+static bool parsed;
+
 const char *argp_program_version = "test";
 
 #define WORDS_MAX 24
 
+/* Frees what the last parse left. */
+static int forget(void **state)
+{
+	if (parsed)
+		options_free(&o);
+	parsed = false;
+	return 0;
+}
+
+#define OPTIONS_TEST(name) TEST(name, NULL, forget)
+
 /* Words separated by single spaces, after the mode's name. */
-static int parse(int (*mode)(struct options *, int, char **), struct options *options,
-		 const char *words)
+static int parse(int (*mode)(struct options *, int, char **), const char *words)
 {
 	static char line[512];
 	static char *argv[WORDS_MAX + 2];
@@ -26,14 +39,19 @@ static int parse(int (*mode)(struct options *, int, char **), struct options *op
 	while (rest != NULL && *rest != '\0' && argc < WORDS_MAX)
 		argv[argc++] = strsep(&rest, " ");
 	argv[argc] = NULL;
-	return mode(options, argc, argv);
+	forget(NULL);
+	parsed = true;
+	return mode(&o, argc, argv);
 }
 
-TEST(a_client_has_defaults)
+static int client(const char *words)
 {
-	struct options o;
+	return parse(options_parse_client, words);
+}
 
-	assert_int_equal(parse(options_parse_client, &o, "host"), 0);
+OPTIONS_TEST(a_client_has_defaults)
+{
+	assert_int_equal(client("host"), 0);
 	assert_string_equal(o.host, "host");
 	assert_int_equal(o.port, 7204);
 	assert_null(o.device);
@@ -48,16 +66,12 @@ TEST(a_client_has_defaults)
 	assert_null(o.output);
 	assert_int_equal(o.series_count, 1);
 	assert_int_equal(o.selector.count, 1);
-	options_free(&o);
 }
 
-TEST(settings_are_taken)
+OPTIONS_TEST(settings_are_taken)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o,
-			       "host --duration 2s --warmup 5ms --repeats 2 --seed 7 --label tab "
-			       "--pin 2,4 --mem-node 1 --verify --csv t.csv -o r.json"),
+	assert_int_equal(client("host --duration 2s --warmup 5ms --repeats 2 --seed 7 --label tab "
+				"--pin 2,4 --mem-node 1 --verify --csv t.csv -o r.json"),
 			 0);
 	assert_int_equal(o.duration_ns, 2000000000);
 	assert_int_equal(o.warmup_ns, 5000000);
@@ -70,101 +84,74 @@ TEST(settings_are_taken)
 	assert_true(o.verify);
 	assert_string_equal(o.csv, "t.csv");
 	assert_string_equal(o.output, "r.json");
-	options_free(&o);
 }
 
-TEST(an_interval_is_in_percent_and_repeats_are_its_most)
+OPTIONS_TEST(an_interval_is_in_percent_and_repeats_are_its_most)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, "host --ci 5"), 0);
+	assert_int_equal(client("host --ci 5"), 0);
 	assert_true(o.ci == 0.05);
 	assert_int_equal(o.repeats, 30);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "host --ci 2.5% --repeats 10"), 0);
+	assert_int_equal(client("host --ci 2.5% --repeats 10"), 0);
 	assert_true(o.ci == 0.025);
 	assert_int_equal(o.repeats, 10);
-	options_free(&o);
 }
 
-TEST(operations_end_a_repeat_instead_of_time)
+OPTIONS_TEST(operations_end_a_repeat_instead_of_time)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, "host --ops 100k"), 0);
+	assert_int_equal(client("host --ops 100k"), 0);
 	assert_int_equal(o.ops, 100000);
 	assert_int_equal(o.duration_ns, OPTIONS_DURATION_MAX);
-	options_free(&o);
 }
 
-TEST(resume_names_the_result)
+OPTIONS_TEST(resume_names_the_result)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json"), 0);
+	assert_int_equal(client("host --resume r.json"), 0);
 	assert_true(o.resume);
 	assert_string_equal(o.output, "r.json");
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json -o r.json"), 0);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "host --resume r.json -o x.json"),
-			 -EINVAL);
-	options_free(&o);
+	assert_int_equal(client("host --resume r.json -o r.json"), 0);
+	assert_int_equal(client("host --resume r.json -o x.json"), -EINVAL);
 }
 
-TEST(a_flag_axis_is_yes_or_a_list)
+OPTIONS_TEST(a_flag_axis_is_yes_or_a_list)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, "host --bidirectional --srq=no"), 0);
+	assert_int_equal(client("host --bidirectional --srq=no"), 0);
 	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 1);
 	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].values[0], 1);
 	assert_int_equal(o.series->values[AXIS_SRQ].values[0], 0);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "host --bidirectional=no,yes"), 0);
+	assert_int_equal(client("host --bidirectional=no,yes"), 0);
 	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 2);
-	options_free(&o);
 }
 
-TEST(a_server_offers_what_it_is_told)
+OPTIONS_TEST(a_server_offers_what_it_is_told)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_server, &o, ""), 0);
+	assert_int_equal(parse(options_parse_server, ""), 0);
 	assert_int_equal(o.targets_count, 1);
 	assert_string_equal(o.targets[0], "dram:64M");
 	assert_false(o.force);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_server, &o,
+	assert_int_equal(parse(options_parse_server,
 			       "--target dram:1M,dram:2M --target /dev/dax0.0 --force --once"),
 			 0);
 	assert_int_equal(o.targets_count, 3);
 	assert_string_equal(o.targets[1], "dram:2M");
 	assert_string_equal(o.targets[2], "/dev/dax0.0");
 	assert_true(o.force && o.once);
-	options_free(&o);
 }
 
-TEST(a_server_has_a_limit_of_targets)
+OPTIONS_TEST(a_server_has_a_limit_of_targets)
 {
-	struct options o;
 	char words[512] = "--target dram:1M";
 
 	for (int i = 1; i < PARAMS_TARGETS_MAX; i++)
 		strncat(words, ",dram:1M", sizeof(words) - strlen(words) - 1);
-	assert_int_equal(parse(options_parse_server, &o, words), 0);
-	options_free(&o);
+	assert_int_equal(parse(options_parse_server, words), 0);
 	strncat(words, ",dram:1M", sizeof(words) - strlen(words) - 1);
-	assert_int_equal(parse(options_parse_server, &o, words), -EINVAL);
-	options_free(&o);
+	assert_int_equal(parse(options_parse_server, words), -EINVAL);
 }
 
 /* The client's target axis counts words; local's counts what it offers. */
-TEST(targets_are_chosen_by_word)
+OPTIONS_TEST(targets_are_chosen_by_word)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,0,dram"), 0);
+	assert_int_equal(client("host --target devdax,0,dram"), 0);
 	assert_int_equal(o.selector.count, 3);
 	assert_string_equal(o.selector.words[1], "devdax");
 	assert_string_equal(o.selector.words[2], "dram");
@@ -172,46 +159,39 @@ TEST(targets_are_chosen_by_word)
 	assert_int_equal(o.series->values[AXIS_TARGET].values[0], 1);
 	assert_int_equal(o.series->values[AXIS_TARGET].values[1], 0);
 	assert_int_equal(o.series->values[AXIS_TARGET].values[2], 2);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_local, &o, "--target dram:1M,dram:2M"), 0);
+	assert_int_equal(parse(options_parse_local, "--target dram:1M,dram:2M"), 0);
 	assert_int_equal(o.series->values[AXIS_TARGET].count, 2);
 	assert_string_equal(o.selector.words[1], "1");
-	options_free(&o);
 }
 
 static struct message_welcome welcome = {.targets_count = 3,
 					 .targets = {{.kind = 0}, {.kind = 4}, {.kind = 0}}};
 
-TEST(words_are_resolved_by_what_is_offered)
+OPTIONS_TEST(words_are_resolved_by_what_is_offered)
 {
 	uint32_t resolved[PARAMS_TARGETS_MAX];
-	struct options o;
 
-	assert_int_equal(parse(options_parse_client, &o, "host --target devdax,dram,2"), 0);
+	assert_int_equal(client("host --target devdax,dram,2"), 0);
 	assert_int_equal(target_selector_resolve(&o.selector, &welcome, "server", resolved), 0);
 	assert_int_equal(resolved[1], 1);
 	assert_int_equal(resolved[2], 0);
 	assert_int_equal(resolved[3], 2);
-	options_free(&o);
 }
 
-TEST(words_that_mean_nothing_or_the_same_are_refused)
+OPTIONS_TEST(words_that_mean_nothing_or_the_same_are_refused)
 {
 	static const char *const cases[] = {"host --target 3", "host --target fsdax",
 					    "host --target devdax,1", "host --target 0,dram"};
 	uint32_t resolved[PARAMS_TARGETS_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct options o;
-
-		assert_int_equal(parse(options_parse_client, &o, cases[i]), 0);
+		assert_int_equal(client(cases[i]), 0);
 		if (target_selector_resolve(&o.selector, &welcome, "server", resolved) != -EINVAL)
 			fail_msg("resolved: %s", cases[i]);
-		options_free(&o);
 	}
 }
 
-TEST(what_is_verified_must_be_written)
+OPTIONS_TEST(what_is_verified_must_be_written)
 {
 	static const char *const nothing[] = {"--op read", "--op read,send", "--test connect",
 					      "--test connect,register",
@@ -220,43 +200,33 @@ TEST(what_is_verified_must_be_written)
 						"--test mix --read-fraction 0.5,1",
 						"--op atomic-write"};
 	char words[128];
-	struct options o;
 
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
 		snprintf(words, sizeof(words), "host --verify %s", nothing[i]);
-		if (parse(options_parse_client, &o, words) != -EINVAL)
+		if (client(words) != -EINVAL)
 			fail_msg("taken: %s", words);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 		assert_non_null(strstr(failure_get()->text, "--verify: nothing to compare"));
-		options_free(&o);
 	}
 	for (size_t i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
 		snprintf(words, sizeof(words), "host --verify %s", something[i]);
-		if (parse(options_parse_client, &o, words) != 0)
+		if (client(words) != 0)
 			fail_msg("refused: %s", words);
-		options_free(&o);
 	}
 }
 
-TEST(a_search_has_a_limit_and_maybe_two_ends)
+OPTIONS_TEST(a_search_has_a_limit_and_maybe_two_ends)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o,
-			       "host --test rate --find-rate response.p99<5ms --rate 1k:20k"),
-			 0);
+	assert_int_equal(client("host --test rate --find-rate response.p99<5ms --rate 1k:20k"), 0);
 	assert_string_equal(o.find_rate, "response.p99<5ms");
 	assert_int_equal(o.rate_low, 1000);
 	assert_int_equal(o.rate_high, 20000);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "host --test rate --find-rate lat.max<1s"),
-			 0);
+	assert_int_equal(client("host --test rate --find-rate lat.max<1s"), 0);
 	assert_int_equal(o.rate_low, 0);
 	assert_int_equal(o.rate_high, 0);
-	options_free(&o);
 }
 
-TEST(what_a_search_cannot_take_is_refused)
+OPTIONS_TEST(what_a_search_cannot_take_is_refused)
 {
 	static const char *const lines[] = {
 		"host --find-rate lat.max<1s",
@@ -277,20 +247,17 @@ TEST(what_a_search_cannot_take_is_refused)
 		"host --test rate --find-rate verify.mismatches<1",
 		"host --test rate --rate 10k:20k",
 	};
-	struct options o;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		if (parse(options_parse_client, &o, lines[i]) == 0)
+		if (client(lines[i]) == 0)
 			fail_msg("%s is taken", lines[i]);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
-		options_free(&o);
 	}
-	assert_int_not_equal(
-		parse(options_parse_ranks, &o, "host --test rate --find-rate lat.max<1s"), 0);
-	options_free(&o);
+	assert_int_not_equal(parse(options_parse_ranks, "host --test rate --find-rate lat.max<1s"),
+			     0);
 }
 
-TEST(an_endless_run_has_one_repeat_of_one_point)
+OPTIONS_TEST(an_endless_run_has_one_repeat_of_one_point)
 {
 	static const char *const refused[] = {
 		"host --duration inf",
@@ -302,61 +269,43 @@ TEST(an_endless_run_has_one_repeat_of_one_point)
 		"host --duration inf --size 64 --test rate --find-rate lat.max<1s",
 		"host --duration infinite --size 64",
 	};
-	struct options o;
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		if (parse(options_parse_client, &o, refused[i]) == 0)
+		if (client(refused[i]) == 0)
 			fail_msg("%s is taken", refused[i]);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
-		options_free(&o);
 	}
-	assert_int_equal(
-		parse(options_parse_client, &o, "host --duration inf --size 64 --interval 500ms"),
-		0);
+	assert_int_equal(client("host --duration inf --size 64 --interval 500ms"), 0);
 	assert_true(o.endless);
 	assert_int_equal(o.repeats, 1);
 	assert_int_equal(o.interval_ns, 500000000);
-	options_free(&o);
-	assert_int_not_equal(parse(options_parse_ranks, &o, "host --duration inf --size 64"), 0);
-	options_free(&o);
-	assert_int_not_equal(parse(options_parse_ranks, &o, "host --interval 1s"), 0);
-	options_free(&o);
+	assert_int_not_equal(parse(options_parse_ranks, "host --duration inf --size 64"), 0);
+	assert_int_not_equal(parse(options_parse_ranks, "host --interval 1s"), 0);
 }
 
-TEST(a_missing_host_names_the_command)
+OPTIONS_TEST(a_missing_host_names_the_command)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_client, &o, ""), -EINVAL);
+	assert_int_equal(client(""), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, ": rpma-bench client HOST"));
-	options_free(&o);
-	assert_int_equal(parse(options_parse_ranks, &o, ""), -EINVAL);
+	assert_int_equal(parse(options_parse_ranks, ""), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, ": rpma-bench-mpi client HOST"));
-	options_free(&o);
 }
 
-TEST(an_address_may_stand_in_brackets)
+OPTIONS_TEST(an_address_may_stand_in_brackets)
 {
 	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
-	struct options o;
 
-	assert_int_equal(parse(options_parse_client, &o, "[::1]"), 0);
-	options_free(&o);
-	assert_int_equal(parse(options_parse_client, &o, "fd00::1"), 0);
-	options_free(&o);
+	assert_int_equal(client("[::1]"), 0);
+	assert_int_equal(client("fd00::1"), 0);
 	for (size_t i = 0; i < sizeof(with_port) / sizeof(with_port[0]); i++) {
-		assert_int_equal(parse(options_parse_client, &o, with_port[i]), -EINVAL);
+		assert_int_equal(client(with_port[i]), -EINVAL);
 		assert_non_null(strstr(failure_get()->text, "the port goes into --port"));
-		options_free(&o);
 	}
 }
 
 /* In local the server leaves the client's cores to it. */
-TEST(a_client_takes_as_many_cores_as_its_largest_point)
+OPTIONS_TEST(a_client_takes_as_many_cores_as_its_largest_point)
 {
-	struct options o;
-
-	assert_int_equal(parse(options_parse_local, &o, "--threads 1,4,2"), 0);
+	assert_int_equal(parse(options_parse_local, "--threads 1,4,2"), 0);
 	assert_int_equal(o.cores_taken, 4);
-	options_free(&o);
 }

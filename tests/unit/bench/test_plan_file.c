@@ -6,10 +6,29 @@
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/options/options.h"
 
+static struct options o;
+static bool parsed;
+
 const char *argp_program_version = "test";
 
+/* Frees what the last parse left. */
+static void forget(void)
+{
+	if (parsed)
+		options_free(&o);
+	parsed = false;
+}
+
+static int teardown(void **state)
+{
+	forget();
+	return scratch_teardown(state);
+}
+
+#define PLAN_TEST(name) TEST(name, scratch_setup, teardown)
+
 /* rpma-bench client host --plan FILE, and two more words. */
-static int parse(struct options *options, const char *text, const char *option, const char *value)
+static int parse(const char *text, const char *option, const char *value)
 {
 	static char path[PATH_MAX];
 	char *argv[] = {(char *)(uintptr_t) "client",
@@ -22,15 +41,14 @@ static int parse(struct options *options, const char *text, const char *option, 
 
 	scratch_write("plan.json", text);
 	scratch_path("plan.json", path);
-	return options_parse_client(options, option != NULL ? 6 : 4, argv);
+	forget();
+	parsed = true;
+	return options_parse_client(&o, option != NULL ? 6 : 4, argv);
 }
 
-SCRATCH_TEST(a_plan_has_series_and_settings)
+PLAN_TEST(a_plan_has_series_and_settings)
 {
-	struct options o;
-
-	assert_int_equal(parse(&o,
-			       "{\"series\": [{\"test\": \"lat\", \"size\": [64, \"4K\"],"
+	assert_int_equal(parse("{\"series\": [{\"test\": \"lat\", \"size\": [64, \"4K\"],"
 			       " \"persist\": [\"none\", \"apm\"]},"
 			       " {\"test\": \"mix\", \"read-fraction\": [0.5, \"90%\"],"
 			       " \"depth\": \"1:8:*2\", \"target\": [\"dram\", 1]}],"
@@ -53,37 +71,29 @@ SCRATCH_TEST(a_plan_has_series_and_settings)
 	assert_int_equal(o.seed, 9);
 	assert_true(o.seed_given);
 	assert_string_equal(o.label, "lab");
-	options_free(&o);
 }
 
-SCRATCH_TEST(true_and_false_are_values_of_flags)
+PLAN_TEST(true_and_false_are_values_of_flags)
 {
-	struct options o;
-
-	assert_int_equal(
-		parse(&o, "{\"series\": [{\"bidirectional\": [true, false]}]}", NULL, NULL), 0);
+	assert_int_equal(parse("{\"series\": [{\"bidirectional\": [true, false]}]}", NULL, NULL),
+			 0);
 	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].count, 2);
 	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].values[0], 1);
-	options_free(&o);
 }
 
-SCRATCH_TEST(the_command_line_has_the_last_word)
+PLAN_TEST(the_command_line_has_the_last_word)
 {
 	static const char plan[] = "{\"series\": [{}], \"repeats\": 3, \"duration\": 2}";
-	struct options o;
 
-	assert_int_equal(parse(&o, plan, "--repeats", "7"), 0);
+	assert_int_equal(parse(plan, "--repeats", "7"), 0);
 	assert_int_equal(o.repeats, 7);
 	assert_int_equal(o.duration_ns, 2000000000);
-	options_free(&o);
 	/* operations in place of the plan's time */
-	assert_int_equal(parse(&o, plan, "--ops", "10k"), 0);
+	assert_int_equal(parse(plan, "--ops", "10k"), 0);
 	assert_int_equal(o.ops, 10000);
-	options_free(&o);
-	assert_int_equal(parse(&o, plan, "--size", "64"), -EINVAL);
+	assert_int_equal(parse(plan, "--size", "64"), -EINVAL);
 	assert_string_equal(failure_get()->text,
 			    "--size and --plan: the plan decides what to measure");
-	options_free(&o);
 }
 
 struct refusal {
@@ -91,7 +101,7 @@ struct refusal {
 	const char *sentence; /* what it has somewhere after the path */
 };
 
-SCRATCH_TEST(wrong_plans_are_refused_by_place)
+PLAN_TEST(wrong_plans_are_refused_by_place)
 {
 	static const struct refusal cases[] = {
 		{"", "line 1, column 0"},
@@ -125,63 +135,54 @@ SCRATCH_TEST(wrong_plans_are_refused_by_place)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct options o;
-
-		if (parse(&o, cases[i].plan, NULL, NULL) != -EINVAL)
+		if (parse(cases[i].plan, NULL, NULL) != -EINVAL)
 			fail_msg("accepted: %s", cases[i].plan);
 		if (strstr(failure_get()->text, cases[i].sentence) == NULL)
 			fail_msg("%s: %s", cases[i].plan, failure_get()->text);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
-		options_free(&o);
 	}
 }
 
-SCRATCH_TEST(a_plan_has_limits)
+PLAN_TEST(a_plan_has_limits)
 {
 	static char text[2 << 20];
-	struct options o;
 	char *end = text + sprintf(text, "{\"series\": [{}");
 
 	for (int i = 1; i < 257; i++)
 		end += sprintf(end, ", {\"size\": %d}", i);
 	sprintf(end, "]}");
-	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "a list of 1 to 256"));
-	options_free(&o);
 
 	memset(text, ' ', (1 << 20) + 1);
 	text[(1 << 20) + 1] = '\0';
-	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
+	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "at most 1 MiB"));
-	options_free(&o);
 
 	/* jansson bounds how deep it goes */
 	memset(text, '[', 100000);
 	text[100000] = '\0';
-	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
-	options_free(&o);
+	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
 
 	/* a value as long as a list may become */
 	end = text + sprintf(text, "{\"series\": [{\"size\": \"");
 	memset(end, '1', 100000);
 	sprintf(end + 100000, "\"}]}");
-	assert_int_equal(parse(&o, text, NULL, NULL), -EINVAL);
-	options_free(&o);
+	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
 }
 
-SCRATCH_TEST(what_is_no_regular_file_is_not_waited_for)
+PLAN_TEST(what_is_no_regular_file_is_not_waited_for)
 {
 	char path[PATH_MAX];
 	char *argv[] = {(char *)(uintptr_t) "client", (char *)(uintptr_t) "host",
 			(char *)(uintptr_t) "--plan", path, NULL};
-	struct options o;
 
 	assert_int_equal(mkfifo(scratch_path("fifo", path), 0600), 0);
+	parsed = true;
 	assert_true(options_parse_client(&o, 4, argv) < 0);
 	assert_non_null(strstr(failure_get()->text, "expected a regular file"));
 	options_free(&o);
 	scratch_path("none", path);
 	assert_true(options_parse_client(&o, 4, argv) < 0);
 	assert_non_null(strstr(failure_get()->text, "No such file"));
-	options_free(&o);
 }

@@ -6,12 +6,14 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/options.h"
 
+static struct options o;
+
 #define WORDS_MAX 20
 
 const char *argp_program_version = "test";
 
 /* Blanks separate the words. */
-static int parse(struct options *o, const char *line)
+static int parse(const char *line)
 {
 	static char words[256];
 	char *argv[WORDS_MAX] = {(char *)(uintptr_t) "rpma-ping"}, *rest = words, *word;
@@ -20,14 +22,12 @@ static int parse(struct options *o, const char *line)
 	strcpy(words, line);
 	while ((word = strsep(&rest, " ")) != NULL && argc < WORDS_MAX - 1)
 		argv[argc++] = word;
-	return options_parse(o, argc, argv);
+	return options_parse(&o, argc, argv);
 }
 
 TEST(a_host_is_enough)
 {
-	struct options o;
-
-	assert_int_equal(parse(&o, "host"), 0);
+	assert_int_equal(parse("host"), 0);
 	assert_int_equal(o.hosts_count, 1);
 	assert_string_equal(o.hosts[0], "host");
 	assert_int_equal(o.port, 7205);
@@ -42,16 +42,14 @@ TEST(a_host_is_enough)
 
 TEST(letters_are_those_of_ping)
 {
-	struct options o;
-
-	assert_int_equal(parse(&o, "-q -f -c 5 -s 4K -w 10 -W 0.5 h"), 0);
+	assert_int_equal(parse("-q -f -c 5 -s 4K -w 10 -W 0.5 h"), 0);
 	assert_true(o.cli.quiet && o.flood);
 	assert_int_equal(o.count, 5);
 	assert_int_equal(o.size_bytes, 4096);
 	assert_int_equal(o.deadline_ns, 10000000000);
 	assert_int_equal(o.limit_ns, 500000000);
 	assert_int_equal(o.interval_ns, 0);
-	assert_int_equal(parse(&o, "-f -i 10ms h"), 0);
+	assert_int_equal(parse("-f -i 10ms h"), 0);
 	assert_int_equal(o.interval_ns, 10000000);
 }
 
@@ -64,12 +62,11 @@ TEST(times_may_have_a_fraction)
 		     {".2", 200000000},	   {".05s", 50000000},	 {"0.000000001", 1},
 		     {"200ms", 200000000}, {"2", 2000000000},	 {"24h", 86400000000000},
 		     {".2ms", 200000},	   {"1.5m", 90000000000}};
-	struct options o;
 	char line[64];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(line, sizeof(line), "-i %s h", cases[i].text);
-		assert_int_equal(parse(&o, line), 0);
+		assert_int_equal(parse(line), 0);
 		assert_int_equal(o.interval_ns, cases[i].ns);
 	}
 }
@@ -77,21 +74,18 @@ TEST(times_may_have_a_fraction)
 TEST(sizes_ascend_and_are_there_once)
 {
 	static const uint64_t expected[] = {64, 256, 1024, 4096};
-	struct options o;
 
-	assert_int_equal(parse(&o, "-s 4K,64:1K:*4,64 h"), 0);
+	assert_int_equal(parse("-s 4K,64:1K:*4,64 h"), 0);
 	assert_int_equal(o.sizes_count, 4);
 	assert_memory_equal(o.sizes, expected, sizeof(expected));
 	assert_int_equal(o.size_bytes, 4096);
-	assert_int_equal(parse(&o, "-s 64:127:+1 h"), 0);
+	assert_int_equal(parse("-s 64:127:+1 h"), 0);
 	assert_int_equal(o.sizes_count, OPTIONS_SIZES);
 }
 
 TEST(hosts_are_kept_in_order)
 {
-	struct options o;
-
-	assert_int_equal(parse(&o, "-D -6 a b c"), 0);
+	assert_int_equal(parse("-D -6 a b c"), 0);
 	assert_true(o.timestamps && o.ipv6 && !o.ipv4);
 	assert_int_equal(o.hosts_count, 3);
 	assert_string_equal(o.hosts[0], "a");
@@ -100,10 +94,7 @@ TEST(hosts_are_kept_in_order)
 
 TEST(a_server_has_its_own)
 {
-	struct options o;
-
-	assert_int_equal(parse(&o, "--server --listen ::1 -p 0 -t dram:1M --allow 192.0.2.0/24"),
-			 0);
+	assert_int_equal(parse("--server --listen ::1 -p 0 -t dram:1M --allow 192.0.2.0/24"), 0);
 	assert_true(o.server);
 	assert_string_equal(o.listen, "::1");
 	assert_int_equal(o.port, 0);
@@ -149,10 +140,9 @@ TEST(wrong_lines_are_told)
 		{"--none h", "unknown option --none"},
 		{"h -c", "-c needs a value"},
 	};
-	struct options o;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_true(parse(&o, cases[i][0]) < 0);
+		assert_true(parse(cases[i][0]) < 0);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 		if (strstr(failure_get()->text, cases[i][1]) == NULL)
 			fail_msg("%s: \"%s\" has no \"%s\"", cases[i][0], failure_get()->text,
