@@ -351,6 +351,12 @@ void client_leave(struct test_client *g)
 	client_close(g);
 }
 
+void client_ends(struct test_client *g)
+{
+	client_leave(g);
+	assert_int_equal(fixture_end(), 0);
+}
+
 #define OUT (CLIENT_DEPTH * PERSIST_ANSWER_BYTES)
 
 void client_send(struct test_client *g, const void *bytes, size_t len)

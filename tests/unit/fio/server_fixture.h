@@ -70,6 +70,8 @@ void client_request_only(const struct job_request *job_request, struct rpma_conn
 /* With the goodbye, or without. */
 void client_leave(struct test_client *client);
 void client_close(struct test_client *client);
+/* It leaves, and the server ends well. */
+void client_ends(struct test_client *client);
 
 void client_send(struct test_client *client, const void *bytes, size_t len);
 void client_ask(struct test_client *client, uint32_t slot, uint64_t offset, uint64_t length);

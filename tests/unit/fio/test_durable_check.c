@@ -15,20 +15,37 @@
 
 static uint8_t target[REGION];
 static char path[PATH_MAX];
+static struct durable_log *job_log;
+static struct durable_check check;
 
-static struct durable_log *new_log(void)
+static void new_log(void)
 {
 	const struct log_header header = {.method = METHOD_APM,
 					  .policy = FLUSH_EACH,
 					  .kind = TARGET_FILE,
 					  .region_bytes = REGION};
-	struct durable_log *log = NULL;
 
 	memset(target, 0, sizeof(target));
 	scratch_path("log", path);
-	assert_int_equal(durable_log_open(&log, path, &header), 0);
-	return log;
+	assert_int_equal(durable_log_open(&job_log, path, &header), 0);
 }
+
+static int setup(void **state)
+{
+	if (scratch_setup(state) != 0)
+		return -1;
+	new_log();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	durable_log_close(&job_log);
+	durable_check_close(&check);
+	return scratch_teardown(state);
+}
+
+#define LOG_TEST(name) TEST(name, setup, teardown)
 
 static size_t content_of_log(uint8_t *bytes, size_t size)
 {
@@ -50,173 +67,136 @@ static int read_target(void *arg, uint64_t begin, uint8_t *to, size_t bytes)
 }
 
 /* Closes the log. */
-static struct durable_check judged(struct durable_log *log)
+static void judge(void)
 {
 	static uint8_t bytes[1U << 16];
-	struct durable_check check;
 	size_t size;
 
-	assert_int_equal(durable_log_end(log, 1, REACHED_PERSISTENCE), 0);
-	durable_log_close(&log);
+	assert_int_equal(durable_log_end(job_log, 1, REACHED_PERSISTENCE), 0);
+	durable_log_close(&job_log);
 	size = content_of_log(bytes, sizeof(bytes));
 	assert_int_equal(durable_check_open(&check, "log", bytes, size), 0);
 	assert_true(check.ended && !check.torn);
 	assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
-	return check;
 }
 
-static void write_to_target(struct durable_log *log, uint64_t begin, uint8_t value, uint32_t bytes)
+static void write_to_target(uint64_t begin, uint8_t value, uint32_t bytes)
 {
 	memset(target + begin, value, bytes);
-	durable_log_write(log, begin, target + begin, bytes);
+	durable_log_write(job_log, begin, target + begin, bytes);
 }
 
-static void expect(struct durable_check *check, const enum claim_state *states, uint64_t count)
+static void expect(const enum claim_state *states, size_t count)
 {
-	assert_int_equal(check->writes, count);
-	for (uint64_t i = 0; i < count; i++)
-		assert_int_equal(check->states[i], states[i]);
-	durable_check_close(check);
+	judge();
+	assert_int_equal(check.writes, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(check.states[i], states[i]);
 }
 
-SCRATCH_TEST(a_claim_that_is_there)
-{
-	const enum claim_state states[] = {CLAIM_THERE, CLAIM_DONE, CLAIM_NONE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
+/* Judges the log: what becomes of its writes. */
+#define EXPECT(...)                                                                                \
+	expect((const enum claim_state[]){__VA_ARGS__},                                            \
+	       sizeof((const enum claim_state[]){__VA_ARGS__}) / sizeof(enum claim_state))
 
-	write_to_target(log, 0, 1, 200);
-	write_to_target(log, 200, 2, 100);
-	write_to_target(log, 300, 3, 10);
-	durable_log_done(log, 0, true);
-	durable_log_done(log, 1, false);
-	check = judged(log);
-	expect(&check, states, 3);
+LOG_TEST(a_claim_that_is_there)
+{
+	write_to_target(0, 1, 200);
+	write_to_target(200, 2, 100);
+	write_to_target(300, 3, 10);
+	durable_log_done(job_log, 0, true);
+	durable_log_done(job_log, 1, false);
+	EXPECT(CLAIM_THERE, CLAIM_DONE, CLAIM_NONE);
 }
 
-SCRATCH_TEST(a_sync_claims_all_that_is_done)
+LOG_TEST(a_sync_claims_all_that_is_done)
 {
-	const enum claim_state states[] = {CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
 	for (uint8_t i = 0; i < 4; i++)
-		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
-	durable_log_done(log, 0, false);
-	durable_log_done(log, 1, false);
-	durable_log_sync(log);
-	durable_log_done(log, 3, false);
+		write_to_target(i * 64U, (uint8_t)(i + 1), 64);
+	durable_log_done(job_log, 0, false);
+	durable_log_done(job_log, 1, false);
+	durable_log_sync(job_log);
+	durable_log_done(job_log, 3, false);
 	target[70] = 0;
-	check = judged(log);
+	EXPECT(CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE);
 	assert_int_equal(check.lost_count, 1);
 	assert_int_equal(check.lost[0].begin, 64);
 	assert_int_equal(check.lost[0].end, 128);
-	expect(&check, states, 4);
 }
 
 /* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
  */
-SCRATCH_TEST(a_failed_sync_leaves_all_before_it_unclaimed)
+LOG_TEST(a_failed_sync_leaves_all_before_it_unclaimed)
 {
-	const enum claim_state states[] = {CLAIM_DONE, CLAIM_DONE, CLAIM_THERE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
 	for (uint8_t i = 0; i < 2; i++) {
-		write_to_target(log, i * 64U, (uint8_t)(i + 1), 64);
-		durable_log_done(log, i, false);
+		write_to_target(i * 64U, (uint8_t)(i + 1), 64);
+		durable_log_done(job_log, i, false);
 	}
-	durable_log_failed_sync(log);
-	write_to_target(log, 128, 3, 64);
-	durable_log_done(log, 2, false);
-	durable_log_sync(log);
+	durable_log_failed_sync(job_log);
+	write_to_target(128, 3, 64);
+	durable_log_done(job_log, 2, false);
+	durable_log_sync(job_log);
 	memset(target, 0, 128);
-	check = judged(log);
+	EXPECT(CLAIM_DONE, CLAIM_DONE, CLAIM_THERE);
 	assert_int_equal(durable_check_verdict(&check), EXIT_GOOD);
-	expect(&check, states, 3);
 }
 
 /* Its connection may be the one that broke, and what is flushed later is on the next. */
-SCRATCH_TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
+LOG_TEST(a_failed_sync_leaves_what_is_under_way_unclaimed)
 {
-	const enum claim_state states[] = {CLAIM_DONE, CLAIM_THERE, CLAIM_THERE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
-	write_to_target(log, 0, 1, 64);
-	write_to_target(log, 64, 2, 64);
-	durable_log_failed_sync(log);
-	durable_log_done(log, 0, false);
-	durable_log_done(log, 1, true); /* with a flush of its own */
-	write_to_target(log, 128, 3, 64);
-	durable_log_done(log, 2, false);
-	durable_log_sync(log);
+	write_to_target(0, 1, 64);
+	write_to_target(64, 2, 64);
+	durable_log_failed_sync(job_log);
+	durable_log_done(job_log, 0, false);
+	durable_log_done(job_log, 1, true); /* with a flush of its own */
+	write_to_target(128, 3, 64);
+	durable_log_done(job_log, 2, false);
+	durable_log_sync(job_log);
 	memset(target, 0, 64);
-	check = judged(log);
+	EXPECT(CLAIM_DONE, CLAIM_THERE, CLAIM_THERE);
 	assert_int_equal(durable_check_verdict(&check), EXIT_GOOD);
-	expect(&check, states, 3);
 }
 
-SCRATCH_TEST(a_later_write_under_way_may_be_there_in_its_place)
+LOG_TEST(a_later_write_under_way_may_be_there_in_its_place)
 {
-	const enum claim_state states[] = {CLAIM_THERE, CLAIM_NONE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
-	write_to_target(log, 0, 1, 128);
-	durable_log_done(log, 0, true);
-	write_to_target(log, 0, 2, 128);
+	write_to_target(0, 1, 128);
+	durable_log_done(job_log, 0, true);
+	write_to_target(0, 2, 128);
 	memset(target, 1, 64); /* only the second line of the later one has arrived */
-	check = judged(log);
-	expect(&check, states, 2);
+	EXPECT(CLAIM_THERE, CLAIM_NONE);
 }
 
-SCRATCH_TEST(what_a_later_claim_covers_is_its_concern)
+LOG_TEST(what_a_later_claim_covers_is_its_concern)
 {
-	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
-	write_to_target(log, 10, 1, 20);
-	durable_log_done(log, 0, true);
-	write_to_target(log, 0, 2, 64);
-	durable_log_done(log, 1, true);
+	write_to_target(10, 1, 20);
+	durable_log_done(job_log, 0, true);
+	write_to_target(0, 2, 64);
+	durable_log_done(job_log, 1, true);
 	memset(target, 0, 64);
 	memset(target + 10, 1, 20); /* the earlier one is there, and must not be */
-	check = judged(log);
+	EXPECT(CLAIM_COVERED, CLAIM_LOST);
 	assert_int_equal(check.lost[0].begin, 0);
 	assert_int_equal(check.lost[0].end, 64);
-	expect(&check, states, 2);
 }
 
-SCRATCH_TEST(older_content_is_a_loss_whatever_was_under_way)
+LOG_TEST(older_content_is_a_loss_whatever_was_under_way)
 {
-	const enum claim_state states[] = {CLAIM_COVERED, CLAIM_LOST, CLAIM_NONE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
 	for (uint8_t i = 0; i < 3; i++)
-		write_to_target(log, 64, (uint8_t)(i + 1), 64);
-	durable_log_done(log, 0, true);
-	durable_log_done(log, 1, true);
+		write_to_target(64, (uint8_t)(i + 1), 64);
+	durable_log_done(job_log, 0, true);
+	durable_log_done(job_log, 1, true);
 	memset(target + 64, 1, 64);
-	check = judged(log);
-	expect(&check, states, 3);
+	EXPECT(CLAIM_COVERED, CLAIM_LOST, CLAIM_NONE);
 }
 
-SCRATCH_TEST(a_mixture_with_a_write_under_way_is_undecided)
+LOG_TEST(a_mixture_with_a_write_under_way_is_undecided)
 {
-	const enum claim_state states[] = {CLAIM_UNDECIDED, CLAIM_NONE};
-	struct durable_log *log = new_log();
-	struct durable_check check;
-
-	write_to_target(log, 0, 1, 64);
-	durable_log_done(log, 0, true);
-	write_to_target(log, 8, 2, 8);
+	write_to_target(0, 1, 64);
+	durable_log_done(job_log, 0, true);
+	write_to_target(8, 2, 8);
 	target[8] = 1;
-	check = judged(log);
+	EXPECT(CLAIM_UNDECIDED, CLAIM_NONE);
 	assert_int_equal(check.lost_count, 0);
-	expect(&check, states, 2);
 }
 
 /* --- against bytes ------------------------------------------------------------------ */
@@ -256,7 +236,7 @@ static bool is_kept(int write, int count, const int *cuts)
 	return true;
 }
 
-static int make_history(struct durable_log *log, uint64_t *seed, bool whole_lines)
+static int make_history(uint64_t *seed, bool whole_lines)
 {
 	int count = 1 + (int)(test_random(seed) % 12);
 
@@ -269,8 +249,8 @@ static int make_history(struct durable_log *log, uint64_t *seed, bool whole_line
 		w->claimed = test_random(seed) % 2;
 		for (uint32_t at = 0; at < w->bytes; at++)
 			w->content[at] = (uint8_t)test_random(seed);
-		durable_log_write(log, w->begin, w->content, w->bytes);
-		durable_log_done(log, (uint64_t)i, w->claimed);
+		durable_log_write(job_log, w->begin, w->content, w->bytes);
+		durable_log_done(job_log, (uint64_t)i, w->claimed);
 	}
 	return count;
 }
@@ -289,12 +269,12 @@ static void fail_power(uint64_t *seed, int count, int *cuts)
 /* Whole lines are always decided; with pieces of lines a loss may be undecided, and no more. */
 static void judge_at_random(uint64_t seed, bool whole_lines)
 {
-	struct durable_log *log = new_log();
-	int cuts[REGION / LOG_LINE], count = make_history(log, &seed, whole_lines);
-	struct durable_check check;
+	int cuts[REGION / LOG_LINE], count;
 
+	new_log();
+	count = make_history(&seed, whole_lines);
 	fail_power(&seed, count, cuts);
-	check = judged(log);
+	judge();
 	for (int i = 0; i < count; i++) {
 		bool kept = is_kept(i, count, cuts);
 
@@ -322,17 +302,15 @@ SCRATCH_TEST(verdicts_are_those_of_a_model_of_bytes)
 
 /* --- logs that are none -------------------------------------------------------------- */
 
-SCRATCH_TEST(a_log_may_end_anywhere_behind_its_header)
+LOG_TEST(a_log_may_end_anywhere_behind_its_header)
 {
 	uint8_t bytes[4096];
-	struct durable_log *log = new_log();
-	struct durable_check check;
 	size_t size;
 
-	write_to_target(log, 0, 1, 200);
-	durable_log_done(log, 0, true);
-	durable_log_end(log, 3, REACHED_VISIBILITY);
-	durable_log_close(&log);
+	write_to_target(0, 1, 200);
+	durable_log_done(job_log, 0, true);
+	durable_log_end(job_log, 3, REACHED_VISIBILITY);
+	durable_log_close(&job_log);
 	size = content_of_log(bytes, sizeof(bytes));
 	assert_int_equal(size, LOG_HEADER_BYTES + 3 * LOG_RECORD_BYTES + 4 * LOG_TAG_BYTES);
 	for (size_t end = 0; end <= size; end++) {
@@ -366,16 +344,14 @@ SCRATCH_TEST(a_log_may_end_anywhere_behind_its_header)
 	durable_check_close(&check);
 }
 
-SCRATCH_TEST(a_changed_byte_is_damage)
+LOG_TEST(a_changed_byte_is_damage)
 {
 	uint8_t bytes[4096];
-	struct durable_log *log = new_log();
-	struct durable_check check;
 	size_t size;
 
-	write_to_target(log, 0, 1, 200);
-	durable_log_done(log, 0, true);
-	durable_log_close(&log);
+	write_to_target(0, 1, 200);
+	durable_log_done(job_log, 0, true);
+	durable_log_close(&job_log);
 	size = content_of_log(bytes, sizeof(bytes));
 	for (size_t at = 0; at < size; at++) {
 		bytes[at] ^= 0x10;
@@ -386,7 +362,7 @@ SCRATCH_TEST(a_changed_byte_is_damage)
 	}
 }
 
-SCRATCH_TEST(refuses_what_no_client_writes)
+LOG_TEST(refuses_what_no_client_writes)
 {
 	static const struct log_record wrong[][3] = {
 		{{.type = LOG_DONE, .number = 0}},
@@ -407,15 +383,13 @@ SCRATCH_TEST(refuses_what_no_client_writes)
 		{{.type = LOG_END + 1}},
 	};
 
+	durable_log_close(&job_log);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		uint8_t bytes[256];
-		struct durable_log *log = new_log();
-		struct durable_check check;
 		struct log_header header;
 		struct log_sum sum;
 		size_t size;
 
-		durable_log_close(&log);
 		size = content_of_log(bytes, sizeof(bytes));
 		assert_int_equal(log_header_decode(bytes, size, &header, &sum), 0);
 		sum = log_record_front(&wrong[i][0], sum, bytes + size);
@@ -431,15 +405,14 @@ SCRATCH_TEST(refuses_what_no_client_writes)
 	}
 }
 
-SCRATCH_TEST(a_log_that_a_job_has_is_not_taken_from_it)
+LOG_TEST(a_log_that_a_job_has_is_not_taken_from_it)
 {
 	const struct log_header header = {METHOD_APM, FLUSH_EACH, TARGET_DRAM, 1};
-	struct durable_log *log = new_log(), *other = NULL;
+	struct durable_log *other = NULL;
 
 	assert_int_equal(durable_log_open(&other, path, &header), -EIO);
 	assert_null(other);
 	assert_non_null(strstr(failure_get()->text, "another job writes it"));
 	assert_int_equal(durable_log_open(&other, "/", &header), -EIO);
 	assert_int_equal(durable_log_open(&other, "/dev/full", &header), -EIO);
-	durable_log_close(&log);
 }

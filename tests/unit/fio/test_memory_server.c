@@ -10,6 +10,7 @@
 
 #include "server_fixture.h"
 
+static struct test_client *client;
 static const struct fixture_cfg any_method = {.poll = true};
 static const struct fixture_cfg by_events = {.poll = false};
 static const struct job_request apm = {.method = METHOD_APM, .jobs = 1};
@@ -64,22 +65,20 @@ int __wrap_rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg 
 
 SERVER_TEST(the_region_is_told_of)
 {
-	struct test_client *g;
 	size_t bytes;
 
 	fixture_begin(&any_method);
-	g = client_open(&apm);
-	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
-	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
-	assert_int_equal(g->job_reply.method, METHOD_ANY);
-	assert_int_equal(g->job_reply.kind, TARGET_DRAM);
-	assert_int_equal(g->job_reply.persist, PERSIST_NOTHING);
-	assert_false(g->job_reply.direct_write_to_pmem);
-	assert_int_equal(g->job_reply.depth, JOB_DEPTH_MIN);
-	assert_int_equal(rpma_mr_remote_get_size(g->remote, &bytes), 0);
+	client = client_open(&apm);
+	assert_int_equal(client->reply.answer, HANDSHAKE_WELCOME);
+	assert_int_equal(client->job_reply.refusal, REFUSAL_NONE);
+	assert_int_equal(client->job_reply.method, METHOD_ANY);
+	assert_int_equal(client->job_reply.kind, TARGET_DRAM);
+	assert_int_equal(client->job_reply.persist, PERSIST_NOTHING);
+	assert_false(client->job_reply.direct_write_to_pmem);
+	assert_int_equal(client->job_reply.depth, JOB_DEPTH_MIN);
+	assert_int_equal(rpma_mr_remote_get_size(client->remote, &bytes), 0);
 	assert_int_equal(bytes, FIXTURE_BYTES);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(client);
 	assert_int_equal(fixture_count("\n"), 1); /* it listens: no more to be said */
 }
 
@@ -97,8 +96,7 @@ static void requests_are_answered_in_their_order(void **state)
 			assert_int_equal(answer.status, PERSIST_DONE);
 		}
 	}
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(g);
 }
 
 SERVER_TEST(polling_answers)
@@ -142,7 +140,6 @@ SERVER_TEST(what_is_asked_for_is_made_durable)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[] = "/var/tmp/rpma-test-XXXXXX"; /* on a disk: /tmp may be memory */
 	int fd = mkstemp(path);
-	struct test_client *g;
 	char *begin;
 
 	assert_true(fd >= 0);
@@ -151,91 +148,84 @@ SERVER_TEST(what_is_asked_for_is_made_durable)
 	synced.error = 0;
 	fixture_begin(&(struct fixture_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
 	assert_int_equal(unlink(path), 0);
-	g = client_open(&gpspm);
-	assert_int_equal(g->job_reply.kind, TARGET_FILE);
-	assert_int_equal(g->job_reply.persist, PERSIST_MSYNC);
-	client_ask(g, 0, 0, 4 * page);
-	assert_int_equal(client_answer(g).status, PERSIST_DONE);
+	client = client_open(&gpspm);
+	assert_int_equal(client->job_reply.kind, TARGET_FILE);
+	assert_int_equal(client->job_reply.persist, PERSIST_MSYNC);
+	client_ask(client, 0, 0, 4 * page);
+	assert_int_equal(client_answer(client).status, PERSIST_DONE);
 	assert_int_equal(synced.bytes, 4 * page);
 	begin = synced.begin;
-	client_ask(g, 0, page + 10, 20);
-	assert_int_equal(client_answer(g).status, PERSIST_DONE);
+	client_ask(client, 0, page + 10, 20);
+	assert_int_equal(client_answer(client).status, PERSIST_DONE);
 	assert_ptr_equal(synced.begin, begin + page);
 	assert_int_equal(synced.bytes, 30);
 	synced.calls = 0;
-	client_ask(g, 0, 4 * page - 8, 16);
-	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
-	client_ask(g, 0, UINT64_MAX - 4, 8);
-	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
-	client_ask(g, 0, 0, 0);
-	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
+	client_ask(client, 0, 4 * page - 8, 16);
+	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
+	client_ask(client, 0, UINT64_MAX - 4, 8);
+	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
+	client_ask(client, 0, 0, 0);
+	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
 	assert_int_equal(synced.calls, 0);
 	synced.error = EIO;
-	client_ask(g, 0, 0, 8);
-	assert_int_equal(client_answer(g).status, PERSIST_FAILED);
-	client_ask(g, 0, 0, 8);
-	assert_int_equal(client_answer(g).status, PERSIST_FAILED);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ask(client, 0, 0, 8);
+	assert_int_equal(client_answer(client).status, PERSIST_FAILED);
+	client_ask(client, 0, 0, 8);
+	assert_int_equal(client_answer(client).status, PERSIST_FAILED);
+	client_ends(client);
 	assert_int_equal(fixture_count(strerror(EIO)), 1);
 }
 
 SERVER_TEST(a_number_stands_for_its_block)
 {
 	struct persist_answer answer;
-	struct test_client *g;
 
 	fixture_begin(&by_events);
-	g = client_open(&numbers);
+	client = client_open(&numbers);
 	for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
-		client_number(g, FIXTURE_BYTES / 8192 - 1 - i);
+		client_number(client, FIXTURE_BYTES / 8192 - 1 - i);
 	for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
-		answer = client_answer(g);
+		answer = client_answer(client);
 		assert_int_equal(answer.slot, FIXTURE_BYTES / 8192 - 1 - i);
 		assert_int_equal(answer.status, PERSIST_DONE);
 	}
-	client_number(g, FIXTURE_BYTES / 8192);
-	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
-	client_number(g, UINT32_MAX);
-	assert_int_equal(client_answer(g).status, PERSIST_OUTSIDE);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_number(client, FIXTURE_BYTES / 8192);
+	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
+	client_number(client, UINT32_MAX);
+	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
+	client_ends(client);
 }
 
 /* They are taken, and after each half of the depth it reports that. */
 SERVER_TEST(numbers_of_other_methods_are_counted)
 {
 	const struct job_request job_request = {.method = METHOD_APM, .jobs = 1, .depth = 4};
-	struct test_client *g;
 
 	fixture_begin(&any_method);
-	g = client_open(&job_request);
+	client = client_open(&job_request);
 	for (uint32_t i = 0; i < 4; i++)
-		client_number(g, i);
+		client_number(client, i);
 	for (uint32_t i = 0; i < 8; i += 2) {
-		client_receives(g);
-		client_number(g, i);
-		client_number(g, i + 1);
+		client_receives(client);
+		client_number(client, i);
+		client_number(client, i + 1);
 	}
-	client_receives(g);
-	client_receives(g);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_receives(client);
+	client_receives(client);
+	client_ends(client);
 }
 
 SERVER_TEST(it_ends_when_all_announced_have_left)
 {
 	const struct job_request first = {.method = METHOD_APM, .job = 0, .jobs = 2};
 	const struct job_request second = {.method = METHOD_APM, .job = 1, .jobs = 2};
-	struct test_client *g;
 
 	fixture_begin(&any_method);
 	client_leave(client_open(&first));
 	fixture_wait_clients(0);
-	g = client_open(&second);
-	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client = client_open(&second);
+	assert_int_equal(client->job_reply.refusal, REFUSAL_NONE);
+	client_ends(client);
 }
 
 SERVER_TEST(it_ends_when_as_many_as_it_was_told_have_left)
@@ -285,48 +275,43 @@ SERVER_TEST(who_leaves_without_a_word_is_missed)
 
 SERVER_TEST(who_comes_again_is_not_missed)
 {
-	struct test_client *g;
-
 	fixture_begin(&any_method);
 	come_and_vanish(&gpspm);
-	g = client_open(&gpspm_again);
-	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
+	client = client_open(&gpspm_again);
+	assert_int_equal(client->job_reply.refusal, REFUSAL_NONE);
 	fixture_wait_served(1);
 	fixture_pass_ms(6000);
-	client_ask(g, 5, 0, 8);
-	assert_int_equal(client_answer(g).slot, 5);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ask(client, 5, 0, 8);
+	assert_int_equal(client_answer(client).slot, 5);
+	client_ends(client);
 }
 
 /* Which of both ends of a connection sees first that it broke is chance. */
 SERVER_TEST(who_comes_again_takes_its_own_place)
 {
-	struct test_client *before, *g;
+	struct test_client *before;
 
 	fixture_begin(&any_method);
 	before = client_open(&gpspm);
-	g = client_open(&gpspm_again);
-	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
+	client = client_open(&gpspm_again);
+	assert_int_equal(client->job_reply.refusal, REFUSAL_NONE);
 	client_is_dropped(before);
 	client_close(before);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(client);
 }
 
 SERVER_TEST(nobody_takes_the_place_of_another)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
 	struct job_request other = gpspm_again;
-	struct test_client *g;
 
 	fixture_begin(&cfg);
 	come_and_vanish(&gpspm);
 	client_leave(client_open(&gpspm)); /* one more that is like it */
 	other.tag++;
-	g = client_open(&other);
-	assert_int_equal(g->job_reply.refusal, REFUSAL_FULL);
-	client_close(g);
+	client = client_open(&other);
+	assert_int_equal(client->job_reply.refusal, REFUSAL_FULL);
+	client_close(client);
 	fixture_pass_ms(6000);
 	assert_int_equal(fixture_end(), -EIO);
 }
@@ -334,34 +319,28 @@ SERVER_TEST(nobody_takes_the_place_of_another)
 /* Its device answers for it, however little it sends. */
 SERVER_TEST(a_silent_client_stays)
 {
-	struct test_client *g;
-
 	fixture_begin(&by_events);
-	g = client_open(&apm);
+	client = client_open(&apm);
 	fixture_wait_served(1);
 	for (unsigned i = 1; i < 4; i++) {
 		fixture_pass_ms(11000);
 		while (atomic_load(&questions) < i)
 			sched_yield();
 	}
-	assert_true(connection_alive(g->connection, 0));
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	assert_true(connection_alive(client->connection, 0));
+	client_ends(client);
 }
 
 SERVER_TEST(stopped_it_lets_clients_end)
 {
-	struct test_client *g;
-
 	fixture_begin(&by_events);
-	g = client_open(&gpspm);
+	client = client_open(&gpspm);
 	fixture_wait_clients(1);
 	fixture_hold_clock();
 	fixture_stop();
-	client_ask(g, 1, 0, 8);
-	assert_int_equal(client_answer(g).slot, 1);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ask(client, 1, 0, 8);
+	assert_int_equal(client_answer(client).slot, 1);
+	client_ends(client);
 }
 
 SERVER_TEST(who_is_about_to_be_connected_is_a_client)
@@ -390,26 +369,23 @@ SERVER_TEST(without_its_device_it_ends)
 SERVER_TEST(stopped_it_tells_who_was_missed_before)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 2};
-	struct test_client *g;
 
 	fixture_begin(&cfg);
 	come_and_vanish(&gpspm);
-	g = client_open(&apm);
+	client = client_open(&apm);
 	fixture_wait_served(1);
 	fixture_pass_ms(6000);
 	fixture_stop();
-	client_leave(g);
+	client_leave(client);
 	assert_int_equal(fixture_end(), -EIO);
 }
 
 SERVER_TEST(stopped_it_does_not_wait_for_ever)
 {
-	struct test_client *g;
-
 	fixture_begin(&any_method);
-	g = client_open(&gpspm);
+	client = client_open(&gpspm);
 	fixture_stop();
 	assert_int_equal(fixture_end(), 0);
-	client_is_dropped(g);
-	client_close(g);
+	client_is_dropped(client);
+	client_close(client);
 }

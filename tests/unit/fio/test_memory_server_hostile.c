@@ -6,6 +6,7 @@
  */
 #include "server_fixture.h"
 
+static struct test_client *client;
 static const struct fixture_cfg any_method = {.poll = true};
 static const struct fixture_cfg of_two = {.poll = false, .clients = 2};
 static const struct job_request apm = {.method = METHOD_APM, .jobs = 1};
@@ -19,8 +20,7 @@ static void all_is_well(void)
 	assert_int_equal(g->job_reply.refusal, REFUSAL_NONE);
 	client_ask(g, 3, 0, 8);
 	assert_int_equal(client_answer(g).slot, 3);
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(g);
 }
 
 static void is_refused(const struct job_request *job_request, enum refusal refusal)
@@ -57,26 +57,22 @@ SERVER_TEST(more_messages_than_there_is_room_for_are_refused)
 
 SERVER_TEST(more_clients_than_were_to_come_are_refused)
 {
-	struct test_client *g;
-
 	fixture_begin(&any_method);
-	g = client_open(&apm);
+	client = client_open(&apm);
 	is_refused(&apm, REFUSAL_FULL);
 	fixture_said("already served all 1 expected clients");
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(client);
 }
 
 static void is_answered(const struct handshake_request *request, enum handshake_answer answer)
 {
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
-	struct test_client *g;
 
 	handshake_encode_request(request, bytes);
-	g = client_connect(bytes, sizeof(bytes));
-	assert_non_null(g->connection);
-	assert_int_equal(g->reply.answer, answer);
-	client_close(g);
+	client = client_connect(bytes, sizeof(bytes));
+	assert_non_null(client->connection);
+	assert_int_equal(client->reply.answer, answer);
+	client_close(client);
 }
 
 SERVER_TEST(another_version_and_another_tool_are_told)
@@ -96,18 +92,17 @@ SERVER_TEST(junk_is_rejected)
 {
 	static const struct job_request nonsense = {.method = METHOD_GPSPM, .jobs = 1, .depth = 0};
 	uint8_t bytes[56] = {0}; /* as many as a request has on InfiniBand */
-	struct test_client *g;
 
 	fixture_begin(&any_method);
-	g = client_connect(bytes, sizeof(bytes));
-	assert_null(g->connection);
-	client_close(g);
-	g = client_connect("rpmatoo", 7);
-	assert_null(g->connection);
-	client_close(g);
-	g = client_open(&nonsense);
-	assert_null(g->connection);
-	client_close(g);
+	client = client_connect(bytes, sizeof(bytes));
+	assert_null(client->connection);
+	client_close(client);
+	client = client_connect("rpmatoo", 7);
+	assert_null(client->connection);
+	client_close(client);
+	client = client_open(&nonsense);
+	assert_null(client->connection);
+	client_close(client);
 	assert_int_equal(
 		fixture_count("rejected client 127.0.0.1: it is not a client of this engine"), 3);
 	all_is_well();
@@ -116,30 +111,27 @@ SERVER_TEST(junk_is_rejected)
 SERVER_TEST(a_flood_of_junk_holds_nobody_up)
 {
 	struct test_client *flood;
-	struct test_client *g;
 
 	fixture_begin(&any_method);
-	g = client_open(&gpspm);
+	client = client_open(&gpspm);
 	for (uint32_t i = 0; i < 200; i++) {
 		flood = client_connect("junk", 4);
 		assert_null(flood->connection);
 		client_close(flood);
-		client_ask(g, i, 0, 8);
-		assert_int_equal(client_answer(g).slot, i);
+		client_ask(client, i, 0, 8);
+		assert_int_equal(client_answer(client).slot, i);
 	}
-	client_leave(g);
-	assert_int_equal(fixture_end(), 0);
+	client_ends(client);
 }
 
 SERVER_TEST(a_stranger_is_rejected)
 {
 	const struct fixture_cfg cfg = {.poll = true, .allow = "192.0.2.0/24"};
-	struct test_client *g;
 
 	fixture_begin(&cfg);
-	g = client_open(&apm);
-	assert_null(g->connection);
-	client_close(g);
+	client = client_open(&apm);
+	assert_null(client->connection);
+	client_close(client);
 	assert_int_equal(fixture_count("rejected client 127.0.0.1: its address is not in allow="),
 			 1);
 }
@@ -221,15 +213,12 @@ SERVER_TEST(who_does_not_come_in_is_not_waited_for)
 
 SERVER_TEST(who_says_goodbye_is_to_leave)
 {
-	struct test_client *g;
-
 	fixture_begin(&of_two);
-	g = client_open(&gpspm);
+	client = client_open(&gpspm);
 	fixture_wait_served(1);
-	client_send(g, "", 0);
+	client_send(client, "", 0);
 	fixture_pass_ms(11000);
-	client_is_dropped(g);
-	client_close(g);
-	client_leave(client_open(&apm));
-	assert_int_equal(fixture_end(), 0);
+	client_is_dropped(client);
+	client_close(client);
+	client_ends(client_open(&apm));
 }
