@@ -10,13 +10,13 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/params.h"
 
+static struct arrivals a;
+
 #define PERIOD_NS 1000.0
 #define COUNT	  1000000
 
 TEST(even_times_are_products)
 {
-	struct arrivals a;
-
 	arrivals_init(&a, PARAMS_EVEN, 1e9 / 3, 17, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 17 + i * (1e9 / 3));
@@ -24,8 +24,6 @@ TEST(even_times_are_products)
 
 TEST(bursts_come_at_once)
 {
-	struct arrivals a;
-
 	arrivals_init(&a, 4, PERIOD_NS, 500, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 500 + (i - i % 4) * PERIOD_NS);
@@ -35,7 +33,6 @@ TEST(bursts_come_at_once)
 TEST(gaps_are_exponential)
 {
 	double sum = 0, squares = 0, last = 0, beyond[4] = {0};
-	struct arrivals a;
 
 	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 42);
 	for (int i = 0; i < COUNT; i++) {
@@ -65,7 +62,6 @@ TEST(counts_have_the_variance_of_their_mean)
 	double sum = 0, squares = 0;
 
 	for (int i = 0; i < seconds; i++) {
-		struct arrivals a;
 		int n = 0;
 
 		arrivals_init(&a, PARAMS_POISSON, 1e6, 0, (uint64_t)i);
@@ -81,7 +77,7 @@ TEST(counts_have_the_variance_of_their_mean)
 
 TEST(a_seed_is_a_plan)
 {
-	struct arrivals a, b, c;
+	struct arrivals b, c;
 	bool differ = false;
 
 	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 7);
@@ -100,7 +96,6 @@ TEST(a_seed_is_a_plan)
 TEST(what_is_left_includes_the_last_one)
 {
 	static const uint32_t kinds[] = {PARAMS_EVEN, 5, 2};
-	struct arrivals a;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		arrivals_init(&a, kinds[k], 100, 0, 0);

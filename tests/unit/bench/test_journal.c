@@ -138,7 +138,7 @@ TEST(numbers_stay_exact, setup, teardown)
 	journal_close(&f.journal, false);
 	assert_int_equal(resume(), 0);
 	repeat = json_array_get(f.repeats[0], 0);
-	assert_true(real_at(repeat, "latency/percentiles/p=0.999/p") == 0.999);
+	HOLDS(repeat, "latency/percentiles/p=0.999/p: 0.999");
 	assert_int_equal(json_integer_value(json_object_get(path_get(repeat, "counters/client"),
 							    "1/counters/x")),
 			 (1LL << 53) + 1);

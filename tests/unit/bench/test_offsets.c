@@ -7,6 +7,8 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/offsets.h"
 
+static struct access a;
+
 static struct params one_qp(uint64_t size_bytes, enum bench_pattern pattern)
 {
 	return (struct params){
@@ -26,7 +28,6 @@ static uint8_t *written(const struct params *params, uint64_t target_bytes, uint
 
 	assert_non_null(target);
 	for (uint32_t qp = 0; qp < params_qps(params); qp++) {
-		struct access a;
 		uint8_t *source;
 
 		access_init(&a, params, target_bytes, qp, seed);
@@ -53,8 +54,6 @@ static struct access_check check(const struct params *params, uint64_t target_by
 	struct access_check c = ACCESS_CHECK_NONE;
 
 	for (uint32_t qp = 0; qp < params_qps(params); qp++) {
-		struct access a;
-
 		access_init(&a, params, target_bytes, qp, seed);
 		access_verify(&a, params, target, touched, &c, NULL);
 	}
@@ -69,7 +68,6 @@ TEST(every_slot_comes_once_before_any_comes_twice)
 		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
 			struct params p = one_qp(64, (enum bench_pattern)pattern);
 			uint8_t *seen = calloc(slots[i], 1);
-			struct access a;
 
 			assert_non_null(seen);
 			access_init(&a, &p, slots[i] * 64, 0, i);
@@ -88,7 +86,6 @@ TEST(every_slot_comes_once_before_any_comes_twice)
 TEST(a_sequence_is_in_order)
 {
 	struct params p = one_qp(100, BENCH_SEQ);
-	struct access a;
 
 	access_init(&a, &p, 1024, 0, 1);
 	for (uint64_t i = 0; i < 20; i++)
@@ -102,7 +99,6 @@ TEST(a_random_order_has_no_stride)
 	static unsigned distances[2 * SLOTS];
 	struct params p = one_qp(64, BENCH_RAND);
 	uint64_t last = 0;
-	struct access a;
 
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		memset(distances, 0, sizeof(distances));
@@ -122,7 +118,7 @@ TEST(a_random_order_has_no_stride)
 TEST(each_seed_has_an_order_and_a_content_of_its_own)
 {
 	struct params p = one_qp(64, BENCH_RAND);
-	struct access a, b;
+	struct access b;
 	unsigned equal = 0;
 
 	access_init(&a, &p, 64000, 0, 1);
@@ -141,8 +137,6 @@ TEST(qps_do_not_overlap)
 	p.threads = 2;
 	p.connections = 3;
 	for (uint32_t qp = 0; qp < 6; qp++) {
-		struct access a;
-
 		access_init(&a, &p, 10000, qp, 1);
 		assert_in_range(access_offset(&a, 0), end, 10000);
 		end = access_offset(&a, a.slots - 1) + 100;
@@ -158,7 +152,6 @@ TEST(the_least_room_of_a_qp_is_enough)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		for (size_t k = 0; k < 2; k++) {
 			struct params p = one_qp(sizes[i], BENCH_SEQ);
-			struct access a;
 			uint64_t room;
 
 			p.persist = persists[k];
@@ -177,7 +170,6 @@ TEST(the_least_room_of_a_qp_is_enough)
 TEST(the_source_stays_small)
 {
 	struct params p = one_qp(64, BENCH_SEQ);
-	struct access a;
 
 	access_init(&a, &p, 1ULL << 34, 0, 1);
 	assert_int_equal(access_source_bytes(&a), ACCESS_SOURCE_BYTES);
@@ -319,7 +311,6 @@ TEST(zipf_has_hot_slots_anywhere)
 	for (int k = 1; k <= 1000; k++)
 		sum += pow(k, -0.99);
 	for (uint64_t seed = 0; seed < 2; seed++) {
-		struct access a;
 		double p_hot = 1 / sum;
 
 		memset(counts, 0, sizeof(counts));

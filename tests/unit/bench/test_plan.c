@@ -8,6 +8,8 @@
 #include "tools/rpma-bench/options/plan.h"
 #include "tools/rpma-bench/options/target_selector.h"
 
+static struct plan plan;
+
 /* Pairs of an axis and its text; NULL ends. */
 struct setting {
 	enum axis_id axis;
@@ -23,12 +25,12 @@ static struct series make_series(const struct setting *settings)
 	return series;
 }
 
-static void make_plan(struct plan *plan, const struct setting *settings, uint32_t repeats,
+static void make_plan(struct plan *p, const struct setting *settings, uint32_t repeats,
 		      uint64_t seed)
 {
 	struct series series = make_series(settings);
 
-	assert_int_equal(plan_make(plan, &series, 1, repeats, seed), 0);
+	assert_int_equal(plan_make(p, &series, 1, repeats, seed), 0);
 	series_clear(&series);
 }
 
@@ -37,7 +39,6 @@ static const struct setting six[] = {{AXIS_SIZE, "64,4K,64K"}, {AXIS_DEPTH, "1,8
 TEST(points_are_the_product)
 {
 	static const uint64_t sizes[] = {64, 4096, 65536};
-	struct plan plan;
 
 	make_plan(&plan, six, 5, 1);
 	assert_int_equal(plan.points_count, 6);
@@ -56,7 +57,6 @@ TEST(defaults_follow_the_test)
 	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,bw,mix,connect,register"}, {AXIS_SIZE, "64"}, {0, NULL}};
 	static const uint32_t depths[] = {1, 32, 32, 1, 1};
-	struct plan plan;
 
 	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 5);
@@ -90,8 +90,6 @@ TEST(signals_follow_the_batch)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct plan plan;
-
 		make_plan(&plan, cases[i].settings, 1, 1);
 		assert_int_equal(plan.points[0].batch, 8);
 		assert_int_equal(plan.points[0].signal_every, cases[i].signal_every);
@@ -102,7 +100,6 @@ TEST(signals_follow_the_batch)
 TEST(default_sizes_follow_the_operation)
 {
 	static const struct setting settings[] = {{AXIS_OP, "write,atomic-write"}, {0, NULL}};
-	struct plan plan;
 
 	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 9);
@@ -117,7 +114,6 @@ TEST(a_rate_is_of_the_rate_test_alone)
 {
 	static const struct setting settings[] = {
 		{AXIS_TEST, "lat,rate"}, {AXIS_RATE, "10k,20k"}, {AXIS_SIZE, "64"}, {0, NULL}};
-	struct plan plan;
 
 	make_plan(&plan, settings, 1, 1);
 	assert_int_equal(plan.points_count, 3);
@@ -139,7 +135,6 @@ TEST(values_that_do_not_go_together_are_refused)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct series series = make_series(cases[i]);
-		struct plan plan;
 
 		assert_int_equal(plan_make(&plan, &series, 1, 1, 1), -EINVAL);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
@@ -153,7 +148,6 @@ TEST(a_point_of_two_series_is_there_once)
 	static const struct setting b[] = {
 		{AXIS_SIZE, "4K,8K"}, {AXIS_PERSIST, "none,apm"}, {0, NULL}};
 	struct series series[] = {make_series(a), make_series(b)};
-	struct plan plan;
 
 	assert_int_equal(plan_make(&plan, series, 2, 3, 1), 0);
 	assert_int_equal(plan.points_count, 5);
@@ -180,7 +174,6 @@ TEST(a_run_has_a_limit)
 					      {AXIS_SERVER_LOAD, "0:0.004095:+0.000001"},
 					      {0, NULL}};
 	struct series series[] = {make_series(points), make_series(trials), make_series(huge)};
-	struct plan plan;
 
 	assert_int_equal(plan_make(&plan, &series[0], 1, 1, 1), -EINVAL);
 	assert_int_equal(plan_make(&plan, &series[1], 1, 1000, 1), -EINVAL);
@@ -192,7 +185,6 @@ TEST(a_run_has_a_limit)
 TEST(each_repeat_comes_once)
 {
 	int seen[6][5] = {{0}};
-	struct plan plan;
 
 	make_plan(&plan, six, 5, 42);
 	assert_int_equal(plan.trials_count, 30);
@@ -208,8 +200,6 @@ TEST(each_repeat_comes_once)
 /* So that a point whose figures agree can be left out of later rounds. */
 TEST(a_round_has_every_point_once)
 {
-	struct plan plan;
-
 	make_plan(&plan, six, 5, 42);
 	for (size_t i = 0; i < 30; i++)
 		assert_int_equal(plan.trials[i].repeat, i / 6);
@@ -238,7 +228,6 @@ TEST(the_seed_decides_the_order)
 TEST(the_order_is_the_same_everywhere)
 {
 	static const size_t expected[] = {4, 3, 0, 2, 5, 1, 2, 3, 1, 4, 5, 0};
-	struct plan plan;
 
 	make_plan(&plan, six, 2, 42);
 	for (size_t i = 0; i < 12; i++)
@@ -252,8 +241,6 @@ TEST(the_shuffle_is_even)
 	int seen[6][6] = {{0}};
 
 	for (uint64_t seed = 0; seed < 6000; seed++) {
-		struct plan plan;
-
 		make_plan(&plan, six, 1, seed);
 		for (size_t place = 0; place < 6; place++)
 			seen[plan.trials[place].point][place]++;
@@ -270,7 +257,6 @@ TEST(points_are_described_by_what_differs)
 {
 	struct target_selector selector;
 	char text[PLAN_DESCRIPTION_MAX];
-	struct plan plan;
 
 	assert_int_equal(target_selector_init(&selector), 0);
 	make_plan(&plan, six, 1, 1);

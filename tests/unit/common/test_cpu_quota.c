@@ -6,10 +6,10 @@
 #include "common/host/cpu_quota.h"
 #include "tests/lib/scratch_root.h"
 
+static struct cpu_quota now;
+
 static struct cpu_quota look(void)
 {
-	struct cpu_quota now;
-
 	cpu_quota_read(&root, &now);
 	return now;
 }
@@ -23,8 +23,6 @@ static void expect_none(const struct cpu_quota *quota)
 
 ROOT_TEST(version_2_has_cpu_max)
 {
-	struct cpu_quota now;
-
 	scratch_write("proc/self/cgroup", "0::/user.slice/job\n");
 	scratch_write("sys/fs/cgroup/user.slice/job/cpu.max", "50000 100000\n");
 	scratch_write("sys/fs/cgroup/user.slice/job/cpu.stat",
@@ -45,7 +43,6 @@ ROOT_TEST(version_1_has_cfs_quota)
 
 	for (size_t i = 0; i < 3; i++) {
 		char line[64], path[128];
-		struct cpu_quota now;
 
 		/* version 2 is mounted beside it, without the controller */
 		snprintf(line, sizeof(line), "5:cpuset:/\n4:%s:/job\n0::/job\n", controllers[i]);
@@ -70,8 +67,6 @@ ROOT_TEST(version_1_has_cfs_quota)
 /* A group above may be tighter, and stops those below it. */
 ROOT_TEST(all_groups_above_count)
 {
-	struct cpu_quota now;
-
 	scratch_write("proc/self/cgroup", "0::/a/b\n");
 	scratch_write("sys/fs/cgroup/a/b/cpu.max", "200000 100000\n");
 	scratch_write("sys/fs/cgroup/a/b/cpu.stat", "nr_periods 5\nnr_throttled 1\n"
@@ -88,8 +83,6 @@ ROOT_TEST(all_groups_above_count)
 /* A container sees its own group as the root of the mount, whatever its path is called. */
 ROOT_TEST(a_container_has_the_root_of_its_mount)
 {
-	struct cpu_quota now;
-
 	scratch_write("proc/self/cgroup", "0::/\n");
 	scratch_write("sys/fs/cgroup/cpu.max", "100000 100000\n");
 	scratch_write("sys/fs/cgroup/cpu.stat", "nr_periods 2\nnr_throttled 1\n");
@@ -103,8 +96,6 @@ ROOT_TEST(a_container_has_the_root_of_its_mount)
 
 ROOT_TEST(without_a_quota_there_is_none)
 {
-	struct cpu_quota now;
-
 	scratch_write("proc/self/cgroup", "0::/job\n");
 	scratch_write("sys/fs/cgroup/job/cgroup.procs", "1\n");
 	now = look();
@@ -122,9 +113,8 @@ ROOT_TEST(without_a_quota_there_is_none)
 ROOT_TEST(what_cannot_be_read_is_unknown)
 {
 	static const char *const lines[] = {"", "\n", "0:\n", "0::\n", "4:cpu\n", "rubbish"};
-	struct cpu_quota now = look();
 
-	assert_false(now.known);
+	assert_false(look().known);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		scratch_write("proc/self/cgroup", lines[i]);
 		assert_false(look().known);
@@ -140,12 +130,12 @@ ROOT_TEST(what_cannot_be_read_is_unknown)
 ROOT_TEST(a_span_is_the_difference)
 {
 	struct cpu_quota before = {.known = true, .cpus = 2, .periods = 10, .throttled_periods = 3};
-	struct cpu_quota now = {.known = true,
-				.cpus = 2,
-				.periods = 15,
-				.throttled_periods = 4,
-				.throttled_ns = 50};
 
+	now = (struct cpu_quota){.known = true,
+				 .cpus = 2,
+				 .periods = 15,
+				 .throttled_periods = 4,
+				 .throttled_ns = 50};
 	cpu_quota_since(&now, &before);
 	assert_true(now.known && now.cpus == 2);
 	assert_int_equal(now.periods, 5);

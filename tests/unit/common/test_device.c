@@ -7,6 +7,8 @@
 #include "common/rdma/device.h"
 #include "tests/lib/scratch_root.h"
 
+static struct device d;
+
 #define IB "sys/class/infiniband/"
 
 static void make_rxe(void)
@@ -44,8 +46,6 @@ static void make_hardware(void)
 
 ROOT_TEST(kinds_are_told_apart)
 {
-	struct device d;
-
 	make_rxe();
 	make_siw();
 	make_hardware();
@@ -79,8 +79,6 @@ ROOT_TEST(devices_are_listed_by_name)
 
 ROOT_TEST(the_choice_needs_an_address)
 {
-	struct device d;
-
 	make_siw();
 	make_rxe();
 	assert_int_equal(device_choose(&root, NULL, &d), 0);
@@ -95,7 +93,6 @@ ROOT_TEST(the_choice_needs_an_address)
 ROOT_TEST(a_named_device_is_found_behind_any_number)
 {
 	char path[64];
-	struct device d;
 
 	make_rxe();
 	for (int i = 1; i <= 10; i++) {
@@ -115,7 +112,7 @@ ROOT_TEST(a_named_device_is_found_behind_any_number)
 
 ROOT_TEST(a_host_without_devices_is_told_what_to_do)
 {
-	struct device *list = NULL, d;
+	struct device *list = NULL;
 	size_t count = 7;
 
 	assert_int_equal(device_list(&root, &list, &count), 0);
@@ -138,7 +135,6 @@ ROOT_TEST(a_device_is_down_when_no_port_is_active)
 ROOT_TEST(no_name_leads_elsewhere)
 {
 	static const char *const names[] = {"", "..", "../rxe0", "none"};
-	struct device d;
 
 	make_rxe();
 	for (size_t i = 0; i < 4; i++) {

@@ -7,6 +7,9 @@
 #include "tests/lib/config_space.h"
 #include "tests/lib/scratch.h"
 
+static struct config_space space;
+static struct pci_config config;
+
 #define ROOT_PORT	4
 #define SWITCH_UP	5
 #define SWITCH_DOWN	6
@@ -22,35 +25,32 @@
 #define TPH_CONTROL	8
 #define DEVICE_MELLANOX 0x15b3, 0x1017
 
-static struct pci_config config_of(const struct config_space *space, size_t len)
+/* So many bytes of the space are read. */
+static void read_space(size_t len)
 {
-	struct pci_config config = {.len = len};
-
-	memcpy(config.bytes, space->bytes, len);
-	return config;
+	config = (struct pci_config){.len = len};
+	memcpy(config.bytes, space.bytes, len);
 }
 
-static void nic(struct config_space *space)
+static void nic(void)
 {
-	config_space_begin(space, DEVICE_MELLANOX, 0);
-	config_space_add(space, 0x40, ID_PM);
-	config_space_add(space, 0xc0, ID_MSI);
+	config_space_begin(&space, DEVICE_MELLANOX, 0);
+	config_space_add(&space, 0x40, ID_PM);
+	config_space_add(&space, 0xc0, ID_MSI);
 	/* relaxed ordering, 256 bytes of payload, no-snoop, 512 bytes of a read */
-	config_space_add_express(space, 0x60, 0, 1 << 4 | 1 << 5 | 1 << 11 | 2 << 12);
-	config_space_link(space, 0x60, 4, 16, 3, 8);
-	config_space_add_extended(space, 0x100, ID_AER, 2);
-	config_space_add_extended(space, 0x1c0, ID_ACS, 1);
-	config_space_add_extended(space, 0x150, ID_TPH, 1);
+	config_space_add_express(&space, 0x60, 0, 1 << 4 | 1 << 5 | 1 << 11 | 2 << 12);
+	config_space_link(&space, 0x60, 4, 16, 3, 8);
+	config_space_add_extended(&space, 0x100, ID_AER, 2);
+	config_space_add_extended(&space, 0x1c0, ID_ACS, 1);
+	config_space_add_extended(&space, 0x150, ID_TPH, 1);
 }
 
 TEST(capabilities_are_found_in_any_order)
 {
-	struct config_space space;
-	struct pci_config config;
 	uint16_t id = 0;
 
-	nic(&space);
-	config = config_of(&space, 4096);
+	nic();
+	read_space(4096);
 	assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
 	assert_int_equal(pci_config_capability(&config, ID_MSI), 0xc0);
 	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
@@ -68,11 +68,9 @@ TEST(a_walk_gives_the_list_in_its_order)
 	static const struct pci_capability expected[] = {
 		{0x100, ID_AER, 2, 1}, {0x1c0, ID_ACS, 1, 2}, {0x150, ID_TPH, 1, 3}};
 	struct pci_capability capability = {0};
-	struct config_space space;
-	struct pci_config config;
 
-	nic(&space);
-	config = config_of(&space, 4096);
+	nic();
+	read_space(4096);
 	for (size_t i = 0; i < 3; i++) {
 		assert_true(pci_config_next_extended(&config, &capability));
 		assert_int_equal(capability.at, expected[i].at);
@@ -85,11 +83,9 @@ TEST(a_walk_gives_the_list_in_its_order)
 TEST(the_use_of_the_link_is_decoded)
 {
 	struct pci_express express;
-	struct config_space space;
-	struct pci_config config;
 
-	nic(&space);
-	config = config_of(&space, 256);
+	nic();
+	read_space(256);
 	assert_true(pci_config_express(&config, &express));
 	assert_int_equal(express.at, 0x60);
 	assert_int_equal(express.max_payload_bytes, 256);
@@ -109,12 +105,10 @@ TEST(payload_and_read_sizes_are_powers_of_two)
 
 	for (unsigned code = 0; code < 8; code++) {
 		struct pci_express express;
-		struct config_space space;
-		struct pci_config config;
 
 		config_space_begin(&space, DEVICE_MELLANOX, 0);
 		config_space_add_express(&space, 0x40, 0, (uint16_t)(code << 5 | code << 12));
-		config = config_of(&space, 4096);
+		read_space(4096);
 		assert_true(pci_config_express(&config, &express));
 		assert_int_equal(express.max_payload_bytes, bytes[code]);
 		assert_int_equal(express.max_read_request_bytes, bytes[code]);
@@ -128,12 +122,9 @@ TEST(port_types_are_told)
 	static const uint8_t types[] = {0, ROOT_PORT, SWITCH_UP, SWITCH_DOWN, 9};
 
 	for (size_t i = 0; i < sizeof(types); i++) {
-		struct config_space space;
-		struct pci_config config;
-
 		config_space_begin(&space, 0x8086, 0x2030, types[i] == 0 ? 0 : 1);
 		config_space_add_express(&space, 0x90, types[i], 0);
-		config = config_of(&space, 4096);
+		read_space(4096);
 		assert_int_equal(pci_config_express_type(&config), types[i]);
 	}
 }
@@ -142,29 +133,24 @@ TEST(port_types_are_told)
 TEST(the_use_of_tph_is_told)
 {
 	static const int modes[] = {0, 1, 3};
-	struct config_space space;
-	struct pci_config config;
 
 	for (size_t i = 0; i < 3; i++) {
-		nic(&space);
+		nic();
 		config_space_put(&space, 0x150 + TPH_CONTROL, (uint32_t)modes[i] << 8 | 7, 4);
-		config = config_of(&space, 4096);
+		read_space(4096);
 		assert_int_equal(pci_config_tph(&config), modes[i]);
 	}
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
 	config_space_add_express(&space, 0x60, 0, 0);
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_int_equal(pci_config_tph(&config), 0);
 }
 
 /* As a file of zeros has it: that there is no list is no answer there. */
 TEST(a_space_without_express_says_nothing_of_tph)
 {
-	struct config_space space;
-	struct pci_config config;
-
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_false(pci_config_extended_seen(&config));
 	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
 }
@@ -174,13 +160,11 @@ TEST(what_was_not_read_is_unknown)
 {
 	static const size_t lengths[] = {0, 1, 63, 64, 256};
 	struct pci_express express;
-	struct config_space space;
-	struct pci_config config;
 	uint32_t dword;
 
-	nic(&space);
+	nic();
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		config = config_of(&space, lengths[i]);
+		read_space(lengths[i]);
 		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
 		assert_int_equal(pci_config_extended(&config, ID_AER), NOT_THERE);
 		assert_false(pci_config_extended_seen(&config));
@@ -198,13 +182,11 @@ TEST(what_was_not_read_is_unknown)
 TEST(a_device_that_has_gone_has_nothing)
 {
 	static const size_t lengths[] = {4, 64, 256, 4096};
-	struct config_space space;
-	struct pci_config config;
 	uint32_t dword;
 
 	memset(space.bytes, 0xff, sizeof(space.bytes));
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		config = config_of(&space, lengths[i]);
+		read_space(lengths[i]);
 		assert_true(pci_config_absent(&config));
 		assert_int_equal(pci_config_capability(&config, 0xff), NOT_THERE);
 		assert_int_equal(pci_config_extended(&config, 0xffff), NOT_THERE);
@@ -217,12 +199,9 @@ TEST(a_device_that_has_gone_has_nothing)
 /* SR-IOV, 9.3.4.1: vendor and device of a virtual function read as ones. */
 TEST(a_virtual_function_has_not_gone)
 {
-	struct config_space space;
-	struct pci_config config;
-
-	nic(&space);
+	nic();
 	config_space_put(&space, 0, UINT32_MAX, 4);
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_false(pci_config_absent(&config));
 	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
 }
@@ -230,8 +209,6 @@ TEST(a_virtual_function_has_not_gone)
 /* Ports of Ice Lake read 0x1901000b at 0x180: the head of a vendor's capability. */
 TEST(a_header_in_the_place_of_a_register_is_seen)
 {
-	struct config_space space;
-	struct pci_config config;
 	uint32_t dword;
 	uint16_t id = 0;
 
@@ -240,7 +217,7 @@ TEST(a_header_in_the_place_of_a_register_is_seen)
 	config_space_add_extended(&space, 0x100, ID_AER, 1);
 	config_space_add_extended(&space, 0x180, ID_VENDOR, 1);
 	config_space_add_extended(&space, 0x190, ID_ACS, 1);
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_true(pci_config_dword(&config, 0x180, &dword));
 	assert_int_equal(dword, 0x1901000b);
 	assert_true(pci_config_extended_at(&config, 0x180, &id));
@@ -251,15 +228,13 @@ TEST(a_header_in_the_place_of_a_register_is_seen)
 TEST(a_broken_list_ends)
 {
 	static const uint8_t next[] = {0x40, 0x44, 0x04, 0x3f, 0xfc, 0xff, 0x01};
-	struct config_space space;
-	struct pci_config config;
 
 	for (size_t i = 0; i < sizeof(next); i++) {
 		config_space_begin(&space, DEVICE_MELLANOX, 0);
 		config_space_add(&space, 0x44, ID_MSI);
 		config_space_add(&space, 0x40, ID_PM);
 		space.bytes[0x41] = next[i];
-		config = config_of(&space, 254);
+		read_space(254);
 		assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
 		assert_int_equal(pci_config_capability(&config, ID_EXPRESS), NOT_THERE);
 	}
@@ -268,18 +243,16 @@ TEST(a_broken_list_ends)
 TEST(a_broken_extended_list_ends)
 {
 	static const uint16_t next[] = {0x100, 0x140, 0x0fc, 0x004, 0xffc, 0xfff, 0x102, 0x180};
-	struct config_space space;
-	struct pci_config config;
 
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		config_space_begin(&space, DEVICE_MELLANOX, 0);
 		config_space_add_express(&space, 0x60, 0, 0);
 		config_space_add_extended(&space, 0x100, ID_AER, 1);
 		config_space_add_extended(&space, 0x140, ID_SERIAL, 1);
-		config = config_of(&space, 4096);
+		read_space(4096);
 		assert_true(pci_config_extended_seen(&config));
 		config_space_put(&space, 0x142, (uint32_t)next[i] << 4 | 1, 2);
-		config = config_of(&space, 4096);
+		read_space(4096);
 		assert_int_equal(pci_config_extended(&config, ID_SERIAL), 0x140);
 		assert_int_equal(pci_config_extended(&config, ID_TPH), NOT_THERE);
 		/* which is not to say that there is none */
@@ -291,15 +264,12 @@ TEST(a_broken_extended_list_ends)
 /* As many as fit: one each 8 bytes, the last of them found. */
 TEST(the_longest_list_is_walked_to_its_end)
 {
-	struct config_space space;
-	struct pci_config config;
-
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
 	for (size_t at = 0x40; at < 0x100; at += 4)
 		config_space_add(&space, at, at == 0xfc ? ID_EXPRESS : ID_PM);
 	for (size_t at = 0x100; at < 0x1000; at += 8)
 		config_space_add_extended(&space, at, at == 0xff8 ? ID_TPH : ID_AER, 1);
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0xfc);
 	assert_int_equal(pci_config_extended(&config, ID_TPH), 0xff8);
 	/* whose control would be beyond the space */
@@ -309,25 +279,20 @@ TEST(the_longest_list_is_walked_to_its_end)
 /* 7.5.1.1.4: without the bit the pointer means nothing. */
 TEST(without_the_status_bit_there_is_no_list)
 {
-	struct config_space space;
-	struct pci_config config;
-
-	nic(&space);
+	nic();
 	space.bytes[0x06] = 0;
-	config = config_of(&space, 4096);
+	read_space(4096);
 	assert_int_equal(pci_config_capability(&config, ID_PM), NOT_THERE);
 	assert_int_equal(pci_config_express_type(&config), -1);
 }
 
 SCRATCH_TEST(the_file_is_read_to_the_end_of_the_space)
 {
-	struct config_space space;
-	struct pci_config config;
 	struct sysroot root;
 	char path[PATH_MAX];
 	FILE *file = fopen(scratch_path("sys/f/config", path), "we");
 
-	nic(&space);
+	nic();
 	assert_non_null(file);
 	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);
 	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);

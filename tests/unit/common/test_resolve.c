@@ -10,6 +10,8 @@
 #include "common/rdma/resolve.h"
 #include "tests/lib/test.h"
 
+static char address[RESOLVE_ADDRESS_MAX];
+
 static sem_t release;
 static int wait_first; /* for good, once set: a thread may still read it */
 
@@ -26,8 +28,6 @@ int __wrap_getaddrinfo(const char *node, const char *service, const struct addri
 
 TEST(addresses_stay_what_they_are)
 {
-	char address[RESOLVE_ADDRESS_MAX];
-
 	assert_int_equal(resolve_host("10.1.2.3", 5000, address), 0);
 	assert_string_equal(address, "10.1.2.3");
 	assert_int_equal(resolve_host("fd00::0001", 5000, address), 0);
@@ -37,8 +37,6 @@ TEST(addresses_stay_what_they_are)
 /* As addresses of IPv6 are printed before a port. */
 TEST(brackets_around_an_address_are_taken)
 {
-	char address[RESOLVE_ADDRESS_MAX];
-
 	assert_int_equal(resolve_host("[fd00::0001]", 5000, address), 0);
 	assert_string_equal(address, "fd00::1");
 	assert_int_not_equal(resolve_host("[fd00::1", 5000, address), 0);
@@ -59,8 +57,6 @@ TEST(a_port_behind_a_host_is_seen)
 
 TEST(an_unknown_name_is_told)
 {
-	char address[RESOLVE_ADDRESS_MAX];
-
 	assert_int_not_equal(resolve_host("nowhere.invalid", 30000, address), 0);
 	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
 	assert_non_null(strstr(failure_get()->text, "nowhere.invalid"));
@@ -68,8 +64,6 @@ TEST(an_unknown_name_is_told)
 
 TEST(waiting_has_a_limit)
 {
-	char address[RESOLVE_ADDRESS_MAX];
-
 	sem_init(&release, 0, 0);
 	wait_first = 1;
 	assert_int_not_equal(resolve_host("host.invalid", 0, address), 0);

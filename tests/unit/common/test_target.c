@@ -10,13 +10,14 @@
 #include "common/rdma/target.h"
 #include "tests/lib/scratch.h"
 
+static struct target t;
+static struct stat st;
+
 static const struct target_cfg plain = {.node = -1};
 static const struct target_cfg forced = {.node = -1, .force = true};
 
 TEST(dram_is_there_and_writable)
 {
-	struct target t;
-
 	assert_int_equal(target_open(&t, "dram:1M", &plain), 0);
 	assert_int_equal(t.kind, TARGET_DRAM);
 	assert_int_equal(t.size_bytes, 1048576);
@@ -46,8 +47,6 @@ TEST(malformed_targets_are_refused)
 SCRATCH_TEST(a_new_file_goes_as_it_came)
 {
 	char path[PATH_MAX], spec[PATH_MAX + 8];
-	struct target t;
-	struct stat st;
 
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
 	assert_int_equal(target_open(&t, spec, &plain), 0);
@@ -66,7 +65,6 @@ TEST(a_file_in_memory_is_not_taken_for_one_on_a_disk)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 	char path[64];
-	struct target t;
 
 	assert_int_equal(ftruncate(fd, 65536), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -81,9 +79,6 @@ TEST(a_file_in_memory_is_not_taken_for_one_on_a_disk)
 /* A device DAX that is not there must not become memory of its name. */
 TEST(no_file_in_dev_passes_for_a_device)
 {
-	struct stat st;
-	struct target t;
-
 	assert_int_not_equal(target_open(&t, "/dev/dax99.9:64K", &forced), 0);
 	assert_non_null(strstr(failure_get()->text, "no such device"));
 	assert_int_equal(stat("/dev/dax99.9", &st), -1);
@@ -92,7 +87,6 @@ TEST(no_file_in_dev_passes_for_a_device)
 SCRATCH_TEST(an_existing_file_is_not_replaced)
 {
 	char path[PATH_MAX], spec[PATH_MAX + 8], text[32];
-	struct target t;
 
 	scratch_write("old", "precious");
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("old", path));
@@ -108,7 +102,6 @@ SCRATCH_TEST(an_existing_file_is_not_replaced)
 SCRATCH_TEST(force_uses_an_existing_file)
 {
 	char path[PATH_MAX], text[32];
-	struct target t;
 
 	scratch_write("old", "precious");
 	assert_int_equal(target_open(&t, scratch_path("old", path), &forced), 0);
@@ -120,12 +113,12 @@ SCRATCH_TEST(force_uses_an_existing_file)
 	assert_string_equal(text, "PREcious");
 }
 
-static int open_window(struct target *t, uint64_t offset, uint64_t bytes)
+static int open_window(uint64_t offset, uint64_t bytes)
 {
 	const struct target_cfg cfg = {.node = -1, .force = true, .offset = offset, .bytes = bytes};
 	char path[PATH_MAX];
 
-	return target_open(t, scratch_path("old", path), &cfg);
+	return target_open(&t, scratch_path("old", path), &cfg);
 }
 
 /* A file of four pages, each full of its own letter. */
@@ -146,18 +139,16 @@ SCRATCH_TEST(a_window_is_just_that_part)
 {
 	size_t page = make_pages();
 	char path[PATH_MAX];
-	struct target t;
-	struct stat st;
 
-	assert_int_equal(open_window(&t, page, 2 * page), 0);
+	assert_int_equal(open_window(page, 2 * page), 0);
 	assert_int_equal(t.size_bytes, 2 * page);
 	assert_int_equal(((char *)t.memory)[0], 'b');
 	assert_int_equal(((char *)t.memory)[2 * page - 1], 'c');
 	target_close(&t);
-	assert_int_equal(open_window(&t, 3 * page, 0), 0);
+	assert_int_equal(open_window(3 * page, 0), 0);
 	assert_int_equal(t.size_bytes, page);
 	target_close(&t);
-	assert_int_equal(open_window(&t, 0, 100), 0);
+	assert_int_equal(open_window(0, 100), 0);
 	assert_int_equal(t.size_bytes, 100);
 	target_close(&t);
 	assert_int_equal(stat(scratch_path("old", path), &st), 0);
@@ -169,12 +160,10 @@ SCRATCH_TEST(no_more_than_the_window_is_touched)
 {
 	const off_t half = 1 << 20;
 	char path[PATH_MAX];
-	struct target t;
-	struct stat st;
 
 	scratch_write("old", "");
 	assert_int_equal(truncate(scratch_path("old", path), 2 * half), 0);
-	assert_int_equal(open_window(&t, (uint64_t)half, 65536), 0);
+	assert_int_equal(open_window((uint64_t)half, 65536), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 2 * half);
 	assert_in_range(st.st_blocks * 512, 65536, half - 1);
@@ -184,14 +173,13 @@ SCRATCH_TEST(no_more_than_the_window_is_touched)
 SCRATCH_TEST(a_window_is_within_its_file)
 {
 	size_t page = make_pages();
-	struct target t;
 
-	assert_int_not_equal(open_window(&t, 4 * page, 0), 0);
+	assert_int_not_equal(open_window(4 * page, 0), 0);
 	assert_non_null(strstr(failure_get()->text, "expected 1 or more there"));
-	assert_int_not_equal(open_window(&t, 3 * page, page + 1), 0);
-	assert_int_not_equal(open_window(&t, 0, UINT64_MAX), 0);
-	assert_int_not_equal(open_window(&t, UINT64_MAX, 1), 0);
-	assert_int_not_equal(open_window(&t, 512, page), 0);
+	assert_int_not_equal(open_window(3 * page, page + 1), 0);
+	assert_int_not_equal(open_window(0, UINT64_MAX), 0);
+	assert_int_not_equal(open_window(UINT64_MAX, 1), 0);
+	assert_int_not_equal(open_window(512, page), 0);
 	assert_non_null(strstr(failure_get()->text, "an offset that is a multiple of"));
 }
 
@@ -199,8 +187,6 @@ SCRATCH_TEST(what_is_made_has_no_window)
 {
 	const struct target_cfg cfg = {.node = -1, .force = true, .offset = 4096};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
-	struct target t;
-	struct stat st;
 
 	assert_int_not_equal(target_open(&t, "dram:64K", &cfg), 0);
 	assert_non_null(strstr(failure_get()->text, "an existing file"));
@@ -212,7 +198,6 @@ SCRATCH_TEST(what_is_made_has_no_window)
 SCRATCH_TEST(what_is_no_memory_is_refused)
 {
 	char path[PATH_MAX];
-	struct target t;
 
 	scratch_write("empty", "");
 	assert_int_not_equal(target_open(&t, scratch_path("empty", path), &forced), 0);
@@ -226,7 +211,6 @@ SCRATCH_TEST(what_is_no_memory_is_refused)
 SCRATCH_TEST(without_force_nothing_is_even_opened)
 {
 	char path[PATH_MAX];
-	struct target t;
 	int reader;
 
 	assert_int_equal(mkfifo(scratch_path("pipe", path), 0600), 0);
@@ -242,8 +226,6 @@ SCRATCH_TEST(without_force_nothing_is_even_opened)
 /* The number of free huge pages is the kernel's, whatever it is here. */
 TEST(huge_pages_are_there_or_the_remedy_is_told)
 {
-	struct target t;
-
 	if (target_open(&t, "hugepages:1G", &plain) == 0) {
 		assert_int_equal(t.kind, TARGET_HUGEPAGES);
 		assert_int_equal(1073741824 % t.page_bytes, 0);
@@ -257,8 +239,6 @@ TEST(huge_pages_are_there_or_the_remedy_is_told)
 
 TEST(huge_pages_come_whole)
 {
-	struct target t;
-
 	assert_int_not_equal(target_open(&t, "hugepages:4097", &plain), 0);
 	if (strstr(failure_get()->text, "this kernel has none") == NULL)
 		assert_non_null(strstr(failure_get()->text, "multiple"));
@@ -274,8 +254,6 @@ SCRATCH_TEST(a_signal_ends_the_filling)
 {
 	const struct target_cfg stopped = {.node = -1, .stopped = always};
 	char path[PATH_MAX], spec[PATH_MAX + 8];
-	struct target t;
-	struct stat st;
 
 	assert_int_equal(target_open(&t, "dram:1G", &stopped), -ECANCELED);
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
@@ -286,8 +264,6 @@ SCRATCH_TEST(a_signal_ends_the_filling)
 /* Node 0 is there on every machine; a node that is not is told of, and no failure. */
 TEST(memory_is_bound_where_that_is_possible)
 {
-	struct target t;
-
 	assert_int_equal(target_open(&t, "dram:64K", &(struct target_cfg){.node = 0}), 0);
 	if (t.bind_error == 0)
 		assert_int_equal(t.numa_node, 0);

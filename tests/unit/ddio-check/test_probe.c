@@ -14,6 +14,8 @@
 #include "tools/rpma-ddio-check/probe_events.h"
 #include "tools/rpma-ddio-check/probe_traffic.h"
 
+static struct probe_traffic traffic;
+
 #define DEVICES "sys/bus/event_source/devices/"
 
 /* --- what perf_event_open is told ------------------------------------------- */
@@ -227,15 +229,15 @@ enum writer {
 	WRITERS
 };
 
-static bool is_writing(enum writer writer, int phase, bool traffic, int chosen, uint64_t *seed)
+static bool is_writing(enum writer writer, int phase, bool measured, int chosen, uint64_t *seed)
 {
 	switch (writer) {
 	case IN_ONE_PHASE:
-		return traffic && phase == chosen;
+		return measured && phase == chosen;
 	case WITH_TRAFFIC:
-		return traffic;
+		return measured;
 	case IN_SILENCE:
-		return !traffic;
+		return !measured;
 	case ALWAYS:
 		return true;
 	case BURSTS:
@@ -314,16 +316,14 @@ TEST(traffic_of_one_speed_proves_nothing)
 	"{\"params\": {\"size_bytes\": 65536, \"target_memory\": {\"numa_node\": 1}},"             \
 	"\"warmup\": {\"ops\": 10}, \"repeats\": [{\"bytes\": 1000000}]}]}"
 
-static int read_text(const char *text, struct probe_traffic *traffic)
+static int read_text(const char *text)
 {
-	return probe_traffic_read(text, strlen(text), traffic);
+	return probe_traffic_read(text, strlen(text), &traffic);
 }
 
 TEST(writes_of_the_warm_up_are_traffic_too)
 {
-	struct probe_traffic traffic;
-
-	assert_int_equal(read_text(RESULT, &traffic), 0);
+	assert_int_equal(read_text(RESULT), 0);
 	assert_int_equal(traffic.bytes, 1000000 + 10 * 65536);
 	assert_int_equal(traffic.numa_node, 1);
 }
@@ -333,19 +333,16 @@ static void expect_no_result(const char *part, const char *other)
 {
 	char text[1024];
 	const char *at = strstr(RESULT, part);
-	struct probe_traffic traffic;
 
 	assert_non_null(at);
 	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - RESULT), RESULT, other,
 		 at + strlen(part));
-	if (read_text(text, &traffic) != -EINVAL)
+	if (read_text(text) != -EINVAL)
 		fail_msg("taken: %s", text);
 }
 
 TEST(what_is_no_complete_result_is_refused)
 {
-	struct probe_traffic traffic;
-
 	expect_no_result("rpma-bench/1", "rpma-bench/2");
 	expect_no_result("complete", "interrupted");
 	expect_no_result("65536", "0");
@@ -356,17 +353,16 @@ TEST(what_is_no_complete_result_is_refused)
 	expect_no_result("1000000", "1e6");
 	expect_no_result("{\"bytes\": 1000000}", "");
 	expect_no_result("[{\"params\"", "[{}, {\"params\"");
-	assert_int_equal(read_text("", &traffic), -EINVAL);
-	assert_int_equal(read_text("[]", &traffic), -EINVAL);
+	assert_int_equal(read_text(""), -EINVAL);
+	assert_int_equal(read_text("[]"), -EINVAL);
 }
 
 TEST(an_unknown_node_is_unknown)
 {
-	struct probe_traffic traffic;
 	char text[] = RESULT;
 
 	*strstr(text, "numa_node") = 'N';
-	assert_int_equal(read_text(text, &traffic), 0);
+	assert_int_equal(read_text(text), 0);
 	assert_int_equal(traffic.numa_node, -1);
 }
 
@@ -385,7 +381,6 @@ static const char *bench_of(const char *script)
 
 static void expect_why(const char *script, const char *words)
 {
-	struct probe_traffic traffic;
 	char why[160] = "";
 
 	assert_true(probe_traffic_run(bench_of(script), "mlx5_0", PROBE_FULL, &traffic, why,
@@ -399,7 +394,6 @@ static void expect_why(const char *script, const char *words)
 
 ROOT_TEST(a_child_gets_the_device_and_gives_a_result)
 {
-	struct probe_traffic traffic;
 	char why[160] = "";
 	const char *bench = bench_of("[ \"$1 $2 $3\" = 'local --device mlx5_0' ] || exit 9\n"
 				     "echo noise >&2\ncat << E\n" RESULT "\nE");
@@ -426,7 +420,6 @@ ROOT_TEST(a_child_that_fails_says_why)
 
 ROOT_TEST(a_program_that_is_not_there_is_told_of)
 {
-	struct probe_traffic traffic;
 	char why[160] = "";
 
 	assert_true(probe_traffic_run("/nowhere/rpma-bench", "mlx5_0", PROBE_FULL, &traffic, why,
@@ -438,7 +431,6 @@ ROOT_TEST(a_program_that_is_not_there_is_told_of)
 /* Ends the test's own run with a signal once the child is at work. */
 ROOT_TEST(a_signal_ends_the_child)
 {
-	struct probe_traffic traffic;
 	char why[160] = "";
 
 	assert_int_equal(cli_catch_signals(), 0);

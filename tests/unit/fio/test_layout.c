@@ -6,13 +6,14 @@
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"
 
+static struct layout layout;
+
 #define MIB (1ULL << 20)
 
 TEST(files_follow_each_other)
 {
 	const uint64_t bytes[] = {100, 16, 8};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 4096), 0);
 	assert_false(layout.split);
@@ -28,7 +29,6 @@ TEST(files_follow_without_a_gap_where_none_is_asked_for)
 {
 	const uint64_t bytes[] = {3, 2, 5};
 	const struct layout_request request = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 20), 0);
 	assert_int_equal(layout.files[0], 10);
@@ -41,7 +41,6 @@ TEST(files_without_a_size_share_what_there_is)
 {
 	const uint64_t bytes[] = {0, 0, 0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.sizes[0], 32);
@@ -54,7 +53,6 @@ TEST(one_file_without_a_size_is_the_region)
 {
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 1001), 0);
 	assert_int_equal(layout.files[0], 0);
@@ -66,7 +64,6 @@ TEST(jobs_have_parts_of_their_own_where_they_fit)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_true(layout.split);
@@ -80,7 +77,6 @@ TEST(part_begins_where_an_atomic_write_can)
 {
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 100), 0);
 	assert_int_equal(layout.files[0], 32);
@@ -92,7 +88,6 @@ TEST(jobs_share_the_region_where_parts_are_too_small)
 {
 	const uint64_t bytes[] = {4 * MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
@@ -104,7 +99,6 @@ TEST(jobs_that_are_placed_share_the_region)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_false(layout.split);
@@ -116,7 +110,6 @@ TEST(shared_is_followed)
 {
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
 	assert_int_equal(layout.files[0], 0);
@@ -128,7 +121,6 @@ TEST(what_does_not_fit_is_refused_with_both_sizes)
 	const uint64_t bytes[] = {MIB, MIB + 1};
 	const struct layout_request whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
 	const struct layout_request part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &whole, 2 * MIB), -ENOSPC);
 	assert_non_null(strstr(failure_get()->text, "2097153 B"));
@@ -141,7 +133,6 @@ TEST(sizes_beyond_all_numbers_are_refused)
 {
 	const uint64_t bytes[] = {UINT64_MAX - 4, UINT64_MAX - 4};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 2};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, MIB), -ENOSPC);
 }
@@ -150,7 +141,6 @@ TEST(more_files_than_the_region_has_room_for_are_refused)
 {
 	const uint64_t bytes[3] = {0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
-	struct layout layout;
 
 	assert_int_equal(layout_open(&layout, &request, 16), -ENOSPC);
 }

@@ -9,6 +9,8 @@
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/ping.h"
 
+static struct ping_report r;
+
 #define SIZE   16
 #define STRIDE 64
 #define LONG   60000000000ULL
@@ -100,7 +102,6 @@ static struct ping made(uint64_t limit_ns)
 TEST(a_ping_is_a_write_a_flush_and_a_read)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 
 	ping_once(&ping, &r);
 	assert_int_equal(r.end, PING_BACK);
@@ -115,7 +116,6 @@ TEST(a_ping_is_a_write_a_flush_and_a_read)
 TEST(pings_in_turn_write_other_bytes)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 	uint8_t first[SIZE];
 
 	ping_once(&ping, &r);
@@ -128,7 +128,6 @@ TEST(pings_in_turn_write_other_bytes)
 TEST(the_completion_tells_which_flush_it_was)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 
 	fake.flush_opcode = (enum ibv_wc_opcode)8; /* IBV_WC_FLUSH of newer headers */
 	ping_once(&ping, &r);
@@ -138,7 +137,6 @@ TEST(the_completion_tells_which_flush_it_was)
 TEST(a_changed_byte_is_corrupt)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 
 	fake.corrupt = true;
 	ping_once(&ping, &r);
@@ -155,7 +153,6 @@ TEST(a_status_names_its_step)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct ping ping = made(LONG);
-		struct ping_report r;
 
 		fake.fail_id = steps[i];
 		fake.status = IBV_WC_REM_ACCESS_ERR;
@@ -176,7 +173,6 @@ TEST(a_refused_post_names_its_step)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct ping ping = made(LONG);
-		struct ping_report r;
 
 		fake.refuse = cases[i].letter;
 		ping_once(&ping, &r);
@@ -189,7 +185,6 @@ TEST(a_refused_post_names_its_step)
 TEST(a_late_ping_is_drained_by_the_next)
 {
 	struct ping ping = made(1);
-	struct ping_report r;
 
 	fake.silent = true;
 	ping_once(&ping, &r);
@@ -211,7 +206,6 @@ TEST(a_late_ping_is_drained_by_the_next)
 TEST(what_is_back_after_its_time_is_late)
 {
 	struct ping ping = made(0);
-	struct ping_report r;
 
 	ping_once(&ping, &r);
 	assert_int_equal(r.end, PING_LATE);
@@ -226,7 +220,6 @@ TEST(what_is_back_after_its_time_is_late)
 TEST(a_ping_that_was_not_posted_takes_no_turn)
 {
 	struct ping ping = made(1);
-	struct ping_report r;
 	uint8_t first[SIZE];
 
 	fake.silent = true;
@@ -245,7 +238,6 @@ TEST(a_ping_that_was_not_posted_takes_no_turn)
 TEST(a_peer_that_leaves_ends_it)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 
 	fake.silent = true;
 	fake.gone = true;
@@ -257,7 +249,6 @@ TEST(a_peer_that_leaves_ends_it)
 TEST(a_signal_ends_it)
 {
 	struct ping ping = made(LONG);
-	struct ping_report r;
 
 	fake.silent = true;
 	cli_signal = SIGINT;

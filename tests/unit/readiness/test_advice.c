@@ -7,6 +7,8 @@
 #include "made_facts.h"
 #include "readiness/advice.h"
 
+static struct advice advice;
+
 static struct readiness *made_readiness(void)
 {
 	struct readiness *r = calloc(1, sizeof(*r));
@@ -27,9 +29,8 @@ static void judge(struct readiness *r)
 }
 
 /* The advice, of which the facts know nothing: they are as they were. */
-static struct advice advised(struct readiness *r)
+static void advise(struct readiness *r)
 {
-	struct advice advice;
 	const uint32_t before = r->facts.pci.count > 0
 					? r->facts.pci.chains[0].functions[0].config.bytes[0x180]
 					: 0;
@@ -42,7 +43,6 @@ static struct advice advised(struct readiness *r)
 	if (advice.count > 0)
 		assert_ptr_equal(advice.steps[advice.count - 1].row, advice.row);
 	assert_int_equal(advice.open[0] == '\0', advice.row->exit_code == EXIT_GOOD);
-	return advice;
 }
 
 static void end(struct readiness *r)
@@ -54,7 +54,7 @@ static void end(struct readiness *r)
 TEST(a_host_that_is_ready_needs_nothing)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice = advised(r);
+	advise(r);
 
 	assert_int_equal(advice.count, 0);
 	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
@@ -65,10 +65,9 @@ TEST(a_host_that_is_ready_needs_nothing)
 TEST(an_open_port_is_switched_off)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	made_registers(made_port(&r->facts), 0x00183099, 0);
-	advice = advised(r);
+	advise(r);
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.steps[0].checks, "DDIO-04");
 	assert_non_null(strstr(advice.steps[0].text, "--set ddio=off"));
@@ -80,10 +79,9 @@ TEST(an_open_port_is_switched_off)
 TEST(where_no_register_is_known_the_menu_is_advised)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	r->facts.platform.model = 0x6a;
-	advice = advised(r);
+	advise(r);
 	assert_int_equal(advice.count, 1);
 	assert_null(strstr(advice.steps[0].text, "--set"));
 	assert_non_null(strstr(advice.steps[0].text, "--assume-ddio off:WHY"));
@@ -94,12 +92,11 @@ TEST(where_no_register_is_known_the_menu_is_advised)
 TEST(two_faults_take_two_steps)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	made_registers(made_port(&r->facts), 0x00183091, 0);
 	r->facts.limits.memlock_bytes = 65536;
 	r->facts.limits.may_lock = KNOWN_NO;
-	advice = advised(r);
+	advise(r);
 	assert_int_equal(advice.count, 2);
 	assert_string_equal(advice.steps[0].checks, "LIM-01");
 	assert_int_equal(advice.steps[0].row->verdict, VERDICT_GPSPM_ONLY);
@@ -111,10 +108,9 @@ TEST(two_faults_take_two_steps)
 TEST(what_is_unknown_is_not_mended)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	r->facts.target.namespaces[0].mode[0] = '\0';
-	advice = advised(r);
+	advise(r);
 	assert_int_equal(advice.count, 0);
 	assert_non_null(strstr(advice.open, "PM-05 UNKNOWN"));
 	end(r);
@@ -123,11 +119,10 @@ TEST(what_is_unknown_is_not_mended)
 TEST(a_statement_that_is_contradicted_is_left_out)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	made_registers(made_port(&r->facts), 0x00183091, 0);
 	r->facts.claims.ddio_assumed = KNOWN_NO;
-	advice = advised(r);
+	advise(r);
 	assert_int_equal(advice.count, 2);
 	assert_string_equal(advice.steps[0].checks, "DDIO-05");
 	assert_int_equal(advice.row->verdict, VERDICT_APM_READY);
@@ -137,11 +132,10 @@ TEST(a_statement_that_is_contradicted_is_left_out)
 TEST(what_no_step_solves_stays_open)
 {
 	struct readiness *r = made_readiness();
-	struct advice advice;
 
 	r->facts.target.regions[0].persistence_domain[0] = '\0';
 	made_registers(made_port(&r->facts), 0x00183091, 0);
-	advice = advised(r);
+	advise(r);
 	assert_non_null(strstr(advice.open, "PM-06 UNKNOWN"));
 	assert_int_not_equal(advice.row->exit_code, EXIT_GOOD);
 	end(r);

@@ -10,6 +10,9 @@
 #include "readiness/answers.h"
 #include "tests/lib/scratch.h"
 
+static struct answers_path path;
+static struct answers_device device;
+
 #define SCHEMA "{\"schema\":\"rpma-ddio-check-facts/1\""
 
 static struct sysroot tree, machine;
@@ -150,8 +153,6 @@ TEST(what_is_no_file_is_refused, open_roots, close_roots)
 /* The machine that looks at a tree must not answer in its place. */
 TEST(without_a_file_nothing_is_known, open_roots, close_roots)
 {
-	struct answers_device device;
-	struct answers_path path;
 	struct answers_probe probe = {.done = false};
 
 	assert_int_equal(answers_open(&answers, &tree), 0);
@@ -171,8 +172,6 @@ TEST(without_a_file_nothing_is_known, open_roots, close_roots)
 
 TEST(a_device_is_read, open_roots, close_roots)
 {
-	struct answers_device device;
-
 	open_tree(SCHEMA ",\"devices\":{\"mlx5_0\":{\"device_cap_flags_ex\":824633720832,"
 			 "\"odp_general\":3,\"odp_rc\":31,\"max_qp_wr\":32768,\"max_cqe\":4194303,"
 			 "\"max_qp_rd_atom\":16,\"tph_handle\":false}}}");
@@ -190,8 +189,6 @@ TEST(a_device_is_read, open_roots, close_roots)
 /* Flags of 0 that were not given are not flags. */
 TEST(a_part_of_a_device_is_a_part, open_roots, close_roots)
 {
-	struct answers_device device;
-
 	open_tree(SCHEMA ",\"devices\":{\"a\":{\"odp_general\":1},\"b\":{\"device_cap_flags_ex\":"
 			 "0},\"c\":{\"why\":\"busy\"}}}");
 	answers_of_device(&answers, "a", &device);
@@ -206,8 +203,6 @@ TEST(a_part_of_a_device_is_a_part, open_roots, close_roots)
 
 TEST(a_target_is_read, open_roots, close_roots)
 {
-	struct answers_path path;
-
 	open_tree(SCHEMA ",\"targets\":{\"/mnt/a\":{\"kind\":\"regular\",\"size_bytes\":4096,"
 			 "\"major\":259,\"minor\":1,\"dax\":true,\"map_sync\":\"ok\"},\"/b\":{"
 			 "\"kind\":\"directory\",\"major\":1,\"map_sync\":\"EOPNOTSUPP\",\"error\":"
@@ -255,17 +250,16 @@ TEST(a_probe_needs_both_counts, open_roots, close_roots)
 
 static void ask(const char *name, struct answers_path *out)
 {
-	char path[PATH_MAX];
+	char file[PATH_MAX];
 
 	assert_int_equal(answers_open(&answers, &machine), 0);
-	answers_of_path(&answers, scratch_path(name, path), out);
+	answers_of_path(&answers, scratch_path(name, file), out);
 }
 
 TEST(a_file_is_asked_without_a_trace, open_roots, close_roots)
 {
 	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 	char file[PATH_MAX], text[16];
-	struct answers_path path;
 	struct stat before, after;
 
 	scratch_write("file", "content");
@@ -286,8 +280,6 @@ TEST(a_file_is_asked_without_a_trace, open_roots, close_roots)
 
 TEST(an_empty_file_can_be_asked, open_roots, close_roots)
 {
-	struct answers_path path;
-
 	scratch_write("empty", "");
 	ask("empty", &path);
 	assert_int_equal(path.kind, ANSWERS_REGULAR);
@@ -298,7 +290,6 @@ TEST(an_empty_file_can_be_asked, open_roots, close_roots)
 TEST(a_directory_stays_as_it_is, open_roots, close_roots)
 {
 	char directory[PATH_MAX];
-	struct answers_path path;
 	struct stat before, after;
 
 	scratch_write("directory/only", "");
@@ -315,7 +306,6 @@ TEST(a_directory_stays_as_it_is, open_roots, close_roots)
 TEST(a_fifo_is_not_opened, open_roots, close_roots)
 {
 	char fifo[PATH_MAX];
-	struct answers_path path;
 
 	assert_int_equal(mkfifo(scratch_path("fifo", fifo), 0600), 0);
 	ask("fifo", &path);
@@ -325,8 +315,6 @@ TEST(a_fifo_is_not_opened, open_roots, close_roots)
 
 TEST(a_link_is_followed, open_roots, close_roots)
 {
-	struct answers_path path;
-
 	scratch_write("file", "1");
 	scratch_link("file", "link");
 	ask("link", &path);
@@ -335,8 +323,6 @@ TEST(a_link_is_followed, open_roots, close_roots)
 
 TEST(what_is_missing_is_nothing, open_roots, close_roots)
 {
-	struct answers_path path;
-
 	ask("nothing", &path);
 	assert_int_equal(path.kind, ANSWERS_NONE);
 	assert_int_equal(path.error, ENOENT);
@@ -349,8 +335,6 @@ TEST(what_is_missing_is_nothing, open_roots, close_roots)
 /* Linux Documentation/admin-guide/devices.txt: /dev/null is 1:3. */
 TEST(a_device_node_has_its_own_numbers, open_roots, close_roots)
 {
-	struct answers_path path;
-
 	assert_int_equal(answers_open(&answers, &machine), 0);
 	answers_of_path(&answers, "/dev/null", &path);
 	assert_int_equal(path.kind, ANSWERS_CHARACTER);
@@ -363,7 +347,6 @@ TEST(a_device_node_has_its_own_numbers, open_roots, close_roots)
 TEST(a_locked_directory_is_said_to_be, open_roots, close_roots)
 {
 	char directory[PATH_MAX], file[PATH_MAX];
-	struct answers_path path;
 
 	if (geteuid() == 0)
 		skip();
@@ -378,8 +361,6 @@ TEST(a_locked_directory_is_said_to_be, open_roots, close_roots)
 
 TEST(no_device_of_that_name_answers, open_roots, close_roots)
 {
-	struct answers_device device;
-
 	assert_int_equal(answers_open(&answers, &machine), 0);
 	answers_of_device(&answers, "no_such_device", &device);
 	assert_false(device.known);
@@ -416,7 +397,7 @@ TEST(noted_answers_come_back, open_roots, close_roots)
 	const char *const names[] = {scratch_path("file", file), scratch_path("dir", directory),
 				     "/dev/null", "/no/such/thing"};
 	const size_t count = sizeof(names) / sizeof(names[0]);
-	struct answers_path paths[4], path;
+	struct answers_path paths[4];
 	struct answers_probe probe = {.done = false};
 
 	scratch_write("file", "content");

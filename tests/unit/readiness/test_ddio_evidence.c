@@ -4,6 +4,8 @@
  */
 #include "made_ddio.h"
 
+static struct ddio ddio;
+
 /* bytes to memory, of 1000 MB by RDMA */
 TEST(the_probe_goes_by_the_share)
 {
@@ -65,8 +67,6 @@ static void claim(struct facts *facts, enum known said, enum seen seen)
 static void assert_decided(size_t number, const struct facts *facts, enum ddio_state state,
 			   enum ddio_evidence evidence)
 {
-	struct ddio ddio;
-
 	ddio_decide(facts, &ddio);
 	if (ddio.state != state || ddio.evidence != evidence)
 		fail_msg("case %zu: %s by %s", number, ddio_state_name(ddio.state),
@@ -155,7 +155,6 @@ TEST(what_is_open_of_one_nic_no_other_closes)
 TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
 {
 	struct facts *facts = made_facts();
-	struct ddio ddio;
 
 	facts->pci.cut = true;
 	claim(facts, KNOWN_NOT, SAW_OFF);
@@ -168,7 +167,6 @@ TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
 TEST(a_probe_shows_all_of_one_root_port)
 {
 	struct facts *facts = made_facts();
-	struct ddio ddio;
 
 	made_state(&facts->pci.chains[0], DDIO_UNKNOWN);
 	made_another(facts)->functions[0] = facts->pci.chains[0].functions[0];
@@ -183,7 +181,6 @@ TEST(a_probe_shows_all_of_one_root_port)
 TEST(a_doubt_about_the_register_can_be_lifted)
 {
 	struct facts *facts = made_facts();
-	struct ddio ddio;
 
 	facts->platform.model = 0x4f;
 	made_port(facts)->device = 0x6f02;
@@ -210,7 +207,6 @@ TEST(a_doubt_about_the_register_can_be_lifted)
 TEST(software_is_not_decided)
 {
 	struct facts *facts = made_facts();
-	struct ddio ddio;
 
 	rxe(facts);
 	facts->claims.ddio_assumed = KNOWN_NO;

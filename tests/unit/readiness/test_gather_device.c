@@ -4,12 +4,12 @@
  */
 #include "tree.h"
 
+static struct facts_device device;
+
 #define PORT_1 "sys/class/infiniband/mlx5_0/ports/1/"
 
 ROOT_TEST(facts_of_a_nic)
 {
-	struct facts_device device;
-
 	tree_host();
 	tree_file(NIC, "numa_node", "1\n");
 	tree_file(NIC, "local_cpulist", "16-31\n");
@@ -36,8 +36,6 @@ ROOT_TEST(facts_of_a_nic)
 
 ROOT_TEST(a_host_without_devices)
 {
-	struct facts_device device;
-
 	tree_gather_device(NULL, &device);
 	assert_false(device.found);
 	assert_int_equal(device.count, 0);
@@ -49,8 +47,6 @@ ROOT_TEST(a_host_without_devices)
 
 ROOT_TEST(a_name_that_is_not_there)
 {
-	struct facts_device device;
-
 	tree_host();
 	tree_gather_device("mlx5_9", &device);
 	assert_false(device.found);
@@ -60,8 +56,6 @@ ROOT_TEST(a_name_that_is_not_there)
 
 static void choose(const char *asked, const char *expected)
 {
-	struct facts_device device;
-
 	tree_gather_device(asked, &device);
 	assert_string_equal(device.name, expected);
 }
@@ -90,8 +84,6 @@ ROOT_TEST(an_active_port_comes_before_none)
 
 static enum device_kind kind_of(void)
 {
-	struct facts_device device;
-
 	tree_gather_device(NULL, &device);
 	assert_true(device.found);
 	return device.kind;
@@ -124,8 +116,6 @@ ROOT_TEST(old_siw_is_known_by_what_it_says)
 
 ROOT_TEST(names_of_software_are_not_trusted_as_hardware)
 {
-	struct facts_device device;
-
 	tree_function(NIC, 0x8086, 0x1572, 0);
 	tree_device("rxe0", NIC);
 	tree_device("siw0", NIC);
@@ -162,8 +152,6 @@ static void gid(int index, const char *text, const char *type)
 
 static void assert_gid(enum known expected)
 {
-	struct facts_device device;
-
 	tree_gather_device(NULL, &device);
 	assert_int_equal(device.ports[0].roce_v2, expected);
 }
@@ -224,8 +212,6 @@ ROOT_TEST(an_address_of_version_6_is_one)
 
 static void assert_iommu(const char *expected)
 {
-	struct facts_device device;
-
 	tree_gather_device(NULL, &device);
 	assert_string_equal(device.iommu_type, expected);
 }
@@ -242,8 +228,6 @@ ROOT_TEST(iommu_groups)
 
 ROOT_TEST(an_unknown_node_is_unknown)
 {
-	struct facts_device device;
-
 	tree_host();
 	tree_file(NIC, "numa_node", "-1\n");
 	tree_gather_device(NULL, &device);
@@ -252,8 +236,6 @@ ROOT_TEST(an_unknown_node_is_unknown)
 
 ROOT_TEST(a_device_on_no_bus_has_a_node)
 {
-	struct facts_device device;
-
 	tree_file("sys/devices/platform/roce/", "numa_node", "1\n");
 	tree_device("hns_0", "sys/devices/platform/roce");
 	tree_gather_device(NULL, &device);
@@ -264,8 +246,6 @@ ROOT_TEST(a_device_on_no_bus_has_a_node)
 
 ROOT_TEST(both_ports_are_read)
 {
-	struct facts_device device;
-
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
 	tree_gather_device(NULL, &device);

@@ -5,6 +5,19 @@
  */
 #include "tree.h"
 
+static struct facts_pci pci;
+
+static int chains_teardown(void **state)
+{
+	free(pci.chains);
+	pci.chains = NULL;
+	return root_teardown(state);
+}
+
+#define CHAINS_TEST(name) TEST(name, root_setup, chains_teardown)
+
+#define CHAIN(chain, ...) assert_chain(chain, (const char *const[]){__VA_ARGS__, NULL})
+
 static void assert_chain(const struct facts_chain *chain, const char *const *addresses)
 {
 	size_t n = 0;
@@ -17,16 +30,14 @@ static void assert_chain(const struct facts_chain *chain, const char *const *add
 	assert_false(chain->cut);
 }
 
-ROOT_TEST(a_nic_below_its_port)
+CHAINS_TEST(a_nic_below_its_port)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
 	const struct facts_function *nic;
-	struct facts_pci pci;
 
 	tree_host();
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	assert_chain(&pci.chains[0], addresses);
+	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0");
 	assert_int_equal(pci.chains[0].nics, 1);
 	nic = &pci.chains[0].functions[1];
 	assert_string_equal(nic->path, "sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0");
@@ -36,15 +47,10 @@ ROOT_TEST(a_nic_below_its_port)
 	assert_string_equal(nic->current_speed, "8.0 GT/s PCIe");
 	assert_int_equal(nic->current_width, 8);
 	assert_int_equal(nic->max_width, 16);
-	free(pci.chains);
 }
 
-ROOT_TEST(ports_of_a_switch_are_between)
+CHAINS_TEST(ports_of_a_switch_are_between)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:18:08.0",
-						"0000:19:00.0", NULL};
-	struct facts_pci pci;
-
 	tree_function(PORT, 0x8086, 0x2030, 4);
 	tree_function(NIC, 0x10b5, 0x8747, 5);
 	tree_function(NIC "0000:18:08.0/", 0x10b5, 0x8747, 6);
@@ -52,39 +58,31 @@ ROOT_TEST(ports_of_a_switch_are_between)
 	tree_device("mlx5_0", NIC "0000:18:08.0/0000:19:00.0");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	assert_chain(&pci.chains[0], addresses);
-	free(pci.chains);
+	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:18:08.0", "0000:19:00.0");
 }
 
 /* Bridges of a volume management device are host bridges of their own. */
-ROOT_TEST(the_last_host_bridge_counts)
+CHAINS_TEST(the_last_host_bridge_counts)
 {
-	static const char *const addresses[] = {"10000:00:02.0", "10000:01:00.0", NULL};
 	const char *port = HOST_BRIDGE "0000:16:05.5/pci10000:00/10000:00:02.0/";
 	const char *nic = HOST_BRIDGE "0000:16:05.5/pci10000:00/10000:00:02.0/10000:01:00.0/";
-	struct facts_pci pci;
 
 	tree_function(port, 0x8086, 0x2030, 4);
 	tree_function(nic, 0x15b3, 0x1017, 0);
 	tree_device("mlx5_0", nic);
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	assert_chain(&pci.chains[0], addresses);
-	free(pci.chains);
+	CHAIN(&pci.chains[0], "10000:00:02.0", "10000:01:00.0");
 }
 
 /* What is below a NIC's function (a subfunction, an RDMA device) is of that function. */
-ROOT_TEST(what_is_below_a_function_is_of_it)
+CHAINS_TEST(what_is_below_a_function_is_of_it)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", NULL};
-	struct facts_pci pci;
-
 	tree_host();
 	tree_file(NIC "mlx5_core.sf.4/", "sfnum", "88\n");
 	tree_device("mlx5_0a", NIC "mlx5_core.sf.4");
 	tree_gather_pci(&pci);
-	assert_chain(&pci.chains[0], addresses);
-	free(pci.chains);
+	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0");
 }
 
 static void make_virtual(const char *virtual)
@@ -98,12 +96,9 @@ static void make_virtual(const char *virtual)
 	tree_link(NIC, link);
 }
 
-ROOT_TEST(a_virtual_function_comes_with_its_physical_one)
+CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
-						NULL};
 	struct config_space space;
-	struct facts_pci pci;
 
 	make_virtual(PORT "0000:17:00.2");
 	config_space_begin(&space, 0xffff, 0xffff, 0);
@@ -112,33 +107,25 @@ ROOT_TEST(a_virtual_function_comes_with_its_physical_one)
 	tree_file(PORT "0000:17:00.2/", "device", "0x1018\n");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	assert_chain(&pci.chains[0], addresses);
+	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
 	assert_int_equal(pci.chains[0].nics, 2);
 	assert_int_equal(pci.chains[0].functions[2].vendor, 0x15b3);
 	assert_int_equal(pci.chains[0].functions[2].device, 0x1018);
-	free(pci.chains);
 }
 
 /* Whether it sends TPH is not known then, which is not the same as no. */
-ROOT_TEST(a_virtual_function_without_config_is_there_all_the_same)
+CHAINS_TEST(a_virtual_function_without_config_is_there_all_the_same)
 {
-	static const char *const addresses[] = {"0000:16:00.0", "0000:17:00.0", "0000:17:00.2",
-						NULL};
-	struct facts_pci pci;
-
 	make_virtual(PORT "0000:17:00.2");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	assert_chain(&pci.chains[0], addresses);
+	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
 	assert_int_equal(pci.chains[0].nics, 2);
 	assert_int_equal(pci.chains[0].functions[2].config.len, 0);
-	free(pci.chains);
 }
 
-ROOT_TEST(a_virtual_function_whose_physical_one_is_hidden)
+CHAINS_TEST(a_virtual_function_whose_physical_one_is_hidden)
 {
-	struct facts_pci pci;
-
 	tree_function(PORT, 0x8086, 0x2030, 4);
 	tree_function(NIC, 0x15b3, 0x1018, 0);
 	tree_device("mlx5_2", NIC);
@@ -146,7 +133,6 @@ ROOT_TEST(a_virtual_function_whose_physical_one_is_hidden)
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
 	assert_true(pci.chains[0].cut);
-	free(pci.chains);
 }
 
 #define OTHER_PORT "sys/devices/pci0000:64/0000:64:00.0/"
@@ -160,17 +146,14 @@ static void make_other_nic(void)
 
 static void assert_two_nics(void)
 {
-	struct facts_pci pci;
-
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 2);
 	assert_false(pci.cut);
 	assert_string_equal(pci.chains[0].functions[0].address, "0000:16:00.0");
 	assert_string_equal(pci.chains[1].functions[0].address, "0000:64:00.0");
-	free(pci.chains);
 }
 
-ROOT_TEST(interfaces_of_the_gids_are_followed)
+CHAINS_TEST(interfaces_of_the_gids_are_followed)
 {
 	tree_host();
 	make_other_nic();
@@ -179,7 +162,7 @@ ROOT_TEST(interfaces_of_the_gids_are_followed)
 	assert_two_nics();
 }
 
-ROOT_TEST(a_bond_is_followed_by_its_links)
+CHAINS_TEST(a_bond_is_followed_by_its_links)
 {
 	tree_host();
 	make_other_nic();
@@ -191,7 +174,7 @@ ROOT_TEST(a_bond_is_followed_by_its_links)
 	assert_two_nics();
 }
 
-ROOT_TEST(a_bond_is_followed_by_its_list)
+CHAINS_TEST(a_bond_is_followed_by_its_list)
 {
 	tree_host();
 	make_other_nic();
@@ -202,7 +185,7 @@ ROOT_TEST(a_bond_is_followed_by_its_list)
 	assert_two_nics();
 }
 
-ROOT_TEST(a_vlan_of_a_bond_is_followed)
+CHAINS_TEST(a_vlan_of_a_bond_is_followed)
 {
 	tree_host();
 	make_other_nic();
@@ -214,10 +197,8 @@ ROOT_TEST(a_vlan_of_a_bond_is_followed)
 }
 
 /* A NIC of which a bridge is made too is no NIC of this device. */
-ROOT_TEST(what_else_is_in_a_bridge_is_not_followed)
+CHAINS_TEST(what_else_is_in_a_bridge_is_not_followed)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	make_other_nic();
 	tree_netdev("mlx5_0", 0, "br0", "");
@@ -226,13 +207,10 @@ ROOT_TEST(what_else_is_in_a_bridge_is_not_followed)
 	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	free(pci.chains);
 }
 
-ROOT_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
+CHAINS_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	tree_netdev("mlx5_0", 0, "bond0", "");
 	scratch_write("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
@@ -240,27 +218,21 @@ ROOT_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
 	assert_true(pci.cut);
-	free(pci.chains);
 }
 
 /* In a network namespace of its own a process does not see the interfaces of GIDs: it may be a
  * bond. */
-ROOT_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
+CHAINS_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
 	assert_true(pci.cut);
-	free(pci.chains);
 }
 
-ROOT_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
+CHAINS_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	tree_netdev("mlx5_0", 0, "a", "");
 	tree_link("sys/class/net/b", "sys/class/net/a/lower_b");
@@ -268,13 +240,10 @@ ROOT_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
 	assert_true(pci.cut);
-	free(pci.chains);
 }
 
-ROOT_TEST(names_that_lead_elsewhere_are_left_out)
+CHAINS_TEST(names_that_lead_elsewhere_are_left_out)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	make_other_nic();
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "..\n");
@@ -282,14 +251,12 @@ ROOT_TEST(names_that_lead_elsewhere_are_left_out)
 		      "../../devices/pci0000:64/0000:64:00.0\n");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 1);
-	free(pci.chains);
 }
 
 /* There is no room for all: that must not go unseen. */
-ROOT_TEST(more_nics_than_room_are_said)
+CHAINS_TEST(more_nics_than_room_are_said)
 {
 	char netdev[16], nic[64];
-	struct facts_pci pci;
 
 	tree_host();
 	for (int i = 0; i < FACTS_CHAINS_MAX; i++) {
@@ -301,13 +268,11 @@ ROOT_TEST(more_nics_than_room_are_said)
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, FACTS_CHAINS_MAX);
 	assert_true(pci.cut);
-	free(pci.chains);
 }
 
-ROOT_TEST(a_path_that_is_too_long_is_cut)
+CHAINS_TEST(a_path_that_is_too_long_is_cut)
 {
 	char path[PATH_MAX] = "sys/devices/pci0000:00";
-	struct facts_pci pci;
 
 	for (int bus = 0; bus <= FACTS_CHAIN_MAX; bus++) {
 		size_t len = strlen(path);
@@ -319,50 +284,38 @@ ROOT_TEST(a_path_that_is_too_long_is_cut)
 	tree_device("mlx5_0", path);
 	tree_gather_pci(&pci);
 	assert_true(pci.count == 0 || pci.chains[0].cut);
-	free(pci.chains);
 }
 
-ROOT_TEST(an_integrated_nic_has_no_port)
+CHAINS_TEST(an_integrated_nic_has_no_port)
 {
-	static const char *const addresses[] = {"0000:16:00.0", NULL};
-	struct facts_pci pci;
-
 	tree_function(PORT, 0x8086, 0x37d2, 9);
 	tree_device("irdma0", PORT);
 	tree_gather_pci(&pci);
-	assert_chain(&pci.chains[0], addresses);
+	CHAIN(&pci.chains[0], "0000:16:00.0");
 	assert_int_equal(pci.chains[0].nics, 1);
-	free(pci.chains);
 }
 
-ROOT_TEST(only_64_bytes_are_not_more)
+CHAINS_TEST(only_64_bytes_are_not_more)
 {
 	struct config_space space;
-	struct facts_pci pci;
 
 	tree_host();
 	config_space_begin(&space, 0x8086, 0x2030, 1);
 	tree_config(PORT, &space, 64);
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.chains[0].functions[0].config.len, 64);
-	free(pci.chains);
 }
 
-ROOT_TEST(a_device_without_pci_has_no_chain)
+CHAINS_TEST(a_device_without_pci_has_no_chain)
 {
-	struct facts_pci pci;
-
 	tree_file("sys/devices/platform/roce/", "modalias", "platform:roce\n");
 	tree_device("hns_0", "sys/devices/platform/roce");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.count, 0);
-	free(pci.chains);
 }
 
-ROOT_TEST(a_device_in_software_has_no_chain)
+CHAINS_TEST(a_device_in_software_has_no_chain)
 {
-	struct facts_pci pci;
-
 	tree_function(PORT, 0x8086, 0x2030, 4);
 	tree_function(NIC, 0x8086, 0x1572, 0);
 	tree_device("rxe0", "");
@@ -373,15 +326,12 @@ ROOT_TEST(a_device_in_software_has_no_chain)
 	assert_null(pci.chains);
 }
 
-ROOT_TEST(sizes_of_a_link_are_bounded)
+CHAINS_TEST(sizes_of_a_link_are_bounded)
 {
-	struct facts_pci pci;
-
 	tree_host();
 	tree_file(NIC, "current_link_width", "-7\n");
 	tree_file(NIC, "max_link_width", "99999999999999999999\n");
 	tree_gather_pci(&pci);
 	assert_int_equal(pci.chains[0].functions[1].current_width, -1);
 	assert_int_equal(pci.chains[0].functions[1].max_width, -1);
-	free(pci.chains);
 }

@@ -5,12 +5,12 @@
  */
 #include "tree.h"
 
+static struct facts_platform p;
+
 #define CPU0 "sys/devices/system/cpu/cpu0/"
 
 ROOT_TEST(nothing_is_known_of_an_empty_tree)
 {
-	struct facts_platform p;
-
 	tree_gather_platform(&p);
 	assert_string_equal(p.vendor, "");
 	assert_int_equal(p.family, -1);
@@ -31,8 +31,6 @@ ROOT_TEST(nothing_is_known_of_an_empty_tree)
 
 ROOT_TEST(a_processor_of_intel)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "processor\t: 0\n"
 				      "vendor_id\t: GenuineIntel\n"
 				      "cpu family\t: 6\n"
@@ -54,8 +52,6 @@ ROOT_TEST(a_processor_of_intel)
 
 ROOT_TEST(a_processor_of_arm)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "processor\t: 0\n"
 				      "Features\t: fp asimd dcpop sha3\n"
 				      "CPU implementer\t: 0x41\n");
@@ -68,8 +64,6 @@ ROOT_TEST(a_processor_of_arm)
 
 ROOT_TEST(dcpodp_is_not_dcpop)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "CPU implementer\t: 0x41\nFeatures\t: fp dcpodp\n");
 	tree_gather_platform(&p);
 	assert_int_equal(p.arm_dcpop, KNOWN_NO);
@@ -78,8 +72,6 @@ ROOT_TEST(dcpodp_is_not_dcpop)
 
 ROOT_TEST(a_guest_is_known)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor\n");
 	tree_gather_platform(&p);
 	assert_string_equal(p.emulated, "of unknown make");
@@ -91,8 +83,6 @@ ROOT_TEST(a_guest_is_known)
 /* FreeBSD, usr.sbin/bhyve/pci_fbuf.c; its other functions are numbered as those of real makers. */
 ROOT_TEST(the_display_of_bhyve_shows_a_guest)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu\n");
 	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "vendor", "0xfb5d\n");
 	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "device", "0x40fb\n");
@@ -116,7 +106,6 @@ ROOT_TEST(the_command_line_is_split_into_words)
 		{"notph\n", KNOWN_NO},
 		{"pci=\n", KNOWN_NO},
 	};
-	struct facts_platform p;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		scratch_write("proc/cmdline", cases[i].line);
@@ -140,8 +129,6 @@ static void put_msr(const char *path, uint64_t value)
 
 ROOT_TEST(ways_are_those_of_the_nics_node)
 {
-	struct facts_platform p;
-
 	tree_host();
 	tree_file(NIC, "numa_node", "1\n");
 	scratch_write("proc/cpuinfo", "vendor_id\t: GenuineIntel\n");
@@ -157,8 +144,6 @@ ROOT_TEST(ways_are_those_of_the_nics_node)
 
 ROOT_TEST(another_vendor_has_no_such_register)
 {
-	struct facts_platform p;
-
 	scratch_write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
 	put_msr("dev/cpu/0/msr", 0x600);
 	tree_gather_platform(&p);
@@ -168,8 +153,6 @@ ROOT_TEST(another_vendor_has_no_such_register)
 
 ROOT_TEST(shared_ways)
 {
-	struct facts_platform p;
-
 	scratch_write("sys/fs/resctrl/info/L3/shareable_bits", "600\n");
 	scratch_write("sys/fs/resctrl/info/L3/cbm_mask", "7ff\n");
 	scratch_write("sys/fs/resctrl/info/L3/io_alloc", "enabled\n");
@@ -183,8 +166,6 @@ ROOT_TEST(shared_ways)
 
 ROOT_TEST(governors_of_all_processors)
 {
-	struct facts_platform p;
-
 	scratch_write(CPU0 "cpufreq/scaling_governor", "performance\n");
 	scratch_write("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
 	tree_gather_platform(&p);
@@ -196,8 +177,6 @@ ROOT_TEST(governors_of_all_processors)
 
 ROOT_TEST(turbo_has_two_ways_to_be_told)
 {
-	struct facts_platform p;
-
 	scratch_write("sys/devices/system/cpu/cpufreq/boost", "1\n");
 	tree_gather_platform(&p);
 	assert_int_equal(p.turbo, KNOWN_YES);
@@ -218,8 +197,6 @@ static void idle_state(int state, const char *latency, const char *disabled)
 
 ROOT_TEST(the_deepest_state_that_is_enabled)
 {
-	struct facts_platform p;
-
 	idle_state(0, "0\n", "0\n");
 	idle_state(1, "2\n", "0\n");
 	idle_state(2, "133\n", "0\n");
@@ -232,8 +209,6 @@ ROOT_TEST(the_deepest_state_that_is_enabled)
 
 ROOT_TEST(settings_of_the_kernel)
 {
-	struct facts_platform p;
-
 	scratch_write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	scratch_write("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
 	scratch_write("proc/sys/kernel/numa_balancing", "1\n");
@@ -247,8 +222,6 @@ ROOT_TEST(settings_of_the_kernel)
 
 ROOT_TEST(interrupts_are_put_together)
 {
-	struct facts_platform p;
-
 	tree_host();
 	tree_file(NIC, "msi_irqs/120", "msix\n");
 	tree_file(NIC, "msi_irqs/121", "msix\n");
