@@ -34,11 +34,11 @@ def name_of(row: Row) -> str:
 
 
 def is_test(file: Path, name: str) -> bool:
-    """A function that its file defines and, in C, hands to cmocka."""
+    """A function of pytest, or a test of cmocka: TEST(name) or another with a setup."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         return re.search(rf"^def {name}\(", text, re.M) is not None
-    return re.search(rf"^static void {name}\(", text, re.M) is not None and re.search(rf"[(]{name}[,)]", text) is not None
+    return re.search(rf"^(?:\w+_)?TEST\({name}[,)]", text, re.M) is not None
 
 
 @pytest.mark.parametrize("row", rows(), ids=name_of)

@@ -170,6 +170,12 @@ def test_a_plan_that_is_done_whole_has_all_its_figures() -> None:
     check_document(document, False)
 
 
+def test_a_rate_that_is_not_achieved_is_missed_whatever_its_figures_are() -> None:
+    document, _ = bench("2ms", "--find-rate", "response.p99<1s", "--rate", "2k:2100", *OVERLOAD[2:], status=(1,))
+    trials = search_of(document)["trials"]
+    assert trials and all(t["kept"] is False and not t["achieved"] and t["value"] is None for t in trials)
+
+
 def waits_of(point: dict) -> list[float]:
     """How long operations waited for their turn, by repeat: the mean response less the mean service."""
     return [r["response_latency"]["mean_ns"] - r["latency"]["mean_ns"] for r in point["repeats"]]
