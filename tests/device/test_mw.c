@@ -27,7 +27,7 @@ static int setup_mw(void **unused)
 	return 0;
 }
 
-static struct ibv_mw *mw; /* of the near end, if there is one */
+static struct ibv_mw *mw; /* the near end has it, or there is none */
 
 static void end_mw(void)
 {

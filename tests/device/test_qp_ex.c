@@ -57,7 +57,7 @@ static void from_near(size_t offset, uint32_t length)
 	ibv_wr_set_sge(qp, w.near.mr->lkey, (uintptr_t)(w.near.memory + offset), length);
 }
 
-/* Of the start of the near memory. */
+/* Writes the start of the near memory. */
 static void begin_write(uint64_t id, size_t far_offset, uint32_t length)
 {
 	begin(id);

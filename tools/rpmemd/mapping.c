@@ -39,8 +39,8 @@ static enum target_kind kind_of_file(int fd)
 }
 
 /*
- * With MAP_FIXED the kernel unmaps what is at the addresses before it asks the file system, whose
- * refusal leaves a hole there: mmap_region() in mm/mmap.c, ext4_file_mmap() in fs/ext4/file.c.
+ * The kernel unmaps what MAP_FIXED replaces before it asks the file system, whose refusal leaves a
+ * hole there: mmap_region() in mm/mmap.c, ext4_file_mmap() in fs/ext4/file.c.
  * Another thread's mmap() may take the hole, and would lose its memory to the next MAP_FIXED. So
  * what may be refused is tried at any address first.
  */

@@ -14,7 +14,7 @@
 const char *argp_program_version = "test";
 
 static struct options options = {.log_level = LOG_LEVELS}; /* none */
-static struct config config;				   /* of the last parse() or load() */
+static struct config config; /* the last parse() or load() filled it */
 
 static int teardown(void **state)
 {
