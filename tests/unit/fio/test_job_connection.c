@@ -209,6 +209,14 @@ JOB_TEST(a_server_that_is_full_is_asked_again_then)
 	assert_int_equal(fake.tries, 5);
 }
 
+JOB_TEST(any_other_refusal_is_not_tried_again_then)
+{
+	opened(METHOD_APM);
+	fake.job_reply.refusal = REFUSAL_METHOD;
+	assert_int_equal(job_connection_reconnect(&connection), -EIO);
+	assert_int_equal(fake.tries, 2);
+}
+
 JOB_TEST(a_server_that_does_not_come_back_is_given_up)
 {
 	opened(METHOD_APM);
