@@ -16,7 +16,8 @@ enum reached account_reached(const struct account *account)
 	return account->persistent ? REACHED_PERSISTENCE : REACHED_VISIBILITY;
 }
 
-uint64_t account_lost(const struct account *account)
+/* Writes that no flush covered and no later one can: they were before a sync that failed. */
+static uint64_t account_lost(const struct account *account)
 {
 	if (account->policy == FLUSH_NONE)
 		return 0;

@@ -34,9 +34,6 @@ struct account {
 
 enum reached account_reached(const struct account *account);
 
-/* Writes that no flush covered and no later one can: they were before a sync that failed. */
-uint64_t account_lost(const struct account *account);
-
 /* "64 writes, 60 flushed to persistence by 15 flushes, ..."; "": nothing was written. */
 void account_print(const struct account *account, char text[ACCOUNT_TEXT_BYTES]);
 

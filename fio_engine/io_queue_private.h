@@ -84,8 +84,7 @@ static inline void io_queue_begin(struct operation *head)
 	head->flushes = 0;
 }
 
-/* io_queue_post.c: work requests; 0, or what librpma gave */
-int io_queue_post(struct io_queue *q, struct operation *o, int flags);
+/* io_queue_commit.c: work requests; 0, or what librpma gave */
 int io_queue_flush(struct io_queue *q, struct operation *head, struct extent range, int flags);
 
 /* io_queue_end.c: how operations come to be done */
@@ -115,9 +114,5 @@ struct wait {
 	uint64_t taken;
 	uint32_t empty;
 };
-
-struct wait io_queue_wait_begin(const struct io_queue *q, uint64_t timeout_ns);
-/* After a poll that did not bring what is waited for: false when the time has passed. */
-bool io_queue_wait_more(struct io_queue *q, struct wait *wait);
 
 #endif /* IO_QUEUE_PRIVATE_H */

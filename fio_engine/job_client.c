@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "common/base/failure.h"
-#include "job_facts.h"
 #include "job_result.h"
 
 #define BLOCK_MAX (1ULL << 30) /* an RDMA message has 2^31 bytes at most */

@@ -9,7 +9,17 @@
 #ifndef JOB_RESULT_H
 #define JOB_RESULT_H
 
+#include "job.h"
 #include "job_client.h"
+
+/*
+ * Explains the figures of a client in fio's own results: one more of the "job options" that its
+ * JSON has for each job. Makes room for them: before fio starts the job, or by the job where it is a
+ * thread. False: no memory, and fio's results are without them.
+ */
+bool facts_open(struct thread_data *td);
+/* Sets them; a job that is a process may, too. Nothing happens where there is no room. */
+void facts_set(struct thread_data *td, const char *text);
 
 /* Before the job connects: whether the file can be written. -EIO with the message set. */
 int job_result_open(struct client *client);

@@ -1,13 +1,176 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_server.c -- finds the device, maps and registers the memory, and listens.
+ * memory_server.c -- finds the device, maps and registers the memory, listens, and
+ * judges who wants to come in.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
 #include "common/host/open_files.h"
 #include "memory_server_private.h"
+
+/*
+ * Who wants to come in, and what it is told.
+ *
+ * A client that speaks our protocol gets an answer, if only why it is refused;
+ * junk gets none, nor does a host that is not allowed.
+ */
+
+struct applicant {
+	struct rpma_conn_req *req;
+	char from[SERVICE_CLIENT_MAX]; /* "client 10.0.0.2" */
+	char name[SESSION_NAME_MAX];
+	enum handshake_answer answer;
+	enum refusal refusal;
+	bool welcome;
+	struct job_request job_request;
+	struct session **before; /* this client's earlier connections, which it replaces */
+};
+
+/* That its connection is broken may not have been seen here yet. */
+static bool is_again(const struct session *s, const struct applicant *a)
+{
+	return a->job_request.again && s->welcome && s->job_request.tag == a->job_request.tag &&
+	       s->job_request.job == a->job_request.job &&
+	       s->job_request.jobs == a->job_request.jobs && strcmp(s->name, a->name) == 0;
+}
+
+static enum refusal judge(struct memory_server *m, struct applicant *a)
+{
+	const enum method method = m->cfg.settings->method;
+
+	if (method != METHOD_ANY && a->job_request.method != method)
+		return REFUSAL_METHOD;
+	if (a->job_request.depth > m->depth)
+		return REFUSAL_DEPTH;
+	for (unsigned i = 0; i < m->count && a->before == NULL; i++) {
+		if (is_again(m->sessions[i], a))
+			a->before = &m->sessions[i];
+	}
+	if (a->before != NULL)
+		return REFUSAL_NONE;
+	if ((m->expected > 0 && m->come >= m->expected) || m->count >= SERVER_CLIENTS_MAX)
+		return REFUSAL_FULL;
+	return REFUSAL_NONE;
+}
+
+static void say_refusal(const struct memory_server *m, const struct applicant *a)
+{
+	if (a->answer != HANDSHAKE_WELCOME)
+		session_say("refused %s: %s", a->from, handshake_refusal(a->answer));
+	else if (a->refusal == REFUSAL_METHOD)
+		session_say("refused %s: it has mode=%s, this server mode=%s", a->name,
+			    method_name(a->job_request.method),
+			    method_name(m->cfg.settings->method));
+	else if (a->refusal == REFUSAL_DEPTH)
+		session_say("refused %s: it sends %u messages at once, there is room for %u "
+			    "(iodepth= of the server, %u at most)",
+			    a->name, a->job_request.depth, m->depth, JOB_DEPTH_MAX);
+	else
+		session_say("refused %s: already served all %u expected clients (clients=)",
+			    a->name, m->come);
+}
+
+static void make_reply(const struct memory_server *m, const struct applicant *a,
+		       uint8_t bytes[HANDSHAKE_REPLY_BYTES])
+{
+	const struct job_reply job_reply = {
+		.refusal = a->refusal,
+		.method = m->cfg.settings->method,
+		.kind = m->target.kind,
+		.persist = m->persist.method,
+		.direct_write_to_pmem = m->cfg.settings->direct_write_to_pmem,
+		.depth = m->depth,
+	};
+
+	region_encode_reply(a->welcome ? &m->region : NULL, a->answer, job_reply_encode(&job_reply),
+			    bytes);
+}
+
+/* A client of a run of several tells how many will come. */
+static void count(struct memory_server *m, const struct applicant *a)
+{
+	if (a->before != NULL)
+		return;
+	if (m->expected == 0)
+		m->expected = a->job_request.jobs;
+	m->come++;
+}
+
+static void answer(struct memory_server *m, struct applicant *a, int64_t now_ms)
+{
+	struct session **slot = a->before;
+	uint8_t reply[HANDSHAKE_REPLY_BYTES];
+	struct session *s = NULL;
+
+	a->welcome = a->answer == HANDSHAKE_WELCOME && a->refusal == REFUSAL_NONE;
+	make_reply(m, a, reply);
+	if (!a->welcome)
+		say_refusal(m, a);
+	if (session_open(&s, &m->session_cfg, &a->req, a->welcome ? &a->job_request : NULL,
+			 a->answer == HANDSHAKE_WELCOME ? a->name : a->from, reply, now_ms) != 0) {
+		session_say("rejected %s: %s", a->from, failure_get()->text);
+		return;
+	}
+	if (a->welcome)
+		count(m, a);
+	s->came = slot != NULL;
+	if (slot != NULL)
+		session_close(slot);
+	else
+		slot = &m->sessions[m->count++];
+	*slot = s;
+}
+
+static void reject(struct applicant *a, const char *why)
+{
+	session_say("rejected %s: %s", a->from, why);
+	rpma_conn_req_delete(&a->req);
+}
+
+/* -EACCES, or -EPROTO for what no client of the engine sends. */
+static int read_handshake(const struct memory_server *m, struct applicant *a)
+{
+	struct rpma_conn_private_data pdata;
+	int ret = service_handshake(m->service.allow, a->req, &pdata);
+
+	return ret ? ret : job_request_decode(pdata.ptr, pdata.len, &a->job_request, &a->answer);
+}
+
+int memory_server_admit(struct memory_server *m, int64_t now_ms)
+{
+	struct applicant a = {.req = NULL};
+	int ret = rpma_ep_next_conn_req(m->service.ep, m->queues, &a.req);
+
+	if (ret == RPMA_E_NO_EVENT)
+		return 0;
+	if (endpoint_lost(ret) != 0)
+		return -ENODEV;
+	if (ret != 0) {
+		session_say("rejected a client: %s", connection_cause(ret));
+		return 0;
+	}
+	service_client_name(a.req, a.from);
+	ret = read_handshake(m, &a);
+	if (ret == -EACCES) {
+		reject(&a, "its address is not in allow=");
+	} else if (ret != 0) {
+		reject(&a, "it is not a client of this engine");
+	} else if (m->count >= SERVER_SESSIONS_MAX) {
+		reject(&a, "too many at once");
+	} else {
+		snprintf(a.name, sizeof(a.name), "%s, job %u of %u", a.from, a.job_request.job + 1U,
+			 a.job_request.jobs);
+		if (a.answer == HANDSHAKE_WELCOME)
+			a.refusal = judge(m, &a);
+		answer(m, &a, now_ms);
+	}
+	return 0;
+}
 
 /* Clients of the other methods need nothing that this host would do to make it durable. */
 static int choose_persist(struct memory_server *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory_server_private.h -- what the files of the server share: memory_server.c sets it up,
- * memory_server_admit.c judges who wants to come in, memory_server_serve.c is the loop.
+ * memory_server.c judges who wants to come in, memory_server_serve.c is the loop.
  */
 #ifndef MEMORY_SERVER_PRIVATE_H
 #define MEMORY_SERVER_PRIVATE_H

@@ -8,11 +8,267 @@
  * memory look alike and are not persistent, so a region counts only below a
  * bus of libnvdimm.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gather_pmem.h"
+
+/*
+ * Which mount a path is below, by proc/self/mountinfo:
+ *
+ *   36 35 259:0 /root /mnt rw,noatime master:1 - ext4 /dev/pmem0 rw,dax=always
+ *
+ * The longest mount point wins, and of equal ones the last: it hides the others.
+ */
+
+#define MOUNTS_BYTES_MAX (1 << 20)
+
+bool gather_has_option(const char *options, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (const char *at = options; *at != '\0'; at += strspn(at, ",")) {
+		size_t word = strcspn(at, ",");
+
+		if (word == len && strncmp(at, option, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+static bool is_octal(const char *text)
+{
+	return text[0] >= '0' && text[0] <= '3' && text[1] >= '0' && text[1] <= '7' &&
+	       text[2] >= '0' && text[2] <= '7';
+}
+
+/* Blanks and the like are written as "\040". */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text != '\0'; text++) {
+		if (*text == '\\' && is_octal(text + 1)) {
+			*to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
+				       (text[3] - '0'));
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+static bool is_below(const char *path, const char *point)
+{
+	size_t len = strlen(point);
+
+	if (strcmp(point, "/") == 0)
+		return path[0] == '/';
+	return strncmp(path, point, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+/* The fields after " - ". */
+static bool read_filesystem(char *tail, struct mount *mount)
+{
+	char *rest, *type = strtok_r(tail, " ", &rest);
+	char *source = strtok_r(NULL, " ", &rest), *options = strtok_r(NULL, " ", &rest);
+	size_t len = strlen(mount->options);
+
+	if (type == NULL || source == NULL)
+		return false;
+	unescape(source);
+	snprintf(mount->filesystem, sizeof(mount->filesystem), "%s", type);
+	if (strncmp(source, "/dev/", 5) == 0)
+		snprintf(mount->source, sizeof(mount->source), "%s", strrchr(source, '/') + 1);
+	snprintf(mount->options + len, sizeof(mount->options) - len, ",%s",
+		 options != NULL ? options : "");
+	return true;
+}
+
+/* "259:0" */
+static bool read_device(const char *text, struct mount *mount)
+{
+	uint64_t major, minor;
+
+	if (!gather_number(&text, &major) || *text++ != ':' || !gather_number(&text, &minor) ||
+	    major > UINT_MAX || minor > UINT_MAX)
+		return false;
+	mount->major = (unsigned)major;
+	mount->minor = (unsigned)minor;
+	return true;
+}
+
+/* Cuts the line up; the point is in it. */
+static const char *read_line(char *line, struct mount *mount)
+{
+	char *tail = strstr(line, " - "), *rest = NULL, *fields[6];
+
+	if (tail == NULL)
+		return NULL;
+	*tail = '\0';
+	for (int i = 0; i < 6; i++) {
+		fields[i] = strtok_r(i == 0 ? line : NULL, " ", &rest);
+		if (fields[i] == NULL)
+			return NULL;
+	}
+	if (!read_device(fields[2], mount))
+		return NULL;
+	unescape(fields[4]);
+	snprintf(mount->options, sizeof(mount->options), "%.120s", fields[5]);
+	return read_filesystem(tail + 3, mount) ? fields[4] : NULL;
+}
+
+static bool find_mount(char *mounts, const char *path, struct mount *mount)
+{
+	char *rest, *line;
+	size_t best = 0;
+
+	for (line = strtok_r(mounts, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		struct mount one = {0};
+		const char *point = read_line(line, &one);
+
+		if (point == NULL || !is_below(path, point) || strlen(point) < best)
+			continue;
+		best = strlen(point);
+		*mount = one;
+	}
+	return best > 0;
+}
+
+bool gather_mount(const struct sysroot *root, const char *path, struct mount *mount)
+{
+	char *mounts = malloc(MOUNTS_BYTES_MAX);
+	bool found = false;
+
+	if (mounts != NULL &&
+	    sysroot_read(root, mounts, MOUNTS_BYTES_MAX, "proc/self/mountinfo") > 0)
+		found = find_mount(mounts, path, mount);
+	free(mounts);
+	return found;
+}
+
+#define DEPTH_MAX 4  /* how deep device mapper may be stacked */
+#define DISKS_MAX 64 /* that a device may be made of in all */
+
+static bool take_number(const char **at, unsigned *value)
+{
+	uint64_t number;
+
+	if (!gather_number(at, &number) || number >= UINT_MAX)
+		return false;
+	*value = (unsigned)number;
+	return true;
+}
+
+bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
+		       char disk[GATHER_NAME_MAX])
+{
+	const char *at = name + strlen("pmem");
+
+	*space = 0;
+	if (strncmp(name, "pmem", 4) != 0 || !take_number(&at, region))
+		return false;
+	if (*at == '.') {
+		at++;
+		if (!take_number(&at, space))
+			return false;
+	}
+	at += *at == 's';
+	snprintf(disk, GATHER_NAME_MAX, "%.*s", (int)(at - name), name);
+	if (*at == 'p' && at[1] != '\0')
+		at += 1 + strspn(at + 1, "0123456789");
+	return *at == '\0';
+}
+
+static enum backing add_pmem(const struct gather *g, const char *disk, unsigned region,
+			     unsigned space, struct facts_target *facts)
+{
+	char path[128];
+	enum backing backing;
+	int64_t bad;
+
+	snprintf(path, sizeof(path), "sys/block/%s", disk);
+	backing = gather_backing(g->root, path, facts);
+	if (backing != BACKING_PMEM) {
+		snprintf(path, sizeof(path), "sys/block/%s/device", disk);
+		backing = gather_backing(g->root, path, facts);
+	}
+	if (backing == BACKING_UNKNOWN)
+		backing = gather_numbered(g->root, region, space, facts);
+	/* others that it is joined with must not speak for it */
+	facts->cut = facts->cut || backing == BACKING_UNKNOWN;
+	snprintf(path, sizeof(path), "sys/block/%s/badblocks", disk);
+	bad = gather_bad_blocks(g->root, path, 0, INT64_MAX);
+	if (bad < 0)
+		facts->badblocks_cut = true;
+	else
+		facts->badblocks = (facts->badblocks > 0 ? facts->badblocks : 0) + bad;
+	return backing;
+}
+
+static bool add_disk(const struct gather *g, const char *name, int depth, size_t *seen,
+		     struct facts_target *facts);
+
+/* Made of others by the device mapper: PMem where all of them are. */
+static bool add_slaves(const struct gather *g, const char *name, int depth, size_t *seen,
+		       struct facts_target *facts)
+{
+	char path[128];
+	DIR *slaves;
+	const struct dirent *entry;
+	bool all = true;
+	const size_t before = *seen;
+
+	snprintf(path, sizeof(path), "sys/block/%.63s/slaves", name);
+	slaves = sysroot_directory(g->root, path);
+	while (slaves != NULL && all && (entry = readdir(slaves)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		all = ++*seen <= DISKS_MAX && strlen(entry->d_name) < GATHER_NAME_MAX &&
+		      add_disk(g, entry->d_name, depth + 1, seen, facts);
+	}
+	if (slaves != NULL)
+		closedir(slaves);
+	return all && *seen > before;
+}
+
+static bool add_disk(const struct gather *g, const char *name, int depth, size_t *seen,
+		     struct facts_target *facts)
+{
+	char disk[GATHER_NAME_MAX];
+	unsigned region, space;
+
+	if (gather_parse_disk(name, &region, &space, disk))
+		return add_pmem(g, disk, region, space, facts) != BACKING_OTHER;
+	return depth < DEPTH_MAX && add_slaves(g, name, depth, seen, facts);
+}
+
+static enum known known_flag(const struct sysroot *root, const char *disk)
+{
+	int64_t value;
+
+	if (!sysroot_number(root, &value, "sys/block/%s/queue/dax", disk))
+		return KNOWN_NOT;
+	return value != 0 ? KNOWN_YES : KNOWN_NO;
+}
+
+bool gather_disk(const struct gather *g, const char *name, struct facts_target *facts)
+{
+	char disk[GATHER_NAME_MAX];
+	unsigned region, space;
+	size_t seen = 0;
+
+	snprintf(facts->device, sizeof(facts->device), "%s", name);
+	if (!gather_parse_disk(name, &region, &space, disk))
+		snprintf(disk, sizeof(disk), "%s", name);
+	facts->dax_queue = known_flag(g->root, disk);
+	return add_disk(g, name, 0, &seen, facts);
+}
 
 static bool read_numbers(const char *name, const char *prefix)
 {

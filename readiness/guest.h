@@ -27,6 +27,4 @@ struct guest_signs {
 
 /* KNOWN_NOT: neither is shown. why: what tells, or what is missing. */
 enum known guest_decide(const struct guest_signs *signs, char *why, size_t size);
-/* Do these names have one of a hypervisor? */
-bool guest_is_named(const char *names);
 #endif /* READINESS_GUEST_H */

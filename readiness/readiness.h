@@ -141,4 +141,7 @@ const char *readiness_verdict_name(enum readiness_verdict verdict);
  */
 json_t *readiness_json(const struct readiness *readiness);
 
+/* "schema", "device" and "target", then what readiness_json() gives. */
+json_t *readiness_block(const struct readiness *readiness);
+
 #endif /* READINESS_READINESS_H */

@@ -25,7 +25,6 @@ json_t *environment_power(const struct sysroot *root);
 /* The parts that are about devices; an unknown device is null. */
 json_t *environment_nic(const struct sysroot *root, const char *device);
 /* Adds what the PCI configuration space has on an RDMA device to its facts. */
-void environment_add_pci(const struct sysroot *root, json_t *nic, const char *device);
 json_t *environment_pmem(const struct sysroot *root);
 
 /* 1: the processor is emulated in software; 0: not; -1: unknown. */

@@ -81,18 +81,15 @@ static bool fits(const struct adapter *row, enum device_kind kind, const struct 
 
 const struct adapter *adapter_find(enum device_kind kind, const struct adapter_ids *ids)
 {
-	const struct adapter *worst = NULL, *row;
+	const struct adapter *worst = NULL;
 
-	for (size_t i = 0; (row = adapter_at(i)) != NULL; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct adapter *row = &rows[i];
+
 		if (fits(row, kind, ids) && (worst == NULL || row->placement > worst->placement))
 			worst = row;
 	}
 	return worst != NULL ? worst : &not_known;
-}
-
-const struct adapter *adapter_at(size_t index)
-{
-	return index < sizeof(rows) / sizeof(rows[0]) ? &rows[index] : NULL;
 }
 
 static int read_id(const struct sysroot *root, const char *behind, const char *name)

@@ -45,8 +45,6 @@ struct adapter {
 void adapter_read(const struct sysroot *root, const char *device, struct adapter_ids *ids);
 /* The worst row that fits; never NULL. */
 const struct adapter *adapter_find(enum device_kind kind, const struct adapter_ids *ids);
-/* The rows, for tests; NULL after the last. */
-const struct adapter *adapter_at(size_t index);
 /* "dma", "unknown", "cpu" or "no-rc" */
 const char *adapter_placement_name(enum adapter_placement placement);
 

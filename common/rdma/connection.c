@@ -18,7 +18,6 @@
 
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
-#include "connection_end.h"
 #include "librpma_1_4.h"
 
 #define RECEIVE_SLOTS 4

@@ -19,6 +19,15 @@
 #include "common/base/failure.h"
 #include "connection_knobs.h"
 
+/* The meaning of an event other than RPMA_CONN_ESTABLISHED once the connection stands. */
+enum cause connection_end_of(enum rpma_conn_event event);
+
+/* Sets the error message of that end; gives -EIO. */
+int connection_ended(enum cause end, const char *peer_name);
+
+/* The cause that a completion's status tells; CAUSE_UNKNOWN: it may be anything. */
+enum cause connection_status_cause(enum ibv_wc_status status);
+
 #define CONNECTION_MESSAGE_MAX 4096
 #define CONNECTION_TIMEOUT_MS  5000
 #define CONNECTION_PEER_MAX    96

@@ -14,12 +14,35 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "allow.h"
 #include "listen.h"
 #include "region.h"
 #include "resolve.h"
-#include "service_log.h"
+
+/* The lines of a server on its clients: each with its time, and a limited number a second. */
+#define SERVICE_LOG_LINES_MAX 20 /* a second; the others are counted */
+
+struct service_log {
+	FILE *to;	  /* borrowed; NULL: nothing is written */
+	const char *name; /* what each line begins with; borrowed */
+	pthread_mutex_t lock;
+	/* under lock */
+	time_t second;
+	unsigned shown; /* in that second */
+	unsigned hidden;
+};
+
+void service_log_init(struct service_log *log, FILE *to, const char *name);
+void service_log_destroy(struct service_log *log);
+
+/* "NAME: 2026-08-21T10:00:00+0200 TEXT" */
+void service_log_line(struct service_log *log, time_t now, const char *text);
+
+/* Once their second is over it prints how many lines were not shown. True: there are some still. */
+bool service_log_settle(struct service_log *log, time_t now);
 
 #define SERVICE_REFUSED_MAX 256 /* clients being refused at once; more are rejected */
 #define SERVICE_CLIENT_MAX  64	/* "client 2001:db8::1" */

@@ -2,7 +2,7 @@
 /*
  * address.c -- the RDMA CM calls that turn a name into a bound identifier.
  *
- * Used by conn_req.c and connect.c (remote peer), ep.c (local address) and device.c (both).
+ * Used by conn_req.c and connect.c (remote peer), ep.c (local address) and peer.c (both).
  * All errors are RPMA_E_PROVIDER; the cause is in the log.
  */
 #include "address.h"

@@ -4,7 +4,7 @@
  */
 #include "conn.h"
 #include "log.h"
-#include "peer_cfg.h"
+#include "peer.h"
 
 #include <errno.h>
 

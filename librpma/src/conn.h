@@ -9,14 +9,46 @@
 #ifndef RPMA_CONN_H
 #define RPMA_CONN_H
 
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "address.h"
 #include "conn_cfg.h"
 #include "connect.h"
 #include "cq.h"
-#include "deadline.h"
 #include "flush.h"
 #include "peer.h"
 #include "sendq.h"
+
+/*
+ * The time that a handshake has, as a part of the descriptor that its events come through: so a
+ * program that polls it needs no clock of its own.
+ */
+struct rpma_deadline {
+	bool is_set;
+	int fd;	      /* epoll(7): for events of the channel, and the end of the time */
+	int timer_fd; /* -1: it does not count any more */
+};
+
+/*
+ * The time begins. The channel does not block from now on, and fd is what a program gets in its
+ * place. RPMA_E_PROVIDER. The caller closes it in any case.
+ */
+int rpma_deadline_set(struct rpma_deadline *deadline, const struct rdma_event_channel *evch,
+		      uint32_t timeout_ms);
+
+/* The handshake has ended. fd stays. */
+void rpma_deadline_drop(struct rpma_deadline *deadline);
+
+/* Takes one that was never set. */
+void rpma_deadline_close(struct rpma_deadline *deadline);
+
+bool rpma_deadline_is_over(const struct rpma_deadline *deadline);
+
+/* Sleeps until fd is readable. RPMA_E_NO_EVENT: a program made it non-blocking, or a signal came.
+ */
+int rpma_deadline_wait(const struct rpma_deadline *deadline);
 
 struct rpma_conn {
 	/* read by every operation */
@@ -75,5 +107,18 @@ void rpma_conn_drop_id(struct rpma_conn *conn);
  * deadline of the handshake, and what a flush needs.
  */
 int rpma_conn_prepare(struct rpma_conn *conn);
+
+struct rpma_conn_req {
+	struct rpma_conn *conn;
+	enum rpma_side side; /* whether it connects or answers */
+};
+
+/*
+ * A request on id, which the request owns from then on. On failure the caller
+ * still owns id. RPMA_E_INVAL, RPMA_E_NOMEM or RPMA_E_PROVIDER.
+ */
+int rpma_conn_req_from_id(struct rpma_peer *peer, struct rdma_cm_id *id,
+			  const struct rpma_conn_cfg *cfg, enum rpma_side side,
+			  struct rpma_conn_req **req_ptr);
 
 #endif /* RPMA_CONN_H */

@@ -5,9 +5,12 @@
 #ifndef RPMA_CONN_CFG_H
 #define RPMA_CONN_CFG_H
 
-#include "conn_option.h"
-
+#include <librpma.h>
 #include <stdatomic.h>
+
+enum { RPMA_CONN_OPTIONS = RPMA_CONN_OPT_CONNECT_MS + 1 };
+
+extern const uint32_t rpma_conn_option_defaults[RPMA_CONN_OPTIONS];
 
 struct rpma_conn_cfg {
 	_Atomic int timeout_ms;		/* to resolve the address, and again for the route */

@@ -3,7 +3,7 @@
  * conn_req.c -- connection requests: outgoing ones made here, incoming ones by
  * ep.c, and both turned into connections.
  */
-#include "conn_req.h"
+#include "conn.h"
 #include "connect.h"
 #include "status.h"
 #include "work.h"

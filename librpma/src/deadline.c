@@ -2,7 +2,7 @@
 /*
  * deadline.c -- a timer beside an event channel, with RPMA_CONN_OPT_CONNECT_MS only.
  */
-#include "deadline.h"
+#include "conn.h"
 #include "log.h"
 
 #include <errno.h>

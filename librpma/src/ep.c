@@ -4,7 +4,7 @@
  */
 #include "address.h"
 #include "cm_event.h"
-#include "conn_req.h"
+#include "conn.h"
 #include "status.h"
 
 #include <arpa/inet.h>

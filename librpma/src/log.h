@@ -19,8 +19,6 @@
 extern _Atomic(rpma_log_function *) rpma_log_sink;
 extern _Atomic int rpma_log_thresholds[RPMA_LOG_THRESHOLD_MAX];
 
-rpma_log_function rpma_log_default;
-
 /* err.c: errno is errnum while the message is logged, and afterwards; 0: as it was. */
 __attribute__((cold, format(printf, 5, 6))) void rpma_log_error(int errnum, const char *file_name,
 								int line_no,

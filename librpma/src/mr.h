@@ -43,7 +43,4 @@ void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc);
 /* Make its first RPMA_MR_DESC_BASE_SIZE bytes say how the region flushes. */
 void rpma_mr_desc_shorten(uint8_t *desc);
 
-/* RPMA_E_INVAL: too short. RPMA_E_NOSUPP: no valid region. *mr is set on success. */
-int rpma_mr_desc_decode(const uint8_t *desc, size_t desc_size, struct rpma_mr_remote *mr);
-
 #endif /* RPMA_MR_H */

@@ -4,8 +4,8 @@
  * 0, or 1 when the platform allows direct write to PMem. A longer descriptor
  * is accepted and any byte but 0 means yes, as librpma has always done.
  */
-#include "peer_cfg.h"
 #include "log.h"
+#include "peer.h"
 
 #include <stdlib.h>
 

@@ -27,7 +27,8 @@ _Static_assert(LANE_SLOTS < 32, "slots are bits of 32");
 
 /* --- a call begins and ends ----------------------------------------------- */
 
-int lane_end(struct lane *l, int ret)
+/* Ends a call on a lane; gives what the call returns. */
+static int lane_end(struct lane *l, int ret)
 {
 	return ret == -ECANCELED ? lanes_stopped(l->lanes) : ret;
 }
@@ -72,7 +73,8 @@ static int connect_later(struct lane *l)
 	}
 }
 
-int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
+/* Begins a call on a lane, connecting it if it is not. */
+static int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane)
 {
 	struct lane *l = &lanes->lane[index];
 

@@ -100,10 +100,6 @@ struct lanes {
 
 /* Any errno of lane_errno(), as lanes_open() gives it for lane 0. */
 int lane_connect(struct lane *lane);
-/* Begins a call on a lane, connecting it if it is not. */
-int lane_begin(struct lanes *lanes, unsigned index, struct lane **lane);
-/* Ends a call on a lane; gives what the call returns. */
-int lane_end(struct lane *lane, int ret);
 /*
  * A transfer goes on at `offset`, after `piece` bytes. Each LANE_CHECK bytes: -ECANCELED
  * if stop_fd is readable; a lane that never waits would not find out.

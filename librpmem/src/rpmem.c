@@ -15,9 +15,56 @@
 #include <unistd.h>
 
 #include "common/base/failure.h"
-#include "errors.h"
 #include "pool.h"
 #include "report.h"
+
+enum errors_call {
+	ERRORS_CREATE,
+	ERRORS_OPEN,
+	ERRORS_SET_ATTR,
+	ERRORS_CLOSE,
+	ERRORS_REMOVE,
+	ERRORS_PERSIST,
+	ERRORS_DEEP_PERSIST,
+	ERRORS_FLUSH,
+	ERRORS_DRAIN,
+	ERRORS_READ,
+};
+
+#define ROW_MAX 20
+
+/* Each row ends with 0. */
+static const int documented[][ROW_MAX] = {
+	[ERRORS_CREATE] = {EINVAL, ENOENT, EACCES, ENOSPC, EEXIST, EBUSY, EFBIG, ENOMEDIUM,
+			   ECONNRESET, EPROTO, EPROTONOSUPPORT, ETIMEDOUT, EHOSTUNREACH, EMFILE,
+			   ENOMEM, EAGAIN, EFAULT, ENOTSUP},
+	[ERRORS_OPEN] = {EINVAL, ENOENT, EACCES, ENOSPC, EBUSY, EFBIG, ENOMEDIUM, ECONNRESET,
+			 EPROTO, EPROTONOSUPPORT, ETIMEDOUT, EHOSTUNREACH, EMFILE, ENOMEM, EAGAIN,
+			 EFAULT, ENOTSUP},
+	[ERRORS_SET_ATTR] = {EINVAL, ECONNRESET, EPROTO},
+	[ERRORS_CLOSE] = {EINVAL, ECONNRESET, EPROTO},
+	[ERRORS_REMOVE] = {EINVAL, ENOENT, EACCES, EBUSY, ECONNRESET, EMFILE, ENOMEM, EAGAIN,
+			   ECHILD},
+	[ERRORS_PERSIST] = {EINVAL, ECONNRESET, EPROTO, EIO, ETIMEDOUT, EMFILE, ENOMEM, EFAULT},
+	[ERRORS_DEEP_PERSIST] = {EINVAL, ECONNRESET, EPROTO, EIO, ETIMEDOUT, EMFILE, ENOMEM,
+				 EFAULT},
+	[ERRORS_FLUSH] = {EINVAL, ECONNRESET, EPROTO, ETIMEDOUT, EMFILE, ENOMEM, EFAULT},
+	[ERRORS_DRAIN] = {EINVAL, ECONNRESET, EPROTO, EIO, ETIMEDOUT, EMFILE, ENOMEM},
+	[ERRORS_READ] = {EINVAL, ECONNRESET, EPROTO, ETIMEDOUT, EMFILE, ENOMEM, EFAULT},
+};
+
+/*
+ * The daemon, its kernel and the libraries below may fail with any errno. Callers rely on those
+ * that the header documents; every other one becomes EREMOTEIO, and rpmem_errormsg() has what
+ * happened.
+ */
+static int errors_documented(enum errors_call call, int ret)
+{
+	for (const int *error = documented[call]; *error != 0; error++)
+		if (ret == -*error)
+			return ret;
+	return -EREMOTEIO;
+}
 
 #define REPORT_WAIT_MS 1000 /* at most: standard error may take nothing */
 

@@ -16,7 +16,6 @@
 #include "common/base/monotonic.h"
 #include "session.h"
 #include "ssh.h"
-#include "ssh_line.h"
 
 #define NOT_RUN	  126 /* sh(1): the command was found and cannot be run; 127: it was not found */
 #define NOT_FOUND 127

@@ -2,8 +2,7 @@
 /*
  * session_state.h -- the inside of a session, for the files of session.h.
  *
- * session_start.c makes and frees it, session_reader.c has its thread, session.c
- * sends requests. An ended session and a stream that is over are two things: when
+ * session_start.c makes and frees it and has its thread, session.c sends requests. An ended session and a stream that is over are two things: when
  * a lane fails, the session has ended for all lanes, and the daemon can still be
  * told to close.
  */
@@ -16,7 +15,6 @@
 #include "conversation.h"
 #include "session.h"
 #include "ssh.h"
-#include "ssh_line.h"
 
 #define SESSION_DRAIN_MS 1000 /* from the end of stdout to that of stderr and of ssh */
 
@@ -45,9 +43,6 @@ struct session {
 	struct failure ended_why; /* read by all once ended is not 0 */
 	int ended;
 };
-
-/* The thread; arg is the session. */
-void *session_reader(void *arg);
 
 /* The CLOSE of session_close(). */
 int session_tell_to_close(struct session *session, bool remove);

@@ -10,7 +10,7 @@
 
 #include "common/base/failure.h"
 #include "fuzz.h"
-#include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/lanes.h"
 #include "tools/rpmemd/log.h"
 #include "tools/rpmemd/session.h"
 

@@ -7,7 +7,7 @@
  */
 #include "common/base/failure.h"
 #include "fuzz.h"
-#include "tools/rpmemd/pool_layout.h"
+#include "tools/rpmemd/pool_set.h"
 
 static void check_set(const struct pool_set *set)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/json/result.h"
-#include "readiness/block.h"
+#include "readiness/readiness.h"
 
 static json_t *make_argv(const struct options *options)
 {

@@ -2,7 +2,7 @@
 /*
  * summary.c -- about ten lines, made of the document alone.
  */
-#include "summary.h"
+#include "document.h"
 
 #include <stdio.h>
 #include <string.h>

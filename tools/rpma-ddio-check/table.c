@@ -4,7 +4,7 @@
  *
  * It is made of the document alone, so that the two never differ.
  */
-#include "table.h"
+#include "document.h"
 
 #include <string.h>
 

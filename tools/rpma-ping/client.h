@@ -6,6 +6,8 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
+#include <stdbool.h>
+
 #include "client_memory.h"
 #include "common/rdma/dial.h"
 #include "common/rdma/region.h"
@@ -13,7 +15,23 @@
 #include "options.h"
 #include "ping.h"
 #include "stats.h"
-#include "status.h"
+
+/*
+ * SIGQUIT asks for the statistics so far, as it does of ping(8). The handler wakes every client:
+ * each has a descriptor of its own, as it prints for its host alone.
+ */
+struct status_watch {
+	int fd; /* readable: status_woken() is due */
+	unsigned seen;
+};
+
+/* Before status_catch(), of OPTIONS_HOSTS clients at most. */
+int status_open(struct status_watch *watch);
+void status_catch(void);
+/* True if SIGQUIT came since the last time. */
+bool status_asked(struct status_watch *watch);
+/* The same after a sleep that the descriptor ended. */
+bool status_woken(struct status_watch *watch);
 
 /* All that the screen and the document tell. */
 struct client {
@@ -48,5 +66,12 @@ void client_diagnose(struct client *client, const char *step, const struct ping_
 /* Disconnects; what is known stays until client_close(). */
 void client_leave(struct client *client);
 void client_close(struct client *client);
+
+/*
+ * The pings of one client, one after the other: until the count, the deadline counted from
+ * begun_ns, a signal (-ECANCELED), or a ping after which there can be no other, which is
+ * diagnosed. -EPIPE: standard output is gone.
+ */
+int pings_send(struct client *client, uint64_t begun_ns);
 
 #endif /* CLIENT_H */

@@ -3,7 +3,7 @@
  * document.c -- all that a client knows at its end; what it does not know is
  * null. The shapes are those of doc/schema/rpma-ping-1.schema.json.
  */
-#include "document.h"
+#include "screen.h"
 
 #include "claim.h"
 #include "common/base/cli.h"

@@ -15,8 +15,6 @@
 #include "client.h"
 #include "common/base/failure.h"
 #include "common/base/thread.h"
-#include "document.h"
-#include "pings.h"
 #include "screen.h"
 
 #define TOOL   "rpma-ping"

@@ -2,7 +2,7 @@
 /*
  * pings.c -- one ping after the other, the pauses between them, and what is told of each.
  */
-#include "pings.h"
+#include "client.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -8,6 +8,10 @@
 #define SCREEN_H
 
 #include "client.h"
+#include "common/json/result.h"
+
+/* The result as JSON, of the schema rpma-ping/1. */
+json_t *document_make(const struct client *client);
 
 void screen_begin(const struct client *client);
 void screen_before(const struct client *client);

@@ -2,7 +2,7 @@
 /*
  * status.c -- a counter for those that are busy, descriptors for those that sleep.
  */
-#include "status.h"
+#include "client.h"
 
 #include <errno.h>
 #include <signal.h>

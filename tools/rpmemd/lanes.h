@@ -2,8 +2,6 @@
 /*
  * lanes.h -- the lanes of a pool over RDMA: a service of librpma that admits the
  * client of this session, and a thread for each lane.
- *
- * lanes_tcp.h has the same for TCP.
  */
 #ifndef RPMEMD_LANES_H
 #define RPMEMD_LANES_H
@@ -45,5 +43,12 @@ int lanes_device(const char *address, char device[DEVICE_NAME_MAX]);
 /* How many the device of this address and the open files of this process allow, at most LANES_MAX.
  */
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes);
+
+/* The same over TCP: lanes_tcp.c. */
+struct lanes_tcp;
+
+int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
+		   struct lanes_endpoint *endpoint);
+void lanes_tcp_close(struct lanes_tcp **lanes);
 
 #endif /* RPMEMD_LANES_H */

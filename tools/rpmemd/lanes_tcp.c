@@ -6,7 +6,7 @@
  * Data to be written are received into a buffer and copied from there by whole
  * words: what arrives ends anywhere.
  */
-#include "lanes_tcp.h"
+#include "lanes.h"
 
 #include <errno.h>
 #include <netdb.h>

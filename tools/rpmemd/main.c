@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "busy.h"
 #include "check.h"
 #include "common/base/failure.h"
 #include "common/host/open_files.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "pool_layout.h"
+#include "pool_set.h"
 
 struct pool_file {
 	char *path;		/* borrowed from the set */

@@ -36,4 +36,25 @@ struct pool_set {
 int pool_set_parse(struct pool_set *set, const char *name, const char *text, size_t len);
 void pool_set_free(struct pool_set *set);
 
+struct pool_layout_part {
+	/* set by the caller */
+	uint64_t file_bytes;
+	size_t alignment; /* mappings need it: the page, or what the device DAX has */
+	bool is_dax;	  /* device DAX */
+	/* set by pool_layout() */
+	size_t offset; /* in the pool */
+	size_t length;
+	uint64_t file_offset;
+};
+
+/* How many of the parts, from the first on, have a header. */
+size_t pool_layout_headers(const struct pool_set *set);
+
+/*
+ * Lays out the set's parts; *bytes gets the size of the pool. -EINVAL with the
+ * error message set: a part is too small, the pool too large, device DAX is mixed with
+ * files, or its alignment does not allow a header in each part.
+ */
+int pool_layout(const struct pool_set *set, struct pool_layout_part parts[], size_t *bytes);
+
 #endif /* RPMEMD_POOL_SET_H */

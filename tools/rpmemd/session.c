@@ -13,10 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "busy.h"
 #include "common/base/failure.h"
 #include "lanes.h"
-#include "lanes_tcp.h"
 #include "log.h"
 #include "reason.h"
 

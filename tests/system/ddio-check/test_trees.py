@@ -153,7 +153,7 @@ def table(file: str, name: str) -> str:
 
 
 def names_of(host: Host) -> str:
-    """As gather_guest.c joins them."""
+    """As guest.c joins them."""
     fields = {f"{DMI}/sys_vendor": host.sys_vendor, f"{DMI}/product_name": host.product} | host.files
     order = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "chassis_asset_tag")
     return "; ".join(text for field in order if (text := fields.get(f"{DMI}/{field}"))).lower()
@@ -173,12 +173,12 @@ def test_each_name_of_a_machine_has_a_tree(name: str) -> None:
 
 
 def test_each_sign_of_a_hypervisor_has_a_tree() -> None:
-    functions = re.findall(r"\{0x(\w+), (?:-1|0x(\w+)), ", table("readiness/gather_guest.c", "functions"))
+    functions = re.findall(r"\{0x(\w+), (?:-1|0x(\w+)), ", table("readiness/guest.c", "functions"))
     seen = set().union(*(functions_of(golden.host) for golden in TREES))
     assert len(functions) > 8
     for vendor, device in functions:
         assert any(v == int(vendor, 16) and (not device or d == int(device, 16)) for v, d in seen), (vendor, device)
-    places = re.findall(r'"([^"]+)"', table("readiness/gather_guest.c", "interfaces"))
+    places = re.findall(r'"([^"]+)"', table("readiness/guest.c", "interfaces"))
     files = [file for golden in TREES for file in golden.host.files]
     assert len(places) > 5
     assert [place for place in places if not any(file.startswith(place) for file in files)] == []

@@ -14,7 +14,7 @@
 
 #include "common/base/failure.h"
 #include "common/rdma/connection.h"
-#include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/lanes.h"
 #include "tools/rpmemd/log.h"
 
 #define WHOLE_US 200

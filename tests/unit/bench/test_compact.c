@@ -4,7 +4,7 @@
  * and where its lines end.
  */
 #include "tests/lib/test.h"
-#include "tools/rpma-bench/result/compact.h"
+#include "tools/rpma-bench/result/output.h"
 
 /* Written in full; what the repeat has is the argument. */
 static json_t *document_of(const char *repeat)

@@ -3,7 +3,7 @@
  * test_csv.c -- the CSV of a result, cell by cell.
  */
 #include "tests/lib/scratch.h"
-#include "tools/rpma-bench/result/csv.h"
+#include "tools/rpma-bench/result/output.h"
 
 static char text[1 << 16];
 

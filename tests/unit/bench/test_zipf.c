@@ -3,7 +3,7 @@
  * test_zipf.c -- draws against the probabilities of the definition: 1 / k^theta,
  * divided by the sum of all.
  */
-#include "tools/rpma-bench/measure/zipf.h"
+#include "tools/rpma-bench/measure/offsets.h"
 
 #include <math.h>
 

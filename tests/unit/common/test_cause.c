@@ -5,7 +5,7 @@
  * file that may not be opened.
  */
 #include "common/host/memlock.h"
-#include "common/rdma/connection_end.h"
+#include "common/rdma/connection.h"
 #include "common/rdma/device_files.h"
 #include "tests/lib/scratch_root.h"
 

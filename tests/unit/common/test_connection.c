@@ -3,7 +3,7 @@
  * test_connection.c -- the configuration of queues, over a librpma that may be older.
  */
 #include "common/base/failure.h"
-#include "common/rdma/connection_end.h"
+#include "common/rdma/connection.h"
 #include "common/rdma/librpma_1_4.h"
 #include "tests/lib/test.h"
 

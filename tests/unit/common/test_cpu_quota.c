@@ -3,7 +3,7 @@
  * test_cpu_quota.c -- the quota of the groups of a tree of the test's own. The files are those of
  * cgroups(7), cgroup-v2.rst and sched-bwc.rst.
  */
-#include "common/host/cpu_quota.h"
+#include "common/host/cpu_time.h"
 #include "tests/lib/scratch_root.h"
 
 static struct cpu_quota now;

@@ -2,7 +2,7 @@
 /*
  * test_service_log.c -- a server's lines on its clients: their time, and how many a second.
  */
-#include "common/rdma/service_log.h"
+#include "common/rdma/service.h"
 #include "tests/lib/test.h"
 
 static char *written;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/lanes.h"
 #include "tools/rpmemd/log.h"
 #include "tools/rpmemd/reason.h"
 #include "tools/rpmemd/session.h"

@@ -154,9 +154,9 @@ def test_compiles_as_cxx(standard: str, tmp_path: Path) -> None:
 
 
 def test_documents_the_errors_that_each_function_has() -> None:
-    """errors.c has a row for each function; what is in none of them becomes EREMOTEIO."""
+    """rpmem.c has a row for each function; what is in none of them becomes EREMOTEIO."""
     header = (INCLUDE / "librpmem.h").read_text(encoding="utf-8")
-    table = (INCLUDE.parent / "src/errors.c").read_text(encoding="utf-8")
+    table = (INCLUDE.parent / "src/rpmem.c").read_text(encoding="utf-8")
     rows = dict(re.findall(r"\[ERRORS_(\w+)\]\s*=\s*\{([^}]*)\}", table))
     pages = dict(re.findall(r"^ \* rpmem_(\w+) - .*?^ \* Return: (.*?)^ \* Threads:", header, re.M | re.S))
     assert set(rows) == {name.upper() for name in pages} - {"CHECK_VERSION", "ERRORMSG"}

@@ -13,7 +13,7 @@
 #include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/lane_serve.h"
-#include "tools/rpmemd/lanes_tcp.h"
+#include "tools/rpmemd/lanes.h"
 
 #define WRITE_BYTES (1ULL << 50)
 #define LIMIT_S	    300 /* a hang is a failure */

@@ -4,7 +4,7 @@
  */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/rpmemd/pool_layout.h"
+#include "tools/rpmemd/pool_set.h"
 
 #define MIB  (1024ULL * 1024)
 #define PAGE 4096

@@ -3,7 +3,7 @@
  * test_ssh_line.c -- which line of stderr tells why ssh has ended. The texts are those of
  * OpenSSH 8.4 to 10.1, of shells, and of rpmemd.
  */
-#include "librpmem/src/ssh_line.h"
+#include "librpmem/src/ssh.h"
 #include "tests/lib/test.h"
 
 #define BANNER                                                                                     \

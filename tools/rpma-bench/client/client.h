@@ -10,4 +10,11 @@
 /* Gives the exit code; what failed has been printed. */
 int client_run(const struct options *options);
 
+/*
+ * Prints them on standard output, as text or with --json as JSON; binds
+ * nothing and asks no server, so the description of another machine in
+ * HWLOC_XMLFILE will do. Gives the exit code; what failed has been printed.
+ */
+int dry_run(const struct options *options);
+
 #endif /* BENCH_CLIENT_CLIENT_H */

@@ -5,7 +5,7 @@
  * The plan and the placement are made by the code that a run uses; only the
  * RDMA device is a guess where none is named: the first of the machine.
  */
-#include "dry_run.h"
+#include "client.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * Without a bracket the search begins at half of what the same operations reach
  * in a closed loop, which is measured first, and is a point as well.
  */
-#include "rate_search.h"
+#include "run.h"
 
 #include <errno.h>
 #include <inttypes.h>

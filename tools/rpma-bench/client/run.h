@@ -6,6 +6,8 @@
 #ifndef BENCH_CLIENT_RUN_H
 #define BENCH_CLIENT_RUN_H
 
+#include <jansson.h>
+
 #include "common/rdma/dial.h"
 #include "tools/rpma-bench/result/record.h"
 
@@ -42,5 +44,18 @@ int run_measure(struct run *run);
 
 /* Sets status and exit code of the run from the result of run_open() or run_measure(). */
 void run_judge(struct run *run, int ret);
+
+/*
+ * A search for each point of the plan, which becomes the plan of the trials. What
+ * they came to is in the record. As run_measure.
+ */
+int rate_search_run(struct run *run);
+
+/*
+ * Measures the trial of the plan and gives its JSON, the caller's to decref.
+ * -ECANCELED: a signal ended it; *repeat then is what it had measured, or NULL.
+ * -ENOTSUP with the error message set: the server refused it, and is ready for another.
+ */
+int trial_measure(struct run *run, size_t order, json_t **repeat);
 
 #endif /* BENCH_CLIENT_RUN_H */

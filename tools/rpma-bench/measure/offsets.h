@@ -18,6 +18,26 @@
 
 #include "tools/rpma-bench/protocol/params.h"
 
+/*
+ * Ranks drawn from a Zipf distribution: rank k of n is as likely as 1 / k^theta, so few of them
+ * are drawn most of the time.
+ */
+struct zipf {
+	uint64_t ranks;
+	double theta;
+	/* areas under the curve: up to the first rank, and up to the last */
+	double first;
+	double last;
+	double sure; /* nearer to a rank than this, a draw needs no test */
+	uint64_t random;
+};
+
+/* theta is above 0, and there is a rank at least. */
+void zipf_init(struct zipf *zipf, uint64_t ranks, double theta, uint64_t seed);
+
+/* 1 to ranks. */
+uint64_t zipf_next(struct zipf *zipf);
+
 #define ACCESS_LINE	    64
 #define ACCESS_SOURCE_BYTES (4ULL << 20) /* a source is not larger, unless one operation is */
 

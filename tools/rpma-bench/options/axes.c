@@ -15,7 +15,6 @@
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
-#include "shapes.h"
 #include "sizes.h"
 
 const struct axis axes[AXES] = {

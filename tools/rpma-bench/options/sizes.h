@@ -18,4 +18,11 @@ int sizes_parse(struct series *series, const char *text, struct units_list *list
 /* Keeps the first ones. */
 void sizes_drop_mixes(struct series *series, size_t left);
 
+units_parser shape_parse_arrivals, shape_parse_pattern;
+const char *shape_print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES]);
+const char *shape_print_pattern(uint64_t value, char text[UNITS_TEXT_BYTES]);
+
+/* Works like units_parse_list(), without ranges. */
+int shape_parse_list(const char *text, units_parser *parse, struct units_list *list);
+
 #endif /* BENCH_OPTIONS_SIZES_H */

@@ -8,7 +8,7 @@
  * document itself is left alone: what is made smaller is copied, no deeper
  * than it changes.
  */
-#include "compact.h"
+#include "output.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * A column is a name and a path; values are spelled as in the JSON, so the two
  * are equal to the last digit. Every file has all columns.
  */
-#include "csv.h"
+#include "output.h"
 
 #include <stdbool.h>
 #include <stdio.h>

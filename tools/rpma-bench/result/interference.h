@@ -12,7 +12,6 @@
 
 #include <jansson.h>
 
-#include "common/host/cpu_quota.h"
 #include "common/host/cpu_time.h"
 
 /* The readings of one end around its measurement. */

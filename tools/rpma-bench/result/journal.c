@@ -20,7 +20,6 @@
 
 #include "common/base/failure.h"
 #include "common/json/json_path.h"
-#include "journal_head.h"
 #include "journal_line.h"
 
 struct journal {

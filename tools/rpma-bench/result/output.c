@@ -10,20 +10,59 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/base/failure.h"
 #include "common/base/text_writer.h"
 #include "common/json/json_path.h"
 #include "common/json/result.h"
-#include "compact.h"
-#include "csv.h"
-#include "gzip.h"
-#include "searches.h"
-#include "table.h"
+
+#define GZIP_WINDOW (MAX_WBITS + 16) /* zlib.h, deflateInit2: 16 adds the header of gzip */
+#define MEM_LEVEL   8		     /* its default */
+
+/* Does the name of a file ask for it? */
+static bool gzip_is_name(const char *path)
+{
+	const char *end = path != NULL ? strrchr(path, '.') : NULL;
+
+	return end != NULL && strcmp(end, ".gz") == 0;
+}
+
+/* The text as the content of a .gz file, for free(); NULL: out of memory. */
+static char *gzip_text(const char *text, size_t len, size_t *packed_len)
+{
+	z_stream stream = {0};
+	char *packed = NULL;
+	size_t most;
+
+	if (len > UINT_MAX || deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
+					   MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	most = deflateBound(&stream, (uLong)len);
+	if (most <= UINT_MAX)
+		packed = malloc(most);
+	if (packed != NULL) {
+		stream.next_in = (z_const Bytef *)(uintptr_t)text;
+		stream.avail_in = (uInt)len;
+		stream.next_out = (Bytef *)packed;
+		stream.avail_out = (uInt)most;
+		/* in one step, as there is room for all of it */
+		if (deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+			free(packed);
+			packed = NULL;
+		}
+		*packed_len = stream.total_out;
+	}
+	deflateEnd(&stream);
+	return packed;
+}
 
 int publish_check(const struct options *o)
 {

@@ -11,7 +11,7 @@
 
 #include "common/json/json_path.h"
 #include "common/json/json_schema.h"
-#include "readiness/block.h"
+#include "readiness/readiness.h"
 
 #define KEY "readiness"
 

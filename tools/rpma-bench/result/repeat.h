@@ -93,4 +93,12 @@ json_t *repeat_own_json(const struct repeat *repeat);
  */
 json_t *repeat_json(const struct repeat *repeat);
 
+/*
+ * Puts "ops", "elapsed_ns", "bytes", "ops_per_s" and "bytes_per_s" of one
+ * direction into an object; without a payload bytes are null. The bytes that are given count
+ * where sizes are mixed, else they follow from ops. 0, or -1 without memory.
+ */
+int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t bytes,
+		     uint64_t elapsed_ns);
+
 #endif /* BENCH_RESULT_REPEAT_H */

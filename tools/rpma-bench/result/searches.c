@@ -2,7 +2,7 @@
 /*
  * searches.c -- the outcome of --find-rate as JSON, and the line made of that.
  */
-#include "searches.h"
+#include "output.h"
 
 #include <math.h>
 #include <string.h>

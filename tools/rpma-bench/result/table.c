@@ -7,7 +7,7 @@
  * the heading instead, so that a line fits a terminal of 80 columns. All is read from the
  * document: the file and the terminal show the same.
  */
-#include "table.h"
+#include "output.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static const struct column mix[] = {PLACE,
 				    QUANTILE("read p50", 8, "0.5", "read_latency"),
 				    QUANTILE("read p99", 8, "0.99", "read_latency"),
 				    END};
-static const struct column connect[] = {{"point", 5, TEXT, "id", NULL, NULL},
+static const struct column connects[] = {{"point", 5, TEXT, "id", NULL, NULL},
 					REPEATS,
 					MIDDLE,
 					MAXIMUM,
@@ -132,7 +132,7 @@ static const struct column *columns_of(const json_t *point)
 	if (path_is(point, "params/test", "mix"))
 		return mix;
 	if (path_is(point, "params/test", "connect"))
-		return connect;
+		return connects;
 	if (path_is(point, "params/test", "register"))
 		return registration;
 	return json_is_true(path_get(point, "params/bidirectional")) ? both_ways : one_way;

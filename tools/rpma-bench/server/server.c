@@ -19,7 +19,7 @@
 #include "common/json/result.h"
 #include "common/rdma/host_address.h"
 #include "common/rdma/soft.h"
-#include "session.h"
+#include "server_state.h"
 #include "tools/rpma-bench/measure/placement.h"
 
 /* The server on one address. */

@@ -6,12 +6,40 @@
 #ifndef BENCH_SERVER_SERVER_STATE_H
 #define BENCH_SERVER_SERVER_STATE_H
 
+#include <jansson.h>
+#include <librpma.h>
 #include <stdbool.h>
 
 #include "common/base/clock.h"
+#include "common/host/sysroot.h"
 #include "common/host/topology.h"
+#include "common/rdma/region.h"
 #include "common/rdma/service.h"
-#include "exported_region.h"
+#include "common/rdma/target.h"
+#include "tools/rpma-bench/protocol/message.h"
+
+/* A target, registered, and what a client is told of it. */
+struct exported_region {
+	struct target target;
+	struct region region;
+	struct message_target description;
+};
+
+/* The device and its options for all exported targets. */
+struct target_context {
+	struct rpma_peer *peer;
+	const char *device;
+	bool odp_capable; /* the device is */
+	bool direct_write_to_pmem;
+};
+
+/* Makes the region and the description of a target that is open; spec names it in a failure. */
+int exported_region_register(struct exported_region *exported, const struct target_context *server,
+			     const char *spec);
+
+/* The readiness of this platform for each region, rpma-ddio-check/1; null: cannot be told. */
+json_t *regions_readiness(const struct exported_region *regions, size_t count,
+			  const struct sysroot *root, const char *device);
 
 #define SERVER_SESSIONS_MAX 256
 #define SERVER_QPS_MAX	    2048
@@ -64,5 +92,9 @@ bool server_target_shared(struct server_state *server, uint32_t target);
 
 /* Calibrated when it is first asked for. */
 const struct clock *server_clock(struct server_state *server);
+
+/* Welcomes the client and serves it until it has left. As service.serve; server is a struct
+ * server_state. */
+void session_serve(void *server, struct service_client *client);
 
 #endif /* BENCH_SERVER_SERVER_STATE_H */

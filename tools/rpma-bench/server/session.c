@@ -7,7 +7,7 @@
  * has any effect, a run may last as long as it likes, and now and then a sign
  * of life is sent: one that is not acknowledged ends the session.
  */
-#include "session.h"
+#include "server_state.h"
 
 #include <errno.h>
 #include <stdio.h>
