@@ -4,8 +4,6 @@
  */
 #include "durable_check.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "io_queue_private.h"

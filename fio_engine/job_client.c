@@ -9,7 +9,6 @@
  */
 #include "job_client.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

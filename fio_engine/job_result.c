@@ -4,7 +4,6 @@
  */
 #include "job_result.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

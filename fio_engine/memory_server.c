@@ -10,7 +10,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "memory_server_private.h"
 
 /*

@@ -6,7 +6,6 @@
  * The names of the engines that fio had fix role and method, and give each job
  * a port of its own, as they did.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * A host that vanished does not say so: now and then a read of no bytes asks
  * its device, whose silence ends the connection.
  */
-#include "session.h"
+#include "memory_server_private.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -18,8 +18,6 @@
 
 #include <infiniband/verbs.h>
 
-#include "answers_file.h"
-
 static void read_attributes(struct ibv_context *context, struct answers_device *out)
 {
 	struct ibv_device_attr_ex attr;

@@ -82,4 +82,17 @@ void answers_of_probe(const struct answers *answers, struct answers_probe *out);
 /* Into the record, where there is one; answers of the machine are noted by themselves. */
 void answers_note_probe(const struct answers *answers, const struct answers_probe *probe);
 
+/* The words of enum answers_file. */
+extern const char *const answers_kinds[];
+
+void answers_read_device(const struct answers *answers, const char *name,
+			 struct answers_device *out);
+void answers_read_path(const struct answers *answers, const char *path, struct answers_path *out);
+void answers_read_probe(const struct answers *answers, struct answers_probe *out);
+
+void answers_note_device(const struct answers *answers, const char *name,
+			 const struct answers_device *device);
+void answers_note_path(const struct answers *answers, const char *path,
+		       const struct answers_path *file);
+
 #endif /* READINESS_ANSWERS_H */

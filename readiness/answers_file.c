@@ -6,7 +6,7 @@
  * used, and a wrong one is an error: taken for unknown it would go unnoticed.
  * Every key may be missing or null, which is unknown; other keys are ignored.
  */
-#include "answers_file.h"
+#include "answers.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,6 @@
  * native flush and atomic write, TPH handles.
  */
 #include <infiniband/verbs.h>
-#include <string.h>
 
 #include "checks.h"
 

@@ -3,7 +3,6 @@
  * checks_system.c -- where things are and how the machine is set: what makes
  * figures worse or unsteady, and never data unsafe.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "checks.h"

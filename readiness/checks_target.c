@@ -4,8 +4,6 @@
  * memory, so that a device writes to it and nothing else has to?
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "checks.h"

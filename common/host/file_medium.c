@@ -4,7 +4,6 @@
  */
 #include "file_medium.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>

@@ -10,7 +10,6 @@
 #include "pci_config.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define HEADER_BYTES	64
 #define CLASSIC_BYTES	256

@@ -12,7 +12,6 @@
 #include <hwloc.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -130,4 +130,22 @@ const char *connection_device(const struct connection *connection);
 /* "RETRY_EXC_ERR" and the like. */
 const char *connection_wc_status_name(enum ibv_wc_status status);
 
+/* The configuration that a connection asked for and was granted, as far as librpma tells. */
+#define CONNECTION_GID_MAX 48
+
+struct connection_facts {
+	bool known; /* librpma is 1.4 or newer */
+	uint32_t sq_size;
+	uint32_t rq_size;
+	uint32_t cq_size;
+	struct connection_knobs
+		knobs;		      /* as configured; of CONNECTION_INLINE what the device gave */
+	uint32_t path_mtu_bytes;      /* 0: not known */
+	int gid_index;		      /* -1: not known */
+	const char *gid_type;	      /* ib, roce-v1, roce-v2; NULL: not known */
+	char gid[CONNECTION_GID_MAX]; /* as an IPv6 address; empty: not known */
+};
+
+void connection_facts_take(struct connection_facts *facts, const struct connection *connection);
+
 #endif /* COMMON_RDMA_CONNECTION_H */

@@ -8,10 +8,8 @@
  */
 #include "device.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,7 @@
  */
 #include "limits.h"
 
-#include <errno.h>
 #include <infiniband/verbs.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -14,6 +14,21 @@
 #include "connection.h"
 #include "device.h"
 
+/*
+ * May this process open the device files of RDMA? librdmacm answers a file that it cannot open
+ * with whatever errno it had, so the files themselves are asked. Failures have the exit code
+ * EXIT_NO_DEVICE.
+ */
+
+/* 0, or the failure: the RDMA CM, which every device needs, cannot be used. */
+int device_files_check(const struct sysroot *root);
+
+/*
+ * To be asked once an address could not be opened: 0, or the failure, stored
+ * instead of that one: a device may not be opened.
+ */
+int device_files_blame(const struct sysroot *root, const char *address);
+
 /* The user's choice of a device, and how to start the tool again on the software one. */
 struct endpoint_options {
 	const char *device; /* NULL: any */

@@ -10,7 +10,7 @@
 #include "common/base/bytes.h"
 #include "common/base/failure.h"
 #include "common/base/units.h"
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
 #include "connection.h"
 #include "librpma_1_4.h"
 

@@ -7,7 +7,6 @@
  */
 #include "service.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>

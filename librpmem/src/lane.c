@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "lane_private.h"

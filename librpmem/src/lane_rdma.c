@@ -14,7 +14,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/limits.h"
 

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "common/base/failure.h"
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
 #include "lane_rdma.h"
 
 #define BATCH	     4

@@ -15,7 +15,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/device.h"
 #include "common/rdma/limits.h"
 #include "common/rdma/resolve.h"

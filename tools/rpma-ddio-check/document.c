@@ -4,8 +4,6 @@
  */
 #include "document.h"
 
-#include <string.h>
-
 #include "common/json/result.h"
 #include "readiness/readiness.h"
 

@@ -23,7 +23,6 @@
 #include "readiness/answers.h"
 #include "readiness/gather.h"
 #include "set_ddio.h"
-#include "targets.h"
 
 static json_t *advise(const struct readiness *readiness, const struct advice_step *first)
 {

@@ -4,15 +4,17 @@
  */
 #include "client.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,7 +22,62 @@
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
 #include "common/base/units.h"
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
+
+/* Written before the handler is installed; the descriptors stay open until exit. */
+static int watch_fds[OPTIONS_HOSTS];
+static size_t watches;
+
+static atomic_uint times_asked;
+
+static void on_quit(int number)
+{
+	const uint64_t one = 1;
+	int saved = errno;
+
+	(void)number;
+	atomic_fetch_add(&times_asked, 1);
+	for (size_t i = 0; i < watches; i++) {
+		if (write(watch_fds[i], &one, sizeof(one)) < 0)
+			errno = saved; /* the counter is full: readable already */
+	}
+	errno = saved;
+}
+
+static int status_open(struct status_watch *watch)
+{
+	watch->seen = 0;
+	watch->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->fd < 0)
+		return failure_call("parse", errno, "make an eventfd");
+	watch_fds[watches++] = watch->fd;
+	return 0;
+}
+
+void status_catch(void)
+{
+	struct sigaction action = {.sa_handler = on_quit, .sa_flags = SA_RESTART};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGQUIT, &action, NULL);
+}
+
+bool status_asked(struct status_watch *watch)
+{
+	const unsigned now = atomic_load(&times_asked);
+	const bool more = now != watch->seen;
+
+	watch->seen = now;
+	return more;
+}
+
+bool status_woken(struct status_watch *watch)
+{
+	eventfd_t unused;
+
+	eventfd_read(watch->fd, &unused);
+	return status_asked(watch);
+}
 
 #define STEP	 "device"
 #define TEXT_MAX 64

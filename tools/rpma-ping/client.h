@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-#include "client_memory.h"
 #include "common/rdma/dial.h"
 #include "common/rdma/region.h"
 #include "diagnosis.h"
 #include "options.h"
+#include "pattern.h"
 #include "ping.h"
 #include "stats.h"
 
@@ -26,7 +26,6 @@ struct status_watch {
 };
 
 /* Before status_catch(), of OPTIONS_HOSTS clients at most. */
-int status_open(struct status_watch *watch);
 void status_catch(void);
 /* True if SIGQUIT came since the last time. */
 bool status_asked(struct status_watch *watch);
@@ -73,5 +72,8 @@ void client_close(struct client *client);
  * diagnosed. -EPIPE: standard output is gone.
  */
 int pings_send(struct client *client, uint64_t begun_ns);
+
+/* Pings all the hosts at once, each in a thread of its own. Gives the exit code. */
+int hosts_ping(const struct options *options, const struct steps *steps);
 
 #endif /* CLIENT_H */

@@ -6,7 +6,6 @@
  * All hosts are looked up first, one by one: that may start the tool again on the
  * software device. Only then there are threads, and none where there is one host.
  */
-#include "hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

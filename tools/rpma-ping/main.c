@@ -2,10 +2,10 @@
 /*
  * main.c -- rpma-ping: the options, and one of two calls.
  */
+#include "client.h"
 #include "common/base/failure.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/connection.h"
-#include "hosts.h"
 #include "server.h"
 
 #define TOOL "rpma-ping"

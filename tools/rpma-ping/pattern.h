@@ -10,8 +10,21 @@
 #ifndef PATTERN_H
 #define PATTERN_H
 
+#include <librpma.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The client's memory: the patterns, and the sink of reads. */
+struct client_memory {
+	uint8_t *bytes;
+	size_t stride_bytes; /* from the one to the other to the sink */
+	size_t size_bytes;   /* all together */
+	struct rpma_mr_local *mr;
+};
+
+int client_memory_open(struct client_memory *memory, struct rpma_peer *peer, const char *device,
+		       unsigned patterns, size_t size);
+void client_memory_close(struct client_memory *memory);
 
 struct pattern_difference {
 	uint64_t bytes; /* that differ */

@@ -11,6 +11,34 @@
 #include "common/base/cli.h"
 #include "common/base/monotonic.h"
 
+const char *step_name(enum step step)
+{
+	static const char *const names[STEPS] = {
+		"parse",    "resolve", "device", "request", "connect", "hello",	     "region",
+		"register", "write",   "flush",	 "read",    "compare", "disconnect",
+	};
+
+	return names[step];
+}
+
+void steps_init(struct steps *steps)
+{
+	for (int i = 0; i < STEPS; i++)
+		steps->ns[i] = -1;
+	steps_begin(steps, STEP_PARSE);
+}
+
+void steps_begin(struct steps *steps, enum step step)
+{
+	steps->current = step;
+	steps->begun_ns = monotonic_ns();
+}
+
+void steps_done(struct steps *steps)
+{
+	steps->ns[steps->current] = (int64_t)(monotonic_ns() - steps->begun_ns);
+}
+
 /* How often a busy wait looks at the time, the connection and signals. */
 #define EMPTY_POLLS 1024
 #define MS	    1000000ULL

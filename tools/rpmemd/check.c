@@ -3,7 +3,7 @@
  * check.c -- opens each pool set as a client would, for a moment, and prints what
  * came of it.
  */
-#include "check.h"
+#include "config.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
 #include "lanes.h"
 #include "method.h"
 #include "pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.h -- the configuration of rpmemd: defaults, overruled by the file of the
+ * config.h -- the options and the configuration of rpmemd: defaults, overruled by the file of the
  * system, that by the user's, that by the command line.
  *
  * A file has lines "key = value"; # begins a comment. The keys are log-file,
@@ -12,8 +12,35 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/cli.h"
 #include "log.h"
-#include "options.h"
+
+/* The destination of the log: the last of --log-file and --use-syslog counts. */
+struct options_log {
+	const char *file; /* NULL: not given */
+	bool to_file;
+	bool to_syslog;
+};
+
+struct options {
+	struct cli cli;
+	const char *config; /* NULL: the usual files */
+	const char *remove; /* a pool set; NULL: serve a client */
+	bool force;
+	bool pool_set;
+	bool check;
+
+	/* these overrule the files */
+	struct options_log log;
+	enum log_level log_level; /* LOG_LEVELS: not given */
+	const char *poolset_dir;  /* NULL: not given */
+	const char *rdma_addr;	  /* NULL: not given */
+	bool persist_apm;
+	bool persist_general;
+};
+
+/* -EINVAL with the error message set; cli.done: --help or --version was answered. */
+int options_parse(struct options *options, int argc, char **argv);
 
 #define CONFIG_SYSTEM_FILE "/etc/rpmemd/rpmemd.conf"
 #define CONFIG_USER_FILE   ".rpmemd.conf" /* in the home directory */
@@ -47,5 +74,12 @@ int config_defaults(struct config *config, const char *home);
 /* `file` is for error messages. */
 int config_parse(struct config *config, const char *file, const char *text, size_t len,
 		 const char *home);
+
+/*
+ * rpmemd --check: prints the configuration, each pool set below its directory with the persistence that a
+ * client would be promised and why, and the RDMA device of the address. The exit code:
+ * EXIT_NEGATIVE where something keeps clients from being served.
+ */
+int check_run(const struct config *config, const char *address);
 
 #endif /* RPMEMD_CONFIG_H */

@@ -16,13 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "admission.h"
 #include "common/base/failure.h"
 #include "common/base/thread.h"
-#include "common/host/memlock.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/limits.h"
 #include "common/rdma/resolve.h"
 #include "common/rdma/service.h"

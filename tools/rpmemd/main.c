@@ -13,14 +13,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "common/base/failure.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/connection.h"
 #include "common/rdma/resolve.h"
 #include "config.h"
 #include "log.h"
-#include "options.h"
 #include "pool.h"
 #include "reason.h"
 #include "session.h"

@@ -12,7 +12,6 @@
 #include "common/base/failure.h"
 #include "mapping.h"
 #include "pool_files.h"
-#include "pool_headers.h"
 #include "reason.h"
 #include "set_file.h"
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 
 #include "common/rdma/target.h"
+#include "pool_files.h"
+#include "pool_header.h"
 
 struct pool; /* one pool, mapped */
 
@@ -62,5 +64,18 @@ enum target_kind pool_kind(const struct pool *pool);
 int pool_persist(const struct pool *pool, size_t offset, size_t length);
 /* The same down to the medium: where it is PMem, beyond the buffers of its controllers. */
 int pool_deep_persist(const struct pool *pool, size_t offset, size_t length);
+
+/* -EEXIST: where a header would be, there are bytes other than zeros. */
+int pool_headers_check_empty(const struct pool_files *files, const struct pool_set *set);
+/* Those of a pool just made; each part with one gets header_made. */
+int pool_headers_create(struct pool_files *files, const struct pool_set *set,
+			const struct rpmem_pool_attr *attr);
+/* Verifies all; attr gets what the pool was made with, or stays. -EINVAL. */
+int pool_headers_open(const struct pool_files *files, const struct pool_set *set,
+		      struct rpmem_pool_attr *attr);
+int pool_headers_change(const struct pool_files *files, const struct pool_set *set,
+			const struct rpmem_pool_attr *attr);
+/* Makes the first 4096 bytes of an open part zeros. */
+int pool_headers_clear(const struct pool_files *files, size_t part);
 
 #endif /* RPMEMD_POOL_H */

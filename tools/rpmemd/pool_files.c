@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "common/host/file_sync.h"
-#include "devdax.h"
+#include "mapping.h"
 #include "reason.h"
 
 static int failed(const struct pool_file *file, const char *verb, int error)

@@ -2,7 +2,7 @@
 /*
  * pool_headers.c -- maps the begin of parts, and calls the codec on it.
  */
-#include "pool_headers.h"
+#include "pool.h"
 
 #include <errno.h>
 #include <stdlib.h>

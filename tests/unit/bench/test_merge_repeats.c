@@ -3,7 +3,7 @@
  * test_merge_repeats.c -- one repeat from those of several clients.
  */
 #include "made_repeat.h"
-#include "tools/rpma-bench/mpi/merge_repeats.h"
+#include "tools/rpma-bench/mpi/merge_documents.h"
 
 /* Takes the two. */
 static json_t *merged(json_t *first, json_t *second)

@@ -4,7 +4,7 @@
  */
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
-#include "tools/rpma-bench/client/persist_choice.h"
+#include "tools/rpma-bench/client/setup.h"
 
 #define VISIBILITY (1 << RPMA_FLUSH_TYPE_VISIBILITY)
 #define PERSISTENT (1 << RPMA_FLUSH_TYPE_PERSISTENT)

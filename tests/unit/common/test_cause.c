@@ -4,9 +4,9 @@
  * librpma logged, an event of the RDMA CM, the status of a completion, a device
  * file that may not be opened.
  */
-#include "common/host/memlock.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/connection.h"
-#include "common/rdma/device_files.h"
+#include "common/rdma/listen.h"
 #include "tests/lib/scratch_root.h"
 
 /* --- names ------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 
-#include "common/rdma/host_address.h"
+#include "common/rdma/resolve.h"
 #include "tests/lib/test.h"
 
 static struct sockaddr_in four[2];

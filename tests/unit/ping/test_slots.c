@@ -3,7 +3,7 @@
  * test_slots.c -- how a target is divided, and who gets which slot.
  */
 #include "tests/lib/test.h"
-#include "tools/rpma-ping/slots.h"
+#include "tools/rpma-ping/server.h"
 
 TEST(slots_are_whole_pages_within_the_target)
 {

@@ -5,7 +5,7 @@
 #include <sys/sysmacros.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/rpmemd/devdax.h"
+#include "tools/rpmemd/mapping.h"
 
 #define REGION "devices/LNXSYSTM:00/ndbus0/region0/"
 #define DAX    REGION "dax0.1/dax/dax0.0/"

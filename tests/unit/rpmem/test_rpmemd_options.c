@@ -4,7 +4,7 @@
  */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/rpmemd/options.h"
+#include "tools/rpmemd/config.h"
 
 #define WORDS_MAX 20
 

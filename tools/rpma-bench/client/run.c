@@ -9,14 +9,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "client.h"
 #include "common/base/units.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/json/result.h"
 #include "control.h"
-#include "persist_choice.h"
 #include "progress.h"
 #include "setup.h"
+#include "tools/rpma-bench/result/output.h"
 #include "tools/rpma-bench/result/point.h"
 
 /*
@@ -392,4 +394,27 @@ void run_judge(struct run *run, int ret)
 		r->failure = *failure_get();
 		r->exit_code = (int)r->failure.code;
 	}
+}
+
+#define TOOL "rpma-bench"
+
+int client_run(const struct options *options)
+{
+	json_t *document;
+	struct run run;
+	int ret, code;
+
+	if (publish_check(options) != 0)
+		return cli_report_failure(TOOL);
+	ret = run_open(&run, options);
+	if (ret == 0)
+		ret = run_measure(&run);
+	else
+		clock_gettime(CLOCK_REALTIME, &run.record.ended);
+	run_judge(&run, ret);
+	document = document_make(&run.record);
+	code = publish(&run.record, document);
+	json_decref(document);
+	run_close(&run);
+	return code;
 }

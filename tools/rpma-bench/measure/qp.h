@@ -63,7 +63,5 @@ int qp_attach(struct qp *qp, struct connection *connection, const struct region_
 	      const struct operation *operation, uint32_t depth);
 /* Such operations were measured, and all of them are done: region_mark_durable(). */
 void qp_mark_durable(const struct qp *qp, const struct operation *operation);
-/* Disconnects; a queue pair that was never attached is fine. */
-void qp_detach(struct qp *qp);
 
 #endif /* BENCH_MEASURE_QP_H */

@@ -7,10 +7,8 @@
  */
 #include "workers.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "common/base/failure.h"

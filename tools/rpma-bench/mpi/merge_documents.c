@@ -11,11 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/failure.h"
 #include "common/json/json_path.h"
-#include "merge_repeats.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"

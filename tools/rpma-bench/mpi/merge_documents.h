@@ -7,6 +7,7 @@
 #define BENCH_MPI_MERGE_DOCUMENTS_H
 
 #include <jansson.h>
+#include <stddef.h>
 
 /*
  * Ranks hand in an array, rank 0 first:
@@ -22,5 +23,13 @@ json_t *ranks_merge(const json_t *handed, const char *const *slos, size_t slos_c
 
 /* How many repeats the points of a document have. */
 size_t ranks_count_repeats(const json_t *document);
+
+/*
+ * A "repeat" of the schema from those of all clients, the first one's first:
+ * operations are added up, latencies merged, and the time is the longest.
+ * Counters stay with the single clients: they may share a device. NULL: no
+ * memory, or no repeat.
+ */
+json_t *merge_repeats(const json_t *const *repeats, size_t count);
 
 #endif /* BENCH_MPI_MERGE_DOCUMENTS_H */

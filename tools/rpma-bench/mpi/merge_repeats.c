@@ -6,10 +6,9 @@
  * The keys are those of repeat_schema.c, each with its own way to be merged; what
  * one of them does not know, all together do not know either.
  */
-#include "merge_repeats.h"
+#include "merge_documents.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

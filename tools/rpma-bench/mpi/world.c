@@ -8,7 +8,6 @@
 #include "world.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #include "target_selector.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/json/json_path.h"
 #include "common/json/result.h"

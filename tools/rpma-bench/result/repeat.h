@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "common/base/histogram.h"
-#include "common/rdma/connection_facts.h"
+#include "common/rdma/connection.h"
 #include "interference.h"
 #include "tools/rpma-bench/measure/remote_pool.h"
 #include "tools/rpma-bench/measure/steps.h"

@@ -12,8 +12,4 @@
 void warning_add(json_t *list, const char *code, const char *severity, const char *host,
 		 json_t *text);
 
-/* The same for texts that the caller knows to differ: it does not search the list. */
-void warning_append(json_t *list, const char *code, const char *severity, const char *host,
-		    json_t *text);
-
 #endif /* BENCH_RESULT_WARNING_H */

@@ -8,7 +8,6 @@
  */
 #include "reverse.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "common/base/failure.h"

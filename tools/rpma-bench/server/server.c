@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "common/base/thread.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/json/environment.h"
 #include "common/json/result.h"
-#include "common/rdma/host_address.h"
+#include "common/rdma/resolve.h"
 #include "common/rdma/soft.h"
 #include "server_state.h"
 #include "tools/rpma-bench/measure/placement.h"

@@ -14,7 +14,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
-#include "common/host/open_files.h"
+#include "common/host/rlimits.h"
 #include "common/rdma/gpspm.h"
 #include "cpu_load.h"
 #include "qp_listener.h"
