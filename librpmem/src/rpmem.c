@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <librpmem.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -76,17 +75,7 @@ __attribute__((constructor)) static void load(void)
 	pool_watch_forks();
 }
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
-{
-	char text[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	failure_set(EXIT_WRONG_USAGE, "argument", "%s", text);
-	return -EINVAL;
-}
+#define refuse(...) failure_set(EXIT_WRONG_USAGE, "argument", __VA_ARGS__) /* -EINVAL */
 
 static int fail(enum errors_call call, int ret)
 {
@@ -217,18 +206,20 @@ int rpmem_remove(const char *target, const char *pool_set, int flags)
 
 /* --- calls on a pool --- */
 
-/* The arguments of a call; its checks need no more. */
+/* The arguments of a call, those that it has. */
 struct call {
-	size_t offset;
-	size_t length;
 	unsigned lane;
 	unsigned unknown_flags;
-	bool is_read; /* may read the headers */
+	bool relaxed;
+	size_t offset;
+	size_t length;
+	void *buffer;
 };
 
-static int check_range(const struct rpmem_pool *pool, const struct call *call)
+/* The headers may only be read. */
+static int check_range(const struct rpmem_pool *pool, const struct call *call, bool is_read)
 {
-	if (pool->has_headers && !call->is_read && call->offset < POOL_HEADER_BYTES)
+	if (pool->has_headers && !is_read && call->offset < POOL_HEADER_BYTES)
 		return refuse("offset %zu is below %d, where the pool's metadata is", call->offset,
 			      POOL_HEADER_BYTES);
 	if (call->offset >= pool->size || call->length > pool->size - call->offset)
@@ -237,25 +228,20 @@ static int check_range(const struct rpmem_pool *pool, const struct call *call)
 	return 0;
 }
 
-static int check_lane(const struct rpmem_pool *pool, unsigned lane)
-{
-	return lane < pool->nlanes ? 0 : refuse("lane %u of a pool with %u", lane, pool->nlanes);
-}
-
-static int check_flags(unsigned unknown)
-{
-	return unknown == 0 ? 0 : refuse("unknown flags 0x%x", unknown);
-}
-
-static int check_call(const struct rpmem_pool *pool, const struct call *call)
+static inline __attribute__((always_inline)) int
+check_call(const struct rpmem_pool *pool, enum errors_call which, const struct call *call)
 {
 	int ret = session_ended(pool->session);
 
-	if (ret == 0)
-		ret = check_flags(call->unknown_flags);
-	if (ret == 0)
-		ret = check_range(pool, call);
-	return ret == 0 ? check_lane(pool, call->lane) : ret;
+	if (ret == 0 && call->unknown_flags != 0)
+		ret = refuse("unknown flags 0x%x", call->unknown_flags);
+	if (ret == 0 && which != ERRORS_DRAIN)
+		ret = check_range(pool, call, which == ERRORS_READ);
+	if (ret == 0 && call->lane >= pool->nlanes)
+		ret = refuse("lane %u of a pool with %u", call->lane, pool->nlanes);
+	if (ret == 0 && which == ERRORS_READ && call->buffer == NULL && call->length > 0)
+		ret = refuse("the buffer is NULL");
+	return ret;
 }
 
 static int enter(RPMEMpool *rpp, unsigned lane)
@@ -322,84 +308,76 @@ static int leave(RPMEMpool *rpp, unsigned lane, enum errors_call call, int ret)
 	return ret == 0 ? 0 : fail(call, ret);
 }
 
-int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
+static inline __attribute__((always_inline)) int work(RPMEMpool *rpp, enum errors_call which,
+						      const struct call *c)
 {
-	const struct call call = {offset, length, lane, flags & ~RPMEM_PERSIST_RELAXED, false};
-	int ret = enter(rpp, lane);
+	switch (which) {
+	case ERRORS_PERSIST:
+		return lanes_persist(rpp->lanes, c->lane, c->offset, c->length, c->relaxed);
+	case ERRORS_DEEP_PERSIST:
+		return lanes_deep_persist(rpp->lanes, c->lane, c->offset, c->length);
+	case ERRORS_FLUSH:
+		return lanes_flush(rpp->lanes, c->lane, c->offset, c->length, c->relaxed);
+	case ERRORS_DRAIN:
+		return lanes_drain(rpp->lanes, c->lane);
+	default:
+		return lanes_read(rpp->lanes, c->lane, c->buffer, c->offset, c->length);
+	}
+}
+
+/* Inlined, so that each function has none of the tests of the others. */
+static inline __attribute__((always_inline)) int run(RPMEMpool *rpp, enum errors_call which,
+						     const struct call *call)
+{
+	int ret = enter(rpp, call->lane);
 
 	if (ret != 0)
 		return report_errno(ret);
-	ret = check_call(rpp, &call);
-	if (ret == 0 && length > 0) {
-		ret = lanes_persist(rpp->lanes, lane, offset, length,
-				    (flags & RPMEM_PERSIST_RELAXED) != 0);
-		if (ret == 0)
+	ret = check_call(rpp, which, call);
+	if (ret == 0 && (call->length > 0 || which == ERRORS_DRAIN)) {
+		ret = work(rpp, which, call);
+		if (ret == 0 && which != ERRORS_FLUSH && which != ERRORS_READ)
 			ret = keep_parts(rpp);
 	}
-	return leave(rpp, lane, ERRORS_PERSIST, ret);
+	return leave(rpp, call->lane, which, ret);
+}
+
+int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
+{
+	return run(rpp, ERRORS_PERSIST,
+		   &(struct call){.lane = lane,
+				  .unknown_flags = flags & ~RPMEM_PERSIST_RELAXED,
+				  .relaxed = (flags & RPMEM_PERSIST_RELAXED) != 0,
+				  .offset = offset,
+				  .length = length});
 }
 
 int rpmem_deep_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane)
 {
-	const struct call call = {offset, length, lane, 0, false};
-	int ret = enter(rpp, lane);
-
-	if (ret != 0)
-		return report_errno(ret);
-	ret = check_call(rpp, &call);
-	if (ret == 0 && length > 0) {
-		ret = lanes_deep_persist(rpp->lanes, lane, offset, length);
-		if (ret == 0)
-			ret = keep_parts(rpp);
-	}
-	return leave(rpp, lane, ERRORS_DEEP_PERSIST, ret);
+	return run(rpp, ERRORS_DEEP_PERSIST,
+		   &(struct call){.lane = lane, .offset = offset, .length = length});
 }
 
 int rpmem_flush(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, unsigned flags)
 {
-	const struct call call = {offset, length, lane, flags & ~RPMEM_FLUSH_RELAXED, false};
-	int ret = enter(rpp, lane);
-
-	if (ret != 0)
-		return report_errno(ret);
-	ret = check_call(rpp, &call);
-	if (ret == 0 && length > 0)
-		ret = lanes_flush(rpp->lanes, lane, offset, length,
-				  (flags & RPMEM_FLUSH_RELAXED) != 0);
-	return leave(rpp, lane, ERRORS_FLUSH, ret);
+	return run(rpp, ERRORS_FLUSH,
+		   &(struct call){.lane = lane,
+				  .unknown_flags = flags & ~RPMEM_FLUSH_RELAXED,
+				  .relaxed = (flags & RPMEM_FLUSH_RELAXED) != 0,
+				  .offset = offset,
+				  .length = length});
 }
 
 int rpmem_drain(RPMEMpool *rpp, unsigned lane, unsigned flags)
 {
-	int ret = enter(rpp, lane);
-
-	if (ret != 0)
-		return report_errno(ret);
-	ret = session_ended(rpp->session);
-	if (ret == 0)
-		ret = check_flags(flags);
-	if (ret == 0)
-		ret = check_lane(rpp, lane);
-	if (ret == 0)
-		ret = lanes_drain(rpp->lanes, lane);
-	if (ret == 0)
-		ret = keep_parts(rpp);
-	return leave(rpp, lane, ERRORS_DRAIN, ret);
+	return run(rpp, ERRORS_DRAIN, &(struct call){.lane = lane, .unknown_flags = flags});
 }
 
 int rpmem_read(RPMEMpool *rpp, void *buff, size_t offset, size_t length, unsigned lane)
 {
-	const struct call call = {offset, length, lane, 0, true};
-	int ret = enter(rpp, lane);
-
-	if (ret != 0)
-		return report_errno(ret);
-	ret = check_call(rpp, &call);
-	if (ret == 0 && buff == NULL && length > 0)
-		ret = refuse("the buffer is NULL");
-	if (ret == 0 && length > 0)
-		ret = lanes_read(rpp->lanes, lane, buff, offset, length);
-	return leave(rpp, lane, ERRORS_READ, ret);
+	return run(
+		rpp, ERRORS_READ,
+		&(struct call){.lane = lane, .offset = offset, .length = length, .buffer = buff});
 }
 
 int rpmem_set_attr(RPMEMpool *rpp, const struct rpmem_pool_attr *attr)
