@@ -3,7 +3,7 @@
  * dirty.c -- the two levels of bits: setting runs of them, and taking the
  * lowest run out. A summary bit is set exactly where a word of bits is not 0.
  */
-#include "dirty.h"
+#include "io_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -19,10 +19,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dirty.h"
 #include "flush_policy.h"
 #include "job_connection.h"
 #include "options.h"
+
+struct extent {
+	uint64_t begin;
+	uint64_t end; /* not of it */
+};
+
+/*
+ * Bytes of the region that were written and not flushed since, in two levels of bits: one for
+ * each grain of the region, and one for each word of those that is not 0. A write sets bits and
+ * allocates nothing; a flush takes the extents out in ascending order, each as long as it can be.
+ */
+struct dirty {
+	uint64_t bytes; /* the region's size */
+	unsigned grain_shift;
+	uint64_t *bits;
+	uint64_t *summary;
+	uint64_t words; /* number of 64-bit words */
+	uint64_t summary_words;
+	uint64_t first; /* no summary word below it has a bit */
+};
+
+/*
+ * grain: all offsets and lengths are multiples of it; rounded down to the
+ * largest power of two that divides it, and 0 stands for 1. Where the bits
+ * would be more than DIRTY_BITS_MAX it is made larger, and extents are rounded
+ * to it, outwards. The region is not empty. -ENOMEM.
+ */
+#define DIRTY_BITS_MAX (1ULL << 28)
+int dirty_open(struct dirty *dirty, uint64_t region_bytes, uint64_t grain);
+void dirty_close(struct dirty *dirty);
+
+/* The range is within the region: the caller has checked. */
+void dirty_mark(struct dirty *dirty, uint64_t begin, uint64_t end);
+bool dirty_any(const struct dirty *dirty);
+/* Takes the lowest extent out; false: there is none. */
+bool dirty_take(struct dirty *dirty, struct extent *extent);
+/* All is clean. */
+void dirty_clear(struct dirty *dirty);
 
 enum operation_kind { OPERATION_READ, OPERATION_WRITE, OPERATION_TRIM };
 

@@ -7,7 +7,6 @@
  * nothing there. The facts are those that systemd-detect-virt looks at, and the vendors of
  * PCI functions, as pci.ids has them.
  */
-#include "guest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

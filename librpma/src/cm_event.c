@@ -3,7 +3,6 @@
  * cm_event.c -- RDMA CM events, for endpoints and connections, and what they
  * mean to a connection.
  */
-#include "cm_event.h"
 #include "conn.h"
 #include "log.h"
 

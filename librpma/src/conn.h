@@ -9,6 +9,7 @@
 #ifndef RPMA_CONN_H
 #define RPMA_CONN_H
 
+#include <librpma.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,5 +121,17 @@ struct rpma_conn_req {
 int rpma_conn_req_from_id(struct rpma_peer *peer, struct rdma_cm_id *id,
 			  const struct rpma_conn_cfg *cfg, enum rpma_side side,
 			  struct rpma_conn_req **req_ptr);
+
+/*
+ * The next event of evch. RPMA_E_NO_EVENT: none there on a non-blocking
+ * descriptor, or a signal came. RPMA_E_PROVIDER: anything else.
+ */
+int rpma_cm_event_get(struct rdma_event_channel *evch, struct rdma_cm_event **event_ptr);
+
+/* RPMA_E_PROVIDER. */
+int rpma_cm_event_ack(struct rdma_cm_event *event);
+
+/* Keep a copy of the private data that event brought, if any. RPMA_E_NOMEM. */
+int rpma_cm_event_copy_data(const struct rdma_cm_event *event, struct rpma_conn_private_data *copy);
 
 #endif /* RPMA_CONN_H */

@@ -6,8 +6,8 @@
  * rpma_conn_delete() is the one list of what a connection holds.
  */
 #include "conn.h"
+#include "cq.h"
 #include "native.h"
-#include "srq.h"
 #include "status.h"
 
 #include <errno.h>

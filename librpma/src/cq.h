@@ -52,4 +52,11 @@ int rpma_cq_arm_again(struct rpma_cq *cq);
 /* Acknowledges an event that was taken of this queue, or many at once: that takes a mutex. */
 void rpma_cq_ack_event(struct rpma_cq *cq);
 
+/* A receive queue that several connections feed from. */
+struct rpma_srq {
+	struct ibv_srq *ibv_srq;
+	uint32_t size;	     /* receives that it holds */
+	struct rpma_cq *rcq; /* owned; NULL: its messages complete on the connections' queues */
+};
+
 #endif /* RPMA_CQ_H */

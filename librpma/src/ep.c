@@ -3,7 +3,6 @@
  * ep.c -- listening endpoints.
  */
 #include "address.h"
-#include "cm_event.h"
 #include "conn.h"
 #include "status.h"
 

@@ -2,7 +2,7 @@
 /*
  * srq.c -- shared receive queues.
  */
-#include "srq.h"
+#include "cq.h"
 
 #include <errno.h>
 #include <librpma.h>

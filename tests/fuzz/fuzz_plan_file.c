@@ -7,8 +7,9 @@
  */
 #include "common/base/failure.h"
 #include "fuzz.h"
+#include "tools/rpma-bench/options/options.h"
 #include "tools/rpma-bench/options/plan.h"
-#include "tools/rpma-bench/options/plan_file.h"
+#include "tools/rpma-bench/options/settings.h"
 
 /* cli.c wants to tell it. */
 const char *argp_program_version = "fuzz";

@@ -18,8 +18,6 @@
 
 #include "common/base/cli.h"
 #include "common/base/monotonic.h"
-#include "probe_events.h"
-#include "probe_traffic.h"
 #include "readiness/ddio.h"
 
 #define IDLE_MS		 400 /* at least; up to twice as long */

@@ -2,7 +2,7 @@
 /*
  * probe_events.c -- opens a counter for each unit and socket, and adds them up.
  */
-#include "probe_events.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -4,7 +4,7 @@
  *
  * It has a process group of its own, so that its server ends with it.
  */
-#include "probe_traffic.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

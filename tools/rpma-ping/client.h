@@ -14,7 +14,6 @@
 #include "options.h"
 #include "pattern.h"
 #include "ping.h"
-#include "stats.h"
 
 /*
  * SIGQUIT asks for the statistics so far, as it does of ping(8). The handler wakes every client:

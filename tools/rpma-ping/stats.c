@@ -2,7 +2,7 @@
 /*
  * stats.c -- counts pings and sums them up.
  */
-#include "stats.h"
+#include "ping.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #include "common/base/failure.h"
 #include "mapping.h"
 #include "pool_files.h"
+#include "pool_set.h"
 #include "reason.h"
-#include "set_file.h"
 
 static int remove_part(const struct pool_files *files, size_t i)
 {

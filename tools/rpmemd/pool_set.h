@@ -57,4 +57,17 @@ size_t pool_layout_headers(const struct pool_set *set);
  */
 int pool_layout(const struct pool_set *set, struct pool_layout_part parts[], size_t *bytes);
 
+/*
+ * The file of a pool set, below the pool set directory. Its name comes from the client: it is a
+ * relative path, and no name reaches a file elsewhere. Neither .. nor a symbolic link may be a
+ * part of it.
+ */
+
+/*
+ * Reads and parses. -EINVAL: the name or the text is wrong; -ENOENT, -EACCES and others
+ * as open(2); the error message is stored.
+ */
+int set_file_read(const char *directory, const char *name, struct pool_set *set);
+int set_file_remove(const char *directory, const char *name);
+
 #endif /* RPMEMD_POOL_SET_H */

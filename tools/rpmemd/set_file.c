@@ -3,7 +3,7 @@
  * set_file.c -- walks down from the pool set directory, one component at a time:
  * what openat2(2) does for RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on all kernels.
  */
-#include "set_file.h"
+#include "pool_set.h"
 
 #include <errno.h>
 #include <fcntl.h>

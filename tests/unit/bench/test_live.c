@@ -2,7 +2,7 @@
 /*
  * test_live.c -- intervals that a thread shows, and what a reader makes of them.
  */
-#include "tools/rpma-bench/measure/live.h"
+#include "tools/rpma-bench/measure/loop.h"
 
 #include "tests/lib/test.h"
 

@@ -2,7 +2,7 @@
 /*
  * test_size_mix.c -- mixes of sizes: what is one, and how often each size comes.
  */
-#include "tools/rpma-bench/protocol/size_mix.h"
+#include "tools/rpma-bench/protocol/params.h"
 
 #include "tests/lib/test.h"
 

@@ -7,7 +7,7 @@
 
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
-#include "tools/rpma-bench/measure/thread_pool.h"
+#include "tools/rpma-bench/measure/workers.h"
 
 #define THREADS 4
 

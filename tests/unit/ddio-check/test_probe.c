@@ -11,8 +11,6 @@
 #include "readiness/ddio.h"
 #include "tests/lib/scratch_root.h"
 #include "tools/rpma-ddio-check/probe.h"
-#include "tools/rpma-ddio-check/probe_events.h"
-#include "tools/rpma-ddio-check/probe_traffic.h"
 
 static struct probe_traffic traffic;
 

@@ -3,7 +3,7 @@
  * test_dirty.c -- extents out of what was marked, compared with a byte for
  * each byte of the region.
  */
-#include "fio_engine/dirty.h"
+#include "fio_engine/io_queue.h"
 #include "tests/lib/test.h"
 
 static struct dirty opened(uint64_t bytes, uint64_t grain)

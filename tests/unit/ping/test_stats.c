@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "tests/lib/test.h"
-#include "tools/rpma-ping/stats.h"
+#include "tools/rpma-ping/ping.h"
 
 static int make(void **state)
 {

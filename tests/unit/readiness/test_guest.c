@@ -6,7 +6,7 @@
  * The names are those that the machines' makers put into DMI; systemd-detect-virt and the
  * documents of the clouds have them. The vendors of PCI functions are those of pci.ids.
  */
-#include "readiness/guest.h"
+#include "readiness/gather.h"
 #include "tests/lib/test.h"
 
 #define INTEL  0x8086

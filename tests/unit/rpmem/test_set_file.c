@@ -4,7 +4,7 @@
  * nothing else.
  */
 #include "pool_scratch.h"
-#include "tools/rpmemd/set_file.h"
+#include "tools/rpmemd/pool_set.h"
 
 static char directory[sizeof(scratch) + 8];
 

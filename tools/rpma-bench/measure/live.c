@@ -3,7 +3,7 @@
  * live.c -- one snapshot between a measuring thread and a reader; the flag
  * tells which of them owns it.
  */
-#include "live.h"
+#include "loop.h"
 
 void live_clear(struct live_snapshot *s)
 {

@@ -16,9 +16,50 @@
 
 #include "common/base/clock.h"
 #include "common/base/histogram.h"
-#include "live.h"
 #include "operation.h"
 #include "tools/rpma-bench/protocol/plain_counts.h"
+
+/*
+ * Live figures: a measuring thread fills one snapshot and hands it over with one atomic store;
+ * until it is taken, the thread keeps later intervals in a snapshot of its own. So neither waits
+ * for the other, and nothing is done for a single operation.
+ */
+
+/* All since the last one that was handed over. */
+struct live_snapshot {
+	struct histogram latency; /* in an open loop, the responses */
+	uint64_t ops;
+	uint64_t bytes;
+	uint64_t late_ops;
+	double ops_per_s; /* sum over the threads that have shown theirs */
+	double bytes_per_s;
+	uint64_t span_ns;
+	uint64_t end_ns; /* from the begin of the measurement */
+};
+
+struct live {
+	struct live_snapshot kept;  /* the thread's */
+	struct live_snapshot shown; /* the reader's while full, else the thread's */
+	atomic_int full;
+};
+
+void live_reset(struct live *live);
+
+/*
+ * The thread's: adds an interval with the samples in latency (interval->latency is not
+ * looked at), and shows it if the reader is ready.
+ */
+void live_add(struct live *live, const struct live_snapshot *interval,
+	      const struct histogram *latency);
+
+/* Is there something to take? */
+bool live_ready(const struct live *live);
+
+void live_clear(struct live_snapshot *snapshot);
+
+/* The reader's: adds what is shown to *all, rates included, with the latest end. False: nothing is.
+ */
+bool live_take(struct live *live, struct live_snapshot *all);
 
 #define MEASURE_WINDOWS	  10
 #define MEASURE_WINDOW_NS 100000000ULL

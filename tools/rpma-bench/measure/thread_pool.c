@@ -5,7 +5,7 @@
  * A job has a number; a thread that has done all jobs up to now sleeps until
  * the number grows. The last one to finish a job makes an eventfd readable.
  */
-#include "thread_pool.h"
+#include "workers.h"
 
 #include <errno.h>
 #include <pthread.h>

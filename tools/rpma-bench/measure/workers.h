@@ -10,13 +10,40 @@
 #ifndef BENCH_MEASURE_WORKERS_H
 #define BENCH_MEASURE_WORKERS_H
 
+#include <stdatomic.h>
+#include <stdint.h>
 #include <sys/resource.h>
 
 #include "common/host/topology.h"
 #include "loop.h"
 #include "operation.h"
-#include "thread_pool.h"
 #include "tools/rpma-bench/protocol/message.h"
+
+/*
+ * Threads that do the same job at the same time. The thread that made a pool begins a job, may
+ * poll for other things while the pool is at it, and then takes the result: the error message of
+ * the first thread that failed is the pool's, and makes the others stop.
+ */
+struct thread_pool;
+
+/* Called in each thread: 0, or negative with the error message set. */
+typedef int thread_pool_job(void *arg, uint32_t thread);
+
+/* Starts threads, which wait for a job. */
+int thread_pool_new(struct thread_pool **pool, uint32_t threads);
+/* Ends them; no job may be running. NULL is fine. */
+void thread_pool_delete(struct thread_pool **pool);
+
+void thread_pool_begin(struct thread_pool *pool, thread_pool_job *job, void *arg);
+/* Readable once all threads are done with the job. */
+int thread_pool_done_fd(const struct thread_pool *pool);
+/* Waits until they are; 0, or what the first thread that failed gave, its error message set. */
+int thread_pool_end(struct thread_pool *pool);
+
+/* In a job, once by each thread: returns when all are there. */
+void thread_pool_meet(struct thread_pool *pool);
+/* Not 0: the job is to end early. Set when a thread fails; never cleared. */
+atomic_int *thread_pool_stop(struct thread_pool *pool);
 
 struct workers;
 
@@ -80,7 +107,7 @@ int workers_end(struct workers *workers);
 /* The first thread that could not be bound: its core and why (-errno); 0: all are. */
 int workers_unbound(const struct workers *workers, int *cpu);
 
-/* How many threads have an interval to show, at any time; and adds what they show (live.h). */
+/* How many threads have an interval to show, at any time; and adds what they show (loop.h). */
 uint32_t workers_live_ready(const struct workers *workers);
 uint32_t workers_live_take(const struct workers *workers, struct live_snapshot *all);
 

@@ -15,7 +15,6 @@
 
 #include "common/base/cli.h"
 #include "common/base/failure.h"
-#include "sizes.h"
 
 const struct axis axes[AXES] = {
 	[AXIS_TEST] = {"test", "TESTS",

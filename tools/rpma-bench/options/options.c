@@ -14,8 +14,7 @@
 #include "common/json/result.h"
 #include "common/rdma/resolve.h"
 #include "plan.h"
-#include "plan_file.h"
-#include "rows.h"
+#include "settings.h"
 #include "slo.h"
 
 static int parse(struct options *o, const struct cli_command *command, int argc, char **argv)

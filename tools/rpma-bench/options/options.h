@@ -13,7 +13,6 @@
 #include "common/base/cli.h"
 #include "common/rdma/allow.h"
 #include "common/rdma/connection_knobs.h"
-#include "settings.h"
 #include "target_selector.h"
 #include "tools/rpma-bench/protocol/params.h"
 

@@ -6,7 +6,7 @@
  * and error messages are the same in both places. The file may come from anybody:
  * its size, its lists and its series are bounded before anything is made.
  */
-#include "plan_file.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/base/failure.h"
+#include "options.h"
 
 #define FILE_MAX     (1 << 20)
 #define SERIES_MAX   256

@@ -3,7 +3,7 @@
  * sizes.c -- the values of --size: sizes and their ranges, and mixes, which the series
  * owns and a value stands for.
  */
-#include "sizes.h"
+#include "axes.h"
 
 #include <errno.h>
 #include <stdio.h>

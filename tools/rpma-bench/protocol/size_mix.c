@@ -2,7 +2,7 @@
 /*
  * size_mix.c -- parses mixes of sizes, and draws from them.
  */
-#include "size_mix.h"
+#include "params.h"
 
 #include <errno.h>
 #include <stdbool.h>
