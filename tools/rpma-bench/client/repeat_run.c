@@ -328,7 +328,7 @@ static void describe(struct trial *trial)
 	const struct operation *o = trial->setup.operation;
 	struct repeat *r = &trial->repeat;
 
-	r->params = trial->setup.params;
+	r->params = trial->setup.begin.params;
 	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
 	if (o->flushes)
 		r->flush = trial->setup.qps.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
@@ -353,7 +353,7 @@ static int finish(struct trial *trial, uint32_t qps)
 {
 	struct interference *seen = &trial->repeat.interference;
 	const struct sysroot *root = &trial->setup.run->record.sysroot;
-	bool waits = trial->setup.params.test == BENCH_REGISTER;
+	bool waits = trial->setup.begin.params.test == BENCH_REGISTER;
 	int ret;
 
 	if (!waits)
@@ -366,13 +366,14 @@ static int finish(struct trial *trial, uint32_t qps)
 
 static int measure(struct trial *trial)
 {
-	uint32_t qps =
-		trial->setup.params.test != BENCH_REGISTER ? params_qps(&trial->setup.params) : 0;
+	uint32_t qps = trial->setup.begin.params.test != BENCH_REGISTER
+			       ? params_qps(&trial->setup.begin.params)
+			       : 0;
 	int ret;
 
-	if (trial->setup.params.test == BENCH_CONNECT)
+	if (trial->setup.begin.params.test == BENCH_CONNECT)
 		ret = measure_connects(trial);
-	else if (trial->setup.params.test == BENCH_REGISTER)
+	else if (trial->setup.begin.params.test == BENCH_REGISTER)
 		ret = measure_registrations(trial);
 	else
 		ret = measure_qps(trial);

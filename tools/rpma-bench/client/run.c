@@ -78,10 +78,9 @@ static int begin_and_end(struct repeat_setup *setup)
 	json_t *report = NULL;
 	int ret;
 
-	setup->begin.params = setup->params;
 	ret = control_begin(setup->control, &setup->begin, &setup->ready);
 	if (ret == 0)
-		ret = control_end(setup->control, NULL, params_qps(&setup->params), &report);
+		ret = control_end(setup->control, NULL, params_qps(&setup->begin.params), &report);
 	json_decref(report);
 	return ret;
 }
@@ -89,7 +88,7 @@ static int begin_and_end(struct repeat_setup *setup)
 /* One flush tells of all to this target. */
 static int probe_native(struct point_probe *probe, struct repeat_setup *setup)
 {
-	enum native *native = &probe->native[setup->params.target];
+	enum native *native = &probe->native[setup->begin.params.target];
 	int ret;
 
 	if (*native == NATIVE_NO)
@@ -116,15 +115,15 @@ static int probe_point(struct point_probe *probe, size_t point)
 	int ret;
 
 	repeat_setup_init(&setup, probe->run, &first, 0);
-	ret = check_size(probe->run, &setup.params);
-	if (ret || setup.params.persist == BENCH_AUTO)
+	ret = check_size(probe->run, &setup.begin.params);
+	if (ret || setup.begin.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&probe->run->record.server.welcome, &setup.params,
+	ret = persisting_check(&probe->run->record.server.welcome, &setup.begin.params,
 			       setup.control->dial.name);
-	if (ret || setup.params.bidirectional || setup.params.test == BENCH_REGISTER)
+	if (ret || setup.begin.params.bidirectional || setup.begin.params.test == BENCH_REGISTER)
 		return ret;
-	return setup.params.persist == BENCH_NATIVE ? probe_native(probe, &setup)
-						    : begin_and_end(&setup);
+	return setup.begin.params.persist == BENCH_NATIVE ? probe_native(probe, &setup)
+							  : begin_and_end(&setup);
 }
 
 /*

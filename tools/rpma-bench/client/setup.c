@@ -162,7 +162,7 @@ int persisting_not_native(const char *who)
 
 static uint64_t target_bytes(const struct repeat_setup *setup)
 {
-	return setup->run->record.server.welcome.targets[setup->params.target].bytes;
+	return setup->run->record.server.welcome.targets[setup->begin.params.target].bytes;
 }
 
 /* A pool is as large as what a server would be let write to. */
@@ -170,7 +170,7 @@ static uint64_t written_bytes(const struct repeat_setup *setup)
 {
 	uint64_t bytes = target_bytes(setup);
 
-	return setup->pool != NULL ? client_region_bytes(&setup->params, bytes) : bytes;
+	return setup->pool != NULL ? client_region_bytes(&setup->begin.params, bytes) : bytes;
 }
 
 /* Before there are threads: the library reads its environment, which is changed for it. */
@@ -181,13 +181,13 @@ static int open_pool(struct repeat_setup *setup)
 	const struct remote_pool_cfg cfg = {
 		.target = o->rpmem_target != NULL ? o->rpmem_target : o->host,
 		.set = o->rpmem_set,
-		.bytes = client_region_bytes(&setup->params, target_bytes(setup)),
-		.lanes = params_qps(&setup->params),
+		.bytes = client_region_bytes(&setup->begin.params, target_bytes(setup)),
+		.lanes = params_qps(&setup->begin.params),
 		.topology = record->topology,
 		.node = record->placement.node,
 	};
 
-	return params_rpmem(&setup->params) ? remote_pool_open(&setup->pool, &cfg) : 0;
+	return params_rpmem(&setup->begin.params) ? remote_pool_open(&setup->pool, &cfg) : 0;
 }
 
 static uint32_t inline_bytes(const struct options *o)
@@ -202,21 +202,21 @@ static int make_qps(struct repeat_setup *setup)
 	const struct record *record = &setup->run->record;
 	const struct qps_cfg cfg = {
 		.peer = setup->control->dial.peer,
-		.params = &setup->params,
+		.params = &setup->begin.params,
 		.operation = setup->operation,
-		.reads = operation_of_reads(&setup->params),
+		.reads = setup->reads,
 		.target_bytes = written_bytes(setup),
 		.seed = setup->begin.seed,
 		.topology = record->topology,
 		.node = record->placement.node,
-		.flush_type = persisting_flush(&record->server.welcome, setup->params.target),
+		.flush_type = persisting_flush(&record->server.welcome, setup->begin.params.target),
 		.inline_bytes = inline_bytes(record->options),
 		.huge_pages = record->options->huge_buffers,
 	};
 
 	int ret = qps_make(&setup->qps, &cfg, setup->workers);
 
-	for (uint32_t i = 0; setup->qps.all != NULL && i < params_qps(&setup->params); i++)
+	for (uint32_t i = 0; setup->qps.all != NULL && i < params_qps(&setup->begin.params); i++)
 		setup->qps.all[i].pool = setup->pool;
 	return ret;
 }
@@ -229,7 +229,7 @@ static void note_unbound(struct repeat_setup *setup)
 
 	if (error != 0)
 		placement_pin_refused(p, cpu, error);
-	for (uint32_t i = 0; setup->qps.memory != NULL && i < setup->params.threads; i++) {
+	for (uint32_t i = 0; setup->qps.memory != NULL && i < setup->begin.params.threads; i++) {
 		const struct qp_memory *memory = &setup->qps.memory[i];
 
 		if (memory->bind_error != 0)
@@ -244,7 +244,7 @@ static int start_workers(struct repeat_setup *setup)
 	const struct workers_cfg cfg = {
 		.begin = &setup->begin,
 		.operation = setup->operation,
-		.reads = operation_of_reads(&setup->params),
+		.reads = setup->reads,
 		.clock = &setup->run->record.clock,
 		.topology = setup->run->record.topology,
 		.cpus = setup->run->record.placement.cpus,
@@ -261,22 +261,22 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 	const struct options *o = run->record.options;
 
 	*setup = (struct repeat_setup){.run = run, .control = &run->control};
-	setup->params = run->record.plan.points[trial->point];
-	setup->params.target = run->record.targets[setup->params.target];
 	setup->begin = (struct message_begin){
+		.params = run->record.plan.points[trial->point],
 		.repeat = trial->repeat,
 		.seed = seed,
 		.warmup_ns = o->warmup_ns,
 		.duration_ns = o->duration_ns,
 		.ops = o->ops,
-		.verify = o->verify && params_verifiable(&setup->params),
+		.verify = o->verify && params_verifiable(&run->record.plan.points[trial->point]),
 		.knobs = o->knobs,
 	};
+	setup->begin.params.target = run->record.targets[setup->begin.params.target];
 }
 
 bool repeat_setup_has_qps(const struct repeat_setup *setup)
 {
-	return params_has_operations(&setup->params);
+	return params_has_operations(&setup->begin.params);
 }
 
 /* How many files a connection takes is its device's affair: the first ones tell of all. */
@@ -284,9 +284,9 @@ static int check_files(const struct repeat_setup *setup, size_t before)
 {
 	char what[CONNECTION_PEER_MAX + 32];
 
-	snprintf(what, sizeof(what), "%u connections to %s", params_qps(&setup->params),
+	snprintf(what, sizeof(what), "%u connections to %s", params_qps(&setup->begin.params),
 		 setup->control->dial.name);
-	return open_files_check(what, before, params_qps(&setup->params));
+	return open_files_check(what, before, params_qps(&setup->begin.params));
 }
 
 static int connect_qps(struct repeat_setup *setup)
@@ -294,8 +294,8 @@ static int connect_qps(struct repeat_setup *setup)
 	size_t before = open_files_count();
 	int ret = 0;
 
-	for (uint32_t i = 0; i < params_qps(&setup->params) && ret == 0; i++) {
-		ret = control_connect_qp(setup->control, &setup->ready, &setup->params,
+	for (uint32_t i = 0; i < params_qps(&setup->begin.params) && ret == 0; i++) {
+		ret = control_connect_qp(setup->control, &setup->ready, &setup->begin.params,
 					 &setup->qps.all[i]);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(setup, before);
@@ -308,18 +308,18 @@ static int open_with(struct repeat_setup *setup, enum bench_persist persist)
 {
 	int ret;
 
-	setup->params.persist = persist;
-	setup->operation = operation_find(setup->params.op, persist);
+	setup->begin.params.persist = persist;
+	setup->operation = operation_find(setup->begin.params.op, persist);
 	if (setup->operation == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "--op %s has no --persist %s",
-				   params_ops[setup->params.op], params_persists[persist]);
-	setup->begin.params = setup->params;
+				   params_ops[setup->begin.params.op], params_persists[persist]);
+	setup->reads = operation_of_reads(&setup->begin.params);
 	if ((ret = open_pool(setup)) || (ret = start_workers(setup)))
 		return ret;
 	if (repeat_setup_has_qps(setup) && (ret = make_qps(setup)))
 		return ret;
 	note_unbound(setup);
-	if (setup->params.bidirectional &&
+	if (setup->begin.params.bidirectional &&
 	    (ret = client_region_make(&setup->client_region, setup->control->dial.peer,
 				      setup->control->dial.device.name, target_bytes(setup),
 				      &setup->begin)))
@@ -345,7 +345,7 @@ static int probe(struct repeat_setup *setup, const struct operation *operation,
 		.qps = setup->qps.all,
 		.qps_count = 1,
 		.clock = &setup->run->record.clock,
-		.depth = setup->params.depth,
+		.depth = setup->begin.params.depth,
 		.batch = 1,
 		.signal_every = 1,
 		.completion = BENCH_POLL,
@@ -353,7 +353,7 @@ static int probe(struct repeat_setup *setup, const struct operation *operation,
 		.limit_ns = PROBE_NS,
 		.max_ops = 1,
 	};
-	struct measure_slots *slots = measure_slots_new(1, setup->params.depth);
+	struct measure_slots *slots = measure_slots_new(1, setup->begin.params.depth);
 	int ret;
 
 	if (slots == NULL)
@@ -384,7 +384,8 @@ static int probe_atomic_write(struct repeat_setup *setup)
 int repeat_setup_give_up(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
-	int ret = control_end(setup->control, setup->qps.all, params_qps(&setup->params), &report);
+	int ret = control_end(setup->control, setup->qps.all, params_qps(&setup->begin.params),
+			      &report);
 
 	json_decref(report);
 	repeat_setup_close(setup);
@@ -394,9 +395,9 @@ int repeat_setup_give_up(struct repeat_setup *setup)
 /* auto: native where the first flush was one, and in that set-up; else another one. */
 static int open_chosen(struct repeat_setup *setup)
 {
-	struct persist_choice *choice = &setup->run->record.chosen[setup->params.target];
-	enum bench_persist first =
-		persisting_first(&setup->run->record.server.welcome, setup->params.target, choice);
+	struct persist_choice *choice = &setup->run->record.chosen[setup->begin.params.target];
+	enum bench_persist first = persisting_first(&setup->run->record.server.welcome,
+						    setup->begin.params.target, choice);
 	bool native = false;
 	int ret = open_with(setup, first);
 
@@ -417,12 +418,12 @@ int repeat_setup_open(struct repeat_setup *setup)
 	bool native = false;
 	int ret;
 
-	if (setup->params.persist == BENCH_AUTO)
+	if (setup->begin.params.persist == BENCH_AUTO)
 		return open_chosen(setup);
-	ret = open_with(setup, setup->params.persist);
+	ret = open_with(setup, setup->begin.params.persist);
 	if (ret == 0 && setup->operation->up_to_atomic_write != NULL)
 		return probe_atomic_write(setup);
-	if (ret || setup->params.persist != BENCH_NATIVE)
+	if (ret || setup->begin.params.persist != BENCH_NATIVE)
 		return ret;
 	ret = probe_flush(setup, &native);
 	if (ret || native)

@@ -56,10 +56,11 @@ int persisting_not_native(const char *who);
 struct repeat_setup {
 	struct run *run;
 	const struct control *control;
-	struct params params; /* the target resolved; after repeat_setup_open persist as well */
-	struct message_begin begin; /* all but params and the client's memory */
+	/* its target is resolved; repeat_setup_open() settles persist and the client's memory */
+	struct message_begin begin;
 	/* from here on by repeat_setup_open */
 	const struct operation *operation;
+	const struct operation *reads; /* the other operation of a mix; else NULL */
 	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;

@@ -8,13 +8,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/base/failure.h"
-#include "common/base/thread.h"
+#include "tools/rpma-bench/measure/workers.h"
 #include "tools/rpma-bench/result/repeat.h"
 
 #define USAGE                                                                                      \
@@ -29,11 +26,8 @@ struct registration {
 	int cpu;
 	struct repeat repeat;
 	struct thread_usage usage;
-	struct failure failure; /* the thread's; its text empty: none */
-	int done_fd;
-	atomic_int stop;
-	bool started;
-	pthread_t thread;
+	struct thread_pool *pool; /* of one thread */
+	bool running;		  /* its job was begun, and is to be ended */
 };
 
 static int failed(const struct registration *r, const char *step, int error)
@@ -66,31 +60,28 @@ static bool stopped(void *arg)
 {
 	const struct registration *r = arg;
 
-	return atomic_load(&r->stop) != 0;
+	return atomic_load(thread_pool_stop(r->pool)) != 0;
 }
 
-static void *measure(void *arg)
+static int measure(void *arg, uint32_t thread)
 {
 	struct registration *r = arg;
 	struct measured warmup = {0}, measured = {0};
+	int ret;
 
+	(void)thread;
 	if (r->cpu >= 0 && r->server->topology != NULL)
 		topology_bind_thread(r->server->topology, r->cpu);
-	if (steps_measure(&r->steps, r->begin, &warmup, &measured, &r->usage) != 0)
-		r->failure = *failure_get();
+	ret = steps_measure(&r->steps, r->begin, &warmup, &measured, &r->usage);
 	r->repeat.ops = measured.ops;
 	r->repeat.elapsed_ns = measured.elapsed_ns;
-	eventfd_write(r->done_fd, 1);
-	return NULL;
+	return ret == -ECANCELED ? 0 : ret;
 }
 
 static int make(struct registration *r)
 {
 	static const char *const names[STEPS] = {"register", "deregister"};
 
-	r->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (r->done_fd < 0)
-		return failure_call("begin", errno, "make an eventfd");
 	r->steps = (struct steps){.clock = server_clock(r->server),
 				  .count = STEPS,
 				  .until_ready = STEP_DEREGISTER,
@@ -99,7 +90,7 @@ static int make(struct registration *r)
 				  .arg = r};
 	if (repeat_make_steps(&r->repeat, &r->steps, names) != 0)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	return 0;
+	return thread_pool_new(&r->pool, 1);
 }
 
 int registration_start(struct registration **registration, struct server_state *server,
@@ -115,38 +106,26 @@ int registration_start(struct registration **registration, struct server_state *
 	r->cpu = cpu;
 	r->repeat.params = begin->params;
 	ret = make(r);
-	if (ret == 0) {
-		int error = thread_start(&r->thread, measure, r);
-
-		r->started = error == 0;
-		if (error)
-			ret = failure_call("begin", -error, "start a thread");
-	}
 	if (ret) {
 		registration_stop(&r);
 		return ret;
 	}
+	thread_pool_begin(r->pool, measure, r);
+	r->running = true;
 	*registration = r;
 	return 0;
 }
 
 int registration_done_fd(const struct registration *registration)
 {
-	return registration->done_fd;
+	return thread_pool_done_fd(registration->pool);
 }
 
 bool registration_is_done(const struct registration *registration)
 {
-	struct pollfd fd = {registration->done_fd, POLLIN, 0};
+	struct pollfd fd = {registration_done_fd(registration), POLLIN, 0};
 
-	return poll(&fd, 1, 0) > 0;
-}
-
-static void join(struct registration *r)
-{
-	if (r->started)
-		pthread_join(r->thread, NULL);
-	r->started = false;
+	return !registration->running || poll(&fd, 1, 0) > 0;
 }
 
 json_t *registration_figures(struct registration *registration)
@@ -154,11 +133,9 @@ json_t *registration_figures(struct registration *registration)
 	struct registration *r = registration;
 	json_t *figures;
 
-	join(r);
-	if (r->failure.text[0] != '\0') {
-		*failure_get() = r->failure;
+	r->running = false;
+	if (thread_pool_end(r->pool) != 0)
 		return NULL;
-	}
 	r->repeat.threads = &r->usage;
 	r->repeat.threads_count = 1;
 	figures = repeat_own_json(&r->repeat);
@@ -177,10 +154,9 @@ void registration_stop(struct registration **registration)
 	*registration = NULL;
 	if (r == NULL)
 		return;
-	atomic_store(&r->stop, 1);
-	join(r);
+	if (r->pool != NULL)
+		atomic_store(thread_pool_stop(r->pool), 1);
+	thread_pool_delete(&r->pool);
 	repeat_clear(&r->repeat);
-	if (r->done_fd >= 0)
-		close(r->done_fd);
 	free(r);
 }
