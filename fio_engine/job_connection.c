@@ -127,10 +127,9 @@ static int no_survival(const struct job_connection *c)
 	if (c->job_reply.kind == TARGET_OTHERFILE)
 		return failure_set(
 			EXIT_RUN_FAILED, STEP,
-			"flush_type=persistent: the region of %s is a file of which it "
-			"is unknown whether its file system keeps what is synced: give "
-			"the server a file on a local disk or persistent memory, or this "
-			"job flush_type=visibility",
+			"flush_type=persistent: the region of %s is a file of which it is unknown "
+			"whether its file system keeps what is synced: give the server a file on "
+			"a local disk or persistent memory, or this job flush_type=visibility",
 			c->server);
 	return failure_set(EXIT_RUN_FAILED, STEP,
 			   "flush_type=persistent: the region of %s is %s, which does not survive "
@@ -150,10 +149,9 @@ static int not_stated(const struct job_connection *c)
 				   c->server, job_connection_region_words(c),
 				   method_name(c->cfg.job_request.method));
 	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "%s has persistent memory and does not say that direct writes "
-			   "reach it: give it direct_write_to_pmem=1 where rpma-ddio-check "
-			   "reports that they do, or this job mode=gpspm or "
-			   "flush_type=visibility",
+			   "%s has persistent memory and does not say that direct writes reach "
+			   "it: give it direct_write_to_pmem=1 where rpma-ddio-check reports that "
+			   "they do, or this job mode=gpspm or flush_type=visibility",
 			   c->server);
 }
 
@@ -253,8 +251,7 @@ int job_connection_make_zeros(struct job_connection *connection, size_t bytes)
 	connection->zero_memory = calloc(1, bytes);
 	if (connection->zero_memory == NULL)
 		return failure_set(EXIT_RUN_FAILED, "register",
-				   "out of memory for zeros to trim "
-				   "with");
+				   "out of memory for zeros to trim with");
 	return enroll(connection, connection->zero_memory, bytes, RPMA_MR_USAGE_WRITE_SRC, "zeros",
 		      &connection->zeros);
 }

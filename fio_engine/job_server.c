@@ -123,8 +123,7 @@ static int check_memory(struct thread_data *td, const char *file)
 	if (td->o.size_percent)
 		return failure_set(
 			EXIT_WRONG_USAGE, "options",
-			"size=%u%%: expected bytes; a server without size= offers all of "
-			"its file",
+			"size=%u%%: expected bytes; a server without size= offers all of its file",
 			td->o.size_percent);
 	if (td->o.start_offset_percent)
 		return failure_set(EXIT_WRONG_USAGE, "options", "offset=%u%%: expected bytes",

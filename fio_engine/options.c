@@ -85,19 +85,16 @@ struct fio_option rpma_option_table[] = {
 		"Seconds that a client tries to reach its server"),
 	 .minval = 1, .maxval = 86400, .def = "10"},
 	{OPTION(durable_log, "Log of what was durable", STR_STORE,
-		"File for what a client wrote and was told to be durable, for "
-		"rpma-fio-check")},
+		"File for what a client wrote and was told to be durable, for rpma-fio-check")},
 	{OPTION(result, "What the figures stand for", STR_STORE,
-		"File of JSON that tells what the figures of a client stand for, for "
-		"rpma-report")},
+		"File of JSON that tells what the figures of a client stand for, for rpma-report")},
 	{OPTION(direct_write_to_pmem, "Direct Write to PMem", BOOL,
 		"The server's word that what a remote read flushes reaches its persistent "
 		"memory (rpma-ddio-check tells)"),
 	 .def = "0"},
 	{OPTION(clients, "Clients of a server", INT,
-		"How many clients the server waits for (0: the clients of this run, or "
-		"else the numjobs of the "
-		"first one)"),
+		"How many clients the server waits for (0: the clients of this run, or else the "
+		"numjobs of the first one)"),
 	 .maxval = 65535, .def = "0"},
 	{OPTION(allow, "Clients allowed", STR_STORE,
 		"Addresses that the server takes clients from: ADDR[/LEN][,...]")},

@@ -30,8 +30,7 @@ static const char *how_to_lock(const struct facts_limits *limits)
 	if (limits->container == CONTAINER_POD)
 		return limits->root
 			       ? "a pod has no setting for it: raise it where the node's runtime "
-				 "is "
-				 "started (LimitMEMLOCK= of containerd or CRI-O), or add the "
+				 "is started (LimitMEMLOCK= of containerd or CRI-O), or add the "
 				 "capability IPC_LOCK to the container"
 			       : "a pod has no setting for it: raise it where the node's runtime "
 				 "is "
@@ -186,21 +185,19 @@ static void inspect_depth(const struct facts *facts, struct readiness_finding *f
 const struct readiness_check checks_limits[] = {
 	{"LIM-01", "memory that may be locked", READINESS_BLOCKS, READINESS_ADVISES,
 	 inspect_memlock,
-	 "Registered memory is locked, and without the capability CAP_IPC_LOCK only as much as "
-	 "the\n"
-	 "limit \"Max locked memory\" allows, queues of the device included. The capability "
-	 "counts\n"
-	 "in the first user namespace alone, so that of a container's root may be worth nothing,\n"
-	 "and one that is added to a container or a pod is effective for its root alone.\n"
-	 "Compared with the target's size.\n"
+	 "Registered memory is locked, and without the capability CAP_IPC_LOCK only as much as the "
+	 "limit \"Max locked memory\" allows, queues of the device included. The capability counts "
+	 "in the first user namespace alone, so that of a container's root may be worth nothing, "
+	 "and one that is added to a container or a pod is effective for its root alone. Compared "
+	 "with the target's size.\n"
 	 "PASS: it is unlimited, or not less than the target.\n"
 	 "WARN: less, but the device can register on demand (ODP), which locks nothing.\n"
 	 "FAIL: less, and it cannot.\n"
 	 "INFO: there is no target, or it is a directory, which has no size of its own.\n"
 	 "UNKNOWN: the limit, or the size of the target, cannot be read.\n"},
 	{"LIM-02", "files and queues", READINESS_BLOCKS, READINESS_ADVISES, inspect_depth,
-	 "A connection needs some descriptors (64 are asked for), a queue of 64 requests, a\n"
-	 "completion queue of 128, and at least one outstanding RDMA read, which a flush is. The\n"
+	 "A connection needs some descriptors (64 are asked for), a queue of 64 requests, a "
+	 "completion queue of 128, and at least one outstanding RDMA read, which a flush is. The "
 	 "hard limit of open files counts, as the tools raise the soft one to it.\n"
 	 "PASS: all are enough.\n"
 	 "FAIL: one is not.\n"

@@ -108,8 +108,7 @@ static void inspect_mode(const struct facts *facts, struct readiness_finding *fi
 		"A sector namespace (BTT) is copied on write: it is never mapped directly.",
 		"The mode of the namespace cannot be read.",
 		"Create it again, which erases it: ndctl create-namespace -f -e NAMESPACE -m "
-		"devdax "
-		"(or fsdax).",
+		"devdax (or fsdax).",
 	};
 	const struct facts_target *target = &facts->target;
 	struct ratings ratings = {0};
@@ -228,9 +227,8 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 			      platform->emulated[0] != '\0' ? platform->emulated : "unknown",
 			      platform->guest_why);
 	finding_source(finding,
-		       "/sys/bus/nd/devices/ndbus*/provider, /proc/cpuinfo, "
-		       "/sys/class/dmi/id, /sys/firmware/dmi/entries/0-0/raw, "
-		       "/sys/bus/pci/devices/*/vendor%s",
+		       "/sys/bus/nd/devices/ndbus*/provider, /proc/cpuinfo, /sys/class/dmi/id, "
+		       "/sys/firmware/dmi/entries/0-0/raw, /sys/bus/pci/devices/*/vendor%s",
 		       why[0] != '\0' ? ", --assume-pmem" : "");
 	if (why[0] != '\0')
 		finding_say(finding, READINESS_ASSUMED,
@@ -384,8 +382,7 @@ static void inspect_health(const struct facts *facts, struct readiness_finding *
 	static const struct texts texts = {
 		"The memory modules report no fault.",
 		"A module has lost power without saving its data before, or reports an event: if "
-		"the "
-		"count grows, data was lost.",
+		"the count grows, data was lost.",
 		"A module would not, or did not, save or restore its data.",
 		"The health of a module cannot be read, or a word of it is not known.",
 		"ndctl list -DH tells more; a module that is not armed has to be replaced, or its "
@@ -507,9 +504,8 @@ static void inspect_region(const struct facts *facts, struct readiness_finding *
 
 const struct readiness_check checks_pmem[] = {
 	{"PM-05", "namespace mode", READINESS_BLOCKS, READINESS_BLOCKS, inspect_mode,
-	 "A namespace is made for device DAX (dax), for a DAX file system (memory), as a plain\n"
-	 "disk (raw), or as a disk with atomic sectors (safe), which copies every block. Read "
-	 "from\n"
+	 "A namespace is made for device DAX (dax), for a DAX file system (memory), as a plain "
+	 "disk (raw), or as a disk with atomic sectors (safe), which copies every block. Read from "
 	 "/sys/bus/nd/devices/namespaceX.Y/mode.\n"
 	 "PASS: memory or dax.\n"
 	 "WARN: raw; without a target: some are safe, and others are not.\n"
@@ -517,11 +513,10 @@ const struct readiness_check checks_pmem[] = {
 	 "UNKNOWN: the namespace or its mode is not known.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
 	{"PM-06", "persistence domain", READINESS_BLOCKS, READINESS_BLOCKS, inspect_domain,
-	 "What the platform saves when power fails: memory_controller (ADR: what has reached the\n"
+	 "What the platform saves when power fails: memory_controller (ADR: what has reached the "
 	 "memory controller) or cpu_cache (eADR: CPU caches too, so that it does not matter "
-	 "whether\n"
-	 "device writes go there). All regions behind the target must agree. Read from\n"
-	 "/sys/bus/nd/devices/regionN/persistence_domain, which the kernel hides where the\n"
+	 "whether device writes go there). All regions behind the target must agree. Read from "
+	 "/sys/bus/nd/devices/regionN/persistence_domain, which the kernel hides where the "
 	 "firmware does not tell.\n"
 	 "PASS: memory_controller or cpu_cache.\n"
 	 "WARN: without a target: some regions name another domain.\n"
@@ -529,55 +524,49 @@ const struct readiness_check checks_pmem[] = {
 	 "UNKNOWN: it is not told, or, without a target, the host's regions differ.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
 	{"PM-07", "provider", READINESS_BLOCKS, READINESS_BLOCKS, inspect_provider,
-	 "Who describes the region: ACPI.NFIT is the firmware, and what it describes is taken for\n"
+	 "Who describes the region: ACPI.NFIT is the firmware, and what it describes is taken for "
 	 "persistent. e820 is ordinary memory named so at boot (memmap=), virtio-pmem a file of "
-	 "the\n"
-	 "host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. In\n"
-	 "a virtual machine the firmware is the hypervisor's, and what it shows may be any memory\n"
-	 "of its host: it is not a proof. Read from provider of the bus and devtype of the region "
-	 "in\n"
-	 "/sys/bus/nd/devices. A hypervisor is shown by the flag of /proc/cpuinfo, the SMBIOS\n"
-	 "table (type 0, byte 0x13, bit 4), names in /sys/class/dmi/id, /sys/hypervisor, the "
-	 "device\n"
-	 "tree, and the vendors of PCI functions. None is shown by an x86 processor without the\n"
-	 "flag where none of these speaks against it, by the name of a whole machine of a cloud\n"
-	 "(.metal), and on Arm, where nothing else tells, by the SMBIOS table (as root) and a "
-	 "root\n"
-	 "port of the processor's maker above the NIC. Between them it is unknown.\n"
+	 "the host that only a flush of the guest's kernel makes durable, nfit_test a kernel test. "
+	 "In a virtual machine the firmware is the hypervisor's, and what it shows may be any "
+	 "memory of its host: it is not a proof. Read from provider of the bus and devtype of the "
+	 "region in /sys/bus/nd/devices. A hypervisor is shown by the flag of /proc/cpuinfo, the "
+	 "SMBIOS table (type 0, byte 0x13, bit 4), names in /sys/class/dmi/id, /sys/hypervisor, "
+	 "the device tree, and the vendors of PCI functions. None is shown by an x86 processor "
+	 "without the flag where none of these speaks against it, by the name of a whole machine "
+	 "of a cloud (.metal), and on Arm, where nothing else tells, by the SMBIOS table (as root) "
+	 "and a root port of the processor's maker above the NIC. Between them it is unknown.\n"
 	 "PASS: ACPI.NFIT, and it is shown that there is no hypervisor.\n"
-	 "ASSUMED: ACPI.NFIT of a hypervisor, or of an unknown one, or CXL (see PM-09), which\n"
+	 "ASSUMED: ACPI.NFIT of a hypervisor, or of an unknown one, or CXL (see PM-09), which "
 	 "--assume-pmem takes for true.\n"
 	 "WARN: ACPI.NFIT of a hypervisor, e820, virtio-pmem or nfit_test.\n"
-	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether\n"
-	 "there is a hypervisor, cannot be seen.\n"
+	 "UNKNOWN: CXL (see PM-09), another provider, or none; the region's type, or whether there "
+	 "is a hypervisor, cannot be seen.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
 	{"PM-08", "health of the modules", READINESS_BLOCKS, READINESS_ADVISES, inspect_health,
-	 "A module that is not armed, or that failed to save, flush or restore, loses data at the\n"
-	 "next power failure. dirty_shutdown counts power failures in which it could not save "
-	 "all;\n"
+	 "A module that is not armed, or that failed to save, flush or restore, loses data at the "
+	 "next power failure. dirty_shutdown counts power failures in which it could not save all; "
 	 "if it grows, data was lost. Modules of CXL have the count alone, from Linux 6.15 on. "
-	 "Read\n"
-	 "from /sys/bus/nd/devices/nmemN/nfit/flags and nfit/ or cxl/dirty_shutdown.\n"
+	 "Read from /sys/bus/nd/devices/nmemN/nfit/flags and nfit/ or cxl/dirty_shutdown.\n"
 	 "PASS: no fault.\n"
-	 "WARN: dirty shutdowns were counted, or an event is reported; without a target: a fault\n"
+	 "WARN: dirty shutdowns were counted, or an event is reported; without a target: a fault "
 	 "of some regions, but not of all.\n"
 	 "FAIL: not_armed, save_fail, flush_fail, restore_fail or map_fail.\n"
 	 "UNKNOWN: the flags cannot be read, or have another word.\n"
 	 "SKIP: the region has no modules that the kernel shows, or there is no region.\n"},
 	{"PM-09", "persistent CXL memory", READINESS_BLOCKS, READINESS_BLOCKS, checks_cxl_gpf,
-	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF)\n"
-	 "when power fails. Device and ports tell by a register whether they take part (DVSEC 5\n"
-	 "and 4 of vendor 0x1e98, CXL specification 8.1); whether the platform starts it, and has\n"
-	 "the energy, is for --assume-pmem. Read from /sys/bus/cxl/devices/mem*/pmem/size, the\n"
-	 "configuration space of the devices and the ports above, and the provider of the\n"
-	 "region. Needs root.\n"
+	 "On CXL the data is safe only if platform and device do a global persistent flush (GPF) "
+	 "when power fails. Device and ports tell by a register whether they take part (DVSEC 5 "
+	 "and 4 of vendor 0x1e98, CXL specification 8.1); whether the platform starts it, and has "
+	 "the energy, is for --assume-pmem. Read from /sys/bus/cxl/devices/mem*/pmem/size, the "
+	 "configuration space of the devices and the ports above, and the provider of the region. "
+	 "Needs root.\n"
 	 "ASSUMED: all of them take part, and the rest is stated.\n"
 	 "FAIL: one takes no part; a statement does not help.\n"
 	 "UNKNOWN: all take part and nothing is stated, or the registers cannot be read.\n"
 	 "SKIP: the target is no persistent CXL memory, or the host has none.\n"},
 	{"PM-10", "bad blocks", READINESS_BLOCKS, READINESS_ADVISES, inspect_bad_blocks,
-	 "Reading a broken place is a machine check: a program dies of it, and a device ends the\n"
-	 "connection. Read from badblocks of the block device, else of the region, of which only\n"
+	 "Reading a broken place is a machine check: a program dies of it, and a device ends the "
+	 "connection. Read from badblocks of the block device, else of the region, of which only "
 	 "those within the namespace count where root may see where that lies.\n"
 	 "PASS: none.\n"
 	 "WARN: without a target: some regions have them.\n"
@@ -585,11 +574,9 @@ const struct readiness_check checks_pmem[] = {
 	 "UNKNOWN: the list cannot be read.\n"
 	 "SKIP: the target is no persistent memory, or the host has none.\n"},
 	{"PM-11", "writable, and aligned", READINESS_BLOCKS, READINESS_ADVISES, inspect_region,
-	 "A region may be read-only, by its label or because a module is not armed. Pages of 2 "
-	 "MiB\n"
+	 "A region may be read-only, by its label or because a module is not armed. Pages of 2 MiB "
 	 "cost far fewer translations than pages of 4 KiB. Read from regionN/read_only, "
-	 "regionN/size\n"
-	 "and, of a device DAX, size and align.\n"
+	 "regionN/size and, of a device DAX, size and align.\n"
 	 "PASS: it can be written to, and its size is a multiple of 2 MiB.\n"
 	 "WARN: it is not; without a target: some regions are read-only.\n"
 	 "FAIL: it is read-only, or its file system is mounted so.\n"

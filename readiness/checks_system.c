@@ -46,8 +46,7 @@ static void inspect_pmem_node(const struct facts *facts, struct readiness_findin
 		return;
 	}
 	finding_source(finding,
-		       "/sys/class/infiniband/%s/device/numa_node, "
-		       "/sys/bus/nd/devices/*/numa_node",
+		       "/sys/class/infiniband/%s/device/numa_node, /sys/bus/nd/devices/*/numa_node",
 		       facts->device.name);
 	finding_value(finding, "NIC %d, target %d", nic, memory);
 	if (memory == -2) {

@@ -187,8 +187,7 @@ static void judge_escapes(const struct facts_chain *chain, struct ddio *ddio)
 		say(ddio, "bit 7 and bit 3 are 0, and no TPH can come from the NIC");
 	else if (tph >= no_snoop)
 		say(ddio,
-		    "bit 7 is 0, but the port heeds TPH (bit 9 of perfctrlsts_1 is 0), which "
-		    "is %s",
+		    "bit 7 is 0, but the port heeds TPH (bit 9 of perfctrlsts_1 is 0), which is %s",
 		    words[tph]);
 	else
 		say(ddio,

@@ -17,8 +17,7 @@ const struct connection_knob_row connection_knob_rows[CONNECTION_KNOBS] = {
 				      255, "a number from 0 to 255", true},
 	[CONNECTION_ACK_TIMEOUT] =
 		{"ack-timeout", "ack_timeout", RPMA_CONN_OPT_ACK_TIMEOUT, 31,
-		 "a number from 0 to 31: 4.096 us times 2 to the power of it, 0 is "
-		 "without end",
+		 "a number from 0 to 31: 4.096 us times 2 to the power of it, 0 is without end",
 		 true},
 	[CONNECTION_RETRIES] = {"retries", "retries", RPMA_CONN_OPT_RETRIES, 7,
 				"a number from 0 to 7", false},

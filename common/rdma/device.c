@@ -218,11 +218,10 @@ static int none_found(const char *name, size_t count)
 	if (count == 0)
 		return failure_because(
 			CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
-			"this host has no RDMA device (/sys/class/infiniband is empty): "
-			"take the software device (--device soft, or rpma-soft COMMAND), or add "
-			"the kernel's as root (rdma link add rxe0 type rxe netdev INTERFACE), or "
-			"run the "
-			"command in a guest that has one (scripts/vm -- COMMAND)");
+			"this host has no RDMA device (/sys/class/infiniband is empty): take the "
+			"software device (--device soft, or rpma-soft COMMAND), or add the "
+			"kernel's as root (rdma link add rxe0 type rxe netdev INTERFACE), or run "
+			"the command in a guest that has one (scripts/vm -- COMMAND)");
 	if (name != NULL)
 		return failure_because(CAUSE_NO_DEVICE, EXIT_NO_DEVICE, "device",
 				       "this host has no RDMA device named %s with an address "

@@ -154,8 +154,7 @@ int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type
 		return RPMA_FAIL_NULL(addr, ibv_ctx_ptr);
 	if (type != RPMA_UTIL_IBV_CONTEXT_LOCAL && type != RPMA_UTIL_IBV_CONTEXT_REMOTE)
 		return RPMA_FAIL(RPMA_E_INVAL,
-				 "type is %d, expected RPMA_UTIL_IBV_CONTEXT_LOCAL "
-				 "or _REMOTE",
+				 "type is %d, expected RPMA_UTIL_IBV_CONTEXT_LOCAL or _REMOTE",
 				 (int)type);
 
 	enum rpma_side side = type == RPMA_UTIL_IBV_CONTEXT_LOCAL ? RPMA_PASSIVE : RPMA_ACTIVE;

@@ -83,8 +83,7 @@ static int take_header(struct conversation *c)
 		return refuse(c, ret, "sent a message with a header that is out of range");
 	if (c->header.type != c->awaited || c->header.is_reply != (c->awaited != CONTROL_HELLO))
 		return refuse(c, -EPROTO,
-			      "sent a message of type %d where a reply of type %d "
-			      "was due",
+			      "sent a message of type %d where a reply of type %d was due",
 			      (int)c->header.type, (int)c->awaited);
 	return 0;
 }

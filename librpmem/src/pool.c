@@ -51,8 +51,7 @@ int pool_enter(struct rpmem_pool *pool, unsigned lane)
 {
 	if (pool->forks != forks) {
 		failure_set(EXIT_WRONG_USAGE, "pool",
-			    "the parent process opened this pool: a "
-			    "forked child cannot use it");
+			    "the parent process opened this pool: a forked child cannot use it");
 		return -EINVAL;
 	}
 	__atomic_fetch_add(&gate_of(pool, lane)->users, 1, __ATOMIC_SEQ_CST);
@@ -96,8 +95,7 @@ static int choose_transport(const struct pool_cfg *cfg, const char *host,
 	int ret = -ENOMEDIUM;
 
 	failure_set(EXIT_NO_DEVICE, "transport",
-		    "RPMEM_ENABLE_VERBS and RPMEM_ENABLE_SOCKETS "
-		    "leave no transport for lanes");
+		    "RPMEM_ENABLE_VERBS and RPMEM_ENABLE_SOCKETS leave no transport for lanes");
 	if (settings_verbs()) {
 		request->transport = CONTROL_RDMA;
 		ret = lanes_most(host, CONTROL_RDMA, &most);

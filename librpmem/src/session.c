@@ -152,9 +152,8 @@ static int reply_locked(struct session *s, const struct request *request)
 		ret = -EPROTO;
 	if (ret != 0) {
 		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s sent a reply to %s that is out "
-			    "of range",
-			    s->host, request->name);
+			    "rpmemd on %s sent a reply to %s that is out of range", s->host,
+			    request->name);
 		session_stream_over(s, ret);
 	}
 	return ret;

@@ -109,9 +109,8 @@ int settings_next_command(struct settings *settings, char command[SETTINGS_COMMA
 	len = strcspn(at, "|");
 	if (len >= SETTINGS_COMMAND_MAX) {
 		failure_set(EXIT_WRONG_USAGE, "ssh",
-			    "a command in RPMEM_CMD has %zu characters, "
-			    "more than %d",
-			    len, SETTINGS_COMMAND_MAX - 1);
+			    "a command in RPMEM_CMD has %zu characters, more than %d", len,
+			    SETTINGS_COMMAND_MAX - 1);
 		return -EINVAL;
 	}
 	memcpy(command, at, len);

@@ -250,8 +250,7 @@ static void warn(enum set_choice set, const struct ports *ports)
 	for (size_t i = 0; i < ports->count; i++)
 		fprintf(stderr,
 			TOOL ": warning: --set %s changes where the writes of all devices below "
-			     "the root port %s go, until the next boot or --set "
-			     "ddio=restore%s\n",
+			     "the root port %s go, until the next boot or --set ddio=restore%s\n",
 			options_set_words[set], ports->list[i].function->address,
 			set == SET_OFF ? "; they get slower" : "");
 }

@@ -105,8 +105,7 @@ static void print_back(const struct client *c, uint64_t number, const struct pin
 	       r->end == PING_CORRUPT ? " CORRUPT" : "");
 	if (r->end == PING_CORRUPT)
 		printf("  seq=%llu: %llu of %zu bytes differ, the first at offset %llu: 0x%02x "
-		       "instead "
-		       "of 0x%02x\n",
+		       "instead of 0x%02x\n",
 		       (unsigned long long)number, (unsigned long long)r->difference.bytes,
 		       c->ping.size_bytes, (unsigned long long)r->difference.first,
 		       r->difference.found, r->difference.expected);

@@ -41,8 +41,7 @@ static void decide_unverified(const struct method_facts *facts, struct method *m
 		       facts);
 	else
 		decide(method, CONTROL_APM,
-		       "persist-apm states that the platform is ready, which could not be "
-		       "verified",
+		       "persist-apm states that the platform is ready, which could not be verified",
 		       facts);
 }
 

@@ -218,8 +218,7 @@ static int enroll(struct qp_memory *m, const struct qps_cfg *cfg)
 	if (ret)
 		return failure_because(
 			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
-			"cannot register buffers of %s: %s (ulimit -l limits what may "
-			"be locked)",
+			"cannot register buffers of %s: %s (ulimit -l limits what may be locked)",
 			units_print_size(m->size_bytes, size), connection_cause(ret));
 	return 0;
 }

@@ -12,8 +12,7 @@ int shape_check(enum shape shape, int ranks)
 {
 	if (shape == SHAPE_PAIRS && (ranks < 2 || ranks % 2 != 0))
 		return failure_set(EXIT_WRONG_USAGE, "start",
-				   "pairs: expected an even number of ranks, not %d "
-				   "(mpirun -n)",
+				   "pairs: expected an even number of ranks, not %d (mpirun -n)",
 				   ranks);
 	if (shape == SHAPE_ALL_TO_ALL && ranks < 2)
 		return failure_set(EXIT_WRONG_USAGE, "start",

@@ -214,8 +214,7 @@ static int make_trials(struct plan *plan, uint32_t repeats, uint64_t seed)
 	if (plan->trials_count > PLAN_TRIALS_MAX)
 		return failure_set(
 			EXIT_WRONG_USAGE, "options",
-			"%zu points with %u repeats each: at most %d repeats in all were "
-			"expected",
+			"%zu points with %u repeats each: at most %d repeats in all were expected",
 			n, repeats, PLAN_TRIALS_MAX);
 	plan->trials = calloc(plan->trials_count + 1, sizeof(*plan->trials)); /* never nothing */
 	if (plan->trials == NULL)

@@ -79,9 +79,8 @@ static int open_target(struct server *s, size_t i, const struct target_cfg *cfg)
 
 	if (ret == 0 && exported->target.bind_error != 0)
 		fprintf(stderr,
-			"rpma-bench server: target %zu could not be bound to NUMA node "
-			"%d: %s\n",
-			i, cfg->node, strerror(exported->target.bind_error));
+			"rpma-bench server: target %zu could not be bound to NUMA node %d: %s\n", i,
+			cfg->node, strerror(exported->target.bind_error));
 	return ret;
 }
 
