@@ -17,8 +17,7 @@
  * none. */
 size_t guard_version_length(const char *text);
 
-/* "fio-3.33" and "fio-3.33-dirty" are the same, "fio-3.33.1" and "fio-3.33-12-gabcdef" are others.
- */
+/* "fio-3.33" and "fio-3.33-dirty" are the same, "fio-3.33.1" and "fio-3.33-12-gabc" are not. */
 bool guard_same_version(const char *one, const char *other);
 
 /* Does what guard_same_version() does with this program; false: said on stderr. */

@@ -102,8 +102,7 @@ struct io_queue;
 int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg);
 void io_queue_close(struct io_queue **io_queue);
 
-/* The operation with this number, below the depth; the owner's to fill while it is not in flight.
- */
+/* The operation with this number, below the depth; its owner fills it while it is not in flight. */
 struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number);
 
 /*
@@ -153,8 +152,7 @@ bool io_queue_dirty(const struct io_queue *io_queue);
 struct io_queue_counts {
 	uint64_t writes;  /* trims too */
 	uint64_t covered; /* writes behind which a flush has completed */
-	uint64_t pending; /* writes that the next sync would cover, or nothing with no flush at all
-			   */
+	uint64_t pending; /* writes that the next sync would cover, or nothing without any flush */
 	uint64_t flushes; /* requests to a server to make something durable, too */
 };
 

@@ -14,8 +14,8 @@
 
 /*
  * Explains the figures of a client in fio's own results: one more of the "job options" that its
- * JSON has for each job. Makes room for them: before fio starts the job, or by the job where it is a
- * thread. False: no memory, and fio's results are without them.
+ * JSON has for each job. Makes room for them: before fio starts the job, or by the job where it is
+ * a thread. False: no memory, and fio's results are without them.
  */
 bool facts_open(struct thread_data *td);
 /* Sets them; a job that is a process may, too. Nothing happens where there is no room. */
@@ -26,8 +26,7 @@ int job_result_open(struct client *client);
 /* Writes it, when the job has ended. */
 int job_result_save(const struct client *client);
 
-/* The same in all jobs of this run of fio, and by chance in no other: joins the file and fio's own.
- */
+/* The same in all jobs of this run of fio, and by chance in no other: joins file and fio's own. */
 const char *job_result_run_id(void);
 
 #endif /* JOB_RESULT_H */

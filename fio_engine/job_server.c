@@ -182,8 +182,7 @@ static int cannot_extend(const char *file, uint64_t bytes, int error)
 			   file, bytes, strerror(error));
 }
 
-/* A file that is there and ends too early is extended, as fio does with the files of other engines.
- */
+/* A file that is there and ends too early is extended, as fio does with those of other engines. */
 static int extend_file(struct thread_data *td)
 {
 	const char *file = file_name(td);

@@ -62,8 +62,7 @@ static bool differs(const char *what)
 	return false;
 }
 
-/* fio's table of options, by its own search: one entry behind the other, of the size that we know.
- */
+/* fio's table of options, by its own search: one entry behind the other, of the size we know. */
 static bool options_fit(void)
 {
 	const struct fio_option *(*find)(const struct fio_option *, const char *);

@@ -15,8 +15,7 @@ const struct facts_function *chain_nic(const struct facts_chain *chain);
 /* True if the top is a root port: a bridge with that PCI Express type. */
 enum known chain_has_root_port(const struct facts_chain *chain);
 
-/* How a NIC may treat its writes; software can turn on what is only disabled. The worst is last.
- */
+/* How a NIC may treat its writes; software can turn on what is disabled. The worst is last. */
 enum chain_ability { CHAIN_CANNOT, CHAIN_DISABLED, CHAIN_NOT_SEEN, CHAIN_ENABLED };
 
 /* The NIC's physical function; in a virtual one this bit is reserved. Never CHAIN_CANNOT. */

@@ -32,8 +32,7 @@ static bool target_is_cxl(const struct facts_target *target)
 	return false;
 }
 
-/* CXL memory whose devices and ports all take part in a flush, as the operator states of the rest.
- */
+/* CXL memory: its devices and ports take part in a flush, as the operator states of the rest. */
 bool checks_cxl_stated(const struct facts *facts)
 {
 	const struct facts_cxl *cxl = &facts->target.cxl;

@@ -190,8 +190,7 @@ struct facts_limits {
 struct facts_claims {
 	enum known ddio_assumed; /* KNOWN_NOT: nothing said; KNOWN_NO: off */
 	char why[128];
-	char pmem_why[128]; /* persistent memory that a hypervisor shows is such; empty: not stated
-			     */
+	char pmem_why[128]; /* the claim that memory of a hypervisor is persistent; empty: none */
 	char by[40];	    /* who states it, for the record; empty: not known */
 	char at[32];	    /* when, in UTC */
 	struct answers_probe probe;

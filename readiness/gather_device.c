@@ -39,8 +39,7 @@ static int merit_of(const struct sysroot *root, const struct device *device)
 	return merit + (adapter_find(device->kind, &ids)->placement <= ADAPTER_NOT_KNOWN ? 4 : 2);
 }
 
-/* A device that places data itself, or may, comes first, then hardware, then what works at all.
- */
+/* A device that places data itself, or may, comes first, then hardware, then any that works. */
 static const struct device *choose(const struct sysroot *root, const struct device *list,
 				   size_t count, const char *asked)
 {

@@ -68,8 +68,7 @@ cli_parser cli_text_or_auto;
 /* For parsers: stores "--option VALUE: expected ..." and gives EINVAL. */
 int cli_wrong_value(const char *option, const char *value, const char *expected);
 
-/* The word of a list, up to NULL, that the first length bytes were probably meant to be; or NULL.
- */
+/* The word of a list, up to NULL, that the first length bytes probably mean; NULL: none. */
 const char *cli_nearest(const char *word, size_t length, const char *const *words);
 
 /*

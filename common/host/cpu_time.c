@@ -308,8 +308,7 @@ void cpu_time_read(const struct sysroot *root, const cpu_set_t *allowed, struct 
 	now->own_ns = thread_time_ns(own.ru_utime) + thread_time_ns(own.ru_stime);
 }
 
-/* Some sandboxes show a file that never changes: each CPU must account for half the time at least.
- */
+/* Some sandboxes show a file that never changes: each CPU must account for half the time. */
 static bool kept_up(const struct cpu_time *span)
 {
 	uint64_t wall_ns = span->wall_ns * span->cpus, slack_ns = 2 * tick_ns() * span->cpus;

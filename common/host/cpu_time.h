@@ -55,8 +55,7 @@ void cpu_time_allowed(cpu_set_t *allowed);
 
 void cpu_time_read(const struct sysroot *root, const cpu_set_t *allowed, struct cpu_time *now);
 
-/* Makes *now the difference to before; unknown where the counters did not keep up with the clock.
- */
+/* Makes *now the difference to before; unknown where the counters lagged behind the clock. */
 void cpu_time_since(struct cpu_time *now, const struct cpu_time *before);
 
 /* Tells whether two processes run under one kernel. Empty: unknown. */

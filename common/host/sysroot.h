@@ -32,8 +32,7 @@ struct sysroot {
 int sysroot_open(struct sysroot *root, const char *path);
 void sysroot_close(struct sysroot *root);
 
-/* The first line, without its end and in printable ASCII; false when there is none or it is empty.
- */
+/* The first line, without its end and in printable ASCII; false when it is missing or empty. */
 bool sysroot_line(const struct sysroot *root, char *line, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* A line that is a number and nothing else. */

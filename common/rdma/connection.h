@@ -102,8 +102,7 @@ int connection_receive(struct connection *connection, void *message, size_t *len
 /* Readable: connection_receive() may have a message. If it carries messages. */
 int connection_receive_fd(const struct connection *connection);
 
-/* False, with the error message and the cause stored, if the connection has ended; waits for that.
- */
+/* False, with the error message and cause stored, if the connection has ended; waits for that. */
 bool connection_alive(struct connection *connection, int timeout_ms);
 /*
  * Stores why work on the connection failed, "WHAT failed: STATUS" or how the connection

@@ -47,8 +47,7 @@ void rpma_deadline_close(struct rpma_deadline *deadline);
 
 bool rpma_deadline_is_over(const struct rpma_deadline *deadline);
 
-/* Sleeps until fd is readable. RPMA_E_NO_EVENT: a program made it non-blocking, or a signal came.
- */
+/* Sleeps until fd is readable. RPMA_E_NO_EVENT: it is non-blocking, or a signal came. */
 int rpma_deadline_wait(const struct rpma_deadline *deadline);
 
 struct rpma_conn {

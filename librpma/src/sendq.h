@@ -132,8 +132,7 @@ int rpma_sendq_fetched(struct rpma_sendq *q, struct ibv_wc *wc, int count);
 /* For who has found no completion. Room is told once. */
 enum rpma_prospect rpma_sendq_prospect(struct rpma_sendq *q);
 
-/* Counts a receive that is about to be posted; false: its completion may find no entry in the CQ.
- */
+/* Counts a receive that is about to be posted; false: its completion may find the CQ full. */
 bool rpma_sendq_take_receive(struct rpma_sendq *q);
 
 /* sendq_native.c: posts all of the list by ibv_wr_*, or none; an errno value then. */

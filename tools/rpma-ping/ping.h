@@ -112,8 +112,7 @@ struct stats {
 	uint64_t transmitted;
 	uint64_t received; /* the corrupt ones too */
 	uint64_t corrupt;
-	double ewma_ns; /* the round trip's moving average, as ping(8): a new one weighs an eighth
-			 */
+	double ewma_ns; /* the round trip's moving average, of weight 1/8 as in ping(8) */
 	/* over those that came back */
 	struct histogram *rtt;
 	struct histogram *write_flush;
@@ -127,8 +126,7 @@ struct stats_figures {
 	uint64_t p50_ns; /* nearest rank, to 1/256 */
 	uint64_t p99_ns;
 	uint64_t max_ns;
-	double mdev_ns; /* as ping(8): the root of the mean of squares less the square of the mean
-			 */
+	double mdev_ns; /* as ping(8): root of the mean of squares less the square of the mean */
 };
 
 int stats_init(struct stats *stats, bool one_by_one);

@@ -40,8 +40,7 @@ void lanes_close(struct lanes **lanes);
 
 /* The RDMA device that serves lanes at this address. 0, or -EINVAL with the error message set. */
 int lanes_device(const char *address, char device[DEVICE_NAME_MAX]);
-/* How many the device of this address and the open files of this process allow, at most LANES_MAX.
- */
+/* How many the device of this address and the open files allow, at most LANES_MAX. */
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes);
 
 /* The same over TCP: lanes_tcp.c. */

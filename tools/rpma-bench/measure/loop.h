@@ -57,8 +57,7 @@ bool live_ready(const struct live *live);
 
 void live_clear(struct live_snapshot *snapshot);
 
-/* The reader's: adds what is shown to *all, rates included, with the latest end. False: nothing is.
- */
+/* The reader's: adds what is shown to *all, rates included, with the latest end. False: nothing. */
 bool live_take(struct live *live, struct live_snapshot *all);
 
 #define MEASURE_WINDOWS	  10

@@ -107,16 +107,16 @@ static const struct column mix[] = {PLACE,
 				    QUANTILE("read p99", 8, "0.99", "read_latency"),
 				    END};
 static const struct column connects[] = {{"point", 5, TEXT, "id", NULL, NULL},
-					REPEATS,
-					MIDDLE,
-					MAXIMUM,
-					STEP("prepare", 7),
-					STEP("establish", 9),
-					STEP("disconnect", 10),
-					STEP("delete", 7),
-					{"ops/s", 5, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
-					{"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},
-					END};
+					 REPEATS,
+					 MIDDLE,
+					 MAXIMUM,
+					 STEP("prepare", 7),
+					 STEP("establish", 9),
+					 STEP("disconnect", 10),
+					 STEP("delete", 7),
+					 {"ops/s", 5, WHOLE, "summary/ops_per_s/mean", NULL, NULL},
+					 {"+- 95%", 6, SPREAD, "summary/ops_per_s", NULL, NULL},
+					 END};
 static const struct column registration[] = {{"point", 5, TEXT, "id", NULL, NULL},
 					     {"size", 7, SIZE, "params/size_bytes", "", ""},
 					     REPEATS,
@@ -306,8 +306,7 @@ static bool belong_together(const json_t *a, const json_t *b)
 	return strcmp(texts[0], texts[1]) == 0 && strcmp(texts[2], texts[3]) == 0;
 }
 
-/* Two lines: what, with the parameters of all rows, and how. A single thread goes without saying.
- */
+/* Two lines: what, with the parameters of all rows, and how. A single thread is left out. */
 static void print_heading(FILE *to, const struct group *group)
 {
 	const json_t *point = json_array_get(group->points, group->first);

@@ -26,7 +26,7 @@ struct registration {
 	int cpu;
 	struct repeat repeat;
 	struct thread_usage usage;
-	struct thread_pool *pool; /* of one thread */
+	struct thread_pool *pool; /* it has one thread */
 	bool running;		  /* its job was begun, and is to be ended */
 };
 
