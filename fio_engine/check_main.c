@@ -46,8 +46,7 @@ static error_t parse_path(const char *option, const char *arg, void *to)
 	while (i < 2 && paths[i] != NULL)
 		i++;
 	if (i == 2) {
-		failure_set(EXIT_WRONG_USAGE, "options", "unexpected argument %s: expected %s", arg,
-			    option);
+		failure_usage("unexpected argument %s: expected %s", arg, option);
 		return EINVAL;
 	}
 	paths[i] = arg;
@@ -78,8 +77,7 @@ static int options_parse(struct options *options, int argc, char **argv)
 	if (cli_parse(&command, argc, argv, &options->cli) != 0)
 		return -EINVAL;
 	if (!options->cli.done && options->paths[1] == NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "expected LOG and TARGET (see " TOOL " --help)");
+		return failure_usage("expected LOG and TARGET (see " TOOL " --help)");
 	return 0;
 }
 

@@ -45,17 +45,16 @@ static int size_files(struct thread_data *td, bool must_be_known)
 	unsigned i;
 
 	if (td->o.size && !td->o.file_size_low && td->o.start_offset_percent)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "offset=%u%%: of what is not known; give filesize= in place of "
-				   "size=",
-				   td->o.start_offset_percent);
+		return failure_usage(
+			"offset=%u%%: of what is not known; give filesize= in place of size=",
+			td->o.start_offset_percent);
 	for_each_file (td, file, i) {
 		uint64_t bytes = reach(td, file, i);
 
 		if (!bytes && must_be_known)
-			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "no size: give size=, how much of the server's memory "
-					   "the job uses, or create_serialize=0 to use all of it");
+			return failure_usage(
+				"no size: give size=, how much of the server's memory the job "
+				"uses, or create_serialize=0 to use all of it");
 		file->real_file_size = bytes;
 		fio_file_set_size_known(file);
 	}
@@ -87,11 +86,10 @@ static int check_blocks(struct client *client)
 		fit = fit && (client->layout.files[i] + get_start_offset(td, file)) % block == 0;
 	if (fit)
 		return 0;
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "write_op=%s: all writes must be at multiples of %" PRIu64
-			   " bytes of the server's memory, by offset=, blockalign= and the sizes "
-			   "of files and parts",
-			   client->settings.write_op == WRITE_ATOMIC ? "atomic" : "imm", block);
+	return failure_usage("write_op=%s: all writes must be at multiples of %" PRIu64
+			     " bytes of the server's memory, by offset=, blockalign= and the sizes "
+			     "of files and parts",
+			     client->settings.write_op == WRITE_ATOMIC ? "atomic" : "imm", block);
 }
 
 static int place_files(struct client *client)
@@ -170,13 +168,12 @@ static int check_limits(const struct client *client)
 	uint32_t most = gpspm ? JOB_DEPTH_MAX : JOB_DEPTH_MAX / 2;
 
 	if (td_max_bs(td) > BLOCK_MAX)
-		return failure_set(EXIT_WRONG_USAGE, "options", "bs=%llu: expected at most %llu",
-				   (unsigned long long)td_max_bs(td),
-				   (unsigned long long)BLOCK_MAX);
+		return failure_usage("bs=%llu: expected at most %llu",
+				     (unsigned long long)td_max_bs(td),
+				     (unsigned long long)BLOCK_MAX);
 	if (message_depth(client) > 0 && td->o.iodepth > most)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "iodepth=%u: expected at most %u with %s", td->o.iodepth, most,
-				   gpspm ? "mode=gpspm" : "write_op=imm");
+		return failure_usage("iodepth=%u: expected at most %u with %s", td->o.iodepth, most,
+				     gpspm ? "mode=gpspm" : "write_op=imm");
 	return 0;
 }
 
@@ -301,8 +298,7 @@ static int open_log(struct client *client)
 	if (!settings->durable_log)
 		return 0;
 	if (job_file_name(client->td, settings->durable_log, path, sizeof(path)))
-		return failure_set(EXIT_WRONG_USAGE, "options", "durable_log=%s: too long",
-				   settings->durable_log);
+		return failure_usage("durable_log=%s: too long", settings->durable_log);
 	return durable_log_open(&client->log, path, &header);
 }
 

@@ -18,7 +18,8 @@
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/region.h"
 
-#define STEP "hello"
+#define STEP	    "hello"
+#define failed(...) failure_set(EXIT_RUN_FAILED, STEP, __VA_ARGS__)
 /* A descriptor this long is enough to read, write and flush by read. */
 #define APM_BYTES  21
 #define REGION_MIN 8
@@ -29,32 +30,26 @@ static int refused(const struct job_connection *c)
 {
 	switch (c->job_reply.refusal) {
 	case REFUSAL_METHOD:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is for mode=%s, and this job is for mode=%s: give both the "
-				   "same mode, or the server none",
-				   c->server, method_name(c->job_reply.method),
-				   method_name(c->cfg.job_request.method));
+		return failed("%s is for mode=%s, and this job is for mode=%s: give both the same "
+			      "mode, or the server none",
+			      c->server, method_name(c->job_reply.method),
+			      method_name(c->cfg.job_request.method));
 	case REFUSAL_DEPTH:
-		return failure_set(
-			EXIT_RUN_FAILED, STEP,
-			"%s has room for %u messages of a client at once, and this job needs "
-			"%u: give the server iodepth=%u",
-			c->server, c->job_reply.depth, c->cfg.job_request.depth,
-			c->cfg.job_request.depth);
+		return failed("%s has room for %u messages of a client at once, and this job needs "
+			      "%u: give the server iodepth=%u",
+			      c->server, c->job_reply.depth, c->cfg.job_request.depth,
+			      c->cfg.job_request.depth);
 	default:
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s already served all expected clients: their number is "
-				   "clients= there, or numjobs= of its first client",
-				   c->server);
+		return failed("%s already served all expected clients: their number is clients= "
+			      "there, or numjobs= of its first client",
+			      c->server);
 	}
 }
 
 static int nonsense(const struct job_connection *c)
 {
-	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "%s answered with a malformed handshake: it is not a server of "
-			   "this engine",
-			   c->server);
+	return failed("%s answered with a malformed handshake: it is not a server of this engine",
+		      c->server);
 }
 
 static int check_reply(struct job_connection *c, const struct handshake_reply *reply)
@@ -91,17 +86,15 @@ static int take_region(struct job_connection *c, const struct handshake_reply *r
 
 	c->remote = remote.mr;
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s describes its region in a way librpma refuses: %s",
-				   c->server, connection_cause(ret));
+		return failed("%s describes its region in a way librpma refuses: %s", c->server,
+			      connection_cause(ret));
 	c->remote_addr = remote.addr;
 	c->remote_bytes = remote.bytes;
 	*types = remote.flush_types;
 	*direct = remote.direct_write_to_pmem;
 	if (c->remote_bytes < REGION_MIN)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s exports a region of %zu bytes, and %d are the least",
-				   c->server, c->remote_bytes, REGION_MIN);
+		return failed("%s exports a region of %zu bytes, and %d are the least", c->server,
+			      c->remote_bytes, REGION_MIN);
 	return 0;
 }
 
@@ -125,34 +118,30 @@ const char *job_connection_region_words(const struct job_connection *connection)
 static int no_survival(const struct job_connection *c)
 {
 	if (c->job_reply.kind == TARGET_OTHERFILE)
-		return failure_set(
-			EXIT_RUN_FAILED, STEP,
+		return failed(
 			"flush_type=persistent: the region of %s is a file of which it is unknown "
-			"whether its file system keeps what is synced: give the server a file on "
-			"a local disk or persistent memory, or this job flush_type=visibility",
+			"whether its file system keeps what is synced: give the server a file on a "
+			"local disk or persistent memory, or this job flush_type=visibility",
 			c->server);
-	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "flush_type=persistent: the region of %s is %s, which does not survive "
-			   "a power failure: give the server persistent memory, or this job "
-			   "flush_type=visibility",
-			   c->server, job_connection_region_words(c));
+	return failed(
+		"flush_type=persistent: the region of %s is %s, which does not survive a power "
+		"failure: give the server persistent memory, or this job flush_type=visibility",
+		c->server, job_connection_region_words(c));
 }
 
 static int not_stated(const struct job_connection *c)
 {
 	if (target_is_cached(c->job_reply.kind))
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "flush_type=persistent: the region of %s is %s, and mode=%s "
-				   "leaves what it writes in the page cache: give this job "
-				   "mode=gpspm or flush_type=visibility (direct_write_to_pmem=1 of "
-				   "the server vouches for a file that is persistent memory)",
-				   c->server, job_connection_region_words(c),
-				   method_name(c->cfg.job_request.method));
-	return failure_set(EXIT_RUN_FAILED, STEP,
-			   "%s has persistent memory and does not say that direct writes reach "
-			   "it: give it direct_write_to_pmem=1 where rpma-ddio-check reports that "
-			   "they do, or this job mode=gpspm or flush_type=visibility",
-			   c->server);
+		return failed("flush_type=persistent: the region of %s is %s, and mode=%s leaves "
+			      "what it writes in the page cache: give this job mode=gpspm or "
+			      "flush_type=visibility (direct_write_to_pmem=1 of the server vouches "
+			      "for a file that is persistent memory)",
+			      c->server, job_connection_region_words(c),
+			      method_name(c->cfg.job_request.method));
+	return failed("%s has persistent memory and does not say that direct writes reach it: give "
+		      "it direct_write_to_pmem=1 where rpma-ddio-check reports that they do, or "
+		      "this job mode=gpspm or flush_type=visibility",
+		      c->server);
 }
 
 /* The server itself makes it durable, as far as its memory can be. */
@@ -184,8 +173,7 @@ static int settle_flush(struct job_connection *c, int types, bool direct)
 	if (persistent && !direct)
 		return not_stated(c);
 	if (!persistent && (types & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) == 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "the region of %s takes no flush to visibility", c->server);
+		return failed("the region of %s takes no flush to visibility", c->server);
 	if (persistent)
 		c->flush_type = RPMA_FLUSH_TYPE_PERSISTENT;
 	return 0;

@@ -99,8 +99,7 @@ static int file_name(const struct client *client, char path[PATH_MAX])
 {
 	if (job_file_name(client->td, client->settings.result, path, PATH_MAX) == 0)
 		return 0;
-	return failure_set(EXIT_WRONG_USAGE, "options", "result=%s: too long",
-			   client->settings.result);
+	return failure_usage("result=%s: too long", client->settings.result);
 }
 
 int job_result_open(struct client *client)

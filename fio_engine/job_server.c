@@ -121,24 +121,19 @@ static uint64_t bytes_given(const struct thread_data *td)
 static int check_memory(struct thread_data *td, const char *file)
 {
 	if (td->o.size_percent)
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
+		return failure_usage(
 			"size=%u%%: expected bytes; a server without size= offers all of its file",
 			td->o.size_percent);
 	if (td->o.start_offset_percent)
-		return failure_set(EXIT_WRONG_USAGE, "options", "offset=%u%%: expected bytes",
-				   td->o.start_offset_percent);
+		return failure_usage("offset=%u%%: expected bytes", td->o.start_offset_percent);
 	if (file && td->files_index > 1)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "filename=%s: a server has one file, not %u", td->o.filename,
-				   td->files_index);
+		return failure_usage("filename=%s: a server has one file, not %u", td->o.filename,
+				     td->files_index);
 	if (!file && get_start_offset(td, td->files[0]))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "offset=: a server without filename= has no memory before its "
-				   "own; give it offset=0");
+		return failure_usage("offset=: a server without filename= has no memory before its "
+				     "own; give it offset=0");
 	if ((!file || access(file, F_OK)) && !bytes_given(td))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "no size: set size= to the bytes to export");
+		return failure_usage("no size: set size= to the bytes to export");
 	return 0;
 }
 

@@ -138,11 +138,6 @@ enum role options_role(const struct thread_data *td)
 	return given(td)->role == ROLE_SERVER ? ROLE_SERVER : ROLE_CLIENT;
 }
 
-static int wrong(const char *format, const char *name)
-{
-	return failure_set(EXIT_WRONG_USAGE, "options", format, name);
-}
-
 static int settle_identity(const struct thread_data *td, struct settings *settings)
 {
 	const struct name *name = old_name(td);
@@ -150,10 +145,11 @@ static int settle_identity(const struct thread_data *td, struct settings *settin
 
 	settings->role = options_role(td);
 	if (name && name->role == ROLE_CLIENT && given(td)->role == ROLE_SERVER)
-		return wrong("role=server: %s is always a client; use ioengine=librpma",
-			     name->text);
+		return failure_usage("role=server: %s is always a client; use ioengine=librpma",
+				     name->text);
 	if (name && method && method != name->method)
-		return wrong("mode= is fixed by the name %s; use ioengine=librpma", name->text);
+		return failure_usage("mode= is fixed by the name %s; use ioengine=librpma",
+				     name->text);
 	if (name)
 		method = name->method;
 	else if (!method && settings->role == ROLE_CLIENT)
@@ -189,18 +185,16 @@ static int settle_port(const struct thread_data *td, struct settings *settings)
 	if (!base && settings->role == ROLE_SERVER)
 		return 0;
 	if (!base)
-		return wrong("port=0: a client needs the port that its server %s", "listens at");
+		return failure_usage("port=0: a client needs the port that its server listens at");
 	if (base + more > UINT16_MAX)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "port=%d: this job's port would be %" PRIi64
-				   ", expected 1 to %d",
-				   (int)base, (int)base + (int64_t)more, UINT16_MAX);
+		return failure_usage("port=%d: this job's port would be %" PRIi64
+				     ", expected 1 to %d",
+				     (int)base, (int)base + (int64_t)more, UINT16_MAX);
 	if (settings->role == ROLE_SERVER && settings->jobs > 1)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "numjobs=%u: %u servers cannot listen at one port; give "
-				   "numjobs=1, which serves any number of clients, or "
-				   "port_mode=subjob",
-				   settings->jobs, settings->jobs);
+		return failure_usage(
+			"numjobs=%u: %u servers cannot listen at one port; give numjobs=1, which "
+			"serves any number of clients, or port_mode=subjob",
+			settings->jobs, settings->jobs);
 	settings->port = (uint16_t)(base + more);
 	return 0;
 }
@@ -214,12 +208,13 @@ static int settle_allow(const char *text, struct allow *allow)
 		size_t length = strcspn(text, ",");
 
 		if (length >= sizeof(item))
-			return wrong("allow=%s: expected ADDR or ADDR/LEN", text);
+			return failure_usage("allow=%s: expected ADDR or ADDR/LEN", text);
 		memcpy(item, text, length);
 		item[length] = '\0';
 		if (allow_add(allow, item))
-			return wrong("allow=%s: expected ADDR or ADDR/LEN, and at most 32 of them",
-				     item);
+			return failure_usage(
+				"allow=%s: expected ADDR or ADDR/LEN, and at most 32 of them",
+				item);
 		text += length + (text[length] == ',');
 	}
 	return 0;
@@ -232,18 +227,19 @@ static int check_write_op(const struct thread_data *td, const struct settings *s
 
 	if (settings->write_op == WRITE_ATOMIC &&
 	    (o->min_bs[DDIR_WRITE] != 8 || o->max_bs[DDIR_WRITE] != 8))
-		return wrong("write_op=atomic: an atomic write has 8 bytes, give %s", "bs=8");
+		return failure_usage("write_op=atomic: an atomic write has 8 bytes, give bs=8");
 	if (settings->write_op != WRITE_IMM || settings->method != METHOD_GPSPM)
 		return 0;
 	if (settings->flush == FLUSH_NONE || settings->flush == FLUSH_FSYNC)
-		return wrong("write_op=imm with mode=gpspm: the immediate data asks the server to "
-			     "make the block durable, flush=%s asks for the contrary; give "
-			     "flush=auto, or mode=apm",
-			     settings->flush == FLUSH_NONE ? "none" : "fsync");
+		return failure_usage(
+			"write_op=imm with mode=gpspm: the immediate data asks the server to "
+			"make the block durable, flush=%s asks for the contrary; give "
+			"flush=auto, or mode=apm",
+			settings->flush == FLUSH_NONE ? "none" : "fsync");
 	if (o->min_bs[DDIR_WRITE] != o->max_bs[DDIR_WRITE])
-		return wrong("write_op=imm with mode=gpspm: the immediate data is a number of a "
-			     "block, give one size of blocks (%s)",
-			     "bs=");
+		return failure_usage(
+			"write_op=imm with mode=gpspm: the immediate data is a number of a "
+			"block, give one size of blocks (bs=)");
 	return 0;
 }
 
@@ -252,8 +248,9 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 	const struct rpma_options *options = given(td);
 
 	if (td->o.file_append)
-		return wrong("file_append=1: %s, and there is nothing to write after its end",
-			     "a file of the server's memory has its full size from the beginning");
+		return failure_usage(
+			"file_append=1: a file of the server's memory has its full size from the "
+			"beginning, and there is nothing to write after its end");
 	settings->flush = (enum flush_policy)options->flush;
 	if (td->o.sync_io && settings->flush == FLUSH_FSYNC)
 		settings->flush = FLUSH_EACH; /* as O_SYNC: nothing is left to a later fsync */
@@ -269,9 +266,8 @@ static int settle_client(const struct thread_data *td, struct settings *settings
 static int settle_server(const struct thread_data *td, struct settings *settings)
 {
 	if (given(td)->clients > UINT16_MAX) /* negative: fio takes it for a large one */
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "clients=%d: expected a number up to %d",
-				   (int)given(td)->clients, UINT16_MAX);
+		return failure_usage("clients=%d: expected a number up to %d",
+				     (int)given(td)->clients, UINT16_MAX);
 	settings->direct_write_to_pmem = given(td)->direct_write_to_pmem;
 	settings->clients = given(td)->clients;
 	return settle_allow(given(td)->allow, &settings->allow);

@@ -172,16 +172,13 @@ static void explain(const char *word)
 	if (strncmp(word, "--", 2) == 0)
 		name = nearest(word + 2, strcspn(word + 2, "="));
 	if (option != NULL && option->arg != NULL)
-		failure_set(EXIT_WRONG_USAGE, "options", "%s needs a value: %s %s", word, word,
-			    option->arg);
+		failure_usage("%s needs a value: %s %s", word, word, option->arg);
 	else if (option == NULL && name != NULL)
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "unknown option %s (did you mean --%s?): %s --help lists the options",
-			    word, name, parsing.command->name);
+		failure_usage("unknown option %s (did you mean --%s?): %s --help lists the options",
+			      word, name, parsing.command->name);
 	else
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "unknown option %s: %s --help lists the options", word,
-			    parsing.command->name);
+		failure_usage("unknown option %s: %s --help lists the options", word,
+			      parsing.command->name);
 }
 
 static void *member_at(size_t to)
@@ -198,9 +195,8 @@ static error_t take_operand(const char *arg)
 	if (parsing.command->operand_parse != NULL)
 		return parsing.command->operand_parse(parsing.command->operand, arg, operand);
 	if (parsing.command->operand_to == 0 || *operand != NULL) {
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "unexpected argument %s: %s --help lists the options", arg,
-			    parsing.command->name);
+		failure_usage("unexpected argument %s: %s --help lists the options", arg,
+			      parsing.command->name);
 		return EINVAL;
 	}
 	*operand = arg;
@@ -271,14 +267,13 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, struct c
 		       NULL) == 0)
 		return 0;
 	if (failure_get()->text[0] == '\0')
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "wrong command line: %s --help lists the options", command->name);
+		failure_usage("wrong command line: %s --help lists the options", command->name);
 	return -EINVAL;
 }
 
 int cli_wrong_value(const char *option, const char *value, const char *expected)
 {
-	failure_set(EXIT_WRONG_USAGE, "options", "%s %s: expected %s", option, value, expected);
+	failure_usage("%s %s: expected %s", option, value, expected);
 	return EINVAL;
 }
 

@@ -53,6 +53,8 @@ struct failure {
 /* Sets the error message; gives -EINVAL for wrong usage and -EIO for all else. */
 int failure_set(enum exit_code code, const char *step, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same of a wrong option. */
+#define failure_usage(...) failure_set(EXIT_WRONG_USAGE, "options", __VA_ARGS__)
 /* The same, of a cause that is known. */
 int failure_because(enum cause cause, enum exit_code code, const char *step, const char *format,
 		    ...) __attribute__((format(printf, 4, 5)));

@@ -28,7 +28,9 @@
 #include "common/host/file_sync.h"
 #include "common/host/huge_pages.h"
 
-#define STEP "target"
+#define STEP	    "target"
+#define failed(...) failure_set(EXIT_RUN_FAILED, STEP, __VA_ARGS__)
+#define wrong(...)  failure_set(EXIT_WRONG_USAGE, STEP, __VA_ARGS__)
 
 const char *target_kind_name(enum target_kind kind)
 {
@@ -40,10 +42,9 @@ const char *target_kind_name(enum target_kind kind)
 
 static int malformed(const char *spec)
 {
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--target %s: expected dram:SIZE, hugepages:SIZE, PATH:SIZE or PATH, "
-			   "with a size such as 64M",
-			   spec);
+	return failure_usage("--target %s: expected dram:SIZE, hugepages:SIZE, PATH:SIZE or PATH, "
+			     "with a size such as 64M",
+			     spec);
 }
 
 /* The size after the last colon; 0 without a colon. */
@@ -77,8 +78,8 @@ static int map_failed(const char *what, size_t bytes)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	return failure_set(EXIT_RUN_FAILED, STEP, "cannot map %s of %s: %s",
-			   units_print_size(bytes, text), what, strerror(errno));
+	return failed("cannot map %s of %s: %s", units_print_size(bytes, text), what,
+		      strerror(errno));
 }
 
 static int open_dram(struct target *t)
@@ -102,13 +103,11 @@ static int open_hugepages(struct target *t)
 
 	t->page_bytes = huge_page_bytes();
 	if (t->page_bytes == 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "cannot map huge pages: this kernel has none (dram:SIZE does "
-				   "without)");
+		return failed(
+			"cannot map huge pages: this kernel has none (dram:SIZE does without)");
 	if (t->size_bytes % t->page_bytes != 0)
-		return failure_set(EXIT_WRONG_USAGE, STEP,
-				   "hugepages:%zu: expected a multiple of a huge page, %s",
-				   t->size_bytes, units_print_size(t->page_bytes, page));
+		return wrong("hugepages:%zu: expected a multiple of a huge page, %s", t->size_bytes,
+			     units_print_size(t->page_bytes, page));
 	ret = huge_pages_map(t->size_bytes, STEP, &memory);
 	if (ret)
 		return ret;
@@ -159,8 +158,8 @@ static int allocate(const struct target *t, int fd, off_t offset, const struct t
 			return -ECANCELED;
 	} while (error == EINTR);
 	if (error != 0)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot allocate %zu bytes for %s: %s",
-				   t->size_bytes, t->path, strerror(error));
+		return failed("cannot allocate %zu bytes for %s: %s", t->size_bytes, t->path,
+			      strerror(error));
 	return 0;
 }
 
@@ -175,16 +174,15 @@ static int make_file(struct target *t, const struct target_cfg *cfg)
 	int fd, ret;
 
 	if (in_dev(t->path) && access(t->path, F_OK) != 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "cannot make the target %s: there is no such device, and a file "
-				   "in /dev would be memory",
-				   t->path);
+		return failed("cannot make the target %s: there is no such device, and a file in "
+			      "/dev would be memory",
+			      t->path);
 	fd = open(t->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot make the target %s: %s", t->path,
-				   errno == EEXIST ? "it exists already (--force with --target "
-						     "PATH overwrites an existing file)"
-						   : strerror(errno));
+		return failed("cannot make the target %s: %s", t->path,
+			      errno == EEXIST ? "it exists already (--force with --target PATH "
+						"overwrites an existing file)"
+					      : strerror(errno));
 	t->made = true;
 	ret = allocate(t, fd, 0, cfg);
 	if (ret == 0)
@@ -215,20 +213,16 @@ static int set_window(struct target *t, const struct target_cfg *cfg, uint64_t a
 	const uint64_t rest = cfg->offset < all ? all - cfg->offset : 0;
 
 	if (rest == 0 || cfg->bytes > rest)
-		return failure_set(
-			EXIT_RUN_FAILED, STEP,
-			"%s has %" PRIu64 " bytes, %" PRIu64 " of them from offset %" PRIu64
-			" on: expected %" PRIu64 " or more there",
-			t->path, all, rest, cfg->offset, cfg->bytes > 0 ? cfg->bytes : 1);
+		return failed("%s has %" PRIu64 " bytes, %" PRIu64 " of them from offset %" PRIu64
+			      " on: expected %" PRIu64 " or more there",
+			      t->path, all, rest, cfg->offset, cfg->bytes > 0 ? cfg->bytes : 1);
 	t->size_bytes = cfg->bytes != 0 ? cfg->bytes : rest;
 	if (cfg->offset % page != 0)
-		return failure_set(EXIT_WRONG_USAGE, STEP,
-				   "%s: expected an offset that is a multiple of %zu, not %" PRIu64,
-				   t->path, page, cfg->offset);
+		return wrong("%s: expected an offset that is a multiple of %zu, not %" PRIu64,
+			     t->path, page, cfg->offset);
 	if (t->kind == TARGET_DEVDAX && t->size_bytes % page != 0)
-		return failure_set(EXIT_WRONG_USAGE, STEP,
-				   "%s: expected a size that is a multiple of %zu, not %zu",
-				   t->path, page, t->size_bytes);
+		return wrong("%s: expected a size that is a multiple of %zu, not %zu", t->path,
+			     page, t->size_bytes);
 	return 0;
 }
 
@@ -238,8 +232,7 @@ static int map_devdax(struct target *t, int fd, const struct stat *st, const str
 	int ret;
 
 	if (all == 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is not a device DAX node (no size in sysfs)", t->path);
+		return failed("%s is not a device DAX node (no size in sysfs)", t->path);
 	t->kind = TARGET_DEVDAX;
 	ret = set_window(t, cfg, all, align > 0 ? align : 1);
 	if (ret == 0)
@@ -257,9 +250,7 @@ static int map_existing(struct target *t, int fd, const struct stat *st,
 	if (S_ISCHR(st->st_mode))
 		return map_devdax(t, fd, st, cfg);
 	if (!S_ISREG(st->st_mode) || st->st_size == 0)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s is neither a file with content nor a device DAX node",
-				   t->path);
+		return failed("%s is neither a file with content nor a device DAX node", t->path);
 	ret = set_window(t, cfg, (uint64_t)st->st_size, (size_t)sysconf(_SC_PAGESIZE));
 	if (ret == 0)
 		ret = allocate(t, fd, (off_t)cfg->offset, cfg);
@@ -272,16 +263,12 @@ static int check_existing(const struct target *t, bool force)
 	struct stat st;
 
 	if (stat(t->path, &st) != 0)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot open the target %s: %s%s",
-				   t->path, strerror(errno),
-				   errno == ENOENT
-					   ? " (PATH:SIZE makes a new file, dram:SIZE is memory)"
-					   : "");
+		return failed("cannot open the target %s: %s%s", t->path, strerror(errno),
+			      errno == ENOENT ? " (PATH:SIZE makes a new file, dram:SIZE is memory)"
+					      : "");
 	if (!force)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "%s exists and its content would be overwritten: --force allows "
-				   "that",
-				   t->path);
+		return failed("%s exists and its content would be overwritten: --force allows that",
+			      t->path);
 	return 0;
 }
 
@@ -294,11 +281,9 @@ static int open_existing(struct target *t, const struct target_cfg *cfg)
 		return ret;
 	fd = open(t->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot open the target %s: %s", t->path,
-				   strerror(errno));
+		return failed("cannot open the target %s: %s", t->path, strerror(errno));
 	if (fstat(fd, &st) != 0)
-		ret = failure_set(EXIT_RUN_FAILED, STEP, "cannot examine %s: %s", t->path,
-				  strerror(errno));
+		ret = failed("cannot examine %s: %s", t->path, strerror(errno));
 	else
 		ret = map_existing(t, fd, &st, cfg);
 	close(fd);
@@ -348,9 +333,8 @@ static int map_spec(struct target *t, const char *spec, const struct target_cfg 
 	const char *colon = strrchr(spec, ':');
 
 	if (colon != NULL && cfg->offset != 0)
-		return failure_set(EXIT_WRONG_USAGE, STEP,
-				   "%s: expected an offset of an existing file or device DAX alone",
-				   spec);
+		return wrong("%s: expected an offset of an existing file or device DAX alone",
+			     spec);
 	if (strncmp(spec, "dram:", 5) == 0)
 		return open_dram(t);
 	if (strncmp(spec, "hugepages:", 10) == 0)

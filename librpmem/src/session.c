@@ -86,8 +86,7 @@ int session_wait(struct session *s, const char *failed, int timeout_ms)
 	if (s->conversation.complete)
 		return 0;
 	if (s->stream_over == 0) {
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s within %d ms", s->host, failed,
-			    timeout_ms);
+		ssh_failed("rpmemd on %s %s within %d ms", s->host, failed, timeout_ms);
 		session_stream_over(s, -ECONNRESET);
 	}
 	*failure_get() = s->stream_why;
@@ -117,8 +116,8 @@ static int send_locked(struct session *s, const uint8_t *frame, size_t len)
 
 	if (n == (ssize_t)len || (n < 0 && (errno == EPIPE || errno == ECONNRESET)))
 		return 0;
-	failure_set(EXIT_RUN_FAILED, "ssh", "the ssh client to %s takes no bytes: %s", s->host,
-		    n < 0 ? strerror(errno) : "its buffer is full");
+	ssh_failed("the ssh client to %s takes no bytes: %s", s->host,
+		   n < 0 ? strerror(errno) : "its buffer is full");
 	session_stream_over(s, -ECONNRESET);
 	return -ECONNRESET;
 }
@@ -151,9 +150,8 @@ static int reply_locked(struct session *s, const struct request *request)
 	else if (c->header.body_bytes != 0)
 		ret = -EPROTO;
 	if (ret != 0) {
-		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s sent a reply to %s that is out of range", s->host,
-			    request->name);
+		ssh_failed("rpmemd on %s sent a reply to %s that is out of range", s->host,
+			   request->name);
 		session_stream_over(s, ret);
 	}
 	return ret;
@@ -197,12 +195,10 @@ static int check_pool(struct session *s, const struct control_pool_request *requ
 	if (reply->nlanes <= request->nlanes && reply->pool_size >= request->pool_size &&
 	    (!create || reply->has_headers == request->has_attr))
 		return 0;
-	failure_set(EXIT_RUN_FAILED, "ssh",
-		    "rpmemd on %s promised what was not requested: %u lanes of %u, a pool of %llu "
-		    "bytes for %llu, %s headers",
-		    s->host, reply->nlanes, request->nlanes, (unsigned long long)reply->pool_size,
-		    (unsigned long long)request->pool_size,
-		    reply->has_headers ? "with" : "without");
+	ssh_failed("rpmemd on %s promised what was not requested: %u lanes of %u, a pool of %llu "
+		   "bytes for %llu, %s headers",
+		   s->host, reply->nlanes, request->nlanes, (unsigned long long)reply->pool_size,
+		   (unsigned long long)request->pool_size, reply->has_headers ? "with" : "without");
 	pthread_mutex_lock(&s->lock);
 	session_stream_over(s, -EPROTO);
 	pthread_mutex_unlock(&s->lock);

@@ -71,22 +71,19 @@ static int judge(const char *host, const char *pool_set, int status, const char 
 	if (status == 0)
 		return 0;
 	if (status == -ECHILD) {
-		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "whether rpmemd on %s has removed '%.300s' is not known: the program "
-			    "took the exit status of the ssh client",
-			    host, pool_set);
+		ssh_failed("whether rpmemd on %s has removed '%.300s' is not known: the program "
+			   "took the exit status of the ssh client",
+			   host, pool_set);
 		return -ECHILD;
 	}
 	if (status >= SSH_KILLED || status == SSH_FAILED || status == NOT_RUN ||
 	    status == NOT_FOUND) {
 		if (text[0] != '\0')
-			failure_set(EXIT_RUN_FAILED, "ssh", "cannot run rpmemd on %s: %s", host,
-				    text);
+			ssh_failed("cannot run rpmemd on %s: %s", host, text);
 		else
-			failure_set(EXIT_RUN_FAILED, "ssh",
-				    "cannot run rpmemd on %s: the ssh client ended with exit "
-				    "status %d",
-				    host, status);
+			ssh_failed(
+				"cannot run rpmemd on %s: the ssh client ended with exit status %d",
+				host, status);
 		return -ECONNRESET;
 	}
 	if (status == EXIT_WRONG_USAGE) /* an option in RPMEM_CMD */
@@ -106,7 +103,7 @@ int session_remove(const struct session_cfg *cfg, const char *pool_set, bool for
 	int ret;
 
 	if (command == NULL) {
-		failure_set(EXIT_RUN_FAILED, "ssh", "out of memory");
+		ssh_failed("out of memory");
 		return -ENOMEM;
 	}
 	ret = ssh_start(&ssh, cfg->target, command);
@@ -118,7 +115,7 @@ int session_remove(const struct session_cfg *cfg, const char *pool_set, bool for
 	ssh_end(&ssh, in_time ? timeout_ms : 0);
 	if (in_time)
 		return judge(cfg->target->host, pool_set, ssh.status, ssh_line_text(&line));
-	failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s did not remove '%.300s' within %d ms",
-		    cfg->target->host, pool_set, timeout_ms);
+	ssh_failed("rpmemd on %s did not remove '%.300s' within %d ms", cfg->target->host, pool_set,
+		   timeout_ms);
 	return -ECONNRESET;
 }

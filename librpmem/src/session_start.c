@@ -29,17 +29,15 @@ static void store_end(struct session *s)
 	int status = s->ssh_status;
 
 	if (line[0] != '\0')
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: %s", s->host, what, line);
+		ssh_failed("rpmemd on %s %s: %s", s->host, what, line);
 	else if (status >= SSH_KILLED)
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: signal %d ended '%s'",
-			    s->host, what, status - SSH_KILLED, s->program);
+		ssh_failed("rpmemd on %s %s: signal %d ended '%s'", s->host, what,
+			   status - SSH_KILLED, s->program);
 	else if (status >= 0)
-		failure_set(EXIT_RUN_FAILED, "ssh",
-			    "rpmemd on %s %s: '%s' ended with exit status %d", s->host, what,
-			    s->program, status);
+		ssh_failed("rpmemd on %s %s: '%s' ended with exit status %d", s->host, what,
+			   s->program, status);
 	else
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s: '%s' closed its output",
-			    s->host, what, s->program);
+		ssh_failed("rpmemd on %s %s: '%s' closed its output", s->host, what, s->program);
 }
 
 /* False: the end of stderr. */
@@ -104,8 +102,7 @@ static bool read_stdout(struct session *s)
 	ret = conversation_take(&s->conversation, bytes, (size_t)n);
 	if (ret != 0) {
 		s->conversation.complete = false;
-		failure_set(EXIT_RUN_FAILED, "ssh", "rpmemd on %s %s", s->host,
-			    s->conversation.wrong);
+		ssh_failed("rpmemd on %s %s", s->host, s->conversation.wrong);
 		session_stream_over(s, ret);
 	} else if (s->conversation.complete) {
 		if (!s->has_hello)
@@ -199,7 +196,7 @@ static int start(struct session *s)
 
 	if (s->wake_fd < 0 || s->end_fd < 0) {
 		ret = -EMFILE;
-		failure_set(EXIT_RUN_FAILED, "ssh", "cannot open an eventfd: %s", strerror(-ret));
+		ssh_failed("cannot open an eventfd: %s", strerror(-ret));
 		return ret;
 	}
 	ret = ssh_start(&s->ssh, s->cfg.target, s->cfg.command);
@@ -207,7 +204,7 @@ static int start(struct session *s)
 		return ret;
 	ret = thread_start(&s->reader, session_reader, s);
 	if (ret != 0) {
-		failure_set(EXIT_RUN_FAILED, "ssh", "cannot start a thread: %s", strerror(-ret));
+		ssh_failed("cannot start a thread: %s", strerror(-ret));
 		return ret;
 	}
 	s->has_reader = true;
@@ -228,7 +225,7 @@ static int open_once(struct session **session, const struct session_cfg *cfg, bo
 
 	*again = false;
 	if (s == NULL) {
-		failure_set(EXIT_RUN_FAILED, "ssh", "out of memory");
+		ssh_failed("out of memory");
 		return -ENOMEM;
 	}
 	ret = start(s);

@@ -193,8 +193,7 @@ static int open_stdio(struct ssh *ssh, struct stdio *stdio)
 	if (ret == 0)
 		ret = open_pair(false, &ssh->err, &stdio->fds[2], false);
 	if (ret != 0)
-		failure_set(EXIT_RUN_FAILED, "ssh", "cannot open the descriptors of ssh: %s",
-			    strerror(-ret));
+		ssh_failed("cannot open the descriptors of ssh: %s", strerror(-ret));
 	return ret;
 }
 
@@ -253,8 +252,7 @@ static int run(pid_t *pid, const struct ssh_target *target, const char *command,
 	error = spawn(pid, argv, stdio);
 	if (error == 0)
 		return 0;
-	failure_set(EXIT_RUN_FAILED, "ssh", "cannot start the ssh client '%.200s': %s", argv[0],
-		    strerror(error));
+	ssh_failed("cannot start the ssh client '%.200s': %s", argv[0], strerror(error));
 	return error == ENOMEM || error == EAGAIN || error == EMFILE ? -error : -ECONNRESET;
 }
 

@@ -229,8 +229,7 @@ static int inspect(const struct options *options, int *exit_code)
 	if (ret != 0 && root.machine)
 		return failure_call("start", -ret, "open /");
 	if (ret != 0)
-		return failure_set(EXIT_WRONG_USAGE, "options", "--sysroot %s: %s", path,
-				   strerror(-ret));
+		return failure_usage("--sysroot %s: %s", path, strerror(-ret));
 	root.refused = &refusals;
 	if (own.device != NULL) {
 		ret = device_query(&root, own.device, device);

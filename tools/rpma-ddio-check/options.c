@@ -257,18 +257,15 @@ static int check_set(struct options *o)
 {
 	if (o->set == SET_NOTHING) {
 		if (o->dry_run || o->state != NULL)
-			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "--dry-run and --state are for --set");
+			return failure_usage("--dry-run and --state are for --set");
 		return 0;
 	}
 	if (o->json || o->short_form || o->probe || o->explain != NULL || o->dump_facts != NULL ||
 	    o->target != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--set does nothing else: expected no --json, --short, --probe, "
-				   "--explain, --dump-facts or --target");
+		return failure_usage("--set does nothing else: expected no --json, --short, "
+				     "--probe, --explain, --dump-facts or --target");
 	if (o->state == NULL && o->sysroot != NULL && !o->dry_run)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--set with --sysroot: expected --state FILE");
+		return failure_usage("--set with --sysroot: expected --state FILE");
 	if (o->state == NULL)
 		o->state = STATE;
 	return 0;
@@ -284,22 +281,19 @@ static int complete(struct options *o)
 		o->sysroot = NULL;
 	if (o->sysroot != NULL && o->target != NULL && o->target[0] != '/' &&
 	    strncmp(o->target, "dram:", 5) != 0 && strncmp(o->target, "hugepages:", 10) != 0)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--target %s: expected a path from the root of --sysroot, "
-				   "as /dev/dax0.0",
-				   o->target);
+		return failure_usage(
+			"--target %s: expected a path from the root of --sysroot, as /dev/dax0.0",
+			o->target);
 	if (o->all &&
 	    (o->device != NULL || o->target != NULL || o->set != SET_NOTHING || o->probe ||
 	     o->short_form || o->only != NULL || o->explain != NULL || o->dump_facts != NULL))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--all takes every device and target: expected no --device, "
-				   "--target, --set, --probe, --short, --only, --explain or "
-				   "--dump-facts");
+		return failure_usage(
+			"--all takes every device and target: expected no --device, --target, "
+			"--set, --probe, --short, --only, --explain or --dump-facts");
 	if (check_set(o) != 0)
 		return -EINVAL;
 	if (o->explain != NULL && o->json)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--explain and --json: an explanation is text");
+		return failure_usage("--explain and --json: an explanation is text");
 	return 0;
 }
 

@@ -98,8 +98,9 @@ static int set_state_save(const char *path, const json_t *ports)
 	return ret;
 }
 
-#define TOOL "rpma-ddio-check"
-#define STEP "set"
+#define TOOL	    "rpma-ddio-check"
+#define STEP	    "set"
+#define failed(...) failure_set(EXIT_RUN_FAILED, STEP, __VA_ARGS__)
 
 struct port {
 	const struct facts_function *function;
@@ -194,12 +195,11 @@ static int open_config(const struct sysroot *root, const struct facts_function *
 		errno = EINVAL;
 	}
 	if (fd < 0)
-		failure_set(EXIT_RUN_FAILED, STEP,
-			    "cannot open the configuration space /%s for writing: %s%s", path,
-			    strerror(errno),
-			    errno == EPERM    ? " (the kernel is locked down, see SYS-05)"
-			    : errno == EACCES ? " (it takes root)"
-					      : "");
+		failed("cannot open the configuration space /%s for writing: %s%s", path,
+		       strerror(errno),
+		       errno == EPERM	 ? " (the kernel is locked down, see SYS-05)"
+		       : errno == EACCES ? " (it takes root)"
+					 : "");
 	return fd;
 }
 
@@ -210,19 +210,17 @@ static int write_port(int fd, const struct port *port)
 	uint32_t after;
 
 	if (pwrite(fd, &port->byte, 1, DDIO_PERFCTRLSTS_0) != 1)
-		return failure_set(EXIT_RUN_FAILED, STEP, "cannot write to the root port %s: %s",
-				   port->function->address, strerror(errno));
+		return failed("cannot write to the root port %s: %s", port->function->address,
+			      strerror(errno));
 	if (pread(fd, bytes, sizeof(bytes), DDIO_PERFCTRLSTS_0) != (ssize_t)sizeof(bytes))
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "wrote to the root port %s, but cannot read it back: %s",
-				   port->function->address, strerror(errno));
+		return failed("wrote to the root port %s, but cannot read it back: %s",
+			      port->function->address, strerror(errno));
 	after = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
 		(uint32_t)bytes[3] << 24;
 	if (after != expected)
-		return failure_set(EXIT_RUN_FAILED, STEP,
-				   "perfctrlsts_0 of the root port %s reads back as 0x%08x after "
-				   "0x%08x was written: the platform holds it",
-				   port->function->address, after, expected);
+		return failed("perfctrlsts_0 of the root port %s reads back as 0x%08x after 0x%08x "
+			      "was written: the platform holds it",
+			      port->function->address, after, expected);
 	printf("%s: perfctrlsts_0 0x%08x -> 0x%08x, read back\n", port->function->address,
 	       port->before, after);
 	return 0;

@@ -24,6 +24,8 @@
 #include "common/base/units.h"
 #include "common/host/rlimits.h"
 
+#define refused(...) failure_set(EXIT_RUN_FAILED, "region", __VA_ARGS__)
+
 /* Written before the handler is installed; the descriptors stay open until exit. */
 static int watch_fds[OPTIONS_HOSTS];
 static size_t watches;
@@ -259,9 +261,8 @@ static int take_region(struct client *c)
 	int ret = region_take(&c->region, &desc, connection_conn(c->connection));
 
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "region",
-				   "%s describes its memory in a way librpma refuses: %s",
-				   c->dial.name, connection_cause(ret));
+		return refused("%s describes its memory in a way librpma refuses: %s", c->dial.name,
+			       connection_cause(ret));
 	return 0;
 }
 
@@ -272,23 +273,19 @@ static int choose_flush(struct client *c)
 	enum flush_choice flush = c->options->flush;
 
 	if (flush == FLUSH_PERSISTENT && !persistent)
-		return failure_set(EXIT_RUN_FAILED, "region",
-				   "--flush persistent: the memory of %s is not registered for it: "
-				   "start it with a --target on persistent memory",
-				   c->dial.name);
+		return refused("--flush persistent: the memory of %s is not registered for it: "
+			       "start it with a --target on persistent memory",
+			       c->dial.name);
 	if (flush == FLUSH_PERSISTENT && !c->region.direct_write_to_pmem)
-		return failure_set(
-			EXIT_RUN_FAILED, "region",
-			"--flush persistent: %s does not state that writes reach the "
-			"persistence domain: start it with --direct-write-to-pmem, where "
-			"rpma-ddio-check reports that they do",
-			c->dial.name);
+		return refused("--flush persistent: %s does not state that writes reach the "
+			       "persistence domain: start it with --direct-write-to-pmem, where "
+			       "rpma-ddio-check reports that they do",
+			       c->dial.name);
 	if (flush == FLUSH_AUTO && persistent && c->region.direct_write_to_pmem)
 		flush = FLUSH_PERSISTENT;
 	if (flush != FLUSH_PERSISTENT && !visibility)
-		return failure_set(EXIT_RUN_FAILED, "region",
-				   "the memory of %s is not registered for a flush to visibility",
-				   c->dial.name);
+		return refused("the memory of %s is not registered for a flush to visibility",
+			       c->dial.name);
 	c->ping.flush =
 		flush == FLUSH_PERSISTENT ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
 	return 0;
@@ -302,11 +299,10 @@ static int check_region(struct client *c)
 	if (ret)
 		return ret;
 	if (c->region.bytes < c->options->size_bytes)
-		return failure_set(EXIT_RUN_FAILED, "region",
-				   "a ping of %s does not fit: %s has %s for each client (a "
-				   "smaller --size, or a larger --target there)",
-				   units_print_size(c->options->size_bytes, size), c->dial.name,
-				   units_print_size(c->region.bytes, slot));
+		return refused("a ping of %s does not fit: %s has %s for each client (a smaller "
+			       "--size, or a larger --target there)",
+			       units_print_size(c->options->size_bytes, size), c->dial.name,
+			       units_print_size(c->region.bytes, slot));
 	if (c->options->expect_persistent) {
 		ret = claim_check(c->dial.name, &c->region, c->reply.word, &c->native_only);
 		if (ret)

@@ -19,6 +19,8 @@
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
 
+#define wrong(...) failure_set(EXIT_WRONG_USAGE, "parse", __VA_ARGS__)
+
 enum group { GROUP_BOTH = 1, GROUP_CLIENT, GROUP_SERVER };
 
 const char *const options_flush_names[FLUSH_WISHES] = {"auto", "visibility", "persistent"};
@@ -116,9 +118,7 @@ static error_t parse_host(const char *option, const char *arg, void *options)
 		return cli_wrong_value("HOST", arg,
 				       "a name or an address alone, the port goes into --port");
 	if (o->hosts_count == OPTIONS_HOSTS) {
-		failure_set(EXIT_WRONG_USAGE, "parse",
-			    "unexpected argument %s: expected at most %d hosts", arg,
-			    OPTIONS_HOSTS);
+		wrong("unexpected argument %s: expected at most %d hosts", arg, OPTIONS_HOSTS);
 		return EINVAL;
 	}
 	o->hosts[o->hosts_count++] = arg;
@@ -227,13 +227,11 @@ static int check_server(const struct options *o)
 	const char *of_client = o->cli.given[TABLE_CLIENT];
 
 	if (o->hosts_count > 0)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "unexpected argument %s: a server takes no host (--listen ADDR)",
-				   o->hosts[0]);
+		return wrong("unexpected argument %s: a server takes no host (--listen ADDR)",
+			     o->hosts[0]);
 	if (of_client != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "--%s is for the client: a server does what its clients ask",
-				   of_client);
+		return wrong("--%s is for the client: a server does what its clients ask",
+			     of_client);
 	return 0;
 }
 
@@ -242,22 +240,15 @@ static int check_client(const struct options *o)
 	const char *of_server = o->cli.given[TABLE_SERVER];
 
 	if (o->hosts_count == 0)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "the host to ping is missing: rpma-ping HOST, or rpma-ping "
-				   "--server");
+		return wrong("the host to ping is missing: rpma-ping HOST, or rpma-ping --server");
 	if (of_server != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "parse", "--%s is for rpma-ping --server",
-				   of_server);
+		return wrong("--%s is for rpma-ping --server", of_server);
 	if (o->ipv4 && o->ipv6)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "--ipv4 and --ipv6 are mutually exclusive");
+		return wrong("--ipv4 and --ipv6 are mutually exclusive");
 	if (o->expect_persistent && o->flush == FLUSH_VISIBILITY)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "--expect-persistent and --flush visibility are mutually "
-				   "exclusive");
+		return wrong("--expect-persistent and --flush visibility are mutually exclusive");
 	if (o->port == 0)
-		return failure_set(EXIT_WRONG_USAGE, "parse",
-				   "--port 0: expected the port that the server printed");
+		return wrong("--port 0: expected the port that the server printed");
 	return 0;
 }
 

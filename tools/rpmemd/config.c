@@ -94,11 +94,9 @@ static const struct cli_row *const tables[] = {rows_of_tasks, rows_of_config, NU
 static int check_conflicts(const struct options *o)
 {
 	if (o->remove == NULL && (o->force || o->pool_set))
-		return failure_set(EXIT_WRONG_USAGE, "options", "--%s is for --remove SET",
-				   o->force ? "force" : "pool-set");
+		return failure_usage("--%s is for --remove SET", o->force ? "force" : "pool-set");
 	if (o->remove != NULL && o->check)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--check and --remove are mutually exclusive");
+		return failure_usage("--check and --remove are mutually exclusive");
 	return 0;
 }
 

@@ -355,14 +355,11 @@ static const char usage[] =
 static int check(const struct options *o)
 {
 	if (o->resume)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--resume: several clients keep no journal to go on with");
+		return failure_usage("--resume: several clients keep no journal to go on with");
 	if (o->ci > 0)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--ci: several clients make as many repeats as --repeats");
+		return failure_usage("--ci: several clients make as many repeats as --repeats");
 	if (o->rpmem_set != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--persist rpmem: a pool of librpmem has one client");
+		return failure_usage("--persist rpmem: a pool of librpmem has one client");
 	return 0;
 }
 
@@ -390,9 +387,8 @@ static int run_shape(enum shape shape, int argc, char **argv)
 static int refuse(const char *word)
 {
 	static const struct options none;
-	int ret = failure_set(EXIT_WRONG_USAGE, "options",
-			      "%s%s: expected client, pairs or all-to-all (" TOOL " --help)",
-			      *word != '\0' ? "unknown mode " : "no mode given", word);
+	int ret = failure_usage("%s%s: expected client, pairs or all-to-all (" TOOL " --help)",
+				*word != '\0' ? "unknown mode " : "no mode given", word);
 
 	return rank_run(SHAPE_CLIENT, &none, ret);
 }

@@ -328,8 +328,8 @@ static int wrong_list(enum axis_id axis, const char *text)
 	if (item != NULL && strchr(text, ',') != NULL)
 		snprintf(where, sizeof(where), "%.64s is wrong: ", item);
 	snprintf(option, sizeof(option), "--%s", axes[axis].name);
-	failure_set(EXIT_WRONG_USAGE, "options", "%s %s: %sexpected %s%s", option, text, where,
-		    expected_of(axis, expected), hint);
+	failure_usage("%s %s: %sexpected %s%s", option, text, where, expected_of(axis, expected),
+		      hint);
 	free(all);
 	return -EINVAL;
 }

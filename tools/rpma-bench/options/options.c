@@ -57,9 +57,8 @@ static int load_plan(struct options *o)
 {
 	for (int axis = 0; axis < AXES; axis++) {
 		if (o->series->values[axis].count > 0)
-			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "--%s and --plan: the plan decides what to measure",
-					   axes[axis].name);
+			return failure_usage("--%s and --plan: the plan decides what to measure",
+					     axes[axis].name);
 	}
 	clear_series(o);
 	return plan_file_load(o, o->plan);
@@ -86,11 +85,9 @@ static int check_verify(const struct plan *plan)
 		if (params_verifiable(&plan->points[i]))
 			return 0;
 	}
-	return failure_set(
-		EXIT_WRONG_USAGE, "options",
-		"--verify: nothing to compare: expected an operation that writes to the "
-		"target, as --op write, of another test than connect and register, not with "
-		"--pattern zipf");
+	return failure_usage(
+		"--verify: nothing to compare: expected an operation that writes to the target, as "
+		"--op write, of another test than connect and register, not with --pattern zipf");
 }
 
 static int check_endless(const struct options *o, const struct plan *plan)
@@ -98,14 +95,11 @@ static int check_endless(const struct options *o, const struct plan *plan)
 	if (!o->endless)
 		return 0;
 	if (plan->points_count > 1)
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
-			"--duration inf: expected one point, as with --size 4K: of these "
-			"%zu points the first would not end",
-			plan->points_count);
+		return failure_usage("--duration inf: expected one point, as with --size 4K: of "
+				     "these %zu points the first would not end",
+				     plan->points_count);
 	if (!params_has_operations(&plan->points[0]))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--duration inf: expected a test of operations, as lat");
+		return failure_usage("--duration inf: expected a test of operations, as lat");
 	return 0;
 }
 
@@ -117,11 +111,9 @@ static int check_rpmem(const struct options *o, const struct plan *plan)
 		wanted = wanted || params_rpmem(&plan->points[i]);
 	if (wanted == (o->rpmem_set != NULL) && (wanted || o->rpmem_target == NULL))
 		return 0;
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   wanted ? "--persist rpmem: expected --rpmem-set, a pool set on the "
-				    "target"
-				  : "--rpmem-set and --rpmem-target need --persist rpmem or "
-				    "rpmem-relaxed");
+	return failure_usage(
+		wanted ? "--persist rpmem: expected --rpmem-set, a pool set on the target"
+		       : "--rpmem-set and --rpmem-target need --persist rpmem or rpmem-relaxed");
 }
 
 /* A limit of a test that no point is of would always be kept. */
@@ -133,12 +125,11 @@ static int check_slos(const struct options *o, const struct plan *plan)
 		while (i < plan->points_count && !slo_applies(o->slos[g], plan->points[i].test))
 			i++;
 		if (i == plan->points_count)
-			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "--slo %s: this run has no point of that test, see "
-					   "--test: its points are of test %s%s",
-					   o->slos[g], params_tests[plan->points[0].test],
-					   (plan->varying & 1U << AXIS_TEST) != 0 ? " and others"
-										  : "");
+			return failure_usage("--slo %s: this run has no point of that test, see "
+					     "--test: its points are of test %s%s",
+					     o->slos[g], params_tests[plan->points[0].test],
+					     (plan->varying & 1U << AXIS_TEST) != 0 ? " and others"
+										    : "");
 	}
 	return 0;
 }
@@ -152,24 +143,22 @@ static bool is_stdout(const char *file)
 static int choose_stdout(struct options *o)
 {
 	if (is_stdout(o->output) && o->resume)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--resume -: expected the file of the interrupted run's result");
+		return failure_usage(
+			"--resume -: expected the file of the interrupted run's result");
 	if (is_stdout(o->output)) {
 		o->json = true;
 		o->output = NULL;
 	}
 	if (is_stdout(o->csv) && o->json)
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
+		return failure_usage(
 			"--csv -: expected a file, as the result on standard output is JSON");
 	if (is_stdout(o->csv)) {
 		o->csv_to_stdout = true;
 		o->csv = NULL;
 	}
 	if (o->csv != NULL && o->output != NULL && result_is_same_file(o->csv, o->output))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--csv %s: expected another file than that of the result",
-				   o->csv);
+		return failure_usage("--csv %s: expected another file than that of the result",
+				     o->csv);
 	return 0;
 }
 
@@ -183,20 +172,17 @@ static int search_conflict(const struct options *o)
 					       : NULL;
 
 	if (!slo_fits(o->find_rate, BENCH_RATE))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--find-rate %s: test rate has no reads and no other direction: "
-				   "expected another metric, as response.p99.9",
-				   o->find_rate);
+		return failure_usage("--find-rate %s: test rate has no reads and no other "
+				     "direction: expected another metric, as response.p99.9",
+				     o->find_rate);
 	if (strstr(o->find_rate, "verify.") != NULL && !o->verify)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--find-rate %s: expected --verify, which compares the memory",
-				   o->find_rate);
+		return failure_usage("--find-rate %s: expected --verify, which compares the memory",
+				     o->find_rate);
 	if (with == NULL)
 		return 0;
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--find-rate and %s: expected one of them: trials of a search have a "
-			   "fixed time, the limit of --find-rate, and are not resumed",
-			   with);
+	return failure_usage("--find-rate and %s: expected one of them: trials of a search have a "
+			     "fixed time, the limit of --find-rate, and are not resumed",
+			     with);
 }
 
 /* One series: its rates become the lowest of the search, or one that stands for all. */
@@ -208,13 +194,11 @@ static int prepare_rates(struct options *o, struct series *series, bool first)
 	uint64_t high = series->rate_bracket ? rates->values[1] : 0;
 
 	if (tests->count != 1 || tests->values[0] != BENCH_RATE)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--find-rate: expected --test rate, and no other test");
+		return failure_usage("--find-rate: expected --test rate, and no other test");
 	if ((rates->count > 0 && !series->rate_bracket) ||
 	    (!first && (low != o->rate_low || high != o->rate_high)))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--find-rate: expected --rate LOW:HIGH, as 1k:100k, the same "
-				   "for all series, or none");
+		return failure_usage("--find-rate: expected --rate LOW:HIGH, as 1k:100k, the same "
+				     "for all series, or none");
 	o->rate_low = low;
 	o->rate_high = high;
 	series->rate_bracket = false;
@@ -232,9 +216,8 @@ static int prepare_search(struct options *o)
 		if (o->find_rate != NULL)
 			ret = prepare_rates(o, &o->series[i], i == 0);
 		else if (o->series[i].rate_bracket)
-			ret = failure_set(EXIT_WRONG_USAGE, "options",
-					  "--rate LOW:HIGH: expected a step, as 1k:100k:x2, or "
-					  "--find-rate, which searches between the two");
+			ret = failure_usage("--rate LOW:HIGH: expected a step, as 1k:100k:x2, or "
+					    "--find-rate, which searches between the two");
 	}
 	return ret;
 }
@@ -279,13 +262,11 @@ int options_parse_server(struct options *options, int argc, char **argv)
 static int check_host(const char *host, const char *command)
 {
 	if (host == NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "the host of the server is missing: %s HOST", command);
+		return failure_usage("the host of the server is missing: %s HOST", command);
 	if (resolve_has_port(host))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "HOST %s: expected a name or an address alone, the port goes "
-				   "into --port",
-				   host);
+		return failure_usage(
+			"HOST %s: expected a name or an address alone, the port goes into --port",
+			host);
 	return 0;
 }
 
@@ -307,8 +288,7 @@ static int parse_client(struct options *options, const char *command, int argc, 
 	if (ret || options->cli.done || (ret = check_host(options->host, command)))
 		return ret;
 	if (options->port == 0)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--port 0: expected the port that the server printed");
+		return failure_usage("--port 0: expected the port that the server printed");
 	return complete(options);
 }
 
@@ -327,8 +307,8 @@ static int check_ranks(const struct options *o, int ret)
 
 	if (ret || option == NULL)
 		return ret;
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "%s: expected rpma-bench, as rpma-bench-mpi has no such option", option);
+	return failure_usage("%s: expected rpma-bench, as rpma-bench-mpi has no such option",
+			     option);
 }
 
 int options_parse_ranks(struct options *options, int argc, char **argv)

@@ -58,7 +58,7 @@ static int add_point(struct builder *b, const struct params *params)
 	struct params *const *node;
 
 	if (conflict != NULL)
-		return failure_set(EXIT_WRONG_USAGE, "options", "%s", conflict);
+		return failure_usage("%s", conflict);
 	*point = *params;
 	node = tsearch(point, &b->known, compare);
 	if (node == NULL)
@@ -156,10 +156,9 @@ static int make_room(struct builder *b, const struct series *series, size_t seri
 	for (size_t i = 0; i < series_count; i++) {
 		if (__builtin_add_overflow(b->room, room_for(&series[i]), &b->room) ||
 		    b->room > PLAN_POINTS_MAX)
-			return failure_set(EXIT_WRONG_USAGE, "options",
-					   "more than %d points, the product of all lists: fewer "
-					   "values were expected",
-					   PLAN_POINTS_MAX);
+			return failure_usage("more than %d points, the product of all lists: fewer "
+					     "values were expected",
+					     PLAN_POINTS_MAX);
 	}
 	b->plan.points = calloc(b->room + 1, sizeof(*b->plan.points)); /* never nothing */
 	return b->plan.points != NULL ? 0 : out_of_memory();
@@ -212,8 +211,7 @@ static int make_trials(struct plan *plan, uint32_t repeats, uint64_t seed)
 
 	plan->trials_count = n * repeats;
 	if (plan->trials_count > PLAN_TRIALS_MAX)
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
+		return failure_usage(
 			"%zu points with %u repeats each: at most %d repeats in all were expected",
 			n, repeats, PLAN_TRIALS_MAX);
 	plan->trials = calloc(plan->trials_count + 1, sizeof(*plan->trials)); /* never nothing */

@@ -220,10 +220,9 @@ static error_t parse_buffers(const char *option, const char *arg, void *huge)
 	const char *near = cli_nearest(arg, strlen(arg), words);
 
 	if (strcmp(arg, words[0]) != 0 && strcmp(arg, words[1]) != 0) {
-		failure_set(EXIT_WRONG_USAGE, "options",
-			    "%s %s: expected normal or hugepages%s%s%s", option, arg,
-			    near != NULL ? " (did you mean " : "", near != NULL ? near : "",
-			    near != NULL ? "?)" : "");
+		failure_usage("%s %s: expected normal or hugepages%s%s%s", option, arg,
+			      near != NULL ? " (did you mean " : "", near != NULL ? near : "",
+			      near != NULL ? "?)" : "");
 		return EINVAL;
 	}
 	*(bool *)huge = strcmp(arg, words[1]) == 0;

@@ -175,13 +175,10 @@ static bool given(const struct options *o, enum setting_id setting)
 int settings_complete(struct options *o)
 {
 	if (given(o, SETTING_OPS) && given(o, SETTING_DURATION))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--ops and --duration are mutually exclusive");
+		return failure_usage("--ops and --duration are mutually exclusive");
 	if (o->endless && (given(o, SETTING_CI) || (given(o, SETTING_REPEATS) && o->repeats > 1)))
-		return failure_set(
-			EXIT_WRONG_USAGE, "options",
-			"--duration inf: expected no --ci, and no --repeats above 1: the "
-			"first repeat does not end");
+		return failure_usage("--duration inf: expected no --ci, and no --repeats above 1: "
+				     "the first repeat does not end");
 	if (o->endless)
 		o->repeats = 1;
 	if (!given(o, SETTING_DURATION))
@@ -189,9 +186,8 @@ int settings_complete(struct options *o)
 	if (!given(o, SETTING_REPEATS) && !o->endless)
 		o->repeats = given(o, SETTING_CI) ? REPEATS_WITH_CI : REPEATS;
 	if (given(o, SETTING_CI) && o->repeats < REPEATS_MIN_WITH_CI)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--repeats %u with --ci: --ci looks after %d repeats for the "
-				   "first time",
-				   o->repeats, REPEATS_MIN_WITH_CI);
+		return failure_usage(
+			"--repeats %u with --ci: --ci looks after %d repeats for the first time",
+			o->repeats, REPEATS_MIN_WITH_CI);
 	return 0;
 }

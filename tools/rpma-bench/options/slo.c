@@ -217,11 +217,10 @@ static int unknown_test(const char *text)
 	int length = (int)strcspn(word, ":");
 	const char *near = cli_nearest(word, (size_t)length, params_tests);
 
-	return failure_set(EXIT_WRONG_USAGE, "options",
-			   "--slo %s: no test %.*s: expected lat, bw, rate, mix, connect or "
-			   "register before the colon%s%s%s",
-			   text, length, word, near != NULL ? " (did you mean " : "",
-			   near != NULL ? near : "", near != NULL ? "?)" : "");
+	return failure_usage("--slo %s: no test %.*s: expected lat, bw, rate, mix, connect or "
+			     "register before the colon%s%s%s",
+			     text, length, word, near != NULL ? " (did you mean " : "",
+			     near != NULL ? near : "", near != NULL ? "?)" : "");
 }
 
 /* Suggests what was probably meant: a time without its unit, or a figure without its latency. */
@@ -232,16 +231,14 @@ static int unknown_metric(const char *text, const char *metric)
 
 	snprintf(whole, sizeof(whole), "%s_ns", metric);
 	if (known_metric(whole))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--slo %s: expected a limit with a unit: ns, us, ms or s", text);
+		return failure_usage("--slo %s: expected a limit with a unit: ns, us, ms or s",
+				     text);
 	snprintf(whole, sizeof(whole), "lat.%s", metric);
 	if (known_metric(whole))
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--slo %s: expected lat, read, response or reverse before the "
-				   "figure (did you mean %.*slat.%s?)",
-				   text, (int)(after - text), text, skip_blanks(after));
-	return failure_set(EXIT_WRONG_USAGE, "options", "--slo %s: no metric %s: expected %s", text,
-			   metric, slo_metrics);
+		return failure_usage("--slo %s: expected lat, read, response or reverse before the "
+				     "figure (did you mean %.*slat.%s?)",
+				     text, (int)(after - text), text, skip_blanks(after));
+	return failure_usage("--slo %s: no metric %s: expected %s", text, metric, slo_metrics);
 }
 
 bool slo_is_time(const char *text)
@@ -259,11 +256,10 @@ int slo_check(const char *text)
 	if (slo.test == -2)
 		return unknown_test(text);
 	if (!good)
-		return failure_set(EXIT_WRONG_USAGE, "options",
-				   "--slo %s: expected METRIC<LIMIT (or <=, >, >=), such as "
-				   "lat.p99.9<5us, ops_per_s>=100k or, for the points of a test, "
-				   "bw:bytes_per_s>1G",
-				   text);
+		return failure_usage(
+			"--slo %s: expected METRIC<LIMIT (or <=, >, >=), such as lat.p99.9<5us, "
+			"ops_per_s>=100k or, for the points of a test, bw:bytes_per_s>1G",
+			text);
 	if (!known_metric(slo.metric))
 		return unknown_metric(text, slo.metric);
 	return 0;
