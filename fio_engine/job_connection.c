@@ -219,11 +219,11 @@ static int enroll(struct job_connection *c, void *memory, size_t bytes, int usag
 	int ret = rpma_mr_reg(c->dial.peer, memory, bytes, usage, mr);
 
 	if (ret)
-		return failure_because(
-			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
-			"cannot register %s of %s with %s: %s (ulimit -l limits what "
-			"may be locked)",
-			what, units_print_size(bytes, size), c->device, connection_cause(ret));
+		return librpma_failed(ret, "register",
+				      "cannot register %s of %s with %s: %s (ulimit -l limits what "
+				      "may be locked)",
+				      what, units_print_size(bytes, size), c->device,
+				      connection_cause(ret));
 	return 0;
 }
 

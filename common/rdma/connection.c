@@ -108,18 +108,17 @@ int connection_open_device(const char *address, enum rpma_util_ibv_context_type 
 	int ret = rpma_utils_get_ibv_context(address, type, &context);
 
 	if (ret || context == NULL)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "device",
-				       local ? "no RDMA device of this host owns the address %s "
-					       "(%s): rdma link shows which interfaces have one"
-					     : "%s cannot be reached over RDMA (%s): check the "
-					       "address and the route to it, rdma link and ip "
-					       "route show them",
-				       address, connection_cause(ret));
+		return librpma_failed(
+			ret, "device",
+			local ? "no RDMA device of this host owns the address %s (%s): rdma link "
+				"shows which interfaces have one"
+			      : "%s cannot be reached over RDMA (%s): check the address and the "
+				"route to it, rdma link and ip route show them",
+			address, connection_cause(ret));
 	ret = rpma_peer_new(context, peer);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "device",
-				       "cannot use the RDMA device %s: %s", context->device->name,
-				       connection_cause(ret));
+		return librpma_failed(ret, "device", "cannot use the RDMA device %s: %s",
+				      context->device->name, connection_cause(ret));
 	snprintf(device, 64, "%s", context->device->name);
 	return 0;
 }
@@ -135,9 +134,8 @@ static int make_slots(struct connection *l, struct rpma_peer *peer)
 	memset(l->slots, 0, bytes);
 	ret = rpma_mr_reg(peer, l->slots, bytes, RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &l->mr);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "register",
-				       "cannot register message buffers: %s",
-				       connection_cause(ret));
+		return librpma_failed(ret, "register", "cannot register message buffers: %s",
+				      connection_cause(ret));
 	return 0;
 }
 
@@ -226,9 +224,8 @@ static int wait_established(struct connection *l)
 				       l->timeout_ms / 1000.0);
 	ret = rpma_conn_next_event(l->conn, &event);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
-				       "cannot connect to %s: %s", l->peer_name,
-				       connection_cause(ret));
+		return librpma_failed(ret, "connect", "cannot connect to %s: %s", l->peer_name,
+				      connection_cause(ret));
 	if (event == RPMA_CONN_ESTABLISHED)
 		return 0;
 	ret = not_established(l, event);
@@ -252,9 +249,8 @@ static int establish(struct connection **connection, struct rpma_peer *peer,
 	}
 	ret = rpma_conn_req_connect(req, &pdata, &l->conn);
 	if (ret)
-		ret = failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
-				      "cannot connect to %s: %s", l->peer_name,
-				      connection_cause(ret));
+		ret = librpma_failed(ret, "connect", "cannot connect to %s: %s", l->peer_name,
+				     connection_cause(ret));
 	else if ((ret = take_queues(l)) == 0)
 		ret = wait_established(l);
 	if (ret) {
@@ -280,12 +276,11 @@ int connection_connect(struct connection **connection, struct rpma_peer *peer, c
 	ret = rpma_conn_req_new(peer, address, service, conn_cfg, &req);
 	rpma_conn_cfg_delete(&conn_cfg);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "request",
-				       "cannot prepare a connection to %s with %u work requests: "
-				       "%s",
-				       cfg->peer_name,
-				       cfg->queues != NULL ? cfg->queues->sq_size : 1,
-				       connection_cause(ret));
+		return librpma_failed(ret, "request",
+				      "cannot prepare a connection to %s with %u work requests: %s",
+				      cfg->peer_name,
+				      cfg->queues != NULL ? cfg->queues->sq_size : 1,
+				      connection_cause(ret));
 	if (cfg->requested != NULL)
 		clock_gettime(CLOCK_MONOTONIC, cfg->requested);
 	return establish(connection, peer, &req, cfg, handshake, handshake_len);
@@ -353,8 +348,8 @@ static int next_completion(struct connection *l, struct rpma_cq *cq, const char 
 			return -ECANCELED;
 	}
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "message",
-				       "%s: %s", l->peer_name, connection_cause(ret));
+		return librpma_failed(ret, "message", "%s: %s", l->peer_name,
+				      connection_cause(ret));
 	if (wc->status == IBV_WC_SUCCESS)
 		return 0;
 	snprintf(work, sizeof(work), "a message %s %s", cq == l->rcq ? "from" : "to", l->peer_name);
@@ -371,9 +366,8 @@ int connection_send(struct connection *connection, const void *message, size_t l
 	ret = rpma_send(connection->conn, connection->mr, offset, len, RPMA_F_COMPLETION_ALWAYS,
 			NULL);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "message",
-				       "cannot send to %s: %s", connection->peer_name,
-				       connection_cause(ret));
+		return librpma_failed(ret, "message", "cannot send to %s: %s",
+				      connection->peer_name, connection_cause(ret));
 	return next_completion(connection, connection->cq, "acknowledgement", CONNECTION_TIMEOUT_MS,
 			       &wc);
 }

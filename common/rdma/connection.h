@@ -68,6 +68,9 @@ int connection_cause_code(void);
 void connection_cause_clear(void);
 /* The cause that this code, and the errno that librpma logged last in this thread, stand for. */
 enum cause connection_cause_of(int rpma_code);
+/* Sets the error message of a call of librpma that gave this code; gives -EIO. */
+#define librpma_failed(rpma_code, step, ...)                                                       \
+	failure_because(connection_cause_of(rpma_code), EXIT_RUN_FAILED, step, __VA_ARGS__)
 
 /* The verbs context that owns the address, or a route to it. */
 int connection_open_device(const char *address, enum rpma_util_ibv_context_type type,

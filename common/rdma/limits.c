@@ -39,9 +39,8 @@ int limits_get(struct limits *limits, const char *address, enum rpma_util_ibv_co
 	int ret = rpma_utils_get_ibv_context(address, type, &context);
 
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "device",
-				       "no RDMA device for the address %s: %s", address,
-				       connection_cause(ret));
+		return librpma_failed(ret, "device", "no RDMA device for the address %s: %s",
+				      address, connection_cause(ret));
 	ret = ibv_query_device(context, &attr);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "device",

@@ -191,13 +191,12 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 	if (ret == 0)
 		ret = rpma_ep_get_fd(*ep, fd);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "listen",
-				       "cannot listen on %s port %u: %s%s", address, *port,
-				       connection_cause(ret),
-				       connection_cause_of(ret) == CAUSE_ADDRESS_IN_USE
-					       ? " (another server listens there: choose another "
-						 "port, or 0 for a free one)"
-					       : "");
+		return librpma_failed(ret, "listen", "cannot listen on %s port %u: %s%s", address,
+				      *port, connection_cause(ret),
+				      connection_cause_of(ret) == CAUSE_ADDRESS_IN_USE
+					      ? " (another server listens there: choose another "
+						"port, or 0 for a free one)"
+					      : "");
 	/* a client that gives up between the event and the call must not hold all others */
 	if (fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK) != 0)
 		return failure_set(EXIT_INTERNAL, "listen", "fcntl: %s", strerror(errno));

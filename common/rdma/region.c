@@ -48,8 +48,8 @@ static int enroll(struct region *region, struct rpma_peer *peer, const char *dev
 		ret = reg(region, peer, memory);
 	}
 	if (ret)
-		return failure_because(
-			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
+		return librpma_failed(
+			ret, "register",
 			"cannot register %s of %s at %s: %s (this process may lock %s: see ulimit "
 			"-l; files need a device with on-demand paging)",
 			units_print_size(memory->size, size), memory->of, device,

@@ -39,11 +39,11 @@ static int make_messages(struct lane *l)
 	ret = rpma_mr_reg(d->dial.peer, memory, RDMA_MESSAGE_BYTES,
 			  RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &c->messages_mr);
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "connect",
-				       "cannot register %zu bytes for the messages of lane %u: %s "
-				       "(this process may lock %s: see ulimit -l)",
-				       RDMA_MESSAGE_BYTES, l->index, connection_cause(ret),
-				       memlock_print_limit(limit));
+		return librpma_failed(ret, "connect",
+				      "cannot register %zu bytes for the messages of lane %u: %s "
+				      "(this process may lock %s: see ulimit -l)",
+				      RDMA_MESSAGE_BYTES, l->index, connection_cause(ret),
+				      memlock_print_limit(limit));
 	return 0;
 }
 
@@ -281,11 +281,11 @@ static int register_pool(struct lanes *lanes)
 
 	if (ret == 0)
 		return 0;
-	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "register",
-			       "cannot register the pool of %s at the RDMA device %s: %s (this "
-			       "process may lock %s: see ulimit -l)",
-			       units_print_size(lanes->bytes, size), d->dial.device.name,
-			       connection_cause(ret), memlock_print_limit(limit));
+	return librpma_failed(ret, "register",
+			      "cannot register the pool of %s at the RDMA device %s: %s (this "
+			      "process may lock %s: see ulimit -l)",
+			      units_print_size(lanes->bytes, size), d->dial.device.name,
+			      connection_cause(ret), memlock_print_limit(limit));
 }
 
 static int rdma_open(struct lanes *lanes)

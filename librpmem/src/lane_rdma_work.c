@@ -27,9 +27,8 @@ static int broken(struct lane *l, const char *what, int code)
 	struct rdma_lane *c = l->state;
 
 	if (connection_alive(c->connection, 0))
-		failure_because(connection_cause_of(code), EXIT_RUN_FAILED, "connection",
-				"lane %u to %s: %s failed: %s", l->index,
-				connection_peer_name(c->connection), what, connection_cause(code));
+		librpma_failed(code, "connection", "lane %u to %s: %s failed: %s", l->index,
+			       connection_peer_name(c->connection), what, connection_cause(code));
 	return lanes_lost(l->lanes);
 }
 
@@ -314,12 +313,12 @@ static int make_bounce(struct lane *l)
 			  &c->bounce_mr);
 	if (ret) {
 		munmap(memory, RDMA_BOUNCE_BYTES);
-		return lane_errno(failure_because(
-			connection_cause_of(ret), EXIT_RUN_FAILED, "read",
-			"cannot register a buffer of %zu bytes at the RDMA device %s: %s "
-			"(this process may lock %s: see ulimit -l)",
-			RDMA_BOUNCE_BYTES, d->dial.device.name, connection_cause(ret),
-			memlock_print_limit(limit)));
+		return lane_errno(
+			librpma_failed(ret, "read",
+				       "cannot register a buffer of %zu bytes at the RDMA device "
+				       "%s: %s (this process may lock %s: see ulimit -l)",
+				       RDMA_BOUNCE_BYTES, d->dial.device.name,
+				       connection_cause(ret), memlock_print_limit(limit)));
 	}
 	c->bounce = memory;
 	return 0;

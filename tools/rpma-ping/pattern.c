@@ -34,10 +34,9 @@ static int enroll(struct client_memory *m, struct rpma_peer *peer, const char *d
 			      RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_READ_DST, &m->mr);
 
 	if (ret)
-		return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "register",
-				       "cannot register %s of this host's memory at %s: %s",
-				       units_print_size(m->size_bytes, text), device,
-				       connection_cause(ret));
+		return librpma_failed(
+			ret, "register", "cannot register %s of this host's memory at %s: %s",
+			units_print_size(m->size_bytes, text), device, connection_cause(ret));
 	return 0;
 }
 

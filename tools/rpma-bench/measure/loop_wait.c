@@ -16,17 +16,15 @@
 
 int measure_post_failed(const struct inflight *r, const struct operation *operation, int ret)
 {
-	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
-			       "posting a %s of %" PRIu64 " bytes to %s failed: %s",
-			       params_ops[operation->op], r->qp->size_bytes,
-			       connection_peer_name(r->qp->connection), connection_cause(ret));
+	return librpma_failed(ret, "measure", "posting a %s of %" PRIu64 " bytes to %s failed: %s",
+			      params_ops[operation->op], r->qp->size_bytes,
+			      connection_peer_name(r->qp->connection), connection_cause(ret));
 }
 
 int measure_poll_failed(const struct inflight *r, int ret)
 {
-	return failure_because(connection_cause_of(ret), EXIT_RUN_FAILED, "measure",
-			       "%s: polling for completions failed: %s",
-			       connection_peer_name(r->qp->connection), connection_cause(ret));
+	return librpma_failed(ret, "measure", "%s: polling for completions failed: %s",
+			      connection_peer_name(r->qp->connection), connection_cause(ret));
 }
 
 static int operation_failed(const struct loop *l, const struct inflight *r, const char *why)

@@ -216,8 +216,8 @@ static int enroll(struct qp_memory *m, const struct qps_cfg *cfg)
 	int ret = rpma_mr_reg(cfg->peer, m->bytes, m->size_bytes, usage(cfg), &m->mr);
 
 	if (ret)
-		return failure_because(
-			connection_cause_of(ret), EXIT_RUN_FAILED, "register",
+		return librpma_failed(
+			ret, "register",
 			"cannot register buffers of %s: %s (ulimit -l limits what may be locked)",
 			units_print_size(m->size_bytes, size), connection_cause(ret));
 	return 0;

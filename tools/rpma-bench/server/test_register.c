@@ -32,10 +32,9 @@ struct registration {
 
 static int failed(const struct registration *r, const char *step, int error)
 {
-	return failure_because(connection_cause_of(error), EXIT_RUN_FAILED, "measure",
-			       "the server cannot %s %llu bytes: %s", step,
-			       (unsigned long long)r->begin->params.size_bytes,
-			       connection_cause(error));
+	return librpma_failed(error, "measure", "the server cannot %s %llu bytes: %s", step,
+			      (unsigned long long)r->begin->params.size_bytes,
+			      connection_cause(error));
 }
 
 static int once(void *arg, uint64_t *stamps)
