@@ -11,10 +11,9 @@ static void inspect_peer(const struct facts *facts, struct readiness_finding *fi
 {
 	(void)facts;
 	finding_value(finding, "this host alone");
-	finding_say(finding, READINESS_INFO,
-		    "The verdict of the host that has the target counts: run the check there; on "
-		    "the host that writes, these checks are advice.",
-		    NULL);
+	finding_is(finding, INFO,
+		   "The verdict of the host that has the target counts: run the check there; on "
+		   "the host that writes, these checks are advice.");
 }
 
 const struct readiness_check checks_peer[] = {
@@ -65,9 +64,8 @@ static void say_odp_not_needed(const struct facts *facts, struct readiness_findi
 	finding_source(finding, SOURCE);
 	if (!facts->verbs.odp_known)
 		finding_value(finding, "%s", facts->verbs.why);
-	finding_say(finding, READINESS_INFO,
-		    "Files of a DAX file system need it; this target does not, or none was named.",
-		    NULL);
+	finding_is(finding, INFO,
+		   "Files of a DAX file system need it; this target does not, or none was named.");
 }
 
 static void inspect_odp(const struct facts *facts, struct readiness_finding *finding)
@@ -95,9 +93,8 @@ static void inspect_odp(const struct facts *facts, struct readiness_finding *fin
 			"Take a device DAX as target (ndctl create-namespace --mode=devdax), or "
 			"a NIC with on-demand paging for RC write and read.");
 	else if (fsdax)
-		finding_say(finding, READINESS_PASS,
-			    "A file of a DAX file system can be registered, by on-demand paging.",
-			    NULL);
+		finding_is(finding, PASS,
+			   "A file of a DAX file system can be registered, by on-demand paging.");
 	else
 		say_odp_not_needed(facts, finding);
 }
@@ -107,8 +104,8 @@ static void inspect_odp_cost(const struct facts *facts, struct readiness_finding
 	if (checks_without_device(facts, finding))
 		return;
 	if (facts->target.shape != TARGET_ON_FSDAX) {
-		finding_say(finding, READINESS_SKIP,
-			    "The target is no file of a DAX file system, or none was named.", NULL);
+		finding_is(finding, SKIP,
+			   "The target is no file of a DAX file system, or none was named.");
 		return;
 	}
 	finding_value(finding, "%s", facts->target.filesystem);
@@ -139,25 +136,22 @@ static void inspect_flush(const struct facts *facts, struct readiness_finding *f
 		      : persistent	   ? "persistence alone"
 					   : "none");
 	if (global && persistent && facts->device.kind == DEVICE_SOFT)
-		finding_say(finding, READINESS_INFO,
-			    "The software device answers a flush, and takes nothing out of the "
-			    "CPU's cache: it is a model of one.",
-			    NULL);
+		finding_is(finding, INFO,
+			   "The software device answers a flush, and takes nothing out of the "
+			   "CPU's cache: it is a model of one.");
 	else if (global && persistent && !flushes_target(facts))
 		finding_say(finding, READINESS_INFO,
 			    "The device does the flush of RDMA itself, but not of what it pages on "
 			    "demand, as files of a DAX file system are.",
 			    "Take a device DAX as target (ndctl create-namespace --mode=devdax).");
 	else if (global && persistent)
-		finding_say(finding, READINESS_PASS,
-			    "The device does the flush of RDMA itself: the target's side makes "
-			    "writes persistent, whatever its cache does.",
-			    NULL);
+		finding_is(finding, PASS,
+			   "The device does the flush of RDMA itself: the target's side makes "
+			   "writes persistent, whatever its cache does.");
 	else
-		finding_say(finding, READINESS_INFO,
-			    "No native flush: persistence takes a read that flushes, where device "
-			    "writes do not stay in the cache, or a message to the target.",
-			    NULL);
+		finding_is(finding, INFO,
+			   "No native flush: persistence takes a read that flushes, where device "
+			   "writes do not stay in the cache, or a message to the target.");
 }
 
 static void inspect_atomic_write(const struct facts *facts, struct readiness_finding *finding)
@@ -181,8 +175,7 @@ static void inspect_tph_handle(const struct facts *facts, struct readiness_findi
 		return;
 	finding_source(finding, "ibv_alloc_dmah()");
 	if (has < 0) {
-		finding_say(finding, READINESS_UNKNOWN,
-			    "Whether regions can have TPH handles is not known.", NULL);
+		finding_is(finding, UNKNOWN, "Whether regions can have TPH handles is not known.");
 		return;
 	}
 	finding_value(finding, "%s", has > 0 ? "yes" : "no");

@@ -62,10 +62,9 @@ static void judge_gpf(const struct facts *facts, struct readiness_finding *findi
 	} else if (checks_cxl_stated(facts)) {
 		finding_value(finding, "%zu functions with GPF; stated: %s", cxl->gpf_yes,
 			      facts->claims.pmem_why);
-		finding_say(finding, READINESS_ASSUMED,
-			    "Device and ports take part in the global persistent flush; that the "
-			    "platform starts it and has the energy for it is stated.",
-			    NULL);
+		finding_is(finding, ASSUMED,
+			   "Device and ports take part in the global persistent flush; that the "
+			   "platform starts it and has the energy for it is stated.");
 	} else {
 		finding_value(finding, "%zu functions with GPF", cxl->gpf_yes);
 		finding_say(
@@ -92,11 +91,9 @@ void checks_cxl_gpf(const struct facts *facts, struct readiness_finding *finding
 	if (cxl || (!given && target->cxl.pmem_bytes != 0))
 		judge_gpf(facts, finding);
 	else if (given)
-		finding_say(finding, READINESS_SKIP, "The target is no persistent CXL memory.",
-			    NULL);
+		finding_is(finding, SKIP, "The target is no persistent CXL memory.");
 	else
-		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
-			    NULL);
+		finding_is(finding, SKIP, "The host shows no persistent CXL memory.");
 }
 
 static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding)
@@ -112,9 +109,8 @@ static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding
 			    "A device is locked: what it holds cannot be reached.",
 			    "ndctl load-keys, and reload the driver, unlock it.");
 	else if (cxl->committed == 0) {
-		finding_say(finding, READINESS_WARN,
-			    "No region of mode pmem is committed, so the capacity is not in use.",
-			    NULL);
+		finding_is(finding, WARN,
+			   "No region of mode pmem is committed, so the capacity is not in use.");
 		finding_fix(finding, "As root: %s, then ndctl create-namespace.",
 			    checks_cxl_region(cxl, command));
 	} else if (!cxl->bridge)
@@ -123,11 +119,10 @@ static void judge(const struct facts_cxl *cxl, struct readiness_finding *finding
 			    "nvdimm-bridge.",
 			    "modprobe cxl_pmem");
 	else
-		finding_say(finding, READINESS_INFO,
-			    "The kernel decodes it as persistent memory. Whether a power failure "
-			    "flushes it is PM-09 (GPF), how often that failed PM-08 (dirty "
-			    "shutdowns).",
-			    NULL);
+		finding_is(finding, INFO,
+			   "The kernel decodes it as persistent memory. Whether a power failure "
+			   "flushes it is PM-09 (GPF), how often that failed PM-08 (dirty "
+			   "shutdowns).");
 }
 
 static void inspect_devices(const struct facts *facts, struct readiness_finding *finding)
@@ -138,13 +133,11 @@ static void inspect_devices(const struct facts *facts, struct readiness_finding 
 	finding_source(finding, "/sys/bus/cxl/devices: mem*/pmem/size, mem*/security/state, "
 				"region*/mode, region*/commit, nvdimm-bridge*");
 	if (target->shape != TARGET_NOT_GIVEN && !target_is_cxl(target)) {
-		finding_say(finding, READINESS_SKIP, "The target is no persistent CXL memory.",
-			    NULL);
+		finding_is(finding, SKIP, "The target is no persistent CXL memory.");
 		return;
 	}
 	if (!target_is_cxl(target) && cxl->devices == 0 && cxl->pmem_bytes == 0) {
-		finding_say(finding, READINESS_SKIP, "The host shows no persistent CXL memory.",
-			    NULL);
+		finding_is(finding, SKIP, "The host shows no persistent CXL memory.");
 		return;
 	}
 	finding_value(finding,

@@ -22,7 +22,7 @@ static void inspect_platform(const struct facts *facts, struct readiness_finding
 		return;
 	finding_source(finding, "/proc/cpuinfo");
 	if (p->vendor[0] == '\0') {
-		finding_say(finding, READINESS_UNKNOWN, "The processor is not known.", NULL);
+		finding_is(finding, UNKNOWN, "The processor is not known.");
 		return;
 	}
 	if (strncmp(p->vendor, "Arm", 3) == 0) {
@@ -63,10 +63,9 @@ static void inspect_ways(const struct facts *facts, struct readiness_finding *fi
 	}
 	finding_value(finding, "0x%llx: %d ways", (unsigned long long)p->ddio_ways_msr,
 		      __builtin_popcountll((unsigned long long)p->ddio_ways_msr));
-	finding_say(finding, READINESS_INFO,
-		    "Ways of the last level cache that device writes may use; never none, so it "
-		    "does not show whether they do.",
-		    NULL);
+	finding_is(finding, INFO,
+		   "Ways of the last level cache that device writes may use; never none, so it "
+		   "does not show whether they do.");
 }
 
 static void inspect_resctrl(const struct facts *facts, struct readiness_finding *finding)
@@ -88,10 +87,9 @@ static void inspect_resctrl(const struct facts *facts, struct readiness_finding 
 		      p->l3_shareable_bits, p->l3_cbm_mask[0] != '\0' ? " of " : "", p->l3_cbm_mask,
 		      p->l3_io_alloc[0] != '\0' ? " io_alloc " : "", p->l3_io_alloc,
 		      p->l3_io_alloc_cbm[0] != '\0' ? " " : "", p->l3_io_alloc_cbm);
-	finding_say(finding, READINESS_INFO,
-		    "Ways of the cache that devices share; it confines their writes and does not "
-		    "turn allocation off.",
-		    NULL);
+	finding_is(finding, INFO,
+		   "Ways of the cache that devices share; it confines their writes and does not "
+		   "turn allocation off.");
 }
 
 /* The remedy for a state: commands for this port, if its registers were read. */
@@ -222,8 +220,7 @@ static void inspect_statement(const struct facts *facts, struct readiness_findin
 
 	finding_source(finding, "--assume-ddio");
 	if (claims->ddio_assumed == KNOWN_NOT) {
-		finding_say(finding, READINESS_SKIP, "The operator states nothing about DDIO.",
-			    NULL);
+		finding_is(finding, SKIP, "The operator states nothing about DDIO.");
 		return;
 	}
 	finding_value(finding, "%s", statement_text(claims, text));
@@ -291,10 +288,9 @@ static void judge_probe(const struct facts *facts, enum ddio_state seen,
 			    "If it is (Disable_All_Allocating_Flows of iiomiscctrl), state that: "
 			    "--assume-ddio off:WHY. If not, repeat the probe on an idle machine.");
 	else
-		finding_say(finding, READINESS_PASS,
-			    "As many bytes went to memory as came by RDMA: writes do not stay in "
-			    "the cache.",
-			    NULL);
+		finding_is(finding, PASS,
+			   "As many bytes went to memory as came by RDMA: writes do not stay in "
+			   "the cache.");
 }
 
 static void inspect_probe(const struct facts *facts, struct readiness_finding *finding)
@@ -304,14 +300,14 @@ static void inspect_probe(const struct facts *facts, struct readiness_finding *f
 
 	if (!probe->done && probe->why[0] == '\0') {
 		finding_source(finding, "--probe");
-		finding_say(finding, READINESS_SKIP, "No probe was asked for.", NULL);
+		finding_is(finding, SKIP, "No probe was asked for.");
 		return;
 	}
 	if (checks_without_dma(facts, finding))
 		return;
 	value_of_probe(probe, finding);
 	if (!probe->done)
-		finding_say(finding, READINESS_UNKNOWN, "The probe could not run.", NULL);
+		finding_is(finding, UNKNOWN, "The probe could not run.");
 	else if (seen != ddio_of_probe(probe))
 		finding_say(finding, READINESS_UNKNOWN,
 			    "Writes reach memory below one root port, and the device has several, "

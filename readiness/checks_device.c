@@ -17,7 +17,7 @@ bool checks_without_device(const struct facts *facts, struct readiness_finding *
 {
 	if (facts->device.found)
 		return false;
-	finding_say(finding, READINESS_SKIP, "There is no RDMA device to look at (DEV-01).", NULL);
+	finding_is(finding, SKIP, "There is no RDMA device to look at (DEV-01).");
 	return true;
 }
 
@@ -28,10 +28,9 @@ bool checks_without_hardware(const struct facts *facts, struct readiness_finding
 	if (facts->device.kind == DEVICE_HARDWARE)
 		return false;
 	finding_value(finding, "%s", device_kind_name(facts->device.kind));
-	finding_say(
-		finding, READINESS_SKIP,
-		"Software transport: the CPU copies the data, and no RDMA hardware is on a bus.",
-		NULL);
+	finding_is(
+		finding, SKIP,
+		"Software transport: the CPU copies the data, and no RDMA hardware is on a bus.");
 	return true;
 }
 
@@ -47,10 +46,9 @@ bool checks_without_dma(const struct facts *facts, struct readiness_finding *fin
 	if (checks_placement(facts) != ADAPTER_BY_CPU)
 		return false;
 	finding_value(finding, "%s", facts->device.ids.driver);
-	finding_say(finding, READINESS_SKIP,
-		    "The CPU copies the data, so that where device writes go does not matter "
-		    "(DEV-05).",
-		    NULL);
+	finding_is(finding, SKIP,
+		   "The CPU copies the data, so that where device writes go does not matter "
+		   "(DEV-05).");
 	return true;
 }
 
@@ -160,8 +158,7 @@ static bool without_port(const struct facts_device *device, struct readiness_fin
 {
 	if (device->kind != DEVICE_SOFT)
 		return false;
-	finding_say(finding, READINESS_SKIP,
-		    "The software device has no port that the kernel knows.", NULL);
+	finding_is(finding, SKIP, "The software device has no port that the kernel knows.");
 	return true;
 }
 
@@ -179,8 +176,7 @@ static void inspect_port(const struct facts *facts, struct readiness_finding *fi
 	finding_source(finding, CLASS "/%s/ports/*/{state,phys_state,rate,link_layer}",
 		       device->name);
 	if (count.known == 0) {
-		finding_say(finding, READINESS_UNKNOWN, "The state of the port cannot be read.",
-			    NULL);
+		finding_is(finding, UNKNOWN, "The state of the port cannot be read.");
 		return;
 	}
 	finding_value(finding, "port %d of %zu: %s", count.shown->number, device->ports_count,
@@ -200,7 +196,7 @@ static void inspect_port(const struct facts *facts, struct readiness_finding *fi
 		finding_say(finding, READINESS_WARN, "A port is active, but not all are.",
 			    "Nothing, if the other port is not meant to be used.");
 	else
-		finding_say(finding, READINESS_PASS, "The port is active.", NULL);
+		finding_is(finding, PASS, "The port is active.");
 }
 
 static void inspect_gid(const struct facts *facts, struct readiness_finding *finding)
@@ -221,17 +217,15 @@ static void inspect_gid(const struct facts *facts, struct readiness_finding *fin
 	}
 	if (strcmp(device->transport, "iwarp") == 0 || ethernet == 0) {
 		finding_value(finding, "%s", device->transport);
-		finding_say(finding, READINESS_SKIP, "GIDs of RoCE are for Ethernet ports alone.",
-			    NULL);
+		finding_is(finding, SKIP, "GIDs of RoCE are for Ethernet ports alone.");
 		return;
 	}
 	finding_source(finding, CLASS "/%s/ports/*/{gids,gid_attrs/types}", device->name);
 	finding_value(finding, "%zu of %zu Ethernet ports", with, ethernet);
 	if (with > 0)
-		finding_say(finding, READINESS_PASS,
-			    "There is a GID of RoCE v2 that is not link-local.", NULL);
+		finding_is(finding, PASS, "There is a GID of RoCE v2 that is not link-local.");
 	else if (unknown > 0)
-		finding_say(finding, READINESS_UNKNOWN, "The GIDs cannot be read.", NULL);
+		finding_is(finding, UNKNOWN, "The GIDs cannot be read.");
 	else
 		finding_say(
 			finding, READINESS_WARN,
@@ -259,12 +253,11 @@ static void inspect_model(const struct facts *facts, struct readiness_finding *f
 		       device->name);
 	if (device->firmware[0] == '\0' && device->kind != DEVICE_HARDWARE) {
 		finding_value(finding, "%s", device_kind_name(device->kind));
-		finding_say(finding, READINESS_INFO, "A device in software has no firmware.", NULL);
+		finding_is(finding, INFO, "A device in software has no firmware.");
 		return;
 	}
 	if (device->firmware[0] == '\0' && device->hca_type[0] == '\0' && ids[0] == '\0') {
-		finding_say(finding, READINESS_UNKNOWN, "Neither model nor firmware can be read.",
-			    NULL);
+		finding_is(finding, UNKNOWN, "Neither model nor firmware can be read.");
 		return;
 	}
 	finding_value(finding, "%s%s%s%s firmware %s%s%s",
@@ -272,7 +265,7 @@ static void inspect_model(const struct facts *facts, struct readiness_finding *f
 		      ids[0] != '\0' ? " (" : "", ids, ids[0] != '\0' ? ")" : "",
 		      device->firmware[0] != '\0' ? device->firmware : "unknown",
 		      device->board[0] != '\0' ? ", board " : "", device->board);
-	finding_say(finding, READINESS_INFO, "What to name when asking the vendor.", NULL);
+	finding_is(finding, INFO, "What to name when asking the vendor.");
 }
 
 static void say_adapter(const struct facts_device *device, const struct adapter *adapter,
@@ -298,7 +291,7 @@ static void inspect_placement(const struct facts *facts, struct readiness_findin
 		return;
 	say_adapter(device, adapter, finding);
 	if (adapter->placement == ADAPTER_BY_DMA)
-		finding_say(finding, READINESS_PASS, "The adapter writes to memory by DMA.", NULL);
+		finding_is(finding, PASS, "The adapter writes to memory by DMA.");
 	else if (adapter->placement == ADAPTER_NO_RC)
 		finding_say(finding, READINESS_FAIL,
 			    "The adapter has no reliable connections (RC), which librpma needs.",

@@ -96,14 +96,11 @@ static void inspect_memlock(const struct facts *facts, struct readiness_finding 
 
 	say_limit(limits, finding);
 	if (limits->may_lock == KNOWN_YES || limits->memlock_bytes == INT64_MAX)
-		finding_say(finding, READINESS_PASS, "Any amount of memory may be registered.",
-			    NULL);
+		finding_is(finding, PASS, "Any amount of memory may be registered.");
 	else if (limits->memlock_bytes < 0)
-		finding_say(finding, READINESS_UNKNOWN,
-			    "How much memory may be locked cannot be read.", NULL);
+		finding_is(finding, UNKNOWN, "How much memory may be locked cannot be read.");
 	else if (need < 0 && has_no_size(&facts->target))
-		finding_say(finding, READINESS_INFO, "No more memory than this can be registered.",
-			    NULL);
+		finding_is(finding, INFO, "No more memory than this can be registered.");
 	else if (need < 0)
 		finding_say(
 			finding, READINESS_UNKNOWN,
@@ -112,7 +109,7 @@ static void inspect_memlock(const struct facts *facts, struct readiness_finding 
 			"Name a target that can be looked at, or allow any amount: ulimit -l "
 			"unlimited.");
 	else if (need <= limits->memlock_bytes)
-		finding_say(finding, READINESS_PASS, "The whole target may be registered.", NULL);
+		finding_is(finding, PASS, "The whole target may be registered.");
 	else
 		say_too_small(facts, finding);
 }
@@ -167,16 +164,16 @@ static void inspect_depth(const struct facts *facts, struct readiness_finding *f
 	finding_value(finding, "%s", text);
 	finding_source(finding, "/proc/self/limits (Max open files), ibv_query_device_ex()");
 	if (lack != NULL) {
-		finding_say(finding, READINESS_FAIL, "", NULL);
+		finding_is(finding, FAIL, "");
 		finding_meaning(finding, "%s is %" PRId64 ", and one connection needs %" PRId64 ".",
 				lack->name, lack->have, lack->need);
 		finding_fix(finding, "%s",
 			    lack == plans ? "Allow more: ulimit -n, or LimitNOFILE= of systemd."
 					  : "Take another device, or newer firmware of it.");
 	} else if (all_known(plans, count)) {
-		finding_say(finding, READINESS_PASS, "It is enough for a connection.", NULL);
+		finding_is(finding, PASS, "It is enough for a connection.");
 	} else {
-		finding_say(finding, READINESS_UNKNOWN, "Not all of the limits are known.", NULL);
+		finding_is(finding, UNKNOWN, "Not all of the limits are known.");
 		if (!facts->verbs.known && facts->verbs.why[0] != '\0')
 			finding_fix(finding, "The device did not answer: %s.", facts->verbs.why);
 	}

@@ -25,8 +25,8 @@ static bool without_path(const struct facts *facts, struct readiness_finding *fi
 	if (facts->pci.count > 0)
 		return false;
 	finding_source(finding, "/sys/class/infiniband/%s/device", facts->device.name);
-	finding_say(finding, READINESS_UNKNOWN,
-		    "The device has no PCI function behind it that could be found.", NULL);
+	finding_is(finding, UNKNOWN,
+		   "The device has no PCI function behind it that could be found.");
 	return true;
 }
 
@@ -68,10 +68,9 @@ static void inspect_root_port(const struct facts *facts, struct readiness_findin
 	}
 	finding_value(finding, "%s", text);
 	if (none > 0)
-		finding_say(finding, READINESS_UNKNOWN,
-			    "What is above the NIC is not a root port of PCI Express: the path is "
-			    "ambiguous, or the NIC is part of the root complex.",
-			    NULL);
+		finding_is(finding, UNKNOWN,
+			   "What is above the NIC is not a root port of PCI Express: the path "
+			   "is ambiguous, or the NIC is part of the root complex.");
 	else if (facts->pci.cut)
 		say_hidden(finding);
 	else if (unknown > 0)
@@ -79,7 +78,7 @@ static void inspect_root_port(const struct facts *facts, struct readiness_findin
 			    "The first bridge above the NIC could not be shown to be a root port.",
 			    NEEDS_ROOT);
 	else
-		finding_say(finding, READINESS_PASS, "The root port above the NIC is known.", NULL);
+		finding_is(finding, PASS, "The root port above the NIC is known.");
 }
 
 static void inspect_link(const struct facts *facts, struct readiness_finding *finding)
@@ -105,11 +104,9 @@ static void inspect_link(const struct facts *facts, struct readiness_finding *fi
 	else if (facts->pci.cut)
 		say_hidden(finding);
 	else if (!links.known)
-		finding_say(finding, READINESS_UNKNOWN, "Speed or width of a link is not known.",
-			    NULL);
+		finding_is(finding, UNKNOWN, "Speed or width of a link is not known.");
 	else
-		finding_say(finding, READINESS_PASS,
-			    "The links are as fast and wide as they can be.", NULL);
+		finding_is(finding, PASS, "The links are as fast and wide as they can be.");
 }
 
 static void say_unreadable(const struct facts_function *nic, struct readiness_finding *finding)
@@ -160,8 +157,7 @@ static void inspect_sizes(const struct facts *facts, struct readiness_finding *f
 			    "Set a larger read request in the firmware or with setpci, as the "
 			    "vendor of the NIC recommends.");
 	else
-		finding_say(finding, READINESS_INFO, "Sizes of what the NIC sends over the bus.",
-			    NULL);
+		finding_is(finding, INFO, "Sizes of what the NIC sends over the bus.");
 }
 
 /* Root ports of Haswell and Broadwell: the kernel's quirk_relaxedordering_disable. */
@@ -223,17 +219,15 @@ static void inspect_ordering(const struct facts *facts, struct readiness_finding
 	else if (ordering.undecided != NULL)
 		say_unreadable(ordering.undecided, finding);
 	else if (ordering.unread != NULL)
-		finding_say(finding, READINESS_INFO,
-			    "Whether writes may overtake each other cannot be read; the root port "
-			    "handles them well either way.",
-			    NULL);
+		finding_is(finding, INFO,
+			   "Whether writes may overtake each other cannot be read; the root "
+			   "port handles them well either way.");
 	else if (ordering.on)
-		finding_say(finding, READINESS_INFO,
-			    "Writes may overtake each other: polling the last byte of a message "
-			    "proves nothing, a flush by a read does.",
-			    NULL);
+		finding_is(finding, INFO,
+			   "Writes may overtake each other: polling the last byte of a message "
+			   "proves nothing, a flush by a read does.");
 	else
-		finding_say(finding, READINESS_PASS, "Writes keep their order.", NULL);
+		finding_is(finding, PASS, "Writes keep their order.");
 }
 
 static void inspect_no_snoop(const struct facts *facts, struct readiness_finding *finding)
@@ -283,12 +277,11 @@ static void inspect_tph(const struct facts *facts, struct readiness_finding *fin
 	else if (facts->pci.cut)
 		say_hidden(finding);
 	else if (worst == CHAIN_CANNOT)
-		finding_say(finding, READINESS_PASS, "The NIC cannot send TPH.", NULL);
+		finding_is(finding, PASS, "The NIC cannot send TPH.");
 	else if (worst == CHAIN_DISABLED)
-		finding_say(finding, READINESS_INFO,
-			    "The NIC sends no TPH, but software can enable it; where the root port "
-			    "heeds TPH, writes may then go to a cache (DDIO-04).",
-			    NULL);
+		finding_is(finding, INFO,
+			   "The NIC sends no TPH, but software can enable it; where the root "
+			   "port heeds TPH, writes may then go to a cache (DDIO-04).");
 	else
 		finding_say(finding, READINESS_UNKNOWN, "Whether the NIC sends TPH cannot be read.",
 			    NEEDS_ROOT);
@@ -336,10 +329,9 @@ static void inspect_acs(const struct facts *facts, struct readiness_finding *fin
 			    "Access control of the bridges above the NIC cannot be read.",
 			    NEEDS_ROOT);
 	else
-		finding_say(finding, READINESS_INFO,
-			    "Redirection by access control matters where devices write to each "
-			    "other; writes to memory take the same path with it and without.",
-			    NULL);
+		finding_is(finding, INFO,
+			   "Redirection by access control matters where devices write to each "
+			   "other; writes to memory take the same path with it and without.");
 }
 
 static void inspect_iommu(const struct facts *facts, struct readiness_finding *finding)
@@ -352,8 +344,7 @@ static void inspect_iommu(const struct facts *facts, struct readiness_finding *f
 		       facts->device.name);
 	finding_value(finding, "%s", type);
 	if (strcmp(type, "identity") == 0 || strcmp(type, "none") == 0)
-		finding_say(finding, READINESS_PASS,
-			    "No translation stands between the NIC and memory.", NULL);
+		finding_is(finding, PASS, "No translation stands between the NIC and memory.");
 	else if (strcmp(type, "DMA") == 0 || strcmp(type, "DMA-FQ") == 0)
 		finding_say(finding, READINESS_WARN,
 			    "The IOMMU translates each address the NIC uses: latency grows, most "
@@ -361,8 +352,7 @@ static void inspect_iommu(const struct facts *facts, struct readiness_finding *f
 			    "Start the kernel with iommu=pt, or write identity to the group's type "
 			    "while no driver is bound.");
 	else
-		finding_say(finding, READINESS_UNKNOWN, "The type of the IOMMU group is not known.",
-			    NULL);
+		finding_is(finding, UNKNOWN, "The type of the IOMMU group is not known.");
 }
 
 const struct readiness_check checks_pci[] = {

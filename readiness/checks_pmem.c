@@ -50,7 +50,7 @@ static bool has_pmem(const struct facts_target *target, size_t number, const cha
 		     struct readiness_finding *finding)
 {
 	if (target->shape == TARGET_MISSING || target->shape == TARGET_NOT_PMEM)
-		finding_say(finding, READINESS_SKIP, "The target is no persistent memory.", NULL);
+		finding_is(finding, SKIP, "The target is no persistent memory.");
 	else if (target->shape == TARGET_NOT_GIVEN && number == 0)
 		finding_say(finding, READINESS_SKIP,
 			    target->regions_of_host > 0
@@ -231,10 +231,9 @@ static void hear_hypervisor(const struct facts *facts, struct readiness_finding 
 		       "/sys/firmware/dmi/entries/0-0/raw, /sys/bus/pci/devices/*/vendor%s",
 		       why[0] != '\0' ? ", --assume-pmem" : "");
 	if (why[0] != '\0')
-		finding_say(finding, READINESS_ASSUMED,
-			    "The operator states that it is persistent on the host of this virtual "
-			    "machine; if that is wrong, data is lost.",
-			    NULL);
+		finding_is(finding, ASSUMED,
+			   "The operator states that it is persistent on the host of this "
+			   "virtual machine; if that is wrong, data is lost.");
 	else if (platform->guest == KNOWN_YES)
 		finding_say(finding, READINESS_WARN,
 			    "A hypervisor shows it. Whether its host keeps the data when power "
@@ -286,9 +285,8 @@ static void inspect_provider(const struct facts *facts, struct readiness_finding
 	say(&ratings, target, &texts, finding);
 	if (all_cxl(target) && checks_cxl_stated(facts)) {
 		finding_value(finding, "CXL; stated: %s", facts->claims.pmem_why);
-		finding_say(finding, READINESS_ASSUMED,
-			    "It is CXL memory, which the operator states to be persistent (PM-09).",
-			    NULL);
+		finding_is(finding, ASSUMED,
+			   "It is CXL memory, which the operator states to be persistent (PM-09).");
 	} else if (cxl && finding->status == READINESS_UNKNOWN)
 		finding_say(finding, READINESS_UNKNOWN, "It is CXL memory: see PM-09.",
 			    "What PM-09 asks for.");
@@ -397,8 +395,7 @@ static void inspect_health(const struct facts *facts, struct readiness_finding *
 	for (size_t i = 0; i < facts->target.regions_count; i++)
 		count_dimms(region_at(facts, i), &ratings);
 	if (ratings.good + ratings.doubtful + ratings.bad + ratings.unknown == 0) {
-		finding_say(finding, READINESS_SKIP, "The region has no memory modules to ask.",
-			    NULL);
+		finding_is(finding, SKIP, "The region has no memory modules to ask.");
 		return;
 	}
 	finding_value(finding, "%zu without a fault", ratings.good);

@@ -41,8 +41,7 @@ static void inspect_pmem_node(const struct facts *facts, struct readiness_findin
 	if (checks_without_hardware(facts, finding))
 		return;
 	if (!on_pmem(facts->target.shape)) {
-		finding_say(finding, READINESS_SKIP, "No persistent memory was named as target.",
-			    NULL);
+		finding_is(finding, SKIP, "No persistent memory was named as target.");
 		return;
 	}
 	finding_source(finding,
@@ -55,16 +54,15 @@ static void inspect_pmem_node(const struct facts *facts, struct readiness_findin
 			    "The target lies on several NUMA nodes: the NIC is far from a part.",
 			    "Take a target of one node, with the NIC on the same.");
 	} else if (nic < 0 || memory < 0)
-		finding_say(finding, READINESS_UNKNOWN,
-			    "The NUMA node of the NIC or of the target is not known.", NULL);
+		finding_is(finding, UNKNOWN,
+			   "The NUMA node of the NIC or of the target is not known.");
 	else if (nic != memory)
 		finding_say(finding, READINESS_WARN,
 			    "NIC and persistent memory are on different NUMA nodes: all data "
 			    "crosses the link between the sockets.",
 			    "Take a NIC, or a target, of the same node.");
 	else
-		finding_say(finding, READINESS_PASS,
-			    "NIC and persistent memory are on the same NUMA node.", NULL);
+		finding_is(finding, PASS, "NIC and persistent memory are on the same NUMA node.");
 }
 
 static void inspect_cpus(const struct facts *facts, struct readiness_finding *finding)
@@ -76,15 +74,13 @@ static void inspect_cpus(const struct facts *facts, struct readiness_finding *fi
 	finding_source(finding, "/sys/class/infiniband/%s/device/local_cpulist, /proc/self/status",
 		       facts->device.name);
 	if (!topology_list_valid(local) || !topology_list_valid(usable)) {
-		finding_say(finding, READINESS_UNKNOWN,
-			    "The CPUs near the NIC, or those that may be used, are not known.",
-			    NULL);
+		finding_is(finding, UNKNOWN,
+			   "The CPUs near the NIC, or those that may be used, are not known.");
 		return;
 	}
 	finding_value(finding, "near the NIC %s, usable %s", local, usable);
 	if (topology_lists_meet(local, usable))
-		finding_say(finding, READINESS_PASS, "There are CPUs near the NIC to run on.",
-			    NULL);
+		finding_is(finding, PASS, "There are CPUs near the NIC to run on.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "None of the CPUs this process may use is near the NIC.",
@@ -98,14 +94,12 @@ static void inspect_balancing(const struct facts *facts, struct readiness_findin
 
 	finding_source(finding, "/proc/sys/kernel/numa_balancing");
 	if (value < 0) {
-		finding_say(finding, READINESS_SKIP, "This kernel does not balance NUMA memory.",
-			    NULL);
+		finding_is(finding, SKIP, "This kernel does not balance NUMA memory.");
 		return;
 	}
 	finding_value(finding, "%lld", (long long)value);
 	if (value == 0)
-		finding_say(finding, READINESS_PASS, "The kernel moves no memory between nodes.",
-			    NULL);
+		finding_is(finding, PASS, "The kernel moves no memory between nodes.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "The kernel unmaps pages to see who uses them: latency has spikes, and "
@@ -119,14 +113,13 @@ static void inspect_governor(const struct facts *facts, struct readiness_finding
 
 	finding_source(finding, "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
 	if (governor[0] == '\0') {
-		finding_say(finding, READINESS_SKIP,
-			    "The kernel does not set the frequency, as in most virtual machines.",
-			    NULL);
+		finding_is(finding, SKIP,
+			   "The kernel does not set the frequency, as in most virtual machines.");
 		return;
 	}
 	finding_value(finding, "%s", governor);
 	if (strcmp(governor, "performance") == 0)
-		finding_say(finding, READINESS_PASS, "CPUs run as fast as they can.", NULL);
+		finding_is(finding, PASS, "CPUs run as fast as they can.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "CPUs slow down when they have little to do: figures depend on what "
@@ -140,14 +133,12 @@ static void inspect_turbo(const struct facts *facts, struct readiness_finding *f
 
 	finding_source(finding, "/sys/devices/system/cpu/{intel_pstate/no_turbo,cpufreq/boost}");
 	if (turbo == KNOWN_NOT) {
-		finding_say(finding, READINESS_SKIP,
-			    "The kernel does not tell whether CPUs have a turbo.", NULL);
+		finding_is(finding, SKIP, "The kernel does not tell whether CPUs have a turbo.");
 		return;
 	}
 	finding_value(finding, "%s", turbo == KNOWN_YES ? "on" : "off");
 	if (turbo == KNOWN_NO)
-		finding_say(finding, READINESS_PASS, "Frequencies do not depend on temperature.",
-			    NULL);
+		finding_is(finding, PASS, "Frequencies do not depend on temperature.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "Frequencies depend on temperature and on what other cores do: figures "
@@ -162,14 +153,13 @@ static void inspect_idle(const struct facts *facts, struct readiness_finding *fi
 
 	finding_source(finding, "/sys/devices/system/cpu/cpu0/cpuidle/state*/{disable,latency}");
 	if (exit_ns < 0) {
-		finding_say(finding, READINESS_SKIP,
-			    "The kernel chooses no idle states, as in most virtual machines.",
-			    NULL);
+		finding_is(finding, SKIP,
+			   "The kernel chooses no idle states, as in most virtual machines.");
 		return;
 	}
 	finding_value(finding, "%lld us to wake from the deepest", (long long)exit_ns / 1000);
 	if (exit_ns <= IDLE_MAX_NS)
-		finding_say(finding, READINESS_PASS, "CPUs wake quickly.", NULL);
+		finding_is(finding, PASS, "CPUs wake quickly.");
 	else
 		finding_say(
 			finding, READINESS_WARN,
@@ -184,11 +174,9 @@ static void inspect_clock(const struct facts *facts, struct readiness_finding *f
 	finding_source(finding, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	finding_value(finding, "%s", clock);
 	if (clock[0] == '\0')
-		finding_say(finding, READINESS_UNKNOWN, "The clock of the kernel is not known.",
-			    NULL);
+		finding_is(finding, UNKNOWN, "The clock of the kernel is not known.");
 	else if (strcmp(clock, "tsc") == 0 || strcmp(clock, "arch_sys_counter") == 0)
-		finding_say(finding, READINESS_PASS, "Reading the time takes some nanoseconds.",
-			    NULL);
+		finding_is(finding, PASS, "Reading the time takes some nanoseconds.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "Reading the time is slow, or goes through a hypervisor.",
@@ -202,13 +190,12 @@ static void inspect_lockdown(const struct facts *facts, struct readiness_finding
 
 	finding_source(finding, "/sys/kernel/security/lockdown");
 	if (lockdown[0] == '\0') {
-		finding_say(finding, READINESS_SKIP, "The kernel does not tell of a lockdown.",
-			    NULL);
+		finding_is(finding, SKIP, "The kernel does not tell of a lockdown.");
 		return;
 	}
 	finding_value(finding, "%s", lockdown);
 	if (strcmp(lockdown, "none") == 0)
-		finding_say(finding, READINESS_PASS, "Registers can be read, for root.", NULL);
+		finding_is(finding, PASS, "Registers can be read, for root.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "The kernel is locked down: model specific registers, and with "
@@ -228,14 +215,12 @@ static void inspect_interrupts(const struct facts *facts, struct readiness_findi
 		       "/proc/irq/*/effective_affinity_list",
 		       facts->device.name);
 	if (!topology_list_valid(local) || !topology_list_valid(irqs)) {
-		finding_say(finding, READINESS_UNKNOWN,
-			    "Where the NIC's interrupts go is not known.", NULL);
+		finding_is(finding, UNKNOWN, "Where the NIC's interrupts go is not known.");
 		return;
 	}
 	finding_value(finding, "interrupts on %s, near the NIC %s", irqs, local);
 	if (topology_list_has(local, irqs))
-		finding_say(finding, READINESS_PASS, "The NIC's interrupts go to CPUs near it.",
-			    NULL);
+		finding_is(finding, PASS, "The NIC's interrupts go to CPUs near it.");
 	else
 		finding_say(finding, READINESS_WARN,
 			    "Some of the NIC's interrupts go to CPUs of another node: waiting for "

@@ -158,7 +158,7 @@ static void inspect_kind(const struct facts *facts, struct readiness_finding *fi
 		inspect_missing(target, finding);
 		break;
 	case TARGET_ON_DEVDAX:
-		finding_say(finding, READINESS_PASS, "It is a device DAX.", NULL);
+		finding_is(finding, PASS, "It is a device DAX.");
 		break;
 	case TARGET_ON_FSDAX:
 		if (strstr(target->mount_options, "rtdev=") != NULL)
@@ -167,14 +167,12 @@ static void inspect_kind(const struct facts *facts, struct readiness_finding *fi
 				    "file's data may lie instead.",
 				    "Mount it without rtdev=, or take a device DAX.");
 		else
-			finding_say(finding, READINESS_PASS, "It lies on persistent memory.", NULL);
+			finding_is(finding, PASS, "It lies on persistent memory.");
 		break;
 	case TARGET_ON_BLOCK:
-		finding_say(
-			finding, READINESS_WARN,
-			"It is persistent memory as a block device, which is mapped through the "
-			"page cache: a flush reaches that alone.",
-			NULL);
+		finding_is(finding, WARN,
+			   "It is persistent memory as a block device, which is mapped through "
+			   "the page cache: a flush reaches that alone.");
 		finding_fix(
 			finding,
 			"Name a file on a DAX file system of it, or make the namespace a device "
@@ -204,16 +202,15 @@ static bool is_shape(const struct facts_target *target, enum target_shape shape,
 static void judge_driver(const struct facts_target *target, struct readiness_finding *finding)
 {
 	if (strcmp(target->driver, "kmem") == 0) {
-		finding_say(finding, READINESS_FAIL,
-			    "It is in use as system memory, and no program can map it.", NULL);
+		finding_is(finding, FAIL,
+			   "It is in use as system memory, and no program can map it.");
 		finding_fix(
 			finding,
 			"daxctl reconfigure-device --mode=devdax --force %s takes it back, with "
 			"what is on it lost, if its memory can be taken offline.",
 			target->device);
 	} else if (strcmp(target->driver, "none") == 0) {
-		finding_say(finding, READINESS_FAIL,
-			    "No driver is bound to it, so it cannot be opened.", NULL);
+		finding_is(finding, FAIL, "No driver is bound to it, so it cannot be opened.");
 		finding_fix(finding,
 			    "daxctl reconfigure-device --mode=devdax %s, or modprobe device_dax.",
 			    target->device);
@@ -222,12 +219,12 @@ static void judge_driver(const struct facts_target *target, struct readiness_fin
 			finding, READINESS_FAIL, "It has no size.",
 			"Give it one: daxctl create-device, or ndctl create-namespace -m devdax.");
 	else if (strcmp(target->driver, "device_dax") != 0)
-		finding_say(finding, READINESS_UNKNOWN,
-			    "Which driver it has is not known, or not as one that maps it.", NULL);
+		finding_is(finding, UNKNOWN,
+			   "Which driver it has is not known, or not as one that maps it.");
 	else if (target->size_bytes < 0)
-		finding_say(finding, READINESS_UNKNOWN, "Its size cannot be read.", NULL);
+		finding_is(finding, UNKNOWN, "Its size cannot be read.");
 	else
-		finding_say(finding, READINESS_PASS, "It can be mapped.", NULL);
+		finding_is(finding, PASS, "It can be mapped.");
 }
 
 static void inspect_devdax(const struct facts *facts, struct readiness_finding *finding)
@@ -265,17 +262,16 @@ static void judge_dax(const struct facts_target *target, struct readiness_findin
 		"on a namespace of mode fsdax.";
 
 	if (target->dax_queue == KNOWN_NO) {
-		finding_say(
-			finding, READINESS_FAIL,
-			"The block device cannot do DAX: files are mapped through the page cache.",
-			NULL);
+		finding_is(
+			finding, FAIL,
+			"The block device cannot do DAX: files are mapped through the page cache.");
 		finding_fix(
 			finding,
 			"Make the namespace fsdax, which erases it: ndctl create-namespace -f -e "
 			"%s -m fsdax.",
 			name_of_namespace(target));
 	} else if (target->answer.dax == 1 || target->answer.map_sync == 0)
-		finding_say(finding, READINESS_PASS, "It is mapped without page cache.", NULL);
+		finding_is(finding, PASS, "It is mapped without page cache.");
 	else if (is_not_dax(&target->answer))
 		finding_say(
 			finding, READINESS_FAIL,
@@ -283,7 +279,7 @@ static void judge_dax(const struct facts_target *target, struct readiness_findin
 			"in persistent memory.",
 			fix);
 	else if (target->dax_mount == KNOWN_YES)
-		finding_say(finding, READINESS_PASS, "It is mounted for DAX.", NULL);
+		finding_is(finding, PASS, "It is mounted for DAX.");
 	else if (target->dax_mount == KNOWN_NO)
 		finding_say(finding, READINESS_FAIL,
 			    "It is not mounted for DAX: files are mapped through the page cache.",
@@ -324,8 +320,7 @@ static void inspect_map_sync(const struct facts *facts, struct readiness_finding
 	if (sync >= 0 || error != 0)
 		finding_value(finding, "%s", sync == 0 ? "ok" : strerror(sync > 0 ? sync : error));
 	if (sync == 0)
-		finding_say(finding, READINESS_PASS,
-			    "Its blocks stay where they are found when power fails.", NULL);
+		finding_is(finding, PASS, "Its blocks stay where they are found when power fails.");
 	else if (sync == EOPNOTSUPP)
 		finding_say(
 			finding, READINESS_FAIL,

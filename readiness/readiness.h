@@ -61,6 +61,8 @@ void finding_source(struct readiness_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_say(struct readiness_finding *finding, enum readiness_status status,
 		 const char *meaning, const char *fix);
+/* The same without a fix; the status without its prefix: PASS. */
+#define finding_is(finding, status, meaning) finding_say(finding, READINESS_##status, meaning, NULL)
 /* In place of the text of finding_say(). */
 void finding_meaning(struct readiness_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
