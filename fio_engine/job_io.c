@@ -37,7 +37,7 @@ static void give_up(struct client *client)
 /* --- one io_u -------------------------------------------------------------------- */
 
 /* fio's stamps: an io_u is under way from here on. */
-static inline __attribute__((always_inline)) void stamp(struct thread_data *td, struct io_u *io_u)
+static __always_inline void stamp(struct thread_data *td, struct io_u *io_u)
 {
 	if (!fio_fill_issue_time(td))
 		return;

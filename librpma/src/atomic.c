@@ -8,10 +8,9 @@
 enum { CACHE_LINE = 64 }; /* x86 and arm64: a device's write within one is not torn */
 
 /* names are of the three pointers */
-__attribute__((cold, noinline)) static int atomic_refused(const struct rpma_conn *conn,
-							  const void *dst, size_t dst_offset,
-							  const void *value, const char *function,
-							  const char *names)
+static RPMA_COLD int atomic_refused(const struct rpma_conn *conn, const void *dst,
+				    size_t dst_offset, const void *value, const char *function,
+				    const char *names)
 {
 	const void *const pointers[] = {conn, dst, value};
 

@@ -160,8 +160,8 @@ static int poll_failed(int polled, int num_entries)
 	return RPMA_E_UNKNOWN;
 }
 
-static inline __attribute__((always_inline)) int poll_cq(struct rpma_cq *cq, int num_entries,
-							 struct ibv_wc *wc, int *num_entries_got)
+static __always_inline int poll_cq(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc,
+				   int *num_entries_got)
 {
 	int polled = ibv_poll_cq(cq->ibv_cq, num_entries, wc);
 	if (polled == 0) { /* most often, where a program polls */
@@ -194,8 +194,8 @@ static int get_counted(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, i
 }
 
 /* Looked at again, to cost nothing before. */
-__attribute__((cold, noinline)) static int get_wc_refused(const struct rpma_cq *cq, int num_entries,
-							  const struct ibv_wc *wc)
+static RPMA_COLD int get_wc_refused(const struct rpma_cq *cq, int num_entries,
+				    const struct ibv_wc *wc)
 {
 	static const char function[] = "rpma_cq_get_wc";
 
@@ -210,8 +210,8 @@ __attribute__((cold, noinline)) static int get_wc_refused(const struct rpma_cq *
 }
 
 /* apart, so that the others save no registers for it */
-__attribute__((noinline)) static int get_several(struct rpma_cq *cq, int num_entries,
-						 struct ibv_wc *wc, int *num_entries_got)
+static RPMA_APART int get_several(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc,
+				  int *num_entries_got)
 {
 	if (num_entries < 1 || (num_entries > 1 && num_entries_got == NULL))
 		return get_wc_refused(cq, num_entries, wc);

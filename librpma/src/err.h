@@ -9,6 +9,11 @@
 #define RPMA_ERR_H
 
 #include <stddef.h>
+#include <sys/cdefs.h>
+
+/* A function of failures; and one apart, so that its callers save no registers for it. */
+#define RPMA_COLD  __attribute__((cold, noinline))
+#define RPMA_APART __attribute__((noinline))
 
 /* Keeps the sentence. errno stays. */
 __attribute__((cold, format(printf, 1, 2))) void rpma_err_set(const char *format, ...);

@@ -56,10 +56,8 @@ int rpma_flush_sink_close(struct rpma_flush_sink *sink)
 	return ret;
 }
 
-static inline __attribute__((always_inline)) int flush_by_read(struct rpma_conn *conn,
-							       const struct rpma_mr_remote *dst,
-							       size_t dst_offset, int flags,
-							       const void *op_context)
+static __always_inline int flush_by_read(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+					 size_t dst_offset, int flags, const void *op_context)
 {
 	const uint32_t len =
 		dst->size < RPMA_FLUSH_READ_BYTES ? (uint32_t)dst->size : RPMA_FLUSH_READ_BYTES;
@@ -120,9 +118,9 @@ static int flush_natively(struct rpma_conn *conn, const struct rpma_mr_remote *d
 	return 0;
 }
 
-static inline __attribute__((always_inline)) bool type_allowed(const struct rpma_conn *conn,
-							       const struct rpma_mr_remote *dst,
-							       enum rpma_flush_type type)
+static __always_inline bool type_allowed(const struct rpma_conn *conn,
+					 const struct rpma_mr_remote *dst,
+					 enum rpma_flush_type type)
 {
 	if (type == RPMA_FLUSH_TYPE_VISIBILITY)
 		return dst->usage & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
@@ -154,7 +152,7 @@ __attribute__((cold)) static int not_native(void)
 }
 
 /* Once is enough: it is the same for all regions of such a peer. */
-__attribute__((cold, noinline)) static void warn_of_1_3(void)
+static RPMA_COLD void warn_of_1_3(void)
 {
 	static atomic_flag is_told = ATOMIC_FLAG_INIT;
 
@@ -166,9 +164,9 @@ __attribute__((cold, noinline)) static void warn_of_1_3(void)
 }
 
 /* The connection can flush natively: apart, so that others save no registers for it. */
-__attribute__((noinline)) static int
-flush_either_way(struct rpma_conn *conn, const struct rpma_mr_remote *dst, size_t dst_offset,
-		 size_t len, enum rpma_flush_type type, int flags, const void *op_context)
+static RPMA_APART int flush_either_way(struct rpma_conn *conn, const struct rpma_mr_remote *dst,
+				       size_t dst_offset, size_t len, enum rpma_flush_type type,
+				       int flags, const void *op_context)
 {
 	if (flags == 0)
 		return rpma_flags_refused("rpma_flush");

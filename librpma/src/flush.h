@@ -6,6 +6,7 @@
 #ifndef RPMA_FLUSH_H
 #define RPMA_FLUSH_H
 
+#include "err.h"
 #include "mr.h"
 
 struct rpma_flush_sink {
@@ -28,9 +29,9 @@ int rpma_flush_sink_open(struct rpma_flush_sink *sink, const struct rpma_peer *p
 int rpma_flush_sink_close(struct rpma_flush_sink *sink);
 
 /* The arguments that a flush needs besides flags. */
-static inline __attribute__((always_inline)) bool
-rpma_flush_range_valid(const struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
-		       enum rpma_flush_type type)
+static __always_inline bool rpma_flush_range_valid(const struct rpma_mr_remote *dst,
+						   size_t dst_offset, size_t len,
+						   enum rpma_flush_type type)
 {
 	if (type != RPMA_FLUSH_TYPE_VISIBILITY && type != RPMA_FLUSH_TYPE_PERSISTENT)
 		return false;
@@ -38,11 +39,9 @@ rpma_flush_range_valid(const struct rpma_mr_remote *dst, size_t dst_offset, size
 }
 
 /* RPMA_E_INVAL, with what is wrong in the log. conn and dst may be NULL. */
-__attribute__((cold, noinline)) int rpma_flush_range_refused(const struct rpma_conn *conn,
-							     const struct rpma_mr_remote *dst,
-							     size_t dst_offset, size_t len,
-							     enum rpma_flush_type type,
-							     const char *function);
+RPMA_COLD int rpma_flush_range_refused(const struct rpma_conn *conn,
+				       const struct rpma_mr_remote *dst, size_t dst_offset,
+				       size_t len, enum rpma_flush_type type, const char *function);
 
 /* RPMA_E_NOSUPP: the region may not be flushed so over this connection. */
 int rpma_flush_check(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,

@@ -4,8 +4,8 @@
 
 #include <arpa/inet.h>
 
-__attribute__((cold, noinline)) static int
-message_refused(const struct rpma_conn *conn, size_t offset, size_t len, const char *function)
+static RPMA_COLD int message_refused(const struct rpma_conn *conn, size_t offset, size_t len,
+				     const char *function)
 {
 	if (conn == NULL)
 		return RPMA_FAIL_NULL_OF(function, conn);
@@ -28,9 +28,9 @@ static int post_empty_message(struct rpma_conn *conn, const void *src, size_t of
 	return rpma_post_send(conn, &wr, flags, function);
 }
 
-static inline __attribute__((always_inline)) int
-post_message(struct rpma_conn *conn, struct rpma_send_work *work, const struct rpma_mr_local *src,
-	     size_t offset, size_t len, int flags, const void *op_context, const char *function)
+static __always_inline int post_message(struct rpma_conn *conn, struct rpma_send_work *work,
+					const struct rpma_mr_local *src, size_t offset, size_t len,
+					int flags, const void *op_context, const char *function)
 {
 	rpma_sge_init(&work->sge, src, offset, len);
 	rpma_send_wr_init(&work->wr, work->wr.opcode, 1, flags, op_context);
@@ -38,9 +38,8 @@ post_message(struct rpma_conn *conn, struct rpma_send_work *work, const struct r
 	return rpma_post_send(conn, &work->wr, flags, function);
 }
 
-__attribute__((noinline)) static int send_empty(struct rpma_conn *conn, const void *src,
-						size_t offset, size_t len, int flags,
-						const void *op_context)
+static RPMA_APART int send_empty(struct rpma_conn *conn, const void *src, size_t offset, size_t len,
+				 int flags, const void *op_context)
 {
 	return post_empty_message(conn, src, offset, len, flags, op_context, IBV_WR_SEND, 0,
 				  "rpma_send");
@@ -59,9 +58,9 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
 	return post_message(conn, &work, src, offset, len, flags, op_context, __func__);
 }
 
-__attribute__((noinline)) static int send_with_imm_empty(struct rpma_conn *conn, const void *src,
-							 size_t offset, size_t len, int flags,
-							 uint32_t imm, const void *op_context)
+static RPMA_APART int send_with_imm_empty(struct rpma_conn *conn, const void *src, size_t offset,
+					  size_t len, int flags, uint32_t imm,
+					  const void *op_context)
 {
 	return post_empty_message(conn, src, offset, len, flags, op_context, IBV_WR_SEND_WITH_IMM,
 				  htonl(imm), "rpma_send_with_imm");

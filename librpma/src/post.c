@@ -64,10 +64,9 @@ int rpma_inline_refused(const char *function, size_t len, uint32_t most)
 }
 
 /* In the order of most calls, so that their arguments are where they were. */
-__attribute__((cold, noinline)) static int pair_refused(const struct rpma_conn *conn,
-							const void *dst, size_t dst_offset,
-							const void *src, size_t src_offset,
-							size_t len, const char *function)
+static RPMA_COLD int pair_refused(const struct rpma_conn *conn, const void *dst, size_t dst_offset,
+				  const void *src, size_t src_offset, size_t len,
+				  const char *function)
 {
 	if (conn == NULL)
 		return RPMA_FAIL_NULL_OF(function, conn);
@@ -84,8 +83,8 @@ __attribute__((cold, noinline)) static int pair_refused(const struct rpma_conn *
 			    dst_offset, src_offset, len);
 }
 
-__attribute__((cold, noinline)) static int
-writev_refused(const struct rpma_conn *conn, const void *dst, const void *src, int num_ranges)
+static RPMA_COLD int writev_refused(const struct rpma_conn *conn, const void *dst, const void *src,
+				    int num_ranges)
 {
 	static const char function[] = "rpma_writev";
 
@@ -98,7 +97,7 @@ writev_refused(const struct rpma_conn *conn, const void *dst, const void *src, i
 }
 
 /* One of the ranges is wrong. */
-__attribute__((cold, noinline)) static int range_refused(const struct rpma_range *src)
+static RPMA_COLD int range_refused(const struct rpma_range *src)
 {
 	static const char function[] = "rpma_writev";
 	int i = 0;
@@ -144,10 +143,11 @@ static inline void rdma_init(struct ibv_send_wr *wr, struct ibv_sge *sge, enum i
 }
 
 /* The opcode is in the work. */
-static inline __attribute__((always_inline)) int
-post_rdma(struct rpma_conn *conn, struct rpma_send_work *work, const struct rpma_mr_local *local,
-	  size_t local_offset, const struct rpma_mr_remote *remote, size_t remote_offset,
-	  size_t len, int flags, const void *op_context, const char *function)
+static __always_inline int post_rdma(struct rpma_conn *conn, struct rpma_send_work *work,
+				     const struct rpma_mr_local *local, size_t local_offset,
+				     const struct rpma_mr_remote *remote, size_t remote_offset,
+				     size_t len, int flags, const void *op_context,
+				     const char *function)
 {
 	rdma_init(&work->wr, &work->sge, work->wr.opcode, local, local_offset, remote,
 		  remote_offset, len, flags, op_context);
@@ -156,10 +156,9 @@ post_rdma(struct rpma_conn *conn, struct rpma_send_work *work, const struct rpma
 }
 
 /* The *_empty() have the arguments of their call, and are apart, so that it saves no registers. */
-__attribute__((noinline)) static int read_empty(struct rpma_conn *conn, const void *dst,
-						size_t dst_offset, const void *src,
-						size_t src_offset, size_t len, int flags,
-						const void *op_context)
+static RPMA_APART int read_empty(struct rpma_conn *conn, const void *dst, size_t dst_offset,
+				 const void *src, size_t src_offset, size_t len, int flags,
+				 const void *op_context)
 {
 	struct ibv_send_wr wr;
 
@@ -184,10 +183,9 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
 			 __func__);
 }
 
-__attribute__((noinline)) static int write_empty(struct rpma_conn *conn, const void *dst,
-						 size_t dst_offset, const void *src,
-						 size_t src_offset, size_t len, int flags,
-						 const void *op_context)
+static RPMA_APART int write_empty(struct rpma_conn *conn, const void *dst, size_t dst_offset,
+				  const void *src, size_t src_offset, size_t len, int flags,
+				  const void *op_context)
 {
 	struct ibv_send_wr wr;
 
@@ -197,10 +195,10 @@ __attribute__((noinline)) static int write_empty(struct rpma_conn *conn, const v
 			  "rpma_write");
 }
 
-static inline __attribute__((always_inline)) int
-post_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
-	   const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
-	   const void *op_context)
+static __always_inline int post_write(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+				      size_t dst_offset, const struct rpma_mr_local *src,
+				      size_t src_offset, size_t len, int flags,
+				      const void *op_context)
 {
 	struct rpma_send_work work;
 
@@ -214,21 +212,18 @@ post_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset
 }
 
 /* apart, so that the next one needs no room for a work request */
-__attribute__((noinline)) static int write_otherwise(struct rpma_conn *conn,
-						     struct rpma_mr_remote *dst, size_t dst_offset,
-						     const struct rpma_mr_local *src,
-						     size_t src_offset, size_t len, int flags,
-						     const void *op_context)
+static RPMA_APART int write_otherwise(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+				      size_t dst_offset, const struct rpma_mr_local *src,
+				      size_t src_offset, size_t len, int flags,
+				      const void *op_context)
 {
 	return post_write(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
 }
 
 /* The rare cases of rpma_write(). The last one of a list is built in its slot, too. */
-__attribute__((noinline)) static int write_rarely(struct rpma_conn *conn,
-						  struct rpma_mr_remote *dst, size_t dst_offset,
-						  const struct rpma_mr_local *src,
-						  size_t src_offset, size_t len, int flags,
-						  const void *op_context)
+static RPMA_APART int write_rarely(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+				   size_t dst_offset, const struct rpma_mr_local *src,
+				   size_t src_offset, size_t len, int flags, const void *op_context)
 {
 	if (conn == NULL || !rpma_len_fits(len))
 		return pair_refused(conn, dst, dst_offset, src, src_offset, len, "rpma_write");
@@ -290,10 +285,10 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
 	return rpma_post_send(conn, &wr, flags, __func__);
 }
 
-__attribute__((noinline)) static int write_with_imm_empty(struct rpma_conn *conn, const void *dst,
-							  size_t dst_offset, const void *src,
-							  size_t src_offset, size_t len, int flags,
-							  uint32_t imm, const void *op_context)
+static RPMA_APART int write_with_imm_empty(struct rpma_conn *conn, const void *dst,
+					   size_t dst_offset, const void *src, size_t src_offset,
+					   size_t len, int flags, uint32_t imm,
+					   const void *op_context)
 {
 	struct ibv_send_wr wr;
 

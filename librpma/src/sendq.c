@@ -272,8 +272,7 @@ __attribute__((cold)) static int not_posted(struct rpma_conn *conn,
 	return rpma_post_send_failed(&q->first->wr, err);
 }
 
-static inline __attribute__((always_inline)) int post_all(struct rpma_conn *conn,
-							  struct rpma_slot *last)
+static __always_inline int post_all(struct rpma_conn *conn, struct rpma_slot *last)
 {
 	struct rpma_sendq *q = &conn->sendq;
 	struct ibv_send_wr *bad_wr = NULL;
@@ -392,7 +391,7 @@ int rpma_sendq_add(struct rpma_conn *conn, struct rpma_slot *slot, int flags)
 }
 
 /* Nothing waits, and places are counted: it needs no slot. Apart as the next one is. */
-__attribute__((noinline)) static int post_single(struct rpma_conn *conn, struct ibv_send_wr *wr)
+static RPMA_APART int post_single(struct rpma_conn *conn, struct ibv_send_wr *wr)
 {
 	struct rpma_sendq *q = &conn->sendq;
 	struct ibv_send_wr *bad_wr = wr;
@@ -414,8 +413,7 @@ __attribute__((noinline)) static int post_single(struct rpma_conn *conn, struct 
 }
 
 /* apart, so that the others save no registers for it */
-__attribute__((noinline)) static int post_listed(struct rpma_conn *conn, struct ibv_send_wr *wr,
-						 int flags)
+static RPMA_APART int post_listed(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags)
 {
 	struct rpma_sendq *q = &conn->sendq;
 

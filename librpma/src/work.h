@@ -123,8 +123,8 @@ __attribute__((cold)) int rpma_inline_refused(const char *function, size_t len, 
  * Posts it, or keeps it for later, for the call with this name. RPMA_E_INVAL: flags are 0, or have
  * RPMA_F_INLINE for too many bytes. RPMA_E_AGAIN: the queue is full.
  */
-static inline __attribute__((always_inline)) int
-rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags, const char *function)
+static __always_inline int rpma_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags,
+					  const char *function)
 {
 	if (!rpma_is_plain(conn, flags)) {
 		if (flags == 0)
