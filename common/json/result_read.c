@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * result_read.c -- histograms back from their JSON.
+ * result_read.c -- values of a result, and histograms read back.
  *
- * Merging and summarising read it: from a journal, another rank, or a
+ * Merging and summarising read them: from a journal, another rank, or a
  * server's report. All of it is foreign, so every number is checked against
  * the rule of the file format before it counts.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
