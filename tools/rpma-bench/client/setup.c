@@ -20,7 +20,8 @@
 
 #define SIZE_MAX_BYTES (64ULL << 20)
 
-size_t client_region_bytes(const struct params *params, uint64_t target_bytes)
+/* Enough for all queue pairs, else at most 64 MiB and the size of the target. */
+static size_t client_region_bytes(const struct params *params, uint64_t target_bytes)
 {
 	uint64_t least = access_slice_min(params) * params_qps(params);
 	uint64_t most = target_bytes < SIZE_MAX_BYTES ? target_bytes : SIZE_MAX_BYTES;
@@ -51,8 +52,25 @@ static void describe(const struct client_region *e, struct message_begin *begin)
 	memcpy(begin->client_pcfg_desc, e->region.pcfg_desc, sizeof(begin->client_pcfg_desc));
 }
 
-int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
-		       const char *device, uint64_t target_bytes, struct message_begin *begin)
+/* A region that was never made is fine if it is zero. */
+static void client_region_free(struct client_region *client_region)
+{
+	struct failure kept = *failure_get();
+
+	region_close(&client_region->region);
+	if (client_region->bytes != NULL)
+		munmap(client_region->bytes, client_region->size_bytes);
+	*client_region = (struct client_region){0};
+	*failure_get() = kept;
+}
+
+/*
+ * Makes as much as all queue pairs need, and at most as much as the target has;
+ * describes it in begin, whose params are set.
+ */
+static int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
+			      const char *device, uint64_t target_bytes,
+			      struct message_begin *begin)
 {
 	struct client_region e = {.size_bytes = client_region_bytes(&begin->params, target_bytes)};
 	struct region_memory memory = {
@@ -69,17 +87,6 @@ int client_region_make(struct client_region *client_region, struct rpma_peer *pe
 	describe(&e, begin);
 	*client_region = e;
 	return 0;
-}
-
-void client_region_free(struct client_region *client_region)
-{
-	struct failure kept = *failure_get();
-
-	region_close(&client_region->region);
-	if (client_region->bytes != NULL)
-		munmap(client_region->bytes, client_region->size_bytes);
-	*client_region = (struct client_region){0};
-	*failure_get() = kept;
 }
 
 static bool takes(const struct message_welcome *welcome, uint32_t target, enum rpma_flush_type type)

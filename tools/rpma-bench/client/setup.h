@@ -14,23 +14,12 @@
 #include "tools/rpma-bench/protocol/message.h"
 #include "tools/rpma-bench/result/record.h"
 
+/* The client's memory that the server measures: plain, it need not be persistent. */
 struct client_region {
 	void *bytes;
 	size_t size_bytes;
 	struct region region;
 };
-
-/* Enough for all queue pairs, else at most 64 MiB and the size of the target. */
-size_t client_region_bytes(const struct params *params, uint64_t target_bytes);
-
-/*
- * Makes as much as all queue pairs need, and at most as much as the target has;
- * describes it in begin, whose params are set.
- */
-int client_region_make(struct client_region *client_region, struct rpma_peer *peer,
-		       const char *device, uint64_t target_bytes, struct message_begin *begin);
-/* A region that was never made is fine if it is zero. */
-void client_region_free(struct client_region *client_region);
 
 /* The strongest flush that the server's word and its memory allow. */
 enum rpma_flush_type persisting_flush(const struct message_welcome *welcome, uint32_t target);
