@@ -56,9 +56,9 @@ bool schema_check(const json_t *object, const struct schema *fields,
 		  struct schema_position *position);
 
 #define SCHEMA_TEXT_MAX 512 /* bytes; what is longer is not taken */
-#define SCHEMA_ELEMENTS_MAX                                                                        \
-	512 /* elements taken from a list or a map; further ones are dropped                       \
-	     */
+/* Elements taken from a list or a map; further ones are dropped. */
+#define SCHEMA_ELEMENTS_MAX 512
+
 /*
  * A copy of an object with the keys of the table, of those whose values match. What may
  * be null is null where it has not, what may be missing is missing; an element of a list
