@@ -4,6 +4,7 @@
  */
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
+#include "tools/rpma-bench/result/repeat_schema.h"
 
 /* Takes the two. */
 static json_t *merged(json_t *first, json_t *second)
@@ -168,6 +169,21 @@ TEST(steps_and_lateness_are_merged)
 	}
 	GIVES(merged(made_json(&sides[0]), made_json(&sides[1])),
 	      "steps/name=prepare/latency/count: 4", "late_ops: 6", "max_lag_ns: 51");
+}
+
+/* But for where its server ran and what its device counted, which each rank has of its own. */
+TEST(it_has_all_that_a_repeat_has)
+{
+	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
+	char why[SCHEMA_WHY_MAX] = "";
+	struct schema_position position = {.why = why};
+	json_t *one = merged(made_json(&a), made_json(&b));
+
+	json_object_set_new(one, "counters", json_pack("{s:n, s:n}", "client", "server"));
+	json_object_set_new(one, "placement", json_pack("{s:n}", "server"));
+	if (!schema_check(one, repeat_fields, &position))
+		fail_msg("%s", why);
+	json_decref(one);
 }
 
 TEST(of_one_client_it_is_that_one)
