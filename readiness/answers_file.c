@@ -78,7 +78,7 @@ static int refuse(const char *name, const char *why)
 		if (*at < ' ' || *at > '~')
 			*at = '?';
 	}
-	return failure_set(EXIT_WRONG_USAGE, "options", FILE_NAME ": %s: %s", shown, why);
+	return failure_usage(FILE_NAME ": %s: %s", shown, why);
 }
 
 static int check_entry(const struct schema *keys, const char *name, const json_t *entry)
@@ -151,11 +151,9 @@ static int read_file(struct answers *answers)
 		return failure_set(EXIT_INTERNAL, "start", "out of memory");
 	len = sysroot_read(answers->root, text, size, FILE_NAME);
 	if (len < 0)
-		ret = failure_set(EXIT_WRONG_USAGE, "options",
-				  FILE_NAME " is there, but cannot be read");
+		ret = failure_usage(FILE_NAME " is there, but cannot be read");
 	else if (len > ANSWERS_BYTES_MAX)
-		ret = failure_set(EXIT_WRONG_USAGE, "options",
-				  FILE_NAME ": expected at most %d bytes", ANSWERS_BYTES_MAX);
+		ret = failure_usage(FILE_NAME ": expected at most %d bytes", ANSWERS_BYTES_MAX);
 	else if ((answers->facts = answers_parse(text, (size_t)len)) == NULL)
 		ret = -EINVAL;
 	free(text);

@@ -296,7 +296,7 @@ static void add_namespace(const struct sysroot *root, const char *path, const ch
 
 	if (read_numbers(name, "namespace"))
 		gather_namespace(root, name, facts);
-	else if (sysroot_line(root, space, sizeof(space), "%s/namespace", path) &&
+	else if (sysroot_text(root, space, "%s/namespace", path) &&
 		 read_numbers(space, "namespace"))
 		gather_namespace(root, space, facts);
 	else

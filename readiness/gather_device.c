@@ -20,8 +20,7 @@ static bool is_active(const struct sysroot *root, const struct device *device)
 	char state[32];
 
 	for (int port = 1; port <= FACTS_PORTS_MAX; port++) {
-		if (sysroot_line(root, state, sizeof(state), CLASS "%s/ports/%d/state",
-				 device->name, port) &&
+		if (sysroot_text(root, state, CLASS "%s/ports/%d/state", device->name, port) &&
 		    strcmp(state, "4: ACTIVE") == 0)
 			return true;
 	}
@@ -65,9 +64,8 @@ static bool gid_is_routable(const struct sysroot *root, const char *port, long i
 	char type[32], text[64];
 	struct in6_addr gid;
 
-	if (!sysroot_line(root, type, sizeof(type), "%s/gid_attrs/types/%ld", port, index) ||
-	    strcmp(type, "RoCE v2") != 0 ||
-	    !sysroot_line(root, text, sizeof(text), "%s/gids/%ld", port, index) ||
+	if (!sysroot_text(root, type, "%s/gid_attrs/types/%ld", port, index) ||
+	    strcmp(type, "RoCE v2") != 0 || !sysroot_text(root, text, "%s/gids/%ld", port, index) ||
 	    inet_pton(AF_INET6, text, &gid) != 1)
 		return false;
 	if (IN6_IS_ADDR_V4MAPPED(&gid))
@@ -108,10 +106,10 @@ static void gather_port(const struct sysroot *root, const struct device *device,
 	snprintf(path, sizeof(path), CLASS "%s/ports/%d", device->name, number);
 	memset(port, 0, sizeof(*port));
 	port->number = number;
-	sysroot_line(root, port->state, sizeof(port->state), "%s/state", path);
-	sysroot_line(root, port->phys_state, sizeof(port->phys_state), "%s/phys_state", path);
-	sysroot_line(root, port->rate, sizeof(port->rate), "%s/rate", path);
-	sysroot_line(root, port->link_layer, sizeof(port->link_layer), "%s/link_layer", path);
+	sysroot_text(root, port->state, "%s/state", path);
+	sysroot_text(root, port->phys_state, "%s/phys_state", path);
+	sysroot_text(root, port->rate, "%s/rate", path);
+	sysroot_text(root, port->link_layer, "%s/link_layer", path);
 	port->roce_v2 = find_gid(root, path);
 }
 
@@ -132,8 +130,7 @@ static void gather_iommu(const struct sysroot *root, const char *function,
 	if (!sysroot_link_name(root, group, sizeof(group), "%s/iommu_group", function) &&
 	    !sysroot_exists(root, "%s/iommu_group", function))
 		snprintf(facts->iommu_type, sizeof(facts->iommu_type), "none");
-	else if (!sysroot_line(root, facts->iommu_type, sizeof(facts->iommu_type),
-			       "%s/iommu_group/type", function))
+	else if (!sysroot_text(root, facts->iommu_type, "%s/iommu_group/type", function))
 		facts->iommu_type[0] = '\0';
 }
 
@@ -157,8 +154,7 @@ static void gather_hardware(const struct sysroot *root, struct facts_device *fac
 		snprintf(function, sizeof(function), "%s", link);
 	adapter_read(root, facts->name, &facts->ids);
 	facts->numa_node = number_of(root, function, "numa_node");
-	sysroot_line(root, facts->local_cpus, sizeof(facts->local_cpus), "%s/local_cpulist",
-		     function);
+	sysroot_text(root, facts->local_cpus, "%s/local_cpulist", function);
 	gather_iommu(root, function, facts);
 }
 
@@ -173,11 +169,9 @@ static void gather_found(const struct sysroot *root, const struct device *device
 	snprintf(facts->firmware, sizeof(facts->firmware), "%s", device->firmware);
 	if (device->kind == DEVICE_SOFT)
 		return;
-	sysroot_line(root, facts->firmware, sizeof(facts->firmware), CLASS "%s/fw_ver",
-		     device->name);
-	sysroot_line(root, facts->board, sizeof(facts->board), CLASS "%s/board_id", device->name);
-	sysroot_line(root, facts->hca_type, sizeof(facts->hca_type), CLASS "%s/hca_type",
-		     device->name);
+	sysroot_text(root, facts->firmware, CLASS "%s/fw_ver", device->name);
+	sysroot_text(root, facts->board, CLASS "%s/board_id", device->name);
+	sysroot_text(root, facts->hca_type, CLASS "%s/hca_type", device->name);
 	gather_ports(root, device, facts);
 	if (device->kind == DEVICE_HARDWARE)
 		gather_hardware(root, facts);

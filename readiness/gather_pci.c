@@ -97,10 +97,8 @@ static void gather_link(const struct sysroot *root, struct facts_function *funct
 	int64_t width;
 
 	function->current_width = function->max_width = -1;
-	sysroot_line(root, function->current_speed, sizeof(function->current_speed),
-		     "%s/current_link_speed", function->path);
-	sysroot_line(root, function->max_speed, sizeof(function->max_speed), "%s/max_link_speed",
-		     function->path);
+	sysroot_text(root, function->current_speed, "%s/current_link_speed", function->path);
+	sysroot_text(root, function->max_speed, "%s/max_link_speed", function->path);
 	if (sysroot_number(root, &width, "%s/current_link_width", function->path) && width > 0 &&
 	    width <= 32)
 		function->current_width = (int)width;
@@ -242,7 +240,7 @@ static void find_netdevs(const struct sysroot *root, const char *device, int por
 			break;
 		}
 		if (entry->d_name[0] != '.' &&
-		    sysroot_line(root, name, sizeof(name), "%s/%.63s", path, entry->d_name))
+		    sysroot_text(root, name, "%s/%.63s", path, entry->d_name))
 			add_name(netdevs, name);
 	}
 	closedir(directory);
@@ -268,7 +266,7 @@ static size_t find_lower(const struct sysroot *root, const char *name, struct ne
 	}
 	if (directory != NULL)
 		closedir(directory);
-	if (sysroot_line(root, slaves, sizeof(slaves), NET "%s/bonding/slaves", name)) {
+	if (sysroot_text(root, slaves, NET "%s/bonding/slaves", name)) {
 		for (char *slave = strtok_r(slaves, " ", &save); slave != NULL;
 		     slave = strtok_r(NULL, " ", &save), n++)
 			add_name(netdevs, slave);

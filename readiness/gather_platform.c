@@ -172,8 +172,7 @@ static void gather_ways(const struct sysroot *root, int node, struct facts_platf
 	facts->ddio_ways_msr = -1;
 	if (strcmp(facts->vendor, "GenuineIntel") != 0)
 		return;
-	if (node >= 0 &&
-	    sysroot_line(root, list, sizeof(list), "sys/devices/system/node/node%d/cpulist", node))
+	if (node >= 0 && sysroot_text(root, list, "sys/devices/system/node/node%d/cpulist", node))
 		cpu = strtol(list, NULL, 10);
 	snprintf(facts->ddio_ways_source, sizeof(facts->ddio_ways_source), "dev/cpu/%ld/msr", cpu);
 	if (sysroot_pread(root, facts->ddio_ways_source, IIO_LLC_WAYS, &value, sizeof(value)) ==
@@ -184,12 +183,10 @@ static void gather_ways(const struct sysroot *root, int node, struct facts_platf
 
 static void gather_resctrl(const struct sysroot *root, struct facts_platform *facts)
 {
-	sysroot_line(root, facts->l3_shareable_bits, sizeof(facts->l3_shareable_bits),
-		     L3 "shareable_bits");
-	sysroot_line(root, facts->l3_cbm_mask, sizeof(facts->l3_cbm_mask), L3 "cbm_mask");
-	sysroot_line(root, facts->l3_io_alloc, sizeof(facts->l3_io_alloc), L3 "io_alloc");
-	sysroot_line(root, facts->l3_io_alloc_cbm, sizeof(facts->l3_io_alloc_cbm),
-		     L3 "io_alloc_cbm");
+	sysroot_text(root, facts->l3_shareable_bits, L3 "shareable_bits");
+	sysroot_text(root, facts->l3_cbm_mask, L3 "cbm_mask");
+	sysroot_text(root, facts->l3_io_alloc, L3 "io_alloc");
+	sysroot_text(root, facts->l3_io_alloc_cbm, L3 "io_alloc_cbm");
 }
 
 /* "performance", or all of them where CPUs differ. */
@@ -233,7 +230,7 @@ static void gather_lockdown(const struct sysroot *root, struct facts_platform *f
 	char line[128];
 	const char *chosen;
 
-	if (!sysroot_line(root, line, sizeof(line), "sys/kernel/security/lockdown"))
+	if (!sysroot_text(root, line, "sys/kernel/security/lockdown"))
 		return;
 	chosen = strchr(line, '[');
 	if (chosen != NULL)
@@ -294,7 +291,7 @@ void gather_platform(const struct gather *g, const struct facts_device *device,
 	gather_resctrl(root, facts);
 	gather_power(root, facts);
 	gather_lockdown(root, facts);
-	sysroot_line(root, facts->clocksource, sizeof(facts->clocksource),
+	sysroot_text(root, facts->clocksource,
 		     "sys/devices/system/clocksource/clocksource0/current_clocksource");
 	if (!sysroot_number(root, &facts->numa_balancing, "proc/sys/kernel/numa_balancing"))
 		facts->numa_balancing = -1;

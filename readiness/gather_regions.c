@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gather_regions.c -- regions, their DIMMs and namespaces, as libnvdimm shows
- * them, and CXL memory devices with persistent capacity (ABI/testing/sysfs-bus-cxl). For gather_target.c.
+ * them, and CXL memory devices with persistent capacity (ABI/testing/sysfs-bus-cxl). For
+ * gather_target.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -74,7 +75,7 @@ static void add_device(const struct sysroot *root, const char *name, struct fact
 		snprintf(cxl->memory, sizeof(cxl->memory), "%.31s", name);
 	if (cxl->pmem_bytes >= 0 && size <= INT64_MAX - cxl->pmem_bytes)
 		cxl->pmem_bytes += size;
-	sysroot_line(root, state, sizeof(state), CXL "/%s/security/state", name);
+	sysroot_text(root, state, CXL "/%s/security/state", name);
 	cxl->locked += strcmp(state, "locked") == 0;
 	add_gpf(root, name, cxl);
 }
@@ -84,7 +85,7 @@ static void add_region(const struct sysroot *root, const char *name, struct fact
 	char mode[16] = "";
 	int64_t commit = 0;
 
-	sysroot_line(root, mode, sizeof(mode), CXL "/%s/mode", name);
+	sysroot_text(root, mode, CXL "/%s/mode", name);
 	if (strcmp(mode, "pmem") != 0)
 		return;
 	cxl->regions++;
@@ -218,12 +219,10 @@ static void read_provider(const struct sysroot *root, struct facts_region *regio
 {
 	char buses[2][GATHER_NAME_MAX];
 
-	if (sysroot_line(root, region->provider, sizeof(region->provider),
-			 ND_DEVICES "/%s/../provider", region->name))
+	if (sysroot_text(root, region->provider, ND_DEVICES "/%s/../provider", region->name))
 		return;
 	if (gather_names(root, ND_DEVICES, "ndbus", buses, 2) == 1)
-		sysroot_line(root, region->provider, sizeof(region->provider),
-			     ND_DEVICES "/%s/provider", buses[0]);
+		sysroot_text(root, region->provider, ND_DEVICES "/%s/provider", buses[0]);
 }
 
 /* The file is there and empty on a DIMM that has nothing to tell; one too long stays unknown. */
@@ -270,8 +269,7 @@ static void read_dimms(const struct sysroot *root, struct facts_region *region, 
 	char line[GATHER_NAME_MAX];
 
 	for (int64_t i = 0; i < mappings && i <= FACTS_DIMMS_MAX; i++) {
-		sysroot_line(root, line, sizeof(line), ND_DEVICES "/%s/mapping%" PRId64,
-			     region->name, i);
+		sysroot_text(root, line, ND_DEVICES "/%s/mapping%" PRId64, region->name, i);
 		line[strcspn(line, ",")] = '\0';
 		/* one that is not told is there all the same */
 		add_dimm(root, is_numbered(line, "nmem") ? line : "nmem", region, cut);
@@ -303,10 +301,8 @@ static void read_region(const struct sysroot *root, const char *name, struct fac
 	memset(region, 0, sizeof(*region));
 	snprintf(region->name, sizeof(region->name), "%.31s", name);
 	read_provider(root, region);
-	sysroot_line(root, region->persistence_domain, sizeof(region->persistence_domain),
-		     ND_DEVICES "/%s/persistence_domain", name);
-	sysroot_line(root, region->devtype, sizeof(region->devtype), ND_DEVICES "/%s/devtype",
-		     name);
+	sysroot_text(root, region->persistence_domain, ND_DEVICES "/%s/persistence_domain", name);
+	sysroot_text(root, region->devtype, ND_DEVICES "/%s/devtype", name);
 	region->size_bytes = number(root, name, "size");
 	region->read_only = number(root, name, "read_only");
 	region->numa_node = node_of(root, name);
@@ -320,7 +316,7 @@ static bool is_volatile(const struct sysroot *root, const char *region)
 {
 	char type[32];
 
-	return sysroot_line(root, type, sizeof(type), ND_DEVICES "/%s/devtype", region) &&
+	return sysroot_text(root, type, ND_DEVICES "/%s/devtype", region) &&
 	       strcmp(type, "nd_volatile") == 0;
 }
 
@@ -361,7 +357,7 @@ void gather_namespace(const struct sysroot *root, const char *name, struct facts
 	facts->namespaces_count++;
 	memset(space, 0, sizeof(*space));
 	snprintf(space->name, sizeof(space->name), "%s", name);
-	sysroot_line(root, space->mode, sizeof(space->mode), ND_DEVICES "/%s/mode", name);
+	sysroot_text(root, space->mode, ND_DEVICES "/%s/mode", name);
 	space->size_bytes = number(root, name, "size");
 	space->numa_node = node_of(root, name);
 }

@@ -205,7 +205,7 @@ static void add_name(const struct sysroot *root, const char *name, struct guest_
 	size_t len = strlen(signs->names);
 	char text[64];
 
-	if (!sysroot_line(root, text, sizeof(text), "sys/class/dmi/id/%s", name))
+	if (!sysroot_text(root, text, "sys/class/dmi/id/%s", name))
 		return;
 	snprintf(signs->names + len, sizeof(signs->names) - len, "%s%s", len > 0 ? "; " : "", text);
 }
@@ -216,12 +216,11 @@ static void read_names(const struct sysroot *root, struct guest_signs *signs)
 					    "bios_vendor"};
 	char tag[64];
 
-	signs->dmi = sysroot_line(root, signs->vendor, sizeof(signs->vendor),
-				  "sys/class/dmi/id/sys_vendor");
+	signs->dmi = sysroot_text(root, signs->vendor, "sys/class/dmi/id/sys_vendor");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		add_name(root, names[i], signs);
 	/* elsewhere it is free text, as "KVM switch, rack 7" */
-	if (sysroot_line(root, tag, sizeof(tag), "sys/class/dmi/id/chassis_asset_tag") &&
+	if (sysroot_text(root, tag, "sys/class/dmi/id/chassis_asset_tag") &&
 	    strcmp(tag, "OracleCloud.com") == 0)
 		add_name(root, "chassis_asset_tag", signs);
 }

@@ -135,8 +135,7 @@ static double quota_of(const struct sysroot *root, const struct group *group)
 		    !sysroot_number(root, &period_us, "%s%s/cpu.cfs_period_us", group->mount,
 				    group->path))
 			return 0;
-	} else if (!sysroot_line(root, line, sizeof(line), "%s%s/cpu.max", group->mount,
-				 group->path) ||
+	} else if (!sysroot_text(root, line, "%s%s/cpu.max", group->mount, group->path) ||
 		   !two_numbers(line, &quota_us, &period_us)) {
 		return 0; /* "max 100000" */
 	}

@@ -20,7 +20,7 @@ static bool in_own_namespace(const struct sysroot *root)
 	unsigned long first, outside, count;
 	char line[128], *at;
 
-	if (!sysroot_line(root, line, sizeof(line), "proc/self/uid_map"))
+	if (!sysroot_text(root, line, "proc/self/uid_map"))
 		return false;
 	first = strtoul(line, &at, 10);
 	outside = strtoul(at, &at, 10);

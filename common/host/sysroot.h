@@ -35,6 +35,8 @@ void sysroot_close(struct sysroot *root);
 /* The first line, without its end and in printable ASCII; false when it is missing or empty. */
 bool sysroot_line(const struct sysroot *root, char *line, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same into an array. */
+#define sysroot_text(root, array, ...) sysroot_line(root, array, sizeof(array), __VA_ARGS__)
 /* A line that is a number and nothing else. */
 bool sysroot_number(const struct sysroot *root, int64_t *value, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

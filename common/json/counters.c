@@ -28,7 +28,7 @@ static bool read_count(const struct sysroot *root, const char *path, json_int_t 
 	char line[64], *end;
 	unsigned long long value;
 
-	if (!sysroot_line(root, line, sizeof(line), "%s", path) || !isdigit((unsigned char)line[0]))
+	if (!sysroot_text(root, line, "%s", path) || !isdigit((unsigned char)line[0]))
 		return false;
 	errno = 0;
 	value = strtoull(line, &end, 10);

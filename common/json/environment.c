@@ -195,8 +195,8 @@ static json_t *gather_mitigations(const struct sysroot *root)
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		if (entry->d_name[0] != '.' &&
-		    sysroot_line(root, line, sizeof(line),
-				 "sys/devices/system/cpu/vulnerabilities/%s", entry->d_name))
+		    sysroot_text(root, line, "sys/devices/system/cpu/vulnerabilities/%s",
+				 entry->d_name))
 			json_object_set_new(group, entry->d_name, result_text(line));
 	}
 	if (directory == NULL) {

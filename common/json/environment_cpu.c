@@ -26,7 +26,7 @@ static json_t *governors(const struct sysroot *root)
 	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (!sysroot_exists(root, "sys/devices/system/cpu/cpu%d", cpu))
 			break;
-		if (sysroot_line(root, governor, sizeof(governor),
+		if (sysroot_text(root, governor,
 				 "sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 			json_object_set_new(set, governor, json_true());
 	}

@@ -28,7 +28,7 @@ json_t *fact_get(const struct sysroot *root, enum fact_kind kind, const char *fo
 		return known && (value >= 0 || kind == FACT_NUMBER) ? json_integer(value)
 								    : json_null();
 	}
-	known = kind == FACT_TEXT ? sysroot_line(root, text, sizeof(text), "%s", path)
+	known = kind == FACT_TEXT ? sysroot_text(root, text, "%s", path)
 				  : sysroot_link_name(root, text, sizeof(text), "%s", path);
 	return known ? result_text(text) : json_null();
 }

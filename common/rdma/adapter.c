@@ -114,8 +114,7 @@ void adapter_read(const struct sysroot *root, const char *device, struct adapter
 		snprintf(behind, sizeof(behind), "sys/class/infiniband/%s/device/..", device);
 	ids->vendor = read_id(root, behind, "vendor");
 	ids->model = read_id(root, behind, "device");
-	if (sysroot_line(root, node_type, sizeof(node_type), "sys/class/infiniband/%s/node_type",
-			 device)) {
+	if (sysroot_text(root, node_type, "sys/class/infiniband/%s/node_type", device)) {
 		long number = strtol(node_type, &end, 10); /* "6: usNIC UDP" */
 
 		if (end != node_type && number >= 0 && number < 100)

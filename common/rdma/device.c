@@ -42,7 +42,7 @@ static enum device_kind kind_of(const struct sysroot *root, const char *name, bo
 		return DEVICE_RXE;
 	if (strncmp(name, "siw", 3) == 0)
 		return DEVICE_SIW;
-	if (rnic && sysroot_line(root, text, sizeof(text), CLASS "/%s/node_desc", name) &&
+	if (rnic && sysroot_text(root, text, CLASS "/%s/node_desc", name) &&
 	    strstr(text, "Software iWARP") != NULL)
 		return DEVICE_SIW;
 	if (is_hardware(root, name))
@@ -56,7 +56,7 @@ static const char *transport_of(const struct sysroot *root, const char *name, bo
 
 	if (rnic)
 		return "iwarp";
-	if (!sysroot_line(root, layer, sizeof(layer), CLASS "/%s/ports/1/link_layer", name))
+	if (!sysroot_text(root, layer, CLASS "/%s/ports/1/link_layer", name))
 		return NULL;
 	return strcmp(layer, "Ethernet") == 0 ? "roce" : "ib";
 }
@@ -67,8 +67,7 @@ bool device_is_down(const struct sysroot *root, const char *name)
 	int port = 0;
 
 	/* "4: ACTIVE", the number by IBTA's PortState */
-	while (sysroot_line(root, state, sizeof(state), CLASS "/%s/ports/%d/state", name,
-			    port + 1)) {
+	while (sysroot_text(root, state, CLASS "/%s/ports/%d/state", name, port + 1)) {
 		if (state[0] == '4')
 			return false;
 		port++;
@@ -122,15 +121,13 @@ int device_find(const struct sysroot *root, const char *name, struct device *dev
 		return -ENOENT;
 	memset(device, 0, sizeof(*device));
 	snprintf(device->name, sizeof(device->name), "%s", name);
-	sysroot_line(root, node_type, sizeof(node_type), CLASS "/%s/node_type", name);
+	sysroot_text(root, node_type, CLASS "/%s/node_type", name);
 	rnic = strstr(node_type, "RNIC") != NULL;
 	device->kind = kind_of(root, name, rnic);
 	device->transport = transport_of(root, name, rnic);
-	if (!sysroot_line(root, device->netdev, sizeof(device->netdev),
-			  CLASS "/%s/ports/1/gid_attrs/ndevs/0", name) &&
+	if (!sysroot_text(root, device->netdev, CLASS "/%s/ports/1/gid_attrs/ndevs/0", name) &&
 	    device->kind == DEVICE_RXE)
-		sysroot_line(root, device->netdev, sizeof(device->netdev), CLASS "/%s/parent",
-			     name);
+		sysroot_text(root, device->netdev, CLASS "/%s/parent", name);
 	find_address(device->netdev, device->address);
 	return 0;
 }

@@ -64,7 +64,7 @@ static void ask(const struct sysroot *root, const char *name, struct refused *r)
 	} else if (r->error == 0) {
 		r->error = error;
 		snprintf(r->file, sizeof(r->file), "%s", file);
-		if (!sysroot_line(root, r->device, sizeof(r->device), CLASS "/%s/ibdev", name))
+		if (!sysroot_text(root, r->device, CLASS "/%s/ibdev", name))
 			snprintf(r->device, sizeof(r->device), "?");
 	}
 }

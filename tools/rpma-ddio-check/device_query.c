@@ -77,8 +77,7 @@ static bool any_of_ports(const struct query *q, const struct device *device, con
 		     files != NULL && !found && i < ENTRIES_MAX && (entry = readdir(files)) != NULL;
 		     i++)
 			found = entry->d_name[0] != '.' &&
-				sysroot_line(q->root, line, sizeof(line), "%s/%.63s", path,
-					     entry->d_name) &&
+				sysroot_text(q->root, line, "%s/%.63s", path, entry->d_name) &&
 				is(q, line);
 		if (files != NULL)
 			closedir(files);

@@ -66,7 +66,7 @@ static void add_block(const struct sysroot *root, const char *mounts, const char
 	char number[32], path[FACTS_PATH_MAX];
 
 	snprintf(path, sizeof(path), "/dev/%.63s", name);
-	if (mounts != NULL && sysroot_line(root, number, sizeof(number), BLOCK "/%.63s/dev", name))
+	if (mounts != NULL && sysroot_text(root, number, BLOCK "/%.63s/dev", name))
 		mount_of(mounts, number, path);
 	add(targets, path);
 }

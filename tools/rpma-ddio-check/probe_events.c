@@ -86,7 +86,7 @@ static int lay_term(const struct sysroot *root, const char *unit, char *term, ui
 	}
 	if (term[0] == '\0' || strchr(term, '/') != NULL)
 		return -EINVAL;
-	if (!sysroot_line(root, format, sizeof(format), UNITS "/%s/format/%s", unit, term))
+	if (!sysroot_text(root, format, UNITS "/%s/format/%s", unit, term))
 		return -ENOENT;
 	return lay(config, format, number);
 }
@@ -171,7 +171,7 @@ static int open_unit(struct probe_events *events, const struct sysroot *root, co
 
 	if (cpus == NULL)
 		return -ENOMEM;
-	if (sysroot_line(root, list, sizeof(list), UNITS "/%s/cpumask", unit) &&
+	if (sysroot_text(root, list, UNITS "/%s/cpumask", unit) &&
 	    hwloc_bitmap_list_sscanf(cpus, list) == 0 && hwloc_bitmap_weight(cpus) > 0) {
 		ret = 0;
 		hwloc_bitmap_foreach_begin(cpu, cpus)
@@ -196,8 +196,8 @@ static double weight_of(const struct sysroot *root, const char *unit)
 	char scale[64], what[32], *end = NULL;
 	double value;
 
-	if (!sysroot_line(root, scale, sizeof(scale), UNITS "/%s/events/" WRITES ".scale", unit) ||
-	    !sysroot_line(root, what, sizeof(what), UNITS "/%s/events/" WRITES ".unit", unit) ||
+	if (!sysroot_text(root, scale, UNITS "/%s/events/" WRITES ".scale", unit) ||
+	    !sysroot_text(root, what, UNITS "/%s/events/" WRITES ".unit", unit) ||
 	    strcmp(what, "MiB") != 0)
 		return LINE_BYTES;
 	value = strtod(scale, &end);
@@ -212,7 +212,7 @@ static int open_controller(struct probe_events *events, const struct sysroot *ro
 	int ret;
 
 	/* units that count something else are units of this name too */
-	if (!sysroot_line(root, terms, sizeof(terms), UNITS "/%s/events/" WRITES, unit))
+	if (!sysroot_text(root, terms, UNITS "/%s/events/" WRITES, unit))
 		return 0;
 	ret = probe_config_parse(root, unit, terms, &config);
 	return ret ? ret
