@@ -16,7 +16,6 @@ from rpma_report.sources.text import TextSource, latency_of, point
 KIND = "fio's histogram log"
 SOURCE = "fio-log"
 _COARSENESS = {fio_bins.NUMBER >> c: c for c in range(7)}
-_HEAD = 3  # time, direction, block size
 _LINE = re.compile(r"[0-9]{1,15}, ?[0-9]{1,10}, ?[0-9]{1,19}(?:, ?[0-9]{1,18}){19,2000}", re.ASCII)
 _OPS = ("read", "write", "trim")
 _UNKNOWN = (

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from rpma_report.verification.assign import Listed, one
 
 _VOID = frozenset({"meta", "link", "br", "img", "input", "hr", "col", "wbr", "area", "base", "source"})
-_TOP = frozenset({"section", "figure", "header", "footer", "head"})
 
 
 @dataclass(frozen=True)
