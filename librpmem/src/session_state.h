@@ -2,9 +2,9 @@
 /*
  * session_state.h -- the inside of a session, for the files of session.h.
  *
- * session_start.c makes and frees it and has its thread, session.c sends requests. An ended session and a stream that is over are two things: when
- * a lane fails, the session has ended for all lanes, and the daemon can still be
- * told to close.
+ * session_start.c makes and frees it and has its thread, session.c sends requests. An ended session
+ * and a stream that is over are two things: when a lane fails, the session has ended for all lanes,
+ * and the daemon can still be told to close.
  */
 #ifndef RPMEM_SESSION_STATE_H
 #define RPMEM_SESSION_STATE_H

@@ -18,7 +18,7 @@
 /* Sets the error message; gives -EIO. */
 #define ssh_failed(...) failure_set(EXIT_RUN_FAILED, "ssh", __VA_ARGS__)
 
-#define SSH_LINE_MAX 400
+#define SSH_LINE_MAX	400
 
 enum ssh_line_weight { SSH_LINE_NONE, SSH_LINE_NOISE, SSH_LINE_OTHER, SSH_LINE_OWN };
 

@@ -15,9 +15,9 @@
 #include "common/rdma/rows.h"
 #include "common/rdma/target.h"
 
-#define SECOND 1000000000ULL
-#define HOUR   (3600 * SECOND)
-#define DAY    (24 * HOUR)
+#define SECOND	   1000000000ULL
+#define HOUR	   (3600 * SECOND)
+#define DAY	   (24 * HOUR)
 
 #define wrong(...) failure_set(EXIT_WRONG_USAGE, "parse", __VA_ARGS__)
 

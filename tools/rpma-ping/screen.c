@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * screen.c -- lines, dots and the summary, and the result as JSON. What a flood prints is buffered, so
- * that dots cost no system call each.
+ * screen.c -- lines, dots and the summary, and the result as JSON. What a flood prints is buffered,
+ * so that dots cost no system call each.
  */
 #include "screen.h"
 

@@ -76,8 +76,8 @@ int config_parse(struct config *config, const char *file, const char *text, size
 		 const char *home);
 
 /*
- * rpmemd --check: prints the configuration, each pool set below its directory with the persistence that a
- * client would be promised and why, and the RDMA device of the address. The exit code:
+ * rpmemd --check: prints the configuration, each pool set below its directory with the persistence
+ * that a client would be promised and why, and the RDMA device of the address. The exit code:
  * EXIT_NEGATIVE where something keeps clients from being served.
  */
 int check_run(const struct config *config, const char *address);

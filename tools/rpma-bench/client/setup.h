@@ -50,7 +50,7 @@ struct repeat_setup {
 	/* from here on by repeat_setup_open */
 	const struct operation *operation;
 	const struct operation *reads; /* the other operation of a mix; else NULL */
-	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
+	bool native_atomic_write;      /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
 	struct qps qps; /* none where a test has none */

@@ -17,8 +17,8 @@
 
 #include "common/json/json_path.h"
 #include "common/json/result.h"
-#include "repeat_schema.h"
 #include "repeat.h"
+#include "repeat_schema.h"
 #include "tools/rpma-bench/measure/op/table.h"
 
 static json_t *points_json(const struct plan *plan, const struct target_selector *selector)
