@@ -20,7 +20,7 @@ import pytest
 
 LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "BENCH_HOSTILE"))
 LONG = os.environ.get("HOSTILE_LENGTH") == "long"
-ATTACKS, KILLS = (300, 30) if LONG else (60, 8)
+FIRST_ATTACKS, ATTACKS, KILLS = (30, 300, 30) if LONG else (15, 20, 6)
 ADDRESS = "127.0.0.1"
 GROWTH_KIB = int(os.environ["GROWTH_KIB"])  # allocators keep some of what sessions gave back
 DEADLINE_S = 300
@@ -127,7 +127,7 @@ def run(command: list[str]) -> None:
 def test_fuzzed_hellos_leave_nothing_behind(server: Server) -> None:
     idle = server.held()
     serves_every_kind(server)
-    run(server.hostile("attack", "30", "1"))  # what the allocator takes for good, it has taken
+    run(server.hostile("attack", str(FIRST_ATTACKS), "1"))  # what the allocator takes for good, it has taken
     before = server.at_rest(idle.threads)
     run(server.hostile("attack", str(ATTACKS), "2"))
     assert_no_larger(server, before)
