@@ -105,7 +105,7 @@ static void inspect_odp_cost(const struct facts *facts, struct readiness_finding
 		return;
 	if (facts->target.shape != TARGET_ON_FSDAX) {
 		finding_is(finding, SKIP,
-			   "The target is no file of a DAX file system, or none was named.");
+			   "The target is not on a DAX file system, or no target was named.");
 		return;
 	}
 	finding_value(finding, "%s", facts->target.filesystem);

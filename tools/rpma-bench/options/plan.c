@@ -156,8 +156,8 @@ static int make_room(struct builder *b, const struct series *series, size_t seri
 	for (size_t i = 0; i < series_count; i++) {
 		if (__builtin_add_overflow(b->room, room_for(&series[i]), &b->room) ||
 		    b->room > PLAN_POINTS_MAX)
-			return failure_usage("more than %d points, the product of all lists: fewer "
-					     "values were expected",
+			return failure_usage("more than %d points, the product of all lists; give "
+					     "fewer values",
 					     PLAN_POINTS_MAX);
 	}
 	b->plan.points = calloc(b->room + 1, sizeof(*b->plan.points)); /* never nothing */
@@ -212,8 +212,8 @@ static int make_trials(struct plan *plan, uint32_t repeats, uint64_t seed)
 	plan->trials_count = n * repeats;
 	if (plan->trials_count > PLAN_TRIALS_MAX)
 		return failure_usage(
-			"%zu points with %u repeats each: at most %d repeats in all were expected",
-			n, repeats, PLAN_TRIALS_MAX);
+			"%zu points with %u repeats each: expected at most %d repeats in all", n,
+			repeats, PLAN_TRIALS_MAX);
 	plan->trials = calloc(plan->trials_count + 1, sizeof(*plan->trials)); /* never nothing */
 	if (plan->trials == NULL)
 		return out_of_memory();
