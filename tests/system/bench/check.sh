@@ -50,16 +50,17 @@ judge()
 	printf '%s\0' "${0##*/}: ${name-}" "$@" "$kept" > "$kept.words"
 }
 
-# until_true WHAT COMMAND...: waits for it, some minutes at most
+# until_true WHAT COMMAND...: waits for it, for 5 minutes and 10 tries, and then shows the last err
 until_true()
 {
-	local what=$1 tries=3600
+	local what=$1 tries=0 begin=$SECONDS
 	shift
 	until "$@"; do
-		((--tries)) || {
-			printf 'in vain: %s\n' "$what"
+		if ((++tries >= 10 && SECONDS - begin >= 300)); then
+			printf 'in vain, %d times: %s\n' "$tries" "$what"
+			[[ ! -s err ]] || cat err
 			return 1
-		}
+		fi
 		sleep 0.05
 	done
 }
