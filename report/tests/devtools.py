@@ -46,6 +46,7 @@ class Browser:
         for fd in (command_read, answer_write, *ends):
             os.close(fd)
         self._buffer, self._number, self._session = b"", 0, ""
+        self._opened: Path | None = None
         self.events: list[dict[str, Any]] = []
         targets = self.call("Target.getTargets")["targetInfos"]
         target = next(t["targetId"] for t in targets if t["type"] == "page")
@@ -79,6 +80,13 @@ class Browser:
             self.call("Page.navigate", url=url)
             while not self.saw("Page.loadEventFired"):
                 self.events.append(self._next())
+        self._opened = path
+
+    def look(self, path: Path, width: int, scheme: str = "light") -> None:
+        """At a page in a window: as the test before has left it, if that had the same page."""
+        if self._opened != path:
+            self.open(path)
+        self.window(width, scheme=scheme)
 
     def saw(self, method: str) -> list[dict[str, Any]]:
         return [e["params"] for e in self.events if e.get("method") == method]

@@ -129,8 +129,7 @@ def check_texts(browser: Browser, figure: str, width: int) -> list[str]:
 def test_comparison_answers_first_and_has_each_word_in_sight(
     width: int, scheme: str, browser: Browser, pages: dict[str, Path]
 ) -> None:
-    browser.open(pages["compare"])
-    browser.window(width, scheme=scheme)
+    browser.look(pages["compare"], width, scheme)
     name, said, seen = browser.value(ANSWER)
     assert (name, seen) == ("answer", True) and "depth 256, 4 KiB, takes 3.1 times as long" in said
     assert browser.value(SIDEWAYS) <= 0
@@ -149,8 +148,7 @@ def test_comparison_answers_first_and_has_each_word_in_sight(
 
 @pytest.mark.parametrize("width", [390, 1200, 1400])
 def test_change_is_in_sight_beside_long_words(width: int, browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["unclear"])
-    browser.window(width)
+    browser.look(pages["unclear"], width)
     assert {word for word, *_ in browser.value(WORDS)} >= {"unclear: not interleaved", "same"}
     assert browser.value(CHANGES) == [True, width > 390]  # the wider table scrolls on a phone
 
@@ -158,8 +156,7 @@ def test_change_is_in_sight_beside_long_words(width: int, browser: Browser, page
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("page", ["compare", "unclear"])
 def test_no_line_runs_through_a_word(page: str, width: int, browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages[page])
-    browser.window(width)
+    browser.look(pages[page], width)
     texts, lines = browser.value(DRAWING % "forest")["texts"], browser.value(UPRIGHT % "forest")
     assert len(lines) >= 2
     crossed = [text for text, left, top, right, bottom in texts
@@ -170,24 +167,20 @@ def test_no_line_runs_through_a_word(page: str, width: int, browser: Browser, pa
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("page", ["compare", "unclear"])
 def test_no_box_cuts_its_last_row(page: str, width: int, browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages[page])
-    browser.window(width)
+    browser.look(pages[page], width)
     boxes = browser.value(CUT)
     assert any(more for more, _ in boxes) and [cut for _, cut in boxes if cut] == []
 
 
-
 def test_pointer_shows_the_row(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["compare"])
-    browser.window(1400)
+    browser.look(pages["compare"], 1400)
     browser.move(*browser.value(FIRST_MARK))
     assert "3.1" in browser.value(TIP) and "4 KiB" in browser.value(TIP)
 
 
 @pytest.mark.parametrize("width", [390, 1400, 2500])
 def test_history_of_many_points_is_small_multiples(width: int, browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["history"])
-    browser.window(width)
+    browser.look(pages["history"], width)
     name, said, seen = browser.value(ANSWER)
     assert (name, seen) == ("answer", True) and said.startswith("Certainly worse: p")
     texts = check_texts(browser, "history-p50", width)
