@@ -205,6 +205,8 @@ bool end_completion(struct end *end, struct rpma_cq *cq, struct ibv_wc *wc)
 		if (wait_for(fd, event_fd) == 1) {
 			if (!take_news(end, cq, shared))
 				return false;
+		} else if ((ret = rpma_cq_get_wc(cq, 1, wc, NULL)) != RPMA_E_NO_COMPLETION) {
+			break; /* poll() looked at its descriptor before it came */
 		} else {
 			end_event(end, &event);
 			return false;
