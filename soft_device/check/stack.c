@@ -35,13 +35,17 @@ static struct {
 	uintptr_t from, to;
 } own[2]; /* code of the device, and of heap.c */
 
+struct frame {
+	const uintptr_t *at;
+	uintptr_t pc;
+};
+
 struct memory {
-	struct stack_entry entry;
+	struct stack_entry entry; /* pc is 0: nothing is remembered here */
 	const struct symbol *script;
-	uint32_t number; /* 0: nothing is remembered here */
+	uint32_t number;
 	uint32_t count;
-	const uintptr_t *at[STACK_DEEP];
-	uintptr_t pc[STACK_DEEP];
+	struct frame frame[STACK_DEEP];
 };
 
 /* REMEMBERED of them: little room of the kind that _Thread_local takes is left for dlopen(). */
@@ -232,48 +236,71 @@ bool stack_capture(struct stack *stack, uintptr_t from)
 	return stack->count > 0;
 }
 
-static bool is_unchanged(const struct memory *memory, struct stack_entry entry,
-			 const struct symbol *place)
+static inline struct memory *memory_for(struct stack_entry entry)
 {
-	if (memory->number == 0 || memory->entry.pc != entry.pc ||
-	    memory->entry.frame != entry.frame || memory->script != place)
+	return &memories[(entry.pc ^ entry.frame >> 4) % REMEMBERED];
+}
+
+static inline bool is_unchanged(const struct memory *memory, struct stack_entry entry)
+{
+	const struct frame *end = memory->frame + memory->count;
+
+	if (memory->entry.pc != entry.pc || memory->entry.frame != entry.frame)
 		return false;
-	for (uint32_t i = 0; i < memory->count; i++)
-		if (value_at(memory->at[i]) != memory->pc[i])
+	for (const struct frame *frame = memory->frame; frame != end; frame++)
+		if (value_at(frame->at) != frame->pc)
 			return false;
 	return true;
 }
 
-/* NULL: there is no memory. */
-static struct memory *memory_for(struct stack_entry entry)
+/* False: there is no memory. */
+static bool make_memories(void)
 {
 	if (memories == NULL) {
 		memories = calloc(REMEMBERED, sizeof(*memories));
-		if (memories == NULL)
-			return NULL;
 		pthread_setspecific(memories_key, memories);
 	}
-	return &memories[(entry.pc ^ entry.frame >> 4) % REMEMBERED];
+	return memories != NULL;
+}
+
+static void remember(struct memory *memory, struct stack_entry entry, uint32_t number,
+		     const struct unwinding *unwinding)
+{
+	memory->entry = entry;
+	memory->script = unwinding->stack.script;
+	memory->number = number;
+	memory->count = unwinding->stack.count;
+	for (uint32_t i = 0; i < memory->count; i++)
+		memory->frame[i] = (struct frame){unwinding->at[i], unwinding->stack.pc[i]};
+}
+
+static __attribute__((noinline)) uint32_t find_at(struct stack_entry entry)
+{
+	const struct symbol *place = script();
+	struct unwinding unwinding;
+	struct memory *memory;
+	uint32_t number;
+
+	if (!make_memories())
+		return stack_here();
+	memory = memory_for(entry);
+	if (place != NULL && is_unchanged(memory, entry) && memory->script == place)
+		return memory->number;
+	unwind(&unwinding, place);
+	number = number_for(&unwinding.stack);
+	if (unwinding.is_regular && number != 0)
+		remember(memory, entry, number, &unwinding);
+	else
+		memory->entry.pc = 0;
+	return number;
 }
 
 uint32_t stack_at(struct stack_entry entry)
 {
-	const struct symbol *place = script();
-	struct memory *memory = memory_for(entry);
-	struct unwinding unwinding;
+	const struct memory *memory;
 
-	if (memory == NULL)
-		return stack_here();
-	if (is_unchanged(memory, entry, place))
-		return memory->number;
-	unwind(&unwinding, place);
-	memory->number = unwinding.is_regular ? number_for(&unwinding.stack) : 0;
-	if (memory->number == 0)
-		return number_for(&unwinding.stack);
-	memory->entry = entry;
-	memory->script = place;
-	memory->count = unwinding.stack.count;
-	memcpy(memory->at, unwinding.at, sizeof(memory->at));
-	memcpy(memory->pc, unwinding.stack.pc, sizeof(memory->pc));
-	return memory->number;
+	if (memories == NULL || __builtin_expect(script_any, 0))
+		return find_at(entry);
+	memory = memory_for(entry);
+	return is_unchanged(memory, entry) ? memory->number : find_at(entry);
 }

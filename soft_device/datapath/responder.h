@@ -29,8 +29,9 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 				    const struct request *request);
 
 /* True if `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
-static inline bool responder_knows(struct shared_qp *target, uint32_t qpn, uint32_t src_qpn,
-				   const union ibv_gid *src_gid)
+static inline __attribute__((always_inline)) bool responder_knows(struct shared_qp *target,
+								  uint32_t qpn, uint32_t src_qpn,
+								  const union ibv_gid *src_gid)
 {
 	return atomic_load_explicit(&target->qpn, memory_order_relaxed) == qpn &&
 	       target->dest_qpn == src_qpn &&

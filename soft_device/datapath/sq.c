@@ -377,15 +377,17 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 	return slot;
 }
 
-/* A write of one piece into the next slot, as most requests are; false: it is none. */
-static inline bool put_write(struct send_queue *sq, const struct ibv_send_wr *wr,
-			     struct send_slot *slot)
+/* A write of one piece, as most requests are. */
+static inline bool is_plain_write(const struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
 
-	if (wr->opcode != IBV_WR_RDMA_WRITE || wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 ||
-	    sq->max_sge == 0 || sq->ud != NULL)
-		return false;
+	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 &&
+	       (wr->send_flags & ~flags) == 0 && sq->max_sge != 0 && sq->ud == NULL;
+}
+
+static inline void put_write(struct send_slot *slot, const struct ibv_send_wr *wr)
+{
 	*slot = (struct send_slot){.work = {.wr_id = wr->wr_id,
 					    .opcode = IBV_WR_RDMA_WRITE,
 					    .flags = wr->send_flags,
@@ -394,7 +396,6 @@ static inline bool put_write(struct send_queue *sq, const struct ibv_send_wr *wr
 					    .num_sge = 1,
 					    .sge = slot->sge}};
 	slot->sge[0] = wr->sg_list[0];
-	return true;
 }
 
 /* True if a request posted now may be executed now. */
@@ -402,6 +403,14 @@ static inline __attribute__((always_inline)) bool may_execute(const struct send_
 {
 	return sq->next == sq->posted && sq->peer != NULL && sq->peer->transport != PEER_TCP &&
 	       !fault_any && sq_state(sq) == IBV_QPS_RTS &&
+	       !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed);
+}
+
+/* The same of one that checks do not hold. */
+static inline __attribute__((always_inline)) bool may_execute_checked(const struct send_queue *sq)
+{
+	return sq->next == sq->posted && sq->peer != NULL && sq->peer->transport != PEER_TCP &&
+	       sq_state(sq) == IBV_QPS_RTS &&
 	       !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed);
 }
 
@@ -427,7 +436,7 @@ static void submit(struct send_queue *sq, const struct send_work *work)
  * finds out what to do. It may have moved bytes by then; the same ones are moved again.
  */
 static inline __attribute__((always_inline)) bool
-execute_at_once(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
+execute_at_once(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads, bool is_checked)
 {
 	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
 	const uint32_t opcode = reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
@@ -435,12 +444,14 @@ execute_at_once(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 	uint64_t memory;
 
 	if (wr->num_sge != 1 || (wr->send_flags & ~flags) != 0 || sge->length == 0 ||
-	    sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 || !may_execute(sq) ||
+	    sge->length > SOFT_MAX_MESSAGE || sq->max_sge == 0 ||
+	    !(is_checked ? may_execute_checked(sq) : may_execute(sq)) ||
 	    (reads &&
 	     ((sq->opcodes >> IBV_WR_RDMA_READ & 1) == 0 || sq->path.max_rd_atomic == 0)) ||
 	    sq->target == NULL || sq->peer->segment->powerfail != 0 ||
-	    mr_check_quick(process_current->segment, sge->lkey, sq->pd, sge->addr, sge->length,
-			   reads ? IBV_ACCESS_LOCAL_WRITE : 0, &memory) == NULL ||
+	    mr_check_quick(process_current->segment,
+			   is_checked ? sge->lkey & ~CHECK_LKEY : sge->lkey, sq->pd, sge->addr,
+			   sge->length, reads ? IBV_ACCESS_LOCAL_WRITE : 0, &memory) == NULL ||
 	    !move_at_once(sq, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr,
 			  (struct iovec){(void *)(uintptr_t)memory, sge->length}, reads))
 		return false;
@@ -454,7 +465,7 @@ execute_at_once(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 static __attribute__((noinline)) bool read_at_once(struct send_queue *sq,
 						   const struct ibv_send_wr *wr)
 {
-	return execute_at_once(sq, wr, true);
+	return execute_at_once(sq, wr, true, false);
 }
 
 /* The long way, of all that execute_at_once() does not do. */
@@ -487,7 +498,7 @@ static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	if (!sq_has_room(sq, 1))
 		return refuse_full(sq);
-	if (wr->opcode == IBV_WR_RDMA_WRITE && execute_at_once(sq, wr, false))
+	if (wr->opcode == IBV_WR_RDMA_WRITE && execute_at_once(sq, wr, false, false))
 		return 0;
 	if (wr->opcode == IBV_WR_RDMA_READ && read_at_once(sq, wr))
 		return 0;
@@ -515,21 +526,24 @@ static __attribute__((noinline)) int collect(struct send_queue *sq, const struct
 	return error;
 }
 
-/* The same with checks. */
-static inline int collect_checked(struct send_queue *sq, const struct ibv_send_wr *wr)
+/* With checks: at once if none of them holds it, or kept. */
+static inline int post_checked(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	struct send_slot *slot = sq_slot(sq, sq->posted);
+	bool is_held;
 
-	if (!sq_has_room(sq, 1) || !put_write(sq, wr, slot))
+	if (fault_more || !sq_has_room(sq, 1) || !is_plain_write(sq, wr))
 		return collect(sq, wr);
-	if (fault_more)
-		sq_fault_posted(sq, slot);
-	else
-		sq_check_posted(sq, slot);
+	is_held = sq_check_post(sq, wr->wr_id);
+	if (!is_held && execute_at_once(sq, wr, false, true)) {
+		/* all that findings read of requests that are done */
+		slot->work.opcode = IBV_WR_RDMA_WRITE;
+		slot->work.flags = wr->send_flags;
+		return 0;
+	}
+	put_write(slot, wr);
+	sq_check_kept(sq, slot, is_held);
 	sq->posted++;
-	if (sq_check_lets(sq) && sq->peer != NULL && sq_state(sq) == IBV_QPS_RTS &&
-	    !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed))
-		run_at_once(sq, slot);
 	return 0;
 }
 
@@ -553,7 +567,7 @@ static inline __attribute__((always_inline)) int post(struct send_queue *sq, str
 	if (sq_state(sq) < IBV_QPS_RTS)
 		error = refuse_state(sq);
 	while (wr != NULL && error == 0) {
-		error = is_checked ? collect_checked(sq, wr) : post_one(sq, wr);
+		error = is_checked ? post_checked(sq, wr) : post_one(sq, wr);
 		if (error == 0)
 			wr = wr->next;
 		if (!is_checked && error == 0 && wr != NULL && begins_run(wr)) {
@@ -577,5 +591,7 @@ int sq_post(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 int sq_post_checked(struct send_queue *sq, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
+	if (__builtin_expect(sq_check_is_in_part(sq), 0))
+		sq_check_list(sq, wr);
 	return post(sq, wr, bad_wr, true);
 }

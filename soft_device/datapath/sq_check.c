@@ -33,26 +33,17 @@ static _Atomic uint32_t failed[FAILED]; /* numbers of QPs of which a failed comp
 static _Atomic uint32_t last_post;	/* its stack */
 static _Atomic uint32_t seen[STACKS_MOST]; /* requests of each stack; some are missed by threads */
 
+_Thread_local uint32_t sq_check_place;
+
 /* The calling thread. */
 static _Thread_local struct {
-	uint32_t stack; /* while it posts: where that is; 0: unknown, or it does not */
-	uint32_t cq;	/* that it polls */
+	uint32_t cq; /* that it polls */
 	bool is_polling;
 } thread __attribute__((tls_model("initial-exec")));
 
-void sq_check_enter(struct stack_entry entry)
-{
-	thread.stack = stack_at(entry);
-}
-
-void sq_check_leave(void)
-{
-	thread.stack = 0;
-}
-
 static uint32_t where(void)
 {
-	return thread.stack != 0 ? thread.stack : stack_here();
+	return sq_check_place != 0 ? sq_check_place : stack_here();
 }
 
 /* NULL: there is no memory. */
@@ -100,12 +91,13 @@ void sq_check_forget(void)
 
 /* --- posting --- */
 
-/* The queue pair has failed, the program knows, and goes on. */
-static void tell_after_error(struct send_queue *sq, struct sq_watch *watch, uint32_t stack)
+/* The queue pair has failed. If the program knows, it goes on all the same. */
+static __attribute__((cold, noinline)) void tell_after_error(struct send_queue *sq,
+							     struct sq_watch *watch, uint32_t stack)
 {
 	struct check_finding finding;
 
-	if (sq_state(sq) != IBV_QPS_ERR || atomic_load(&failed[sq->qpn % FAILED]) != sq->qpn)
+	if (atomic_load(&failed[sq->qpn % FAILED]) != sq->qpn)
 		return;
 	check_find(&finding, CHECK_POST_AFTER_ERROR, stack,
 		   "request %llu is posted to QP %#x, which is in ERR since a completion of it "
@@ -147,36 +139,59 @@ static __attribute__((noinline)) void watch_target(const struct send_queue *sq,
 	});
 }
 
-void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
+/* It goes on after it was refused. */
+static __attribute__((noinline)) void drop_held(const struct send_queue *sq, uint64_t wr_id)
+{
+	check_drop(sq, CHECK_SQ_FULL, 0);
+	check_drop(sq, CHECK_BAD_WR_IGNORED, wr_id);
+}
+
+bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 {
 	struct sq_watch *watch = watch_of(sq);
 	struct sq_post *post;
-	bool is_held;
 
 	atomic_fetch_add_explicit(&check_requests, 1, memory_order_relaxed);
-	if ((slot->work.flags & IBV_SEND_INLINE) == 0)
-		for (uint32_t i = 0; i < slot->work.num_sge; i++)
-			slot->sge[i].lkey = check_lkey_taken(slot->sge[i].lkey);
 	if (watch == NULL)
-		return;
+		return false;
 	post = &watch->posts[sq->posted & (sq->count - 1)];
 	watch->number++;
 	post->stack = where();
-	is_held = is_to_be_held(post->stack);
-	watch->holds_all = is_held;
-	if (!is_held)
+	post->has_sum = false;
+	post->hold_ns = 0;
+	watch->holds_all = is_to_be_held(post->stack);
+	if (!watch->holds_all)
 		atomic_fetch_add_explicit(&check_passed, 1, memory_order_relaxed);
-	post->hold_ns = is_held ? process_now_ns() + HOLD_NS : 0;
 	atomic_store_explicit(&last_post, post->stack, memory_order_relaxed);
-	post->has_sum = is_held && watch->sums && !sq_source_is_brought(sq, &slot->work) &&
-			sq_source_sum(sq, &slot->work, &post->sum);
+	if (__builtin_expect(sq_state(sq) == IBV_QPS_ERR, 0))
+		tell_after_error(sq, watch, post->stack);
+	if (__builtin_expect(atomic_load_explicit(&check_held, memory_order_relaxed) > 0, 0))
+		drop_held(sq, wr_id);
+	return watch->holds_all;
+}
+
+void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held)
+{
+	const struct sq_watch *watch = sq_watch(sq);
+	struct sq_post *post = sq_post_at(sq, sq->posted);
+
+	if ((slot->work.flags & IBV_SEND_INLINE) == 0)
+		for (uint32_t i = 0; i < slot->work.num_sge; i++)
+			slot->sge[i].lkey &= ~CHECK_LKEY;
+	if (post == NULL)
+		return;
+	if (is_held) {
+		post->hold_ns = process_now_ns() + HOLD_NS;
+		post->has_sum = watch->sums && !sq_source_is_brought(sq, &slot->work) &&
+				sq_source_sum(sq, &slot->work, &post->sum);
+	}
 	if (__builtin_expect(watch_any, 0))
 		watch_target(sq, &slot->work, post->stack);
-	tell_after_error(sq, watch, post->stack);
-	if (atomic_load_explicit(&check_held, memory_order_relaxed) > 0) {
-		check_drop(sq, CHECK_SQ_FULL, 0);
-		check_drop(sq, CHECK_BAD_WR_IGNORED, slot->work.wr_id);
-	}
+}
+
+void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
+{
+	sq_check_kept(sq, slot, sq_check_post(sq, slot->work.wr_id));
 }
 
 /* A poll ends the hold, one of another CQ a little later. */
@@ -410,8 +425,7 @@ static void find_rest(struct check_finding *finding, const struct send_queue *sq
 	check_place(finding, "posted at", stack);
 }
 
-static __attribute__((noinline)) void check_list(struct send_queue *sq,
-						 const struct ibv_send_wr *list)
+void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
 {
 	struct check_finding finding;
 	struct sq_watch *watch;
@@ -427,15 +441,6 @@ static __attribute__((noinline)) void check_list(struct send_queue *sq,
 		return;
 	find_rest(&finding, sq, where(), "is posted again together with what was posted before");
 	check_report(&finding);
-}
-
-void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
-{
-	const struct sq_watch *watch = sq_watch(sq);
-
-	if (watch != NULL && atomic_load_explicit(&watch->list, memory_order_relaxed) !=
-				     NULL) /* seldom; who posts in parts is one thread */
-		check_list(sq, list);
 }
 
 /* The first of a list was posted, and the rest, from `bad` on, was not. */

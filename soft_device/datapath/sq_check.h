@@ -13,11 +13,28 @@
 #include "soft_device/transport/vendor_err.h"
 #include "sq.h"
 
-/* Where the calling thread entered the device, for the requests that it posts until it leaves. */
-void sq_check_enter(struct stack_entry entry);
-void sq_check_leave(void);
+/* While the calling thread posts: where that is; 0: unknown, or it does not. */
+extern _Thread_local uint32_t sq_check_place __attribute__((tls_model("initial-exec")));
 
-/* A request was put in a slot. Callers hold sq.lock, as those of the next six. */
+/* Where the calling thread entered the device, for the requests that it posts until it leaves. */
+static inline void sq_check_enter(struct stack_entry entry)
+{
+	sq_check_place = stack_at(entry);
+}
+
+static inline void sq_check_leave(void)
+{
+	sq_check_place = 0;
+}
+
+/*
+ * A request is posted, the next one. True: it is held, and its bytes are to be looked at. Callers
+ * hold sq.lock, as those of the next seven.
+ */
+bool sq_check_post(struct send_queue *sq, uint64_t wr_id);
+/* It was put in a slot, which is done with all that are held. */
+void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held);
+/* Both. */
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot);
 /* All is posted; true: it waits for a poll, and nothing is to be executed now. */
 bool sq_check_holds(struct send_queue *sq);
@@ -34,8 +51,8 @@ void sq_check_failed(const struct send_queue *sq, const struct send_work *work,
 void sq_check_lost(const struct send_queue *sq, const struct send_work *work, enum vendor_err why)
 	__attribute__((cold));
 
-/* A list is about to be posted; no lock held. */
-void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list);
+/* A list is about to be posted, and one was posted in part; no lock held. */
+void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list) __attribute__((cold));
 /* A post was refused; no lock held. The list is as it was posted, from its first request on. */
 void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		      const struct ibv_send_wr *bad, int error) __attribute__((cold));

@@ -39,12 +39,12 @@ static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t n
 	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
 }
 
-/* The newest request is not held, and nothing is before it. */
-static inline bool sq_check_lets(const struct send_queue *sq)
+/* A list was posted in part, and the rest was not yet: seldom. One thread posts in parts. */
+static inline bool sq_check_is_in_part(const struct send_queue *sq)
 {
-	const struct sq_post *post = sq_post_at(sq, sq->next);
+	const struct sq_watch *watch = sq_watch(sq);
 
-	return sq->next + 1 == sq->posted && post != NULL && post->hold_ns == 0;
+	return watch != NULL && atomic_load_explicit(&watch->list, memory_order_relaxed) != NULL;
 }
 
 /*

@@ -24,6 +24,28 @@ static struct {
 	struct pd *pd;
 } cm[SOFT_DEVICES_MAX];
 
+static inline __attribute__((always_inline)) int post_checked(struct ibv_qp *qp,
+							      struct ibv_send_wr *wr,
+							      struct ibv_send_wr **bad_wr,
+							      struct stack_entry entry)
+{
+	struct send_queue *sq = &qp_of(qp)->sq;
+	int error;
+
+	sq_check_enter(entry);
+	error = sq_post_checked(sq, wr, bad_wr);
+	if (__builtin_expect(error != 0, 0))
+		sq_check_refused(sq, wr, *bad_wr, error);
+	sq_check_leave();
+	return error;
+}
+
+/* With checks and no faults. */
+static int post_send_checked(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	return post_checked(qp, wr, bad_wr, STACK_ENTRY());
+}
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	int error = FAULT_CALL_AS("ibv_post_send");
@@ -32,15 +54,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		*bad_wr = wr;
 		return call_error(error);
 	}
-	if (!check_any)
-		return qp_post_send(qp, wr, bad_wr);
-	sq_check_enter(STACK_ENTRY());
-	sq_check_list(&qp_of(qp)->sq, wr);
-	error = sq_post_checked(&qp_of(qp)->sq, wr, bad_wr);
-	if (error != 0)
-		sq_check_refused(&qp_of(qp)->sq, wr, *bad_wr, error);
-	sq_check_leave();
-	return error;
+	return check_any ? post_checked(qp, wr, bad_wr, STACK_ENTRY())
+			 : qp_post_send(qp, wr, bad_wr);
 }
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -138,12 +153,12 @@ static void fill(struct context *context, struct device *device)
 	ibv->num_comp_vectors = 1;
 	ibv->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	pthread_mutex_init(&ibv->mutex, NULL);
-	ibv->ops.poll_cq = fault_any ? cq_poll_faulty : cq_poll;
+	ibv->ops.poll_cq = fault_more ? cq_poll_faulty : check_any ? cq_poll_checked : cq_poll;
 	ibv->ops.req_notify_cq = cq_arm;
 	ibv->ops.alloc_mw = mw_alloc;
 	ibv->ops.dealloc_mw = mw_dealloc;
 	ibv->ops.bind_mw = mw_bind;
-	ibv->ops.post_send = fault_any ? post_send : qp_post_send;
+	ibv->ops.post_send = fault_more ? post_send : check_any ? post_send_checked : qp_post_send;
 	ibv->ops.post_recv = fault_any ? post_recv : qp_post_recv;
 	ibv->ops.post_srq_recv = fault_any ? post_srq_recv : srq_post_recv;
 	context_fill_lacking(verbs);

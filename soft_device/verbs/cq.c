@@ -120,6 +120,16 @@ int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return polled;
 }
 
+int cq_poll_checked(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
+{
+	int polled;
+
+	cq_check_poll(cq_of(ibv));
+	polled = take(cq_of(ibv), count, wc);
+	cq_check_polled(cq_of(ibv), wc, polled);
+	return polled;
+}
+
 bool cq_poll_one(struct cq *cq)
 {
 	progress(cq);

@@ -32,14 +32,19 @@ static void tell_late(const struct cq *cq, uint32_t stack, const char *place)
 	check_report(&finding);
 }
 
-void cq_check_poll(struct cq *cq)
+static __attribute__((noinline)) void end_armed(struct cq *cq)
 {
 	const uint64_t armed_ns = atomic_exchange(&cq->armed_late_ns, 0);
 
-	atomic_fetch_add_explicit(&cq->polls, 1, memory_order_relaxed);
-	if (__builtin_expect(armed_ns != 0, 0) && cq->channel != NULL &&
-	    process_now_ns() - armed_ns > LATE_NS)
+	if (armed_ns != 0 && cq->channel != NULL && process_now_ns() - armed_ns > LATE_NS)
 		tell_late(cq, atomic_load(&cq->armed_at), "armed at");
+}
+
+void cq_check_poll(struct cq *cq)
+{
+	atomic_fetch_add_explicit(&cq->polls, 1, memory_order_relaxed);
+	if (__builtin_expect(atomic_load(&cq->armed_late_ns) != 0, 0))
+		end_armed(cq);
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) != 0)
 		sq_check_progress(cq->index);
 }

@@ -45,8 +45,9 @@ int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_in
 
 /* cq.c, reached through the ibv_context */
 int cq_arm(struct ibv_cq *ibv, int solicited_only);
-int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);   /* cq_moderation.c */
-int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with fault_any */
+int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);    /* cq_moderation.c */
+int cq_poll_faulty(struct ibv_cq *ibv, int count, struct ibv_wc *wc);  /* with fault_more */
+int cq_poll_checked(struct ibv_cq *ibv, int count, struct ibv_wc *wc); /* with checks alone */
 
 /* cq_ex.c, reached through the verbs_context */
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *ibv, struct ibv_cq_init_attr_ex *attr);

@@ -35,7 +35,7 @@ MOST = {
     ("", "munmap"): 510,
 }
 # with checks, by which the first requests of a place are all held until a poll
-RATIO = {"write": 3.1, "write again": 2.2, "write of 64": 3.2, "write of 64 again": 2.2, "read": 2.7}
+RATIO = {"write": 3.0, "write again": 2.0, "write of 64": 3.1, "write of 64 again": 2.0, "read": 2.7}
 GROWTH = {"mmap": 40, "mremap": 80, "madvise": 40, "munmap": 40}
 GROWTH_OF_OPERATIONS = 0.05
 
