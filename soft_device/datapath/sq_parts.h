@@ -6,7 +6,7 @@
 #ifndef SOFT_DATAPATH_SQ_PARTS_H
 #define SOFT_DATAPATH_SQ_PARTS_H
 
-#include "pieces.h"
+#include "soft_device/transport/pieces.h"
 #include "sq.h"
 
 /*

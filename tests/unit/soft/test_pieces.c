@@ -3,7 +3,7 @@
  * test_pieces.c -- a message in pieces: each byte moves once, with its line, and no other byte
  * does.
  */
-#include "soft_device/datapath/pieces.h"
+#include "soft_device/transport/pieces.h"
 #include "tests/lib/test.h"
 
 #define ROOM   20000u

@@ -3,13 +3,13 @@
  * pieces.h -- the bytes of a message in pieces, of which some are moved now and others later: each
  * lines of 64 bytes of the target, as a NIC writes and reads them.
  */
-#ifndef SOFT_DATAPATH_PIECES_H
-#define SOFT_DATAPATH_PIECES_H
+#ifndef SOFT_TRANSPORT_PIECES_H
+#define SOFT_TRANSPORT_PIECES_H
 
 #include <stdint.h>
 
+#include "request.h"
 #include "soft_device/process/target_memory.h"
-#include "soft_device/transport/request.h"
 
 /* The pieces are dealt out to `groups` by the key; those of the groups from first to last move. */
 struct pieces {
@@ -27,4 +27,4 @@ struct pieces {
  */
 int pieces_move(void *pieces, uint64_t memory, uint64_t length);
 
-#endif /* SOFT_DATAPATH_PIECES_H */
+#endif /* SOFT_TRANSPORT_PIECES_H */
