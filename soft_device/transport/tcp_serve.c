@@ -10,16 +10,22 @@
  *
  * While many answers wait for the socket, nothing more is read: the peer has to wait, not this
  * process.
+ *
+ * With the adversary a write is stored in parts, which have its lines in any order, and those who
+ * look at the memory meanwhile have some time for it.
  */
 #include <byteswap.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "admission.h"
 #include "peer_private.h"
+#include "pieces.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/faults/ops.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
 
@@ -29,6 +35,12 @@
 #define SERVICES_MAX 4096	       /* processes that reach us over TCP */
 #define LARGE_BYTES  (32 * 1024)       /* a payload whose copy costs more than another call */
 #define TURN_BYTES   (256 * 1024)      /* stored before the answers leave, and others have a turn */
+/* with the adversary: how many parts a write has, and how long it may be for that */
+#define PARTS_MOST   4u
+#define PARTED_BYTES 0x100000u
+/* between two parts, or up to so many times as long */
+#define PAUSE_NS 20000u
+#define PAUSES	 4u
 
 enum stage {
 	STAGE_NONE, /* no request has begun to come */
@@ -151,6 +163,44 @@ static int put_answer(struct service *service)
 				 : stream_send(&service->stream, &part, 1);
 }
 
+/* --- with the adversary --- */
+
+static bool comes_in_parts(const struct request *request)
+{
+	const struct soft_options *options = &process_current->options;
+
+	return options->adversary && (options->adversary_kinds & SOFT_ADVERSARY_PARTS) != 0 &&
+	       (request->op == REQUEST_WRITE || request->op == REQUEST_WRITE_IMM) &&
+	       request->length > TARGET_MEMORY_LINE && request->length <= PARTED_BYTES &&
+	       process_current->segment->powerfail == 0;
+}
+
+/* A receive is taken with the last part. */
+static struct outcome execute_parts(const struct service *service, const struct request *request)
+{
+	const uint64_t chosen =
+		fault_mix(process_current->options.adversary_seed + service->request.number);
+	const struct timespec pause = {.tv_nsec = PAUSE_NS * (1 + (long)(chosen >> 32) % PAUSES)};
+	struct pieces pieces = {.request = request,
+				.process = TARGET_OF_DEVICE,
+				.key = chosen,
+				.groups = 1 + (unsigned)(chosen % PARTS_MOST)};
+	struct request part = *request;
+	struct outcome outcome;
+
+	part.receive = pieces_move;
+	part.receive_arg = &pieces;
+	part.op = REQUEST_WRITE;
+	for (; pieces.last + 1 < pieces.groups; pieces.first = ++pieces.last) {
+		outcome = execute_request(service, &part);
+		if (!has_succeeded(&outcome))
+			return outcome;
+		nanosleep(&pause, NULL);
+	}
+	part.op = request->op;
+	return execute_request(service, &part);
+}
+
 /* --- requests whose payload is received before they are executed --- */
 
 /* 1: it was executed; 0: more has to come; or -errno. */
@@ -169,7 +219,8 @@ static int execute_whole(struct service *service)
 		data > 0 ? service->answer + WIRE_ANSWER_START : (unsigned char *)bytes;
 	request->local[0].iov_len = data + payload;
 	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
-	service->outcome = execute_request(service, request);
+	service->outcome = comes_in_parts(request) ? execute_parts(service, request)
+						   : execute_request(service, request);
 	return 1;
 }
 
@@ -179,7 +230,7 @@ static int execute_whole(struct service *service)
 static bool may_come_in_pieces(const struct request *request)
 {
 	return request->op == REQUEST_WRITE && request->length >= LARGE_BYTES &&
-	       process_current->segment->powerfail == 0;
+	       process_current->segment->powerfail == 0 && !comes_in_parts(request);
 }
 
 /* See struct request; `length` is all that is left. The last cache line is a part of its own, see

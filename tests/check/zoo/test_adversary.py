@@ -71,6 +71,12 @@ def first_that_fails(program: Program) -> tuple[int, Run]:
     pytest.fail(f"{program.name}: no seed of {WITHIN} shows it")
 
 
+def test_over_tcp_the_last_byte_of_a_write_may_come_first() -> None:
+    program = Program("adversary", "last_byte_polled")
+    runs = (with_seed(program, seed, "--transport=tcp") for seed in range(1, WITHIN + 1))
+    assert any(done.status == 1 and "is not whole" in done.out for done in runs)
+
+
 @pytest.mark.parametrize("program", TRUSTING, ids=name_of)
 def test_trust_in_an_order_that_is_not_promised_fails_and_the_seed_repeats_it(program: Program) -> None:
     seed, done = first_that_fails(program)
