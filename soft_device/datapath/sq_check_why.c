@@ -124,6 +124,32 @@ static enum check_kind what_key_is(const struct send_queue *sq, uint32_t rkey)
 	return CHECK_RKEY_UNKNOWN;
 }
 
+/* It has changed since, or what its process told over TCP is not so. */
+static bool is_contradicted(const struct sq_region *region, enum check_kind kind,
+			    const struct send_work *work)
+{
+	const uint64_t offset = work->remote_addr - region->object.addr;
+	const uint64_t length = length_of(work);
+
+	if (kind == CHECK_RKEY_STALE)
+		return !region->object.is_gone;
+	return kind == CHECK_RANGE_BEYOND && offset <= region->object.length &&
+	       length <= region->object.length - offset;
+}
+
+static void put_region(struct check_finding *finding, const struct send_queue *sq,
+		       enum check_kind kind, const struct sq_region *region, bool contradicted)
+{
+	if (contradicted)
+		check_line(finding, "region",
+			   "unknown: what its process tells of it does not agree with the refusal");
+	else if (region->is_known)
+		sq_region_put(finding, "region", region);
+	else if (kind != CHECK_RKEY_UNKNOWN && sq->peer != NULL && sq->peer->segment == NULL)
+		check_line(finding, "region",
+			   "not told over TCP: the peer is not checked, or has forgotten it");
+}
+
 static void tell_remote_key(struct check_finding *finding, const struct send_queue *sq,
 			    const struct send_work *work, enum check_kind kind, uint32_t stack)
 {
@@ -132,6 +158,7 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 	uint32_t key = work->rkey;
 	char distance[CHECK_TEXT_BYTES], names[NAMES_BYTES];
 	struct sq_region region;
+	bool contradicted;
 
 	if (kind == CHECK_LKEY_FOR_RKEY)
 		key &= ~CHECK_LKEY;
@@ -140,7 +167,8 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 	region = kind == CHECK_LKEY_FOR_RKEY && !sq_region_is_live(sq, key)
 			 ? sq_own_region(key)
 			 : sq_target_region(sq, key);
-	if (kind == CHECK_RANGE_BEYOND && region.is_known) {
+	contradicted = region.is_known && is_contradicted(&region, kind, work);
+	if (kind == CHECK_RANGE_BEYOND && region.is_known && !contradicted) {
 		sq_region_put_distance(&region.object, work->remote_addr, length, distance);
 		check_find(finding, kind, stack, "%s of %llu bytes %s the %s of rkey %#x", what,
 			   length, distance, region.is_window ? "window" : "region", work->rkey);
@@ -157,11 +185,7 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 		   (unsigned long long)work->remote_addr,
 		   (unsigned long long)(work->remote_addr + length), work->rkey,
 		   (unsigned long long)work->wr_id, sq->qpn, (int)getpid());
-	sq_region_put(finding, "region", &region);
-	if (!region.is_known && kind != CHECK_RKEY_UNKNOWN && sq->peer != NULL &&
-	    sq->peer->segment == NULL)
-		check_line(finding, "region",
-			   "not told over TCP: the peer is not checked, or has forgotten it");
+	put_region(finding, sq, kind, &region, contradicted);
 	if (kind == CHECK_RIGHT_MISSING)
 		check_line(finding, "lacks", "%s", sq_check_rights(right_of(work), names));
 }

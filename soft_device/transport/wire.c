@@ -356,7 +356,8 @@ int wire_get_region(const unsigned char *bytes, size_t length, struct wire_regio
 	region->is_gone = is_gone != 0;
 	region->addr = get_64(&at);
 	region->length = get_64(&at);
-	if (is_gone > 1 || !get_place(&at, region->made_at) || !get_place(&at, region->gone_at))
+	if (is_gone > 1 || region->length > UINT64_MAX - region->addr ||
+	    !get_place(&at, region->made_at) || !get_place(&at, region->gone_at))
 		return -EPROTO;
 	return 0;
 }

@@ -130,6 +130,19 @@ static size_t request_seed(enum request_op op, uint8_t input[FUZZ_INPUT_MAX])
 	return WIRE_REQUEST_START + wire_payload(&request);
 }
 
+/* A refusal that tells of the region. */
+static size_t refusal_seed(uint8_t input[FUZZ_INPUT_MAX])
+{
+	const struct wire_answer answer = {.number = 1,
+					   .outcome = {.status = IBV_WC_REM_ACCESS_ERR},
+					   .bytes = WIRE_REGION_BYTES};
+	const struct wire_region region = {.key = 0x301, .length = 4096, .made_at = "main a.c:3"};
+
+	wire_put_answer(input, &answer);
+	wire_put_region(input + WIRE_ANSWER_START, &region);
+	return WIRE_ANSWER_START + WIRE_REGION_BYTES;
+}
+
 static size_t answer_seed(uint32_t bytes, uint8_t input[FUZZ_INPUT_MAX])
 {
 	const struct wire_answer answer = {.number = 1, .bytes = bytes};
@@ -158,6 +171,8 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	case REQUEST_OPS + 2:
 		wire_put_channel(input, WIRE_CHANNEL_NEW, &channel);
 		return WIRE_CHANNEL_MESSAGE;
+	case REQUEST_OPS + 3:
+		return refusal_seed(input);
 	default:
 		return 0;
 	}

@@ -337,9 +337,11 @@ TEST(test_unsound_regions_are_refused)
 		bytes[cases[i].at] = cases[i].byte;
 		assert_int_equal(wire_get_region(bytes, sizeof(bytes), &back), -EPROTO);
 	}
-	unsigned char full[WIRE_REGION_BYTES] = {0};
+	unsigned char full[WIRE_REGION_BYTES] = {0}, round[WIRE_REGION_BYTES] = {0};
 	struct wire_region back;
 
+	memset(round + 17, 0xff, 16); /* it ends behind the end of memory */
+	assert_int_equal(wire_get_region(round, sizeof(round), &back), -EPROTO);
 	memset(full + places, 'a', WIRE_PLACE_BYTES); /* without an end */
 	assert_int_equal(wire_get_region(full, sizeof(full), &back), -EPROTO);
 	assert_int_equal(wire_get_region(full, sizeof(full) - 1, &back), -EPROTO);

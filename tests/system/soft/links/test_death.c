@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_death.c -- a partner that is killed, whatever else holds what it held, one that
- * answers and leaves, one that is not let in, and a region that goes in the middle of a write: what
- * is done of the other end's work is done, and the rest is flushed or fails.
+ * answers and leaves, one that refuses and tells what is not so, or half of it, one that is not let
+ * in, and a region that goes in the middle of a write: what is done of the other end's work is
+ * done, and the rest is flushed or fails.
  *
  * The partner is a child of this program with a device of its own, or this program itself.
  */
@@ -217,6 +218,9 @@ struct ending {
 	uint32_t vendor_err;
 };
 
+#define RKEY	0x301
+#define ADDRESS 0x10000
+
 /* Reads 8 bytes from the process that has the address, and tells how that ended. */
 static void live_and_read(int fd)
 {
@@ -226,7 +230,8 @@ static void live_and_read(int fd)
 				 .sg_list = &sge,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_RDMA_READ,
-				 .send_flags = IBV_SEND_SIGNALED};
+				 .send_flags = IBV_SEND_SIGNALED,
+				 .wr.rdma = {.rkey = RKEY, .remote_addr = ADDRESS}};
 	struct ibv_send_wr *bad;
 	struct end end = {0};
 	struct ending ending;
@@ -265,6 +270,99 @@ TEST(test_answer_of_another_length_is_no_answer)
 	close(partner.socket);
 	close(peer.to);
 	close(peer.from);
+}
+
+/* --- refusals over TCP, behind which a peer with checks tells of the region --- */
+
+struct refused_read {
+	struct partner_process partner;
+	struct fake_peer peer;
+	unsigned char answer[WIRE_ANSWER_START + WIRE_REGION_BYTES];
+};
+
+/* The partner has asked for bytes, and we are about to refuse them. */
+static void begin_refusal(struct refused_read *read, uint32_t bytes)
+{
+	const struct wire_answer answer = {.outcome = {.kind = OUTCOME_DONE,
+						       .status = IBV_WC_REM_ACCESS_ERR,
+						       .vendor_err = VENDOR_KEY_RANGE},
+					   .bytes = bytes};
+	const struct wire_region region = {.key = RKEY,
+					   .pid = 1,
+					   .access = IBV_ACCESS_REMOTE_READ,
+					   .addr = ADDRESS,
+					   .length = 4096,
+					   .made_at = "main peer.c:3"};
+	unsigned char request[WIRE_REQUEST_START];
+
+	read->partner = start_partner(live_and_read);
+	read->peer = be_fake_peer(read->partner.socket);
+	wait_ready(read->partner.socket);
+	say_ready(read->partner.socket);
+	assert_true(fake_peer_receive(read->peer.from, request, sizeof(request)));
+	wire_put_answer(read->answer, &answer);
+	wire_put_region(read->answer + WIRE_ANSWER_START, &region);
+}
+
+static void end_refusal(const struct refused_read *read, uint32_t status)
+{
+	struct ending ending;
+
+	wait_readable(read->partner.socket, "how the read ended");
+	assert_int_equal(recv(read->partner.socket, &ending, sizeof(ending), 0), sizeof(ending));
+	assert_int_equal(ending.status, status);
+	bury(&read->partner);
+	close(read->partner.socket);
+	close(read->peer.to);
+}
+
+TEST(test_refusal_without_a_region)
+{
+	struct refused_read read;
+
+	begin_refusal(&read, 0);
+	fake_peer_send(read.peer.from, read.answer, WIRE_ANSWER_START);
+	end_refusal(&read, IBV_WC_REM_ACCESS_ERR);
+	close(read.peer.from);
+}
+
+/* The region that it tells of has the range that it refuses. */
+TEST(test_refusal_that_contradicts_itself)
+{
+	struct refused_read read;
+
+	begin_refusal(&read, WIRE_REGION_BYTES);
+	fake_peer_send(read.peer.from, read.answer, sizeof(read.answer));
+	end_refusal(&read, IBV_WC_REM_ACCESS_ERR);
+	close(read.peer.from);
+}
+
+TEST(test_peer_that_ends_in_the_midst_of_a_refusal)
+{
+	struct refused_read read;
+
+	begin_refusal(&read, WIRE_REGION_BYTES);
+	fake_peer_send(read.peer.from, read.answer, WIRE_ANSWER_START + WIRE_REGION_BYTES / 2);
+	close(read.peer.from);
+	end_refusal(&read, IBV_WC_RETRY_EXC_ERR);
+}
+
+/* Its refusal is waited for, but others are served meanwhile. */
+TEST(test_peer_that_stalls_in_the_midst_of_a_refusal)
+{
+	const size_t half = WIRE_ANSWER_START + WIRE_REGION_BYTES / 2;
+	struct request nothing = {.op = REQUEST_WRITE};
+	unsigned char bytes[WIRE_REQUEST_START];
+	struct refused_read read;
+
+	begin_refusal(&read, WIRE_REGION_BYTES);
+	fake_peer_send(read.peer.from, read.answer, half);
+	wire_put_request(bytes, 1, 0, &read.peer.other.gid, 0, &nothing);
+	fake_peer_send(read.peer.to, bytes, sizeof(bytes));
+	assert_int_equal(fake_peer_receive_answer(read.peer.to).number, 1);
+	fake_peer_send(read.peer.from, read.answer + half, sizeof(read.answer) - half);
+	end_refusal(&read, IBV_WC_REM_ACCESS_ERR);
+	close(read.peer.from);
 }
 
 #define HALF (64 * 1024)
