@@ -7,12 +7,13 @@ import os
 from typing import Any
 
 import pytest
-from programs import Program, Run, programs, run_all
+from programs import HERE, Program, Run, programs, run_all
 
 FAULTY = programs("faulty") + programs("public")
 RIGHT = programs("right")
 ROUNDS = int(os.environ.get("ZOO_ROUNDS", "1"))
 STATUS = 99  # when an error was found
+PAGE = HERE.parents[2] / "doc/checking-rdma-programs.md"
 # Known misses, each with its reason.
 MISSED = {
     "message_read_before_it_came": "test_watch.py",
@@ -64,3 +65,11 @@ def test_nothing_is_said_about_a_right_one(program: Program, right: list[dict[Pr
         assert run.summaries(), run.err
         assert all((errors, warnings) == (0, 0) for errors, warnings, _ in run.summaries()), run.err
         assert any(seen > 0 for _, _, seen in run.summaries()), run.err
+
+
+def test_the_page_tells_how_many_are_found(faulty: dict[Program, Run], right: list[dict[Program, Run]]) -> None:
+    """Its other rows are counted by check.counted-long."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"| of {len(FAULTY)} programs with a mistake | of {len(RIGHT)} right ones |" in page
+    counts = [sum(bool(run.findings()) for run in runs.values()) for runs in (faulty, right[0])]
+    assert f"| rpma-soft --check | {counts[0]} | {counts[1]} |" in page
