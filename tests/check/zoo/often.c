@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * often.c -- writes many times from one place, and changes the source too early in the last ones.
+ * often.c -- writes many times from one place, and changes the source too early in the last ones,
+ * or posts unsignaled ones at last, until the queue is full.
  *
- * Usage: rpma-soft --check often RIGHT WRONG
+ * Usage: rpma-soft --check often RIGHT WRONG|full
  */
 #include "zoo.h"
 
 int main(int argc, char **argv)
 {
+	const bool fills = argc == 3 && strcmp(argv[2], "full") == 0;
 	const unsigned right = argc == 3 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
-	const unsigned wrong = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+	const unsigned wrong = argc == 3 && !fills ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 
@@ -18,11 +20,18 @@ int main(int argc, char **argv)
 	pair_open(NULL);
 	sge = piece(&near, 0, 64);
 	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	for (unsigned i = 0; i < right + wrong; i++) {
-		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
-		if (i >= right)
+	for (unsigned i = 0; fills || i < right + wrong; i++) {
+		const int posted = ibv_post_send(near.qp, &wr, &bad); /* HERE */
+
+		if (fills && i >= right && posted == ENOMEM)
+			break;
+		MUST(posted);
+		if (i >= right && !fills)
 			near.memory[i % 64]++;
-		await(near.cq);
+		if (i < right || !fills)
+			await(near.cq);
+		if (fills && i + 1 == right)
+			wr.send_flags = 0;
 	}
 	return 0;
 }
