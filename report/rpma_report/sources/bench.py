@@ -15,11 +15,10 @@ from rpma_report import intervals
 from rpma_report.model import Cpu, Estimate, Latency, Point, Remark, Reverse, Run
 from rpma_report.sources import histogram, readiness, redundancies, searches, study, windows
 from rpma_report.sources.document import BadResult, Source, check_numbers, nested
-from rpma_report.sources.schema import check_schema
+from rpma_report.sources.schema import BENCH, check_schema
 from rpma_report.text import shown
 
 KIND = "rpma-bench/1"
-_SCHEMA = "rpma-bench-1.schema.json"
 MAX_FACTS = 10_000  # both hosts together have some hundred
 
 
@@ -33,7 +32,7 @@ def check_form(source: Source) -> None:
     _check_environment(source)
     spans = windows.take(source.document)
     buckets = histogram.take(source.document)
-    check_schema(source, _SCHEMA)
+    check_schema(source, BENCH)
     check_numbers(source, source.document)
     histogram.give_back(source, buckets)
     windows.give_back(source, spans)

@@ -145,7 +145,7 @@ def _figure(point: dict[str, Any], metric: str) -> Any:
     holder = summary.get("reverse") if side == "reverse" else summary
     if name in ("ops_per_s", "bytes_per_s") and side in ("", "reverse"):
         found = ((holder or {}).get(name) or {}).get("mean")
-    elif metric in sums.COUNTS:
+    elif metric in sums.counts():
         found = summary.get(metric)
     elif metric == "verify.mismatches":
         found = (summary.get("verify") or {}).get("mismatches")

@@ -15,6 +15,8 @@ from rpma_report.failure import Failure
 from rpma_report.sources.document import BadResult, Place, Source, place_text, quoted
 from rpma_report.sources.quick_schema import Compiler, Fits
 
+BENCH = "rpma-bench-1.schema.json"
+
 
 class SchemaMissing(Failure):
     """The installation lacks the JSON Schema."""

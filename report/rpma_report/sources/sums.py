@@ -9,6 +9,7 @@ quantiles of Student's t four.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import compress, pairwise
 from statistics import stdev
 from typing import Any
@@ -16,12 +17,11 @@ from typing import Any
 from rpma_report.intervals import MIN_VALUES, of_repeats
 from rpma_report.sources import histogram
 from rpma_report.sources.document import Contradiction, Place, Source
+from rpma_report.sources.schema import BENCH, schema
 from rpma_report.text import shown
 
 USED = ("persist", "flush", "flush_method", "atomic_write_method", "latency_kind")
 LATENCIES = ("latency", "response_latency", "read_latency")
-# counts of a summary, and how each follows from those of the repeats
-COUNTS: dict[str, Callable[[list[int]], int]] = {"late_ops": sum, "unbegun_ops": sum, "max_lag_ns": max}
 _ROUNDED = 0.0011
 _RELATIVE = 1e-9  # for sums and logarithms
 _T_ERROR = 3e-5  # share of the half width of an interval: quantiles of Student's t with four decimals
@@ -30,6 +30,15 @@ _MIN_BEYOND = 10 - 1e-6
 _OF_PARTS: tuple[tuple[str, Callable[[list[int]], int]], ...] = (("sub_bits", max), ("saturated", sum))
 
 Repeats = Sequence[dict[str, Any]]
+
+
+@cache
+def counts() -> dict[str, Callable[[list[int]], int]]:
+    """The counts that the schema has in a summary, and how each follows from those of the repeats."""
+    summary = schema(BENCH)["$defs"]["point"]["properties"]["summary"]["properties"]
+    joins: dict[bool, Callable[[list[int]], int]] = {True: max, False: sum}
+    return {key: joins[key.startswith("max_")]
+            for key, value in summary.items() if value.get("type") == ["integer", "null"]}  # fmt: skip
 
 
 def contradiction(at: Any, place: Place, text: str) -> Contradiction:
@@ -173,7 +182,7 @@ def check_steps(at: Any) -> None:
 
 def check_totals(at: Any) -> None:
     summary, (counted, _) = at.value, counted_of(at.point)
-    for key, join in COUNTS.items():
+    for key, join in counts().items():
         found = [r[key] for r in counted if r.get(key) is not None]
         _check_total(at.source, at.place, summary, key, join(found or [0]))
     for key in ("checked_bytes", "mismatches", "overwritten_bytes") if summary.get("verify") else ():

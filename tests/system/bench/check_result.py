@@ -16,12 +16,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 REPORT = ROOT / "report"
-CHECK_SCHEMA = ROOT / "doc/schema/rpma-ddio-check-1.schema.json"
+SCHEMAS = ROOT / "doc/schema"
 READINESS = ["NOT_READY", "UNDETERMINED", "GPSPM_ONLY", "NATIVE_FLUSH_READY", "APM_READY", "APM_READY_EADR"]
 LATENCIES = ("latency", "read_latency", "response_latency")
 PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999]
-OPTIONAL_IN_SUMMARY = (*LATENCIES[1:], "late_ops", "unbegun_ops", "max_lag_ns", "steps", "reverse", "verify")
-OPTIONAL_IN_REPEAT = (*OPTIONAL_IN_SUMMARY, "read_ops", "intervals", "requests", "persist_method")
+BENCH = json.loads((SCHEMAS / "rpma-bench-1.schema.json").read_text())
+REPEAT = BENCH["$defs"]["repeat"]["properties"]
+SUMMARY = BENCH["$defs"]["point"]["properties"]["summary"]["properties"]
+COUNTS = [key for key, value in SUMMARY.items() if value.get("type") == ["integer", "null"]]
 USED = ("persist", "flush", "flush_method", "atomic_write_method", "rpmem", "connection", "latency_kind")
 STEPS = {
     "connect": ["prepare", "establish", "disconnect", "delete"],
@@ -128,7 +130,7 @@ def check_summary(point: dict[str, Any]) -> None:
                 check_known(found[key], ("mean", "ci95_low", "ci95_high"), [r[key] for r in own], complete, False)
         for key in LATENCIES if found is summary else LATENCIES[:1]:
             check_latency_summary(found[key], [r[key] for r in own], complete)
-    for key in ("late_ops", "unbegun_ops"):
+    for key in COUNTS:
         assert (summary[key] is None) == (None in [r[key] for r in counted])
     for index, step in enumerate(summary["steps"] or []):
         check_latency_summary(step["latency"], [r["steps"][index]["latency"] for r in counted], complete)
@@ -157,7 +159,7 @@ def check_readiness(document: dict[str, Any]) -> None:
     except ImportError:
         print("check_result: no jsonschema here: the block of readiness was not checked", file=sys.stderr)
     else:
-        parts = json.loads(CHECK_SCHEMA.read_text())["$defs"]
+        parts = json.loads((SCHEMAS / "rpma-ddio-check-1.schema.json").read_text())["$defs"]
         jsonschema.Draft202012Validator({"$ref": "#/$defs/block", "$defs": parts}).validate(block)
     targets = {target["index"]: target for target in block["targets"]}
     assert len(targets) == len(block["targets"])
@@ -205,9 +207,9 @@ def clients(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def check_merged(merged: dict[str, Any], own: list[dict[str, Any]]) -> None:
     """A repeat of several clients against what each of them measured alone."""
-    for key in ("ops", "bytes", "errors", "late_ops", "unbegun_ops", "read_ops", "requests"):
-        values = [one[key] for one in own]
-        assert merged[key] == (None if None in values else sum(values)), key
+    for key in ("ops", "bytes", "errors", "read_ops", "requests", *COUNTS):
+        values, join = [one[key] for one in own], max if key.startswith("max_") else sum
+        assert merged[key] == (None if None in values else join(values)), key
     assert merged["elapsed_ns"] == max(one["elapsed_ns"] for one in own)
     assert merged["complete"] == all(one["complete"] for one in own)
     for key in LATENCIES:
@@ -256,14 +258,15 @@ def complete_latency(latency: dict[str, Any] | None) -> None:
 def complete_document(document: dict[str, Any]) -> None:
     """A key that a file leaves out is null, or what its point has."""
     for point in document["points"]:
-        for key in OPTIONAL_IN_SUMMARY:
+        for key in SUMMARY:
             point["summary"].setdefault(key)
         for repeat in point["repeats"]:
-            for key in OPTIONAL_IN_REPEAT:
-                repeat.setdefault(key)
             repeat.setdefault("used", {key: point["params"].get(key) for key in USED})
-            repeat.setdefault("counters", {"client": None, "server": None})
+            for key in ("counters", "cpu_quota"):
+                repeat.setdefault(key, {"client": None, "server": None})
             repeat.setdefault("warnings", [])
+            for key in REPEAT:
+                repeat.setdefault(key)
             for key in LATENCIES:
                 complete_latency(repeat[key])
 
