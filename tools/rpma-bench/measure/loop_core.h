@@ -229,11 +229,18 @@ static __always_inline int measure_take(struct loop *l, struct inflight *r, cons
 	return ret;
 }
 
+/* Every poll of every loop; gives as rpma_cq_get_wc(). */
+static __always_inline int measure_get_wc(struct loop *l, struct qp *qp, struct ibv_wc *wc,
+					  int *got)
+{
+	return rpma_cq_get_wc(qp->cq, l->wc_most, wc, got);
+}
+
 /* Gives the number of completions taken, 0 for none, or an error. */
 static __always_inline int measure_poll(struct loop *l, struct inflight *r, bool plain)
 {
 	struct ibv_wc wc[MEASURE_WC_MAX];
-	int got = 0, ret = rpma_cq_get_wc(r->qp->cq, l->wc_most, wc, &got);
+	int got = 0, ret = measure_get_wc(l, r->qp, wc, &got);
 
 	if (ret == RPMA_E_NO_COMPLETION)
 		return 0;

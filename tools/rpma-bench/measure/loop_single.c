@@ -62,10 +62,10 @@ uint64_t measure_single_check(struct loop *l, uint64_t end, uint64_t left, uint6
 
 int measure_single_wait(struct loop *l, int ret, uint64_t begin, uint64_t left, struct ibv_wc *wc)
 {
-	struct rpma_cq *cq = l->inflight->qp->cq;
+	struct qp *qp = l->inflight->qp;
 	unsigned empty = 0;
 
-	for (; ret == RPMA_E_NO_COMPLETION; ret = rpma_cq_get_wc(cq, 1, wc, NULL)) {
+	for (; ret == RPMA_E_NO_COMPLETION; ret = measure_get_wc(l, qp, wc, NULL)) {
 		if (++empty % MEASURE_EMPTY_POLLS != 0)
 			continue;
 		measure_single_sync(l, begin, left, 1);

@@ -32,7 +32,6 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 					     bool waits)
 {
 	struct qp *qp = l->inflight->qp;
-	struct rpma_cq *cq = qp->cq;
 	uint64_t *counts = l->counts;
 	uint64_t end = l->begin, left = l->inflight->limit;
 	struct ibv_wc wc = {0};
@@ -45,7 +44,7 @@ static __always_inline int measure_single_by(struct loop *l, operation_post *pos
 			return waits ? measure_post_failed(l->inflight, l->cfg->operation, ret)
 				     : ret;
 		if (waits)
-			ret = rpma_cq_get_wc(cq, 1, &wc, NULL);
+			ret = measure_get_wc(l, qp, &wc, NULL);
 		if (ret != 0 && (ret = measure_single_wait(l, ret, begin, left - 1, &wc)) != 0)
 			return ret;
 		end = measure_single_now(counter);
