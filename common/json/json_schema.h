@@ -34,6 +34,7 @@ enum schema_kind {
 	SCHEMA_LIST
 };
 
+/* Bits from 256 on are the table's own. */
 enum schema_may { SCHEMA_NULL = 1, SCHEMA_MISSING = 2 };
 
 struct schema {

@@ -269,7 +269,7 @@ TEST(warm_ups_are_added_up)
 			memcpy(r.warmup.windows, kind == 0 ? ramp : steady, sizeof(steady));
 			json_array_append_new(repeats, made_json(&r));
 		}
-		warmup = point_warmup(repeats);
+		warmup = point_joined(repeats, "warmup");
 		HOLDS(warmup, "ops: 100", "ns: 2000");
 		if (cases[i].both < 0)
 			HOLDS(warmup, "steady: null");

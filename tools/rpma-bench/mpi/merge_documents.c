@@ -17,7 +17,6 @@
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"
-#include "tools/rpma-bench/result/repeat.h"
 #include "tools/rpma-bench/result/warning.h"
 #include "tools/rpma-bench/result/warnings.h"
 
@@ -233,13 +232,10 @@ static json_t *merge_index(const struct clients *clients, const json_t *id, cons
 static json_t *merge_params(const json_t *first, const json_t *repeats)
 {
 	json_t *params = json_copy(json_object_get(first, "params"));
-	const json_t *repeat;
-	size_t index;
+	json_t *used = point_joined(repeats, "used");
 
-	json_array_foreach(repeats, index, repeat)
-	{
-		repeat_join_used(params, json_object_get(repeat, "used"));
-	}
+	json_object_update(params, used);
+	json_decref(used);
 	return params;
 }
 
@@ -262,7 +258,7 @@ static json_t *merge_point(const struct clients *clients, const json_t *first)
 	}
 	point = json_copy((json_t *)first);
 	json_object_set_new(point, "params", merge_params(first, repeats));
-	json_object_set_new(point, "warmup", point_warmup(repeats));
+	json_object_set_new(point, "warmup", point_joined(repeats, "warmup"));
 	json_object_set_new(point, "summary", point_summary(repeats));
 	json_object_set_new(point, "repeats", repeats);
 	return point;

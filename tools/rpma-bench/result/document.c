@@ -276,31 +276,18 @@ static json_t *make_stop(const struct options *o)
 			 "ops", ops, "ci", ci, "endless", o->endless);
 }
 
-static json_t *make_used(const json_t *repeats)
-{
-	json_t *used = json_deep_copy(json_object_get(json_array_get(repeats, 0), "used"));
-	const json_t *repeat;
-	size_t index;
-
-	json_array_foreach(repeats, index, repeat)
-	{
-		repeat_join_used(used, json_object_get(repeat, "used"));
-	}
-	return used;
-}
-
 static json_t *make_point(const struct record *record, size_t index)
 {
 	json_t *repeats = record->repeats[index], *used, *params;
 
 	if (json_array_size(repeats) == 0)
 		return NULL;
-	used = make_used(repeats);
+	used = point_joined(repeats, "used");
 	params = make_params(record, &record->plan.points[index], used);
 	json_decref(used);
 	return json_pack("{s:o, s:o, s:o, s:o, s:O, s:o}", "id", json_sprintf("p%04zu", index),
 			 "params", params, "stop", make_stop(record->options), "warmup",
-			 point_warmup(repeats), "repeats", repeats, "summary",
+			 point_joined(repeats, "warmup"), "repeats", repeats, "summary",
 			 point_summary(repeats));
 }
 

@@ -14,6 +14,8 @@
 
 #include "common/json/json_path.h"
 #include "common/json/result.h"
+#include "join.h"
+#include "repeat_schema.h"
 #include "summary.h"
 #include "tools/rpma-bench/protocol/plain_counts.h"
 
@@ -181,29 +183,9 @@ static json_t *mean_of(struct selection *s, const char *key)
 	return interval_json(s, take_numbers(s, key));
 }
 
-static json_t *sum_of(struct selection *s, const char *key)
+static json_t *joined_of(const struct selection *s, const char *key)
 {
-	uint64_t sum = 0;
-
-	if (take_numbers(s, key) == 0)
-		return json_null();
-	for (size_t i = 0; i < s->count; i++)
-		sum += (uint64_t)path_whole(s->values[i], key);
-	return result_integer(sum);
-}
-
-static json_t *most_of(struct selection *s, const char *key)
-{
-	json_int_t most = 0;
-
-	if (take_numbers(s, key) == 0)
-		return json_null();
-	for (size_t i = 0; i < s->count; i++) {
-		json_int_t value = path_whole(s->values[i], key);
-
-		most = value > most ? value : most;
-	}
-	return json_integer(most);
+	return join_key((struct sides){s->repeats, s->count, true}, repeat_fields, key);
 }
 
 /* Makes s->values what stands at a path of each repeat; "": the repeats themselves. */
@@ -308,13 +290,13 @@ static json_t *reverse_json(struct selection *s)
 	return value;
 }
 
-static json_t *verify_json(struct selection *s)
+static json_t *verify_json(const struct selection *s)
 {
-	if (take_numbers(at(s, "verify"), "mismatches") == 0)
-		return json_null();
-	return json_pack("{s:o, s:o, s:o}", "checked_bytes", sum_of(s, "checked_bytes"),
-			 "mismatches", sum_of(s, "mismatches"), "overwritten_bytes",
-			 sum_of(s, "overwritten_bytes"));
+	json_t *verify = joined_of(s, "verify");
+
+	json_object_del(verify, "first_offset");
+	json_object_del(verify, "method");
+	return verify;
 }
 
 /* By mean latency; by its rate for a repeat without any. */
@@ -350,7 +332,7 @@ static json_t *flagged_json(struct selection *s)
 	return list;
 }
 
-#define PUT_COUNT(name, join, ...) bad |= json_object_set_new(summary, #name, join##_of(&s, #name))
+#define PUT_COUNT(name, ...) bad |= json_object_set_new(summary, #name, joined_of(&s, #name))
 
 json_t *point_summary(const json_t *repeats)
 {
@@ -383,36 +365,18 @@ json_t *point_summary(const json_t *repeats)
 	return summary;
 }
 
-/* True tells less than unknown, unknown less than false. */
-static int steady_of(const json_t *warmup)
+json_t *point_joined(const json_t *repeats, const char *key)
 {
-	const json_t *steady = json_object_get(warmup, "steady");
+	size_t count = json_array_size(repeats), index;
+	const json_t **all = calloc(count + 1, sizeof(*all)), *repeat; /* never nothing */
+	json_t *value;
 
-	return json_is_boolean(steady) ? json_is_true(steady) : -1;
-}
-
-json_t *point_warmup(const json_t *repeats)
-{
-	json_int_t ns = 0, ops = 0, windows = -1;
-	const json_t *repeat;
-	int steady = 1;
-	size_t index;
-
-	json_array_foreach(repeats, index, repeat)
-	{
-		const json_t *w = json_object_get(repeat, "warmup");
-		json_int_t used = path_whole(w, "windows_used");
-		int one = steady_of(w);
-
-		ns += path_whole(w, "ns");
-		ops += path_whole(w, "ops");
-		windows = windows < 0 || used < windows ? used : windows;
-		if (one == 0 || (one < 0 && steady == 1))
-			steady = one;
-	}
-	return json_pack("{s:I, s:I, s:o, s:I}", "ns", ns, "ops", ops, "steady",
-			 steady < 0 ? json_null() : json_boolean(steady), "windows_used",
-			 windows < 0 ? 0 : windows);
+	if (all == NULL)
+		return NULL;
+	json_array_foreach(repeats, index, repeat) all[index] = repeat;
+	value = join_key((struct sides){all, count, true}, repeat_fields, key);
+	free(all);
+	return value;
 }
 
 bool point_is_narrow(const json_t *repeats, enum bench_test test, double fraction)

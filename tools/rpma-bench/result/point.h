@@ -19,8 +19,8 @@
  */
 json_t *point_summary(const json_t *repeats);
 
-/* Over all repeats: the sums, and steady only if each one was. */
-json_t *point_warmup(const json_t *repeats);
+/* The value of a key of all repeats, as that of the warm-up, or what was used. NULL: no memory. */
+json_t *point_joined(const json_t *repeats, const char *key);
 
 /*
  * The first repeat after which an interval may end the repeats. Who looks until

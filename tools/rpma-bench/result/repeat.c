@@ -88,12 +88,15 @@ static json_t *reverse_of(const json_t *report, const struct params *params)
 {
 	const json_t *own = json_object_get(report, "reverse");
 	json_t *reverse;
+	int bad;
 
 	if (path_whole(own, "ops") == 0 || path_whole(own, "elapsed_ns") == 0)
 		return json_null();
-	reverse = json_pack("{s:o, s:o}", "latency", part(own, "latency"), "threads",
-			    list(own, "threads"));
-	if (put_rates_of(reverse, params, own) != 0) {
+	reverse = json_object();
+	bad = put_rates_of(reverse, params, own);
+	bad |= json_object_set_new(reverse, "latency", part(own, "latency"));
+	bad |= json_object_set_new(reverse, "threads", list(own, "threads"));
+	if (bad != 0) {
 		json_decref(reverse);
 		return NULL;
 	}
@@ -290,18 +293,6 @@ static json_t *used_json(const struct repeat *r)
 			 "atomic_write_method", result_text(r->atomic_writes ? written : NULL),
 			 "rpmem", rpmem_json(r), "connection", connection_json(r), "latency_kind",
 			 r->latency_kind);
-}
-
-void repeat_join_used(json_t *used, const json_t *other)
-{
-	static const char *const keys[] = {
-		"persist", "flush",	 "flush_method", "atomic_write_method",
-		"rpmem",   "connection", "latency_kind"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!json_equal(json_object_get(used, keys[i]), json_object_get(other, keys[i])))
-			json_object_set_new(used, keys[i], json_null());
-	}
 }
 
 static json_t *client_cpu(const struct repeat *r)

@@ -69,10 +69,6 @@ struct repeat {
 int repeat_collect(struct repeat *repeat, const struct workers *workers,
 		   const struct message_begin *begin);
 
-/* Merges the used of two repeats, or of params and a repeat, into the first: what they did
- * differently is null. */
-void repeat_join_used(json_t *used, const json_t *other);
-
 /* Makes the histograms of these steps, which are words of the schema. -ENOMEM. */
 int repeat_make_steps(struct repeat *repeat, struct steps *steps, const char *const *names);
 

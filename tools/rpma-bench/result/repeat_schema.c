@@ -2,10 +2,12 @@
 /*
  * repeat_schema.c -- the keys of a repeat, and those of a server's report.
  *
- * A repeat takes over parts of the report as they are, so the tables share them.
+ * A repeat takes over parts of the report as they are, so the tables share them. How several
+ * repeats become one (join.h) is of no meaning in a report.
  */
 #include "repeat_schema.h"
 
+#include "join.h"
 #include "tools/rpma-bench/protocol/plain_counts.h"
 
 /* Words of a library that did not tell are null. */
@@ -35,38 +37,38 @@ static const struct schema connection[] = {
 };
 
 static const struct schema used[] = {
-	{"persist", SCHEMA_TEXT, 0, NULL},
-	{"flush", SCHEMA_WORD, SCHEMA_NULL, "persistent visibility"},
-	{"flush_method", SCHEMA_WORD, SCHEMA_NULL, "read native"},
-	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL, "write native"},
-	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL, rpmem},
-	{"connection", SCHEMA_OBJECT, SCHEMA_NULL, connection},
-	{"latency_kind", SCHEMA_TEXT, 0, NULL},
+	{"persist", SCHEMA_TEXT, JOIN_SAME, NULL},
+	{"flush", SCHEMA_WORD, SCHEMA_NULL | JOIN_SAME, "persistent visibility"},
+	{"flush_method", SCHEMA_WORD, SCHEMA_NULL | JOIN_SAME, "read native"},
+	{"atomic_write_method", SCHEMA_WORD, SCHEMA_NULL | JOIN_SAME, "write native"},
+	{"rpmem", SCHEMA_OBJECT, SCHEMA_NULL | JOIN_SAME, rpmem},
+	{"connection", SCHEMA_OBJECT, SCHEMA_NULL | JOIN_SAME, connection},
+	{"latency_kind", SCHEMA_TEXT, JOIN_SAME, NULL},
 	{0},
 };
 
 static const struct schema step_fields[] = {
-	{"name", SCHEMA_WORD, 0, "prepare establish disconnect delete register deregister"},
+	{"name", SCHEMA_WORD, JOIN_SAME, "prepare establish disconnect delete register deregister"},
 	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
 	{0},
 };
 static const struct schema step = {NULL, SCHEMA_OBJECT, 0, step_fields};
 
 static const struct schema warmup[] = {
-	{"ns", SCHEMA_COUNT, 0, NULL},
+	{"ns", SCHEMA_COUNT, JOIN_SPAN, NULL},
 	{"ops", SCHEMA_COUNT, 0, NULL},
-	{"steady", SCHEMA_FLAG, SCHEMA_NULL, NULL},
-	{"windows_used", SCHEMA_COUNT, 0, NULL},
+	{"steady", SCHEMA_FLAG, SCHEMA_NULL | JOIN_ALL, NULL},
+	{"windows_used", SCHEMA_COUNT, JOIN_LEAST, NULL},
 	{0},
 };
 
 static const struct schema interval_fields[] = {
-	{"t_ns", SCHEMA_COUNT, 0, NULL},
+	{"t_ns", SCHEMA_COUNT, JOIN_MOST, NULL},
 	{"ops", SCHEMA_COUNT, 0, NULL},
 	{"bytes", SCHEMA_COUNT, 0, NULL},
-	{"p50_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"p99_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"max_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"p50_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_NULL, NULL},
+	{"p99_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_NULL, NULL},
+	{"max_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_MOST | JOIN_KNOWN, NULL},
 	{0},
 };
 static const struct schema interval = {NULL, SCHEMA_OBJECT, 0, interval_fields};
@@ -91,8 +93,8 @@ static const struct schema client_busy[] = {
 	{0},
 };
 static const struct schema server_busy[] = {
-	{"busy_fraction", SCHEMA_NUMBER, SCHEMA_NULL, NULL},
-	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL, NULL},
+	{"busy_fraction", SCHEMA_NUMBER, SCHEMA_NULL | JOIN_MOST, NULL},
+	{"load_fraction_measured", SCHEMA_FRACTION, SCHEMA_NULL | JOIN_MOST, NULL},
 	{0},
 };
 static const struct schema cpu[] = {
@@ -101,11 +103,12 @@ static const struct schema cpu[] = {
 	{0},
 };
 
+/* Ranks on one host count each other. */
 static const struct schema other_cpu[] = {
-	{"other_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"cpus", SCHEMA_COUNT, 0, NULL},
-	{"all_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	{"other_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_MOST, NULL},
+	{"steal_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_MOST, NULL},
+	{"cpus", SCHEMA_COUNT, JOIN_MOST, NULL},
+	{"all_cpu_ns", SCHEMA_COUNT, SCHEMA_NULL | JOIN_MOST, NULL},
 	{0},
 };
 static const struct schema interference[] = {
@@ -124,12 +127,13 @@ static const struct schema quota[] = {
 	{0},
 };
 static const struct schema quotas[] = {
-	{"client", SCHEMA_OBJECT, SCHEMA_NULL, quota},
-	{"server", SCHEMA_OBJECT, SCHEMA_NULL, quota},
+	{"client", SCHEMA_OBJECT, SCHEMA_NULL | JOIN_WORST, quota},
+	{"server", SCHEMA_OBJECT, SCHEMA_NULL | JOIN_WORST, quota},
 	{0},
 };
 
 static const struct schema counter = {NULL, SCHEMA_WHOLE, 0, NULL};
+/* Several clients would count the same on one device. */
 static const struct schema counters[] = {
 	{"client", SCHEMA_MAP, SCHEMA_NULL, &counter},
 	{"server", SCHEMA_MAP, SCHEMA_NULL, &counter},
@@ -140,16 +144,19 @@ static const struct schema verify[] = {
 	{"checked_bytes", SCHEMA_COUNT, 0, NULL},
 	{"mismatches", SCHEMA_COUNT, 0, NULL},
 	{"overwritten_bytes", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"first_offset", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"first_offset", SCHEMA_COUNT, SCHEMA_NULL | JOIN_LEAST | JOIN_KNOWN, NULL},
+	{"method", SCHEMA_TEXT, SCHEMA_NULL | JOIN_SAME, NULL},
 	{0},
 };
 
 static const struct schema reverse[] = {
+	{"elapsed_ns", SCHEMA_COUNT, JOIN_MOST, NULL},
 	{"ops", SCHEMA_COUNT, 0, NULL},
-	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},
+	{"bytes", SCHEMA_WHOLE, SCHEMA_NULL, NULL},
+	{"ops_per_s", SCHEMA_NUMBER, SCHEMA_NULL | JOIN_RATE, NULL},
+	{"bytes_per_s", SCHEMA_NUMBER, SCHEMA_NULL | JOIN_RATE, NULL},
 	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
-	{"threads", SCHEMA_LIST, 0, &thread},
+	{"threads", SCHEMA_LIST, JOIN_APPEND, &thread},
 	{0},
 };
 
@@ -169,38 +176,43 @@ static const struct schema warning_fields[] = {
 };
 static const struct schema warning = {NULL, SCHEMA_OBJECT, 0, warning_fields};
 
-#define COUNT(name, ...)                                                                           \
+#define JOIN_sum  0
+#define JOIN_most JOIN_MOST
+#define COUNT(name, join, ...)                                                                     \
 	{                                                                                          \
-		.key = #name, .kind = SCHEMA_COUNT, .may = SCHEMA_NULL                             \
+		.key = #name, .kind = SCHEMA_COUNT, .may = SCHEMA_NULL | JOIN_##join               \
 	}
 
 const struct schema repeat_fields[] = {
-	{"index", SCHEMA_COUNT, 0, NULL},
-	{"order", SCHEMA_COUNT, 0, NULL},
-	{"complete", SCHEMA_TRUE, 0, NULL},
+	{"index", SCHEMA_COUNT, JOIN_SAME, NULL},
+	{"order", SCHEMA_COUNT, JOIN_SAME, NULL},
+	{"complete", SCHEMA_TRUE, JOIN_ALL, NULL},
 	{"used", SCHEMA_OBJECT, 0, used},
-	{"elapsed_ns", SCHEMA_COUNT, 0, NULL},
+	{"elapsed_ns", SCHEMA_COUNT, JOIN_MOST, NULL},
 	{"ops", SCHEMA_COUNT, 0, NULL},
+	{"bytes", SCHEMA_WHOLE, SCHEMA_NULL, NULL},
+	{"ops_per_s", SCHEMA_NUMBER, SCHEMA_NULL | JOIN_RATE, NULL},
+	{"bytes_per_s", SCHEMA_NUMBER, SCHEMA_NULL | JOIN_RATE, NULL},
 	{"errors", SCHEMA_COUNT, 0, NULL},
 	{"read_ops", SCHEMA_COUNT, SCHEMA_NULL, NULL},
+	PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA),
 	{"latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
 	{"read_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
 	{"response_latency", SCHEMA_LATENCY, SCHEMA_NULL, NULL},
-	PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA),
-	{"steps", SCHEMA_LIST, SCHEMA_NULL, &step},
+	{"steps", SCHEMA_LIST, SCHEMA_NULL | JOIN_ZIP, &step},
 	{"warmup", SCHEMA_OBJECT, 0, warmup},
-	{"intervals", SCHEMA_LIST, SCHEMA_NULL, &interval},
-	{"threads", SCHEMA_LIST, 0, &thread},
+	{"intervals", SCHEMA_LIST, SCHEMA_NULL | JOIN_ZIP, &interval},
+	{"threads", SCHEMA_LIST, JOIN_APPEND, &thread},
 	{"cpu", SCHEMA_OBJECT, 0, cpu},
 	{"interference", SCHEMA_OBJECT, 0, interference},
 	{"cpu_quota", SCHEMA_OBJECT, 0, quotas},
 	{"counters", SCHEMA_OBJECT, 0, counters},
 	{"requests", SCHEMA_COUNT, SCHEMA_NULL, NULL},
-	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL, NULL},
+	{"persist_method", SCHEMA_TEXT, SCHEMA_NULL | JOIN_SAME, NULL},
 	{"verify", SCHEMA_OBJECT, SCHEMA_NULL, verify},
 	{"reverse", SCHEMA_OBJECT, SCHEMA_NULL, reverse},
-	{"placement", SCHEMA_OBJECT, 0, placement},
-	{"warnings", SCHEMA_LIST, 0, &warning},
+	{"placement", SCHEMA_OBJECT, JOIN_OUT, placement},
+	{"warnings", SCHEMA_LIST, JOIN_APPEND, &warning},
 	{0},
 };
 

@@ -8,7 +8,7 @@
 
 #include "common/json/json_schema.h"
 
-/* Rates and bytes are not here: they follow from ops and elapsed_ns (repeat_put_rates). */
+/* That rates and bytes follow from ops and elapsed_ns (repeat_put_rates) is checked elsewhere. */
 extern const struct schema repeat_fields[];
 
 /* The report of server_report_json() in server/report.c, but for its interference. */
