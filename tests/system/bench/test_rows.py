@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The keys of a repeat that rpma-bench checks (repeat_schema.c) are those of the published schema."""
+"""The keys of a repeat that rpma-bench checks (repeat_schema.c) are those of the published schema, and stand in one order
+everywhere."""
 
 import json
 import re
@@ -9,15 +10,16 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tools/rpma-bench"
+COUNTS = re.findall(r"ROW\((\w+), \w+, \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
 SCHEMA = json.loads((ROOT / "doc/schema/rpma-bench-1.schema.json").read_text(encoding="utf-8"))
+ORDER = [*SCHEMA["$defs"]["repeat"]["properties"]]
 # A table of C by its name: its keys with the table that each leads to, if any.
 Table = dict[str, str]
 
 
 def tables() -> dict[str, Table]:
     text = (BENCH / "result/repeat_schema.c").read_text(encoding="utf-8")
-    counts = re.findall(r"ROW\((\w+), \w+, \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
-    text = text.replace("PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA)", "".join(f'{{"{name}", NULL}}' for name in counts))
+    text = text.replace("PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA)", "".join(f'{{"{name}", NULL}}' for name in COUNTS))
     elements = dict(re.findall(r"struct schema (\w+) = \{NULL, SCHEMA_OBJECT, 0, (\w+)\}", text))
     found = {}
     for name, rows in re.findall(r"struct schema (\w+)\[\] = \{(.*?)\{0\},?\s*\};", text, re.DOTALL):
@@ -50,6 +52,23 @@ def of_schema(part: dict[str, Any], prefix: str = "") -> Iterator[str]:
 OF_SERVER = {"cpu.client.load_fraction_measured"}  # the schema has one form for both ends
 OF_RANKS = {"begin_unix_ns", "start_lag_ns", "threads.rank", "reverse.threads.rank"}  # rpma-bench-mpi adds them to the file
 LATENCIES = ("latency.", "read_latency.", "response_latency.", "steps.latency.", "reverse.latency.")  # SCHEMA_LATENCY
+
+
+def in_order(keys: list[str]) -> bool:
+    places = [ORDER.index(key) for key in keys if key in ORDER]
+    return len(places) > 5 and places == sorted(places)
+
+
+def table(file: str, name: str) -> str:
+    text = (BENCH / file).read_text(encoding="utf-8").partition(f"{name}[] = {{")[2].partition("};")[0]
+    return re.sub(r"PLAIN_COUNT_ROWS\([^)]*\)", ", ".join(f'{{"{key}", REPEAT, "{key}"}}' for key in COUNTS), text)
+
+
+def test_figures_have_one_order() -> None:
+    assert [*tables()["repeat_fields"]] == [key for key in ORDER if key not in OF_RANKS]
+    assert in_order([*SCHEMA["$defs"]["point"]["properties"]["summary"]["properties"]])
+    assert in_order(re.findall(r'(?:REPEAT|LATENCY\("\w+"), "(\w+)', table("result/csv.c", "columns")))
+    assert in_order(re.findall(r'\{"(\w+)', table("options/slo.c", "figures")))
 
 
 def test_rows_and_schema_have_the_same_keys() -> None:

@@ -5,6 +5,7 @@
  */
 #include "common/json/result.h"
 #include "made_repeat.h"
+#include "tools/rpma-bench/result/repeat_schema.h"
 
 static json_t *with_report(struct repeat *r, const char *report)
 {
@@ -35,6 +36,23 @@ TEST(what_was_not_measured_is_null)
 	      "reverse: null", "counters/client: null", "counters/server: null", "used/flush: null",
 	      "used/flush_method: null", "placement/server: null",
 	      "used/atomic_write_method: null");
+}
+
+/* By which ranks merge them, and which CSV has, too. */
+TEST(keys_have_the_order_of_their_rows)
+{
+	struct repeat r = made_repeat(1000, 5);
+	json_t *json = made_json(&r), *value;
+	const struct schema *field = repeat_fields;
+	const char *key;
+
+	json_object_foreach(json, key, value)
+	{
+		assert_string_equal(key, field->key);
+		field++;
+	}
+	assert_null(field->key);
+	json_decref(json);
 }
 
 TEST(counts_beyond_2_to_53_stay_exact)

@@ -25,8 +25,8 @@
 #define COUNT_NAMES	PLAIN_COUNT_ROWS(NAME, ", ")
 
 const char slo_metrics[] =
-	"ops_per_s, bytes_per_s, " COUNT_NAMES ", reverse.ops_per_s, reverse.bytes_per_s, "
-	"verify.mismatches, or lat, read, response or reverse with .min_ns, .mean_ns, .max_ns, "
+	"ops_per_s, bytes_per_s, " COUNT_NAMES ", verify.mismatches, reverse.ops_per_s, "
+	"reverse.bytes_per_s, or lat, read, response or reverse with .min_ns, .mean_ns, .max_ns, "
 	".p50_ns, .p90_ns, .p95_ns, .p99_ns, .p99.9_ns, .p99.99_ns, .p99.999_ns or .p99.9999_ns";
 
 struct slo {
@@ -52,9 +52,9 @@ static const struct metric figures[] = {
 	{"ops_per_s", "ops_per_s/mean", "ops_per_s"},
 	{"bytes_per_s", "bytes_per_s/mean", "bytes_per_s"},
 	PLAIN_COUNT_ROWS(COUNT_METRIC, PLAIN_COUNT_COMMA),
+	{"verify.mismatches", "verify/mismatches", "verify/mismatches"},
 	{"reverse.ops_per_s", "reverse/ops_per_s/mean", "reverse/ops_per_s"},
 	{"reverse.bytes_per_s", "reverse/bytes_per_s/mean", "reverse/bytes_per_s"},
-	{"verify.mismatches", "verify/mismatches", "verify/mismatches"},
 };
 
 static const struct metric latencies[] = {

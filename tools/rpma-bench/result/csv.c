@@ -4,7 +4,7 @@
  * a line feed alone).
  *
  * A column is a name and a path; values are spelled as in the JSON, so the two
- * are equal to the last digit. Every file has all columns.
+ * are equal to the last digit, and are in its order. Every file has all columns.
  */
 #include "output.h"
 
@@ -87,38 +87,38 @@ static const struct column columns[] = {
 	{"repeat", REPEAT, "index"},
 	{"order", REPEAT, "order"},
 	{"complete", REPEAT, "complete"},
-	{"warmup_ns", REPEAT, "warmup/ns"},
-	{"warmup_ops", REPEAT, "warmup/ops"},
-	{"warmup_steady", REPEAT, "warmup/steady"},
 	{"elapsed_ns", REPEAT, "elapsed_ns"},
 	{"ops", REPEAT, "ops"},
-	{"read_ops", REPEAT, "read_ops"},
-	{"errors", REPEAT, "errors"},
 	{"bytes", REPEAT, "bytes"},
 	{"ops_per_s", REPEAT, "ops_per_s"},
 	{"bytes_per_s", REPEAT, "bytes_per_s"},
-	LATENCY("latency", "latency"),
+	{"errors", REPEAT, "errors"},
+	{"read_ops", REPEAT, "read_ops"},
 	PLAIN_COUNT_ROWS(COUNT, PLAIN_COUNT_COMMA),
-	LATENCY("response_latency", "response_latency"),
+	LATENCY("latency", "latency"),
 	LATENCY("read_latency", "read_latency"),
-	{"reverse_elapsed_ns", REPEAT, "reverse/elapsed_ns"},
-	{"reverse_ops", REPEAT, "reverse/ops"},
-	{"reverse_bytes", REPEAT, "reverse/bytes"},
-	{"reverse_ops_per_s", REPEAT, "reverse/ops_per_s"},
-	{"reverse_bytes_per_s", REPEAT, "reverse/bytes_per_s"},
-	LATENCY("reverse_latency", "reverse/latency"),
+	LATENCY("response_latency", "response_latency"),
 	STEP("prepare"),
 	STEP("establish"),
 	STEP("disconnect"),
 	STEP("delete"),
 	STEP("register"),
 	STEP("deregister"),
+	{"warmup_ns", REPEAT, "warmup/ns"},
+	{"warmup_ops", REPEAT, "warmup/ops"},
+	{"warmup_steady", REPEAT, "warmup/steady"},
 	{"client_busy_fraction", REPEAT, "cpu/client/busy_fraction"},
 	{"server_busy_fraction", REPEAT, "cpu/server/busy_fraction"},
 	{"server_load_fraction_measured", REPEAT, "cpu/server/load_fraction_measured"},
 	{"server_requests", REPEAT, "requests"},
 	{"verify_checked_bytes", REPEAT, "verify/checked_bytes"},
 	{"verify_mismatches", REPEAT, "verify/mismatches"},
+	{"reverse_elapsed_ns", REPEAT, "reverse/elapsed_ns"},
+	{"reverse_ops", REPEAT, "reverse/ops"},
+	{"reverse_bytes", REPEAT, "reverse/bytes"},
+	{"reverse_ops_per_s", REPEAT, "reverse/ops_per_s"},
+	{"reverse_bytes_per_s", REPEAT, "reverse/bytes_per_s"},
+	LATENCY("reverse_latency", "reverse/latency"),
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))

@@ -354,8 +354,8 @@ json_t *point_summary(const json_t *repeats)
 	bad |= json_object_set_new(summary, "response_latency",
 				   merged_json(at(&s, "response_latency")));
 	bad |= json_object_set_new(summary, "steps", steps_json(&s));
-	bad |= json_object_set_new(summary, "reverse", reverse_json(&s));
 	bad |= json_object_set_new(summary, "verify", verify_json(&s));
+	bad |= json_object_set_new(summary, "reverse", reverse_json(&s));
 	bad |= json_object_set_new(summary, "flagged_repeats", flagged_json(&s));
 	selection_free(&s);
 	if (bad != 0) {

@@ -321,10 +321,10 @@ static bool add_figures(json_t *repeat, const struct repeat *r)
 	bad |= json_object_set_new(repeat, "read_ops",
 				   r->params.test == BENCH_MIX ? result_integer(r->read_ops)
 							       : json_null());
+	PLAIN_COUNT_ROWS(PUT_COUNT, ;);
 	bad |= json_object_set_new(repeat, "latency", latency_of(r->latency));
 	bad |= json_object_set_new(repeat, "read_latency", latency_of(r->read_latency));
 	bad |= json_object_set_new(repeat, "response_latency", latency_of(r->response));
-	PLAIN_COUNT_ROWS(PUT_COUNT, ;);
 	bad |= json_object_set_new(repeat, "steps", steps_json(r));
 	bad |= json_object_set_new(repeat, "warmup", warmup_json(&r->warmup));
 	bad |= json_object_set_new(repeat, "intervals", intervals_json(r));
@@ -348,13 +348,13 @@ json_t *repeat_json(const struct repeat *r)
 	counters = r->counters != NULL ? json_incref(r->counters) : json_null();
 	if (json_object_set_new(repeat, "cpu",
 				json_pack("{s:o, s:n}", "client", client_cpu(r), "server")) != 0 ||
-	    json_object_set_new(repeat, "counters",
-				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
 	    json_object_set_new(repeat, "interference",
 				interference_json(&r->interference, r->server)) != 0 ||
 	    json_object_set_new(repeat, "cpu_quota",
 				json_pack("{s:o, s:n}", "client",
 					  interference_quota(&r->interference), "server")) != 0 ||
+	    json_object_set_new(repeat, "counters",
+				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
 	    !repeat_take_server(repeat, &r->params, r->server))
 		goto failed;
 	return repeat;
