@@ -8,23 +8,24 @@
 #include <math.h>
 
 #include "tests/lib/test.h"
-#include "tools/rpma-bench/protocol/params.h"
 
 static struct arrivals a;
+
+static const struct variant even = {BENCH_EVEN, 0}, poisson = {BENCH_POISSON, 0};
 
 #define PERIOD_NS 1000.0
 #define COUNT	  1000000
 
 TEST(even_times_are_products)
 {
-	arrivals_init(&a, PARAMS_EVEN, 1e9 / 3, 17, 0);
+	arrivals_init(&a, even, 1e9 / 3, 17, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 17 + i * (1e9 / 3));
 }
 
 TEST(bursts_come_at_once)
 {
-	arrivals_init(&a, 4, PERIOD_NS, 500, 0);
+	arrivals_init(&a, (struct variant){BENCH_BURST, 4}, PERIOD_NS, 500, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_true(arrivals_next(&a) == 500 + (i - i % 4) * PERIOD_NS);
 }
@@ -34,7 +35,7 @@ TEST(gaps_are_exponential)
 {
 	double sum = 0, squares = 0, last = 0, beyond[4] = {0};
 
-	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 42);
+	arrivals_init(&a, poisson, PERIOD_NS, 0, 42);
 	for (int i = 0; i < COUNT; i++) {
 		double due = arrivals_next(&a), gap = (due - last) / PERIOD_NS;
 
@@ -64,7 +65,7 @@ TEST(counts_have_the_variance_of_their_mean)
 	for (int i = 0; i < seconds; i++) {
 		int n = 0;
 
-		arrivals_init(&a, PARAMS_POISSON, 1e6, 0, (uint64_t)i);
+		arrivals_init(&a, poisson, 1e6, 0, (uint64_t)i);
 		while (arrivals_next(&a) < 1e9)
 			n++;
 		sum += n;
@@ -80,9 +81,9 @@ TEST(a_seed_is_a_plan)
 	struct arrivals b, c;
 	bool differ = false;
 
-	arrivals_init(&a, PARAMS_POISSON, PERIOD_NS, 0, 7);
-	arrivals_init(&b, PARAMS_POISSON, PERIOD_NS, 0, 7);
-	arrivals_init(&c, PARAMS_POISSON, PERIOD_NS, 0, 8);
+	arrivals_init(&a, poisson, PERIOD_NS, 0, 7);
+	arrivals_init(&b, poisson, PERIOD_NS, 0, 7);
+	arrivals_init(&c, poisson, PERIOD_NS, 0, 8);
 	for (int i = 0; i < 100; i++) {
 		double due = arrivals_next(&a);
 
@@ -95,7 +96,7 @@ TEST(a_seed_is_a_plan)
 /* 10 are due at 0, 100, ... 900; the end is right before 1000. */
 TEST(what_is_left_includes_the_last_one)
 {
-	static const uint32_t kinds[] = {PARAMS_EVEN, 5, 2};
+	static const struct variant kinds[] = {{BENCH_EVEN, 0}, {BENCH_BURST, 5}, {BENCH_BURST, 2}};
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		arrivals_init(&a, kinds[k], 100, 0, 0);
@@ -108,7 +109,7 @@ TEST(what_is_left_includes_the_last_one)
 		assert_int_equal(arrivals_left(&a, 999.5), 0);
 	}
 	/* half of a second passed: about 500 are to come */
-	arrivals_init(&a, PARAMS_POISSON, 1e6, 0, 3);
+	arrivals_init(&a, poisson, 1e6, 0, 3);
 	while (arrivals_next(&a) < 5e8)
 		;
 	assert_in_range(arrivals_left(&a, 1e9), 450, 501);

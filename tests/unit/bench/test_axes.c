@@ -13,6 +13,8 @@ struct axis_case {
 	uint64_t values[8];
 };
 
+#define VARIANT(kind, number) ((uint64_t)(number) << 32 | (kind))
+
 TEST(texts_become_values)
 {
 	static const struct axis_case cases[] = {
@@ -27,14 +29,19 @@ TEST(texts_become_values)
 		{AXIS_SIGNAL_EVERY, "16", 1, {16}},
 		{AXIS_RATE, "10k:50k:x1.5", 4, {10000, 15000, 22500, 33750}},
 		{AXIS_RATE, "1,100M", 2, {1, 100000000}},
-		{AXIS_ARRIVALS, "burst:8,poisson,even", 3, {8, PARAMS_POISSON, PARAMS_EVEN}},
+		{AXIS_ARRIVALS,
+		 "burst:8,poisson,even",
+		 3,
+		 {VARIANT(BENCH_BURST, 8), BENCH_POISSON, BENCH_EVEN}},
 		{AXIS_READ_FRACTION, "0,0.5,90%,1", 4, {0, 500000, 900000, 1000000}},
 		{AXIS_COMPLETION, "poll,event", 2, {BENCH_POLL, BENCH_EVENT}},
 		{AXIS_PATTERN, "rand,seq", 2, {BENCH_RAND, BENCH_SEQ}},
 		{AXIS_PATTERN,
 		 "zipf,zipf:1.2,zipf:0.1,zipf:5,zipf:1",
 		 5,
-		 {990000, 1200000, 100000, 5000000, 1000000}},
+		 {VARIANT(BENCH_ZIPF, 990000), VARIANT(BENCH_ZIPF, 1200000),
+		  VARIANT(BENCH_ZIPF, 100000), VARIANT(BENCH_ZIPF, 5000000),
+		  VARIANT(BENCH_ZIPF, 1000000)}},
 		{AXIS_SERVER_LOAD, "0:1:+0.25", 5, {0, 250000, 500000, 750000, 1000000}},
 		{AXIS_BIDIRECTIONAL, "no,yes", 2, {0, 1}},
 		{AXIS_SRQ, "yes", 1, {1}},
@@ -72,6 +79,7 @@ static const struct axis_case wrong_texts[] = {
 	{AXIS_PATTERN, "zipf:99999999999999999999", 0, {0}},
 	{AXIS_PATTERN, "zipf,zipf:0.99", 0, {0}},
 	{AXIS_PATTERN, "zip", 0, {0}},
+	{AXIS_PATTERN, "seq:1", 0, {0}},
 	{AXIS_ARRIVALS, "", 0, {0}},
 	{AXIS_ARRIVALS, "even,", 0, {0}},
 	{AXIS_ARRIVALS, "even,even", 0, {0}},
@@ -124,23 +132,28 @@ TEST(wrong_texts_are_named_and_change_nothing)
 	}
 }
 
-/* A value of its own, which a plan finds the mix by. */
+/* The largest of them stands for all. */
 TEST(a_mix_is_one_value_of_the_sizes)
 {
 	struct series series = {0};
 	const struct units_list *sizes = &series.values[AXIS_SIZE];
-	struct params p = {0};
+	struct params mixed = {.size_bytes = 65536}, plain = {.size_bytes = 65536};
 
 	assert_int_equal(series_set(&series, AXIS_SIZE, "64:1K:*4,4K/10:64K/90,4K,4K/100"), 0);
 	assert_int_equal(sizes->count, 6);
 	assert_int_equal(sizes->values[2], 1024);
-	assert_null(series_mix(&series, sizes->values[2]));
-	p.mix = series_mix(&series, sizes->values[3]);
-	assert_non_null(p.mix);
-	assert_int_equal(size_mix_largest(p.mix), 65536);
-	assert_int_equal(axis_get(&p, AXIS_SIZE), sizes->values[3]);
+	assert_null(series.mixes[2]);
+	mixed.mix = series.mixes[3];
+	assert_int_equal(sizes->values[3], 65536);
+	assert_int_not_equal(axis_compare(&mixed, &plain, AXIS_SIZE), 0);
+	assert_int_equal(axis_compare(&mixed, &mixed, AXIS_SIZE), 0);
 	assert_int_equal(sizes->values[4], 4096);
-	assert_int_equal(size_mix_largest(series_mix(&series, sizes->values[5])), 4096);
+	assert_null(series.mixes[4]);
+	assert_int_equal(sizes->values[5], 4096);
+	assert_non_null(series.mixes[5]);
+	/* the last one given counts */
+	assert_int_equal(series_set(&series, AXIS_SIZE, "8"), 0);
+	assert_int_equal(sizes->count, 1);
 	series_clear(&series);
 }
 
@@ -182,6 +195,9 @@ TEST(values_are_printed_for_people_and_machines)
 		{AXIS_READ_FRACTION, 700000, "0.7", "0.7"},
 		{AXIS_SERVER_LOAD, 1000000, "1", "1.0"},
 		{AXIS_SERVER_LOAD, 1, "0.000001", "9.9999999999999995e-07"},
+		{AXIS_PATTERN, BENCH_RAND, "rand", "\"rand\""},
+		{AXIS_PATTERN, VARIANT(BENCH_ZIPF, 1200000), "zipf:1.2", "\"zipf:1.2\""},
+		{AXIS_ARRIVALS, VARIANT(BENCH_BURST, 4096), "burst:4096", "\"burst:4096\""},
 		{AXIS_SRQ, 1, "yes", "true"},
 		{AXIS_BIDIRECTIONAL, 0, "no", "false"},
 	};

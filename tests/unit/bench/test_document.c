@@ -20,7 +20,7 @@ RUN_TEST(points_have_their_parameters)
 {
 	point.test = BENCH_RATE;
 	point.rate_per_s = 5000;
-	point.pattern = BENCH_RAND;
+	point.pattern.kind = BENCH_RAND;
 	point.batch = 8;
 	point.server_load_millionths = 250000;
 	document_add_repeat(made_repeat(1000, 10), NULL);

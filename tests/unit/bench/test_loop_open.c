@@ -292,7 +292,7 @@ TEST(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue)
 		cfg = setup(fake_ten_us, 1, 1000000000);
 		fake.step_ns = 10000; /* a full queue waits for its completion alone */
 		fake.idle_ns = 100;
-		cfg.arrivals = PARAMS_POISSON;
+		cfg.arrivals.kind = BENCH_POISSON;
 		cfg.period_ns = 10000 / busy[i];
 		cfg.seed = 1 + i;
 		assert_int_equal(fake_run(&cfg, &m), 0);
@@ -309,7 +309,7 @@ TEST(those_of_a_burst_wait_for_each_other)
 	double wait_ns;
 
 	cfg = setup(fake_ten_us, 1, 1000000000);
-	cfg.arrivals = 10;
+	cfg.arrivals = (struct variant){BENCH_BURST, 10};
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_int_equal(m.ops, 10000);
 	wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);

@@ -17,7 +17,7 @@ static struct message begin(void)
 			   .op = BENCH_WRITE,
 			   .persist = BENCH_APM,
 			   .completion = BENCH_EVENT,
-			   .pattern = BENCH_RAND,
+			   .pattern = {BENCH_RAND, 0},
 			   .size_bytes = 4096,
 			   .depth = 32,
 			   .threads = 2,
@@ -122,7 +122,7 @@ TEST(parameters_out_of_range_are_refused)
 	bad[i++].begin.params.op = BENCH_OPS;
 	bad[i++].begin.params.persist = BENCH_AUTO;
 	bad[i++].begin.params.completion = BENCH_COMPLETIONS;
-	bad[i++].begin.params.pattern = BENCH_PATTERNS;
+	bad[i++].begin.params.pattern.kind = BENCH_PATTERNS;
 	bad[i++].begin.params.size_bytes = 0;
 	bad[i++].begin.params.size_bytes = PARAMS_SIZE_MAX + 1;
 	bad[i++].begin.params.depth = 0;

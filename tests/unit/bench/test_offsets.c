@@ -16,7 +16,7 @@ static struct params one_qp(uint64_t size_bytes, enum bench_pattern pattern)
 		.depth = 1,
 		.threads = 1,
 		.connections = 1,
-		.pattern = pattern,
+		.pattern = {pattern, 0},
 	};
 }
 
@@ -65,7 +65,7 @@ TEST(every_slot_comes_once_before_any_comes_twice)
 	static const uint64_t slots[] = {1, 2, 3, 4, 5, 63, 64, 65, 1000, 65536, 100003};
 
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
+		for (int pattern = 0; pattern <= BENCH_RAND; pattern++) {
 			struct params p = one_qp(64, (enum bench_pattern)pattern);
 			uint8_t *seen = calloc(slots[i], 1);
 
@@ -193,7 +193,7 @@ static const struct {
 TEST(what_was_written_is_found)
 {
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-		for (int pattern = 0; pattern < BENCH_PATTERNS; pattern++) {
+		for (int pattern = 0; pattern <= BENCH_RAND; pattern++) {
 			struct params p = one_qp(targets[i].size, (enum bench_pattern)pattern);
 			uint8_t *target = written(&p, targets[i].target_bytes, targets[i].ops, 9);
 			struct access_check c =
@@ -304,10 +304,11 @@ TEST(all_qps_are_checked)
 TEST(zipf_has_hot_slots_anywhere)
 {
 	static uint32_t draws[ACCESS_DRAWS], counts[1000];
-	struct params p = one_qp(64, 990000);
+	struct params p = one_qp(64, BENCH_ZIPF);
 	uint64_t hottest[2];
 	double sum = 0;
 
+	p.pattern.number = 990000;
 	for (int k = 1; k <= 1000; k++)
 		sum += pow(k, -0.99);
 	for (uint64_t seed = 0; seed < 2; seed++) {

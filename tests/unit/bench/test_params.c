@@ -80,7 +80,12 @@ TEST(foreign_words_are_refused)
 	TRY("words", p.op = BENCH_OPS);
 	TRY("words", p.persist = (enum bench_persist)(BENCH_AUTO + 1));
 	TRY("words", p.completion = BENCH_COMPLETIONS);
-	TRY("words", p.pattern = BENCH_PATTERNS);
+	TRY("words", p.pattern.kind = BENCH_PATTERNS);
+	TRY("words", p.arrivals.kind = BENCH_ARRIVALS);
+	TRY("theta", p.pattern.kind = BENCH_ZIPF);
+	TRY("theta", p.pattern = (struct variant){BENCH_ZIPF, PARAMS_ZIPF_MAX + 1});
+	TRY(NULL, p.pattern = (struct variant){BENCH_ZIPF, PARAMS_ZIPF_MAX});
+	TRY("burst", p.test = BENCH_RATE, p.arrivals = (struct variant){BENCH_BURST, 1});
 	TRY("words", p.test = (enum bench_test) - 1);
 }
 
@@ -124,7 +129,7 @@ TEST(persistence_belongs_to_writes)
 	}
 	TRY(NULL, p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 8);
 	TRY("--size 8", p.op = BENCH_ATOMIC_WRITE, p.size_bytes = 16);
-	TRY("append", p.persist = BENCH_APPEND, p.pattern = BENCH_RAND);
+	TRY("append", p.persist = BENCH_APPEND, p.pattern.kind = BENCH_RAND);
 }
 
 TEST(a_call_is_one_at_a_time_in_a_thread)

@@ -138,7 +138,8 @@ static int find_first(struct run *run, struct knee *knee, const struct params *b
 	int ret;
 
 	closed.test = BENCH_BW;
-	closed.rate_per_s = closed.arrivals = 0;
+	closed.rate_per_s = 0;
+	closed.arrivals = (struct variant){BENCH_EVEN, 0};
 	ret = add_point(&run->record, &closed, &point);
 	if (ret == 0)
 		ret = measure_point(run, point, 1);

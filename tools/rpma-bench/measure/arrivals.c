@@ -10,13 +10,13 @@
 #include <math.h>
 
 #include "common/base/random.h"
-#include "tools/rpma-bench/protocol/params.h"
 
-void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, double first_ns,
-		   uint64_t seed)
+void arrivals_init(struct arrivals *arrivals, struct variant kind, double period_ns,
+		   double first_ns, uint64_t seed)
 {
 	*arrivals = (struct arrivals){
-		.kind = kind,
+		.poisson = kind.kind == BENCH_POISSON,
+		.at_once = kind.kind == BENCH_BURST ? kind.number : 1,
 		.period_ns = period_ns,
 		.first_ns = first_ns,
 		.random = seed,
@@ -33,12 +33,11 @@ double arrivals_next(struct arrivals *a)
 {
 	uint64_t n = a->planned++;
 
-	if (a->kind == PARAMS_POISSON) {
+	if (a->poisson) {
 		a->due_ns += a->period_ns * exponential(&a->random);
 		return a->due_ns;
 	}
-	if (a->kind != PARAMS_EVEN)
-		n -= n % a->kind;
+	n -= n % a->at_once;
 	a->due_ns = a->first_ns + (double)n * a->period_ns;
 	return a->due_ns;
 }
@@ -46,10 +45,9 @@ double arrivals_next(struct arrivals *a)
 /* Operations that an even plan, or one in bursts, has until then. */
 static uint64_t planned_in_all(const struct arrivals *a, double end_ns)
 {
-	const double burst = a->kind == PARAMS_EVEN ? 1 : (double)a->kind;
-	double last = floor((end_ns - a->first_ns) / (a->period_ns * burst));
+	double last = floor((end_ns - a->first_ns) / (a->period_ns * a->at_once));
 
-	return last < 0 ? 0 : ((uint64_t)last + 1) * (uint64_t)burst;
+	return last < 0 ? 0 : ((uint64_t)last + 1) * a->at_once;
 }
 
 uint64_t arrivals_left(const struct arrivals *a, double end_ns)
@@ -58,7 +56,7 @@ uint64_t arrivals_left(const struct arrivals *a, double end_ns)
 
 	if (a->planned == 0 || a->due_ns > end_ns)
 		return 0;
-	if (a->kind == PARAMS_POISSON)
+	if (a->poisson)
 		return 1 + (uint64_t)((end_ns - a->due_ns) / a->period_ns + 0.5);
 	all = planned_in_all(a, end_ns);
 	return all >= a->planned ? all - a->planned + 1 : 0;

@@ -9,10 +9,14 @@
 #ifndef BENCH_MEASURE_ARRIVALS_H
 #define BENCH_MEASURE_ARRIVALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/rpma-bench/protocol/params.h"
+
 struct arrivals {
-	uint32_t kind;	  /* params.h: PARAMS_EVEN, PARAMS_POISSON, or the operations of a burst */
+	bool poisson;
+	uint32_t at_once; /* operations of a burst; else 1 */
 	double period_ns; /* the mean, between two operations */
 	double first_ns;  /* even and bursts: where the plan begins */
 	uint64_t planned; /* operations that were given out */
@@ -20,8 +24,8 @@ struct arrivals {
 	uint64_t random;
 };
 
-void arrivals_init(struct arrivals *arrivals, uint32_t kind, double period_ns, double first_ns,
-		   uint64_t seed);
+void arrivals_init(struct arrivals *arrivals, struct variant kind, double period_ns,
+		   double first_ns, uint64_t seed);
 
 /* When the next operation is due, in nanoseconds from the begin; never before the one before it. */
 double arrivals_next(struct arrivals *arrivals);

@@ -100,9 +100,9 @@ struct measure_cfg {
 	uint64_t max_ops;	/* 0: no limit */
 	const atomic_int *stop; /* NULL, or not 0: end now, in good order */
 	/* open loop */
-	double period_ns;  /* 0: closed loop */
-	uint32_t arrivals; /* params.h */
-	double first_ns;   /* the first operation's, after the begin */
+	double period_ns; /* 0: closed loop */
+	struct variant arrivals;
+	double first_ns; /* the first operation's, after the begin */
 	/* where samples go; NULL: they are not recorded */
 	struct histogram *latency;
 	struct histogram *read_latency;	    /* set in a mix */

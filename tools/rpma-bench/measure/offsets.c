@@ -115,7 +115,7 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 		.salt = random_mix(of_qp + 1),
 		.keys = {random_mix(of_qp + 2), random_mix(of_qp + 3)},
 	};
-	access->sequential = params->pattern == BENCH_SEQ;
+	access->sequential = params->pattern.kind == BENCH_SEQ;
 	access->turn = access->sequential && params->mix == NULL ? access->slots : 0;
 	access->mask = mask_of(access->slots);
 	access->shift = (unsigned)(__builtin_popcountll(access->mask) + 1) / 2;
@@ -143,7 +143,7 @@ void access_draw(struct access *access, const struct params *params, uint32_t *d
 	uint64_t ranks = access->slots < UINT32_MAX ? access->slots : UINT32_MAX;
 	struct zipf zipf;
 
-	zipf_init(&zipf, ranks, (double)params->pattern / PARAMS_MILLION, access->keys[0]);
+	zipf_init(&zipf, ranks, (double)params->pattern.number / PARAMS_MILLION, access->keys[0]);
 	for (uint32_t i = 0; i < ACCESS_DRAWS; i++) {
 		uint64_t slot = zipf_next(&zipf) - 1;
 

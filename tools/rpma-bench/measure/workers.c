@@ -204,8 +204,8 @@ static void set_rate(const struct workers *w, uint32_t thread, struct measure_cf
 	m->period_ns = (double)w->count * 1e9 / (double)w->cfg.begin->params.rate_per_s;
 	m->arrivals = w->cfg.begin->params.arrivals;
 	m->first_ns = m->period_ns * (double)thread / (double)w->count;
-	if (m->arrivals > PARAMS_POISSON)
-		m->first_ns *= m->arrivals;
+	if (m->arrivals.kind == BENCH_BURST)
+		m->first_ns *= m->arrivals.number;
 }
 
 static struct measure_cfg cfg_of(const struct workers *w, struct worker *worker, uint32_t thread)

@@ -77,29 +77,31 @@ const struct axis axes[AXES] = {
 
 static const char *const switches[] = {"no", "yes", NULL};
 
+/* With words and a parser it is a struct variant: the last word has a number, as burst:8. */
 struct field {
 	size_t offset;
 	size_t bytes;
-	const char *const *words; /* or */
-	units_parser *parse;	  /* parses what is between: */
+	const char *const *words;
+	units_parser *parse; /* parses what is between: */
 	uint64_t low;
 	uint64_t high;
-	/* or parses words with numbers, as burst:8, which have no ranges, and prints them */
-	const char *(*print)(uint64_t value, char text[UNITS_TEXT_BYTES]);
+	uint64_t initial; /* number of a variant that has none; 0: it must */
 };
+
+_Static_assert(sizeof(struct variant) == sizeof(uint64_t), "a variant is a value of an axis");
 
 #define FIELD(name) offsetof(struct params, name), sizeof(((struct params *)0)->name)
 #define WORDS(name, words)                                                                         \
 	{                                                                                          \
-		FIELD(name), words, NULL, 0, 0, NULL                                               \
+		FIELD(name), words, NULL, 0, 0, 0                                                  \
 	}
 #define NUMBERS(name, parse, low, high)                                                            \
 	{                                                                                          \
-		FIELD(name), NULL, parse, low, high, NULL                                          \
+		FIELD(name), NULL, parse, low, high, 0                                             \
 	}
-#define SHAPES(name, parse, high, print)                                                           \
+#define VARIANTS(name, words, parse, low, high, initial)                                           \
 	{                                                                                          \
-		FIELD(name), NULL, parse, 0, high, print                                           \
+		FIELD(name), words, parse, low, high, initial                                      \
 	}
 
 static const struct field fields[AXES] = {
@@ -113,11 +115,13 @@ static const struct field fields[AXES] = {
 	[AXIS_BATCH] = NUMBERS(batch, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_SIGNAL_EVERY] = NUMBERS(signal_every, units_parse_number, 1, PARAMS_DEPTH_MAX),
 	[AXIS_RATE] = NUMBERS(rate_per_s, units_parse_count, 1, PARAMS_RATE_MAX),
-	[AXIS_ARRIVALS] =
-		SHAPES(arrivals, shape_parse_arrivals, PARAMS_BURST_MAX, shape_print_arrivals),
+	[AXIS_ARRIVALS] = VARIANTS(arrivals, params_arrivals, units_parse_number, PARAMS_BURST_MIN,
+				   PARAMS_BURST_MAX, 0),
 	[AXIS_READ_FRACTION] = NUMBERS(read_millionths, units_parse_fraction, 0, PARAMS_MILLION),
 	[AXIS_COMPLETION] = WORDS(completion, params_completions),
-	[AXIS_PATTERN] = SHAPES(pattern, shape_parse_pattern, PARAMS_ZIPF_MAX, shape_print_pattern),
+	/* 0.99, as YCSB has it */
+	[AXIS_PATTERN] = VARIANTS(pattern, params_patterns, sizes_parse_theta, PARAMS_ZIPF_MIN,
+				  PARAMS_ZIPF_MAX, 990000),
 	[AXIS_TARGET] = NUMBERS(target, units_parse_number, 0, PARAMS_TARGETS_MAX - 1),
 	[AXIS_SERVER_LOAD] =
 		NUMBERS(server_load_millionths, units_parse_fraction, 0, PARAMS_MILLION),
@@ -168,9 +172,6 @@ uint64_t axis_get(const struct params *params, enum axis_id axis)
 	uint64_t value = 0;
 	uint32_t narrow;
 
-	if (axis == AXIS_SIZE && params->mix != NULL)
-		return sizes_value_of_mix(params->mix);
-
 	if (fields[axis].bytes == sizeof(value)) {
 		memcpy(&value, field, sizeof(value));
 		return value;
@@ -179,6 +180,15 @@ uint64_t axis_get(const struct params *params, enum axis_id axis)
 		return *(const bool *)field;
 	memcpy(&narrow, field, sizeof(narrow));
 	return narrow;
+}
+
+int axis_compare(const struct params *a, const struct params *b, enum axis_id axis)
+{
+	uint64_t x = axis_get(a, axis), y = axis_get(b, axis);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return axis == AXIS_SIZE ? size_mix_compare(a->mix, b->mix) : 0;
 }
 
 void axis_put(struct params *params, enum axis_id axis, uint64_t value)
@@ -194,33 +204,72 @@ void axis_put(struct params *params, enum axis_id axis, uint64_t value)
 		memcpy(field, &narrow, sizeof(narrow));
 }
 
-static int parse_words(const char *text, const char *const *words, struct units_list *list)
+static bool is_variant(const struct field *field)
 {
-	struct units_list parsed = {0, NULL};
-	size_t length, i;
+	return field->words != NULL && field->parse != NULL;
+}
 
-	for (i = 0; words[i] != NULL; i++)
-		;
-	parsed.values = calloc(i + 1, sizeof(uint64_t)); /* each once, and never nothing */
-	if (parsed.values == NULL)
-		return -ENOMEM;
-	for (;; text += length + 1) {
-		length = strcspn(text, ",");
-		for (i = 0; words[i] != NULL; i++) {
-			if (strlen(words[i]) == length && strncmp(words[i], text, length) == 0)
-				break;
-		}
-		/* more items than words: one of them is there twice */
-		if (words[i] == NULL || words[parsed.count] == NULL)
-			break;
-		parsed.values[parsed.count++] = i;
-		if (text[length] == '\0') {
-			*list = parsed;
-			return 0;
-		}
+static int parse_word(const struct field *field, const char *text, uint64_t *value)
+{
+	const char *const *words = field->words;
+	const size_t len = strcspn(text, ":");
+	struct variant v = {0, 0};
+	uint64_t number = field->initial;
+	int ret = 0;
+
+	while (words[v.kind] != NULL &&
+	       (strlen(words[v.kind]) != len || strncmp(words[v.kind], text, len) != 0))
+		v.kind++;
+	*value = v.kind;
+	if (words[v.kind] == NULL)
+		return -EINVAL;
+	if (!is_variant(field) || words[v.kind + 1] != NULL) {
+		ret = text[len] == '\0' ? 0 : -EINVAL;
+	} else {
+		if (text[len] == ':')
+			ret = field->parse(text + len + 1, &number);
+		if (ret == 0 && (number < field->low || number > field->high))
+			ret = -ERANGE;
+		v.number = (uint32_t)number;
 	}
-	units_list_free(&parsed);
-	return -EINVAL;
+	if (is_variant(field))
+		memcpy(value, &v, sizeof(v));
+	return ret;
+}
+
+static int parse_words(const struct field *field, const char *text, struct units_list *list)
+{
+	struct units_list parsed = {0, calloc(UNITS_LIST_MAX, sizeof(uint64_t))};
+	char *copy = strdup(text), *rest = copy;
+	int ret = parsed.values == NULL || copy == NULL ? -ENOMEM : 0;
+
+	while (ret == 0 && rest != NULL) {
+		const char *item = strsep(&rest, ",");
+
+		ret = parsed.count < UNITS_LIST_MAX
+			      ? parse_word(field, item, &parsed.values[parsed.count++])
+			      : -ERANGE;
+	}
+	free(copy);
+	if (ret)
+		units_list_free(&parsed);
+	else
+		*list = parsed;
+	return ret;
+}
+
+static const char *print_variant(const struct field *field, uint64_t value,
+				 char text[UNITS_TEXT_BYTES])
+{
+	struct variant v;
+	double number;
+
+	memcpy(&v, &value, sizeof(v));
+	if (field->words[v.kind + 1] != NULL)
+		return field->words[v.kind];
+	number = field->parse == sizes_parse_theta ? (double)v.number / PARAMS_MILLION : v.number;
+	snprintf(text, UNITS_TEXT_BYTES, "%s:%.7g", field->words[v.kind], number);
+	return text;
 }
 
 static int compare(const void *a, const void *b)
@@ -245,17 +294,14 @@ static bool good_values(const struct units_list *list, const struct field *field
 	for (size_t i = 1; i < list->count; i++)
 		good = good && sorted[i - 1] != sorted[i];
 	for (size_t i = 0; field->words == NULL && i < list->count; i++)
-		good = good && sorted[i] >= field->low &&
-		       (sorted[i] <= field->high || sorted[i] >= SIZES_MIX);
+		good = good && sorted[i] >= field->low && sorted[i] <= field->high;
 	free(sorted);
 	return good;
 }
 
 static int parse_list(const char *text, const struct field *field, struct units_list *list)
 {
-	if (field->words != NULL)
-		return parse_words(text, field->words, list);
-	return field->print != NULL ? shape_parse_list(text, field->parse, list)
+	return field->words != NULL ? parse_words(field, text, list)
 				    : units_parse_list(text, field->parse, list);
 }
 
@@ -281,17 +327,16 @@ static bool parse_bracket(const char *text, const struct field *field, struct un
 static bool good_item(const struct field *field, const char *item)
 {
 	struct units_list list = {0, NULL};
-	struct size_mix mix;
-	int ret;
+	struct series sizes = {0};
 	bool good;
 
-	if (field == &fields[AXIS_SIZE] && strchr(item, '/') != NULL)
-		return size_mix_parse(item, PARAMS_SIZE_MAX, &mix) == 0;
-	ret = parse_list(item, field, &list);
-	good = ret == 0 && good_values(&list, field);
-
-	if (ret == 0)
+	if (field == &fields[AXIS_SIZE]) {
+		good = sizes_parse(&sizes, item) == 0;
+		sizes_free(&sizes);
+	} else {
+		good = parse_list(item, field, &list) == 0 && good_values(&list, field);
 		units_list_free(&list);
+	}
 	return good;
 }
 
@@ -319,7 +364,7 @@ static int wrong_list(enum axis_id axis, const char *text)
 
 	while ((item = strsep(&rest, ",")) != NULL && good_item(field, item))
 		;
-	if (item != NULL && field->words != NULL)
+	if (item != NULL && field->parse == NULL)
 		near = cli_nearest(item, strlen(item), field->words);
 	else if (item != NULL)
 		near = other_case(field, item, other, sizeof(other));
@@ -334,34 +379,44 @@ static int wrong_list(enum axis_id axis, const char *text)
 	return -EINVAL;
 }
 
+static int set_sizes(struct series *series, const char *text)
+{
+	struct series parsed = {0};
+	int ret = sizes_parse(&parsed, text);
+
+	if (ret) {
+		sizes_free(&parsed);
+		return wrong_list(AXIS_SIZE, text);
+	}
+	sizes_free(series);
+	series->values[AXIS_SIZE] = parsed.values[AXIS_SIZE];
+	series->mixes = parsed.mixes;
+	return 0;
+}
+
 int series_set(struct series *series, enum axis_id axis, const char *text)
 {
 	const struct field *field = &fields[axis];
 	struct units_list list = {0, NULL};
 	bool bracket = axis == AXIS_RATE && parse_bracket(text, field, &list);
-	const size_t mixes = series->mixes_count;
-	int ret = 0;
 
 	if (axis == AXIS_SIZE)
-		ret = sizes_parse(series, text, &list);
-	else if (!bracket)
-		ret = parse_list(text, field, &list);
-	if (ret == 0 && good_values(&list, field)) {
+		return set_sizes(series, text);
+	if ((bracket || parse_list(text, field, &list) == 0) && good_values(&list, field)) {
 		units_list_free(&series->values[axis]);
 		series->values[axis] = list;
 		series->rate_bracket = axis == AXIS_RATE ? bracket : series->rate_bracket;
 		return 0;
 	}
 	units_list_free(&list);
-	sizes_drop_mixes(series, mixes);
 	return wrong_list(axis, text);
 }
 
 void series_clear(struct series *series)
 {
+	sizes_free(series);
 	for (size_t i = 0; i < AXES; i++)
 		units_list_free(&series->values[i]);
-	sizes_drop_mixes(series, 0);
 }
 
 /* The last operation of each batch, where not every operation needs a completion. */
@@ -412,10 +467,10 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 {
 	uint64_t value = axis_get(params, axis);
 
+	if (is_variant(&fields[axis]))
+		return print_variant(&fields[axis], value, text);
 	if (fields[axis].words != NULL)
 		return fields[axis].words[value];
-	if (fields[axis].print != NULL)
-		return fields[axis].print(value, text);
 	if (axis == AXIS_SIZE && params->mix != NULL) {
 		char mix[SIZE_MIX_TEXT_MAX];
 
@@ -438,8 +493,8 @@ json_t *axis_json(const struct params *params, enum axis_id axis)
 
 	if (axis == AXIS_SIZE && params->mix != NULL)
 		return json_string(size_mix_print(params->mix, mix));
-	if (fields[axis].print != NULL)
-		return json_string(fields[axis].print(value, text));
+	if (is_variant(&fields[axis]))
+		return json_string(print_variant(&fields[axis], value, text));
 	if (fields[axis].words == switches)
 		return json_boolean(value);
 	if (fields[axis].words != NULL)

@@ -4,8 +4,8 @@
  * the journal and the words people read.
  *
  * An axis is a field of struct params with a name, a parser and a printer. All
- * values are whole numbers (a word is its index, a fraction is in millionths),
- * so that one code makes lists, ranges and products of them all.
+ * values are whole numbers (a word is its index, a fraction is in millionths, a
+ * variant its bytes), so that one code makes lists, ranges and products of them all.
  */
 #ifndef BENCH_OPTIONS_AXES_H
 #define BENCH_OPTIONS_AXES_H
@@ -58,9 +58,8 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {
 	struct units_list values[AXES]; /* owned; series_clear */
-	struct size_mix **mixes;	/* among the sizes; owned, and they do not move */
-	size_t mixes_count;
-	bool rate_bracket; /* the rates are LOW:HIGH, two ends to search between */
+	struct size_mix **mixes; /* of each size, which is its largest; NULL: one size; owned */
+	bool rate_bracket;	 /* the rates are LOW:HIGH, two ends to search between */
 };
 
 /*
@@ -69,12 +68,13 @@ struct series {
  * the error message set.
  */
 int series_set(struct series *series, enum axis_id axis, const char *text);
-/* The mix that a value of its sizes stands for; NULL: it is a size. */
-const struct size_mix *series_mix(const struct series *series, uint64_t value);
 void series_clear(struct series *series);
 
 uint64_t axis_get(const struct params *params, enum axis_id axis);
 void axis_put(struct params *params, enum axis_id axis, uint64_t value);
+
+/* Below 0, 0 or above: mixes of the same largest size differ, too. */
+int axis_compare(const struct params *a, const struct params *b, enum axis_id axis);
 
 /*
  * The default of an axis that was not given; axes that were, and those before it, are set in
@@ -89,22 +89,11 @@ const char *axis_print(const struct params *params, enum axis_id axis, char text
 /* The same for machines: a word, a number, true. NULL: no memory. */
 json_t *axis_json(const struct params *params, enum axis_id axis);
 
-/* A value that stands for a mix is as large or larger: no size is. */
-#define SIZES_MIX (1ULL << 63)
+/* The sizes of an empty series, and their mixes; a part of them where it fails. */
+int sizes_parse(struct series *series, const char *text);
+void sizes_free(struct series *series);
 
-/* Equal mixes have equal values. */
-uint64_t sizes_value_of_mix(const struct size_mix *mix);
-
-/* The list, with mixes added to the series; those are the series' to drop where it fails too. */
-int sizes_parse(struct series *series, const char *text, struct units_list *list);
-/* Keeps the first ones. */
-void sizes_drop_mixes(struct series *series, size_t left);
-
-units_parser shape_parse_arrivals, shape_parse_pattern;
-const char *shape_print_arrivals(uint64_t value, char text[UNITS_TEXT_BYTES]);
-const char *shape_print_pattern(uint64_t value, char text[UNITS_TEXT_BYTES]);
-
-/* Works like units_parse_list(), without ranges. */
-int shape_parse_list(const char *text, units_parser *parse, struct units_list *list);
+/* Zipf's theta, in millionths. */
+units_parser sizes_parse_theta;
 
 #endif /* BENCH_OPTIONS_AXES_H */

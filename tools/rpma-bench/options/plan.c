@@ -36,13 +36,11 @@ static int out_of_memory(void)
 
 static int compare(const void *a, const void *b)
 {
-	for (int axis = 0; axis < AXES; axis++) {
-		uint64_t x = axis_get(a, (enum axis_id)axis), y = axis_get(b, (enum axis_id)axis);
+	int order = 0;
 
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return 0;
+	for (int axis = 0; axis < AXES && order == 0; axis++)
+		order = axis_compare(a, b, (enum axis_id)axis);
+	return order;
 }
 
 static void keep(void *node)
@@ -77,9 +75,8 @@ static int add_sizes(struct builder *b, const struct series *series, struct para
 	if (count == 0)
 		values = axis_default_sizes(params, &count);
 	for (size_t i = 0; i < count && ret == 0; i++) {
-		params->mix = series_mix(series, values[i]);
-		params->size_bytes =
-			params->mix != NULL ? size_mix_largest(params->mix) : values[i];
+		params->size_bytes = values[i];
+		params->mix = sizes->count > 0 ? series->mixes[i] : NULL;
 		ret = add_point(b, params);
 	}
 	return ret;
@@ -99,8 +96,10 @@ static bool has_test(const struct series *series, enum bench_test test)
 /* Drops what belongs to another test of the series: --rate from lat in lat,rate. */
 static void drop_foreign(const struct series *series, struct params *params)
 {
-	if (params->test != BENCH_RATE && has_test(series, BENCH_RATE))
-		params->rate_per_s = params->arrivals = 0;
+	if (params->test != BENCH_RATE && has_test(series, BENCH_RATE)) {
+		params->rate_per_s = 0;
+		params->arrivals = (struct variant){BENCH_EVEN, 0};
+	}
 	if (params->test != BENCH_MIX && has_test(series, BENCH_MIX))
 		params->read_millionths = 0;
 }
@@ -186,8 +185,7 @@ static void find_varying(struct plan *plan)
 {
 	for (size_t i = 1; i < plan->points_count; i++) {
 		for (int axis = 0; axis < AXES; axis++) {
-			if (axis_get(&plan->points[i], (enum axis_id)axis) !=
-			    axis_get(&plan->points[0], (enum axis_id)axis))
+			if (axis_compare(&plan->points[i], &plan->points[0], (enum axis_id)axis))
 				plan->varying |= 1U << axis;
 		}
 	}

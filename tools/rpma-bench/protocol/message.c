@@ -136,7 +136,7 @@ static void encode_params(struct bytes_writer *w, const struct params *p)
 	bytes_put_int(w, p->persist, 1);
 	bytes_put_int(w, p->completion, 1);
 	/* where an operation goes, the client alone decides */
-	bytes_put_int(w, params_zipf(p) ? BENCH_RAND : p->pattern, 1);
+	bytes_put_int(w, params_zipf(p) ? BENCH_RAND : p->pattern.kind, 1);
 	put_flag(w, p->bidirectional);
 	put_flag(w, p->srq);
 	bytes_put_int(w, p->size_bytes, 8);
@@ -156,7 +156,7 @@ static void decode_params(struct bytes_reader *r, struct params *p)
 	p->op = (enum bench_op)bytes_get_int(r, 1);
 	p->persist = (enum bench_persist)bytes_get_int(r, 1);
 	p->completion = (enum bench_completion)bytes_get_int(r, 1);
-	p->pattern = (uint32_t)bytes_get_int(r, 1);
+	p->pattern = (struct variant){(uint32_t)bytes_get_int(r, 1), 0};
 	p->bidirectional = get_flag(r);
 	p->srq = get_flag(r);
 	p->size_bytes = bytes_get_int(r, 8);

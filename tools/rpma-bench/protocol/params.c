@@ -15,7 +15,8 @@ const char *const params_tests[] = {"lat", "bw", "rate", "mix", "connect", "regi
 const char *const params_ops[] = {BENCH_OP_ROWS(WORD) NULL};
 const char *const params_persists[] = {BENCH_PERSIST_ROWS(WORD) "auto", NULL};
 const char *const params_completions[] = {"poll", "event", NULL};
-const char *const params_patterns[] = {"seq", "rand", NULL};
+const char *const params_patterns[] = {"seq", "rand", "zipf", NULL};
+const char *const params_arrivals[] = {"even", "poisson", "burst", NULL};
 
 /* auto is not decided yet. */
 unsigned params_facts(const struct params *p)
@@ -31,7 +32,7 @@ static const char *check_words(const struct params *p)
 {
 	if ((unsigned)p->test >= BENCH_TESTS || (unsigned)p->op >= BENCH_OPS ||
 	    (unsigned)p->persist > BENCH_AUTO || (unsigned)p->completion >= BENCH_COMPLETIONS ||
-	    (p->pattern >= BENCH_PATTERNS && !params_zipf(p)) || p->pattern > PARAMS_ZIPF_MAX)
+	    p->pattern.kind >= BENCH_PATTERNS || p->arrivals.kind >= BENCH_ARRIVALS)
 		return "test, op, persist, completion and pattern are words this release knows";
 	return NULL;
 }
@@ -54,8 +55,12 @@ static const char *check_ranges(const struct params *p)
 		return "--signal-every is 1 to --depth: else no operation in flight would complete";
 	if (p->rate_per_s > PARAMS_RATE_MAX)
 		return "a rate is 1 to 100000000 per second";
-	if (p->arrivals > PARAMS_BURST_MAX)
+	if (p->arrivals.kind == BENCH_BURST &&
+	    (p->arrivals.number < PARAMS_BURST_MIN || p->arrivals.number > PARAMS_BURST_MAX))
 		return "a burst is 2 to 4096 operations";
+	if (params_zipf(p) &&
+	    (p->pattern.number < PARAMS_ZIPF_MIN || p->pattern.number > PARAMS_ZIPF_MAX))
+		return "the theta of zipf is 0.1 to 5";
 	if (p->read_millionths > PARAMS_MILLION)
 		return "a read fraction is 0 to 1";
 	if (p->server_load_millionths > PARAMS_MILLION)
@@ -81,7 +86,7 @@ static const char *check_operation(const struct params *p)
 		return "--persist needs --op write: the other operations take --persist none";
 	if ((params_facts(p) & OP_8_BYTES) != 0 && p->size_bytes != 8)
 		return size_8[p->op];
-	if ((params_facts(p) & OP_SEQUENTIAL) != 0 && p->pattern != BENCH_SEQ)
+	if ((params_facts(p) & OP_SEQUENTIAL) != 0 && p->pattern.kind != BENCH_SEQ)
 		return "--persist append needs --pattern seq: it writes a log";
 	if (p->signal_every > 1 && params_answered(p))
 		return "--op send and --persist gpspm, gpspm-rt need --signal-every 1: each "
@@ -120,7 +125,7 @@ static const char *check_mix(const struct params *p)
 
 static const char *check_rate(const struct params *p)
 {
-	if (p->test != BENCH_RATE && p->arrivals != PARAMS_EVEN)
+	if (p->test != BENCH_RATE && p->arrivals.kind != BENCH_EVEN)
 		return "--arrivals needs --test rate";
 	if (p->test != BENCH_RATE)
 		return p->rate_per_s == 0 ? NULL : "--rate needs --test rate";

@@ -33,8 +33,8 @@ uint64_t size_mix_largest(const struct size_mix *mix);
 /* To the next byte. */
 uint64_t size_mix_mean(const struct size_mix *mix);
 
-/* The same number for the same sizes and shares. */
-uint64_t size_mix_hash(const struct size_mix *mix);
+/* Less than, equal to or above 0; NULL, which is no mix, comes first. */
+int size_mix_compare(const struct size_mix *a, const struct size_mix *b);
 
 #define SIZE_MIX_TEXT_MAX 256
 /* "4096/10:65536/90" */
@@ -52,9 +52,10 @@ void size_mix_draw(const struct size_mix *mix, uint64_t seed, uint32_t draws[SIZ
 #define PARAMS_TARGETS_MAX     16  /* offered by one server */
 #define PARAMS_RATE_MAX	       100000000
 #define PARAMS_MILLION	       1000000 /* fractions are millionths */
-#define PARAMS_EVEN	       0    /* arrivals of test rate: each a period after the last one, */
-#define PARAMS_POISSON	       1    /* at random, */
-#define PARAMS_BURST_MAX       4096 /* or 2 and more: as many at once */
+#define PARAMS_BURST_MIN       2
+#define PARAMS_BURST_MAX       4096
+#define PARAMS_ZIPF_MIN	       100000 /* 0.1 */
+#define PARAMS_ZIPF_MAX	       5000000
 #define PARAMS_MESSAGES_MAX    (1ULL << 30) /* op send's: in flight on all queue pairs */
 
 enum bench_test {
@@ -67,17 +68,21 @@ enum bench_test {
 	BENCH_TESTS
 };
 enum bench_completion { BENCH_POLL, BENCH_EVENT, BENCH_COMPLETIONS };
-enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_PATTERNS };
-/* A larger number is Zipf's theta in millionths: 0.1 to 5. */
-#define PARAMS_ZIPF_MIN 100000
-#define PARAMS_ZIPF_MAX 5000000
+/* Of these two the last one has a number: theta in millionths, operations at once. */
+enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_ZIPF, BENCH_PATTERNS };
+enum bench_arrivals { BENCH_EVEN, BENCH_POISSON, BENCH_BURST, BENCH_ARRIVALS };
+
+struct variant {
+	uint32_t kind;
+	uint32_t number; /* 0 where the kind has none */
+};
 
 struct params {
 	enum bench_test test;
 	enum bench_op op;
 	enum bench_persist persist;
 	enum bench_completion completion; /* how the client awaits completions */
-	uint32_t pattern;		  /* enum bench_pattern, or a theta */
+	struct variant pattern;		  /* enum bench_pattern */
 	uint64_t size_bytes;		  /* with a mix, the largest */
 	const struct size_mix
 		*mix;	/* borrowed; NULL: one size; never sent, as the client alone posts */
@@ -86,8 +91,8 @@ struct params {
 	uint32_t connections; /* per thread */
 	uint32_t batch;	      /* operations posted with one doorbell */
 	uint32_t signal_every;
-	uint64_t rate_per_s; /* for the whole client; 0: closed loop */
-	uint32_t arrivals;   /* PARAMS_EVEN, PARAMS_POISSON or the size of a burst; of a rate */
+	uint64_t rate_per_s;		 /* for the whole client; 0: closed loop */
+	struct variant arrivals;	 /* enum bench_arrivals; of a rate */
 	uint32_t read_millionths;	 /* mix only */
 	uint32_t server_load_millionths; /* wanted, of each core that is loaded */
 	uint32_t target;		 /* which of the server's, from 0 */
@@ -101,6 +106,7 @@ extern const char *const params_ops[];
 extern const char *const params_persists[]; /* ends with "auto" */
 extern const char *const params_completions[];
 extern const char *const params_patterns[];
+extern const char *const params_arrivals[];
 
 static inline uint32_t params_qps(const struct params *params)
 {
@@ -143,7 +149,7 @@ static inline bool params_has_operations(const struct params *params)
 /* Are some places hotter than others? */
 static inline bool params_zipf(const struct params *params)
 {
-	return params->pattern >= PARAMS_ZIPF_MIN;
+	return params->pattern.kind == BENCH_ZIPF;
 }
 
 /* Does it leave anything in the target that can be compared with what was written? */

@@ -72,16 +72,15 @@ uint64_t size_mix_mean(const struct size_mix *mix)
 	return (sum + 50) / 100;
 }
 
-/* FNV-1a, of numbers. */
-uint64_t size_mix_hash(const struct size_mix *mix)
+/* What is beyond the count is 0, and no size is. */
+int size_mix_compare(const struct size_mix *a, const struct size_mix *b)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	int order;
 
-	for (uint32_t i = 0; i < mix->count; i++) {
-		hash = (hash ^ mix->size_bytes[i]) * 0x100000001b3ULL;
-		hash = (hash ^ mix->percent[i]) * 0x100000001b3ULL;
-	}
-	return hash;
+	if (a == NULL || b == NULL)
+		return (a != NULL) - (b != NULL);
+	order = memcmp(a->size_bytes, b->size_bytes, sizeof(a->size_bytes));
+	return order != 0 ? order : memcmp(a->percent, b->percent, sizeof(a->percent));
 }
 
 const char *size_mix_print(const struct size_mix *mix, char text[SIZE_MIX_TEXT_MAX])

@@ -54,7 +54,7 @@ static uint64_t planned_ns(const struct message_begin *begin, const struct repea
 
 	if (p->rate_per_s == 0)
 		return 0;
-	if (p->arrivals == PARAMS_POISSON)
+	if (p->arrivals.kind == BENCH_POISSON)
 		return begin->ops == 0 && r->complete ? begin->duration_ns : 0;
 	return (uint64_t)((double)r->ops * 1e9 / (double)p->rate_per_s + 0.5);
 }

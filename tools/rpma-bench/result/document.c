@@ -242,9 +242,11 @@ static json_t *make_params(const struct record *record, const struct params *p, 
 	json_object_set_new(v, "signal_every", result_integer(p->signal_every));
 	json_object_set_new(v, "inline_bytes", inline_bytes(record->options, p, used));
 	json_object_set_new(v, "completion", json_string(params_completions[p->completion]));
-	json_object_set_new(v, "pattern",
-			    json_string(params_patterns[params_zipf(p) ? BENCH_RAND : p->pattern]));
-	json_object_set_new(v, "zipf_theta", params_zipf(p) ? millionths(p->pattern) : json_null());
+	json_object_set_new(
+		v, "pattern",
+		json_string(params_patterns[params_zipf(p) ? BENCH_RAND : p->pattern.kind]));
+	json_object_set_new(v, "zipf_theta",
+			    params_zipf(p) ? millionths(p->pattern.number) : json_null());
 	json_object_set_new(v, "align_bytes",
 			    payload ? result_integer(alignment(p->size_bytes)) : json_null());
 	json_object_set_new(v, "mode", json_string(rated ? "open" : "closed"));

@@ -138,7 +138,7 @@ const char *knee_outcome(const struct knee *knee)
 
 bool knee_achieved(const json_t *repeats, uint64_t duration_ns, const struct params *params)
 {
-	double at_once = params->arrivals > PARAMS_POISSON ? params->arrivals : 1;
+	double at_once = params->arrivals.kind == BENCH_BURST ? params->arrivals.number : 1;
 	double period_ns = 1e9 / (double)params->rate_per_s;
 	double most = (double)duration_ns * (1 + DRAIN) + at_once * period_ns, sum = 0;
 	const json_t *repeat;
