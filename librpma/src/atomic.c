@@ -102,10 +102,10 @@ static const char *name_of_atomic(enum ibv_wr_opcode opcode)
 						   : "rpma_atomic_fetch_add";
 }
 
+/* The rest of the work request is in the work. */
 static int post_atomic(struct rpma_conn *conn, struct rpma_send_work *work,
 		       const struct rpma_mr_remote *dst, size_t dst_offset,
-		       const struct rpma_mr_local *result, size_t result_offset, int flags,
-		       const void *op_context)
+		       const struct rpma_mr_local *result, size_t result_offset, int flags)
 {
 	struct ibv_send_wr *wr = &work->wr;
 
@@ -118,11 +118,9 @@ static int post_atomic(struct rpma_conn *conn, struct rpma_send_work *work,
 		return RPMA_E_NOSUPP;
 	}
 	rpma_sge_init(&work->sge, result, result_offset, sizeof(uint64_t));
-	rpma_send_wr_init(wr, wr->opcode, 1, flags, op_context);
-	rpma_send_wr_alone(wr, &work->sge);
 	wr->wr.atomic.remote_addr = dst->addr + dst_offset;
 	wr->wr.atomic.rkey = dst->rkey;
-	return rpma_post_send(conn, wr, flags, name_of_atomic(wr->opcode));
+	return rpma_post_work(conn, work, flags, name_of_atomic(wr->opcode));
 }
 
 int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
@@ -131,10 +129,10 @@ int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst,
 {
 	struct rpma_send_work work;
 
-	work.wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	rpma_send_wr_init(&work.wr, IBV_WR_ATOMIC_CMP_AND_SWP, 1, flags, op_context);
 	work.wr.wr.atomic.compare_add = compare;
 	work.wr.wr.atomic.swap = swap;
-	return post_atomic(conn, &work, dst, dst_offset, result, result_offset, flags, op_context);
+	return post_atomic(conn, &work, dst, dst_offset, result, result_offset, flags);
 }
 
 int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
@@ -143,8 +141,8 @@ int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, si
 {
 	struct rpma_send_work work;
 
-	work.wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	rpma_send_wr_init(&work.wr, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, flags, op_context);
 	work.wr.wr.atomic.compare_add = add;
 	work.wr.wr.atomic.swap = 0;
-	return post_atomic(conn, &work, dst, dst_offset, result, result_offset, flags, op_context);
+	return post_atomic(conn, &work, dst, dst_offset, result, result_offset, flags);
 }

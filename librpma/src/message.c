@@ -13,57 +13,19 @@ static RPMA_COLD int message_refused(const struct rpma_conn *conn, size_t offset
 	return RPMA_E_INVAL;
 }
 
-static int post_empty_message(struct rpma_conn *conn, const void *src, size_t offset, size_t len,
-			      int flags, const void *op_context, enum ibv_wr_opcode opcode,
-			      uint32_t imm_data, const char *function)
-{
-	struct ibv_send_wr wr;
-
-	if (conn == NULL || src != NULL || offset != 0 || len != 0)
-		return message_refused(conn, offset, len, function);
-
-	rpma_send_wr_init(&wr, opcode, 0, flags, op_context);
-	rpma_send_wr_alone(&wr, NULL);
-	wr.imm_data = imm_data;
-	return rpma_post_send(conn, &wr, flags, function);
-}
-
-static __always_inline int post_message(struct rpma_conn *conn, struct rpma_send_work *work,
-					const struct rpma_mr_local *src, size_t offset, size_t len,
-					int flags, const void *op_context, const char *function)
-{
-	rpma_sge_init(&work->sge, src, offset, len);
-	rpma_send_wr_init(&work->wr, work->wr.opcode, 1, flags, op_context);
-	rpma_send_wr_alone(&work->wr, &work->sge);
-	return rpma_post_send(conn, &work->wr, flags, function);
-}
-
-static RPMA_APART int send_empty(struct rpma_conn *conn, const void *src, size_t offset, size_t len,
-				 int flags, const void *op_context)
-{
-	return post_empty_message(conn, src, offset, len, flags, op_context, IBV_WR_SEND, 0,
-				  "rpma_send");
-}
-
 int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset, size_t len,
 	      int flags, const void *op_context)
 {
 	struct rpma_send_work work;
 
-	if (conn == NULL || src == NULL)
-		return send_empty(conn, src, offset, len, flags, op_context);
-	if (!rpma_len_fits(len))
+	if (conn == NULL || src == NULL || !rpma_len_fits(len)) {
+		if (conn != NULL && src == NULL && offset == 0 && len == 0)
+			return rpma_post_empty(conn, IBV_WR_SEND, 0, flags, op_context, __func__);
 		return message_refused(conn, offset, len, __func__);
-	work.wr.opcode = IBV_WR_SEND;
-	return post_message(conn, &work, src, offset, len, flags, op_context, __func__);
-}
-
-static RPMA_APART int send_with_imm_empty(struct rpma_conn *conn, const void *src, size_t offset,
-					  size_t len, int flags, uint32_t imm,
-					  const void *op_context)
-{
-	return post_empty_message(conn, src, offset, len, flags, op_context, IBV_WR_SEND_WITH_IMM,
-				  htonl(imm), "rpma_send_with_imm");
+	}
+	rpma_sge_init(&work.sge, src, offset, len);
+	rpma_send_wr_init(&work.wr, IBV_WR_SEND, 1, flags, op_context);
+	return rpma_post_work(conn, &work, flags, __func__);
 }
 
 int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
@@ -71,13 +33,16 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, 
 {
 	struct rpma_send_work work;
 
-	if (conn == NULL || src == NULL)
-		return send_with_imm_empty(conn, src, offset, len, flags, imm, op_context);
-	if (!rpma_len_fits(len))
+	if (conn == NULL || src == NULL || !rpma_len_fits(len)) {
+		if (conn != NULL && src == NULL && offset == 0 && len == 0)
+			return rpma_post_empty(conn, IBV_WR_SEND_WITH_IMM, htonl(imm), flags,
+					       op_context, __func__);
 		return message_refused(conn, offset, len, __func__);
-	work.wr.opcode = IBV_WR_SEND_WITH_IMM;
+	}
+	rpma_sge_init(&work.sge, src, offset, len);
+	rpma_send_wr_init(&work.wr, IBV_WR_SEND_WITH_IMM, 1, flags, op_context);
 	work.wr.imm_data = htonl(imm);
-	return post_message(conn, &work, src, offset, len, flags, op_context, __func__);
+	return rpma_post_work(conn, &work, flags, __func__);
 }
 
 int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,

@@ -112,60 +112,33 @@ static RPMA_COLD int range_refused(const struct rpma_range *src)
 
 /* --- one-sided operations ------------------------------------------------------------------- */
 
-/*
- * Without regions, offsets and length it is the empty operation. The opcode and the immediate
- * data are in wr.
- */
-static int post_empty(struct rpma_conn *conn, struct ibv_send_wr *wr, const void *dst,
-		      size_t dst_offset, const void *src, size_t src_offset, size_t len, int flags,
-		      const void *op_context, const char *function)
-{
-	if (conn == NULL || dst != NULL || src != NULL || dst_offset != 0 || src_offset != 0 ||
-	    len != 0)
-		return pair_refused(conn, dst, dst_offset, src, src_offset, len, function);
-
-	rpma_send_wr_init(wr, wr->opcode, 0, flags, op_context);
-	rpma_send_wr_alone(wr, NULL);
-	wr->wr.rdma.remote_addr = 0;
-	wr->wr.rdma.rkey = 0;
-	return rpma_post_send(conn, wr, flags, function);
-}
-
-static inline void rdma_init(struct ibv_send_wr *wr, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-			     const struct rpma_mr_local *local, size_t local_offset,
-			     const struct rpma_mr_remote *remote, size_t remote_offset, size_t len,
-			     int flags, const void *op_context)
-{
-	rpma_sge_init(sge, local, local_offset, len);
-	rpma_send_wr_init(wr, opcode, 1, flags, op_context);
-	wr->wr.rdma.remote_addr = remote->addr + remote_offset;
-	wr->wr.rdma.rkey = remote->rkey;
-}
-
-/* The opcode is in the work. */
-static __always_inline int post_rdma(struct rpma_conn *conn, struct rpma_send_work *work,
-				     const struct rpma_mr_local *local, size_t local_offset,
-				     const struct rpma_mr_remote *remote, size_t remote_offset,
-				     size_t len, int flags, const void *op_context,
-				     const char *function)
-{
-	rdma_init(&work->wr, &work->sge, work->wr.opcode, local, local_offset, remote,
-		  remote_offset, len, flags, op_context);
-	rpma_send_wr_alone(&work->wr, &work->sge);
-	return rpma_post_send(conn, &work->wr, flags, function);
-}
-
-/* The *_empty() have the arguments of their call, and are apart, so that it saves no registers. */
-static RPMA_APART int read_empty(struct rpma_conn *conn, const void *dst, size_t dst_offset,
-				 const void *src, size_t src_offset, size_t len, int flags,
-				 const void *op_context)
+int rpma_post_empty(struct rpma_conn *conn, enum ibv_wr_opcode opcode, uint32_t imm_data, int flags,
+		    const void *op_context, const char *function)
 {
 	struct ibv_send_wr wr;
 
-	wr.opcode = IBV_WR_RDMA_READ;
-	wr.imm_data = 0;
-	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
-			  "rpma_read");
+	rpma_send_wr_init(&wr, opcode, 0, flags, op_context);
+	rpma_send_wr_alone(&wr, NULL);
+	wr.imm_data = imm_data;
+	wr.wr.rdma.remote_addr = 0;
+	wr.wr.rdma.rkey = 0;
+	return rpma_post_send(conn, &wr, flags, function);
+}
+
+/* Neither regions nor offsets nor bytes: the empty operation. */
+static inline bool is_empty(const void *dst, size_t dst_offset, const void *src, size_t src_offset,
+			    size_t len)
+{
+	return dst == NULL && src == NULL && (dst_offset | src_offset | len) == 0;
+}
+
+static inline void rdma_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
+			     const struct rpma_mr_remote *remote, size_t remote_offset, int flags,
+			     const void *op_context)
+{
+	rpma_send_wr_init(wr, opcode, 1, flags, op_context);
+	wr->wr.rdma.remote_addr = remote->addr + remote_offset;
+	wr->wr.rdma.rkey = remote->rkey;
 }
 
 int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
@@ -174,25 +147,15 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
 {
 	struct rpma_send_work work;
 
-	if (conn == NULL || src == NULL)
-		return read_empty(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
-	if (dst == NULL || !rpma_len_fits(len))
+	if (conn == NULL || src == NULL || dst == NULL || !rpma_len_fits(len)) {
+		if (conn != NULL && is_empty(dst, dst_offset, src, src_offset, len))
+			return rpma_post_empty(conn, IBV_WR_RDMA_READ, 0, flags, op_context,
+					       __func__);
 		return pair_refused(conn, dst, dst_offset, src, src_offset, len, __func__);
-	work.wr.opcode = IBV_WR_RDMA_READ;
-	return post_rdma(conn, &work, dst, dst_offset, src, src_offset, len, flags, op_context,
-			 __func__);
-}
-
-static RPMA_APART int write_empty(struct rpma_conn *conn, const void *dst, size_t dst_offset,
-				  const void *src, size_t src_offset, size_t len, int flags,
-				  const void *op_context)
-{
-	struct ibv_send_wr wr;
-
-	wr.opcode = IBV_WR_RDMA_WRITE;
-	wr.imm_data = 0;
-	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
-			  "rpma_write");
+	}
+	rpma_sge_init(&work.sge, dst, dst_offset, len);
+	rdma_init(&work.wr, IBV_WR_RDMA_READ, src, src_offset, flags, op_context);
+	return rpma_post_work(conn, &work, flags, __func__);
 }
 
 static __always_inline int post_write(struct rpma_conn *conn, struct rpma_mr_remote *dst,
@@ -200,15 +163,18 @@ static __always_inline int post_write(struct rpma_conn *conn, struct rpma_mr_rem
 				      size_t src_offset, size_t len, int flags,
 				      const void *op_context)
 {
+	static const char function[] = "rpma_write";
 	struct rpma_send_work work;
 
-	if (conn == NULL || src == NULL)
-		return write_empty(conn, dst, dst_offset, src, src_offset, len, flags, op_context);
-	if (dst == NULL || !rpma_len_fits(len))
-		return pair_refused(conn, dst, dst_offset, src, src_offset, len, "rpma_write");
-	work.wr.opcode = IBV_WR_RDMA_WRITE;
-	return post_rdma(conn, &work, src, src_offset, dst, dst_offset, len, flags, op_context,
-			 "rpma_write");
+	if (conn == NULL || src == NULL || dst == NULL || !rpma_len_fits(len)) {
+		if (conn != NULL && is_empty(dst, dst_offset, src, src_offset, len))
+			return rpma_post_empty(conn, IBV_WR_RDMA_WRITE, 0, flags, op_context,
+					       function);
+		return pair_refused(conn, dst, dst_offset, src, src_offset, len, function);
+	}
+	rpma_sge_init(&work.sge, src, src_offset, len);
+	rdma_init(&work.wr, IBV_WR_RDMA_WRITE, dst, dst_offset, flags, op_context);
+	return rpma_post_work(conn, &work, flags, function);
 }
 
 /* apart, so that the next one needs no room for a work request */
@@ -232,8 +198,8 @@ static RPMA_APART int write_rarely(struct rpma_conn *conn, struct rpma_mr_remote
 				       op_context);
 
 	struct rpma_slot *slot = conn->sendq.next;
-	rdma_init(&slot->wr, slot->sge, IBV_WR_RDMA_WRITE, src, src_offset, dst, dst_offset, len,
-		  flags, op_context);
+	rpma_sge_init(slot->sge, src, src_offset, len);
+	rdma_init(&slot->wr, IBV_WR_RDMA_WRITE, dst, dst_offset, flags, op_context);
 	return rpma_sendq_add(conn, slot, flags);
 }
 
@@ -249,8 +215,8 @@ int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
 		if (dst == NULL || slot == conn->sendq.stop || src == NULL)
 			return write_rarely(conn, dst, dst_offset, src, src_offset, len, flags,
 					    op_context);
-		rdma_init(&slot->wr, slot->sge, IBV_WR_RDMA_WRITE, src, src_offset, dst, dst_offset,
-			  len, RPMA_F_LISTED, op_context);
+		rpma_sge_init(slot->sge, src, src_offset, len);
+		rdma_init(&slot->wr, IBV_WR_RDMA_WRITE, dst, dst_offset, RPMA_F_LISTED, op_context);
 		rpma_sendq_keep(&conn->sendq, slot);
 		return 0;
 	}
@@ -278,24 +244,10 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
 	if (!rpma_len_fits(len))
 		return RPMA_FAIL(RPMA_E_INVAL, "the ranges have %zu bytes, expected at most %u",
 				 len, UINT32_MAX);
-	rpma_send_wr_init(&wr, IBV_WR_RDMA_WRITE, num_ranges, flags, op_context);
+	rdma_init(&wr, IBV_WR_RDMA_WRITE, dst, dst_offset, flags, op_context);
 	rpma_send_wr_alone(&wr, sges);
-	wr.wr.rdma.remote_addr = dst->addr + dst_offset;
-	wr.wr.rdma.rkey = dst->rkey;
+	wr.num_sge = num_ranges;
 	return rpma_post_send(conn, &wr, flags, __func__);
-}
-
-static RPMA_APART int write_with_imm_empty(struct rpma_conn *conn, const void *dst,
-					   size_t dst_offset, const void *src, size_t src_offset,
-					   size_t len, int flags, uint32_t imm,
-					   const void *op_context)
-{
-	struct ibv_send_wr wr;
-
-	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	wr.imm_data = htonl(imm);
-	return post_empty(conn, &wr, dst, dst_offset, src, src_offset, len, flags, op_context,
-			  "rpma_write_with_imm");
 }
 
 int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
@@ -304,15 +256,16 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
 {
 	struct rpma_send_work work;
 
-	if (conn == NULL || src == NULL)
-		return write_with_imm_empty(conn, dst, dst_offset, src, src_offset, len, flags, imm,
-					    op_context);
-	if (dst == NULL || !rpma_len_fits(len))
+	if (conn == NULL || src == NULL || dst == NULL || !rpma_len_fits(len)) {
+		if (conn != NULL && is_empty(dst, dst_offset, src, src_offset, len))
+			return rpma_post_empty(conn, IBV_WR_RDMA_WRITE_WITH_IMM, htonl(imm), flags,
+					       op_context, __func__);
 		return pair_refused(conn, dst, dst_offset, src, src_offset, len, __func__);
-	work.wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	}
+	rpma_sge_init(&work.sge, src, src_offset, len);
+	rdma_init(&work.wr, IBV_WR_RDMA_WRITE_WITH_IMM, dst, dst_offset, flags, op_context);
 	work.wr.imm_data = htonl(imm);
-	return post_rdma(conn, &work, src, src_offset, dst, dst_offset, len, flags, op_context,
-			 __func__);
+	return rpma_post_work(conn, &work, flags, __func__);
 }
 
 int rpma_discard(struct rpma_conn *conn, size_t *count)

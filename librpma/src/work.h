@@ -106,6 +106,10 @@ static inline int rpma_post_now(struct rpma_conn *conn, struct ibv_send_wr *wr)
 	return rpma_post_send_failed(bad_wr, err); /* the same, without a register to keep it */
 }
 
+/* post.c: an operation of no bytes, apart so that others save no registers for it. */
+RPMA_APART int rpma_post_empty(struct rpma_conn *conn, enum ibv_wr_opcode opcode, uint32_t imm_data,
+			       int flags, const void *op_context, const char *function);
+
 /* Flags for operations that send bytes from here. */
 enum { RPMA_F_DATA = RPMA_F_SOLICITED | RPMA_F_INLINE };
 
@@ -134,6 +138,13 @@ static __always_inline int rpma_post_send(struct rpma_conn *conn, struct ibv_sen
 		return rpma_sendq_post(conn, wr, flags);
 	}
 	return rpma_post_now(conn, wr);
+}
+
+static __always_inline int rpma_post_work(struct rpma_conn *conn, struct rpma_send_work *work,
+					  int flags, const char *function)
+{
+	rpma_send_wr_alone(&work->wr, &work->sge);
+	return rpma_post_send(conn, &work->wr, flags, function);
 }
 
 static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *work)
