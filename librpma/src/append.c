@@ -45,7 +45,7 @@ static int check_end(const struct rpma_record *record)
 	if (end_offset % len != 0)
 		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
 				    "end_offset is %zu, expected a multiple of 8", end_offset);
-	if (!rpma_flush_range_valid(dst, end_offset, len, RPMA_FLUSH_TYPE_PERSISTENT))
+	if (end_offset > dst->size || len > dst->size - end_offset)
 		return RPMA_FAIL_OF(function, RPMA_E_INVAL,
 				    "end_offset is %zu, expected 8 bytes in a region of %" PRIu64,
 				    end_offset, dst->size);
@@ -159,11 +159,10 @@ int rpma_write_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t 
 	uint32_t mark;
 
 	int ret = check_record(conn, dst, src, len, flags, __func__);
-	if (ret)
-		return ret;
-	if (!rpma_flush_range_valid(dst, dst_offset, len, type))
-		return rpma_flush_range_refused(conn, dst, dst_offset, len, type, __func__);
-	ret = rpma_flush_check(conn, dst, type, flags);
+	if (ret == 0)
+		ret = rpma_flush_range_check(conn, dst, dst_offset, len, type, __func__);
+	if (ret == 0)
+		ret = rpma_flush_check(conn, dst, type, flags);
 	if (ret == 0)
 		ret = rpma_sendq_reserve(conn, 2, &mark);
 	if (ret)
@@ -191,11 +190,10 @@ int rpma_append(struct rpma_conn *conn, const struct rpma_record *record, int fl
 		return RPMA_FAIL_NULL(conn, record);
 	const struct rpma_record r = *record;
 	int ret = check_record(conn, r.dst, r.src, r.len, flags, __func__);
-	if (ret)
-		return ret;
-	if (!rpma_flush_range_valid(r.dst, r.dst_offset, r.len, type))
-		return rpma_flush_range_refused(conn, r.dst, r.dst_offset, r.len, type, __func__);
-	ret = check_end(&r);
+	if (ret == 0)
+		ret = rpma_flush_range_check(conn, r.dst, r.dst_offset, r.len, type, __func__);
+	if (ret == 0)
+		ret = check_end(&r);
 	if (ret == 0)
 		ret = rpma_flush_check(conn, r.dst, type, flags);
 	if (ret == 0)

@@ -211,8 +211,9 @@ int rpma_flush_range_refused(const struct rpma_conn *conn, const struct rpma_mr_
 int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset, size_t len,
 	       enum rpma_flush_type type, int flags, const void *op_context)
 {
-	if (conn == NULL || dst == NULL || !rpma_flush_range_valid(dst, dst_offset, len, type))
-		return rpma_flush_range_refused(conn, dst, dst_offset, len, type, __func__);
+	int ret = rpma_flush_range_check(conn, dst, dst_offset, len, type, __func__);
+	if (ret)
+		return ret;
 	if (__builtin_expect(!type_allowed(conn, dst, type), 0))
 		return type_refused(dst, type, flags);
 	if (conn->native_flush)
