@@ -63,42 +63,24 @@ struct ibv_wc client_completion(struct client *client);
 /* All that was written is in the target's memory. */
 void client_flush(struct client *client);
 
-/* The part of a target: it listens at calls->addr, and tells the client its port. */
-struct rpma_ep *target_listen(const struct calls *c, struct target *target, struct rpma_peer *peer);
-struct rpma_mr_local *target_memory(const struct target *target, struct rpma_peer *peer);
-/* Accepts all that come, until the client closes its socket. */
+/* Listens at calls->addr, tells the client the port, accepts all that come until it closes its
+ * socket. */
 void target_serve(const struct calls *c, struct target *target);
 
 /* The cases: 0, or 77 where the device cannot do it. */
 struct test_case {
 	const char *name;
 	int (*client)(struct calls *c);
-	void (*target)(const struct calls *c, struct target *target); /* in a process of its own */
-	int targets;
+	int targets; /* processes of their own */
 };
 
-int atomics_are_exact(struct calls *c);
-int batches_arrive_in_order(struct calls *c);
-int inline_bytes_are_copied(struct calls *c);
-int ranges_are_gathered(struct calls *c);
-int full_queue_says_again(struct calls *c);
-int hidden_completions_fit(struct calls *c);
 int flushes_have_one_completion(struct calls *c);
 int killed_target_loses_nothing_reported(struct calls *c);
 int broken_connection_reports_the_truth(struct calls *c);
-int disconnect_reports_what_waited(struct calls *c);
-int delete_takes_what_waits(struct calls *c);
-int waits_end_in_time(struct calls *c);
 int wait_outlives_a_dead_peer(struct calls *c);
-int both_sides_have_addresses(struct calls *c);
-int rejection_is_told_apart(struct calls *c);
-void reject_three(const struct calls *c, struct target *target);
-int options_are_granted(struct calls *c);
-int solicited_message_wakes(struct calls *c);
 int connections_share_a_queue(struct calls *c);
 int random_sequences_are_as_modelled(struct calls *c);
 int threads_share_a_connection(struct calls *c);
 int overrun_queue_is_reported(struct calls *c);
-void sleep_until_solicited(const struct calls *c, struct target *target);
 
 #endif /* CALLS_H */

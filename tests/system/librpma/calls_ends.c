@@ -18,15 +18,8 @@
 
 /* --- target --------------------------------------------------------------------------------- */
 
-static int usage_of(const struct rpma_peer *peer)
-{
-	int caps = 0;
-
-	MUST(rpma_peer_get_caps(peer, &caps));
-	return USAGE | (caps & RPMA_PEER_CAP_ATOMICS ? RPMA_MR_USAGE_ATOMIC : 0);
-}
-
-struct rpma_ep *target_listen(const struct calls *c, struct target *target, struct rpma_peer *peer)
+static struct rpma_ep *target_listen(const struct calls *c, struct target *target,
+				     struct rpma_peer *peer)
 {
 	struct rpma_ep *ep = NULL;
 	uint16_t port = 0;
@@ -39,11 +32,11 @@ struct rpma_ep *target_listen(const struct calls *c, struct target *target, stru
 	return ep;
 }
 
-struct rpma_mr_local *target_memory(const struct target *target, struct rpma_peer *peer)
+static struct rpma_mr_local *target_memory(const struct target *target, struct rpma_peer *peer)
 {
 	struct rpma_mr_local *mr = NULL;
 
-	MUST(rpma_mr_reg(peer, target->memory, MEMORY_BYTES, usage_of(peer), &mr));
+	MUST(rpma_mr_reg(peer, target->memory, MEMORY_BYTES, USAGE, &mr));
 	return mr;
 }
 

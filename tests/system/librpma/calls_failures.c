@@ -197,6 +197,7 @@ static const struct option counted[] = {
 	{RPMA_CONN_OPT_SQ_SIZE, QUEUE},	  {RPMA_CONN_OPT_CQ_SIZE, 2 * QUEUE},
 	{RPMA_CONN_OPT_SIGNAL_EVERY, 16}, {RPMA_CONN_OPT_BATCH_SIZE, 32},
 	{RPMA_CONN_OPT_RETRIES, 2},	  {RPMA_CONN_OPT_ACK_TIMEOUT, 14},
+	{RPMA_CONN_OPT_RNR_TIMER, 9},	  {RPMA_CONN_OPT_TRAFFIC_CLASS, 0x28},
 };
 
 static int fail_at(struct calls *c, uint64_t kill_at)
@@ -230,48 +231,4 @@ int killed_target_loses_nothing_reported(struct calls *c)
 int broken_connection_reports_the_truth(struct calls *c)
 {
 	return fail_at(c, UINT64_MAX);
-}
-
-/* What waits is posted by the disconnection: each operation is reported, one way or the other. */
-int disconnect_reports_what_waited(struct calls *c)
-{
-	struct ledger *ledger = calloc(1, sizeof(*ledger));
-	struct client client = {0};
-	uint64_t lost = 0;
-
-	MUST_HOLD(ledger != NULL);
-	client_open(c, &client, &c->target[0], counted, NUM_OPTIONS(counted));
-	fill_slots(client.memory);
-	client_flush(&client);
-	for (int i = 0; i < 20; i++)
-		MUST_HOLD(start(ledger, &client, &c->target[0], ALWAYS | RPMA_F_MORE));
-	MUST(rpma_conn_disconnect(client.conn));
-	session_expect_event(client.conn, RPMA_CONN_CLOSED);
-	ledger->suspected = ledger->started;
-	ledger->failed = false;
-	for (struct ibv_wc wc; rpma_cq_await_wc(client.cq, 1, &wc, NULL, 0, SILENCE_MS) == 0;)
-		note(ledger, &client, &c->target[0], &wc);
-	judge(ledger, &client, &c->target[0]);
-	for (uint64_t i = 0; i < ledger->started; i++)
-		lost += !ledger->reported[i];
-	MUST_HOLD(lost == 0);
-	client_close(&client, false);
-	free(ledger);
-	return 0;
-}
-
-/* A connection may be deleted at any time. What waits is never posted then. */
-int delete_takes_what_waits(struct calls *c)
-{
-	struct ledger *ledger = calloc(1, sizeof(*ledger));
-	struct client client = {0};
-
-	MUST_HOLD(ledger != NULL);
-	client_open(c, &client, &c->target[0], counted, NUM_OPTIONS(counted));
-	fill_slots(client.memory);
-	for (int i = 0; i < 20; i++)
-		MUST_HOLD(start(ledger, &client, &c->target[0], ALWAYS | RPMA_F_MORE));
-	client_close(&client, false);
-	free(ledger);
-	return 0;
 }

@@ -227,7 +227,7 @@ static void run_until_death(const struct calls *c, uint64_t seed)
 int random_sequences_are_as_modelled(struct calls *c)
 {
 	const char *seeds = getenv("RPMA_SEEDS");
-	uint64_t from = 1, to = 20;
+	uint64_t from = 1, to = 5;
 
 	if (seeds != NULL) {
 		char *rest = NULL;
