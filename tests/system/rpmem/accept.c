@@ -21,10 +21,7 @@
 #define IN_CASE	     "RPMEM_ACCEPT_CASE"
 #define LIMITED	     "setpriv --bounding-set=-ipc_lock " /* in what it may lock, as others than root */
 
-static const struct accept_case *const tables[] = {
-	cases_of_create, cases_of_lanes, cases_of_data,
-	cases_of_change, cases_of_ends,	 cases_of_names,
-};
+static const struct accept_case *const tables[] = {cases_of_create, cases_of_data, cases_of_ends};
 
 static const struct accept_case *find(const char *name)
 {
@@ -52,9 +49,6 @@ static void expand(const char *assignment)
 		if (strncmp(at, "%c", 2) == 0) {
 			at++;
 			end = stpcpy(end, old != NULL ? old : "");
-		} else if (strncmp(at, "%d", 2) == 0) {
-			at++;
-			end = stpcpy(end, setting("RPMEM_ACCEPT_DIR"));
 		} else if (strncmp(at, "%l", 2) == 0) {
 			at++;
 			end = stpcpy(end, geteuid() == 0 ? LIMITED : "");

@@ -86,7 +86,6 @@ RPMEMpool *open_pool(void *memory, size_t size);
 RPMEMpool *try_create(const char *set, void *memory, size_t size,
 		      const struct rpmem_pool_attr *attr);
 RPMEMpool *try_open(const char *set, void *memory, size_t size);
-RPMEMpool *with_lanes(enum kind kind, void *memory, size_t size, unsigned *nlanes);
 void close_pool(RPMEMpool *pool);
 
 /* The parts of the last set of a kind, as this host sees them. */
@@ -95,29 +94,22 @@ struct remote {
 };
 struct remote remote_map(void);
 void remote_copy(const struct remote *remote, enum kind kind, unsigned char *bytes);
-void remote_fill(const struct remote *remote, enum kind kind, const unsigned char *bytes);
 
 void fill(unsigned char *bytes, size_t count, uint64_t seed);
 void compare(const unsigned char *bytes, const unsigned char *expected, size_t count);
 
-/* The process id in the last line of the daemon's log; the text after it, if wanted. */
-pid_t last_daemon(char *line, size_t size);
+/* The process id in the last line of the daemon's log. */
+pid_t last_daemon(void);
 /* True, when the process is gone; false, after half a minute. */
 bool has_ended(pid_t pid);
-/* Runs a program up to its end; its exit status. */
-int run(const char *const argv[]);
-/* `$RPMEM_SSH target "$RPMEM_CMD arguments"`, as libpmempool does it; its exit status. */
-int run_remotely(const char *arguments);
 
 /* --- cases --------------------------------------------------------------------- */
 
 struct accept_case {
 	const char *name;
 	void (*run)(void);
-	/*
-	 * "NAME=VALUE" before the library is loaded: %c is what the variable was, %d the
-	 * directory; %l limits what root may lock
-	 */
+	/* "NAME=VALUE" before the library is loaded: %c is the old value, %l limits what root may
+	 * lock */
 	const char *environment[3];
 	bool is_long;
 };
@@ -127,8 +119,7 @@ struct accept_case {
 		.name = #function, .run = (function), .environment = { __VA_ARGS__ }               \
 	}
 
-extern const struct accept_case cases_of_create[], cases_of_lanes[], cases_of_data[],
-	cases_of_change[], cases_of_ends[], cases_of_names[];
+extern const struct accept_case cases_of_create[], cases_of_data[], cases_of_ends[];
 
 /* accept_work.c: works on a pool until the pool is lost. */
 int work(int argc, char **argv);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept_create.c -- create and open: what they make, and what they refuse.
+ * accept_create.c -- create: what it makes, and what it lacks.
  */
+#include <fcntl.h>
 #include <linux/capability.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -23,75 +23,7 @@ static void create_and_close(void)
 	}
 }
 
-static void still_works(RPMEMpool *pool, unsigned char *memory)
-{
-	unsigned char copy[64];
-
-	fill(memory + HEADER, sizeof(copy), (uintptr_t)copy);
-	CHECK(rpmem_persist(pool, HEADER, sizeof(copy), 0, 0) == 0);
-	CHECK(rpmem_read(pool, copy, HEADER, sizeof(copy), 0) == 0);
-	compare(copy, memory + HEADER, sizeof(copy));
-}
-
-/* Each waits for the lock. */
-static void a_pool_in_use(void)
-{
-	unsigned char *memory = heap(PART), *other = heap(PART);
-	RPMEMpool *pool = create_pool(HEADERS, memory, PART);
-	const char *set = name_of("my.set");
-
-	CHECK_NO_POOL(try_create(set, other, PART, kind_attr(HEADERS)), EBUSY);
-	CHECK_NO_POOL(try_open(set, other, PART), EBUSY);
-	still_works(pool, memory);
-	close_pool(pool);
-	close_pool(open_pool(memory, PART));
-	CHECK(rpmem_remove(target(), set, 0) == 0);
-}
-
 /* --- memory --------------------------------------------------------------------------- */
-
-/* As libpmempool probes a replica: from heap memory, with reads into the stack. */
-static void two_pages_of_a_larger_pool(void)
-{
-	unsigned char *memory = heap(PART), *two_pages = heap(2 * PAGE), stack[PAGE];
-	RPMEMpool *pool = create_pool(HEADERS, memory, PART);
-
-	fill(memory, PART, 1);
-	CHECK(rpmem_persist(pool, HEADER, PART - HEADER, 0, 0) == 0);
-	close_pool(pool);
-	pool = open_pool(two_pages, 2 * PAGE);
-	CHECK(rpmem_read(pool, stack, PAGE, PAGE, 0) == 0);
-	compare(stack, memory + PAGE, PAGE);
-	CHECK(rpmem_read(pool, stack + 5, PAGE + 3, 1000, 0) == 0);
-	compare(stack + 5, memory + PAGE + 3, 1000);
-	CHECK_ERRNO(rpmem_read(pool, stack, 2 * PAGE, 8, 0), EINVAL);
-	CHECK_ERRNO(rpmem_read(pool, stack, PAGE, PAGE + 1, 0), EINVAL);
-	CHECK_ERRNO(rpmem_persist(pool, 2 * PAGE, 8, 0, 0), EINVAL);
-	fill(two_pages, 2 * PAGE, 2);
-	CHECK(rpmem_persist(pool, PAGE, PAGE, 0, 0) == 0);
-	close_pool(pool);
-	pool = try_open(name_of("my.set"), two_pages, PAGE);
-	CHECK(pool != NULL); /* nothing of it can be written */
-	CHECK_ERRNO(rpmem_persist(pool, 0, 8, 0, 0), EINVAL);
-	close_pool(pool);
-}
-
-static void memory_that_cannot_be_used(void)
-{
-	void *memory = mmap(NULL, PART, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* vm.mmap_min_addr of Linux: mmap(2) chooses no address so low by itself */
-	void *unmapped = (void *)(uintptr_t)(64 << 10);
-
-	FOR_EACH_KIND(kind)
-	{
-		const char *set = set_of(kind);
-
-		CHECK_NO_POOL(try_create(set, memory, PART, kind_attr(kind)), EACCES);
-		no_part_is_left();
-		CHECK_NO_POOL(try_create(set, unmapped, PART, kind_attr(kind)), EFAULT);
-		no_part_is_left();
-	}
-}
 
 /* Root is exempt from the limit by a capability. */
 static void limit_locked_memory(rlim_t bytes)
@@ -138,11 +70,68 @@ static void the_daemon_may_lock_too_little_memory(void)
 	no_part_is_left();
 }
 
+/* --- descriptors, and several pools ---------------------------------------------------- */
+
+/* Whatever a call needs a descriptor for: it fails as a whole, or not at all. */
+static void too_few_descriptors(void)
+{
+	const struct rlimit limit = {256, 256};
+	unsigned char *memory = heap(PART);
+	int fds[256], count = 0, succeeded = 0;
+	unsigned nlanes;
+
+	close_pool(try_create(set_of(HEADERS), memory, PART,
+			      kind_attr(HEADERS))); /* the device stays open */
+	CHECK(rpmem_remove(target(), name_of("my.set"), 0) == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	while ((fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	for (int spare = 0; spare < 40 && succeeded < 3; spare++) {
+		RPMEMpool *pool;
+
+		nlanes = 4;
+		pool = rpmem_create(target(), name_of("my.set"), memory, PART, &nlanes,
+				    kind_attr(HEADERS));
+		if (pool == NULL) {
+			CHECK(errno == EMFILE);
+			no_part_is_left();
+		} else {
+			succeeded++;
+			close_pool(pool);
+			close(fds[--count]); /* remove has no need of more */
+			CHECK(rpmem_remove(target(), name_of("my.set"), 0) == 0);
+		}
+		close(fds[--count]);
+	}
+	CHECK(succeeded == 3);
+}
+
+static void two_pools_of_one_client(void)
+{
+	unsigned char *memory = heap(2 * PART), copy[4096];
+	RPMEMpool *first, *second;
+
+	first = try_create(set_write("1.set", "8M @/1\n"), memory, PART, kind_attr(HEADERS));
+	second =
+		try_create(set_write("2.set", "8M @/2\n"), memory + PART, PART, kind_attr(HEADERS));
+	CHECK(first != NULL && second != NULL);
+	fill(memory, 2 * PART, 3);
+	CHECK(rpmem_persist(first, HEADER, PART - HEADER, 0, 0) == 0);
+	close_pool(first);
+	CHECK(rpmem_persist(second, HEADER, PART - HEADER, 0, 0) == 0);
+	CHECK(rpmem_read(second, copy, PART - sizeof(copy), sizeof(copy), 0) == 0);
+	compare(copy, memory + 2 * PART - sizeof(copy), sizeof(copy));
+	close_pool(second);
+	first = try_open(name_of("1.set"), memory + PART, PART);
+	CHECK(rpmem_read(first, copy, PART - sizeof(copy), sizeof(copy), 0) == 0);
+	compare(copy, memory + PART - sizeof(copy), sizeof(copy));
+	close_pool(first);
+}
+
 const struct accept_case cases_of_create[] = {
 	CASE(create_and_close),
-	CASE(a_pool_in_use),
-	CASE(two_pages_of_a_larger_pool),
-	CASE(memory_that_cannot_be_used),
+	CASE(too_few_descriptors),
+	CASE(two_pools_of_one_client),
 	CASE(too_little_memory_may_be_locked, "RPMA_SOFT=%c register:errno=ENOMEM",
 	     "RPMEM_CMD=RPMA_SOFT= %c"),
 	CASE(the_daemon_may_lock_too_little_memory,

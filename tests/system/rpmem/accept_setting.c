@@ -6,11 +6,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "tests/lib/random.h"
@@ -214,21 +211,11 @@ RPMEMpool *try_open(const char *set, void *memory, size_t size)
 	return rpmem_open(target(), set, memory, size, &nlanes, &attr);
 }
 
-RPMEMpool *with_lanes(enum kind kind, void *memory, size_t size, unsigned *nlanes)
-{
-	RPMEMpool *pool =
-		rpmem_create(target(), set_of(kind), memory, size, nlanes, kind_attr(kind));
-
-	CHECK(pool != NULL);
-	return pool;
-}
-
 RPMEMpool *create_pool(enum kind kind, void *memory, size_t size)
 {
-	unsigned nlanes = 1;
-	RPMEMpool *pool = with_lanes(kind, memory, size, &nlanes);
+	RPMEMpool *pool = try_create(set_of(kind), memory, size, kind_attr(kind));
 
-	CHECK(nlanes == 1);
+	CHECK(pool != NULL);
 	return pool;
 }
 
@@ -272,16 +259,6 @@ void remote_copy(const struct remote *remote, enum kind kind, unsigned char *byt
 	munmap(remote->part[1], PART);
 }
 
-void remote_fill(const struct remote *remote, enum kind kind, const unsigned char *bytes)
-{
-	const size_t begin = kind_begin(kind);
-
-	memcpy(remote->part[0] + begin, bytes + begin, PART - begin);
-	memcpy(remote->part[1] + skipped(kind), bytes + PART, PART - skipped(kind));
-	munmap(remote->part[0], PART);
-	munmap(remote->part[1], PART);
-}
-
 void fill(unsigned char *bytes, size_t count, uint64_t seed)
 {
 	for (size_t i = 0; i < count; i += sizeof(seed)) {
@@ -303,7 +280,7 @@ void compare(const unsigned char *bytes, const unsigned char *expected, size_t c
 	exit(EXIT_FAILURE);
 }
 
-pid_t last_daemon(char *line, size_t size)
+pid_t last_daemon(void)
 {
 	FILE *log = fopen(setting("RPMEM_ACCEPT_LOG"), "re");
 	char text[2048], last[2048] = "";
@@ -314,8 +291,6 @@ pid_t last_daemon(char *line, size_t size)
 		strcpy(last, text);
 	fclose(log);
 	CHECK(sscanf(last, "%*s rpmemd[%d]", &pid) == 1 && pid > 1);
-	if (line != NULL)
-		snprintf(line, size, "%s", last);
 	return pid;
 }
 
@@ -350,23 +325,4 @@ bool has_ended(pid_t pid)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	}
 	return false;
-}
-
-int run(const char *const argv[])
-{
-	int status;
-	pid_t pid;
-
-	CHECK(posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ) == 0);
-	CHECK(waitpid(pid, &status, 0) == pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int run_remotely(const char *arguments)
-{
-	char command[PATH_MAX];
-
-	snprintf(command, sizeof(command), "%s %s", setting("RPMEM_CMD"), arguments);
-	return run((const char *const[]){setting("RPMEM_SSH"), "-T", "-oBatchMode=yes", target(),
-					 command, NULL});
 }

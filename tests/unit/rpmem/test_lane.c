@@ -541,15 +541,18 @@ TEST(an_answer_to_no_request_is_not_of_the_protocol)
 
 TEST(a_daemon_without_lanes_is_refused, gpspm, tear_down)
 {
-	const struct control_pool_reply daemon = {.port = 1, .pool_size = 4096};
-	const struct lanes_cfg cfg = {.host = "host",
-				      .daemon = &daemon,
-				      .transport = CONTROL_RDMA,
-				      .memory = memory,
-				      .bytes = 4096,
-				      .end_fd = -1};
+	struct control_pool_reply daemon = {.port = 1, .pool_size = 4096};
+	struct lanes_cfg cfg = {.host = "host",
+				.daemon = &daemon,
+				.transport = CONTROL_RDMA,
+				.memory = memory,
+				.bytes = 4096,
+				.end_fd = -1};
 	struct lanes *none = NULL;
 
 	assert_int_equal(lanes_open(&none, &cfg), -EPROTO);
+	daemon.nlanes = 1;
+	cfg.memory = NULL; /* nor is memory that is not mapped taken */
+	assert_int_equal(lanes_open(&none, &cfg), -EFAULT);
 	assert_null(none);
 }
