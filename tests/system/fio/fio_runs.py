@@ -21,7 +21,6 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 ENGINE_DIR = Path(os.environ["FIO_ENGINE_DIR"])
 FIO = os.environ.get("FIO", "/usr/bin/fio")
 NATIVE = os.environ.get("FIO_NATIVE") == "1"
-LONG = os.environ.get("FIO_LENGTH") == "long"
 MODES = [
     "apm",
     "gpspm",
@@ -30,7 +29,6 @@ MODES = [
 LIMIT_S = 120  # a hang is a failure
 CLOCK = "clock_gettime"  # another one fio tries on all processors for 0.1 s
 KIB = 1024
-SERVER_END_S = 5  # how long a server waits for one who went without a word
 ALIASES = [f"librpma_{method}_{role}" for method in ("apm", "gpspm") for role in ("client", "server")]
 
 

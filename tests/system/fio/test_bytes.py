@@ -63,41 +63,12 @@ def test_all_of_it(target: Target, rw: str, mode: str) -> None:
     target.check()
 
 
-def test_an_offset(target: Target) -> None:
-    write(target, rw="write", offset=20 * KIB, size=40 * KIB)
-    target.blocks(range(20 * KIB, 60 * KIB, BLOCK))
-    target.check()
-
-
-@pytest.mark.parametrize("mode", modes_but_mostly(2))
-def test_files_follow_each_other(target: Target, mode: str) -> None:
-    write(target, mode, rw="randwrite", nrfiles=4, size=128 * KIB, iodepth=8)
-    for number in range(4):
-        target.blocks(range(0, 32 * KIB, BLOCK), base=number * 32 * KIB)
-    target.check()
-
-
-@pytest.mark.parametrize("thread", mostly_long([0, 1], 0))
-def test_jobs_have_a_part_each(target: Target, thread: int) -> None:
-    write(target, rw="randwrite", numjobs=4, size=32 * KIB, thread=thread)
-    for number in range(4):
-        target.blocks(range(0, 32 * KIB, BLOCK), base=number * REGION // 4)
-    target.check()
-
-
 def test_words(target: Target) -> None:
     # fio 3.39 has no verify_pattern of blocks that are shorter than its header
     write(target, rw="write:8", bs=8, size=4 * KIB, io_size=2 * KIB, write_op="atomic", iodepth=4,
           verify=None, verify_pattern=None, do_verify=None, buffer_pattern='"rpmaword"')  # fmt: skip
     for begin in range(0, 4 * KIB, 16):
         target.image[begin : begin + 8] = b"rpmaword"
-    target.check()
-
-
-@pytest.mark.parametrize("mode", modes_but_mostly(0))
-def test_immediate_data(target: Target, mode: str) -> None:
-    write(target, mode, rw="randwrite", offset=16 * KIB, size=128 * KIB, write_op="imm", iodepth=16)
-    target.blocks(range(16 * KIB, 144 * KIB, BLOCK))
     target.check()
 
 

@@ -183,12 +183,6 @@ def test_a_failed_operation_ends_the_job(
     assert "REM_ACCESS_ERR" in done.said, done.said
 
 
-def test_a_flush_that_fails_in_fsync_ends_the_job(one: Run, tmp_path: Path) -> None:
-    fault = "complete:op=read,at=2,status=REM_ACCESS_ERR"
-    done = run_client(tmp_path, one.port, soft=fault, code=1, flush="fsync", fsync=4, **ALL)
-    assert "REM_ACCESS_ERR" in done.said
-
-
 @pytest.mark.parametrize("options", mostly_long([{}, {"sync": 1}], {}), ids=str)
 @pytest.mark.parametrize(("mode", "op"), [("apm", "write"), ("apm", "read"), ("gpspm", "write"), ("gpspm", "send")])
 def test_a_failed_operation_is_one_error_of_a_job_that_goes_on(
@@ -222,21 +216,6 @@ def test_only_what_failed_is_missing(tmp_path: Path) -> None:
     begins = range(0, BLOCKS * BLOCK, BLOCK)
     missing = [begin for begin in begins if content[begin : begin + BLOCK] != patterned(begin, BLOCK)]
     assert missing == [19 * BLOCK]
-
-
-def test_a_server_ends_well_whose_client_came_again(tmp_path: Path) -> None:
-    with server(tmp_path) as it:
-        run_client(tmp_path, it.port, soft="drop:after=100", **{**ALL, **GOES_ON})
-        assert it.end() == 0, it.said()
-
-
-def test_failures_without_end_end(one: Run, tmp_path: Path) -> None:
-    """Every write fails: 64 errors, or fewer and the job's end."""
-    fault = "complete:op=write,status=REM_ACCESS_ERR"
-    with client(tmp_path, one.port, soft=fault, **{**ALL, **GOES_ON}) as run:
-        code = run.end()
-        assert code in (0, 1)
-        assert sum("REM_ACCESS_ERR" in line for line in run.told()) <= BLOCKS
 
 
 # --- a server in the job file of its clients -----------------------------------

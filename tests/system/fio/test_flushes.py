@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many flushes the device was asked for, and of what, against fio's own log of what it did.
 
-With apm a flush is a read of at most 8 bytes, with gpspm a message of 24 bytes for each range,
-which the server answers (common/rdma/gpspm.h); a client's last message is empty.
+With apm a flush is a read of at most 8 bytes, with gpspm a message for each range, which the server
+answers (common/rdma/gpspm.h); a client's last message is empty.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from fio_runs import KIB, Run, mostly_long, run_client, run_fio, server
+from fio_runs import KIB, Run, run_client, run_fio, server
 from soft_trace import read_traces
 
 BLOCK = 4 * KIB
@@ -17,29 +17,16 @@ BLOCKS = 64
 WRITES: dict[str, Any] = {"bs": BLOCK, "size": BLOCKS * BLOCK}
 TOGETHER: dict[str, Any] = {"iodepth": 16, "iodepth_batch": 16, "iodepth_batch_complete_min": 16, "iodepth_batch_complete_max": 16}
 FLUSH_BYTES = 8
-REQUEST_BYTES = 24
 GOODBYES = 1
 
 
-class Entry(NamedTuple):
-    action: str
-    begin: int
-    end: int
-
-
 class Work:
-    """What one client posted, and what fio reports to have asked the engine for."""
+    """What one client posted; fio's own log of what it asked the engine for is the file `log`."""
 
     def __init__(self, folder: Path, port: str, **options: Any) -> None:
-        name, log = str(folder / "posted.%p"), folder / "log"
-        self.done = run_client(folder, port, soft=f"trace:{name}", write_iolog=log, **{"rw": "write", **WRITES, **options})
+        name = str(folder / "posted.%p")
+        self.done = run_client(folder, port, soft=f"trace:{name}", write_iolog=folder / "log", **{"rw": "write", **WRITES, **options})
         self.operations = [one for trace in read_traces(name) for one in trace.operations]
-        self.entries: list[Entry] = []
-        for line in log.read_text().splitlines()[1:]:
-            _, _, action, *numbers = line.split()
-            if action in ("write", "sync", "datasync") and numbers:
-                begin, size = map(int, numbers)
-                self.entries.append(Entry(action, begin, begin + size))
 
     def posted(self, kind: str, size: int | None = None) -> int:
         return sum(one.kind == kind and size in (None, one.bytes) for one in self.operations)
@@ -48,32 +35,6 @@ class Work:
         """By reads; nothing else reads in these tests."""
         assert all(one.bytes <= FLUSH_BYTES for one in self.operations if one.kind == "read")
         return self.posted("read")
-
-    def requests(self) -> int:
-        assert self.posted("send") == self.posted("send", REQUEST_BYTES) + GOODBYES
-        return self.posted("send", REQUEST_BYTES)
-
-    def writes(self) -> list[Entry]:
-        return [entry for entry in self.entries if entry.action == "write"]
-
-    def between_syncs(self) -> list[list[Entry]]:
-        """The writes before each sync; those after the last are left out."""
-        groups: list[list[Entry]] = [[]]
-        for entry in self.entries:
-            if entry.action == "write":
-                groups[-1].append(entry)
-            elif groups[-1]:  # an engine that was busy is asked again
-                groups.append([])
-        return groups[:-1]
-
-
-def extents(writes: list[Entry]) -> int:
-    """That remain when all are sorted and joined."""
-    count, end = 0, -1
-    for entry in sorted(writes, key=lambda one: one.begin):
-        count += entry.begin > end
-        end = max(end, entry.end)
-    return count
 
 
 @pytest.fixture
@@ -109,56 +70,6 @@ def test_a_commit_has_one_doorbell(anybody: Run, tmp_path: Path) -> None:
     most = BLOCKS // 16 + GOODBYES
     run_client(tmp_path, anybody.port, soft=f"call:name=ibv_post_send,at={most + 1}", rw="write", flush="auto",
                **WRITES, **TOGETHER)  # fmt: skip
-
-
-@pytest.mark.parametrize("batch", mostly_long([1, 8], 8))
-@pytest.mark.parametrize("mode", ["apm", "gpspm"])
-def test_fsync_among_many_in_flight(work, mode: str, batch: int) -> None:
-    """fio asks for fewer then, of any engine; what it asks for is done."""
-    made = work(flush="fsync", fsync=4, end_fsync=1, mode=mode, iodepth=16, iodepth_batch=batch)
-    assert len(made.between_syncs()) > 10
-    assert (made.flushes() if mode == "apm" else made.requests()) == len(made.between_syncs())
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"rw": "randwrite"},
-        {"rw": "write:4k", "size": 2 * BLOCKS * BLOCK, "io_size": BLOCKS * BLOCK},
-        {"rw": "write:4k", "size": 24 * BLOCK, "io_size": 48 * BLOCK},  # round and round
-        {"size": 6 * BLOCK, "io_size": 48 * BLOCK},
-        {"rw": "randwrite", "bs": None, "bsrange": "512-8k"},
-    ],
-    ids=str,
-)
-def test_fsync_asks_for_exactly_what_was_written(work, options: dict[str, Any]) -> None:
-    made = work(flush="fsync", mode="gpspm", fsync=4, end_fsync=1, iodepth=4, **options)
-    expected = [extents(group) for group in made.between_syncs()]
-    assert len(expected) >= 8
-    assert made.requests() == sum(expected)
-
-
-# what each policy makes of a batch in either method, how a write is posted, and how many flushes there are
-POLICIES: list[Any] = [
-    ({"flush": "none", "fsync": 4}, "write", 0),
-    ({"flush": "each", **TOGETHER}, "write", BLOCKS),
-    ({"flush": "each", "fsync": 4, "end_fsync": 1}, "write", BLOCKS),  # nothing is left for what asks for it
-    ({"flush": "each", "rw": "trim"}, "write", BLOCKS),
-    ({"flush": "auto", **TOGETHER}, "write", BLOCKS // 16),
-    ({"flush": "batch", "rw": "randwrite", **TOGETHER}, "write", BLOCKS // 16),
-    ({"flush": "each", "write_op": "imm", "iodepth": 8}, "write-imm", BLOCKS),
-    ({"flush": "each", "mode": "gpspm"}, "write", BLOCKS),
-    ({"mode": "gpspm", "write_op": "imm", "iodepth": 16}, "write-imm", 0),  # the data asks for it
-]
-
-
-@pytest.mark.parametrize(("options", "kind", "flushes"), POLICIES, ids=str)
-def test_a_policy_flushes_what_it_says(work, options: dict[str, Any], kind: str, flushes: int) -> None:
-    """test_io_queue_policy.c has what of a batch is flushed; here is that the options come to it."""
-    made = work(**options)
-    assert made.posted(kind, BLOCK) == BLOCKS
-    assert (made.requests(), made.flushes()) == ((flushes, 0) if "mode" in options else (0, flushes))
 
 
 def test_words_are_written_atomically(work) -> None:
