@@ -45,7 +45,7 @@ MARKED = {
     "ib_read_lat ": "perftest's side of a comparison",
     "ib_write_bw -R": "perftest's side of a comparison",
     "for n in": "a loop over ./program, a program of the reader's; soft-every-call runs such a one",
-    "for seed in": "a loop over programs of the reader's; soft-powerfail runs such a one",
+    "for seed in": "a loop over programs of the reader's; librpma-soft.append-power runs such a one",
 }
 # Exit statuses other than 0 that are no fault of the command.
 MAY_END = {

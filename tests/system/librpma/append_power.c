@@ -3,10 +3,11 @@
  * append_power.c -- a log in a file of a target whose power fails while a writer appends to it:
  * once for each seed, with both in processes of their own, on the software device.
  *
- *	rpma_append_power append|listed|unflushed auto|read PLATFORM SEEDS FILE
+ *	rpma_append_power HOW auto|read PLATFORM SEEDS FILE
  *
- * The first word: rpma_append(), each by itself or in lists of one to four, or the same without
- * the flush of the record. PLATFORM is that of
+ * HOW: append, listed or unflushed, which are rpma_append(), each by itself or in lists of one to
+ * four, or the same without the flush of the record; msync, fdatasync, pmem or nothing, by which
+ * the target persists the log when a message asks for it, before it answers. PLATFORM is that of
  * the fault `powerfail`, such as domain=adr,ddio=off. The end of the log, a number of bytes, is at
  * the start of the file, the records begin at RECORDS_AT. Lengths and contents of records follow
  * from the seed, so do the operation at which the power fails and how many appends are under way.
@@ -22,29 +23,34 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef HAVE_LIBPMEM
+#include <libpmem.h>
+#endif
 
 #include "tests/lib/random.h"
 #include "tests/vm/session.h"
 
-#define ADDR	     "127.0.0.1"
-#define LOG_BYTES    ((size_t)1 << 16)
-#define RECORDS_AT   ((size_t)64) /* what is before has a cache line of its own */
-#define RECORDS	     96
-#define LENGTH_MAX   300
-#define IN_FLIGHT    8
-#define LIST_MAX     4
-#define OPERATIONS   4						/* an append has these */
-#define FAILS_BEFORE 60						/* appends */
-#define FAILS_LISTED (FAILS_BEFORE * (LIST_MAX + 3) / LIST_MAX) /* operations: so many at least */
-#define PLACES	     ((IN_FLIGHT + LIST_MAX) * OPERATIONS)
-#define LIMIT_S	     60
-#define ON_ERROR     RPMA_F_COMPLETION_ON_ERROR
-#define ALWAYS	     RPMA_F_COMPLETION_ALWAYS
+#define ADDR	      "127.0.0.1"
+#define LOG_BYTES     ((size_t)1 << 16)
+#define RECORDS_AT    ((size_t)64) /* what is before has a cache line of its own */
+#define RECORDS	      96
+#define LENGTH_MAX    300
+#define IN_FLIGHT     8
+#define LIST_MAX      4
+#define MESSAGE_BYTES 8
+#define OPERATIONS    4						 /* an append has these */
+#define FAILS_BEFORE  60					 /* appends */
+#define FAILS_LISTED  (FAILS_BEFORE * (LIST_MAX + 3) / LIST_MAX) /* operations: so many at least */
+#define PLACES	      ((IN_FLIGHT + LIST_MAX) * OPERATIONS)
+#define LIMIT_S	      60
+#define ON_ERROR      RPMA_F_COMPLETION_ON_ERROR
+#define ALWAYS	      RPMA_F_COMPLETION_ALWAYS
 
 struct run {
 	uint64_t seed;
 	bool flushes; /* the record, before the end is written */
 	bool listed;
+	const char *persists; /* how the target does, when it is asked to; else NULL */
 	enum rpma_flush_method method;
 	const char *platform;
 	const char *file;
@@ -70,7 +76,7 @@ static void choose(struct run *run)
 	run->list = run->listed ? 1 + one_of(&random, LIST_MAX) : 1;
 	if (run->listed)
 		run->fails_at = 1 + one_of(&random, FAILS_LISTED);
-	else if (run->flushes)
+	else if (run->flushes || run->persists != NULL)
 		run->fails_at = 1 + one_of(&random, FAILS_BEFORE * OPERATIONS);
 	else
 		run->fails_at = 3 * (1 + one_of(&random, FAILS_BEFORE));
@@ -97,6 +103,42 @@ static void set_fault(const struct run *run)
 	setenv("RPMA_SOFT", words, 1);
 }
 
+static void persist(const char *how, void *log, int fd)
+{
+	if (strcmp(how, "msync") == 0)
+		MUST_HOLD(msync(log, LOG_BYTES, MS_SYNC) == 0);
+	else if (strcmp(how, "fdatasync") == 0)
+		MUST_HOLD(fdatasync(fd) == 0);
+#ifdef HAVE_LIBPMEM
+	else if (strcmp(how, "pmem") == 0)
+		pmem_persist(log, LOG_BYTES);
+#endif
+	else
+		MUST_HOLD(strcmp(how, "nothing") == 0);
+}
+
+/* Answers each message when the log is persisted. */
+static void answer(const struct run *run, struct rpma_conn *conn, struct rpma_mr_local *message,
+		   void *log, int fd)
+{
+	for (;;) {
+		if (session_conn_completion(conn).opcode != IBV_WC_RECV)
+			continue;
+		MUST(rpma_recv(conn, message, 0, MESSAGE_BYTES, NULL));
+		persist(run->persists, log, fd);
+		MUST(rpma_send(conn, message, 0, MESSAGE_BYTES, ALWAYS, NULL));
+	}
+}
+
+static struct rpma_mr_local *message_memory(struct rpma_peer *peer)
+{
+	struct rpma_mr_local *mr = NULL;
+
+	MUST(rpma_mr_reg(peer, session_memory("dram", MESSAGE_BYTES), MESSAGE_BYTES,
+			 RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV, &mr));
+	return mr;
+}
+
 /* Until its power fails. */
 static void target(const struct run *run, int to_writer)
 {
@@ -117,7 +159,12 @@ static void target(const struct run *run, int to_writer)
 	struct rpma_ep *ep = session_listen(peer, ADDR, port);
 	MUST_HOLD(write(to_writer, port, sizeof(port)) == sizeof(port));
 	MUST(rpma_ep_next_conn_req(ep, NULL, &req));
-	session_accept(req, mr);
+	struct rpma_mr_local *message = message_memory(peer);
+	for (int i = 0; i < IN_FLIGHT; i++)
+		MUST(rpma_conn_req_recv(req, message, 0, MESSAGE_BYTES, NULL));
+	struct rpma_conn *conn = session_accept(req, mr);
+	if (run->persists != NULL)
+		answer(run, conn, message, log, fd);
 	pause();
 }
 
@@ -127,7 +174,7 @@ struct writer {
 	struct rpma_conn *conn;
 	struct rpma_cq *cq;
 	struct rpma_mr_remote *log;
-	struct rpma_mr_local *mr;
+	struct rpma_mr_local *mr, *message;
 };
 
 static struct rpma_conn_cfg *configuration(const struct run *run)
@@ -162,6 +209,11 @@ static int append(const struct run *run, struct writer *w, uint64_t i)
 			     context);
 	if (ret == 0)
 		ret = rpma_atomic_write(w->conn, w->log, 0, end, ON_ERROR | RPMA_F_MORE, context);
+	if (ret == 0 && run->persists != NULL) {
+		ret = rpma_recv(w->conn, w->message, 0, MESSAGE_BYTES, context);
+		return ret != 0 ? ret
+				: rpma_send(w->conn, w->message, 0, MESSAGE_BYTES, ALWAYS, context);
+	}
 	return ret != 0 ? ret
 			: rpma_flush(w->conn, w->log, 0, sizeof(end), RPMA_FLUSH_TYPE_PERSISTENT,
 				     ALWAYS, context);
@@ -174,14 +226,16 @@ static bool acknowledge(const struct run *run, struct writer *w, uint64_t *ackno
 	struct ibv_wc wc;
 	int ret;
 
-	while ((ret = rpma_cq_get_wc(w->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION) {
-		MUST(rpma_wait(items, 2, LIMIT_S * 1000, NULL));
-		if (items[1].ready && !items[0].ready)
+	do {
+		while ((ret = rpma_cq_get_wc(w->cq, 1, &wc, NULL)) == RPMA_E_NO_COMPLETION) {
+			MUST(rpma_wait(items, 2, LIMIT_S * 1000, NULL));
+			if (items[1].ready && !items[0].ready)
+				return false;
+		}
+		session_must(ret, 0, "rpma_cq_get_wc()");
+		if (wc.status != IBV_WC_SUCCESS)
 			return false;
-	}
-	session_must(ret, 0, "rpma_cq_get_wc()");
-	if (wc.status != IBV_WC_SUCCESS)
-		return false;
+	} while (wc.opcode == IBV_WC_SEND); /* the answer counts */
 	MUST_HOLD(wc.wr_id >= *acknowledged && wc.wr_id < *acknowledged + run->list);
 	MUST_HOLD(ends_list(run, wc.wr_id));
 	*acknowledged = wc.wr_id + 1;
@@ -220,8 +274,10 @@ static void writer(const struct run *run, int from_target, uint64_t *acknowledge
 	session_offer_get(w.conn, &w.log, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(w.conn, pcfg));
 	MUST(rpma_conn_get_cq(w.conn, &w.cq));
+	w.message = message_memory(peer);
 	append_until_failure(run, &w, acknowledged);
 	session_delete(w.conn);
+	MUST(rpma_mr_dereg(&w.message));
 	MUST(rpma_mr_remote_delete(&w.log));
 	MUST(rpma_mr_dereg(&w.mr));
 	MUST(rpma_peer_cfg_delete(&pcfg));
@@ -323,18 +379,19 @@ int main(int argc, char **argv)
 	struct run run;
 
 	if (argc != 6) {
-		fprintf(stderr, "usage: rpma_append_power append|listed|unflushed auto|read "
-				"PLATFORM SEEDS FILE\n");
+		fprintf(stderr, "usage: rpma_append_power HOW auto|read PLATFORM SEEDS FILE\n");
 		return 64;
 	}
 	rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
 	run = (struct run){
-		.flushes = strcmp(argv[1], "unflushed") != 0,
 		.listed = strcmp(argv[1], "listed") == 0,
+		.flushes = strcmp(argv[1], "append") == 0 || strcmp(argv[1], "listed") == 0,
 		.method = strcmp(argv[2], "read") == 0 ? RPMA_FLUSH_METHOD_READ
 						       : RPMA_FLUSH_METHOD_AUTO,
 		.platform = argv[3],
 		.file = argv[5],
 	};
+	if (!run.flushes && strcmp(argv[1], "unflushed") != 0)
+		run.persists = argv[1];
 	return run_seeds(&run, strtoull(argv[4], NULL, 10));
 }

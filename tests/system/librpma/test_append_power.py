@@ -5,6 +5,8 @@ append_power.c fails the power of a target once for each seed, at operations tha
 with one to eight appends under way. Without the flush of the record, or on a platform whose caches
 lose what a read has flushed, the same judge sees losses.
 
+The target may instead persist the log itself, when a message asks for it, and then answer.
+
 Without that flush each failure comes between the write of an end and its flush: each line is rolled
 back with probability 1/2, so the end stays and its record loses a line in 1/4 of the seeds or more.
 The bound is five standard deviations below; the seeds being fixed, no run differs from another.
@@ -23,6 +25,7 @@ APPEND_POWER = os.environ["RPMA_APPEND_POWER"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"
 SEEDS = int(os.environ["SEEDS"])
 FEWER = max(SEEDS // 10, 4)
+PERSISTS = ["msync", "fdatasync", *(["pmem"] if os.environ.get("HAVE_LIBPMEM") == "1" else [])]
 ADR, ADR_DDIO, EADR = "domain=adr,ddio=off", "domain=adr,ddio=on", "domain=eadr,ddio=on"
 
 
@@ -79,3 +82,14 @@ def test_a_missing_flush_shows(tmp_path: Path, method: str) -> None:
 def test_a_platform_without_direct_write_shows(tmp_path: Path) -> None:
     _, lost, _ = failures(tmp_path, "append", "read", ADR_DDIO, FEWER)
     assert lost >= max(1, least(0.5, FEWER))
+
+
+@pytest.mark.parametrize("how", PERSISTS)
+def test_what_the_target_persisted_is_there(tmp_path: Path, how: str) -> None:
+    _, lost, _ = failures(tmp_path, how, "read", ADR_DDIO, FEWER)
+    assert lost == 0
+
+
+def test_an_answer_persists_nothing(tmp_path: Path) -> None:
+    gone, lost, _ = failures(tmp_path, "nothing", "read", ADR_DDIO, FEWER)
+    assert gone + lost >= max(1, least(0.5, FEWER))
