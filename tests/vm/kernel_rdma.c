@@ -3,7 +3,6 @@
  * kernel_rdma.c -- what only a kernel can show of librpma: a case by its name.
  *
  *	kernel_rdma rejects-leave-nothing ADDR
- *	kernel_rdma closed-port ADDR
  *	kernel_rdma connect-in-steps ADDR
  *	kernel_rdma dram-takes-persistent ADDR
  *	kernel_rdma set-up-at-once ADDR
@@ -108,21 +107,6 @@ static int rejects_leave_nothing(const char *addr)
 	       REJECTS);
 	MUST_HOLD(kernel_cm_ids() == ids);
 	MUST(rpma_ep_shutdown(&ep));
-	MUST(rpma_peer_delete(&peer));
-	return 0;
-}
-
-static int closed_port(const char *addr)
-{
-	struct rpma_peer *peer = session_peer(addr, RPMA_UTIL_IBV_CONTEXT_REMOTE);
-	char port[8] = "";
-	struct rpma_ep *ep = session_listen(peer, addr, port);
-
-	/* now the port is free again */
-	MUST(rpma_ep_shutdown(&ep));
-	enum rpma_conn_event event = connect_event(peer, addr, port);
-	printf("%s\n", rpma_utils_conn_event_2str(event));
-	MUST_HOLD(event == RPMA_CONN_REJECTED || event == RPMA_CONN_UNREACHABLE);
 	MUST(rpma_peer_delete(&peer));
 	return 0;
 }
@@ -315,7 +299,6 @@ int main(int argc, char **argv)
 		int (*run)(const char *addr);
 	} cases[] = {
 		{"rejects-leave-nothing", rejects_leave_nothing},
-		{"closed-port", closed_port},
 		{"connect-in-steps", connect_in_steps},
 		{"dram-takes-persistent", dram_takes_persistent},
 		{"set-up-at-once", set_up_at_once},

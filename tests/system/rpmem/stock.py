@@ -28,7 +28,6 @@ LIMIT_S = 300  # a hang is a failure
 MIB = 1 << 20
 ENDLESS = 1 << 40  # transactions
 WORDS = 512  # that a transaction writes of a page, at most
-PAGE_WORDS = 8192
 resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # programs are to abort here
 
 # How lanes reach the daemon: what the client is started with, and its environment.
@@ -106,7 +105,6 @@ class Stock:
         here, there, options = LAYOUTS[layout]
         self.parts = [self.local / f"part{i}" for i in range(len(here))]
         self.remote_parts = [folder / f"remote{r}.part{i}" for r in range(remotes) for i in range(len(there))]
-        self.host = "target"
         self.set, self.alone = self.local / "pool.set", self.local / "alone.set"
         self.lines = [*options, *(f"{size}M {part}" for size, part in zip(here, self.parts))]
         self.remotes = [f"remote{r}.set" for r in range(remotes)]
@@ -118,24 +116,20 @@ class Stock:
         self.write_sets()
         self.journal = folder / "journal"
         self.log = folder / "rpmemd.log"
-        self.rpmemd = RPMEMD
-        self.prefix, self.options = "", ""  # words of the daemon's command
-        self.more: dict[str, str] = {}  # environment
 
     @staticmethod
     def write_set(file: Path, lines: list[str]) -> None:
         file.write_text("\n".join(["PMEMPOOLSET", *lines]) + "\n")
 
     def write_sets(self) -> None:
-        self.write_set(self.set, [*self.lines, *(f"REPLICA {self.host} {name}" for name in self.remotes)])
+        self.write_set(self.set, [*self.lines, *(f"REPLICA target {name}" for name in self.remotes)])
 
     def daemon(self, *words: str) -> str:
-        command = f"{self.rpmemd} --poolset-dir={self.target} --log-file={self.log} --log-level=info {self.options}"
-        return f"{self.prefix} {command} {' '.join(words)}".strip()
+        return " ".join([RPMEMD, f"--poolset-dir={self.target}", f"--log-file={self.log}", "--log-level=info", *words])
 
     def environment(self) -> dict[str, str]:
         return environment(pmdk(), RPMEM_SSH=str(HERE / "ssh-stub"), RPMEM_CMD=self.daemon(),
-                           **WAYS[self.way][1], **self.more)  # fmt: skip
+                           **WAYS[self.way][1])  # fmt: skip
 
     # --- programs ---
 

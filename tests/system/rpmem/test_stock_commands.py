@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 from stock import LAYOUTS, MIB, SOME_WAYS, WORDS, ledger, stock
-
-SSH_OPTIONS = ["-oBatchMode=yes", "-oServerAliveInterval=10", "-oServerAliveCountMax=3"]
 ALL = [(way, layout) for way in SOME_WAYS for layout in LAYOUTS if way != "rdma-tcp" or layout == "one"]
 
 
@@ -39,18 +37,6 @@ def test_create_twice(way: str) -> None:
         assert not any(part.exists() for part in s.parts)
         s.sync()
         s.check()
-
-
-@pytest.mark.parametrize("size, cause", [("16M", "EFBIG"), ("1M", "EINVAL")])
-def test_create_on_a_target_that_is_too_small(size: str, cause: str) -> None:
-    """libpmemobj prints no errno: our line tells the cause."""
-    with stock("sockets") as s:
-        s.write_set(s.target / s.remotes[0], [f"{size} {s.remote_parts[0]}"])
-        said = s.pmempool_fails("create", "obj", s.set)
-        line = next(line for line in said.splitlines() if line.startswith("librpmem: "))
-        assert "rpmem_create of pool set 'remote0.set' on target failed: rpmemd on target: " in line
-        assert {"EFBIG": str(32 * MIB), "EINVAL": str(2 * MIB)}[cause] in line
-        assert not s.parts[0].exists() and not s.remote_parts[0].exists()
 
 
 @pytest.mark.parametrize("way, layout", ALL)
@@ -176,19 +162,6 @@ def test_rm(way: str, words: list[str], parts: bool, remote: bool, stays: bool) 
 
 
 @pytest.mark.parametrize("way", SOME_WAYS)
-def test_rm_of_what_is_damaged(way: str) -> None:
-    """Without -f only what can be opened is removed."""
-    with stock(way, "parts") as s:
-        s.create()
-        with open(s.remote_parts[1], "r+b") as part:
-            part.write(b"X")
-        assert "cannot remove" in s.pmempool_fails("rm", s.set)
-        assert all(part.exists() for part in s.remote_parts)
-        s.pmempool("rm", "-f", s.set)
-        assert not any(part.exists() for part in s.remote_parts)
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
 def test_a_pool_in_use(way: str) -> None:
     """Neither sync nor rm nor rpmemd by hand takes the remote replica from a program."""
     with stock(way) as s:
@@ -221,43 +194,6 @@ def test_sync_while_the_remote_pool_is_in_use() -> None:
 
 
 @pytest.mark.parametrize("way", SOME_WAYS)
-def test_a_refused_connection(way: str) -> None:
-    """sync deletes a remote replica that does not open at once: so open tries again."""
-    with stock(way) as s:
-        s.more["SSH_STUB"] = str(s.folder)
-        s.create()
-        s.work()
-        count = s.check()
-        inode = s.remote_parts[0].stat().st_ino
-        (s.folder / "refusals").write_bytes(bytes(2))
-        s.sync()
-        assert (s.folder / "refusals").stat().st_size == 0
-        assert "--remove" not in (s.folder / "calls").read_text()
-        assert s.remote_parts[0].stat().st_ino == inode
-        assert s.restore() == count
-
-
-@pytest.mark.parametrize("host, words", [
-    ("target", ["-T", "-4", *SSH_OPTIONS, "target"]),
-    ("user@target", ["-T", "-4", *SSH_OPTIONS, "user@target"]),
-    ("user@target:2222", ["-p", "2222", "-T", "-4", *SSH_OPTIONS, "user@target"]),
-    ("[::1]:22", ["-p", "22", "-T", *SSH_OPTIONS, "::1"]),
-])  # fmt: skip
-def test_targets(host: str, words: list[str]) -> None:
-    with stock("sockets") as s:
-        s.more["SSH_STUB"] = str(s.folder)
-        s.host = host
-        s.write_sets()
-        s.create()
-        s.work(1)
-        s.restore()
-        s.pmempool("rm", s.set)
-        calls = (s.folder / "calls").read_text().splitlines()
-        assert all(call.startswith(" ".join(words) + " ") for call in calls), calls
-        assert "--remove remote0.set" in calls[-1].replace("'", "")
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
 def test_children_have_nothing_of_the_pool(way: str) -> None:
     """libpmemobj opens parts without close-on-exec: a child that kept one would keep its lock."""
     with stock(way) as s:
@@ -271,15 +207,3 @@ def test_children_have_nothing_of_the_pool(way: str) -> None:
                         assert str(s.local) not in os.readlink(fd)
             assert s.kill(process, 0.1)
         s.check()
-
-
-@pytest.mark.parametrize("lanes", ["1", "2", "8", "1024"])
-@pytest.mark.parametrize("way", SOME_WAYS)
-def test_lanes(way: str, lanes: str) -> None:
-    """16 threads take turns where there are fewer."""
-    with stock(way) as s:
-        s.more["RPMEM_MAX_NLANES"] = lanes
-        s.create()
-        s.work(5)
-        s.restore()
-        assert re.search(rf"remote0\.set: {lanes} lanes", s.said()), s.said()
