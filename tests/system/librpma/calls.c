@@ -26,7 +26,6 @@ static const struct test_case cases[] = {
 	{"killed", killed_target_loses_nothing_reported, 1},
 	{"wait", wait_outlives_a_dead_peer, 2},
 	{"queue", connections_share_a_queue, 2},
-	{"threads", threads_share_a_connection, 1},
 	{"overrun", overrun_queue_is_reported, 1},
 	{"random", random_sequences_are_as_modelled, 1},
 	/* not among all */

@@ -47,9 +47,6 @@ struct client {
 	unsigned char *memory;
 };
 
-/* Made of these options; NULL if there are none. */
-struct rpma_conn_cfg *conn_cfg(const struct option *options, size_t count);
-
 /* A request to the target, with these options; the error of rpma_conn_req_new(). */
 int client_request(const struct calls *c, struct client *client, const struct target *target,
 		   const struct option *options, size_t count, struct rpma_conn_req **req);
@@ -80,7 +77,6 @@ int broken_connection_reports_the_truth(struct calls *c);
 int wait_outlives_a_dead_peer(struct calls *c);
 int connections_share_a_queue(struct calls *c);
 int random_sequences_are_as_modelled(struct calls *c);
-int threads_share_a_connection(struct calls *c);
 int overrun_queue_is_reported(struct calls *c);
 
 #endif /* CALLS_H */

@@ -98,7 +98,7 @@ void target_serve(const struct calls *c, struct target *target)
 
 /* --- client --------------------------------------------------------------------------------- */
 
-struct rpma_conn_cfg *conn_cfg(const struct option *options, size_t count)
+static struct rpma_conn_cfg *conn_cfg(const struct option *options, size_t count)
 {
 	struct rpma_conn_cfg *cfg = NULL;
 

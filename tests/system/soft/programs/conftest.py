@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--environment", default="plain", choices=sorted(ENVIRONMENTS))
     parser.addoption("--long", action="store_true", help="the cases left out otherwise, too")
     parser.addoption("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.addoption("--rounds", type=int, default=14, help="of kill -9")
+    parser.addoption("--rounds", type=int, default=10, help="of kill -9")
     parser.addoption("--end-limit-ms", type=int, default=5000,
                      help="from the kill of one side to the end of the other")  # fmt: skip
 

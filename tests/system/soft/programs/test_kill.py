@@ -17,7 +17,6 @@ from pair import MEASURED, Case, Pair, Side, links_named, pair, until
 
 STARTUP_S = 0.1  # these programs take about that long
 LINKED_S = 0.3
-WAITER = f"{BUILD}/tests/system/soft/programs/waiter"
 BENCH = f"{BUILD}/tools/rpma-bench/rpma-bench"
 
 
@@ -26,19 +25,11 @@ def perftest(name: str, command: str, long: str = "-D 60") -> Case:
     return Case(name, command, command + " {exchange}", listens="tcp")
 
 
-def waiter(what: str, *debian: str) -> Case:
-    return Case(f"librpma-{what}", f"{WAITER} server {{address}} {what}",
-                f"{WAITER} client {{address}} {what} {{port}}",
-                listens="line", debian_librpma=debian)  # fmt: skip
-
-
 ENDLESS = [
     Case("rping", "rping -s -a {address} -p {port} -V", "rping -c -a {address} -p {port} -V"),
     perftest("ib_send_lat", "ib_send_lat"),
     perftest("ib_send_bw", "ib_send_bw"),
     perftest("ib_send_lat-e", "ib_send_lat -e", "-n 10000000"),
-    waiter("event", "server", "client"),
-    waiter("completion", "server", "client"),
     Case("rpma-bench", f"{BENCH} server --listen {{address}} --port {{port}}",
          f"{BENCH} client {{address}} --port {{port}} --size 64 --duration 60s --warmup 0s"),
 ]  # fmt: skip
