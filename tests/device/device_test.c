@@ -221,6 +221,12 @@ void expect_no_wc(struct ibv_cq *cq)
 	assert_int_equal(ibv_poll_cq(cq, 1, &wc), 0);
 }
 
+void expect_code(struct ibv_wc wc, unsigned code)
+{
+	if (!on_rxe())
+		assert_int_equal(wc.vendor_err, code);
+}
+
 struct ibv_async_event expect_async(struct ibv_context *context, enum ibv_event_type type)
 {
 	struct ibv_async_event event;

@@ -80,6 +80,8 @@ struct ibv_wc next_wc(struct ibv_cq *cq);
 struct ibv_wc expect_wc(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status,
 			const char *file, int line);
 void expect_no_wc(struct ibv_cq *cq);
+/* Why it failed, as rpma-soft(1), COMPLETION ERRORS, lists it; rxe gives no reason. */
+void expect_code(struct ibv_wc wc, unsigned code);
 /*
  * The next completion tells of a buffer that is in no region of its key (IBA 11.6.2). rxe fails as
  * well, but with LOC_QP_OP_ERR (Linux 6.1) or WR_FLUSH_ERR (6.12), as for any request that it

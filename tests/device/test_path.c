@@ -124,7 +124,7 @@ MTUS_TEST(longer_read__is_a_bad_response)
 {
 	NOT_ON_RXE("it takes answers of any size, and loses count of the packets");
 	post(work(IBV_WR_RDMA_READ, 0, SMALLER + 1, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_BAD_RESP_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 1, IBV_WC_BAD_RESP_ERR), 23);
 	end_expect_error(&w.near);
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
@@ -183,7 +183,7 @@ OWN_PAIR_TEST(roce_v1__is_not_heard_by_v2)
 	NOT_ON_RXE("its GIDs are of RoCE v2");
 	pair_of_versions(IBV_GID_TYPE_ROCE_V1, IBV_GID_TYPE_ROCE_V2);
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR), 28);
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 

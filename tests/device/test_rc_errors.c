@@ -200,7 +200,7 @@ PAIR_TEST(atomic__needs_an_aligned_address)
 	if (refused != 0)
 		assert_int_equal(refused, EINVAL);
 	else
-		EXPECT_WC(w.near.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+		expect_code(EXPECT_WC(w.near.cq, 1, IBV_WC_REM_INV_REQ_ERR), 9);
 	assert_memory_equal(w.far_memory, before, sizeof(before));
 }
 
@@ -276,10 +276,11 @@ PAIR_TEST(recv__with_an_unknown_lkey_fails_at_both_ends)
 
 	OK(ibv_post_recv(w.near.qp, &wr, &bad));
 	far_send(5, 0, 64);
-	EXPECT_WC(w.near.cq, 4,
-		  DIFFERS(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR,
-			  "rxe has one status for bad receives"));
-	far_expect(5, IBV_WC_REM_OP_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 4,
+			      DIFFERS(IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR,
+				      "rxe has one status for bad receives")),
+		    2);
+	expect_code(far_expect(5, IBV_WC_REM_OP_ERR), 14);
 }
 
 PAIR_TEST(flush__follows_the_error_in_order)
@@ -372,7 +373,7 @@ PAIR_TEST(error_state__flushes_sends_posted_later)
 {
 	end_to_error(&w.near);
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 1, IBV_WC_WR_FLUSH_ERR), 1);
 }
 
 PAIR_TEST(error_state__flushes_receives_posted_later)
@@ -380,7 +381,7 @@ PAIR_TEST(error_state__flushes_receives_posted_later)
 	NOT_ON_RXE("it looks at a user's receives when a packet comes, and none does");
 	end_to_error(&w.near);
 	recv_near(4, 0, 64);
-	EXPECT_WC(w.near.cq, 4, IBV_WC_WR_FLUSH_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 4, IBV_WC_WR_FLUSH_ERR), 1);
 }
 
 PAIR_TEST(error_state__flushes_what_is_posted)
@@ -449,9 +450,12 @@ OWN_PAIR_TEST(message__longer_than_the_port_takes_fails)
 	*wr->sg_list = (struct ibv_sge){(uintptr_t)large, (uint32_t)size, mr->lkey};
 	int refused = ibv_post_send(w.near.qp, wr, &bad);
 	if (refused == 0)
-		EXPECT_WC(w.near.cq, 1,
-			  DIFFERS(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR,
-				  "rxe has no check; IBA 9.7.7 wants one before anything is sent"));
+		expect_code(
+			EXPECT_WC(w.near.cq, 1,
+				  DIFFERS(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR,
+					  "rxe has no check; IBA 9.7.7 wants one before anything "
+					  "is sent")),
+			11);
 	else
 		assert_int_equal(refused, EINVAL);
 	OK(ibv_dereg_mr(mr));

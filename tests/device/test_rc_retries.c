@@ -60,7 +60,7 @@ OWN_PAIR_TEST(peer__in_error_does_not_answer)
 	pair_of_few_retries();
 	far_to_error();
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	expect_code(EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR), 18);
 	end_expect_error(&w.near);
 }
 
