@@ -16,8 +16,6 @@
 
 #include "fake_peer.h"
 
-#define UNPRIVILEGED 65534
-
 struct partner_process {
 	pid_t pid;
 	int socket;
@@ -421,39 +419,4 @@ TEST(test_region_goes_in_the_middle_of_a_write)
 	close(partner.socket);
 	close(peer.to);
 	close(peer.from);
-}
-
-static void live_as_nobody(int fd)
-{
-	const struct end_options options = end_defaults();
-	struct end end = {0};
-
-	OK(setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED));
-	OK(setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED));
-	end_open(&end, &options, -1);
-	post_recv(&end);
-	swap_addresses(fd, &end);
-	post_send(&end);
-	EXPECT_WC(end.cq, 9, IBV_WC_RETRY_EXC_ERR);
-	say_ready(fd);
-	pause();
-}
-
-TEST(test_other_user_is_refused)
-{
-	const struct end_options options = end_defaults();
-	struct partner_process partner;
-	struct end end = {0};
-
-	SKIP_UNLESS(geteuid() == 0, "only root can have a child of another user");
-	partner = start_partner(live_as_nobody);
-	end_open(&end, &options, -1);
-	post_recv(&end);
-	swap_addresses(partner.socket, &end);
-	wait_ready(partner.socket); /* its send to us has failed */
-	post_send(&end);
-	EXPECT_WC(end.cq, 9, IBV_WC_RETRY_EXC_ERR);
-	bury(&partner);
-	end_close(&end);
-	close(partner.socket);
 }

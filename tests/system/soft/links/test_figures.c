@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_figures.c -- what the scale of the device rests on: how long a link takes, also
- * beside many sockets and in a flood of refused processes; what these cost; how many there may be.
+ * beside many sockets and in a flood of refused processes; and what these cost.
  *
- * They are of a host with nothing else to do. RPMA_FLOOD_S is how long the flood lasts,
- * RPMA_PEERS how many processes connect to one.
+ * They are of a host with nothing else to do. RPMA_FLOOD_S is how long the flood lasts.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -21,7 +20,6 @@
 #define IDLE	      4000 /* connections, so twice as many sockets */
 #define FLOOD	      4000
 #define SILENT	      250
-#define QUEUE_PAIRS   16000
 #define LINK_LIMIT_MS 2.0
 #define REAL_LIMIT_MS 1000.0
 
@@ -308,47 +306,4 @@ TEST(test_long_flood_leaves_nothing, setup_target, teardown_target)
 	assert_int_equal(status_of(getpid(), "Threads:"), threads);
 	kill(flood, SIGKILL);
 	waitpid(flood, NULL, 0);
-}
-
-/* --- many --- */
-
-TEST(test_many_queue_pairs_in_a_process, setup_target, teardown_target)
-{
-	static struct ibv_qp *qps[QUEUE_PAIRS];
-	const long before_kb = status_of(getpid(), "VmRSS:");
-	const double begun = now_ms();
-
-	for (int i = 0; i < QUEUE_PAIRS; i++) {
-		qps[i] = end_make_qp(&target);
-		assert_non_null(qps[i]);
-	}
-	print_message("%d queue pairs: %.1f s, %.1f KiB each\n", QUEUE_PAIRS,
-		      (now_ms() - begun) / 1000,
-		      (double)(status_of(getpid(), "VmRSS:") - before_kb) / QUEUE_PAIRS);
-	for (int i = 0; i < QUEUE_PAIRS; i++)
-		OK(ibv_destroy_qp(qps[i]));
-}
-
-TEST(test_many_peers_of_one, setup_target, teardown_target)
-{
-	int count = number_of("RPMA_PEERS", 1000);
-	struct other *others = calloc((size_t)count, sizeof(*others));
-	const long before_kb = status_of(getpid(), "VmRSS:");
-	const double begun = now_ms();
-	double longest = 0;
-
-	assert_non_null(others);
-	for (int i = 0; i < count; i++) {
-		double took;
-
-		others[i] = start_other();
-		took = link_to(&others[i]);
-		longest = took > longest ? took : longest;
-	}
-	print_message("%d peers: %.1f s, the slowest link %.1f ms, %.1f KiB each\n", count,
-		      (now_ms() - begun) / 1000, longest,
-		      (double)(status_of(getpid(), "VmRSS:") - before_kb) / count);
-	while (count-- > 0) /* each has the sockets of those before it */
-		end_other(&others[count]);
-	free(others);
 }

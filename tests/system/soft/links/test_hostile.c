@@ -68,80 +68,46 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 	return WIRE_REQUEST_START + 8;
 }
 
-TEST(test_foreign_protocol_is_hung_up_on, setup, teardown)
+/* What a message is sent after. */
+enum met { NOTHING, HANDSHAKE, CARRY };
+
+TEST(test_messages_out_of_place_are_hung_up_on, setup, teardown)
 {
-	const int fd = fake_peer_connect(target.qp->qp_num);
+	unsigned char other_version[WIRE_HEADER_BYTES], second[WIRE_HANDSHAKE_MESSAGE];
+	unsigned char early[WIRE_REQUEST_START + 8], unsound[sizeof(early)];
+	unsigned char answer[WIRE_ANSWER_START];
+	const struct {
+		enum met met;
+		const void *bytes;
+		size_t length;
+	} cases[] = {
+		{NOTHING, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35},
+		{NOTHING, other_version, sizeof(other_version)},
+		{NOTHING, early, sizeof(early)},
+		{HANDSHAKE, early, sizeof(early)},
+		{HANDSHAKE, second, sizeof(second)},
+		{CARRY, unsound, sizeof(unsound)},
+		{CARRY, answer, sizeof(answer)}, /* to nothing */
+	};
 
-	fake_peer_send(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
-	expect_hang_up(fd);
-}
+	wire_put_header(other_version, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
+	other_version[5]++;
+	wire_put_handshake(second, &(struct wire_handshake){.identity = 1});
+	put_write(early, 0, target.qp->qp_num);
+	put_write(unsound, 0, target.qp->qp_num);
+	unsound[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
+	wire_put_answer(answer, &(struct wire_answer){.number = 0});
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		const int fd = fake_peer_connect(target.qp->qp_num);
 
-TEST(test_other_version_is_hung_up_on, setup, teardown)
-{
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_HEADER_BYTES];
-
-	wire_put_header(bytes, WIRE_HANDSHAKE, WIRE_HANDSHAKE_BYTES);
-	bytes[5]++;
-	fake_peer_send(fd, bytes, sizeof(bytes));
-	expect_hang_up(fd);
-}
-
-TEST(test_request_before_handshake_is_hung_up_on, setup, teardown)
-{
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_REQUEST_START + 8];
-
-	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
-	expect_hang_up(fd);
-}
-
-TEST(test_request_before_carry_is_hung_up_on, setup, teardown)
-{
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_REQUEST_START + 8];
-
-	fake_peer_handshake(fd, target.qp->qp_num);
-	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
-	expect_hang_up(fd);
-}
-
-TEST(test_second_handshake_is_hung_up_on, setup, teardown)
-{
-	const struct wire_handshake handshake = {.identity = 1};
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
-
-	fake_peer_handshake(fd, target.qp->qp_num);
-	wire_put_handshake(bytes, &handshake);
-	fake_peer_send(fd, bytes, sizeof(bytes));
-	expect_hang_up(fd);
-}
-
-TEST(test_unsound_request_is_hung_up_on, setup, teardown)
-{
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_REQUEST_START + 8];
-	const size_t length = put_write(bytes, 0, target.qp->qp_num);
-
-	fake_peer_handshake(fd, target.qp->qp_num);
-	fake_peer_send_carry(fd);
-	bytes[WIRE_HEADER_BYTES + 48] = REQUEST_OPS; /* after numbers, QPNs and GIDs */
-	fake_peer_send(fd, bytes, length);
-	expect_hang_up(fd);
-}
-
-TEST(test_answer_to_nothing_is_hung_up_on, setup, teardown)
-{
-	const struct wire_answer answer = {.number = 0};
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_ANSWER_START];
-
-	fake_peer_handshake(fd, target.qp->qp_num);
-	fake_peer_send_carry(fd);
-	wire_put_answer(bytes, &answer);
-	fake_peer_send(fd, bytes, sizeof(bytes));
-	expect_hang_up(fd);
+		print_message("case %zu\n", i);
+		if (cases[i].met != NOTHING)
+			fake_peer_handshake(fd, target.qp->qp_num);
+		if (cases[i].met == CARRY)
+			fake_peer_send_carry(fd);
+		fake_peer_send(fd, cases[i].bytes, cases[i].length);
+		expect_hang_up(fd);
+	}
 }
 
 TEST(test_request_for_nobody_is_absent, setup, teardown)

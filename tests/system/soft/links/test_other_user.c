@@ -303,6 +303,7 @@ TEST(test_raced_port_learns_nothing, setup, teardown)
 {
 	struct fake_listener taken;
 	struct end_address address = {.gid = target.gid};
+	struct ibv_send_wr wr = {.wr_id = 9, .opcode = IBV_WR_SEND}, *bad;
 	int ready[2], status;
 	pid_t pid;
 
@@ -328,6 +329,8 @@ TEST(test_raced_port_learns_nothing, setup, teardown)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
+	OK(ibv_post_send(target.qp, &wr, &bad));
+	EXPECT_WC(target.cq, 9, IBV_WC_RETRY_EXC_ERR);
 	close(ready[0]);
 	close(ready[1]);
 }
