@@ -196,36 +196,7 @@ TEST(new__survives_every_failing_call, setup_nothing, teardown)
 		.function = "rpma_conn_req_new", .setup = setup_rcq_cfg, .act = new_req});
 }
 
-/* --- rpma_conn_req_recv(), rpma_conn_req_get_private_data() -------------- */
-
-TEST(recv__posts_the_range, setup_req, teardown)
-{
-	expect(0, rpma_conn_req_recv(w.req, w.mr, 8, 16, UNTOUCHED));
-	assert_int_equal(provider.recv.posted, 1);
-	assert_int_equal(provider.recv.wr.wr_id, (uintptr_t)UNTOUCHED);
-	assert_int_equal(provider.recv.wr.num_sge, 1);
-	assert_null(provider.recv.wr.next);
-	assert_int_equal(provider.recv.sge.addr, (uintptr_t)region + 8);
-	assert_int_equal(provider.recv.sge.length, 16);
-	assert_int_equal(provider.recv.sge.lkey, 0x10000);
-}
-
-TEST(recv__takes_a_null_context, setup_req, teardown)
-{
-	expect(0, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL)); /* its manual has INVAL */
-}
-
-TEST(recv__refuses_what_32_bits_cannot_say, setup_req, teardown)
-{
-	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
-	       rpma_conn_req_recv(w.req, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
-}
-
-TEST(recv__reports_a_full_queue, setup_req, teardown)
-{
-	calls_fail_on("ibv_post_recv", ENOMEM);
-	expect(RPMA_E_PROVIDER, rpma_conn_req_recv(w.req, w.mr, 0, 8, NULL));
-}
+/* --- rpma_conn_req_get_private_data() ------------------------------------- */
 
 TEST(get_private_data__is_empty_on_the_active_side, setup_req, teardown)
 {

@@ -57,44 +57,6 @@ TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq, teardown)
 	assert_int_equal(provider.live.cq, 0);
 }
 
-TEST(recv__posts_the_range, setup_srq, teardown)
-{
-	expect(0, rpma_srq_recv(w.srq, w.mr, 8, 16, UNTOUCHED));
-	assert_int_equal(provider.srq_recv.posted, 1);
-	assert_int_equal(provider.srq_recv.wr.wr_id, (uintptr_t)UNTOUCHED);
-	assert_int_equal(provider.srq_recv.wr.num_sge, 1);
-	assert_null(provider.srq_recv.wr.next);
-	assert_int_equal(provider.srq_recv.sge.addr, (uintptr_t)region + 8);
-	assert_int_equal(provider.srq_recv.sge.length, 16);
-	assert_int_equal(provider.srq_recv.sge.lkey, 0x10000);
-}
-
-TEST(recv__posts_an_empty_buffer, setup_srq, teardown)
-{
-	expect(0, rpma_srq_recv(w.srq, NULL, 0, 0, NULL));
-	assert_int_equal(provider.srq_recv.wr.num_sge, 0);
-}
-
-TEST(recv__refuses_bad_arguments, setup_srq, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_srq_recv(NULL, w.mr, 0, 8, NULL));
-	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, NULL, 1, 0, NULL));
-	expect(RPMA_E_INVAL, rpma_srq_recv(w.srq, NULL, 0, 1, NULL));
-	assert_int_equal(provider.srq_recv.posted, 0);
-}
-
-TEST(recv__refuses_what_32_bits_cannot_say, setup_srq, teardown)
-{
-	expect(DIFFERS(RPMA_E_INVAL, 0, "it cuts the length to 32 bits"),
-	       rpma_srq_recv(w.srq, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
-}
-
-TEST(recv__reports_a_full_queue, setup_srq, teardown)
-{
-	calls_fail_on("ibv_post_srq_recv", ENOMEM);
-	expect(RPMA_E_PROVIDER, rpma_srq_recv(w.srq, w.mr, 0, 8, NULL));
-}
-
 static int new_srq(void)
 {
 	struct rpma_srq *srq = UNTOUCHED;
