@@ -25,6 +25,15 @@ static inline void hold(int condition)
 		abort();
 }
 
+/* A seed that is a text. */
+static inline size_t fuzz_text(const char *const *seeds, size_t count, size_t index, uint8_t *input)
+{
+	if (index >= count)
+		return 0;
+	memcpy(input, seeds[index], strlen(seeds[index]));
+	return strlen(seeds[index]);
+}
+
 /* There is one, and no control characters for a terminal. */
 static inline void hold_sentence(const char *text)
 {

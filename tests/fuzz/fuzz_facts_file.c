@@ -83,11 +83,6 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"{\"schema\":\"rpma-ddio-check-facts/1\",\"probe\":{\"rdma_bytes\":100,"
 		"\"memory_write_bytes\":3,\"window_bytes\":4096,\"events\":\"uncore_imc_0\"}}",
 	};
-	size_t length;
 
-	if (index >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-	length = strlen(seeds[index]);
-	memcpy(input, seeds[index], length);
-	return length;
+	return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), index, input);
 }

@@ -70,11 +70,6 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"\"find-rate\":\"response.p99<5ms\"}",
 		"{\"series\":[{\"size\":64}],\"duration\":\"inf\"}",
 	};
-	size_t length;
 
-	if (index >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-	length = strlen(seeds[index]);
-	memcpy(input, seeds[index], length);
-	return length;
+	return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), index, input);
 }

@@ -66,11 +66,6 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"PMEMPOOLSET\nAUTO /dev/dax0.0\nAUTO /dev/dax1.0\n",
 		"PMEMPOOLSET\n16M /a\nREPLICA host other.set\n",
 	};
-	size_t length;
 
-	if (index >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-	length = strlen(seeds[index]);
-	memcpy(input, seeds[index], length);
-	return length;
+	return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), index, input);
 }

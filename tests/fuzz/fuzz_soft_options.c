@@ -77,8 +77,5 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 		"trace:/tmp/posted.%p delay:every=100,time=1us",
 	};
 
-	if (index >= sizeof(seeds) / sizeof(seeds[0]))
-		return 0;
-	memcpy(input, seeds[index], strlen(seeds[index]));
-	return strlen(seeds[index]);
+	return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), index, input);
 }

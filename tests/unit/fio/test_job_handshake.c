@@ -2,7 +2,7 @@
 /*
  * test_job_handshake.c -- request and reply of a job within the handshake, against good and foreign
  * numbers. Where the bytes lie is the handshake's layout, which other versions of
- * the engine read too: they are written down here.
+ * the engine read too: they are written down here. Round trips: fuzz_job_handshake.c.
  */
 #include "fio_engine/job_handshake.h"
 #include "tests/lib/test.h"
@@ -29,7 +29,7 @@ static const struct job_reply sample_reply = {
 };
 #define SAMPLE_WORD 0xf101020401000200ULL
 
-TEST(a_request_comes_back)
+TEST(a_request_has_its_bytes)
 {
 	uint8_t bytes[56] = {0};
 	enum handshake_answer answer;
@@ -40,13 +40,6 @@ TEST(a_request_comes_back)
 	/* InfiniBand pads with zeros */
 	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
 	assert_int_equal(answer, HANDSHAKE_WELCOME);
-	assert_int_equal(got.method, sample.method);
-	assert_int_equal(got.job, sample.job);
-	assert_int_equal(got.jobs, sample.jobs);
-	assert_int_equal(got.tag, sample.tag);
-	assert_true(got.again);
-	assert_int_equal(got.depth, sample.depth);
-	assert_int_equal(got.imm_bytes, sample.imm_bytes);
 }
 
 TEST(bytes_of_another_are_told_apart)
@@ -89,18 +82,9 @@ TEST(what_no_client_means_is_refused)
 	}
 }
 
-TEST(a_reply_comes_back)
+TEST(a_reply_has_its_word)
 {
-	struct job_reply got;
-
 	assert_true(job_reply_encode(&sample_reply) == SAMPLE_WORD);
-	assert_int_equal(job_reply_decode(SAMPLE_WORD, &got), 0);
-	assert_int_equal(got.refusal, REFUSAL_NONE);
-	assert_int_equal(got.method, METHOD_APM);
-	assert_int_equal(got.kind, TARGET_DEVDAX);
-	assert_int_equal(got.persist, PERSIST_LIBPMEM);
-	assert_true(got.direct_write_to_pmem);
-	assert_int_equal(got.depth, 512);
 }
 
 TEST(no_server_makes_other_replies)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_control.c -- the messages over ssh: sizes, round trips, and each field with
- * values that it may not have. Offsets and sizes are sums of those in control.c.
+ * test_control.c -- the messages over ssh: sizes, and each field with values that it may not have.
+ * Offsets and sizes are sums of those in control.c. Round trips: fuzz_control.c.
  */
 #include "librpmem/wire/control.h"
 #include "tests/lib/test.h"
@@ -85,25 +85,6 @@ static int decode_reply(size_t len)
 	return control_decode_pool_reply(body, len, &got_reply);
 }
 
-/* --- round trips --- */
-
-TEST(a_request_for_a_pool_comes_back)
-{
-	const struct control_pool_request request = good_request();
-
-	look_at(encode_request(CONTROL_CREATE, &request));
-	assert_int_equal(header.type, CONTROL_CREATE);
-	assert_false(header.is_reply);
-	assert_int_equal(header.body_bytes, REQUEST_BYTES + strlen("sub/pool.set"));
-	assert_int_equal(decode_request(CONTROL_CREATE, header.body_bytes), 0);
-	assert_int_equal(got_request.pool_size, request.pool_size);
-	assert_int_equal(got_request.nlanes, 1024);
-	assert_int_equal(got_request.transport, CONTROL_TCP);
-	assert_true(got_request.has_attr);
-	assert_memory_equal(&got_request.attr, &attr, sizeof(attr));
-	assert_string_equal(got_request.name, "sub/pool.set");
-}
-
 TEST(attributes_that_are_not_given_come_back_as_zeros)
 {
 	static const struct rpmem_pool_attr zero;
@@ -114,40 +95,6 @@ TEST(attributes_that_are_not_given_come_back_as_zeros)
 	assert_int_equal(decode_request(CONTROL_OPEN, header.body_bytes), 0);
 	assert_false(got_request.has_attr);
 	assert_memory_equal(&got_request.attr, &zero, sizeof(zero));
-}
-
-TEST(a_reply_comes_back)
-{
-	const struct control_pool_reply reply = good_reply();
-
-	look_at(encode_reply(&reply));
-	assert_int_equal(header.type, CONTROL_OPEN);
-	assert_true(header.is_reply);
-	assert_int_equal(header.body_bytes, REPLY_BYTES);
-	assert_int_equal(decode_reply(header.body_bytes), 0);
-	assert_int_equal(got_reply.nlanes, 3);
-	assert_int_equal(got_reply.port, 65535);
-	assert_string_equal(got_reply.address, "fe80::1%eth0");
-	assert_int_equal(got_reply.method, CONTROL_APM);
-	assert_true(got_reply.has_headers);
-	assert_int_equal(got_reply.pool_size, reply.pool_size);
-	assert_int_equal(got_reply.token, reply.token);
-	assert_memory_equal(&got_reply.attr, &attr, sizeof(attr));
-}
-
-TEST(set_attr_and_close_come_back)
-{
-	struct rpmem_pool_attr got;
-	uint32_t flags;
-
-	look_at(control_encode_set_attr(&attr, frame, sizeof(frame)));
-	assert_int_equal(header.type, CONTROL_SET_ATTR);
-	assert_int_equal(control_decode_set_attr(body, header.body_bytes, &got), 0);
-	assert_memory_equal(&got, &attr, sizeof(attr));
-	look_at(control_encode_close(CONTROL_CLOSE_REMOVE, frame, sizeof(frame)));
-	assert_int_equal(header.type, CONTROL_CLOSE);
-	assert_int_equal(control_decode_close(body, header.body_bytes, &flags), 0);
-	assert_int_equal(flags, CONTROL_CLOSE_REMOVE);
 }
 
 TEST(a_status_comes_with_its_reason)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lane_message.c -- requests and answers of lanes, as bytes.
+ * test_lane_message.c -- requests and answers of lanes, as bytes. Round trips: fuzz_lane_message.c.
  */
 #include "librpmem/wire/lane_message.h"
 #include "tests/lib/test.h"
@@ -17,23 +17,6 @@ TEST(a_request_is_little_endian)
 
 	lane_encode_request(&sample, bytes);
 	assert_memory_equal(bytes, expected, sizeof(expected));
-}
-
-TEST(each_operation_comes_back)
-{
-	uint8_t bytes[LANE_REQUEST_BYTES];
-	struct lane_request got;
-
-	for (enum lane_op op = LANE_PERSIST; op < LANE_OPS; op++) {
-		const struct lane_request request = {op, UINT32_MAX, UINT64_MAX, LANE_DATA_MAX};
-
-		lane_encode_request(&request, bytes);
-		assert_int_equal(lane_decode_request(bytes, &got), 0);
-		assert_int_equal(got.op, op);
-		assert_int_equal(got.slot, UINT32_MAX);
-		assert_int_equal(got.offset, UINT64_MAX);
-		assert_int_equal(got.length, LANE_DATA_MAX);
-	}
 }
 
 TEST(other_operations_are_refused)
@@ -94,18 +77,13 @@ TEST(a_range_comes_back)
 	assert_int_equal(got.length, 64);
 }
 
-TEST(an_answer_comes_back)
+TEST(an_answer_is_little_endian)
 {
 	static const uint8_t expected[LANE_ANSWER_BYTES] = {4, 3, 2, 1, 2, 0, 0, 0};
-	const struct lane_answer answer = {0x01020304, PERSIST_FAILED};
 	uint8_t bytes[LANE_ANSWER_BYTES];
-	struct lane_answer got;
 
-	lane_encode_answer(&answer, bytes);
+	lane_encode_answer(&(struct lane_answer){0x01020304, PERSIST_FAILED}, bytes);
 	assert_memory_equal(bytes, expected, sizeof(expected));
-	assert_int_equal(lane_decode_answer(bytes, &got), 0);
-	assert_int_equal(got.slot, answer.slot);
-	assert_int_equal(got.status, PERSIST_FAILED);
 }
 
 TEST(other_statuses_are_refused)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_wire.c -- messages between processes: what is put comes back, byte for
- * byte where the layout demands it, and what no encoder makes is refused.
+ * test_wire.c -- messages between processes: their sizes, byte for byte where the layout demands
+ * it, and what no encoder makes is refused. That what is put comes back: fuzz_soft_link.c.
  */
 #include "soft_device/transport/wire.h"
 #include "tests/lib/test.h"
 
 static const union ibv_gid there = {.raw = {[10] = 0xff, 0xff, 192, 0, 2, 2}};
-static const union ibv_gid here = {.raw = {0xfd, [15] = 7}};
 
 TEST(test_header_is_big_endian)
 {
@@ -72,64 +71,18 @@ TEST(test_header_of_another_is_refused)
 	}
 }
 
-static struct wire_handshake some_handshake(void)
-{
-	struct wire_handshake handshake = {.layout = 7,
-					   .identity = UINT64_C(0x0123456789abcdef),
-					   .probe = UINT64_C(0x7fff00001000),
-					   .pid_namespace = 4026531836};
-
-	memset(handshake.token, 0xb0, sizeof(handshake.token));
-	return handshake;
-}
-
-TEST(test_handshake_comes_back)
-{
-	const struct wire_handshake handshake = some_handshake();
-	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
-	struct wire_handshake back;
-
-	memset(&back, 0, sizeof(back));
-	wire_put_handshake(bytes, &handshake);
-	assert_int_equal(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &back),
-			 0);
-	assert_int_equal(back.layout, handshake.layout);
-	assert_int_equal(back.identity, handshake.identity);
-	assert_int_equal(back.probe, handshake.probe);
-	assert_int_equal(back.pid_namespace, handshake.pid_namespace);
-	assert_memory_equal(back.token, handshake.token, sizeof(handshake.token));
-}
-
 TEST(test_handshake_without_identity_is_refused)
 {
-	struct wire_handshake handshake = some_handshake();
+	struct wire_handshake handshake = {.token = {1}};
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 
-	handshake.identity = 0;
 	wire_put_handshake(bytes, &handshake);
 	assert_int_equal(
 		wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &handshake),
 		-EPROTO);
 }
 
-static struct request some_request(enum request_op op, uint32_t length)
-{
-	return (struct request){.op = op,
-				.solicited = true,
-				.flush_type = SOFT_FLUSH_PERSISTENT,
-				.flush_level = SOFT_FLUSH_MR,
-				.framing = FRAMING_ROCE_V1 | IBV_MTU_4096,
-				.imm_data = 0x01020304,
-				.rkey = 0xabcd01,
-				.length = length,
-				.remote_addr = UINT64_C(0x7f0000001008),
-				.compare_add = UINT64_C(0x1112131415161718),
-				.swap = UINT64_C(0x2122232425262728),
-				.src_qpn = 0xc0ffee,
-				.src_gid = here};
-}
-
-TEST(test_request_comes_back)
+TEST(test_request_and_answer_have_the_data_of_their_kind)
 {
 	static const struct {
 		enum request_op op;
@@ -145,36 +98,15 @@ TEST(test_request_comes_back)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct request request = some_request(cases[i].op, cases[i].length);
+		const struct request request = {.op = cases[i].op, .length = cases[i].length};
 		unsigned char bytes[WIRE_REQUEST_START];
 		struct wire_header header;
-		struct wire_request back;
 
 		assert_int_equal(wire_payload(&request), cases[i].payload);
 		assert_int_equal(wire_answer_data(&request), cases[i].data);
 		wire_put_request(bytes, 77, 78, &there, 0xbeef01, &request);
 		assert_int_equal(wire_get_header(bytes, &header), 0);
 		assert_int_equal(header.length, WIRE_REQUEST_BYTES + cases[i].payload);
-		assert_int_equal(wire_get_request(bytes + WIRE_HEADER_BYTES, header.length, &back),
-				 0);
-		assert_int_equal(back.number, 77);
-		assert_int_equal(back.after, 78);
-		assert_int_equal(back.qpn, 0xbeef01);
-		assert_memory_equal(&back.gid, &there, sizeof(there));
-		assert_int_equal(back.request.op, cases[i].op);
-		assert_int_equal(back.request.length, cases[i].length);
-		assert_true(back.request.solicited);
-		assert_int_equal(back.request.flush_type, SOFT_FLUSH_PERSISTENT);
-		assert_int_equal(back.request.flush_level, SOFT_FLUSH_MR);
-		assert_int_equal(back.request.framing, FRAMING_ROCE_V1 | IBV_MTU_4096);
-		assert_int_equal(back.request.imm_data, request.imm_data);
-		assert_int_equal(back.request.rkey, request.rkey);
-		assert_int_equal(back.request.remote_addr, request.remote_addr);
-		assert_int_equal(back.request.compare_add, request.compare_add);
-		assert_int_equal(back.request.swap, request.swap);
-		assert_int_equal(back.request.src_qpn, request.src_qpn);
-		assert_memory_equal(&back.request.src_gid, &here, sizeof(here));
-		assert_int_equal(back.request.local_count, 0);
 	}
 }
 
@@ -208,40 +140,6 @@ TEST(test_unsound_requests_are_refused)
 		assert_int_equal(
 			wire_get_request(bytes + WIRE_HEADER_BYTES, cases[i].length, &back),
 			-EPROTO);
-	}
-}
-
-TEST(test_answer_comes_back)
-{
-	static const struct wire_answer cases[] = {
-		{1, {.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS}, 4096},
-		{2, {.kind = OUTCOME_DONE, .before = UINT64_C(0x1112131415161718)}, 0},
-		{3,
-		 {.kind = OUTCOME_DONE,
-		  .status = IBV_WC_REM_ACCESS_ERR,
-		  .vendor_err = VENDOR_ERRS - 1},
-		 0},
-		{4, {.kind = OUTCOME_RNR, .rnr_timer = 31}, 0},
-		{0xffffffff, {.kind = OUTCOME_ABSENT}, 0},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		unsigned char bytes[WIRE_ANSWER_START];
-		struct wire_header header;
-		struct wire_answer back;
-
-		wire_put_answer(bytes, &cases[i]);
-		assert_int_equal(wire_get_header(bytes, &header), 0);
-		assert_int_equal(header.length, WIRE_ANSWER_BYTES + cases[i].bytes);
-		assert_int_equal(wire_get_answer(bytes + WIRE_HEADER_BYTES, header.length, &back),
-				 0);
-		assert_int_equal(back.number, cases[i].number);
-		assert_int_equal(back.bytes, cases[i].bytes);
-		assert_int_equal(back.outcome.kind, cases[i].outcome.kind);
-		assert_int_equal(back.outcome.status, cases[i].outcome.status);
-		assert_int_equal(back.outcome.rnr_timer, cases[i].outcome.rnr_timer);
-		assert_int_equal(back.outcome.vendor_err, cases[i].outcome.vendor_err);
-		assert_int_equal(back.outcome.before, cases[i].outcome.before);
 	}
 }
 
@@ -289,31 +187,15 @@ TEST(test_refusal_may_tell_of_the_region)
 			 -EPROTO);
 }
 
-TEST(test_region_comes_back)
+TEST(test_region_has_no_control_characters)
 {
-	const struct wire_region region = {.key = 0x301,
-					   .pid = 4711,
-					   .pd = 2,
-					   .access = IBV_ACCESS_REMOTE_READ,
-					   .is_gone = true,
-					   .addr = UINT64_C(0x7f0102030405),
-					   .length = UINT64_C(1) << 40,
-					   .made_at = "main a.c:3",
-					   .gone_at = "a tab\tand \xc3\xa4"};
+	const struct wire_region region = {.gone_at = "a tab\tand \xc3\xa4"};
 	unsigned char bytes[WIRE_REGION_BYTES];
 	struct wire_region back;
 
 	wire_put_region(bytes, &region);
 	assert_int_equal(wire_get_region(bytes, sizeof(bytes), &back), 0);
-	assert_int_equal(back.key, region.key);
-	assert_int_equal(back.pid, region.pid);
-	assert_int_equal(back.pd, region.pd);
-	assert_int_equal(back.access, region.access);
-	assert_true(back.is_gone);
-	assert_int_equal(back.addr, region.addr);
-	assert_int_equal(back.length, region.length);
-	assert_string_equal(back.made_at, "main a.c:3");
-	assert_string_equal(back.gone_at, "a tab?and ??"); /* no control characters */
+	assert_string_equal(back.gone_at, "a tab?and ??");
 }
 
 TEST(test_unsound_regions_are_refused)
@@ -345,21 +227,6 @@ TEST(test_unsound_regions_are_refused)
 	memset(full + places, 'a', WIRE_PLACE_BYTES); /* without an end */
 	assert_int_equal(wire_get_region(full, sizeof(full), &back), -EPROTO);
 	assert_int_equal(wire_get_region(full, sizeof(full) - 1, &back), -EPROTO);
-}
-
-TEST(test_channel_comes_back)
-{
-	const struct wire_channel channel = {3, 0x80000001};
-	unsigned char bytes[WIRE_CHANNEL_MESSAGE];
-	struct wire_header header;
-	struct wire_channel back;
-
-	wire_put_channel(bytes, WIRE_CHANNEL_GONE, &channel);
-	assert_int_equal(wire_get_header(bytes, &header), 0);
-	assert_int_equal(header.kind, WIRE_CHANNEL_GONE);
-	assert_int_equal(wire_get_channel(bytes + WIRE_HEADER_BYTES, header.length, &back), 0);
-	assert_int_equal(back.slot, channel.slot);
-	assert_int_equal(back.id, channel.id);
 }
 
 TEST(test_channel_without_id_is_refused)
