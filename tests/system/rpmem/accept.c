@@ -21,7 +21,7 @@
 #define IN_CASE	     "RPMEM_ACCEPT_CASE"
 #define LIMITED	     "setpriv --bounding-set=-ipc_lock " /* in what it may lock, as others than root */
 
-static const struct accept_case *const tables[] = {cases_of_create, cases_of_data, cases_of_ends};
+static const struct accept_case *const tables[] = {cases_of_create, cases_of_data};
 
 static const struct accept_case *find(const char *name)
 {

@@ -8,7 +8,6 @@
  * The setting comes from the environment: what the library reads itself, and
  *	RPMEM_ACCEPT_TARGET     the target
  *	RPMEM_ACCEPT_DIR        the pool set directory of the daemon; this host can see it
- *	RPMEM_ACCEPT_LOG        the daemon's log, with --log-level=notice
  *	RPMEM_ACCEPT_DEVDAX     a device that may be overwritten; else not set
  */
 #ifndef TESTS_SYSTEM_RPMEM_ACCEPT_H
@@ -36,8 +35,7 @@
 		if (!(condition))                                                                  \
 			accept_fail(__FILE__, __LINE__, #condition);                               \
 	} while (0)
-/* A call that fails with this errno, and a sentence; a pointer counts as a pool. */
-#define CHECK_ERRNO(call, expected) accept_errno(__FILE__, __LINE__, #call, (call), (expected))
+/* It fails with this errno, and a sentence. */
 #define CHECK_NO_POOL(call, expected)                                                              \
 	accept_errno(__FILE__, __LINE__, #call, (call) == NULL ? -1 : 0, (expected))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -98,11 +96,6 @@ void remote_copy(const struct remote *remote, enum kind kind, unsigned char *byt
 void fill(unsigned char *bytes, size_t count, uint64_t seed);
 void compare(const unsigned char *bytes, const unsigned char *expected, size_t count);
 
-/* The process id in the last line of the daemon's log. */
-pid_t last_daemon(void);
-/* True, when the process is gone; false, after half a minute. */
-bool has_ended(pid_t pid);
-
 /* --- cases --------------------------------------------------------------------- */
 
 struct accept_case {
@@ -119,7 +112,7 @@ struct accept_case {
 		.name = #function, .run = (function), .environment = { __VA_ARGS__ }               \
 	}
 
-extern const struct accept_case cases_of_create[], cases_of_data[], cases_of_ends[];
+extern const struct accept_case cases_of_create[], cases_of_data[];
 
 /* accept_work.c: works on a pool until the pool is lost. */
 int work(int argc, char **argv);

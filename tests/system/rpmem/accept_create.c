@@ -3,9 +3,7 @@
  * accept_create.c -- create: what it makes, and what it lacks.
  */
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "accept.h"
 
@@ -25,36 +23,7 @@ static void create_and_close(void)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* Root is exempt from the limit by a capability. */
-static void limit_locked_memory(rlim_t bytes)
-{
-	const struct rlimit limit = {bytes, bytes};
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
-
-	CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
-	CHECK(syscall(SYS_capget, &header, caps) == 0);
-	caps[0].effective &= ~(1U << CAP_IPC_LOCK);
-	CHECK(syscall(SYS_capset, &header, caps) == 0);
-}
-
 /* The software device has no such limit: there the environment makes registrations fail. */
-static void too_little_memory_may_be_locked(void)
-{
-	void *memory = heap(PART);
-
-	limit_locked_memory(65536);
-	if (over_tcp()) {
-		close_pool(create_pool(HEADERS, memory, PART));
-		return;
-	}
-	CHECK_NO_POOL(try_create(set_of(HEADERS), memory, PART, kind_attr(HEADERS)), ENOMEM);
-	CHECK(strstr(rpmem_errormsg(), "ulimit -l") != NULL);
-	CHECK(strstr(rpmem_errormsg(), "8 MiB") != NULL);
-	CHECK(strstr(rpmem_errormsg(), "64 KiB") != NULL);
-	no_part_is_left();
-}
-
 static void the_daemon_may_lock_too_little_memory(void)
 {
 	void *memory = heap(PART);
@@ -132,8 +101,6 @@ const struct accept_case cases_of_create[] = {
 	CASE(create_and_close),
 	CASE(too_few_descriptors),
 	CASE(two_pools_of_one_client),
-	CASE(too_little_memory_may_be_locked, "RPMA_SOFT=%c register:errno=ENOMEM",
-	     "RPMEM_CMD=RPMA_SOFT= %c"),
 	CASE(the_daemon_may_lock_too_little_memory,
 	     "RPMEM_CMD=ulimit -l 64; exec %lenv RPMA_SOFT=register:errno=ENOMEM %c"),
 	{.name = NULL},

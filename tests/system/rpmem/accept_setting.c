@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "tests/lib/random.h"
 
@@ -278,51 +277,4 @@ void compare(const unsigned char *bytes, const unsigned char *expected, size_t c
 		at++;
 	printf("byte %zu of %zu is 0x%02x, expected 0x%02x\n", at, count, bytes[at], expected[at]);
 	exit(EXIT_FAILURE);
-}
-
-pid_t last_daemon(void)
-{
-	FILE *log = fopen(setting("RPMEM_ACCEPT_LOG"), "re");
-	char text[2048], last[2048] = "";
-	int pid = 0;
-
-	CHECK(log != NULL);
-	while (fgets(text, sizeof(text), log) != NULL)
-		strcpy(last, text);
-	fclose(log);
-	CHECK(sscanf(last, "%*s rpmemd[%d]", &pid) == 1 && pid > 1);
-	return pid;
-}
-
-/*
- * A zombie has ended, as its parent is the library or an ssh server; but not before its last
- * thread has: until then its connections are open. Fields 3 and 20 of proc_pid_stat(5).
- */
-static bool is_running(pid_t pid)
-{
-	char path[64], state = 'Z';
-	long threads = 0;
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	stat = fopen(path, "re");
-	if (stat == NULL)
-		return false;
-	if (fscanf(stat,
-		   "%*d (%*[^)]) %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %ld",
-		   &state, &threads) != 2)
-		state = 'Z';
-	fclose(stat);
-	return (state != 'Z' && state != 'X') || threads > 1;
-}
-
-bool has_ended(pid_t pid)
-{
-	for (int i = 0; i < 3000; i++) {
-		if (!is_running(pid))
-			return true;
-		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-	}
-	return false;
 }

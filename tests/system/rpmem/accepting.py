@@ -48,7 +48,6 @@ class Setting:
             "RPMEM_LOG_LEVEL": "0",
             "RPMEM_ACCEPT_TARGET": "127.0.0.1",
             "RPMEM_ACCEPT_DIR": str(self.pools),
-            "RPMEM_ACCEPT_LOG": str(self.log),
             **env,
         }
 

@@ -42,13 +42,6 @@ def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn:
     assert output.startswith("lost: ECONNRESET: "), output
 
 
-@pytest.mark.parametrize("transport", ["rdma", "tcp"])
-def test_a_daemon_that_was_killed_before_a_lane_connects(transport: str) -> None:
-    with daemon(transport, "gpspm") as d:
-        d.kill()
-        refused(d, "ECONNRESET")
-
-
 def served_again(d: Daemon) -> None:
     """The daemon may not have freed the lanes of the last client yet."""
     end = time.monotonic() + LIMIT_S

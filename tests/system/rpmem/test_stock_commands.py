@@ -27,18 +27,6 @@ def test_create(way: str, layout: str) -> None:
         assert all(size.st_blocks * 512 >= size.st_size for size in sizes)  # nothing is missing later
 
 
-@pytest.mark.parametrize("way", SOME_WAYS)
-def test_create_twice(way: str) -> None:
-    with stock(way) as s:
-        s.create()
-        s.work()
-        s.lose_local()
-        assert "creating remote replica #1 failed" in s.pmempool_fails("create", "--layout=ledger", "obj", s.set)
-        assert not any(part.exists() for part in s.parts)
-        s.sync()
-        s.check()
-
-
 @pytest.mark.parametrize("way, layout", ALL)
 def test_info(way: str, layout: str) -> None:
     with stock(way, layout) as s:
@@ -57,20 +45,6 @@ def test_sync_of_the_local_replica(way: str, layout: str) -> None:
         s.work()
         count = s.check()
         assert s.restore() == count
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
-@pytest.mark.parametrize("lost", [[0], [1], [2], [0, 2]])
-def test_sync_of_some_parts(way: str, lost: list[int]) -> None:
-    with stock(way, "parts") as s:
-        s.create()
-        s.work()
-        count = s.check()
-        for i in lost:
-            s.parts[i].unlink()
-        s.sync()
-        s.check_parts()
-        assert s.check() == count
 
 
 @pytest.mark.parametrize("way, layout", ALL)
@@ -97,18 +71,6 @@ def test_sync_of_one_remote_part(way: str) -> None:
         s.sync()
         s.check_parts()
         assert s.restore() == count
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
-def test_sync_of_what_is_whole(way: str) -> None:
-    with stock(way) as s:
-        s.create()
-        s.work()
-        inode = s.remote_parts[0].stat().st_ino
-        s.sync()
-        s.pmempool("sync", "-d", s.set)
-        assert s.remote_parts[0].stat().st_ino == inode
-        s.check()
 
 
 @pytest.mark.parametrize("way", SOME_WAYS)

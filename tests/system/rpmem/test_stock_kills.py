@@ -56,23 +56,6 @@ def duration_s(s: Stock) -> float:
 
 
 @pytest.mark.parametrize("way", SOME_WAYS)
-def test_sync_of_the_local_replica(way: str) -> None:
-    with stock(way) as s:
-        s.create()
-        s.work()
-        count = s.check()
-        s.lose_local()
-        most_s, kills = duration_s(s), 0
-        for _ in range(FEWER):
-            s.lose_local()
-            kills += kill_sync(s, most_s)
-            s.sync()
-            s.check_parts()
-            assert s.check() == count
-        print(f"{way}: {kills} kills of {FEWER}")
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
 def test_sync_of_the_remote_replica(way: str) -> None:
     """What is half filled is not taken for a replica."""
     with stock(way) as s:
@@ -87,24 +70,6 @@ def test_sync_of_the_remote_replica(way: str) -> None:
             s.sync()
             assert s.check() == count
             assert s.restore() == count
-        print(f"{way}: {kills} kills of {FEWER}")
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
-def test_create(way: str) -> None:
-    """What is left can be removed, and then created."""
-    with stock(way) as s:
-        begin = time.monotonic()
-        s.create()
-        most_s, kills = time.monotonic() - begin, 0
-        for _ in range(FEWER):
-            s.pmempool("rm", "-f", s.set)
-            assert not any(part.exists() for part in [*s.parts, *s.remote_parts])
-            process = s.start(pmdk() / "bin/pmempool", "create", "--layout=ledger", "obj", s.set)
-            kills += s.kill(process, s.random.uniform(0, most_s))
-        s.pmempool("rm", "-f", s.set)
-        s.create()
-        s.check()
         print(f"{way}: {kills} kills of {FEWER}")
 
 

@@ -64,31 +64,6 @@ SCRATCH_TEST(open_keeps_every_byte_of_the_header)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-/* The checksum of each header covers these. */
-SCRATCH_TEST(open_refuses_corrupt_headers)
-{
-	static const struct {
-		const char *part;
-		size_t at;
-	} cases[] = {{"a", 0}, {"a", 40}, {"b", 8}, {"b", 130}, {"b", 2047}, {"b", 4088}};
-	struct pool *pool = NULL;
-
-	set_write("my.set", kinds[0].set);
-	make_pool("my.set", true);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint8_t byte;
-
-		file_get(cases[i].part, cases[i].at, &byte, 1);
-		byte ^= 0x80;
-		file_put(cases[i].part, cases[i].at, &byte, 1);
-		assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "checksum");
-		byte ^= 0x80;
-		file_put(cases[i].part, cases[i].at, &byte, 1);
-	}
-	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
-	pool_close(&pool, false);
-}
-
 SCRATCH_TEST(open_refuses_parts_without_headers)
 {
 	struct pool *pool = NULL;
@@ -97,18 +72,6 @@ SCRATCH_TEST(open_refuses_parts_without_headers)
 	set_write("my.set", kinds[0].set);
 	make_pool("none.set", false);
 	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
-}
-
-SCRATCH_TEST(open_refuses_the_part_of_another_pool)
-{
-	struct pool *pool = NULL;
-
-	set_write("one.set", "8M @/a\n8M @/b\n");
-	set_write("two.set", "8M @/c\n8M @/d\n");
-	set_write("mixed.set", "8M @/a\n8M @/d\n");
-	make_pool("one.set", true);
-	make_pool("two.set", true);
-	assert_failed(reopen(&pool, "mixed.set", MIB), EINVAL, "/a: part 1 is not followed");
 }
 
 /* With the other geometry, headers would be in the midst of the data. */
