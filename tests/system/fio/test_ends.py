@@ -150,17 +150,6 @@ def test_a_server_that_dies_in_an_fsync(tmp_path: Path) -> None:
             one_line(run, "127.0.0.1", it.port)
 
 
-@pytest.mark.long
-def test_a_client_that_dies_is_missed(tmp_path: Path) -> None:
-    with server(tmp_path) as it:
-        with client(tmp_path, it.port, **ENDLESS) as run:
-            running(run)
-            run.kill()
-            assert it.end() == 1, it.said()
-            lines = [line for line in it.told() if line.startswith("librpma: ") or "goodbye" in line]
-            assert len(lines) == 1 and "127.0.0.1" in lines[0], it.said()
-
-
 def test_a_client_that_dies_leaves_the_others_alone(tmp_path: Path) -> None:
     with server(tmp_path, clients=2) as it:
         with client(tmp_path, it.port, **ENDLESS) as run:

@@ -74,26 +74,6 @@ def test_a_wrong_option_is_named(tmp_path: Path, option: str, named: str) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_network_is_named(tmp_path: Path) -> None:
-    run = Run(tmp_path, *words(name="x", ioengine="librpma", role="server", size="1m", port=0, allow="10.0.0.0/40"))
-    try:
-        assert "10.0.0.0/40" in refused(run, "allow")
-    finally:
-        run.kill()
-
-
-def test_who_is_allowed_is_served(tmp_path: Path) -> None:
-    with server(tmp_path, allow="192.0.2.0/24,127.0.0.0/8") as it:
-        run_client(tmp_path, it.port, **SMALL)
-        assert it.end() == 0
-
-
-def test_nobody_there(tmp_path: Path) -> None:
-    port = str(free_port())
-    line = client_refused(tmp_path, port, "127.0.0.1", port, connect_timeout=1)
-    assert "1 s" in line or "connect_timeout" in line
-
-
 def test_one_who_listens_and_is_silent(tmp_path: Path) -> None:
     served, mine = tmp_path / "server", tmp_path / "client"
     served.mkdir()
@@ -133,13 +113,6 @@ def test_native_where_there_is_none(anybody: Run, tmp_path: Path) -> None:
     client_refused(tmp_path, anybody.port, "native", mode="native")
 
 
-def test_persistence_by_apm_on_a_platform_without_direct_write(tmp_path: Path) -> None:
-    """The three ways out are named."""
-    with server(tmp_path, filename="region", size="1m") as it:
-        with client(tmp_path, it.port, flush_type="persistent", **SMALL) as run:
-            refused(run, "direct_write_to_pmem=1", "mode=gpspm", "flush_type=visibility")
-
-
 def server_refused(folder: Path, *parts: str, soft: str = "", **options: Any) -> str:
     given = {"size": "1m", "port": 0, **options}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server",
@@ -157,15 +130,6 @@ def test_a_server_without_a_size(tmp_path: Path) -> None:
 def test_two_servers_on_one_port(tmp_path: Path) -> None:
     with server(tmp_path) as it:
         server_refused(tmp_path, it.port, port=it.port)
-
-
-def test_two_server_jobs_on_one_port(tmp_path: Path) -> None:
-    """Each of them reports it."""
-    options = {"role": "server", "size": "1m", "numjobs": 2, "port": free_port()}
-    code, _, errors = run_fio(tmp_path, *words(name="server", ioengine="librpma", **options))
-    assert code != 0
-    lines = [line for line in errors.splitlines() if "numjobs=2" in line and "port_mode=subjob" in line]
-    assert len(lines) == 2 and all(line.startswith("librpma: ") for line in lines), errors
 
 
 def test_two_files_for_a_server(tmp_path: Path) -> None:

@@ -43,27 +43,13 @@ def check_total(document: dict[str, Any], *figures: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
-@pytest.mark.parametrize("mode", ["apm", "gpspm"])
-def test_a_write_takes_its_delay(anybody: Run, tmp_path: Path, mode: str, sync: int) -> None:
-    found = job(anybody, tmp_path, delayed("write"), mode=mode, sync=sync)
-    assert found["write"]["clat_ns"]["min"] >= DELAY_NS
-    check_sums(found["write"], BLOCKS)
-    check_total(found, found["write"]["lat_ns"])
-
-
-@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
-def test_a_read_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
-    found = job(anybody, tmp_path, delayed("read"), rw="read", sync=sync)
-    assert found["read"]["clat_ns"]["min"] >= DELAY_NS
-    check_sums(found["read"], BLOCKS)
-    check_total(found, found["read"]["lat_ns"])
-
-
-@pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
-def test_a_trim_takes_its_delay(anybody: Run, tmp_path: Path, sync: int) -> None:
-    found = job(anybody, tmp_path, delayed("write"), rw="trim", sync=sync)
-    assert found["trim"]["clat_ns"]["min"] >= DELAY_NS
-    check_sums(found["trim"], BLOCKS)
+@pytest.mark.parametrize(("rw", "op", "mode"), [("write", "write", "apm"), ("write", "write", "gpspm"), ("read", "read", "apm"),
+                                                ("trim", "write", "apm")])  # fmt: skip
+def test_an_operation_takes_its_delay(anybody: Run, tmp_path: Path, rw: str, op: str, mode: str, sync: int) -> None:
+    found = job(anybody, tmp_path, delayed(op), rw=rw, mode=mode, sync=sync)
+    assert found[rw]["clat_ns"]["min"] >= DELAY_NS
+    check_sums(found[rw], BLOCKS)
+    check_total(found, found[rw]["lat_ns"])
 
 
 @pytest.mark.parametrize("sync", mostly_long([0, 1], 0))
