@@ -212,31 +212,7 @@ static int test_persists(struct client *c)
 	return ret ? complain("persist", ret) : compare(c, 0);
 }
 
-/* --- the whole pool at once ----------------------------------------------- */
-
-static int test_whole(struct client *c)
-{
-	uint64_t random = c->seed;
-	unsigned char *kept = malloc(c->bytes);
-	int ret;
-
-	fill(c, HEADER, c->bytes - HEADER, &random);
-	memcpy(kept, c->memory, c->bytes);
-	ret = lanes_persist(c->lanes, 0, HEADER, c->bytes - HEADER, c->seed % 2 != 0);
-	if (ret)
-		return complain("persist", ret);
-	/* back into the registered pool itself */
-	memset(c->memory + HEADER, 0, c->bytes - HEADER);
-	ret = lanes_read(c->lanes, 0, c->memory + HEADER, HEADER, c->bytes - HEADER);
-	if (ret)
-		return complain("read", ret);
-	if (memcmp(kept, c->memory, c->bytes) != 0) {
-		fprintf(stderr, "lane_client: the pool differs\n");
-		return 1;
-	}
-	free(kept);
-	return compare(c, 0);
-}
+/* --- small reads ---------------------------------------------------------- */
 
 /* Into the stack, 1 to 64 bytes at any offset. */
 static int test_small_reads(struct client *c)
@@ -339,7 +315,6 @@ static const struct {
 	{"calls", test_calls},
 	{"queue", test_queue},
 	{"persists", test_persists},
-	{"whole", test_whole},
 	{"small-reads", test_small_reads},
 	{"until-lost", test_until_lost},
 	{"end-of-session", test_end_of_session},

@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from laning import MIB, WAYS, daemon
+from laning import WAYS, daemon
 
 LONG = "RPMEM_LONG" in os.environ
-WHOLE_MIB = 64 if LONG else 8
 
 
 def with_each(values: list[int]) -> list[tuple[str, str, int]]:
@@ -24,12 +23,6 @@ def with_each(values: list[int]) -> list[tuple[str, str, int]]:
 def test_all_calls_on_all_lanes(transport: str, method: str, seed: int) -> None:
     with daemon(transport, method, nlanes=8) as d:
         d.good("calls", seed)
-
-
-@pytest.mark.parametrize("transport, method, seed", with_each([1, 2]))  # flags 0, relaxed
-def test_the_whole_pool_at_once(transport: str, method: str, seed: int) -> None:
-    with daemon(transport, method, size=WHOLE_MIB * MIB) as d:
-        d.good("whole", seed)
 
 
 @pytest.mark.parametrize("transport, method", WAYS)
@@ -71,11 +64,3 @@ def test_operations_that_take_their_time(method: str) -> None:
 def test_processes_that_do_not_share_memory(method: str) -> None:
     with daemon("rdma", method) as d:
         d.good("calls", faults="transport:tcp")
-
-
-def test_the_file_has_what_was_persisted() -> None:
-    with daemon("rdma", "gpspm", 1, 4 * MIB) as d:
-        d.good("whole", 3)
-        before = d.pool.read_bytes()
-    assert before[:4096] == bytes(4096)
-    assert before[4096:].count(0) < len(before) // 100  # random bytes: one of 256 is 0
