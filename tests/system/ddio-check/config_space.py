@@ -11,25 +11,18 @@ import struct
 
 BRIDGE = 0x060400
 ETHERNET = 0x020000
-INFINIBAND = 0x020700
 
-ENDPOINT, ROOT_PORT, UPSTREAM, DOWNSTREAM = 0, 4, 5, 6
+ENDPOINT, ROOT_PORT = 0, 4
 INTEGRATED_ENDPOINT = 9
-
-RELAXED_ORDERING = 1 << 4
-NO_SNOOP = 1 << 11
 
 # Where what firmware leaves usually stands.
 EXPRESS_AT = 0x60
 PERFCTRLSTS = 0x180
-USE_ALLOCATING_WRITES = 1 << 7
-NO_SNOOP_WRITES = 1 << 3
-TPH_DISABLED = 1 << 9
 
 
-def device_control(mps: int = 256, mrrs: int = 512, flags: int = 0) -> int:
-    """DEVCTL with the payload and read request sizes in bytes."""
-    return (mps // 128).bit_length() - 1 << 5 | (mrrs // 128).bit_length() - 1 << 12 | flags
+def device_control() -> int:
+    """DEVCTL with payloads of 256 and read requests of 512 bytes."""
+    return 1 << 5 | 2 << 12
 
 
 class ConfigSpace:
@@ -154,18 +147,11 @@ def other_port(vendor: int, device: int) -> ConfigSpace:
     return port
 
 
-def switch_port(kind: int) -> ConfigSpace:
-    port = ConfigSpace(0x10B5, 0x8747, BRIDGE)
-    port.capability(0x40, 0x01).express(kind, device_control())
-    port.extended(0x100, 0x03).extended(0x180, 0x0D)
-    return port
-
-
-def connectx(device: int = 0x1017, class_code: int = ETHERNET, flags: int = 0, mrrs: int = 512,
-             tph: int | None = None, kind: int = ENDPOINT, vendor: int = 0x15B3) -> ConfigSpace:
-    """A NIC; FLAGS are of its DEVCTL, TPH the value of its TPH control (None: it has none)."""
-    nic = ConfigSpace(vendor, device, class_code)
-    nic.express(kind, device_control(mrrs=mrrs, flags=flags)).capability(0x9C, 0x11)
+def connectx(device: int = 0x1017, tph: int | None = None, kind: int = ENDPOINT,
+             vendor: int = 0x15B3) -> ConfigSpace:
+    """A NIC; TPH is the value of its TPH control (None: it has none)."""
+    nic = ConfigSpace(vendor, device, ETHERNET)
+    nic.express(kind, device_control()).capability(0x9C, 0x11)
     nic.extended(0x100, 0x01, 2).extended(0x150, 0x0E)
     if tph is not None:
         nic.tph(0x180, tph)

@@ -62,14 +62,9 @@ PLACED = [
     *(Golden(f"cpu-assumed-{name(driver, device)}", "what is stated of DDIO moves no copy of the CPU",
              healthy(nics=of(driver, vendor, device)), "software", SOFTWARE_DDIO,
              COPIED | {"DDIO-05": ASSUMED}, SAID_OFF) for driver, vendor, device, _ in BY_CPU[:2]),
-    Golden("cpu-eadr", "the cache that the CPU copies into is persistent itself",
-           healthy(nics=of("hfi1", 0x8086, 0x24F0), regions=EADR), "eadr", SOFTWARE_DDIO, COPIED),
     *(Golden(f"no-rc-{name(driver, device)}-{node[0]}", source,
              healthy(nics=of(driver, vendor, device, node_type=node)), "failed", Ddio("OFF"), {"DEV-05": FAIL})
       for driver, node, vendor, device, source in WITHOUT_RC),
-    Golden("no-rc-eadr", "and persistent caches give it none",
-           healthy(nics=of("efa", 0x1D0F, 0xEFA1, node_type="7: unspecified"), regions=EADR), "failed", Ddio("OFF"),
-           {"DEV-05": FAIL}),
     Golden("no-rc-no-interface", "EFA has no network interface: that is not why it is not ready",
            healthy(nics=of("efa", 0x1D0F, 0xEFA1, node_type="7: unspecified",
                            ports=[Port(link_layer="Unknown", gids=[])]), without=["sys/class/net/*"]), "failed",
@@ -78,8 +73,6 @@ PLACED = [
              Ddio("UNKNOWN", "none", "0000:16:00.0", None) if vendor == 0x15AD else Ddio("OFF"),
              {"DEV-05": UNKNOWN} | ({"DDIO-04": UNKNOWN, "PM-07": WARN} if vendor == 0x15AD else {}))
       for driver, vendor, device, source in NOT_KNOWN),
-    Golden("unknown-driver-eadr", "nor is an unknown one good where caches are persistent",
-           healthy(nics=of("tomorrow", 0xABCD, 1), regions=EADR), "unproven", Ddio("OFF"), {"DEV-05": UNKNOWN}),
     Golden("unknown-no-driver", "the link to the driver cannot be read",
            healthy(without=["sys/devices/pci*/*/*/drive[r]"]), "unproven", Ddio("OFF"), {"DEV-05": UNKNOWN}),
     Golden("dma-before-no-rc", "of two devices the one that can do it is meant",
@@ -90,7 +83,6 @@ PLACED = [
 # Machines and guests: with memory in eADR, where all but the hypervisor is well.
 ARM: dict[str, Any] = {"cpu": "neoverse", "no_turbo": None, "clocksource": "arch_sys_counter"}
 IRON_ARM = {"DDIO-04": UNKNOWN, "SYS-02": SKIP}
-AMPERE_PORT = other_port(0x1DEF, 0xE100)
 QEMU_PORT = other_port(0x1B36, 0x000C)
 GUESTS_X86: list[tuple[str, dict[str, Any], str]] = [
     ("hidden-port", {"files": {}}, "QEMU's root port above the NIC: pci.ids 1b36:000c"),
@@ -163,17 +155,9 @@ MACHINES = [
     Golden("arm-iron", "pci.ids: 1def is Ampere Computing; and the table has bit 4 at 0",
            below(other_port(0x1DEF, 0xE100), **ARM, sys_vendor="GIGABYTE", smbios=0x0C), "eadr", UNKNOWN_DDIO,
            IRON_ARM | {"PM-07": PASS}),
-    Golden("arm-metal", "m7g.metal is a whole machine",
-           below(other_port(0x1C36, 0x0031), **ARM, sys_vendor="Amazon EC2", product="m7g.metal"), "eadr",
-           UNKNOWN_DDIO, IRON_ARM),
-    Golden("arm-other-port", "a table, but the port has no known maker",
-           below(other_port(0x1CB0, 0xD100), **ARM, smbios=0x0C), "unproven", UNKNOWN_DDIO,
-           IRON_ARM | {"PM-07": UNKNOWN}),
     Golden("x86-virtio", "a card may show a virtio function, and a hypervisor does",
            below(intel_port(0x2030, OFF), other_functions=[(0x1AF4, 0x1041)]), "unproven", KNOWN_DDIO,
            {"PM-07": UNKNOWN}),
-    Golden("x86-no-names", "nothing tells whose machine it is",
-           below(intel_port(0x2030, OFF), sys_vendor=None), "unproven", KNOWN_DDIO, {"PM-07": UNKNOWN}),
 ]
 
 TREES = [*PLACED, *MACHINES]

@@ -10,7 +10,6 @@ GIB = 1 << 30
 OFF = (0x00183011, 0x200)  # no allocating writes, none for no-snoop, none for TPH
 ON = (0x00183091, 0)  # as firmware leaves it
 GEN3 = "8.0 GT/s PCIe"
-GEN4 = "16.0 GT/s PCIe"
 ROCE_V2 = ("0000:0000:0000:0000:0000:ffff:c0a8:0a01", "RoCE v2")
 LINK_LOCAL = ("fe80:0000:0000:0000:0e42:a1ff:fe2b:1c40", "IB/RoCE v1")
 LINK_LOCAL_V2 = (LINK_LOCAL[0], "RoCE v2")
@@ -56,7 +55,6 @@ class Nic:
     numa_node: int = 0
     cpus: str = "0-1"
     irq_cpus: str = "0-1"
-    iommu: str | None = "identity"
     physfn: Function | None = None
     parent: bool = False  # has the attribute "parent", which only rxe has
     bond: dict[str, list[Function]] | None = None  # network devices below bond0
@@ -84,16 +82,12 @@ class Region:
     read_only: int = 0
     devtype: str = "nd_pmem"
     badblocks: str = ""
-    block_badblocks: str = ""
     numa_node: int = 0
     target_node: int = 2
-    dax_driver: str | None = "device_dax"
     dax_size: int = 248 * GIB
     align: int = 2 << 20
-    queue_dax: int = 1
     dimms: list[Dimm] = field(default_factory=lambda: [Dimm()])
     claimed: bool = True  # by a pfn device, as ndctl makes it
-    partition: bool = False  # the block device has one, with number 259:16
     other_modes: list[str] = field(default_factory=list)  # further namespaces
     other_dimms: list[Dimm] = field(default_factory=list)  # on the bus, not of this region
 
@@ -129,19 +123,15 @@ class Host:
     cxl_gpf: tuple[bool, bool] | None = None
     lost_dimms: int = 0  # memory modules without a region
     soft_reserved: bool = False  # a device DAX of ordinary memory
-    cmdline: str = "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro"
     memlock: str = "unlimited"
-    open_files: int = 1048576
     cap_ipc_lock: bool = True
     root: bool = True  # what only root may read is there
-    msr: int | None = None
     resctrl: dict[str, str] = field(default_factory=dict)
-    governor: str | None = "performance"
+    governor: str = "performance"
     no_turbo: int | None = 1
     idle: list[tuple[str, int]] = field(default_factory=lambda: [("POLL", 0), ("C1", 2)])
     clocksource: str = "tsc"
-    lockdown: str | None = "[none] integrity confidentiality"
-    numa_balancing: int | None = 0
+    numa_balancing: int = 0
     usable_cpus: str = "0-3"
     probe: dict[str, Any] | None = None
     facts: bool = True

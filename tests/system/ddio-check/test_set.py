@@ -11,7 +11,7 @@ import pytest
 from checker import NOBODY, look, run
 from config_space import connectx, ice_lake_port, intel_port
 from golden import DEVDAX, healthy, in_slot
-from machine import OFF, ON, Function, Host, Nic, card
+from machine import ON, Function, Host, Nic, card
 from trees import build
 
 PORT = "sys/bus/pci/devices/0000:16:00.0/config"

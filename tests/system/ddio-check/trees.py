@@ -50,7 +50,7 @@ class _Tree:
     def platform(self) -> None:
         host = self.host
         self.file("proc/cpuinfo", cpuinfo(host.cpu))
-        self.file("proc/cmdline", host.cmdline)
+        self.file("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro")
         if host.sys_vendor:
             self.file("sys/class/dmi/id/sys_vendor", host.sys_vendor)
         if host.product:
@@ -66,8 +66,7 @@ class _Tree:
         for cpu in range(CPUS):
             directory = f"{cpus}/cpu{cpu}"
             self.files(f"{directory}/topology", physical_package_id=cpu // 2, core_id=cpu % 2)
-            if host.governor:
-                self.file(f"{directory}/cpufreq/scaling_governor", host.governor)
+            self.file(f"{directory}/cpufreq/scaling_governor", host.governor)
             for number, (name, latency) in enumerate(host.idle):
                 self.files(f"{directory}/cpuidle/state{number}", name=name, latency=latency,
                            disable=0)
@@ -80,22 +79,10 @@ class _Tree:
         self.files("sys/devices/system/clocksource/clocksource0",
                    current_clocksource=host.clocksource,
                    available_clocksource=f"{host.clocksource} hpet acpi_pm")
-        if host.lockdown:
-            self.file("sys/kernel/security/lockdown", host.lockdown)
-        if host.numa_balancing is not None:
-            self.file("proc/sys/kernel/numa_balancing", host.numa_balancing)
+        self.file("sys/kernel/security/lockdown", "[none] integrity confidentiality")
+        self.file("proc/sys/kernel/numa_balancing", host.numa_balancing)
         for name, value in host.resctrl.items():
             self.file(f"sys/fs/resctrl/info/L3/{name}", value)
-        if host.msr is not None:
-            for cpu in (0, 2):
-                self._msr(cpu, host.msr)
-
-    def _msr(self, cpu: int, ways: int) -> None:
-        path = self.top / f"dev/cpu/{cpu}/msr"
-        path.parent.mkdir(parents=True)
-        with open(path, "wb") as file:
-            file.seek(0xC8B)
-            file.write(ways.to_bytes(8, "little"))
 
     def process(self) -> None:
         host = self.host
@@ -109,7 +96,7 @@ class _Tree:
                   f"Cpus_allowed:\tf\nCpus_allowed_list:\t{host.usable_cpus}")
         self.file("proc/self/limits", "\n".join((
             "Limit                     Soft Limit           Hard Limit           Units     ",
-            f"{'Max open files':<25} {host.open_files:<20} {host.open_files:<20} files     ",
+            f"{'Max open files':<25} {1048576:<20} {1048576:<20} files     ",
             f"{'Max locked memory':<25} {host.memlock:<20} {host.memlock:<20} bytes     ")))
         lines = ["22 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw",
                  "23 22 0:21 / /sys rw,nosuid shared:2 - sysfs sysfs rw",
@@ -164,10 +151,9 @@ class _Tree:
         device = self.chain(nic.chain, nic.numa_node)
         self.file(f"{device}/local_cpulist", nic.cpus)
         self.link(f"{device}/driver", f"sys/bus/pci/drivers/{nic.driver}")
-        if nic.iommu:
-            self.link(f"{device}/iommu_group", f"sys/kernel/iommu_groups/{self.groups}")
-            self.file(f"sys/kernel/iommu_groups/{self.groups}/type", nic.iommu)
-            self.groups += 1
+        self.link(f"{device}/iommu_group", f"sys/kernel/iommu_groups/{self.groups}")
+        self.file(f"sys/kernel/iommu_groups/{self.groups}/type", "identity")
+        self.groups += 1
         if nic.physfn:
             physical = self.chain(nic.chain[:-1] + [nic.physfn], nic.numa_node)
             self.link(f"{physical}/driver", f"sys/bus/pci/drivers/{nic.driver}")
@@ -323,28 +309,21 @@ class _Tree:
         self.files(f"{parent}/dax_region", id=region.number, size=region.dax_size,
                    align=region.align)
         self.link(f"{directory}/subsystem", "sys/bus/dax")
-        if region.dax_driver:
-            self.link(f"{directory}/driver", f"sys/bus/dax/drivers/{region.dax_driver}")
-            (self.top / f"sys/bus/dax/drivers/{region.dax_driver}").mkdir(parents=True,
-                                                                          exist_ok=True)
+        self.link(f"{directory}/driver", "sys/bus/dax/drivers/device_dax")
+        (self.top / "sys/bus/dax/drivers/device_dax").mkdir(parents=True, exist_ok=True)
         self.link(f"sys/bus/dax/devices/{name}", directory)
         self.link(f"sys/dev/char/252:{region.number}", directory)
 
     def block(self, parent: str, region: Region) -> None:
         directory = f"{parent}/block/{region.block}"
         self.files(directory, dev=f"259:{region.number}", size=region.dax_size // 512, ro=0)
-        self.file(f"{directory}/badblocks", region.block_badblocks.encode())
-        self.files(f"{directory}/queue", dax=region.queue_dax if region.mode != "safe" else 0,
-                   logical_block_size=4096)
+        self.file(f"{directory}/badblocks", b"")
+        self.files(f"{directory}/queue", dax=int(region.mode != "safe"), logical_block_size=4096)
         self.link(f"{directory}/device", parent)
         self.link(f"{directory}/subsystem", "sys/class/block")
         for place in ("sys/block/" + region.block, "sys/class/block/" + region.block,
                       f"sys/dev/block/259:{region.number}"):
             self.link(place, directory)
-        if region.partition:
-            self.files(f"{directory}/{region.block}p1", dev="259:16", partition=1, size=2048)
-            self.link("sys/dev/block/259:16", f"{directory}/{region.block}p1")
-            self.link(f"sys/class/block/{region.block}p1", f"{directory}/{region.block}p1")
 
     def ordinary_dax(self) -> None:
         directory = "sys/devices/platform/hmem.0/dax0.0"
