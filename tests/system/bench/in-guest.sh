@@ -82,30 +82,6 @@ latency_of_writes()
 		--warning DEVICE_NOT_HARDWARE
 }
 
-the_seed_gives_the_order()
-{
-	ends 0 "$bench" local "${small[@]}" --size 64,256,4K "${short[@]}" --repeats 3 --seed 7 -o again.json
-	/usr/bin/python3 - <<'PY'
-import json
-orders = [[[r["order"] for r in p["repeats"]] for p in json.load(open(f))["points"]]
-          for f in ("lat.json", "again.json")]
-assert orders[0] == orders[1], orders
-PY
-}
-
-latency_of_reads()
-{
-	ends 0 "$bench" local "${small[@]}" --op read --size 64:1K:*4 "${short[@]}" --repeats 1 -o read.json
-	result read.json --sizes 64,256,1024 --param op=read --param latency_kind=read
-}
-
-latency_of_flushed_writes()
-{
-	ends 0 "$bench" local "${small[@]}" --persist apm --size 64,4K "${short[@]}" --repeats 2 -o apm.json
-	result apm.json --sizes 64,4096 --repeats 2 --param persist=apm --param flush=visibility \
-		--warning PERSISTENCE_UNPROVEN
-}
-
 an_interval_ends_the_repeats()
 {
 	ends 0 "$bench" local "${small[@]}" --size 64,4K "${short[@]}" --ci 20 --repeats 12 -q -o ci.json
@@ -126,16 +102,6 @@ for point in r["points"]:
     assert len(means) == 12 or narrow(means), means
     assert not any(narrow(means[:n]) for n in range(8, len(means))), means
 '
-}
-
-bandwidth()
-{
-	ends 0 "$bench" local "${small[@]}" --test bw --size 8,64K --depth 4,32 "${short[@]}" --repeats 2 -o bw.json
-	result bw.json --sizes 8,65536 --depths 4,32 --repeats 2 --param test=bw
-	ends 0 "$bench" local "${small[@]}" --test bw --op read --size 4K "${short[@]}" --repeats 1 -o bwr.json
-	result bwr.json --sizes 4096 --depths 32 --param op=read
-	ends 0 "$bench" local "${small[@]}" --test bw --persist apm --size 4K "${short[@]}" --repeats 1 -o bwp.json
-	result bwp.json --sizes 4096 --depths 32 --param persist=apm
 }
 
 json_alone_on_stdout()
@@ -170,13 +136,6 @@ several_clients_one_server()
 	ended "$server" 143
 }
 
-a_server_for_one_client()
-{
-	start_server --once
-	ends 0 "$bench" client "$address" --port "$port" --size 64 "${short[@]}" --repeats 1
-	ended "$server" 0
-}
-
 a_file_as_target()
 {
 	start_server --target "$work/target:1M" --once
@@ -209,12 +168,6 @@ an_address_without_device()
 {
 	ends 2 "$bench" server --listen 192.0.2.77 2> err
 	one_line err "192.0.2.77: expected one of.* $address"
-}
-
-a_device_of_another_name()
-{
-	ends 3 "$bench" local "${small[@]}" --device rxe7 2> err
-	one_line err rxe7
 }
 
 start_client()
@@ -314,35 +267,15 @@ a_stranger()
 	ended "$server" 143
 }
 
-the_thread_is_where_it_says()
-{
-	local cpu none
-	cpu=$(/usr/bin/python3 -c 'import os; print(max(os.sched_getaffinity(0)))')
-	none=$(nproc --all)
-	ends 0 "$bench" local "${small[@]}" --size 64 "${short[@]}" --repeats 1 --pin "$cpu" -o pin.json
-	judge pin.json "$here/check_that.py" '
-thread = r["points"][0]["repeats"][0]["threads"][0]
-assert (thread["cpu"], thread["cpus"]) == (int(words[0]), words[0]), thread
-' "$cpu"
-	ends 2 "$bench" local "${small[@]}" --size 64 --pin "$none" -q 2> err
-	one_line err "--pin $none"
-}
-
 check_long 'latency of writes' latency_of_writes
-check_long 'the seed gives the order' the_seed_gives_the_order
-check_long 'latency of reads' latency_of_reads
-check_long 'latency of flushed writes' latency_of_flushed_writes
 check_long 'an interval ends the repeats of a point' an_interval_ends_the_repeats
-check_long 'bandwidth' bandwidth
 check_long '--json is alone on stdout' json_alone_on_stdout
 check_long 'the file is written though stdout is full' the_file_outlives_a_full_stdout
 check_long 'several clients of one server' several_clients_one_server
-check_long 'a server for one client' a_server_for_one_client
 check_long 'a file as target' a_file_as_target
 check 'a port without a listener' nobody_listens
 check_long 'an address that no host has' nobody_there
 check_long 'an address without a device' an_address_without_device
-check_long 'a device of another name' a_device_of_another_name
 check_long 'a server killed in mid-run' killed_server
 check_long 'a server stopped in mid-run' stopped_server
 check_long 'a client killed in mid-run' killed_client
@@ -350,5 +283,4 @@ check_long 'an interrupted client' interrupted_client
 check_long 'an interrupted client keeps a result' interrupted_client_keeps_a_result
 check_long 'an interrupted local run' interrupted_local
 check_long 'a stranger connects' a_stranger
-check_long 'the thread is where the result places it' the_thread_is_where_it_says
 exit "$failed"

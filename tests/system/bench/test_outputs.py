@@ -84,25 +84,6 @@ def test_the_csv_is_the_json(tmp_path: Path, options: tuple[str, ...]) -> None:
             assert parsed(row[f"{name}_mean_ns"]) == steps.get(name), name
 
 
-def judged(*gates: str) -> tuple[int, Any]:
-    words = [word for gate in gates for word in ("--slo", gate)]
-    done = bench(*SHORT, "--size", "64,4K", "--json", *words)
-    document = json.loads(done.stdout)
-    check_document(document)
-    assert document["run"]["exit_code"] == done.returncode
-    return done.returncode, document
-
-
-def test_a_gate_that_is_missed() -> None:
-    code, document = judged("bytes_per_s<1", "ops_per_s>0")
-    assert code == 1
-    missed, kept = document["run"]["gates"]
-    assert missed["missed"] and not kept["missed"]
-    assert [point["missed"] for point in missed["points"]] == [True, True]
-    values = [point["value"] for point in missed["points"]]
-    assert values == [p["summary"]["bytes_per_s"]["mean"] for p in document["points"]]
-
-
 def test_a_missed_gate_is_said_though_quiet() -> None:
     gates = ("--slo", "bytes_per_s<1", "--slo", "ops_per_s>0")
     done = bench(*SHORT, "--size", "64", "--quiet", *gates)
