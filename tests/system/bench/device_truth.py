@@ -26,15 +26,8 @@ class Run:
     """One repeat of one point, from both sides."""
 
     faults: str
-    result: dict
     repeat: dict
-    said: str  # on standard error: the table and the warnings
     trace: Trace  # the process that measured
-
-    def warning(self, code: str) -> str:
-        texts = [one["text"] for one in self.result["run"]["warnings"] if one["code"] == code]
-        assert len(texts) == 1, self.result["run"]["warnings"]
-        return texts[0]
 
 
 def words_of(faults: list[str]) -> list[str]:
@@ -54,7 +47,7 @@ def measure(directory: Path, faults: list[str], *options: str) -> Run:
     # the measuring process posts all but the answers
     trace = max(take_traces(name), key=lambda one: len(one.operations))
     assert not trace.overflowed
-    return Run(" ".join(faults), result, repeat, run.stderr, trace)
+    return Run(" ".join(faults), repeat, trace)
 
 
 @dataclass
