@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 
 #define CONTEXT UNTOUCHED
-#define IMM	0x11223344
+#define IMM	0x11223344u
 
 static int post_read(struct rpma_conn *conn, struct rpma_mr_local *local, size_t local_offset,
 		     struct rpma_mr_remote *remote, size_t remote_offset, size_t len, int flags)
