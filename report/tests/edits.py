@@ -44,6 +44,12 @@ def path_of(place: Place) -> str:
     return "".join("[]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
 
 
+def at(document: Any, place: Sequence[str | int]) -> Any:
+    for part in place:
+        document = document[part]
+    return document
+
+
 def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
@@ -64,10 +70,7 @@ def edits(documents: Sequence[Any], number: int, seed: int) -> list[Edit]:
         place, value = draw.choice(left[which][path])
         document = copy.deepcopy(documents[which])
         after = _other(value, path, document, draw)
-        holder = document
-        for part in place[:-1]:
-            holder = holder[part]
-        holder[place[-1]] = after
+        at(document, place[:-1])[place[-1]] = after
         made.append(Edit(place, value, after, document))
     return made
 

@@ -46,16 +46,8 @@ def plan(**changes: Any) -> dict[str, Any]:
 
 HOSTILE = "\x1b[2J</script>\u202e"
 BROKEN: list[tuple[Any, tuple[str, ...]]] = [
-    (b"", ("is empty",)),
     (b"\xff\xfe", ("UTF-16", "UTF-8")),
-    (b'{"schema": "rpma-bench/1", "poi', ("line 1 column", "truncated")),
-    (b"[" * 100_000, ("nested too deeply",)),
-    (b'{"a": NaN}', ("NaN",)),
-    ({}, ("top level", "not a result")),
-    ({"schema": "rpma-bench/2"}, ("schema", "newer rpma-bench")),
-    ({"schema": "rpma-ping/7"}, ("schema", "newer rpma-ping")),
     ({"schema": HOSTILE * 100}, ("schema",)),
-    ({"test_info": {}, "results": {}}, ("line 1", "expected")),
     ({**sample.result([]), "points": [{"id": HOSTILE}]}, ("points[0]",)),
     ({**sample.result([]), "device": {"name": "x", "kind": HOSTILE, "transport": None}}, ("device.kind",)),
     (plan(schema="rpma-report-study/2"), ("schema", "rpma-report-study/1")),
@@ -72,20 +64,6 @@ def test_broken_file_is_one_line_with_its_place(
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and len(done.stderr) < 600 and done.stderr.rstrip("\n").isprintable()
     assert all(part in done.stderr for part in ("broken.json: ", *parts)), done.stderr
-
-
-def test_huge_file_is_refused_unread(quick: Command, tmp_path: Path) -> None:
-    path = tmp_path / "huge.json"
-    with path.open("wb") as file:
-        file.truncate(1 << 40)
-    done = quick("validate", path)
-    assert done.returncode == 2 and "huge.json: is larger than 64 MiB" in done.stderr
-
-
-@pytest.mark.parametrize("name, why", [("nowhere.json", "No such file"), (".", "directory")])
-def test_file_that_cannot_be_read(name: str, why: str, quick: Command, tmp_path: Path) -> None:
-    done = quick("validate", tmp_path / name)
-    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_list_has_a_line_for_each_row(quick: Command) -> None:

@@ -13,7 +13,8 @@ import pytest
 import sample
 import sample_tests
 import sample_tools
-from conftest import Command, refused
+from conftest import Command, Write, refused
+from edits import at
 
 SOUND = {
     "lat": sample.result([sample.lat_point(0, 64, count=2000), sample.lat_point(1, 4096, count=2000)]),
@@ -31,12 +32,6 @@ SUMMARY = ("points", 0, "summary")
 OF_REPEAT, OF_SUMMARY = (*REPEAT, "latency"), (*SUMMARY, "latency")
 P99, WHOLE_P99 = (*OF_REPEAT, "percentiles", 2, "ns"), (*OF_SUMMARY, "percentiles", 2, "ns")
 Place = Sequence[str | int]
-
-
-def at(document: Any, place: Place) -> Any:
-    for part in place:
-        document = document[part]
-    return document
 
 
 def text_of(place: Place) -> str:
@@ -82,14 +77,12 @@ CASES: list[tuple[str, Place, Any, str]] = [
 
 @pytest.mark.parametrize("kind, place, value, why", CASES, ids=lambda v: text_of(v) if isinstance(v, tuple) else None)
 def test_contradiction_is_named_with_its_line(
-    kind: str, place: Place, value: Any, why: str, quick: Command, tmp_path: Path
+    kind: str, place: Place, value: Any, why: str, quick: Command, write: Write, tmp_path: Path
 ) -> None:
     document = copy.deepcopy(SOUND[kind])
     holder = at(document, place[:-1])
     holder[place[-1]] = value(holder[place[-1]]) if callable(value) else value
-    lines = json.dumps(document, indent=1)
-    path = tmp_path / "result.json"
-    path.write_text(lines)
+    path = write(json.dumps(document, indent=1).encode())
     done = quick("validate", path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
     assert re.search(rf": line \d+: {re.escape(text_of(place[:3]))}", done.stderr) and why in done.stderr
@@ -97,13 +90,12 @@ def test_contradiction_is_named_with_its_line(
     assert not (tmp_path / "o.html").exists()
 
 
-def test_edited_percentile_of_a_summary_is_named_by_its_line(quick: Command, tmp_path: Path) -> None:
-    path = tmp_path / "edited.json"
+def test_edited_percentile_of_a_summary_is_named_by_its_line(quick: Command, write: Write) -> None:
     lines = json.dumps(SOUND["lat"], indent=1).splitlines()
     begin = next(i for i, line in enumerate(lines) if '"merged_histogram"' in line)
     edited = next(i for i, line in enumerate(lines) if i > begin and '"ns": ' in line)
     lines[edited] = '    "ns": 1,'
-    path.write_text("\n".join(lines))
+    path = write("\n".join(lines).encode())
     done = quick("validate", path)
     assert done.returncode == 1
     place = "points[0].summary.latency.percentiles[0].ns"
@@ -111,22 +103,18 @@ def test_edited_percentile_of_a_summary_is_named_by_its_line(quick: Command, tmp
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_sound_results_stay_sound(name: str, quick: Command, tmp_path: Path) -> None:
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(SOUND[name]))
-    assert quick("validate", path).returncode == 0
+def test_sound_results_stay_sound(name: str, quick: Command, write: Write) -> None:
+    assert quick("validate", write(SOUND[name])).returncode == 0
 
 
-def test_unknown_contradicts_nothing(quick: Command, tmp_path: Path) -> None:
+def test_unknown_contradicts_nothing(quick: Command, write: Write) -> None:
     document = copy.deepcopy(SOUND["lat"])
     at(document, OF_SUMMARY)["percentiles"][2].update(ns=None, lo_ns=None, hi_ns=None)
     document["points"][1]["summary"]["latency"] = None
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(document))
-    assert quick("validate", path).returncode == 0
+    assert quick("validate", write(document)).returncode == 0
 
 
-def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, tmp_path: Path) -> None:
+def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, write: Write) -> None:
     document = copy.deepcopy(SOUND["bw"])
     point = document["points"][0]
     point["repeats"][4]["complete"] = False
@@ -135,30 +123,24 @@ def test_interrupted_repeat_counts_only_where_none_is_complete(quick: Command, t
     point["summary"].update(n=4, **{key: sample.interval([r[key] for r in counted]) for key in ("ops_per_s", "bytes_per_s")},
                             flagged_repeats=sample.outliers([r["ops_per_s"] for r in counted]))  # fmt: skip
     sample.warn_again(document)
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(document))
-    assert quick("validate", path).returncode == 0
+    assert quick("validate", write(document)).returncode == 0
     point["summary"]["n"] = 5
-    path.write_text(json.dumps(document))
-    assert quick("validate", path).returncode == 1
+    assert quick("validate", write(document)).returncode == 1
 
 
-def test_file_that_is_no_result_weighs_more(quick: Command, tmp_path: Path) -> None:
+def test_file_that_is_no_result_weighs_more(quick: Command, write: Write) -> None:
     document = copy.deepcopy(SOUND["bw"])
     document["points"][0]["summary"]["n"] = 9
-    for name, text in (("a.json", json.dumps(document)), ("b.json", "{")):
-        (tmp_path / name).write_text(text)
-    done = quick("validate", tmp_path / "a.json", tmp_path / "b.json")
+    done = quick("validate", write(document, "a.json"), write(b"{", "b.json"))
     assert done.returncode == 2 and done.stderr.count("\n") == 2
 
 
-def test_line_is_found_behind_remarks_and_deep_values(tmp_path: Path, quick: Command) -> None:
+def test_line_is_found_behind_remarks_and_deep_values(write: Write, quick: Command) -> None:
     """fio's jobs may log lines before the JSON."""
     document = copy.deepcopy(SOUND["fio"])
     document["jobs"][0]["write"]["clat_ns"]["N"] = 5
     lines = ["a remark: {[\"", "another", *json.dumps(document, indent=2).splitlines()]
-    path = tmp_path / "fio.json"
-    path.write_text("\n".join(lines))
+    path = write("\n".join(lines).encode())
     number = next(i for i, line in enumerate(lines, 1) if '"N": 5' in line)
     assert f"line {number}: jobs[0].write.clat_ns.N: is 5" in quick("validate", path).stderr
 
@@ -195,11 +177,9 @@ P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
      ("lat.p50<1s", P50, False, ..., ""), ("lat.p50 < 1 ns", P50, False, ..., "points[0].missed"),
      ("lat.p50<1us", P50 + 1, False, ..., "points[0].value")],
 )  # fmt: skip
-def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value: float | None, missed: bool | None,
+def test_gates_are_judged_again(quick: Command, write: Write, gate: str, value: float | None, missed: bool | None,
                                 whole: Any, place: str) -> None:  # fmt: skip
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(gated(gate, value, missed, whole)))
-    done = quick("validate", path)
+    done = quick("validate", write(gated(gate, value, missed, whole)))
     assert done.returncode == (1 if place else 0), done
     assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
 
@@ -210,13 +190,11 @@ def test_gates_are_judged_again(quick: Command, tmp_path: Path, gate: str, value
      ("bw:lat.p50_ns<1", {"value": 5}, "points[0].value"), ("bw:lat.p50_ns<1", {"applies": True}, "points[0].applies"),
      ("lat:lat.p50_ns<1e9", {}, "points[0].applies"), ("lat: lat.p50 < 1s", {"applies": True, "value": P50}, "")],
 )  # fmt: skip
-def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, tmp_path: Path, gate: str,
+def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, write: Write, gate: str,
                                                      change: dict[str, Any], place: str) -> None:  # fmt: skip
     document = gated(gate, None, False, False if change.get("applies") or gate.startswith("lat:") else None)
     document["run"]["gates"][0]["points"][0].update({"applies": False} | change)
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(document))
-    done = quick("validate", path)
+    done = quick("validate", write(document))
     assert done.returncode == (1 if place else 0), done
     assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
 
@@ -236,22 +214,16 @@ RESPONSE = ("points", 0, "repeats", 0, "response_latency")
     (("points", 0, "summary", "response_latency"), "max_ns", 1_127_872, "max_ns: is stated, but 600 operations"),
     (("points", 0, "summary"), "unbegun_ops", 0, "unbegun_ops: is 0, but its repeats give 600"),
 ])  # fmt: skip
-def test_what_was_never_begun_is_beyond_all_samples(quick: Command, tmp_path: Path, place: tuple[Any, ...], key: str,
+def test_what_was_never_begun_is_beyond_all_samples(quick: Command, write: Write, place: tuple[Any, ...], key: str,
                                                     value: Any, said: str) -> None:  # fmt: skip
     document = copy.deepcopy(UNBEGUN)
-    holder: Any = document
-    for part in place:
-        holder = holder[part]
-    holder[key] = value
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(document))
-    done = quick("validate", path)
+    at(document, place)[key] = value
+    done = quick("validate", write(document))
     assert done.returncode == (1 if said else 0), done
     assert said in done.stderr
 
 
-def test_gates_of_other_points_are_refused(quick: Command, tmp_path: Path) -> None:
+def test_gates_of_other_points_are_refused(quick: Command, write: Write) -> None:
     document = gated("lat.p50_ns<1e9", P50, False)
     document["run"]["gates"][0]["points"][0]["id"] = "p0007"
-    (tmp_path / "r.json").write_text(json.dumps(document))
-    assert "are not those of the result" in quick("validate", tmp_path / "r.json").stderr
+    assert "are not those of the result" in quick("validate", write(document)).stderr
