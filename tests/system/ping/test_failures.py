@@ -98,15 +98,6 @@ def test_a_port_that_nobody_is_told(tool: list[str]) -> None:
     assert "--port 0: cannot write which port it is: No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize(("network", "code"), [("127.0.0.0/8", 0), ("192.0.2.0/24", 2), ("::1", 2)])
-def test_only_allowed_addresses_get_in(network: str, code: int) -> None:
-    with server("--allow", network) as it:
-        result = pinged(it.port, "-c", "1", code=code)
-        assert code == 0 or failed_at(result) == "connect"
-        assert it.end(signal.SIGTERM) == 143  # what it had to say is said
-        assert ("--allow" in it.said()) == (code != 0)
-
-
 def test_a_ping_larger_than_a_place(one: Process) -> None:
     result = pinged(one.port, "-s", "1M", code=2)
     stops_at(result, "region")
