@@ -205,33 +205,6 @@ def clients(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for rank in document.get("ranks") or [] for one in rank["measured"]]
 
 
-def check_merged(merged: dict[str, Any], own: list[dict[str, Any]]) -> None:
-    """A repeat of several clients against what each of them measured alone."""
-    for key in ("ops", "bytes", "errors", "read_ops", "requests", *COUNTS):
-        values, join = [one[key] for one in own], max if key.startswith("max_") else sum
-        assert merged[key] == (None if None in values else join(values)), key
-    assert merged["elapsed_ns"] == max(one["elapsed_ns"] for one in own)
-    assert merged["complete"] == all(one["complete"] for one in own)
-    for key in LATENCIES:
-        counts: dict[int, int] = {}
-        for low, count in (pair for one in own if one[key] for pair in
-                           one[key]["histogram"]["buckets"]):
-            counts[low] = counts.get(low, 0) + count
-        buckets = merged[key]["histogram"]["buckets"] if merged[key] else []
-        assert {low: count for low, count in buckets} == counts, key
-
-
-def check_clients(point: dict[str, Any], repeat: dict[str, Any],
-                  measured: list[dict[str, Any]]) -> None:
-    own = [r for one in measured for p in one["points"] if p["id"] == point["id"]
-           for r in p["repeats"] if r["index"] == repeat["index"]]
-    assert len(own) == len(measured), "a client has no such repeat"
-    check_merged(repeat, own)
-    for one in own:
-        check_repeat(one, point["params"], False)
-        assert one["order"] == repeat["order"]
-
-
 def check_validate(document: dict[str, Any]) -> None:
     """rpma-report validate finds nothing; a host with its base packages alone has not what it imports."""
     sys.path.append(str(REPORT))
@@ -283,8 +256,6 @@ def check_document(document: dict[str, Any], verify: bool = False) -> None:
         together = point["params"] | {"threads": point["params"]["threads"] * (len(measured) or 1)}
         for repeat in point["repeats"]:
             check_repeat(repeat, together, verify)
-            if measured:
-                check_clients(point, repeat, measured)
         check_summary(point)
 
 

@@ -279,23 +279,6 @@ TEST(a_kind_of_warning_appears_once)
 	json_decref(document);
 }
 
-TEST(what_all_warn_of_is_said_once)
-{
-	static const size_t ops[] = {10000};
-	json_t *first = document_of(100, ops, 1), *second = document_of(300, ops, 1), *document;
-	const json_t *list;
-
-	warn(first, "of all");
-	warn(second, "of all");
-	warn(second, "of one");
-	document = merged_with(handed_in(first, second), NULL);
-	list = path_get(document, "run/warnings");
-	assert_int_equal(json_array_size(list), 2);
-	assert_non_null(path_get(list, "text=of all"));
-	assert_non_null(path_get(list, "text=rank 2: of one"));
-	json_decref(document);
-}
-
 TEST(without_a_client_there_is_no_document)
 {
 	json_t *handed = json_pack("[{s:i, s:s, s:[]}]", "rank", 0, "host_name", "a", "measured");
