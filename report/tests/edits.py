@@ -3,18 +3,14 @@
 
 A leaf of a document is chosen by its path, indices left out, so that a histogram is no more likely
 than a count. A number is multiplied, moved by one or made 0; a word becomes another word that its
-schema knows or that stands elsewhere in the document; true becomes false. `python3 edits.py N SEED
-FILE...` tries N of them on the files and prints those that validate calls sound.
+schema knows or that stands elsewhere in the document; true becomes false.
 """
 
 import copy
-import json
 import random
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 Place = tuple[str | int, ...]
@@ -101,27 +97,3 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "status": ("complete", "failed", "interrupted"), "severity": ("info", "warn"), "host": ("client", "server"),
     "code": ("NOT_STEADY", "EMULATED_CPU", "CLOCK_DRIFT"), "started": ("2026-08-22T10:00:00.000Z",), "ended": ("2026-08-20T10:00:00.000Z",),
 }  # fmt: skip
-
-
-def main() -> None:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    number, seed, *files = sys.argv[1:]
-    from loaded import checked
-
-    every = edits([json.loads(Path(file).read_text(encoding="utf-8")) for file in files], int(number), int(seed))
-    missed = []
-    for edit in every:
-        try:
-            checked(edit.document)
-        except Exception as error:
-            if type(error).__name__ not in ("BadResult", "Contradiction"):
-                raise
-        else:
-            missed.append(edit)
-    print(f"{len(every) - len(missed)} of {len(every)} caught")
-    for edit in missed:
-        print(f"  {edit}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results for the tests: what rpma-bench would write, with samples drawn here.
 
-Not measurements. `python3 sample.py DIR` writes them as files for looking at.
+Not measurements.
 """
 
 import copy
 import itertools
-import json
 import math
 import random
 import statistics
-import sys
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 SIZES = (64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
@@ -269,25 +266,3 @@ def result(points: list[dict[str, Any]], label: str | None = None, kind: str = "
         "points": points,
         "environment": {"client": host("client"), "server": host("server")},
     }  # fmt: skip
-
-
-def main() -> None:
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    lat = [lat_point(i, size) for i, size in enumerate(SIZES)]
-    plain = [lat_point(10 + i, size, base_ns=4000, persist="none", flush=None, flush_method=None,
-                       latency_kind="post_to_cqe") for i, size in enumerate(SIZES)]  # fmt: skip
-    bw = [bw_point(20 + i, size) for i, size in enumerate(SIZES)]
-    read = [bw_point(40 + i, size, top=2.1e9, op="read", persist="none", latency_kind="read")
-            for i, size in enumerate(SIZES)]  # fmt: skip
-    files = {
-        "both": result(lat + bw), "two-series": result(lat + plain + bw + read),
-        "lat": result(lat, kind="hardware"), "bw": result(bw),
-        "one-size": result([lat[3], plain[3], bw[3], read[3]]),
-    }  # fmt: skip
-    for name, document in files.items():
-        (folder / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

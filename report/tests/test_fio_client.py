@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sample_tools as tools
-from conftest import Command, Write, refused
+from conftest import Command, Write
 from loaded import load
 from rpma_report import sources
 from rpma_report.figures import bandwidth

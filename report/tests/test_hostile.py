@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files written to do harm: nothing from one gets out of its place in the page."""
 
-import copy
 import json
 import re
 from collections.abc import Callable

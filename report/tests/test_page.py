@@ -2,11 +2,9 @@
 """What stands in the page."""
 
 import base64
-import copy
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
