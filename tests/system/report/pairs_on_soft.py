@@ -13,9 +13,8 @@ import pytest
 
 REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 UNDETERMINED = 3
-# How far the p50 of runs of one thing may lie apart, where 10 % is to be found in 8 pairs, or 5 %
-# in 24: as the standard deviation of the logarithm of a pair's ratio. Both need some 4 standard
-# errors: 3 for the level, 1 for five of six tries. log(1.1) * sqrt(8) / 4 = 0.067, log(1.05) * sqrt(24) / 4 = 0.060.
+# How far the p50 of runs of one thing may lie apart, where 10 % is to be found in 8 pairs: as the standard
+# deviation of the logarithm of a pair's ratio. It needs some 4 standard errors: log(1.1) * sqrt(8) / 4 = 0.067.
 # A virtual machine that shares its physical cores with others may be far beyond, and cannot see why.
 MAX_SPREAD = 0.06
 
@@ -37,18 +36,12 @@ def study(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def without_cores(done: subprocess.CompletedProcess[str]) -> str | None:
-    """Its reason, where other programs took the cores."""
-    if done.returncode != UNDETERMINED:
-        return None
+def skip_without_cores(done: subprocess.CompletedProcess[str]) -> None:
+    """Where other programs took the cores."""
     found = [line for line in (*done.stderr.splitlines(), *done.stdout.splitlines())
              if "refused: " in line or "unclear: other programs took the cores" in line]  # fmt: skip
-    return found[0] if found else None
-
-
-def skip_without_cores(done: subprocess.CompletedProcess[str]) -> None:
-    if reason := without_cores(done):
-        print(reason)
+    if done.returncode == UNDETERMINED and found:
+        print(found[0])
         pytest.skip("refused, with the reason")
 
 

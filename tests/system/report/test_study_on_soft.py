@@ -101,19 +101,6 @@ def test_study_of_both_tools_survives_two_kills(tmp_path: Path) -> None:
                             ("fio", "4096", "1", "3"): 1, ("fio", "4096", "2", "3"): 1}  # fmt: skip
 
 
-@needs_fio
-def test_study_of_forty_points_survives_two_kills(tmp_path: Path) -> None:
-    sizes = [64, 256, 1024, 4096, 16384]
-    persists = ["none", "apm", "gpspm", "gpspm-rt"]
-    blocks, depths = [f"{1 << i}k" for i in range(5)], [1, 2, 4, 8]
-    again = bench_series([64, 4096], ["none", "apm"])  # points that are there already
-    plan = planned(tmp_path, bench_series(sizes, persists), fio_series(blocks, depths), {**again, "name": "again"})
-    kill_twice_and_finish(plan, 13, 29, 80)
-    expected = {("rpma-bench", str(size), persist, "3") for size in sizes for persist in persists}
-    expected |= {("fio", str(1024 << i), str(depth), "3") for i in range(5) for depth in depths}
-    assert len(expected) == 40 and points(plan) == dict.fromkeys(expected, 1)
-
-
 def test_study_against_a_server_that_is_running(tmp_path: Path) -> None:
     line = [BENCH, "server", "--device", "soft", "--port", "0", "--pin", "none", "--mem-node", "none"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
