@@ -8,24 +8,10 @@ busy machine cannot fail this test, and figures that were not measured cannot pa
 """
 
 import os
-import shutil
 import statistics
-from pathlib import Path
 
 import pytest
-from device_truth import (
-    LAUNCHER,
-    Run,
-    Sample,
-    bucket_width,
-    measure,
-    rank_of,
-    samples_of,
-    sorted_lows,
-    words_of,
-)
-from sides import last_line
-from soft_trace import read_traces
+from device_truth import Run, Sample, bucket_width, measure, rank_of, samples_of, sorted_lows
 
 MEASURED = "RPMA_MEASURED" in os.environ  # on a quiet machine, for the samples that p99.9 needs
 LENGTH = ["--duration", "4s"] if MEASURED else ["--ops", "4000"]
@@ -126,28 +112,3 @@ def test_the_slow_mode_is_one_in_a_hundred(case: tuple[Run, list[Sample]]) -> No
     seen = sum(low + bucket_width(low) > SLOW_NS for low in sorted_lows(run.repeat["latency"]))
     assert abs(delayed - wanted) <= 1
     assert seen >= delayed
-
-
-@pytest.mark.skipif(not shutil.which("ib_read_lat"), reason="perftest is not installed")
-def test_perftest_for_contrast(tmp_path: Path) -> None:
-    """Shown, not judged: what it prints of the same device, and what the device recorded."""
-    count = 20000
-    name = str(tmp_path / "posted.%p")
-    words = words_of([f"trace:{name}", *BIMODAL.format("read", "read").split()])
-    command = [LAUNCHER, *words, "ib_read_lat", "-F", "-R", "-s", "64", "-n", str(count), "-p", ""]
-    printed = last_line(command, len(command))
-    trace = max(read_traces(name), key=lambda one: len(one.operations))
-    assert trace.kinds["read"].operations == count
-    true = sorted(one.polled_ns - one.posted_ns for one in trace.operations if one.kind == "read")
-    mean = statistics.fmean(true)
-    print(f"\n{'us':<14}{'ib_read_lat':>12}{'the device':>12}")
-    for label, value, ns in (
-        ("least", printed[2], true[0]),
-        ("typical, p50", printed[4], true[rank_of(count, 0.5)]),
-        ("mean", printed[5], mean),
-        ("deviation", printed[6], statistics.pstdev(true, mean)),
-        ("p99", printed[7], true[rank_of(count, 0.99)]),
-        ("p99.9", printed[8], true[rank_of(count, 0.999)]),
-        ("most", printed[3], true[-1]),
-    ):
-        print(f"{label:<14}{value:>12}{ns / 1000:>12.2f}")
