@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config.h -- the options and the configuration of rpmemd: defaults, overruled by the file of the
- * system, that by the user's, that by the command line.
+ * config.h -- the configuration of rpmemd: defaults, overruled by the file of the system, that by
+ * the user's, that by the command line.
  *
  * A file has lines "key = value"; # begins a comment. The keys are log-file,
  * poolset-dir, persist-apm, persist-general, use-syslog, log-level and rdma-addr.
@@ -12,35 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/base/cli.h"
-#include "log.h"
-
-/* The destination of the log: the last of --log-file and --use-syslog counts. */
-struct options_log {
-	const char *file; /* NULL: not given */
-	bool to_file;
-	bool to_syslog;
-};
-
-struct options {
-	struct cli cli;
-	const char *config; /* NULL: the usual files */
-	const char *remove; /* a pool set; NULL: serve a client */
-	bool force;
-	bool pool_set;
-	bool check;
-
-	/* these overrule the files */
-	struct options_log log;
-	enum log_level log_level; /* LOG_LEVELS: not given */
-	const char *poolset_dir;  /* NULL: not given */
-	const char *rdma_addr;	  /* NULL: not given */
-	bool persist_apm;
-	bool persist_general;
-};
-
-/* -EINVAL with the error message set; cli.done: --help or --version was answered. */
-int options_parse(struct options *options, int argc, char **argv);
+#include "options.h"
 
 #define CONFIG_SYSTEM_FILE "/etc/rpmemd/rpmemd.conf"
 #define CONFIG_USER_FILE   ".rpmemd.conf" /* in the home directory */
@@ -48,7 +20,7 @@ int options_parse(struct options *options, int argc, char **argv);
 
 struct config {
 	char *log_file;	   /* owned */
-	char *poolset_dir; /* owned; absolute; NULL: there is no home directory */
+	char *poolset_dir; /* owned; absolute */
 	char *rdma_addr;   /* owned; where lanes are accepted; NULL: the address that ssh reached */
 	bool persist_apm;  /* wanted; it takes persistent memory */
 	bool persist_general;

@@ -40,8 +40,6 @@ static int configure(struct config *config, const struct options *options)
 {
 	int ret = config_load(config, options, CONFIG_SYSTEM_FILE, config_home());
 
-	if (ret == 0 && config->poolset_dir == NULL)
-		ret = reason_set(ENOENT, "there is no home directory, and no poolset-dir is set");
 	return ret == 0 ? open_log(config) : ret;
 }
 

@@ -26,6 +26,7 @@ static uint8_t *bytes_of(const struct mapping *head)
 	return head->target.memory;
 }
 
+/* NULL: zeros. */
 static int write_header(const struct pool_files *files, size_t part,
 			const struct pool_header *header)
 {
@@ -34,7 +35,10 @@ static int write_header(const struct pool_files *files, size_t part,
 
 	if (ret)
 		return ret;
-	pool_header_encode(header, bytes_of(&head));
+	if (header != NULL)
+		pool_header_encode(header, bytes_of(&head));
+	else
+		memset(bytes_of(&head), 0, POOL_HEADER_BYTES);
 	ret = mapping_persist(&head, 0, POOL_HEADER_BYTES);
 	mapping_close(&head);
 	return ret;
@@ -186,13 +190,5 @@ int pool_headers_change(const struct pool_files *files, const struct pool_set *s
 
 int pool_headers_clear(const struct pool_files *files, size_t part)
 {
-	struct mapping head;
-	int ret = map_head(&head, files, part);
-
-	if (ret)
-		return ret;
-	memset(bytes_of(&head), 0, POOL_HEADER_BYTES);
-	ret = mapping_persist(&head, 0, POOL_HEADER_BYTES);
-	mapping_close(&head);
-	return ret;
+	return write_header(files, part, NULL);
 }

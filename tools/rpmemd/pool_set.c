@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pool_set.c -- parses pool set files line by line, each cut into words.
+ * pool_set.c -- parses pool set files, a line at a time, and lays their parts out.
  */
 #include "pool_set.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <librpmem.h>
@@ -13,6 +14,7 @@
 
 #include "pool_header.h"
 #include "reason.h"
+#include "text_file.h"
 
 size_t pool_layout_headers(const struct pool_set *set)
 {
@@ -74,91 +76,27 @@ int pool_layout(const struct pool_set *set, struct pool_layout_part parts[], siz
 #define SIGNATURE "PMEMPOOLSET"
 #define WORDS_MAX 4 /* one more than a line may have */
 
-struct span {
-	const char *at;
-	size_t len;
-};
-
 struct parser {
 	struct pool_set set;
-	const char *name;
-	size_t line; /* counted from 1 */
+	bool begun; /* the signature was there */
 };
 
-/* For "%.*s": a part of the file that fits into an error message. */
-#define SPAN(span) (int)((span).len < 200 ? (span).len : 200), (span).at
-
-static bool equals(struct span span, const char *word)
+static bool has_control_characters(const char *line)
 {
-	return span.len == strlen(word) && memcmp(span.at, word, span.len) == 0;
-}
-
-/* Takes the next line, without its end. False: there are no more. */
-static bool next_line(struct span *text, struct span *line)
-{
-	const char *end;
-
-	if (text->len == 0)
-		return false;
-	end = memchr(text->at, '\n', text->len);
-	line->at = text->at;
-	line->len = end != NULL ? (size_t)(end - text->at) : text->len;
-	text->at += line->len + (end != NULL);
-	text->len -= line->len + (end != NULL);
-	if (line->len > 0 && line->at[line->len - 1] == '\r')
-		line->len--;
-	return true;
-}
-
-static void cut_comment(struct span *line)
-{
-	const char *comment = line->len > 0 ? memchr(line->at, '#', line->len) : NULL;
-
-	if (comment != NULL)
-		line->len = (size_t)(comment - line->at);
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* Gives how many words there are, WORDS_MAX at most. */
-static size_t split(struct span line, struct span words[WORDS_MAX])
-{
-	size_t count = 0, at = 0;
-
-	while (count < WORDS_MAX) {
-		while (at < line.len && is_blank(line.at[at]))
-			at++;
-		if (at == line.len)
-			break;
-		words[count] = (struct span){line.at + at, 0};
-		while (at < line.len && !is_blank(line.at[at])) {
-			at++;
-			words[count].len++;
-		}
-		count++;
-	}
-	return count;
-}
-
-static bool has_control_characters(struct span line)
-{
-	for (size_t i = 0; i < line.len; i++) {
-		if (((unsigned char)line.at[i] < ' ' && line.at[i] != '\t') || line.at[i] == 0x7f)
+	for (; *line != '\0'; line++) {
+		if (iscntrl((unsigned char)*line) && *line != '\t')
 			return true;
 	}
 	return false;
 }
 
 /* 0: there is no such unit. */
-static uint64_t unit_bytes(struct span unit)
+static uint64_t unit_bytes(const char *unit)
 {
 	static const char letters[] = "KMGTP";
 	uint64_t binary = 1, decimal = 1;
 
-	if (unit.len == 0 || equals(unit, "B"))
+	if (unit[0] == '\0' || strcmp(unit, "B") == 0)
 		return 1;
 	for (const char *letter = letters; *letter != '\0'; letter++) {
 		const char iec[] = {*letter, 'i', 'B', '\0'};
@@ -166,29 +104,26 @@ static uint64_t unit_bytes(struct span unit)
 
 		binary *= 1024;
 		decimal *= 1000;
-		if (equals(unit, iec) || (unit.len == 1 && unit.at[0] == *letter))
+		if (strcmp(unit, iec) == 0 || (unit[0] == *letter && unit[1] == '\0'))
 			return binary;
-		if (equals(unit, si))
+		if (strcmp(unit, si) == 0)
 			return decimal;
 	}
 	return 0;
 }
 
 /* False: it is malformed, 0, or larger than a file may be. */
-static bool parse_size(struct span word, uint64_t *bytes)
+static bool parse_size(const char *word, uint64_t *bytes)
 {
-	uint64_t value = 0, unit;
-	size_t digits = 0;
+	char *unit;
+	uint64_t value;
 
-	for (; digits < word.len && word.at[digits] >= '0' && word.at[digits] <= '9'; digits++) {
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(word.at[digits] - '0'), &value))
-			return false;
-	}
-	unit = unit_bytes((struct span){word.at + digits, word.len - digits});
-	if (digits == 0 || value == 0 || unit == 0 || __builtin_mul_overflow(value, unit, bytes))
+	errno = 0;
+	value = strtoull(word, &unit, 10);
+	if (!isdigit((unsigned char)word[0]) || errno != 0 ||
+	    __builtin_mul_overflow(value, unit_bytes(unit), bytes))
 		return false;
-	return *bytes <= INT64_MAX;
+	return *bytes > 0 && *bytes <= INT64_MAX;
 }
 
 /* Room for one more part; the array doubles. */
@@ -198,106 +133,96 @@ static int grow(struct pool_set *set)
 
 	if ((set->count & (set->count - 1)) != 0)
 		return 0;
-	parts = realloc(set->parts, (set->count > 0 ? 2 * set->count : 1) * sizeof(*parts));
+	parts = reallocarray(set->parts, set->count > 0 ? 2 * set->count : 1, sizeof(*parts));
 	if (parts == NULL)
 		return -ENOMEM;
 	set->parts = parts;
 	return 0;
 }
 
-static int add_part(struct parser *p, struct span path, uint64_t bytes)
+static int add_part(struct pool_set *set, const char *where, const char *path, uint64_t bytes)
 {
-	struct pool_set *set = &p->set;
 	char *copy;
 
 	if (set->count == POOL_SET_PARTS_MAX)
-		return reason_set(EINVAL, "%s:%zu: expected %d parts or less", p->name, p->line,
+		return reason_set(EINVAL, "%s: expected %d parts or less", where,
 				  POOL_SET_PARTS_MAX);
-	copy = grow(set) == 0 ? strndup(path.at, path.len) : NULL;
+	copy = grow(set) == 0 ? strdup(path) : NULL;
 	if (copy == NULL)
-		return reason_set(ENOMEM, "%s: out of memory", p->name);
+		return reason_set(ENOMEM, "%s: out of memory", where);
 	set->parts[set->count++] = (struct pool_set_part){copy, bytes};
 	return 0;
 }
 
-static int parse_part(struct parser *p, const struct span words[], size_t count)
+static int parse_part(struct pool_set *set, const char *where, char *const words[], size_t count)
 {
 	uint64_t bytes = POOL_SET_AUTO;
 
-	if (!equals(words[0], "AUTO") && !parse_size(words[0], &bytes))
-		return reason_set(EINVAL,
-				  "%s:%zu: expected a size such as 16M or 1GiB, or a keyword, not "
-				  "%.*s",
-				  p->name, p->line, SPAN(words[0]));
+	if (strcmp(words[0], "AUTO") != 0 && !parse_size(words[0], &bytes))
+		return reason_set(
+			EINVAL, "%s: expected a size such as 16M or 1GiB, or a keyword, not %.200s",
+			where, words[0]);
 	if (count != 2)
-		return reason_set(EINVAL, "%s:%zu: expected a size and a path without blanks",
-				  p->name, p->line);
-	if (words[1].at[0] != '/' || words[1].len >= PATH_MAX)
-		return reason_set(EINVAL, "%s:%zu: expected an absolute path, not %.*s", p->name,
-				  p->line, SPAN(words[1]));
-	return add_part(p, words[1], bytes);
+		return reason_set(EINVAL, "%s: expected a size and a path without blanks", where);
+	if (words[1][0] != '/' || strlen(words[1]) >= PATH_MAX)
+		return reason_set(EINVAL, "%s: expected an absolute path, not %.200s", where,
+				  words[1]);
+	return add_part(set, where, words[1], bytes);
 }
 
-static int parse_options(struct parser *p, const struct span words[], size_t count)
+static int parse_options(struct pool_set *set, const char *where, char *const words[], size_t count)
 {
 	if (count < 2 || count == WORDS_MAX)
-		return reason_set(EINVAL, "%s:%zu: expected one or two words after OPTION", p->name,
-				  p->line);
+		return reason_set(EINVAL, "%s: expected one or two words after OPTION", where);
 	for (size_t i = 1; i < count; i++) {
-		if (equals(words[i], "SINGLEHDR"))
-			p->set.single_header = true;
-		else if (equals(words[i], "NOHDRS"))
-			p->set.no_headers = true;
+		if (strcmp(words[i], "SINGLEHDR") == 0)
+			set->single_header = true;
+		else if (strcmp(words[i], "NOHDRS") == 0)
+			set->no_headers = true;
 		else
 			return reason_set(EINVAL,
-					  "%s:%zu: expected OPTION SINGLEHDR or NOHDRS, not %.*s",
-					  p->name, p->line, SPAN(words[i]));
+					  "%s: expected OPTION SINGLEHDR or NOHDRS, not %.200s",
+					  where, words[i]);
 	}
-	if (p->set.single_header && p->set.no_headers)
-		return reason_set(EINVAL, "%s:%zu: SINGLEHDR and NOHDRS are mutually exclusive",
-				  p->name, p->line);
+	if (set->single_header && set->no_headers)
+		return reason_set(EINVAL, "%s: SINGLEHDR and NOHDRS are mutually exclusive", where);
 	return 0;
 }
 
-static int parse_line(struct parser *p, struct span line)
+static int parse_line(void *arg, const char *where, char *line)
 {
-	struct span words[WORDS_MAX];
-	size_t count;
+	struct parser *parser = arg;
+	char *words[WORDS_MAX], *rest = line;
+	size_t count = 0;
 
-	cut_comment(&line);
+	if (!parser->begun) {
+		parser->begun = true;
+		return strcmp(line, SIGNATURE) == 0
+			       ? 0
+			       : reason_set(EINVAL, "%s: expected the line " SIGNATURE, where);
+	}
+	line[strcspn(line, "#")] = '\0';
 	if (has_control_characters(line))
-		return reason_set(EINVAL, "%s:%zu: a control character is in this line", p->name,
-				  p->line);
-	count = split(line, words);
+		return reason_set(EINVAL, "%s: a control character is in this line", where);
+	while (count < WORDS_MAX && (words[count] = strtok_r(rest, " \t", &rest)) != NULL)
+		count++;
 	if (count == 0)
 		return 0;
-	if (equals(words[0], "OPTION"))
-		return parse_options(p, words, count);
-	if (equals(words[0], "REPLICA"))
-		return reason_set(EINVAL, "%s:%zu: a pool set of the target may not have a REPLICA",
-				  p->name, p->line);
-	return parse_part(p, words, count);
-}
-
-static int parse_text(struct parser *p, struct span text)
-{
-	struct span line;
-	int ret = 0;
-
-	if (!next_line(&text, &line) || !equals(line, SIGNATURE))
-		return reason_set(EINVAL, "%s:1: expected the line " SIGNATURE, p->name);
-	for (p->line = 2; ret == 0 && next_line(&text, &line); p->line++)
-		ret = parse_line(p, line);
-	if (ret == 0 && p->set.count == 0)
-		return reason_set(EINVAL, "%s: the pool set has no parts", p->name);
-	return ret;
+	if (strcmp(words[0], "OPTION") == 0)
+		return parse_options(&parser->set, where, words, count);
+	if (strcmp(words[0], "REPLICA") == 0)
+		return reason_set(EINVAL, "%s: a pool set of the target may not have a REPLICA",
+				  where);
+	return parse_part(&parser->set, where, words, count);
 }
 
 int pool_set_parse(struct pool_set *set, const char *name, const char *text, size_t len)
 {
-	struct parser parser = {.name = name};
-	int ret = parse_text(&parser, (struct span){text, len});
+	struct parser parser = {.begun = false};
+	int ret = text_file_lines(name, text, len, parse_line, &parser);
 
+	if (ret == 0 && parser.set.count == 0)
+		ret = reason_set(EINVAL, "%s: the pool set has no parts", name);
 	if (ret) {
 		pool_set_free(&parser.set);
 		return ret;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text_file.c -- reads a file into memory.
+ * text_file.c -- reads a file into memory, and cuts it into lines.
  */
 #include "text_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,4 +56,31 @@ int text_file_read(int fd, const char *path, size_t max, char **text, size_t *le
 	}
 	*text = bytes;
 	return 0;
+}
+
+int text_file_lines(const char *path, const char *text, size_t len,
+		    int (*take)(void *arg, const char *where, char *line), void *arg)
+{
+	const char *const end = text + len;
+	char where[PATH_MAX + 32];
+	int ret = 0;
+
+	for (size_t number = 1; ret == 0 && (text < end || number == 1); number++) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t size = (size_t)((newline != NULL ? newline : end) - text);
+		char *line = strndup(text, size);
+
+		snprintf(where, sizeof(where), "%s:%zu", path, number);
+		if (line == NULL)
+			return reason_set(ENOMEM, "out of memory");
+		if (strlen(line) < size)
+			ret = reason_set(EINVAL, "%s: a control character is in this line", where);
+		else if (size > 0 && line[size - 1] == '\r')
+			line[size - 1] = '\0';
+		if (ret == 0)
+			ret = take(arg, where, line);
+		free(line);
+		text += size + (newline != NULL);
+	}
+	return ret;
 }
