@@ -14,6 +14,7 @@
 
 #include "answers.h"
 #include "checks.h"
+#include "common/base/text_writer.h"
 #include "common/json/result.h"
 #include "gather.h"
 
@@ -24,14 +25,6 @@
  * a terminal or JSON would choke on is replaced here, for every check.
  */
 
-static void make_printable(char *text)
-{
-	for (; *text != '\0'; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
-}
-
 #define FORMAT(field, format)                                                                      \
 	do {                                                                                       \
 		va_list args;                                                                      \
@@ -39,7 +32,7 @@ static void make_printable(char *text)
 		va_start(args, format);                                                            \
 		vsnprintf(field, sizeof(field), format, args);                                     \
 		va_end(args);                                                                      \
-		make_printable(field);                                                             \
+		text_replace_controls(field);                                                      \
 	} while (0)
 
 void finding_value(struct readiness_finding *finding, const char *format, ...)

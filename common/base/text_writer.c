@@ -139,3 +139,11 @@ void text_writer_line(struct text_writer *writer, enum text_style style, int col
 			fprintf(writer->file, "%*s", column, "");
 	}
 }
+
+void text_replace_controls(char *text)
+{
+	for (; *text != '\0'; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+	}
+}

@@ -30,4 +30,7 @@ int text_writer_close(struct text_writer *writer);
 void text_writer_line(struct text_writer *writer, enum text_style style, int column,
 		      const char *label, const char *text);
 
+/* '?' for each control character: the text is one line, on any terminal. */
+void text_replace_controls(char *text);
+
 #endif /* COMMON_BASE_TEXT_WRITER_H */

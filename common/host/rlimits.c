@@ -98,6 +98,16 @@ size_t open_files_count(void)
 	return count - 1; /* the directory's own */
 }
 
+size_t open_files_left(size_t spare)
+{
+	const size_t taken = open_files_count() + spare;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return SIZE_MAX;
+	return limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;
+}
+
 int open_files_check(const char *what, size_t before, size_t all)
 {
 	/* one may be on its way out */

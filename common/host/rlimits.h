@@ -29,6 +29,9 @@ void open_files_raise(void);
 /* How many this process has open now; 0: unknown. */
 size_t open_files_count(void);
 
+/* How many more it may open, less this many that it needs for other things; SIZE_MAX: no limit. */
+size_t open_files_left(size_t spare);
+
 /* The first ones show what many alike take: one alone may open what is opened once. */
 #define OPEN_FILES_SAMPLE 4
 

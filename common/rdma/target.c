@@ -116,7 +116,7 @@ static int open_hugepages(struct target *t)
 	return 0;
 }
 
-static enum target_kind kind_of_file(int fd)
+enum target_kind target_kind_of_file(int fd)
 {
 	switch (file_medium(fd)) {
 	case FILE_MEDIUM_MEMORY:
@@ -138,7 +138,7 @@ static int map_file(struct target *t, int fd, off_t offset)
 		t->kind = TARGET_FSDAX;
 	} else {
 		memory = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-		t->kind = kind_of_file(fd);
+		t->kind = target_kind_of_file(fd);
 		t->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	}
 	if (memory == MAP_FAILED)

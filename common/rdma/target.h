@@ -54,6 +54,9 @@ int target_check(const char *spec);
 int target_open(struct target *target, const char *spec, const struct target_cfg *cfg);
 void target_close(struct target *target);
 
+/* Of an open file that is not mapped with MAP_SYNC: what keeps its bytes. */
+enum target_kind target_kind_of_file(int fd);
+
 /* The word of the schema: "dram", "file", "devdax" ... */
 const char *target_kind_name(enum target_kind kind);
 /* No power failure spares it, whatever is flushed. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/failure.h"
@@ -104,17 +103,10 @@ void lane_daemon_name(const struct lanes *lanes, const char *address,
 
 static uint32_t by_open_files(enum control_transport transport)
 {
-	const size_t each = transport == CONTROL_TCP ? 1 : LANE_FILES_RDMA;
-	const size_t now = open_files_count() + FILES_SPARE;
-	struct rlimit limit;
+	const size_t most =
+		open_files_left(FILES_SPARE) / (transport == CONTROL_TCP ? 1 : LANE_FILES_RDMA);
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return UINT32_MAX;
-	if (limit.rlim_cur <= now)
-		return 0;
-	return (limit.rlim_cur - now) / each < UINT32_MAX
-		       ? (uint32_t)((limit.rlim_cur - now) / each)
-		       : UINT32_MAX;
+	return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
 static int find_any_device(void)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/base/failure.h"
+#include "common/base/text_writer.h"
 
 #define ROOM_MS 200
 
@@ -97,9 +98,7 @@ static void print(char *line, size_t len)
 {
 	const int fd = log_fd >= 0 ? log_fd : STDERR_FILENO;
 
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	text_replace_controls(line);
 	line[len] = '\n';
 	if (has_room(fd))
 		write_without_sigpipe(fd, line, len + 1);

@@ -85,17 +85,19 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 }
 
 static int open_lanes(const struct lanes_cfg *cfg, struct method *method,
-		      struct lanes_endpoint *endpoint)
+		      struct control_pool_reply *endpoint)
 {
 	hold(the_pool.is_open && !the_pool.has_lanes && cfg->nlanes > 0 && cfg->nlanes <= 4);
 	the_pool.has_lanes = true;
 	*method = (struct method){.method = CONTROL_GPSPM};
-	*endpoint = (struct lanes_endpoint){"127.0.0.1", 1, 1};
+	strcpy(endpoint->address, "127.0.0.1");
+	endpoint->port = 1;
+	endpoint->token = 1;
 	return 0;
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_endpoint *endpoint)
+	       struct control_pool_reply *endpoint)
 {
 	*lanes = (struct lanes *)(void *)&the_pool;
 	return open_lanes(cfg, method, endpoint);
@@ -108,7 +110,7 @@ void lanes_close(struct lanes **lanes)
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_endpoint *endpoint)
+		   struct control_pool_reply *endpoint)
 {
 	*lanes = (struct lanes_tcp *)(void *)&the_pool;
 	return open_lanes(cfg, method, endpoint);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "admission.h"
 #include "common/base/failure.h"
@@ -335,7 +334,7 @@ static int start(struct lanes *l, const struct lanes_cfg *cfg, struct method *me
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_endpoint *endpoint)
+	       struct control_pool_reply *endpoint)
 {
 	struct lanes *l = calloc(1, sizeof(*l));
 	int ret;
@@ -374,19 +373,6 @@ void lanes_close(struct lanes **lanes)
 	*failure_get() = kept;
 }
 
-static uint32_t most_by_files(uint32_t each)
-{
-	const size_t now = open_files_count() + FILES_SPARE;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return LANES_MAX;
-	if (limit.rlim_cur < now + each)
-		return 0;
-	return (limit.rlim_cur - now) / each < LANES_MAX ? (uint32_t)((limit.rlim_cur - now) / each)
-							 : LANES_MAX;
-}
-
 int lanes_device(const char *address, char device[DEVICE_NAME_MAX])
 {
 	char resolved[RESOLVE_ADDRESS_MAX];
@@ -401,7 +387,9 @@ int lanes_device(const char *address, char device[DEVICE_NAME_MAX])
 
 int lanes_most(const char *address, enum control_transport transport, uint32_t *nlanes)
 {
-	uint32_t most = most_by_files(transport == CONTROL_TCP ? 1 : FILES_PER_LANE);
+	const size_t each = transport == CONTROL_TCP ? 1 : FILES_PER_LANE;
+	const size_t by_files = open_files_left(FILES_SPARE) / each;
+	uint32_t most = by_files < LANES_MAX ? (uint32_t)by_files : LANES_MAX;
 	struct limits limits;
 
 	if (most == 0)

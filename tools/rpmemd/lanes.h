@@ -20,21 +20,15 @@ struct lanes_cfg {
 	bool persist_apm; /* the configuration wants it */
 };
 
-/* The client needs this to connect. */
-struct lanes_endpoint {
-	char address[64];
-	uint16_t port;
-	uint64_t token;
-};
-
 struct lanes;
 
 /*
  * Chooses the method for the device of the address, registers the pool, listens, and serves.
- * 0 or -errno with the error message set.
+ * `endpoint` gets what a client needs to connect: address, port and token. 0 or -errno with the
+ * error message set.
  */
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_endpoint *endpoint);
+	       struct control_pool_reply *endpoint);
 /* Ends the lanes; their threads have left when it returns. NULL is fine. */
 void lanes_close(struct lanes **lanes);
 
@@ -47,7 +41,7 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 struct lanes_tcp;
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_endpoint *endpoint);
+		   struct control_pool_reply *endpoint);
 void lanes_tcp_close(struct lanes_tcp **lanes);
 
 #endif /* RPMEMD_LANES_H */

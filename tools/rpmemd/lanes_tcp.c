@@ -334,7 +334,7 @@ static int bind_to(struct lanes_tcp *l, const char *address)
 	return ret;
 }
 
-static int listen_on(struct lanes_tcp *l, const char *host, struct lanes_endpoint *endpoint)
+static int listen_on(struct lanes_tcp *l, const char *host, struct control_pool_reply *endpoint)
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
@@ -357,7 +357,8 @@ static int listen_on(struct lanes_tcp *l, const char *host, struct lanes_endpoin
 	return 0;
 }
 
-static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_endpoint *endpoint)
+static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg,
+		 struct control_pool_reply *endpoint)
 {
 	int ret = admission_open(&l->admission, cfg->nlanes);
 
@@ -374,7 +375,7 @@ static int start(struct lanes_tcp *l, const struct lanes_cfg *cfg, struct lanes_
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_endpoint *endpoint)
+		   struct control_pool_reply *endpoint)
 {
 	struct lanes_tcp *l = calloc(1, sizeof(*l));
 	int ret;

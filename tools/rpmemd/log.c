@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/text_writer.h"
 #include "reason.h"
 
 #define PROGRAM	   "rpmemd"
@@ -66,15 +67,6 @@ void log_close(void)
 	sink.fd = STDERR_FILENO;
 }
 
-/* Names in it come from clients: no line of theirs must look like one of ours. */
-static void replace_control_characters(char *text)
-{
-	for (; *text != '\0'; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
-}
-
 static void put_line(enum log_level level, const char *text)
 {
 	const time_t now = time(NULL);
@@ -103,7 +95,7 @@ void log_line(enum log_level level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	replace_control_characters(text);
+	text_replace_controls(text); /* no line of a client must look like one of ours */
 	if (sink.to == LOG_TO_SYSLOG)
 		syslog(priorities[level], "%s", text);
 	else

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/base/failure.h"
-#include "common/host/file_medium.h"
 #include "common/host/file_sync.h"
 #include "reason.h"
 
@@ -168,18 +167,6 @@ static bool is_forced(const char *value)
 	return force != NULL && strcmp(force, value) == 0;
 }
 
-static enum target_kind kind_of_file(int fd)
-{
-	switch (file_medium(fd)) {
-	case FILE_MEDIUM_MEMORY:
-		return TARGET_MEMFILE;
-	case FILE_MEDIUM_STORAGE:
-		return TARGET_FILE;
-	default:
-		return TARGET_OTHERFILE;
-	}
-}
-
 /*
  * The kernel unmaps what MAP_FIXED replaces before it asks the file system, whose refusal leaves a
  * hole there: mmap_region() in mm/mmap.c, ext4_file_mmap() in fs/ext4/file.c.
@@ -205,7 +192,7 @@ static int map(struct target *t, const struct pool_file *file, void *at, uint64_
 	t->kind = TARGET_FSDAX;
 	t->memory = map_at(at, bytes, MAP_SHARED_VALIDATE | MAP_SYNC, file->fd, file_offset);
 	if (t->memory == MAP_FAILED) {
-		t->kind = kind_of_file(file->fd);
+		t->kind = target_kind_of_file(file->fd);
 		t->memory = map_at(at, bytes, MAP_SHARED, file->fd, file_offset);
 	}
 	if (file->device != 0)

@@ -8,15 +8,7 @@
 #include <stdio.h>
 
 #include "common/base/failure.h"
-
-/* Names in it come from clients: the error message is one line, on any terminal. */
-static void replace_control_characters(char *text)
-{
-	for (; *text != '\0'; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
-}
+#include "common/base/text_writer.h"
 
 int reason_set(int error, const char *format, ...)
 {
@@ -26,7 +18,7 @@ int reason_set(int error, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	replace_control_characters(text);
+	text_replace_controls(text); /* names in it come from clients */
 	failure_set(EXIT_RUN_FAILED, "pool", "%s", text);
 	return -error;
 }

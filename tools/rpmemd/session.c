@@ -147,7 +147,6 @@ static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 {
 	struct lanes_cfg cfg = {
 		.pool = c->pool, .address = c->cfg->address, .persist_apm = c->cfg->persist_apm};
-	struct lanes_endpoint endpoint;
 	struct method method;
 	int ret = lanes_most(cfg.address, c->request.transport, &cfg.nlanes);
 
@@ -156,18 +155,14 @@ static int open_lanes(struct conversation *c, struct control_pool_reply *body)
 	if (cfg.nlanes > c->request.nlanes)
 		cfg.nlanes = c->request.nlanes;
 	if (c->request.transport == CONTROL_TCP)
-		ret = lanes_tcp_open(&c->lanes_tcp, &cfg, &method, &endpoint);
+		ret = lanes_tcp_open(&c->lanes_tcp, &cfg, &method, body);
 	else
-		ret = lanes_open(&c->lanes, &cfg, &method, &endpoint);
+		ret = lanes_open(&c->lanes, &cfg, &method, body);
 	if (ret)
 		return ret;
 	log_line(LEVEL_NOTICE, "%s: %u lanes at %s port %u, method %s: %s", c->request.name,
-		 cfg.nlanes, endpoint.address, endpoint.port, method_name(method.method),
-		 method.why);
-	memcpy(body->address, endpoint.address, sizeof(body->address));
+		 cfg.nlanes, body->address, body->port, method_name(method.method), method.why);
 	body->nlanes = cfg.nlanes;
-	body->port = endpoint.port;
-	body->token = endpoint.token;
 	body->method = method.method;
 	return 0;
 }

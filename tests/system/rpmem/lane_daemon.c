@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	struct method method;
 	struct lanes_tcp *lanes_tcp = NULL;
 	struct lanes *lanes = NULL;
-	struct lanes_endpoint endpoint;
+	struct control_pool_reply endpoint;
 
 	if (argc < 6)
 		return EXIT_WRONG_USAGE;

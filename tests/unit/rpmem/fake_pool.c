@@ -90,18 +90,20 @@ int lanes_most(const char *address, enum control_transport transport, uint32_t *
 }
 
 static int make_endpoint(const char *transport, const struct lanes_cfg *cfg, struct method *method,
-			 struct lanes_endpoint *endpoint)
+			 struct control_pool_reply *endpoint)
 {
 	*method = (struct method){.method = CONTROL_GPSPM};
 	note("%s lanes %u at %s; ", transport, cfg->nlanes, cfg->address);
 	if (fake.lanes_answer)
 		return reason_set(-fake.lanes_answer, "no lanes");
-	*endpoint = (struct lanes_endpoint){"192.0.2.7", 1234, 0x0123456789abcdef};
+	snprintf(endpoint->address, sizeof(endpoint->address), "192.0.2.7");
+	endpoint->port = 1234;
+	endpoint->token = 0x0123456789abcdef;
 	return 0;
 }
 
 int lanes_open(struct lanes **lanes, const struct lanes_cfg *cfg, struct method *method,
-	       struct lanes_endpoint *endpoint)
+	       struct control_pool_reply *endpoint)
 {
 	int ret = make_endpoint("rdma", cfg, method, endpoint);
 
@@ -118,7 +120,7 @@ void lanes_close(struct lanes **lanes)
 }
 
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
-		   struct lanes_endpoint *endpoint)
+		   struct control_pool_reply *endpoint)
 {
 	int ret = make_endpoint("tcp", cfg, method, endpoint);
 

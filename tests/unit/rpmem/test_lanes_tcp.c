@@ -53,7 +53,7 @@ uint64_t lane_serve_data_bytes(const struct lane_request *request)
 
 static unsigned char bytes[1 << 16];
 
-static int connect_to(const struct lanes_endpoint *endpoint)
+static int connect_to(const struct control_pool_reply *endpoint)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(endpoint->port)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -63,7 +63,7 @@ static int connect_to(const struct lanes_endpoint *endpoint)
 	return fd;
 }
 
-static int admitted(const struct lanes_endpoint *endpoint)
+static int admitted(const struct control_pool_reply *endpoint)
 {
 	const struct handshake_request handshake = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, 0,
 						    endpoint->token};
@@ -97,7 +97,7 @@ TEST(a_session_ends_in_the_middle_of_a_write)
 	struct pool pool = {0};
 	const struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1", .nlanes = 1};
 	struct lanes_tcp *lanes = NULL;
-	struct lanes_endpoint endpoint;
+	struct control_pool_reply endpoint;
 	struct method method;
 	pthread_t thread;
 	int fd;

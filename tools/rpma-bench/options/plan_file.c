@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/base/failure.h"
+#include "common/base/text_writer.h"
 #include "options.h"
 
 #define FILE_MAX     (1 << 20)
@@ -32,10 +33,7 @@ static int wrong(const char *path, const char *position, const char *what)
 	int ret = failure_set(EXIT_WRONG_USAGE, "plan", "%s: %s%s%s", path, position,
 			      position[0] != '\0' ? ": " : "", what);
 
-	for (char *c = failure_get()->text; *c != '\0'; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	}
+	text_replace_controls(failure_get()->text);
 	return ret;
 }
 
