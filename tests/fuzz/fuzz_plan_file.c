@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "tools/rpma-bench/options/options.h"
 #include "tools/rpma-bench/options/plan.h"
-#include "tools/rpma-bench/options/settings.h"
+#include "tools/rpma-bench/options/tables.h"
 
 /* cli.c wants to tell it. */
 const char *argp_program_version = "fuzz";

@@ -14,8 +14,8 @@
 #include "common/json/result.h"
 #include "common/rdma/resolve.h"
 #include "plan.h"
-#include "settings.h"
 #include "slo.h"
+#include "tables.h"
 
 static int parse(struct options *o, const struct cli_command *command, int argc, char **argv)
 {

@@ -6,7 +6,7 @@
  * and error messages are the same in both places. The file may come from anybody:
  * its size, its lists and its series are bounded before anything is made.
  */
-#include "settings.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * Those of axes and settings come from their own tables. Every value goes
  * through a typed parser and its range.
  */
-#include "settings.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <stdio.h>

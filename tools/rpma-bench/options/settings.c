@@ -4,7 +4,7 @@
  *
  * options.c makes option rows of it, plan_file.c looks up keys in it.
  */
-#include "settings.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <jansson.h>

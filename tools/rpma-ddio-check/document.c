@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table.c -- the document, as JSON and as text: a paragraph for each check, the verdict last,
+ * document.c -- the document, as JSON and as text: a paragraph for each check, the verdict last,
  * where it is read.
  *
  * The text is made of the document alone, so that the two never differ.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * settings.h -- the tables of options.c: what holds for a whole run and may stand in a plan file
+ * tables.h -- the tables of options.c: what holds for a whole run and may stand in a plan file
  * too (when repeats end, how many there are, and what the run is called), the other options, and
  * the plan file.
  */
-#ifndef BENCH_OPTIONS_SETTINGS_H
-#define BENCH_OPTIONS_SETTINGS_H
+#ifndef BENCH_OPTIONS_TABLES_H
+#define BENCH_OPTIONS_TABLES_H
 
 #include <stdbool.h>
 
@@ -70,4 +70,4 @@ int plan_file_load(struct options *options, const char *path);
 /* The same of bytes; name is the file's in error messages. */
 int plan_file_parse(struct options *options, const char *name, const char *bytes, size_t length);
 
-#endif /* BENCH_OPTIONS_SETTINGS_H */
+#endif /* BENCH_OPTIONS_TABLES_H */
