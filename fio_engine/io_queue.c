@@ -63,7 +63,7 @@ static int make(struct io_queue *q, const struct io_queue_cfg *cfg)
 	return 0;
 }
 
-int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
+int io_queue_open(struct io_queue **queue, const struct io_queue_cfg *cfg)
 {
 	const struct job_request *job_request = &cfg->connection->cfg.job_request;
 	struct io_queue *q;
@@ -97,15 +97,15 @@ int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg)
 		return failure_set(EXIT_RUN_FAILED, "memory", "out of memory for an iodepth of %u",
 				   cfg->depth);
 	}
-	*io_queue = q;
+	*queue = q;
 	return 0;
 }
 
-void io_queue_close(struct io_queue **io_queue)
+void io_queue_close(struct io_queue **queue)
 {
-	struct io_queue *q = *io_queue;
+	struct io_queue *q = *queue;
 
-	*io_queue = NULL;
+	*queue = NULL;
 	if (q == NULL)
 		return;
 	dirty_close(&q->dirty);
@@ -117,15 +117,13 @@ void io_queue_close(struct io_queue **io_queue)
 	free(q);
 }
 
-struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number)
+struct operation *io_queue_operation(struct io_queue *q, uint32_t number)
 {
-	return &io_queue->operations[number];
+	return &q->operations[number];
 }
 
-bool io_queue_add(struct io_queue *io_queue, struct operation *operation)
+bool io_queue_add(struct io_queue *q, struct operation *operation)
 {
-	struct io_queue *q = io_queue;
-
 	if (q->added_count + q->under_way + q->done_count >= q->depth)
 		return false;
 	if (q->credited && operation->kind == OPERATION_WRITE && io_queue_await_credit(q))
@@ -138,19 +136,18 @@ bool io_queue_add(struct io_queue *io_queue, struct operation *operation)
 	return true;
 }
 
-uint32_t io_queue_added(const struct io_queue *io_queue)
+uint32_t io_queue_added(const struct io_queue *q)
 {
-	return io_queue->added_count;
+	return q->added_count;
 }
 
-uint32_t io_queue_out(const struct io_queue *io_queue)
+uint32_t io_queue_out(const struct io_queue *q)
 {
-	return io_queue->under_way + io_queue->done_count;
+	return q->under_way + q->done_count;
 }
 
-struct operation *io_queue_done(struct io_queue *io_queue)
+struct operation *io_queue_done(struct io_queue *q)
 {
-	struct io_queue *q = io_queue;
 	uint32_t number;
 
 	if (q->done_count == 0)
@@ -161,17 +158,17 @@ struct operation *io_queue_done(struct io_queue *io_queue)
 	return &q->operations[number];
 }
 
-bool io_queue_dirty(const struct io_queue *io_queue)
+bool io_queue_dirty(const struct io_queue *q)
 {
-	return io_queue->policy == FLUSH_FSYNC && (io_queue->lost || dirty_any(&io_queue->dirty));
+	return q->policy == FLUSH_FSYNC && (q->lost || dirty_any(&q->dirty));
 }
 
-struct io_queue_counts io_queue_counts(const struct io_queue *io_queue)
+struct io_queue_counts io_queue_counts(const struct io_queue *q)
 {
-	return io_queue->counts;
+	return q->counts;
 }
 
-int io_queue_broken(const struct io_queue *io_queue)
+int io_queue_broken(const struct io_queue *q)
 {
-	return io_queue->broken;
+	return q->broken;
 }

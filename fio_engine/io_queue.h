@@ -99,36 +99,36 @@ struct io_queue;
  * method not below twice of it.
  */
 #define IO_QUEUE_SQ_SIZE(depth) (2 * (depth) + 2)
-int io_queue_open(struct io_queue **io_queue, const struct io_queue_cfg *cfg);
-void io_queue_close(struct io_queue **io_queue);
+int io_queue_open(struct io_queue **queue, const struct io_queue_cfg *cfg);
+void io_queue_close(struct io_queue **queue);
 
 /* The operation with this number, below the depth; its owner fills it while it is not in flight. */
-struct operation *io_queue_operation(struct io_queue *io_queue, uint32_t number);
+struct operation *io_queue_operation(struct io_queue *queue, uint32_t number);
 
 /*
  * Takes the operation to be posted by the next commit; false: depth operations
  * are there already. One with immediate data waits until the server can take it.
  */
-bool io_queue_add(struct io_queue *io_queue, struct operation *operation);
+bool io_queue_add(struct io_queue *queue, struct operation *operation);
 /* Operations added and not committed; operations committed and not handed back. */
-uint32_t io_queue_added(const struct io_queue *io_queue);
-uint32_t io_queue_out(const struct io_queue *io_queue);
+uint32_t io_queue_added(const struct io_queue *queue);
+uint32_t io_queue_out(const struct io_queue *queue);
 
 /*
  * Posts all that was added and the flushes that the policy wants, with one doorbell.
  * `posting` is called for each operation right before librpma gets it, NULL: not. An operation that
  * cannot be posted comes back as done, with its error.
  */
-void io_queue_commit(struct io_queue *io_queue,
+void io_queue_commit(struct io_queue *queue,
 		     void (*posting)(void *arg, struct operation *operation), void *arg);
 
 /*
  * Takes completions that are there, without waiting; gives the number of
  * operations that are done and not yet handed back.
  */
-uint32_t io_queue_poll(struct io_queue *io_queue);
+uint32_t io_queue_poll(struct io_queue *queue);
 /* Hands back one that is done, in order; NULL: none is. */
-struct operation *io_queue_done(struct io_queue *io_queue);
+struct operation *io_queue_done(struct io_queue *queue);
 
 /*
  * Polls or sleeps, as the settings say, until that number of operations is done, or
@@ -137,16 +137,16 @@ struct operation *io_queue_done(struct io_queue *io_queue);
  * minute, or the job has been told to stop for a second, all that is out is
  * done, with an error.
  */
-uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeout_ns);
+uint32_t io_queue_wait(struct io_queue *queue, uint32_t count, uint64_t timeout_ns);
 
 /*
  * Flushes what is dirty and returns when that is durable (or visible), what
  * else completes meanwhile is kept for io_queue_done(). 0, or -errno with the
  * error message set. Nothing is to be added and not committed.
  */
-int io_queue_sync(struct io_queue *io_queue);
+int io_queue_sync(struct io_queue *queue);
 /* Something written was not flushed. */
-bool io_queue_dirty(const struct io_queue *io_queue);
+bool io_queue_dirty(const struct io_queue *queue);
 
 /* The operations that are done without an error. */
 struct io_queue_counts {
@@ -156,20 +156,20 @@ struct io_queue_counts {
 	uint64_t flushes; /* requests to a server to make something durable, too */
 };
 
-struct io_queue_counts io_queue_counts(const struct io_queue *io_queue);
+struct io_queue_counts io_queue_counts(const struct io_queue *queue);
 
 /*
  * 0, or the errno that the connection cannot be used for any more, with the
  * error message set when that was found; then what was out is done, with an error.
  */
-int io_queue_broken(const struct io_queue *io_queue);
+int io_queue_broken(const struct io_queue *queue);
 /* Disconnects: all that is out is done, with this error, and what is added when it is committed. */
-void io_queue_stop(struct io_queue *io_queue, int error);
+void io_queue_break(struct io_queue *queue, int error);
 /*
  * All that is out is done, with this error; when job_connection_reconnect() has
  * succeeded, before or after, operations can be committed again. Where something
  * was dirty, the next sync fails.
  */
-void io_queue_abandon(struct io_queue *io_queue, int error);
+void io_queue_abandon(struct io_queue *queue, int error);
 
 #endif /* IO_QUEUE_H */

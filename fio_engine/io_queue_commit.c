@@ -271,10 +271,9 @@ static uint32_t commit_singles(struct io_queue *q)
 	return i;
 }
 
-void io_queue_commit(struct io_queue *io_queue,
-		     void (*posting)(void *arg, struct operation *operation), void *arg)
+void io_queue_commit(struct io_queue *q, void (*posting)(void *arg, struct operation *operation),
+		     void *arg)
 {
-	struct io_queue *q = io_queue;
 	uint32_t i;
 
 	q->posting = posting;

@@ -59,11 +59,6 @@ void io_queue_break(struct io_queue *q, int error)
 	lose_all(q, error);
 }
 
-void io_queue_stop(struct io_queue *io_queue, int error)
-{
-	io_queue_break(io_queue, error);
-}
-
 void io_queue_refuse(struct io_queue *q, struct operation *o)
 {
 	o->pending = 0;
@@ -71,10 +66,8 @@ void io_queue_refuse(struct io_queue *q, struct operation *o)
 	end_with_error(q, o, q->broken);
 }
 
-void io_queue_abandon(struct io_queue *io_queue, int error)
+void io_queue_abandon(struct io_queue *q, int error)
 {
-	struct io_queue *q = io_queue;
-
 	for (uint32_t i = 0; i < q->added_count; i++)
 		end_with_error(q, &q->operations[q->added[i]], error);
 	q->added_count = 0;
@@ -282,9 +275,8 @@ static void take(struct io_queue *q, const struct ibv_wc *wc)
 		count_down(q, (uint32_t)(wc->wr_id & CONTEXT_NUMBER));
 }
 
-uint32_t io_queue_poll(struct io_queue *io_queue)
+uint32_t io_queue_poll(struct io_queue *q)
 {
-	struct io_queue *q = io_queue;
 	struct ibv_wc wc[BATCH];
 	int got = BATCH, ret = 0;
 

@@ -98,8 +98,6 @@ static inline void io_queue_put_done(struct io_queue *q, uint32_t number)
 /* A post gave this code: sets the error message and breaks. */
 void io_queue_post_failed(struct io_queue *q, const struct operation *o, const char *what,
 			  int code);
-/* The connection is of no more use, the error message is set: all that is out is done. */
-void io_queue_break(struct io_queue *q, int error);
 /* One that was not posted is done, as the connection is broken. */
 void io_queue_refuse(struct io_queue *q, struct operation *o);
 

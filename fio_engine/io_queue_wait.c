@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sys/param.h>
 #include <time.h>
 
 #include "common/base/failure.h"
@@ -58,11 +59,6 @@ static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 	}
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Until there may be a completion or an event of the connection. */
 static void sleep_until(struct io_queue *q, uint64_t left_ns)
 {
@@ -96,7 +92,7 @@ static bool io_queue_wait_more(struct io_queue *q, struct wait *wait)
 	if (q->broken != 0 || now >= wait->limit_ns)
 		return false;
 	if (!poll)
-		sleep_until(q, smaller(SLEEP_NS, wait->limit_ns - now));
+		sleep_until(q, MIN(SLEEP_NS, wait->limit_ns - now));
 	return true;
 }
 
@@ -114,9 +110,8 @@ bool io_queue_await_credit(struct io_queue *q)
 	return q->broken == 0;
 }
 
-uint32_t io_queue_wait(struct io_queue *io_queue, uint32_t count, uint64_t timeout_ns)
+uint32_t io_queue_wait(struct io_queue *q, uint32_t count, uint64_t timeout_ns)
 {
-	struct io_queue *q = io_queue;
 	struct wait wait;
 
 	/* a poll brings many at once: most waits have theirs already */
@@ -265,9 +260,8 @@ static int say_lost(struct io_queue *q)
 			   q->connection->server);
 }
 
-int io_queue_sync(struct io_queue *io_queue)
+int io_queue_sync(struct io_queue *q)
 {
-	struct io_queue *q = io_queue;
 	int ret = broken(q);
 	bool flushed = false;
 

@@ -188,7 +188,7 @@ static APART void log_commit(struct client *client)
 	if (client->error || !durable_log_commit(client->log))
 		return;
 	give_up(client);
-	io_queue_stop(client->io_queue, ECANCELED);
+	io_queue_break(client->io_queue, ECANCELED);
 }
 
 static void log_sync(struct client *client, int error)

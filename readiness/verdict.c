@@ -166,11 +166,6 @@ static bool ddio_on_possible(const struct judged *judged)
 	return judged->ddio.state == DDIO_ON_POSSIBLE;
 }
 
-static bool ddio_off_warn(const struct judged *judged)
-{
-	return is_lenient_off(judged);
-}
-
 static bool always(const struct judged *judged)
 {
 	(void)judged;
@@ -230,7 +225,7 @@ const struct verdict_row readiness_rows[READINESS_ROWS] = {
 	 NULL},
 	{"ddio-off-warn", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
 	 "The registers show DDIO off, but not beyond doubt (--lenient accepts it).", false,
-	 NOT_PROVEN, ddio_off_warn, NULL},
+	 NOT_PROVEN, is_lenient_off, NULL},
 	{"ddio-unknown", VERDICT_UNDETERMINED, EXIT_NO_DEVICE,
 	 "Whether device writes go to the CPU cache is not known; unknown is not off.", false,
 	 NOT_PROVEN, always, NULL},

@@ -107,9 +107,8 @@ static int find_device(struct service *s)
 	return ret;
 }
 
-int service_open(struct service *service)
+int service_open(struct service *s)
 {
-	struct service *s = service;
 	int ret;
 
 	s->any_port = s->port == 0;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 enum { SLOT_ALIGNMENT = _Alignof(max_align_t) };
 
@@ -33,11 +34,6 @@ static uint32_t waiting(const struct rpma_sendq *q)
 static uint32_t position(const struct rpma_sendq *q)
 {
 	return q->base + q->next->index;
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
 }
 
 static bool is_native(const struct ibv_send_wr *wr)
@@ -120,9 +116,9 @@ static void set_stop(struct rpma_conn *conn)
 	const uint32_t count = waiting(q);
 	uint32_t more = q->batch > count + 1 ? q->batch - count - 1 : 0;
 
-	more = smaller(more, q->slots_count - q->next->index);
+	more = MIN(more, q->slots_count - q->next->index);
 	if (q->every > 0)
-		more = smaller(more, smaller(q->signal_at - position(q), free_places(q)));
+		more = MIN(more, MIN(q->signal_at - position(q), free_places(q)));
 	q->stop = slot_at(q, q->next->index + more);
 	q->plain_flags = count == 0 && q->every == 0 ? RPMA_F_COMPLETION_ALWAYS : 0;
 }
@@ -171,7 +167,7 @@ int rpma_sendq_open(struct rpma_conn *conn, uint32_t places, uint32_t max_sge, b
 {
 	struct rpma_sendq *q = &conn->sendq;
 	const uint32_t *options = conn->options;
-	const uint32_t batch = smaller(options[RPMA_CONN_OPT_BATCH_SIZE], places);
+	const uint32_t batch = MIN(options[RPMA_CONN_OPT_BATCH_SIZE], places);
 
 	*q = (struct rpma_sendq){
 		.slots_count = batch > RPMA_SENDQ_PARTS_MAX ? batch : RPMA_SENDQ_PARTS_MAX,
@@ -185,7 +181,7 @@ int rpma_sendq_open(struct rpma_conn *conn, uint32_t places, uint32_t max_sge, b
 	 * Operations of which none leaves a completion must leave room for a call of several: each
 	 * place counts where the queue holds no more than one such call.
 	 */
-	q->every = smaller(q->every, q->size > RPMA_SENDQ_PARTS_MAX ? q->size / 2 : 1);
+	q->every = MIN(q->every, q->size > RPMA_SENDQ_PARTS_MAX ? q->size / 2 : 1);
 	int ret = make_slots(q, options[RPMA_CONN_OPT_INLINE_SIZE]);
 	if (ret == 0 && q->every > 0)
 		ret = make_ring(q);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
@@ -244,22 +245,17 @@ static int find_daemon(struct lanes *lanes)
 	return ret;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 static void size_queues(struct lanes *lanes, const struct limits *limits)
 {
 	const uint32_t others = LANE_SLOTS + SPARE_WORK;
 	const uint32_t entries =
-		least(limits->queue_entries, limits->completion_entries > LANE_SLOTS
-						     ? limits->completion_entries - LANE_SLOTS
-						     : 0);
+		MIN(limits->queue_entries, limits->completion_entries > LANE_SLOTS
+						   ? limits->completion_entries - LANE_SLOTS
+						   : 0);
 	struct rdma_device *d = lanes->shared;
 	uint32_t most = entries > others + 2 ? entries - others : 2;
 
-	d->writes_max = least(lanes->work_queue > 2 ? lanes->work_queue : 2, most);
+	d->writes_max = MIN(lanes->work_queue > 2 ? lanes->work_queue : 2, most);
 	d->stride = (d->writes_max + 1) / 2;
 	d->queues = (struct connection_queues){
 		.sq_size = d->writes_max + others,

@@ -391,10 +391,8 @@ static bool large_back(const struct client *c)
 	return false;
 }
 
-void client_diagnose(struct client *client, const char *step, const struct ping_report *report)
+void client_diagnose(struct client *c, const char *step, const struct ping_report *r)
 {
-	struct client *c = client;
-	const struct ping_report *r = report;
 	const struct diagnosis_facts facts = {
 		.step = step,
 		.code = r != NULL ? r->code : connection_cause_code(),
@@ -410,10 +408,9 @@ void client_diagnose(struct client *client, const char *step, const struct ping_
 	diagnosis_take(&c->diagnosis, &facts);
 }
 
-int client_open(struct client *client, const struct options *options, const char *host,
+int client_open(struct client *c, const struct options *options, const char *host,
 		const struct steps *steps)
 {
-	struct client *c = client;
 	size_t count = options->sizes_count;
 	int ret;
 
@@ -430,10 +427,8 @@ int client_open(struct client *client, const struct options *options, const char
 	return ret == 0 ? status_open(&c->status) : ret;
 }
 
-void client_leave(struct client *client)
+void client_leave(struct client *c)
 {
-	struct client *c = client;
-
 	if (c->connection != NULL) {
 		steps_begin(&c->steps, STEP_DISCONNECT);
 		connection_close(&c->connection);

@@ -40,10 +40,9 @@ static int enroll(struct client_memory *m, struct rpma_peer *peer, const char *d
 	return 0;
 }
 
-int client_memory_open(struct client_memory *memory, struct rpma_peer *peer, const char *device,
+int client_memory_open(struct client_memory *m, struct rpma_peer *peer, const char *device,
 		       unsigned patterns, size_t size)
 {
-	struct client_memory *m = memory;
 	char text[UNITS_TEXT_BYTES];
 	int ret;
 
@@ -84,10 +83,8 @@ void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size,
 	}
 }
 
-unsigned pattern_next(struct pattern_turn *turn, size_t bytes)
+unsigned pattern_next(struct pattern_turn *t, size_t bytes)
 {
-	struct pattern_turn *t = turn;
-
 	if (t->count == 2) {
 		t->last = 1 - t->last;
 	} else if (bytes <= t->last_bytes) { /* a cycle begins */

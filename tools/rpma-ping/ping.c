@@ -207,9 +207,8 @@ static void compare(const struct ping *p, struct ping_report *r)
 	}
 }
 
-void ping_once(struct ping *ping, struct ping_report *report)
+void ping_once(struct ping *ping, struct ping_report *r)
 {
-	struct ping_report *r = report;
 	uint64_t begin = monotonic_ns(), deadline = begin + ping->limit_ns, written, flushed, back;
 
 	memset(r, 0, sizeof(*r));

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/param.h>
 
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
@@ -132,14 +133,8 @@ static int ping_number(struct client *c, uint64_t number, size_t *size, bool con
 	return r.end == PING_FAILED ? -EIO : 0;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+int pings_send(struct client *c, uint64_t begun_ns)
 {
-	return a < b ? a : b;
-}
-
-int pings_send(struct client *client, uint64_t begun_ns)
-{
-	struct client *c = client;
 	const struct options *o = c->options;
 	uint64_t deadline = o->deadline_ns > 0 ? begun_ns + o->deadline_ns : UINT64_MAX;
 	uint64_t first = monotonic_ns(), number = 0, begin;
@@ -155,7 +150,7 @@ int pings_send(struct client *client, uint64_t begun_ns)
 		if (ret != 0 ||
 		    (number % o->sizes_count == 0 && number / o->sizes_count == o->count))
 			break;
-		connected = pause_until(c, earlier(begin + o->interval_ns, deadline));
+		connected = pause_until(c, MIN(begin + o->interval_ns, deadline));
 	}
 	c->pings_ns = monotonic_ns() - first;
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;

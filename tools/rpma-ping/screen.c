@@ -181,10 +181,8 @@ static json_t *pings_block(const struct client *c)
 		t->transmitted > 0 ? result_integer(c->pings_ns) : json_null(), "first", list);
 }
 
-json_t *document_make(const struct client *client)
+json_t *document_make(const struct client *c)
 {
-	const struct client *c = client;
-
 	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "schema", "rpma-ping/1", "tool", "name", "rpma-ping", "version",
 			 RPMA_VERSION, "run", run_block(c), "failure", failure_block(&c->diagnosis),
@@ -220,9 +218,8 @@ static void print_steps(const struct client *c)
 	putchar('\n');
 }
 
-void screen_begin(const struct client *client)
+void screen_begin(const struct client *c)
 {
-	const struct client *c = client;
 	const struct options *o = c->options;
 	char size[UNITS_TEXT_BYTES], largest[UNITS_TEXT_BYTES];
 	bool several = o->sizes_count > 1;
@@ -303,10 +300,8 @@ static void print_lost(const struct client *c, uint64_t number, const struct pin
 	fflush(stdout); /* a pipe's reader would see it only after many more */
 }
 
-void screen_ping(const struct client *client, uint64_t number, const struct ping_report *report)
+void screen_ping(const struct client *c, uint64_t number, const struct ping_report *report)
 {
-	const struct client *c = client;
-
 	if (silent(c))
 		return;
 	flockfile(stdout);
@@ -383,9 +378,8 @@ static void print_sizes(const struct client *c)
 	}
 }
 
-void screen_summary(const struct client *client)
+void screen_summary(const struct client *c)
 {
-	const struct client *c = client;
 	const struct stats *t = &c->stats;
 	char text[UNITS_TEXT_BYTES];
 
@@ -410,9 +404,8 @@ void screen_summary(const struct client *client)
 }
 
 /* The line of ping(8), whose first character takes back the ^\ of the terminal. */
-void screen_status(const struct client *client)
+void screen_status(const struct client *c)
 {
-	const struct client *c = client;
 	const struct stats *t = &c->stats;
 	struct stats_figures f;
 

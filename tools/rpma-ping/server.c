@@ -29,10 +29,9 @@ void slots_divide(size_t target_bytes, unsigned *count, size_t *size_bytes)
 	*size_bytes = pages / *count * PAGE_BYTES;
 }
 
-static int slots_open(struct slots *slots, struct rpma_peer *peer, const char *device,
-		      const char *spec, const struct target_cfg *cfg, bool direct_write_to_pmem)
+static int slots_open(struct slots *p, struct rpma_peer *peer, const char *device, const char *spec,
+		      const struct target_cfg *cfg, bool direct_write_to_pmem)
 {
-	struct slots *p = slots;
 	int ret = target_open(&p->target, spec, cfg);
 
 	if (ret)

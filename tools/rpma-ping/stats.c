@@ -33,10 +33,8 @@ void stats_free(struct stats *stats)
 	*stats = (struct stats){0};
 }
 
-void stats_add(struct stats *stats, size_t size_bytes, const struct ping_report *report)
+void stats_add(struct stats *stats, size_t size_bytes, const struct ping_report *r)
 {
-	const struct ping_report *r = report;
-
 	if (r->end == PING_STOPPED)
 		return;
 	if (stats->records != NULL && stats->transmitted < STATS_RECORDS)

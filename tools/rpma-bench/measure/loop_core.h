@@ -116,7 +116,7 @@ int measure_post_failed(const struct inflight *r, const struct operation *operat
 int measure_poll_failed(const struct inflight *r, int ret);
 int measure_completion_failed(const struct loop *l, const struct inflight *r,
 			      const struct ibv_wc *wc);
-int measure_refused(const struct loop *l, const struct inflight *r, const char *refusal);
+int measure_refused(const struct loop *l, const struct inflight *r, const char *why);
 
 static inline uint64_t measure_in_flight(const struct inflight *r)
 {

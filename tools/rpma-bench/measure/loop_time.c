@@ -5,6 +5,8 @@
  */
 #include "loop_core.h"
 
+#include <sys/param.h>
+
 #include "common/base/cli.h"
 
 /* A stop is seen within this time. */
@@ -209,11 +211,6 @@ static bool asked_to_stop(const struct loop *l)
 	       (l->cfg->stop != NULL && atomic_load_explicit(l->cfg->stop, memory_order_relaxed));
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 void measure_time_check(struct loop *l, uint64_t now)
 {
 	if (now >= l->window_end)
@@ -227,10 +224,9 @@ void measure_time_check(struct loop *l, uint64_t now)
 	}
 	/* once its time is over, a measurement ends at the first completion at which nothing else
 	 * is due */
-	l->next_check =
-		earlier(earlier(now + l->tick, l->end), earlier(l->hard_end, l->window_end));
+	l->next_check = MIN(MIN(now + l->tick, l->end), MIN(l->hard_end, l->window_end));
 	if (has_intervals(l) && l->interval_end < l->intervals_end)
-		l->next_check = earlier(l->next_check, l->interval_end);
+		l->next_check = MIN(l->next_check, l->interval_end);
 }
 
 int measure_take_at_check(struct loop *l, struct inflight *r, const struct ibv_wc *wc, int got)

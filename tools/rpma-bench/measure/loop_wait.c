@@ -27,7 +27,7 @@ int measure_poll_failed(const struct inflight *r, int ret)
 			      connection_peer_name(r->qp->connection), connection_cause(ret));
 }
 
-static int operation_failed(const struct loop *l, const struct inflight *r, const char *why)
+int measure_refused(const struct loop *l, const struct inflight *r, const char *why)
 {
 	return failure_set(EXIT_RUN_FAILED, "measure", "a %s of %" PRIu64 " bytes to %s failed: %s",
 			   params_ops[l->cfg->operation->op], r->qp->size_bytes,
@@ -40,18 +40,13 @@ int measure_completion_failed(const struct loop *l, const struct inflight *r,
 	char what[CONNECTION_PEER_MAX + 64];
 
 	if (wc->status == IBV_WC_LOC_LEN_ERR)
-		return operation_failed(l, r,
-					"LOC_LEN_ERR: that is more than the RDMA device takes in "
-					"one message (the software device takes 8 MiB)");
+		return measure_refused(l, r,
+				       "LOC_LEN_ERR: that is more than the RDMA device takes in "
+				       "one message (the software device takes 8 MiB)");
 	snprintf(what, sizeof(what), "a %s of %" PRIu64 " bytes to %s",
 		 params_ops[l->cfg->operation->op], r->qp->size_bytes,
 		 connection_peer_name(r->qp->connection));
 	return connection_work_failed(r->qp->connection, "measure", what, wc);
-}
-
-int measure_refused(const struct loop *l, const struct inflight *r, const char *refusal)
-{
-	return operation_failed(l, r, refusal);
 }
 
 /* The last sign of life: a completion, or the post of the oldest in flight. */

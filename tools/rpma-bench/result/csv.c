@@ -189,7 +189,7 @@ static void put_all(FILE *file, const json_t *document)
 }
 
 /* NULL: to standard output */
-static int write_to(const char *path, const json_t *document)
+int csv_write(const char *path, const json_t *document)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -205,14 +205,4 @@ static int write_to(const char *path, const json_t *document)
 				   : result_print_text(text, len);
 	free(text);
 	return ret;
-}
-
-int csv_write(const char *path, const json_t *document)
-{
-	return write_to(path, document);
-}
-
-int csv_print(const json_t *document)
-{
-	return write_to(NULL, document);
 }

@@ -108,7 +108,7 @@ static int print_document(const struct record *record, const json_t *document)
 
 	if (o->json)
 		return write_document(NULL, false, document);
-	return o->csv_to_stdout && record->repeats_done > 0 ? csv_print(document) : 0;
+	return o->csv_to_stdout && record->repeats_done > 0 ? csv_write(NULL, document) : 0;
 }
 
 /* The table, the limits, and what is to be known of the figures. */

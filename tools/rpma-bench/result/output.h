@@ -33,13 +33,10 @@ void table_print(FILE *to, const json_t *document);
 void table_print_slos(FILE *to, const json_t *document, bool missed_only);
 
 /*
- * Replaces the file in one step, like result_write(). The columns are always
- * the same, each with its unit in its name; what is null is empty.
+ * Replaces the file in one step, like result_write(); NULL: standard output. The columns are
+ * always the same, each with its unit in its name; what is null is empty.
  */
 int csv_write(const char *path, const json_t *document);
-
-/* Writes to standard output. */
-int csv_print(const json_t *document);
 
 /*
  * The document without what a reader knows anyway: blanks, what is null in a

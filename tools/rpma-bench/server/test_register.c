@@ -127,9 +127,8 @@ bool registration_is_done(const struct registration *registration)
 	return !registration->running || poll(&fd, 1, 0) > 0;
 }
 
-json_t *registration_figures(struct registration *registration)
+json_t *registration_figures(struct registration *r)
 {
-	struct registration *r = registration;
 	json_t *figures;
 
 	r->running = false;
