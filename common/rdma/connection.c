@@ -436,11 +436,22 @@ int connection_event_fd(const struct connection *connection)
 	return connection->event_fd;
 }
 
-int connection_receive_fd(const struct connection *connection)
+/* -1, which poll(2) passes over: there is no such queue. */
+static int fd_of(const struct rpma_cq *cq)
 {
 	int fd = -1;
 
-	return rpma_cq_get_fd(connection->rcq, &fd) == 0 ? fd : -1;
+	return rpma_cq_get_fd(cq, &fd) == 0 ? fd : -1;
+}
+
+int connection_receive_fd(const struct connection *connection)
+{
+	return fd_of(connection->rcq);
+}
+
+int connection_cq_fd(const struct connection *connection)
+{
+	return fd_of(connection->cq);
 }
 
 struct rpma_conn *connection_conn(const struct connection *connection)

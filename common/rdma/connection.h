@@ -125,6 +125,8 @@ void connection_close(struct connection **connection);
 struct rpma_conn *connection_conn(const struct connection *connection);
 /* All completions of the user's work; of one that carries messages those of what was sent. */
 struct rpma_cq *connection_cq(const struct connection *connection);
+/* Readable: rpma_cq_wait() of it does not block. */
+int connection_cq_fd(const struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
 /* Empty: it was not told. */
 const char *connection_device(const struct connection *connection);

@@ -332,10 +332,8 @@ static int register_memory(struct client *c)
 	p->turn = (struct pattern_turn){.count = patterns, .last_bytes = SIZE_MAX};
 	p->by_event = o->wait == WAIT_EVENT;
 	p->limit_ns = o->limit_ns;
-	ret = rpma_cq_get_fd(p->cq, &p->cq_fd);
-	return ret == 0 ? 0
-			: failure_set(EXIT_INTERNAL, "register", "%s: %s", c->dial.name,
-				      connection_cause(ret));
+	p->cq_fd = connection_cq_fd(c->connection);
+	return 0;
 }
 
 struct course {

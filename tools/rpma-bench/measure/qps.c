@@ -47,10 +47,8 @@ static int take_target(struct qp *qp, const struct region_desc *target)
 
 static int make_ready(struct qp *qp, const struct operation *operation, uint32_t depth)
 {
-	int ret = rpma_cq_get_fd(qp->cq, &qp->cq_fd);
+	int ret = operation_arm(operation, qp, depth);
 
-	if (ret == 0)
-		ret = operation_arm(operation, qp, depth);
 	if (ret)
 		return failure_set(EXIT_RUN_FAILED, "connect", "%s: cannot ready a connection: %s",
 				   connection_peer_name(qp->connection), connection_cause(ret));
@@ -74,6 +72,7 @@ int qp_attach(struct qp *qp, struct connection *connection, const struct region_
 	qp->connection = connection;
 	qp->conn = connection_conn(connection);
 	qp->cq = connection_cq(connection);
+	qp->cq_fd = connection_cq_fd(connection);
 	ret = take_target(qp, target);
 	if (ret == 0)
 		ret = make_ready(qp, operation, depth);

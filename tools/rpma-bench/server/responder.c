@@ -409,18 +409,12 @@ const struct connection_queues *responder_qp(struct responder *responder, uint32
 	return &responder->ends[index].queues;
 }
 
-int responder_attach(struct responder *responder, uint32_t index,
-		     const struct connection *connection)
+void responder_attach(struct responder *responder, uint32_t index,
+		      const struct connection *connection)
 {
-	struct end *e = &responder->ends[index];
-	int ret;
-
-	e->cq = connection_cq(connection);
-	ret = rpma_cq_get_fd(e->cq, &responder->fds[index].fd);
-	if (ret)
-		return failure_set(EXIT_INTERNAL, "connect", "%s", connection_cause(ret));
-	e->conn = connection_conn(connection);
-	return 0;
+	responder->ends[index].conn = connection_conn(connection);
+	responder->ends[index].cq = connection_cq(connection);
+	responder->fds[index].fd = connection_cq_fd(connection);
 }
 
 int responder_start(struct responder *responder, const struct topology *topology, int cpu)

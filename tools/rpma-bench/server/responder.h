@@ -29,8 +29,8 @@ int responder_new(struct responder **responder, struct rpma_peer *peer, const st
 /* How to accept its queue pair number index; borrowed. */
 const struct connection_queues *responder_qp(struct responder *responder, uint32_t index);
 /* The queue pair is there. */
-int responder_attach(struct responder *responder, uint32_t index,
-		     const struct connection *connection);
+void responder_attach(struct responder *responder, uint32_t index,
+		      const struct connection *connection);
 /* All queue pairs are there: begins to answer. cpu -1: not bound. */
 int responder_start(struct responder *responder, const struct topology *topology, int cpu);
 /* Ends its thread and gives the requests it served. */

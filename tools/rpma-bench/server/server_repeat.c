@@ -269,9 +269,9 @@ static int hand_over(struct server_repeat *s, uint32_t qp)
 		s->qps[qp] = NULL;
 		return reverse_attach(s->reverse, qp, connection);
 	}
-	if (s->responders == NULL)
-		return 0;
-	return responder_attach(s->responders[qp / connections], qp % connections, connection);
+	if (s->responders != NULL)
+		responder_attach(s->responders[qp / connections], qp % connections, connection);
+	return 0;
 }
 
 static int all_there(struct server_repeat *s)
