@@ -79,4 +79,19 @@ static __always_inline int measure_single_call(struct loop *l, operation_post *p
 				      : measure_single_by(l, post, false, false);
 }
 
+/*
+ * post() and single() of an operation that is not answered: posted by post_at, a constant, at the
+ * next slot of this struct access of the queue pair.
+ */
+#define MEASURE_POSTS(access, post_at)                                                             \
+	static __always_inline int post(struct qp *qp, uint32_t slot, int flags)                   \
+	{                                                                                          \
+		return operation_post_in(qp, &qp->access, slot, flags, post_at);                   \
+	}                                                                                          \
+                                                                                                   \
+	static int single(struct loop *loop)                                                       \
+	{                                                                                          \
+		return measure_single(loop, post);                                                 \
+	}
+
 #endif /* BENCH_MEASURE_LOOP_SINGLE_H */

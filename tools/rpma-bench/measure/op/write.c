@@ -5,15 +5,7 @@
  */
 #include "tools/rpma-bench/measure/loop_single.h"
 
-static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
-{
-	return operation_post_in(qp, &qp->access, slot, flags, operation_write_slot);
-}
-
-static int single(struct loop *loop)
-{
-	return measure_single(loop, post);
-}
+MEASURE_POSTS(access, operation_write_slot)
 
 const struct operation operation_write = {
 	.op = BENCH_WRITE,

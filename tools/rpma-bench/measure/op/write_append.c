@@ -41,20 +41,12 @@ static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t
 			  operation_context(slot));
 }
 
-static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
-{
-	return operation_post_in(qp, &qp->access, slot, flags, post_at);
-}
-
 static int commit(struct qp *qp, uint32_t slot, int flags)
 {
 	return operation_post_in(qp, &qp->access, slot, flags, commit_at);
 }
 
-static int single(struct loop *loop)
-{
-	return measure_single(loop, post);
-}
+MEASURE_POSTS(access, post_at)
 
 static const struct operation up_to_tail = {
 	.op = BENCH_WRITE,

@@ -18,15 +18,7 @@ static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t
 	return operation_flush_slot(qp, target_slot, slot, flags);
 }
 
-static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
-{
-	return operation_post_in(qp, &qp->access, slot, flags, post_at);
-}
-
-static int single(struct loop *loop)
-{
-	return measure_single(loop, post);
-}
+MEASURE_POSTS(access, post_at)
 
 const struct operation operation_write_apm = {
 	.op = BENCH_WRITE,

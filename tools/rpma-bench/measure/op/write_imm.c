@@ -13,15 +13,7 @@ static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t
 		flags | qp->inlined, slot, operation_context(slot));
 }
 
-static __always_inline int post(struct qp *qp, uint32_t slot, int flags)
-{
-	return operation_post_in(qp, &qp->access, slot, flags, post_at);
-}
-
-static int single(struct loop *loop)
-{
-	return measure_single(loop, post);
-}
+MEASURE_POSTS(access, post_at)
 
 const struct operation operation_write_imm = {
 	.op = BENCH_WRITE_IMM,
