@@ -65,13 +65,12 @@ static bool differs(const char *what)
 /* fio's table of options, by its own search: one entry behind the other, of the size we know. */
 static bool options_fit(void)
 {
-	const struct fio_option *(*find)(const struct fio_option *, const char *);
+	const struct fio_option *(*find)(const struct fio_option *, const char *) =
+		dlsym(RTLD_DEFAULT, "find_option_c");
 	const char *table = dlsym(RTLD_DEFAULT, "fio_options");
-	void *symbol = dlsym(RTLD_DEFAULT, "find_option_c");
 
-	if (!table || !symbol) /* nothing that can be held against the headers */
+	if (!table || !find) /* nothing that can be held against the headers */
 		return true;
-	memcpy(&find, &symbol, sizeof(find));
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		const void *at = find((const void *)table, options[i].option);
 		const struct fio_option *option = at;

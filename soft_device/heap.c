@@ -25,13 +25,6 @@ static struct {
 	void *(*realloc)(void *, size_t);
 } next;
 
-static void find(const char *name, void *function)
-{
-	void *symbol = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from one to the other */
-}
-
 /* dlsym() may free a message of an earlier failure: that block is lost. */
 static bool has_next(void)
 {
@@ -43,8 +36,8 @@ static bool has_next(void)
 	if (is_finding)
 		return false;
 	is_finding = true;
-	find("free", &next.free);
-	find("realloc", &next.realloc);
+	next.free = dlsym(RTLD_NEXT, "free");
+	next.realloc = dlsym(RTLD_NEXT, "realloc");
 	is_finding = false;
 	return next.free != NULL && next.realloc != NULL;
 }

@@ -9,46 +9,38 @@
 
 #ifdef RPMA_TOOLS_SHARED
 #include <dlfcn.h>
-#include <string.h>
 
 struct librpma_1_4 librpma_1_4_calls(void)
 {
-	void *port = dlsym(RTLD_DEFAULT, "rpma_ep_get_port");
-	void *address = dlsym(RTLD_DEFAULT, "rpma_conn_req_get_peer_addr");
-	void *option = dlsym(RTLD_DEFAULT, "rpma_conn_cfg_set_option");
-	void *method = dlsym(RTLD_DEFAULT, "rpma_conn_get_flush_method");
-	void *granted = dlsym(RTLD_DEFAULT, "rpma_conn_get_option");
-	void *id = dlsym(RTLD_DEFAULT, "rpma_conn_get_id");
-	struct librpma_1_4 calls = {.ep_get_port = NULL};
+	const struct librpma_1_4 calls = {
+		.ep_get_port = dlsym(RTLD_DEFAULT, "rpma_ep_get_port"),
+		.conn_req_get_peer_addr = dlsym(RTLD_DEFAULT, "rpma_conn_req_get_peer_addr"),
+		.conn_cfg_set_option = dlsym(RTLD_DEFAULT, "rpma_conn_cfg_set_option"),
+		.conn_get_flush_method = dlsym(RTLD_DEFAULT, "rpma_conn_get_flush_method"),
+		.conn_get_option = dlsym(RTLD_DEFAULT, "rpma_conn_get_option"),
+		.conn_get_id = dlsym(RTLD_DEFAULT, "rpma_conn_get_id"),
+	};
 
-	if (port == NULL || address == NULL || option == NULL || method == NULL ||
-	    granted == NULL || id == NULL)
-		return calls;
-	/* ISO C has no conversion of an object pointer to a function's */
-	memcpy(&calls.ep_get_port, &port, sizeof(port));
-	memcpy(&calls.conn_req_get_peer_addr, &address, sizeof(address));
-	memcpy(&calls.conn_cfg_set_option, &option, sizeof(option));
-	memcpy(&calls.conn_get_flush_method, &method, sizeof(method));
-	memcpy(&calls.conn_get_option, &granted, sizeof(granted));
-	memcpy(&calls.conn_get_id, &id, sizeof(id));
+	if (calls.ep_get_port == NULL || calls.conn_req_get_peer_addr == NULL ||
+	    calls.conn_cfg_set_option == NULL || calls.conn_get_flush_method == NULL ||
+	    calls.conn_get_option == NULL || calls.conn_get_id == NULL)
+		return (struct librpma_1_4){.ep_get_port = NULL};
 	return calls;
 }
 
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor");
-	int (*call)(const struct rpma_mr_local *, void *);
+	int (*call)(const struct rpma_mr_local *, void *) =
+		dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor");
 
-	memcpy(&call, &symbol, sizeof(call));
 	return call(mr, desc);
 }
 
 int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor_size");
-	int (*call)(const struct rpma_mr_local *, size_t *);
+	int (*call)(const struct rpma_mr_local *, size_t *) =
+		dlsym(RTLD_DEFAULT, "rpma_mr_get_descriptor_size");
 
-	memcpy(&call, &symbol, sizeof(call));
 	return call(mr, desc_size);
 }
 #else

@@ -49,17 +49,10 @@ static void forget(void)
 
 const struct process_part script_part = {.lock = &lock, .forked = forget};
 
-static void find(const char *name, void *function)
-{
-	void *symbol = dlsym(RTLD_DEFAULT, name);
-
-	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from one to the other */
-}
-
 static __attribute__((constructor)) void load(void)
 {
-	find("_Py_DumpTraceback", &python.dump);
-	find("PyGILState_GetThisThreadState", &python.thread);
+	python.dump = dlsym(RTLD_DEFAULT, "_Py_DumpTraceback");
+	python.thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	script_any = python.dump != NULL && python.thread != NULL;
 }
 

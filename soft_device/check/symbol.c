@@ -251,11 +251,10 @@ static bool look_up_line(uintptr_t pc, struct symbol *symbol)
 /* The name as it is in the source, where that is of C++ and has its library. */
 static void demangle(struct symbol *symbol)
 {
-	char *(*cxa_demangle)(const char *, char *, size_t *, int *) = NULL;
-	void *found = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	char *(*cxa_demangle)(const char *, char *, size_t *, int *) =
+		dlsym(RTLD_DEFAULT, "__cxa_demangle");
 	char *name;
 
-	memcpy(&cxa_demangle, &found, sizeof(found)); /* as in find() */
 	if (cxa_demangle == NULL || strncmp(symbol->function, "_Z", 2) != 0)
 		return;
 	name = cxa_demangle(symbol->function, NULL, NULL, NULL);

@@ -37,21 +37,14 @@ static struct {
 	void (*drain)(void);
 } next;
 
-static void find(const char *name, void *function)
-{
-	void *symbol = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from one to the other */
-}
-
 static __attribute__((constructor)) void load(void)
 {
-	find("msync", &next.msync);
-	find("fsync", &next.fsync);
-	find("fdatasync", &next.fdatasync);
-	find("pmem_persist", &next.persist);
-	find("pmem_flush", &next.flush);
-	find("pmem_drain", &next.drain);
+	next.msync = dlsym(RTLD_NEXT, "msync");
+	next.fsync = dlsym(RTLD_NEXT, "fsync");
+	next.fdatasync = dlsym(RTLD_NEXT, "fdatasync");
+	next.persist = dlsym(RTLD_NEXT, "pmem_persist");
+	next.flush = dlsym(RTLD_NEXT, "pmem_flush");
+	next.drain = dlsym(RTLD_NEXT, "pmem_drain");
 }
 
 /* NULL in a child of fork() as well: it has no device yet. */

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,20 +60,13 @@ static bool is_freeing;		       /* ... which is free(); under `unmapping` */
 
 const struct process_part unmap_part = {.lock = &unmapping};
 
-static void find(const char *name, void *function)
-{
-	void *symbol = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &symbol, sizeof(symbol)); /* ISO C has no cast from one to the other */
-}
-
 static __attribute__((constructor)) void load(void)
 {
 	page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	find("mmap", &next.mmap);
-	find("munmap", &next.munmap);
-	find("mremap", &next.mremap);
-	find("madvise", &next.madvise);
+	next.mmap = dlsym(RTLD_NEXT, "mmap");
+	next.munmap = dlsym(RTLD_NEXT, "munmap");
+	next.mremap = dlsym(RTLD_NEXT, "mremap");
+	next.madvise = dlsym(RTLD_NEXT, "madvise");
 }
 
 static uint64_t page_up(uint64_t address)
