@@ -242,46 +242,35 @@ int session_open_pool(struct session *s, const struct control_pool_request *requ
 	return request_pool(s, CONTROL_OPEN, "open", request, reply);
 }
 
+/* The reply has no body. */
+static int request_plain(struct session *s, enum control_type type, const char *name,
+			 const uint8_t *frame, size_t len)
+{
+	const struct request request = {type, name, frame, len, reply_timeout_ms(s, 0), NULL};
+
+	return request_reply(s, &request);
+}
+
 int session_set_attr(struct session *s, const struct rpmem_pool_attr *attr)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES + sizeof(*attr)];
-	const struct request request = {
-		.type = CONTROL_SET_ATTR,
-		.name = "set_attr",
-		.frame = frame,
-		.len = control_encode_set_attr(attr, frame, sizeof(frame)),
-		.timeout_ms = reply_timeout_ms(s, 0),
-	};
+	size_t len = control_encode_set_attr(attr, frame, sizeof(frame));
 
-	return request_reply(s, &request);
+	return request_plain(s, CONTROL_SET_ATTR, "set_attr", frame, len);
 }
 
 int session_persisted(struct session *s)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES];
-	const struct request request = {
-		.type = CONTROL_PERSISTED,
-		.name = "the first persist",
-		.frame = frame,
-		.len = control_encode_plain(CONTROL_PERSISTED, false, 0, NULL, frame,
-					    sizeof(frame)),
-		.timeout_ms = reply_timeout_ms(s, 0),
-	};
+	size_t len = control_encode_plain(CONTROL_PERSISTED, false, 0, NULL, frame, sizeof(frame));
 
-	return request_reply(s, &request);
+	return request_plain(s, CONTROL_PERSISTED, "the first persist", frame, len);
 }
 
 int session_tell_to_close(struct session *s, bool remove)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES + 4];
-	const struct request request = {
-		.type = CONTROL_CLOSE,
-		.name = "close",
-		.frame = frame,
-		.len = control_encode_close(remove ? CONTROL_CLOSE_REMOVE : 0, frame,
-					    sizeof(frame)),
-		.timeout_ms = reply_timeout_ms(s, 0),
-	};
+	size_t len = control_encode_close(remove ? CONTROL_CLOSE_REMOVE : 0, frame, sizeof(frame));
 
-	return request_reply(s, &request);
+	return request_plain(s, CONTROL_CLOSE, "close", frame, len);
 }

@@ -26,7 +26,8 @@ struct source {
 	const char *where; /* "FILE:LINE" or "--OPTION" */
 };
 
-typedef int take(const struct source *source, const char *value);
+/* `to` is the member that the key has in struct config. */
+typedef int take(const struct source *source, const char *value, void *to);
 
 static int replace(char **text, char *value)
 {
@@ -44,10 +45,10 @@ static int wrong_value(const struct source *source, const char *value, const cha
 
 /* --- one function for each key -------------------------------------------------------- */
 
-static int take_log_file(const struct source *source, const char *value)
+static int take_log_file(const struct source *source, const char *value, void *to)
 {
 	source->config->use_syslog = false;
-	return replace(&source->config->log_file, strdup(value));
+	return replace(to, strdup(value));
 }
 
 /* The value with the home directory in the place of its first $HOME. */
@@ -64,7 +65,7 @@ static char *expand_home(const char *value, const char *home)
 	return text;
 }
 
-static int take_poolset_dir(const struct source *source, const char *value)
+static int take_poolset_dir(const struct source *source, const char *value, void *to)
 {
 	char *path = expand_home(value, source->home);
 
@@ -72,58 +73,49 @@ static int take_poolset_dir(const struct source *source, const char *value)
 		free(path);
 		return wrong_value(source, value, "an absolute path, or one from $HOME");
 	}
-	return replace(&source->config->poolset_dir, path);
+	return replace(to, path);
 }
 
-static int take_bool(const struct source *source, const char *value, bool *to)
+static int take_bool(const struct source *source, const char *value, void *to)
 {
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return wrong_value(source, value, "yes or no");
-	*to = strcmp(value, "yes") == 0;
+	*(bool *)to = strcmp(value, "yes") == 0;
 	return 0;
 }
 
-static int take_persist_apm(const struct source *source, const char *value)
-{
-	return take_bool(source, value, &source->config->persist_apm);
-}
-
-static int take_persist_general(const struct source *source, const char *value)
-{
-	return take_bool(source, value, &source->config->persist_general);
-}
-
-static int take_use_syslog(const struct source *source, const char *value)
-{
-	return take_bool(source, value, &source->config->use_syslog);
-}
-
-static int take_log_level(const struct source *source, const char *value)
+static int take_log_level(const struct source *source, const char *value, void *to)
 {
 	const enum log_level level = log_level_find(value);
 
 	if (level == LOG_LEVELS)
 		return wrong_value(source, value, "err, warn, notice, info or debug");
-	source->config->log_level = level;
+	*(enum log_level *)to = level;
 	return 0;
 }
 
 /* An address is checked for a device when a client comes. */
-static int take_rdma_addr(const struct source *source, const char *value)
+static int take_rdma_addr(const struct source *source, const char *value, void *to)
 {
 	if (value[0] == '\0')
 		return wrong_value(source, value, "an address or a name of this host");
-	return replace(&source->config->rdma_addr, strdup(value));
+	return replace(to, strdup(value));
 }
+
+#define TO(member) offsetof(struct config, member)
 
 static const struct {
 	const char *name;
 	take *take;
+	size_t to;
 } keys[] = {
-	{"log-file", take_log_file},	   {"poolset-dir", take_poolset_dir},
-	{"persist-apm", take_persist_apm}, {"persist-general", take_persist_general},
-	{"use-syslog", take_use_syslog},   {"log-level", take_log_level},
-	{"rdma-addr", take_rdma_addr},
+	{"log-file", take_log_file, TO(log_file)},
+	{"poolset-dir", take_poolset_dir, TO(poolset_dir)},
+	{"persist-apm", take_bool, TO(persist_apm)},
+	{"persist-general", take_bool, TO(persist_general)},
+	{"use-syslog", take_bool, TO(use_syslog)},
+	{"log-level", take_log_level, TO(log_level)},
+	{"rdma-addr", take_rdma_addr, TO(rdma_addr)},
 };
 
 /* --- a file --------------------------------------------------------------------------- */
@@ -162,7 +154,7 @@ static int parse_line(void *arg, const char *where, char *line)
 			continue;
 		if (value[0] == '\0')
 			return reason_set(EINVAL, "%s: %s has no value", where, key);
-		return keys[i].take(source, value);
+		return keys[i].take(source, value, (char *)source->config + keys[i].to);
 	}
 	return reason_set(EINVAL, "%s: unknown key %s", where, key);
 }
@@ -248,7 +240,7 @@ static int apply_options(struct config *config, const struct options *options, c
 	config->persist_general |= options->persist_general;
 	if (options->log.to_file) {
 		source.where = "--log-file";
-		ret = take_log_file(&source, options->log.file);
+		ret = take_log_file(&source, options->log.file, &config->log_file);
 	}
 	if (options->log.to_syslog)
 		config->use_syslog = true;
@@ -256,11 +248,11 @@ static int apply_options(struct config *config, const struct options *options, c
 		config->log_level = options->log_level;
 	if (ret == 0 && options->poolset_dir != NULL) {
 		source.where = "--poolset-dir";
-		ret = take_poolset_dir(&source, options->poolset_dir);
+		ret = take_poolset_dir(&source, options->poolset_dir, &config->poolset_dir);
 	}
 	if (ret == 0 && options->rdma_addr != NULL) {
 		source.where = "--rdma-addr";
-		ret = take_rdma_addr(&source, options->rdma_addr);
+		ret = take_rdma_addr(&source, options->rdma_addr, &config->rdma_addr);
 	}
 	return ret;
 }

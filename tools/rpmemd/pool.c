@@ -210,15 +210,6 @@ static int map_existing(struct pool *pool, const char *directory, const char *na
 	return ret ? ret : map_parts(pool);
 }
 
-static struct pool *new_pool(void)
-{
-	struct pool *pool = calloc(1, sizeof(*pool));
-
-	if (pool == NULL)
-		reason_set(ENOMEM, "out of memory");
-	return pool;
-}
-
 /* Gives the pool, or closes what there is of it: its failure stays the stored one. */
 static int finish(struct pool *made, int ret, struct pool **pool)
 {
@@ -236,20 +227,20 @@ static int finish(struct pool *made, int ret, struct pool **pool)
 int pool_create(struct pool **pool, const char *directory, const char *name, size_t size,
 		const struct rpmem_pool_attr *attr)
 {
-	struct pool *made = new_pool();
+	struct pool *made = calloc(1, sizeof(*made));
 
 	if (made == NULL)
-		return -ENOMEM;
+		return reason_set(ENOMEM, "out of memory");
 	return finish(made, create(made, directory, name, size, attr), pool);
 }
 
 static int open_for(struct pool **pool, const char *directory, const char *name, size_t size,
 		    enum pool_files_use use, struct rpmem_pool_attr *attr)
 {
-	struct pool *opened = new_pool();
+	struct pool *opened = calloc(1, sizeof(*opened));
 
 	if (opened == NULL)
-		return -ENOMEM;
+		return reason_set(ENOMEM, "out of memory");
 	memset(attr, 0, sizeof(*attr));
 	return finish(opened, map_existing(opened, directory, name, size, use, attr), pool);
 }
