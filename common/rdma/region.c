@@ -72,7 +72,8 @@ static int describe(struct region *region)
 				      connection_cause(ret));
 }
 
-int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
+/* This host's description of itself as a peer. */
+static int describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
 			 uint8_t *desc_bytes)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
@@ -101,8 +102,7 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 	int ret;
 
 	if ((ret = enroll(&r, peer, device, memory)) || (ret = describe(&r)) ||
-	    (ret = region_describe_host(memory->direct_write_to_pmem, r.pcfg_desc,
-					&r.pcfg_desc_bytes))) {
+	    (ret = describe_host(memory->direct_write_to_pmem, r.pcfg_desc, &r.pcfg_desc_bytes))) {
 		region_close(&r);
 		return ret;
 	}

@@ -37,10 +37,6 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 		const struct region_memory *memory);
 void region_close(struct region *region);
 
-/* This host's description of itself as a peer. */
-int region_describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
-			 uint8_t *desc_bytes);
-
 /* The reply that welcomes a client to the region; NULL: to none, or it refuses. */
 void region_encode_reply(const struct region *region, enum handshake_answer answer, uint64_t word,
 			 uint8_t bytes[HANDSHAKE_REPLY_BYTES]);

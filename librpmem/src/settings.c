@@ -78,13 +78,6 @@ void settings_load(struct settings *settings)
 	};
 }
 
-void settings_free(struct settings *settings)
-{
-	free(settings->commands);
-	settings->commands = NULL;
-	report_close();
-}
-
 static unsigned count_alternatives(const char *commands)
 {
 	unsigned count = 1;

@@ -25,7 +25,6 @@ struct settings {
 
 /* The variables that are read at load; sets up the report by RPMEM_LOG_LEVEL and _FILE first. */
 void settings_load(struct settings *settings);
-void settings_free(struct settings *settings);
 
 /*
  * The remote command of the next connection: the alternatives of RPMEM_CMD, separated by '|',

@@ -15,19 +15,19 @@
 #define UDP_BYTES     8u
 #define DONT_FRAGMENT 0x4000
 
-bool grh_gid_is_ipv4(const union ibv_gid *gid)
+static bool is_ipv4(const union ibv_gid *gid)
 {
 	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)gid->raw);
 }
 
 bool grh_gid_is_multicast(const union ibv_gid *gid)
 {
-	return grh_gid_is_ipv4(gid) ? gid->raw[12] >> 4 == 0xe : gid->raw[0] == 0xff;
+	return is_ipv4(gid) ? gid->raw[12] >> 4 == 0xe : gid->raw[0] == 0xff;
 }
 
 enum grh_kind grh_kind(const union ibv_gid *from, const union ibv_gid *to)
 {
-	return grh_gid_is_ipv4(from) && grh_gid_is_ipv4(to) ? GRH_IPV4 : GRH_IPV6;
+	return is_ipv4(from) && is_ipv4(to) ? GRH_IPV4 : GRH_IPV6;
 }
 
 static uint16_t checksum(const struct iphdr *header)

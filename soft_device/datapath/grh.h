@@ -27,7 +27,6 @@ struct grh {
 enum grh_kind { GRH_IPV6 = 1, GRH_IPV4 = 2 };
 enum grh_kind grh_kind(const union ibv_gid *from, const union ibv_gid *to);
 
-bool grh_gid_is_ipv4(const union ibv_gid *gid);
 bool grh_gid_is_multicast(const union ibv_gid *gid);
 
 void grh_put(unsigned char bytes[GRH_BYTES], const struct grh *grh);

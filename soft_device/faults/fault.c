@@ -207,7 +207,8 @@ uint64_t fault_random(void)
 	return fault_mix(atomic_fetch_add(&random_state, GOLDEN_GAMMA) + GOLDEN_GAMMA);
 }
 
-double fault_uniform(void)
+/* 0 < x < 1 */
+static double uniform(void)
 {
 	return ((double)(fault_random() >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
 }
@@ -215,9 +216,9 @@ double fault_uniform(void)
 /* Box and Muller, 1958; the second of the pair is not kept: no state that threads share. */
 double fault_normal(void)
 {
-	double radius = sqrt(-2 * log(fault_uniform()));
+	double radius = sqrt(-2 * log(uniform()));
 
-	return radius * cos(2 * M_PI * fault_uniform());
+	return radius * cos(2 * M_PI * uniform());
 }
 
 void fault_report(void)

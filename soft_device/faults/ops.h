@@ -95,8 +95,7 @@ void fault_count(struct fault *fault, bool hit);
  * atomic addition a number, so any thread may draw.
  */
 uint64_t fault_random(void);
-double fault_uniform(void); /* 0 < x < 1 */
-double fault_normal(void);  /* mean 0, deviation 1 */
+double fault_normal(void); /* mean 0, deviation 1 */
 
 /* The mixer of splitmix64: a bijection of 64 bits. */
 static inline uint64_t fault_mix(uint64_t z)

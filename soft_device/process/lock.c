@@ -106,7 +106,8 @@ static void spin(void)
 #endif
 }
 
-void lock_pause(unsigned tries)
+/* Spins, yields or sleeps a little, by how often it has been tried. */
+static void pause_after(unsigned tries)
 {
 	if (tries < SPINS)
 		spin();
@@ -131,7 +132,7 @@ static enum waited wait_for(struct shared_lock *lock, unsigned pauses)
 		if (holder != 0 && tries > SPINS + YIELDS && tries % LOOK_EVERY == 0 &&
 		    is_dead(holder) && try_take(lock, holder))
 			return WAITED_DEAD;
-		lock_pause(tries);
+		pause_after(tries);
 	}
 	return WAITED_LONG;
 }
@@ -176,7 +177,7 @@ bool shared_lock_settle(const struct shared_lock *lock, uint64_t deadline_ns)
 			if (now_ns() >= deadline_ns)
 				return false;
 		}
-		lock_pause(tries);
+		pause_after(tries);
 	}
 	return true;
 }

@@ -74,8 +74,6 @@ static inline void shared_lock_release(struct shared_lock *lock)
 	atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }
 
-/* Spins, yields or sleeps a little, by how often it has been tried. */
-void lock_pause(unsigned tries);
 /* Without waiting, from a thread that died with it as well; from any thread. */
 bool shared_lock_take_now(struct shared_lock *lock);
 /*

@@ -17,6 +17,13 @@
 static struct settings settings;
 static char log_name[] = "/tmp/rpmem-settings-XXXXXX";
 
+static void forget_settings(void)
+{
+	free(settings.commands);
+	settings.commands = NULL;
+	report_close();
+}
+
 static int reset(void **state)
 {
 	static const char *const names[] = {
@@ -26,7 +33,7 @@ static int reset(void **state)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);
-	settings_free(&settings);
+	forget_settings();
 	strcpy(log_name + strlen(log_name) - 6, "XXXXXX");
 	close(mkstemp(log_name));
 	setenv("RPMEM_LOG_FILE", log_name, 1);
@@ -53,7 +60,7 @@ static const char *logged(void)
 
 static void load_with(const char *name, const char *value)
 {
-	settings_free(&settings);
+	forget_settings();
 	setenv(name, value, 1);
 	settings_load(&settings);
 }
@@ -353,6 +360,6 @@ int main(void)
 {
 	int ret = test_run(NULL, NULL);
 
-	settings_free(&settings);
+	forget_settings();
 	return ret;
 }
