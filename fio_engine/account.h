@@ -10,7 +10,6 @@
 #define ACCOUNT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "flush_policy.h"

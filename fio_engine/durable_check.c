@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/failure.h"
-
 /* The effect of one write on one line. */
 struct log_piece {
 	uint64_t line;

@@ -9,7 +9,6 @@
 #ifndef DURABLE_LOG_H
 #define DURABLE_LOG_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "durable_log_record.h"

@@ -22,7 +22,6 @@
 #ifndef DURABLE_LOG_RECORD_H
 #define DURABLE_LOG_RECORD_H
 
-#include <librpma.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

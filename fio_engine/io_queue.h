@@ -14,7 +14,6 @@
 #ifndef IO_QUEUE_H
 #define IO_QUEUE_H
 
-#include <librpma.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

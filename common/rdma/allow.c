@@ -8,7 +8,6 @@
 #include "allow.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -13,9 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "common/base/failure.h"
 #include "common/base/monotonic.h"
 #include "librpma_1_4.h"
 

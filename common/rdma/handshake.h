@@ -11,7 +11,6 @@
 #ifndef COMMON_RDMA_HANDSHAKE_H
 #define COMMON_RDMA_HANDSHAKE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,7 +6,6 @@
  * makes superfluous is taken back first.
  */
 #include "conn.h"
-#include "flush.h"
 #include "native.h"
 #include "work.h"
 

@@ -4,7 +4,6 @@
  */
 #include "conn.h"
 #include "log.h"
-#include "peer.h"
 
 #include <errno.h>
 

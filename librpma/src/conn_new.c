@@ -6,7 +6,6 @@
  * rpma_conn_delete() is the one list of what a connection holds.
  */
 #include "conn.h"
-#include "cq.h"
 #include "native.h"
 #include "status.h"
 

@@ -4,7 +4,6 @@
  * ep.c, and both turned into connections.
  */
 #include "conn.h"
-#include "connect.h"
 #include "status.h"
 #include "work.h"
 

@@ -5,7 +5,6 @@
  */
 #include "cq.h"
 #include "log.h"
-#include "sendq.h"
 #include "status.h"
 
 #include <errno.h>

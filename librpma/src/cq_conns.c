@@ -8,7 +8,6 @@
  * Connections are deleted while no thread fetches, as it looks into them.
  */
 #include "conn.h"
-#include "conn_cfg.h"
 #include "log.h"
 #include "status.h"
 

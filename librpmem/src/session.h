@@ -12,7 +12,6 @@
 
 #include <librpmem.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "librpmem/wire/control.h"
 #include "ssh_target.h"

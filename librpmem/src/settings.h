@@ -10,7 +10,6 @@
 #define RPMEM_SETTINGS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define SETTINGS_COMMAND_MAX	4096 /* with its NUL */
 #define SETTINGS_WORK_QUEUE	50

@@ -11,7 +11,6 @@
 #ifndef RPMEM_WIRE_LANE_MESSAGE_H
 #define RPMEM_WIRE_LANE_MESSAGE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/rdma/gpspm.h"

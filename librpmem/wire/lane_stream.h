@@ -11,7 +11,6 @@
 #define RPMEM_WIRE_LANE_STREAM_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/uio.h>
 
 struct lane_stream {

@@ -4,7 +4,6 @@
  * events to be acknowledged.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

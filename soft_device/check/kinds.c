@@ -6,7 +6,6 @@
  */
 #include "kinds.h"
 
-#include <stddef.h>
 #include <string.h>
 
 const struct check_kind_text check_kinds[CHECK_KINDS] = {

@@ -10,8 +10,6 @@
 #ifndef SOFT_CHECK_KINDS_H
 #define SOFT_CHECK_KINDS_H
 
-#include <stdbool.h>
-
 enum check_level { CHECK_NOTE, CHECK_WARNING, CHECK_ERROR };
 
 enum check_kind {

@@ -9,7 +9,6 @@
 #define SOFT_CHECK_STACK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "soft_device/process/process.h"

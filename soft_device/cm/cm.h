@@ -15,7 +15,6 @@
 #ifndef SOFT_CM_CM_H
 #define SOFT_CM_CM_H
 
-#include <errno.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>

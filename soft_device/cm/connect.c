@@ -5,7 +5,6 @@
  * Each sends one message and moves the state; what comes back is state.c's. On a
  * synchronous id the call then waits for the event that tells its end.
  */
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

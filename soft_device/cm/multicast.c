@@ -3,7 +3,6 @@
  * multicast.c -- groups of an id: its QP is attached when the program gets the event that it has
  * joined, as librdmacm does.
  */
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "wire.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define QPN_MAX	  0xffffffu

@@ -18,7 +18,6 @@
 #include "responder.h"
 #include "soft_device/check/check.h"
 #include "soft_device/check/sum.h"
-#include "soft_device/faults/fault.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"

@@ -19,7 +19,6 @@
 #include "mr_check.h"
 #include "soft_device/check/objects.h"
 #include "soft_device/check/watch.h"
-#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "sq_adversary.h"
 #include "sq_watch.h"

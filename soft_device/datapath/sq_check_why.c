@@ -4,7 +4,6 @@
  * the region as it is at the side that has it, and the places where both were made.
  */
 #include <byteswap.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "mr_check.h"

@@ -3,7 +3,6 @@
  * sq_unacknowledged.c -- send queues of UC and UD QPs, whose targets answer nothing: see sq.h.
  */
 #include "explain.h"
-#include "sq.h"
 
 /*
  * Tries at a target without a receive, one in a millisecond but for the first few: as long as a

@@ -14,7 +14,6 @@
  */
 #include "journal.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "soft_device/faults/ops.h"

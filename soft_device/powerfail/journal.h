@@ -11,7 +11,6 @@
 #define SOFT_POWERFAIL_JOURNAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "soft_device/faults/fault.h"

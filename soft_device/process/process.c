@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "segment.h"
-
 struct process *process_current;
 bool process_is_verbose;
 pthread_mutex_t process_objects = PTHREAD_MUTEX_INITIALIZER;

@@ -15,7 +15,6 @@
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -16,8 +16,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "process.h"
-
 #define TRACE_BYTES (sizeof(struct trace_header) + TRACE_ROOM * sizeof(struct trace_record))
 
 static struct trace_header *header; /* NULL: no trace */

@@ -11,6 +11,7 @@
  * it gets no answer; one of another host the secret, if there is one (handshake.h).
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

@@ -15,7 +15,6 @@
 #ifndef SOFT_TRANSPORT_PEER_PRIVATE_H
 #define SOFT_TRANSPORT_PEER_PRIVATE_H
 
-#include <netinet/in.h>
 #include <stdint.h>
 
 #include "local_handshake.h"

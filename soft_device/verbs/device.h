@@ -10,7 +10,6 @@
 #define SOFT_VERBS_DEVICE_H
 
 #include <infiniband/verbs.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 

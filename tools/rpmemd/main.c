@@ -7,7 +7,6 @@
  * errno and its standard output stays empty: libpmempool depends on both. Wrong options
  * give 64, as with all tools; the rpmemd of PMDK gave 255, as ssh does when it fails itself.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

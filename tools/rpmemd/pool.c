@@ -11,7 +11,6 @@
 
 #include "common/base/failure.h"
 #include "mapping.h"
-#include "pool_files.h"
 #include "pool_set.h"
 #include "reason.h"
 

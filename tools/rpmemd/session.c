@@ -7,7 +7,6 @@
  */
 #include "session.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "common/base/failure.h"
 #include "common/base/thread.h"

@@ -9,7 +9,6 @@
 #include "merge_documents.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/base/failure.h"

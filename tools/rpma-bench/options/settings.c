@@ -8,12 +8,10 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/cli.h"
 #include "common/base/failure.h"
 #include "options.h"
 #include "slo.h"

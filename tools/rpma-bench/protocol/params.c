@@ -8,8 +8,6 @@
  */
 #include "params.h"
 
-#include <stddef.h>
-
 const char *const params_tests[] = {"lat", "bw", "rate", "mix", "connect", "register", NULL};
 #define WORD(NAME, name, word, facts, text, needs) word,
 const char *const params_ops[] = {BENCH_OP_ROWS(WORD) NULL};

@@ -10,9 +10,7 @@
  */
 #include "output.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  */
 #include "output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

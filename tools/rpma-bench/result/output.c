@@ -10,10 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

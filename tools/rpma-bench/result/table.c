@@ -9,7 +9,6 @@
  */
 #include "output.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/units.h"
