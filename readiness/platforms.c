@@ -38,11 +38,11 @@
 
 #define INTEL(model, last, name, control, first, menu)                                             \
 	{                                                                                          \
-		"GenuineIntel", 6, model, last, name, control, first, menu, true                   \
+		"GenuineIntel", 6, model, last, name, control, first, menu                         \
 	}
-#define AMD(family, model, last, name, first, probe)                                               \
+#define AMD(family, model, last, name, first)                                                      \
 	{                                                                                          \
-		"AuthenticAMD", family, model, last, name, BY_TPH, first, false, probe             \
+		"AuthenticAMD", family, model, last, name, BY_TPH, first, false                    \
 	}
 
 static const struct platform rows[] = {
@@ -55,17 +55,17 @@ static const struct platform rows[] = {
 	INTEL(0xcf, 0xcf, "Emerald Rapids", BY_NOTHING, PROBE, false),
 	INTEL(0xad, 0xae, "Granite Rapids", BY_NOTHING, PROBE, false),
 	INTEL(0xaf, 0xaf, "Sierra Forest", BY_NOTHING, PROBE, false),
-	{"GenuineIntel", -1, -1, -1, "Intel", BY_NOTHING, PROBE, false, true},
-	AMD(0x17, 0x30, 0x3f, "AMD Zen 2", NO_PROBE, false),
-	AMD(0x17, -1, -1, "AMD Zen", NO_PROBE, false),
-	AMD(0x19, 0x10, 0x1f, "AMD Zen 4", PROBE_AMD, true),
-	AMD(0x19, 0xa0, 0xaf, "AMD Zen 4c", PROBE_AMD, true),
-	AMD(0x19, -1, -1, "AMD Zen 3", NO_PROBE, false),
-	AMD(0x1a, -1, -1, "AMD Zen 5", PROBE_AMD, true),
-	AMD(-1, -1, -1, "AMD", NO_PROBE, false),
-	{"HygonGenuine", -1, -1, -1, "Hygon", BY_NOTHING, NO_PROBE, false, false},
-	{"Arm", -1, -1, -1, NULL, BY_NOTHING, NO_PROBE, false, false},
-	{NULL, -1, -1, -1, NULL, BY_NOTHING, NO_PROBE, false, false},
+	{"GenuineIntel", -1, -1, -1, "Intel", BY_NOTHING, PROBE, false},
+	AMD(0x17, 0x30, 0x3f, "AMD Zen 2", NO_PROBE),
+	AMD(0x17, -1, -1, "AMD Zen", NO_PROBE),
+	AMD(0x19, 0x10, 0x1f, "AMD Zen 4", PROBE_AMD),
+	AMD(0x19, 0xa0, 0xaf, "AMD Zen 4c", PROBE_AMD),
+	AMD(0x19, -1, -1, "AMD Zen 3", NO_PROBE),
+	AMD(0x1a, -1, -1, "AMD Zen 5", PROBE_AMD),
+	AMD(-1, -1, -1, "AMD", NO_PROBE),
+	{"HygonGenuine", -1, -1, -1, "Hygon", BY_NOTHING, NO_PROBE, false},
+	{"Arm", -1, -1, -1, NULL, BY_NOTHING, NO_PROBE, false},
+	{NULL, -1, -1, -1, NULL, BY_NOTHING, NO_PROBE, false},
 };
 
 static bool fits(const struct platform *row, const struct facts_platform *facts)

@@ -16,7 +16,6 @@ struct platform {
 	const char *control; /* what there is, one or two sentences */
 	const char *first;   /* what to do where the state is unknown */
 	bool by_menu;	     /* a switch exists in the firmware's menu */
-	bool by_probe;	     /* --probe can count what is written to memory */
 };
 
 #define PLATFORM_TPH_OFF                                                                           \

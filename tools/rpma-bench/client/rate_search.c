@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "common/base/histogram.h"
-#include "common/json/json_path.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 
