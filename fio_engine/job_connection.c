@@ -60,7 +60,7 @@ static int check_reply(struct job_connection *c, const struct handshake_reply *r
 		return nonsense(c);
 	if (c->job_reply.refusal != REFUSAL_NONE)
 		return refused(c);
-	if (reply->mr_desc_bytes == 0 || c->job_reply.depth < job_request->depth ||
+	if (reply->desc.mr_bytes == 0 || c->job_reply.depth < job_request->depth ||
 	    (c->job_reply.method != METHOD_ANY && c->job_reply.method != job_request->method))
 		return nonsense(c);
 	return 0;
@@ -68,22 +68,17 @@ static int check_reply(struct job_connection *c, const struct handshake_reply *r
 
 /* --- the region ------------------------------------------------------------------ */
 
-/* So that apm reads even where both devices know a flush, native is told of all. */
-static size_t descriptor_bytes(const struct job_connection *c, const struct handshake_reply *reply)
-{
-	if (c->cfg.job_request.method == METHOD_NATIVE || reply->mr_desc_bytes < APM_BYTES)
-		return reply->mr_desc_bytes;
-	return APM_BYTES;
-}
-
 static int take_region(struct job_connection *c, const struct handshake_reply *reply, int *types,
 		       bool *direct)
 {
-	const struct region_desc desc = {reply->mr_desc, descriptor_bytes(c, reply),
-					 reply->pcfg_desc, reply->pcfg_desc_bytes};
+	struct region_desc desc = reply->desc;
 	struct region_remote remote = {.mr = NULL};
-	int ret = region_take(&remote, &desc, c->conn);
+	int ret;
 
+	/* so that apm reads even where both devices know a flush, native is told of all */
+	if (c->cfg.job_request.method != METHOD_NATIVE && desc.mr_bytes > APM_BYTES)
+		desc.mr_bytes = APM_BYTES;
+	ret = region_take(&remote, &desc, c->conn);
 	c->remote = remote.mr;
 	if (ret)
 		return failed("%s describes its region in a way librpma refuses: %s", c->server,

@@ -81,12 +81,12 @@ void handshake_encode_reply(const struct handshake_reply *reply,
 	bytes_put(&w, magic, sizeof(magic));
 	bytes_put_int(&w, reply->version, 2);
 	bytes_put_int(&w, reply->answer, 1);
-	bytes_put_int(&w, reply->mr_desc_bytes, 1);
-	bytes_put_int(&w, reply->pcfg_desc_bytes, 1);
+	bytes_put_int(&w, reply->desc.mr_bytes, 1);
+	bytes_put_int(&w, reply->desc.pcfg_bytes, 1);
 	bytes_put_int(&w, 0, 3);
 	bytes_put_int(&w, reply->word, 8);
-	bytes_put(&w, reply->mr_desc, sizeof(reply->mr_desc));
-	bytes_put(&w, reply->pcfg_desc, sizeof(reply->pcfg_desc));
+	bytes_put(&w, reply->desc.mr, sizeof(reply->desc.mr));
+	bytes_put(&w, reply->desc.pcfg, sizeof(reply->desc.pcfg));
 }
 
 const char *handshake_refusal(enum handshake_answer answer)
@@ -106,9 +106,9 @@ const char *handshake_refusal(enum handshake_answer answer)
 static bool reply_in_range(const struct handshake_reply *reply)
 {
 	return reply->version == HANDSHAKE_VERSION &&
-	       reply->mr_desc_bytes <= HANDSHAKE_MR_DESC_MAX &&
-	       reply->pcfg_desc_bytes <= HANDSHAKE_PCFG_DESC_MAX &&
-	       (reply->mr_desc_bytes == 0) == (reply->pcfg_desc_bytes == 0);
+	       reply->desc.mr_bytes <= HANDSHAKE_MR_DESC_MAX &&
+	       reply->desc.pcfg_bytes <= HANDSHAKE_PCFG_DESC_MAX &&
+	       (reply->desc.mr_bytes == 0) == (reply->desc.pcfg_bytes == 0);
 }
 
 int handshake_decode_reply(const void *bytes, size_t len, struct handshake_reply *reply)
@@ -123,12 +123,12 @@ int handshake_decode_reply(const void *bytes, size_t len, struct handshake_reply
 	if (r.bad || got.answer > HANDSHAKE_OTHER_TOOL)
 		return -EPROTO;
 	if (got.answer == HANDSHAKE_WELCOME) {
-		got.mr_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
-		got.pcfg_desc_bytes = (uint8_t)bytes_get_int(&r, 1);
+		got.desc.mr_bytes = (uint8_t)bytes_get_int(&r, 1);
+		got.desc.pcfg_bytes = (uint8_t)bytes_get_int(&r, 1);
 		bytes_get_int(&r, 3);
 		got.word = bytes_get_int(&r, 8);
-		bytes_get(&r, got.mr_desc, sizeof(got.mr_desc));
-		bytes_get(&r, got.pcfg_desc, sizeof(got.pcfg_desc));
+		bytes_get(&r, got.desc.mr, sizeof(got.desc.mr));
+		bytes_get(&r, got.desc.pcfg, sizeof(got.desc.pcfg));
 		if (r.bad || !reply_in_range(&got))
 			return -EPROTO;
 	}

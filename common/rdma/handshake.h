@@ -42,16 +42,20 @@ struct handshake_request {
 	uint64_t token;	 /* the server's for this repeat */
 };
 
+/* What librpma on another host takes of a region, and of its host as a peer; both are 0 without. */
+struct region_desc {
+	uint8_t mr_bytes;
+	uint8_t mr[HANDSHAKE_MR_DESC_MAX];
+	uint8_t pcfg_bytes;
+	uint8_t pcfg[HANDSHAKE_PCFG_DESC_MAX];
+};
+
 struct handshake_reply {
 	uint16_t version; /* the one the server speaks */
 	enum handshake_answer answer;
-	/* the target of this repeat; else both are 0 */
-	uint8_t mr_desc_bytes;
-	uint8_t pcfg_desc_bytes;
 	uint64_t word; /* a fio job's: struct job_reply; a ping's: the claim; a lane's of librpmem:
 			  LANE_WORD_* */
-	uint8_t mr_desc[HANDSHAKE_MR_DESC_MAX];
-	uint8_t pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
+	struct region_desc desc; /* the target of this repeat */
 };
 
 void handshake_encode_request(const struct handshake_request *request,

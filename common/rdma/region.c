@@ -62,19 +62,18 @@ static int describe(struct region *region)
 	size_t bytes = 0;
 	int ret = newest_mr_get_descriptor_size(region->mr, &bytes);
 
-	if (ret == 0 && bytes > sizeof(region->desc))
+	if (ret == 0 && bytes > sizeof(region->desc.mr))
 		ret = RPMA_E_INVAL;
 	if (ret == 0)
-		ret = newest_mr_get_descriptor(region->mr, region->desc);
-	region->desc_bytes = (uint8_t)bytes;
+		ret = newest_mr_get_descriptor(region->mr, region->desc.mr);
+	region->desc.mr_bytes = (uint8_t)bytes;
 	return ret == 0 ? 0
 			: failure_set(EXIT_INTERNAL, "register", "cannot describe the target: %s",
 				      connection_cause(ret));
 }
 
 /* This host's description of itself as a peer. */
-static int describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_DESC_MAX],
-			 uint8_t *desc_bytes)
+static int describe_host(bool direct_write_to_pmem, struct region_desc *desc)
 {
 	struct rpma_peer_cfg *pcfg = NULL;
 	size_t bytes = 0;
@@ -83,11 +82,11 @@ static int describe_host(bool direct_write_to_pmem, uint8_t desc[HANDSHAKE_PCFG_
 	if ((ret = rpma_peer_cfg_new(&pcfg)) == 0 &&
 	    (ret = rpma_peer_cfg_set_direct_write_to_pmem(pcfg, direct_write_to_pmem)) == 0)
 		ret = rpma_peer_cfg_get_descriptor_size(pcfg, &bytes);
-	if (ret == 0 && bytes > HANDSHAKE_PCFG_DESC_MAX)
+	if (ret == 0 && bytes > sizeof(desc->pcfg))
 		ret = RPMA_E_INVAL;
 	if (ret == 0)
-		ret = rpma_peer_cfg_get_descriptor(pcfg, desc);
-	*desc_bytes = (uint8_t)bytes;
+		ret = rpma_peer_cfg_get_descriptor(pcfg, desc->pcfg);
+	desc->pcfg_bytes = (uint8_t)bytes;
 	rpma_peer_cfg_delete(&pcfg);
 	if (ret)
 		return failure_set(EXIT_INTERNAL, "register", "cannot describe this host: %s",
@@ -102,7 +101,7 @@ int region_open(struct region *region, struct rpma_peer *peer, const char *devic
 	int ret;
 
 	if ((ret = enroll(&r, peer, device, memory)) || (ret = describe(&r)) ||
-	    (ret = describe_host(memory->direct_write_to_pmem, r.pcfg_desc, &r.pcfg_desc_bytes))) {
+	    (ret = describe_host(memory->direct_write_to_pmem, &r.desc))) {
 		region_close(&r);
 		return ret;
 	}
@@ -121,12 +120,8 @@ void region_encode_reply(const struct region *region, enum handshake_answer answ
 	struct handshake_reply reply = {
 		.version = HANDSHAKE_VERSION, .answer = answer, .word = word};
 
-	if (region != NULL) {
-		reply.mr_desc_bytes = region->desc_bytes;
-		memcpy(reply.mr_desc, region->desc, sizeof(reply.mr_desc));
-		reply.pcfg_desc_bytes = region->pcfg_desc_bytes;
-		memcpy(reply.pcfg_desc, region->pcfg_desc, sizeof(reply.pcfg_desc));
-	}
+	if (region != NULL)
+		reply.desc = region->desc;
 	handshake_encode_reply(&reply, bytes);
 }
 

@@ -17,11 +17,7 @@
 struct region {
 	struct rpma_mr_local *mr;
 	uint8_t flush_types; /* a bit for each enum rpma_flush_type */
-	uint8_t desc_bytes;
-	uint8_t desc[HANDSHAKE_MR_DESC_MAX];
-	/* the host's as a peer */
-	uint8_t pcfg_desc_bytes;
-	uint8_t pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
+	struct region_desc desc;
 };
 
 /* For remote read, write and flush. `of` names in the failure what it is a part of. */
@@ -40,14 +36,6 @@ void region_close(struct region *region);
 /* The reply that welcomes a client to the region; NULL: to none, or it refuses. */
 void region_encode_reply(const struct region *region, enum handshake_answer answer, uint64_t word,
 			 uint8_t bytes[HANDSHAKE_REPLY_BYTES]);
-
-/* The region and the configuration that the other host has sent. */
-struct region_desc {
-	const uint8_t *mr;
-	size_t mr_bytes;
-	const uint8_t *pcfg;
-	size_t pcfg_bytes;
-};
 
 struct region_remote {
 	struct rpma_mr_remote *mr; /* the caller deletes it, also after a failure */

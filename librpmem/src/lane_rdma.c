@@ -115,9 +115,7 @@ static int take_region(struct lane *l, const struct handshake_reply *reply)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_lane *c = l->state;
-	const struct region_desc desc = {reply->mr_desc, reply->mr_desc_bytes, reply->pcfg_desc,
-					 reply->pcfg_desc_bytes};
-	int ret = region_take(&c->remote, &desc, c->conn);
+	int ret = region_take(&c->remote, &reply->desc, c->conn);
 
 	if (ret)
 		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "connect",

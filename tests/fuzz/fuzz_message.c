@@ -33,8 +33,8 @@ static void check_message(const struct message *m)
 	case MESSAGE_BEGIN:
 		check_params(&m->begin.params);
 		hold(m->begin.duration_ns > 0 && m->begin.duration_ns <= MESSAGE_DURATION_MAX);
-		hold(m->begin.client_mr_desc_bytes <= sizeof(m->begin.client_mr_desc));
-		hold(m->begin.client_pcfg_desc_bytes <= sizeof(m->begin.client_pcfg_desc));
+		hold(m->begin.client_desc.mr_bytes <= sizeof(m->begin.client_desc.mr));
+		hold(m->begin.client_desc.pcfg_bytes <= sizeof(m->begin.client_desc.pcfg));
 		break;
 	case MESSAGE_READY:
 		hold(strnlen(m->ready.refusal, MESSAGE_REFUSAL_MAX) < MESSAGE_REFUSAL_MAX);
@@ -78,11 +78,11 @@ static void try_handshakes(const uint8_t *data, size_t size)
 		     request.role == HANDSHAKE_RPMEM);
 	if (handshake_decode_reply(data, size, &reply) != 0)
 		return;
-	hold(reply.mr_desc_bytes <= sizeof(reply.mr_desc) &&
-	     reply.pcfg_desc_bytes <= sizeof(reply.pcfg_desc));
+	hold(reply.desc.mr_bytes <= sizeof(reply.desc.mr) &&
+	     reply.desc.pcfg_bytes <= sizeof(reply.desc.pcfg));
 	handshake_encode_reply(&reply, bytes);
 	hold(handshake_decode_reply(bytes, sizeof(bytes), &again) == 0);
-	hold(again.answer == reply.answer && again.mr_desc_bytes == reply.mr_desc_bytes);
+	hold(again.answer == reply.answer && again.desc.mr_bytes == reply.desc.mr_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,7 +137,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
 	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, 1, 2};
 	const struct handshake_reply reply = {
-		.version = HANDSHAKE_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
+		.version = HANDSHAKE_VERSION, .desc.mr_bytes = 22, .desc.pcfg_bytes = 1};
 
 	if (index < MESSAGE_ALIVE)
 		return message_seed(index, input);

@@ -243,7 +243,7 @@ static int hello(struct client *c)
 {
 	int ret = dial_answer(&c->dial, c->connection, HANDSHAKE_PING, &c->reply);
 
-	if (ret == 0 && c->reply.mr_desc_bytes == 0)
+	if (ret == 0 && c->reply.desc.mr_bytes == 0)
 		ret = failure_because(
 			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
 			"%s welcomes without describing its memory: it is not a server of "
@@ -254,10 +254,7 @@ static int hello(struct client *c)
 
 static int take_region(struct client *c)
 {
-	const struct handshake_reply *r = &c->reply;
-	const struct region_desc desc = {r->mr_desc, r->mr_desc_bytes, r->pcfg_desc,
-					 r->pcfg_desc_bytes};
-	int ret = region_take(&c->region, &desc, connection_conn(c->connection));
+	int ret = region_take(&c->region, &c->reply.desc, connection_conn(c->connection));
 
 	if (ret)
 		return refused("%s describes its memory in a way librpma refuses: %s", c->dial.name,

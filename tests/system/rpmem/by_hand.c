@@ -20,10 +20,7 @@ static int connect_lane(struct by_hand *b, const struct lanes_cfg *cfg, uint32_t
 	if ((ret = dial_connect(&b->connection, &b->dial, handshake, &connection)) ||
 	    (ret = dial_answer(&b->dial, b->connection, HANDSHAKE_RPMEM, &reply)))
 		return ret;
-	return region_take(&b->remote,
-			   &(struct region_desc){reply.mr_desc, reply.mr_desc_bytes,
-						 reply.pcfg_desc, reply.pcfg_desc_bytes},
-			   connection_conn(b->connection));
+	return region_take(&b->remote, &reply.desc, connection_conn(b->connection));
 }
 
 int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t lane)

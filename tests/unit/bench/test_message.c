@@ -45,9 +45,9 @@ static struct message bidirectional(void)
 
 	m.begin.params.bidirectional = true;
 	m.begin.client_bytes = 1 << 20;
-	m.begin.client_mr_desc_bytes = 22;
-	memset(m.begin.client_mr_desc, 7, 22);
-	m.begin.client_pcfg_desc_bytes = 1;
+	m.begin.client_desc.mr_bytes = 22;
+	memset(m.begin.client_desc.mr, 7, 22);
+	m.begin.client_desc.pcfg_bytes = 1;
 	return m;
 }
 
@@ -171,9 +171,9 @@ TEST(client_memory_is_described_exactly_where_it_is_used)
 
 	bad[0].begin.client_bytes = 1;
 	bad[1].begin.client_bytes = 0;
-	bad[2].begin.client_mr_desc_bytes = 0;
-	bad[3].begin.client_mr_desc_bytes = HANDSHAKE_MR_DESC_MAX + 1;
-	bad[4].begin.client_pcfg_desc_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
+	bad[2].begin.client_desc.mr_bytes = 0;
+	bad[3].begin.client_desc.mr_bytes = HANDSHAKE_MR_DESC_MAX + 1;
+	bad[4].begin.client_desc.pcfg_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
 	bad[5].begin.params.bidirectional = false;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refused(&bad[i]);

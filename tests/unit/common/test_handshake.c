@@ -8,11 +8,11 @@
 static const struct handshake_reply sample = {
 	.version = HANDSHAKE_VERSION,
 	.answer = HANDSHAKE_WELCOME,
-	.mr_desc_bytes = 22,
-	.pcfg_desc_bytes = 1,
+	.desc.mr_bytes = 22,
+	.desc.pcfg_bytes = 1,
 	.word = 0xfedcba9876543210ULL,
-	.mr_desc = {1, 2, 3},
-	.pcfg_desc = {1},
+	.desc.mr = {1, 2, 3},
+	.desc.pcfg = {1},
 };
 
 TEST(a_request_comes_back)
@@ -75,11 +75,11 @@ TEST(a_reply_comes_back)
 	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
 	assert_int_equal(got.version, sample.version);
 	assert_int_equal(got.answer, sample.answer);
-	assert_int_equal(got.mr_desc_bytes, 22);
-	assert_int_equal(got.pcfg_desc_bytes, 1);
+	assert_int_equal(got.desc.mr_bytes, 22);
+	assert_int_equal(got.desc.pcfg_bytes, 1);
 	assert_int_equal(got.word, sample.word);
-	assert_memory_equal(got.mr_desc, sample.mr_desc, sizeof(got.mr_desc));
-	assert_memory_equal(got.pcfg_desc, sample.pcfg_desc, sizeof(got.pcfg_desc));
+	assert_memory_equal(got.desc.mr, sample.desc.mr, sizeof(got.desc.mr));
+	assert_memory_equal(got.desc.pcfg, sample.desc.pcfg, sizeof(got.desc.pcfg));
 }
 
 TEST(replies_out_of_range_are_refused)
@@ -90,10 +90,10 @@ TEST(replies_out_of_range_are_refused)
 	for (size_t i = 0; i < 6; i++)
 		bad[i] = sample;
 	bad[0].answer = (enum handshake_answer)(HANDSHAKE_OTHER_TOOL + 1);
-	bad[1].mr_desc_bytes = HANDSHAKE_MR_DESC_MAX + 1;
-	bad[2].pcfg_desc_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
-	bad[3].mr_desc_bytes = 0;
-	bad[4].pcfg_desc_bytes = 0;
+	bad[1].desc.mr_bytes = HANDSHAKE_MR_DESC_MAX + 1;
+	bad[2].desc.pcfg_bytes = HANDSHAKE_PCFG_DESC_MAX + 1;
+	bad[3].desc.mr_bytes = 0;
+	bad[4].desc.pcfg_bytes = 0;
 	/* who welcomes speaks this version */
 	bad[5].version = HANDSHAKE_VERSION + 1;
 	for (size_t i = 0; i < 6; i++) {
@@ -108,13 +108,13 @@ TEST(replies_out_of_range_are_refused)
 TEST(a_control_connection_describes_no_target)
 {
 	const struct handshake_reply welcome = {.version = HANDSHAKE_VERSION};
-	struct handshake_reply got = {.mr_desc_bytes = 1};
+	struct handshake_reply got = {.desc.mr_bytes = 1};
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
 	handshake_encode_reply(&welcome, bytes);
 	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.mr_desc_bytes, 0);
-	assert_int_equal(got.pcfg_desc_bytes, 0);
+	assert_int_equal(got.desc.mr_bytes, 0);
+	assert_int_equal(got.desc.pcfg_bytes, 0);
 }
 
 /* Who refuses describes nothing, and may speak any version. */

@@ -76,14 +76,14 @@ int __wrap_rpma_mr_dereg(struct rpma_mr_local **mr)
 static void make_reply(void)
 {
 	struct handshake_reply *r = &fake.reply;
-	struct bytes_writer w = bytes_write_to(r->mr_desc, sizeof(r->mr_desc));
+	struct bytes_writer w = bytes_write_to(r->desc.mr, sizeof(r->desc.mr));
 
 	bytes_put_int(&w, 0x10000, 8);
 	bytes_put_int(&w, fake.region_bytes, 8);
 	bytes_put_int(&w, 7, 4);
 	bytes_put_int(&w, fake.usage_bits, 1);
 	bytes_put_int(&w, 1, 1);
-	r->pcfg_desc[0] = fake.direct;
+	r->desc.pcfg[0] = fake.direct;
 	if (fake.tries >= fake.full_until && fake.full_until != 0)
 		fake.job_reply.refusal = REFUSAL_NONE;
 	r->word = job_reply_encode(&fake.job_reply);
@@ -243,7 +243,7 @@ void fake_connection_begin(enum method method)
 	fake.usage_bits = RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_WRITE_DST |
 			  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
 	fake.reply = (struct handshake_reply){
-		.version = HANDSHAKE_VERSION, .mr_desc_bytes = 22, .pcfg_desc_bytes = 1};
+		.version = HANDSHAKE_VERSION, .desc.mr_bytes = 22, .desc.pcfg_bytes = 1};
 	fake.failure = EXIT_RUN_FAILED;
 }
 

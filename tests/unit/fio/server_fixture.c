@@ -255,9 +255,9 @@ static void take_reply(struct test_client *g)
 	if (g->reply.answer != HANDSHAKE_WELCOME)
 		return;
 	assert_int_equal(job_reply_decode(g->reply.word, &g->job_reply), 0);
-	if (g->reply.mr_desc_bytes > 0)
-		assert_int_equal(rpma_mr_remote_from_descriptor(g->reply.mr_desc,
-								g->reply.mr_desc_bytes, &g->remote),
+	if (g->reply.desc.mr_bytes > 0)
+		assert_int_equal(rpma_mr_remote_from_descriptor(g->reply.desc.mr,
+								g->reply.desc.mr_bytes, &g->remote),
 				 0);
 }
 

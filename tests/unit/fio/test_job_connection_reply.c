@@ -142,8 +142,8 @@ JOB_TEST(a_refusal_says_what_to_do)
 	for (size_t i = 0; i < 3; i++) {
 		fake_connection_begin(METHOD_GPSPM);
 		fake.job_reply = cases[i].job_reply;
-		fake.reply.mr_desc_bytes = 0;
-		fake.reply.pcfg_desc_bytes = 0;
+		fake.reply.desc.mr_bytes = 0;
+		fake.reply.desc.pcfg_bytes = 0;
 		refused_with(cases[i].sentence);
 	}
 }
@@ -203,7 +203,7 @@ JOB_TEST(a_reply_that_does_not_fit_is_not_believed)
 		else if (i == 1)
 			fake.job_reply.method = METHOD_APM;
 		else
-			fake.reply.mr_desc_bytes = fake.reply.pcfg_desc_bytes = 0;
+			fake.reply.desc.mr_bytes = fake.reply.desc.pcfg_bytes = 0;
 		refused_with("malformed");
 	}
 }
@@ -224,7 +224,7 @@ JOB_TEST(a_region_that_is_none_is_refused)
 		fake_connection_begin(METHOD_APM);
 		fake.region_bytes = cases[i].bytes;
 		fake.usage_bits = cases[i].usage;
-		fake.reply.mr_desc_bytes = cases[i].descriptor_bytes;
+		fake.reply.desc.mr_bytes = cases[i].descriptor_bytes;
 		refused_with(cases[i].sentence);
 	}
 }

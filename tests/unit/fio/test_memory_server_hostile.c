@@ -29,7 +29,7 @@ static void is_refused(const struct job_request *job_request, enum refusal refus
 
 	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
 	assert_int_equal(g->job_reply.refusal, refusal);
-	assert_int_equal(g->reply.mr_desc_bytes, 0);
+	assert_int_equal(g->reply.desc.mr_bytes, 0);
 	client_close(g);
 }
 

@@ -232,7 +232,6 @@ int control_connect_qp(const struct control *control, const struct message_ready
 						  ready->token};
 	struct dial dial = control->dial;
 	struct handshake_reply reply;
-	struct region_desc target;
 	struct connection *connection = NULL;
 	int ret;
 
@@ -240,9 +239,7 @@ int control_connect_qp(const struct control *control, const struct message_ready
 	ret = connect_to(&connection, &dial, &request, &queues, control->knobs, &reply);
 	if (ret)
 		return ret;
-	target = (struct region_desc){reply.mr_desc, reply.mr_desc_bytes, reply.pcfg_desc,
-				      reply.pcfg_desc_bytes};
-	return qp_attach(qp, connection, &target, operation, params->depth);
+	return qp_attach(qp, connection, &reply.desc, operation, params->depth);
 }
 
 /* -EIO once the limit has passed; else how long to wait for the next sign. */

@@ -43,15 +43,6 @@ static int map(struct client_region *e)
 	return 0;
 }
 
-static void describe(const struct client_region *e, struct message_begin *begin)
-{
-	begin->client_bytes = e->size_bytes;
-	begin->client_mr_desc_bytes = e->region.desc_bytes;
-	memcpy(begin->client_mr_desc, e->region.desc, sizeof(begin->client_mr_desc));
-	begin->client_pcfg_desc_bytes = e->region.pcfg_desc_bytes;
-	memcpy(begin->client_pcfg_desc, e->region.pcfg_desc, sizeof(begin->client_pcfg_desc));
-}
-
 /* A region that was never made is fine if it is zero. */
 static void client_region_free(struct client_region *client_region)
 {
@@ -84,7 +75,8 @@ static int client_region_make(struct client_region *client_region, struct rpma_p
 		client_region_free(&e);
 		return ret;
 	}
-	describe(&e, begin);
+	begin->client_bytes = e.size_bytes;
+	begin->client_desc = e.region.desc;
 	*client_region = e;
 	return 0;
 }

@@ -180,10 +180,10 @@ static void encode_begin(struct bytes_writer *w, const struct message_begin *m)
 	bytes_put_int(w, m->ops, 8);
 	put_flag(w, m->verify != 0);
 	bytes_put_int(w, m->client_bytes, 8);
-	bytes_put_int(w, m->client_mr_desc_bytes, 1);
-	bytes_put(w, m->client_mr_desc, sizeof(m->client_mr_desc));
-	bytes_put_int(w, m->client_pcfg_desc_bytes, 1);
-	bytes_put(w, m->client_pcfg_desc, sizeof(m->client_pcfg_desc));
+	bytes_put_int(w, m->client_desc.mr_bytes, 1);
+	bytes_put(w, m->client_desc.mr, sizeof(m->client_desc.mr));
+	bytes_put_int(w, m->client_desc.pcfg_bytes, 1);
+	bytes_put(w, m->client_desc.pcfg, sizeof(m->client_desc.pcfg));
 	bytes_put_int(w, m->params.batch, 4);
 	for (int i = 0; i < CONNECTION_KNOBS; i++) {
 		if (connection_knob_rows[i].mirrored)
@@ -205,11 +205,11 @@ static void decode_knobs(struct bytes_reader *r, struct connection_knobs *knobs)
 static bool client_memory_in_range(const struct message_begin *m)
 {
 	if (!m->params.bidirectional)
-		return m->client_bytes == 0 && m->client_mr_desc_bytes == 0 &&
-		       m->client_pcfg_desc_bytes == 0;
-	return m->client_bytes > 0 && m->client_bytes <= INT64_MAX && m->client_mr_desc_bytes > 0 &&
-	       m->client_mr_desc_bytes <= HANDSHAKE_MR_DESC_MAX && m->client_pcfg_desc_bytes > 0 &&
-	       m->client_pcfg_desc_bytes <= HANDSHAKE_PCFG_DESC_MAX;
+		return m->client_bytes == 0 && m->client_desc.mr_bytes == 0 &&
+		       m->client_desc.pcfg_bytes == 0;
+	return m->client_bytes > 0 && m->client_bytes <= INT64_MAX && m->client_desc.mr_bytes > 0 &&
+	       m->client_desc.mr_bytes <= HANDSHAKE_MR_DESC_MAX && m->client_desc.pcfg_bytes > 0 &&
+	       m->client_desc.pcfg_bytes <= HANDSHAKE_PCFG_DESC_MAX;
 }
 
 static bool begin_in_range(const struct message_begin *m)
@@ -231,10 +231,10 @@ static int decode_begin(struct bytes_reader *r, struct message_begin *m)
 	m->ops = bytes_get_int(r, 8);
 	m->verify = get_flag(r);
 	m->client_bytes = bytes_get_int(r, 8);
-	m->client_mr_desc_bytes = (uint8_t)bytes_get_int(r, 1);
-	bytes_get(r, m->client_mr_desc, sizeof(m->client_mr_desc));
-	m->client_pcfg_desc_bytes = (uint8_t)bytes_get_int(r, 1);
-	bytes_get(r, m->client_pcfg_desc, sizeof(m->client_pcfg_desc));
+	m->client_desc.mr_bytes = (uint8_t)bytes_get_int(r, 1);
+	bytes_get(r, m->client_desc.mr, sizeof(m->client_desc.mr));
+	m->client_desc.pcfg_bytes = (uint8_t)bytes_get_int(r, 1);
+	bytes_get(r, m->client_desc.pcfg, sizeof(m->client_desc.pcfg));
 	/* a client that has no batches ends here */
 	m->params.batch = r->left == 0 ? 1 : (uint32_t)bytes_get_int(r, 4);
 	decode_knobs(r, &m->knobs);

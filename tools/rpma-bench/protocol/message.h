@@ -89,10 +89,7 @@ struct message_begin {
 	uint8_t verify; /* check the target after the last flush */
 	/* the client's memory, where bidirectional */
 	uint64_t client_bytes;
-	uint8_t client_mr_desc_bytes;
-	uint8_t client_mr_desc[HANDSHAKE_MR_DESC_MAX];
-	uint8_t client_pcfg_desc_bytes;
-	uint8_t client_pcfg_desc[HANDSHAKE_PCFG_DESC_MAX];
+	struct region_desc client_desc;
 	struct connection_knobs knobs; /* the mirrored ones; the others are CONNECTION_KNOB_UNSET */
 };
 

@@ -134,14 +134,8 @@ const struct connection_queues *reverse_qp(const struct reverse *reverse)
 int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *connection)
 {
 	const struct message_begin *b = reverse->begin;
-	const struct region_desc target = {
-		.mr = b->client_mr_desc,
-		.mr_bytes = b->client_mr_desc_bytes,
-		.pcfg = b->client_pcfg_desc,
-		.pcfg_bytes = b->client_pcfg_desc_bytes,
-	};
 
-	return qp_attach(&reverse->qps.all[index], connection, &target, reverse->operation,
+	return qp_attach(&reverse->qps.all[index], connection, &b->client_desc, reverse->operation,
 			 b->params.depth);
 }
 
