@@ -63,7 +63,7 @@ static void check_limits(struct io_queue *q, struct wait *w, uint64_t now)
 static void sleep_until(struct io_queue *q, uint64_t left_ns)
 {
 	struct job_connection *c = q->connection;
-	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+	const struct timespec left = timespec_of_ns(left_ns);
 	struct pollfd fds[] = {{-1, POLLIN, 0}, {connection_event_fd(c->rdma), POLLIN, 0}};
 	int ret = rpma_cq_get_fd(c->cq, &fds[0].fd);
 

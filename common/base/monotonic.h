@@ -23,4 +23,10 @@ static inline int64_t monotonic_ms(void)
 	return (int64_t)(monotonic_ns() / 1000000);
 }
 
+/* A span, or a time of this clock, as calls of the kernel take it. */
+static inline struct timespec timespec_of_ns(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
 #endif /* MONOTONIC_H */

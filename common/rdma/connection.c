@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/monotonic.h"
 #include "librpma_1_4.h"
@@ -209,11 +210,8 @@ static int wait_established(struct connection *l)
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	struct pollfd fds[] = {{l->event_fd, POLLIN, 0}, {l->stop_fd, POLLIN, 0}};
 	int64_t deadline = monotonic_ms() + l->timeout_ms;
-	int ret;
+	int ret = (int)TEMP_FAILURE_RETRY(poll(fds, 2, left_ms(deadline)));
 
-	do {
-		ret = poll(fds, 2, left_ms(deadline));
-	} while (ret < 0 && errno == EINTR);
 	if (ret > 0 && fds[1].revents != 0)
 		return -ECANCELED;
 	if (ret <= 0)

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "common/base/thread.h"
 
 /*
@@ -181,30 +181,28 @@ static struct lookup *lookup_new(const char *host, int family)
 {
 	size_t length = inside_brackets(&host);
 	struct lookup *l = calloc(1, sizeof(*l) + length + 1);
-	pthread_condattr_t monotonic;
 
 	if (l == NULL)
 		return NULL;
 	memcpy(l->host, host, length);
 	l->family = family;
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->done_signal, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&l->done_signal, NULL);
 	return l;
 }
 
 /* Waits, takes the answer, and frees the lookup or leaves it to its thread. */
-static int take_answer(struct lookup *l, const struct timespec *deadline, int *gai_error,
+static int take_answer(struct lookup *l, uint64_t deadline_ns, int *gai_error,
 		       struct resolved *resolved)
 {
+	const struct timespec deadline = timespec_of_ns(deadline_ns);
 	int error = 0;
 	bool done;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->done && error == 0)
-		error = pthread_cond_timedwait(&l->done_signal, &l->lock, deadline);
+		error = pthread_cond_clockwait(&l->done_signal, &l->lock, CLOCK_MONOTONIC,
+					       &deadline);
 	done = l->done;
 	l->abandoned = !done;
 	*gai_error = l->gai_error;
@@ -237,7 +235,7 @@ int resolve_host(const char *host, int timeout_ms, char address[RESOLVE_ADDRESS_
 int resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
 {
 	struct lookup *l = lookup_new(host, family);
-	struct timespec deadline;
+	uint64_t deadline_ns = monotonic_ns() + (uint64_t)timeout_ms * 1000000;
 	int gai_error = 0, ret;
 
 	resolved->count = 0;
@@ -247,19 +245,12 @@ int resolve_all(const char *host, int family, int timeout_ms, struct resolved *r
 		lookup_free(l);
 		return 0;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += timeout_ms / 1000;
-	deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (deadline.tv_nsec >= 1000000000) {
-		deadline.tv_nsec -= 1000000000;
-		deadline.tv_sec++;
-	}
 	ret = thread_start(NULL, look_up_thread, l);
 	if (ret != 0) {
 		lookup_free(l);
 		return failure_call(STEP, -ret, "start a thread to look up %s", host);
 	}
-	if (take_answer(l, &deadline, &gai_error, resolved) != 0)
+	if (take_answer(l, deadline_ns, &gai_error, resolved) != 0)
 		return failure_because(CAUSE_NAME, EXIT_RUN_FAILED, STEP,
 				       "cannot resolve the host name %s: no answer within %g s",
 				       host, timeout_ms / 1000.0);

@@ -142,11 +142,8 @@ static int wait_connected(int fd, int stop_fd)
 {
 	struct pollfd fds[] = {{fd, POLLOUT, 0}, {stop_fd, POLLIN, 0}};
 	socklen_t len = sizeof(int);
-	int error = 0, ret;
+	int error = 0, ret = (int)TEMP_FAILURE_RETRY(poll(fds, 2, LANE_CONNECT_MS));
 
-	do {
-		ret = poll(fds, 2, LANE_CONNECT_MS);
-	} while (ret < 0 && errno == EINTR);
 	if (ret <= 0)
 		return ret == 0 ? -ETIMEDOUT : -errno;
 	if (fds[0].revents == 0)

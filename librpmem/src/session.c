@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/base/monotonic.h"
 #include "session_state.h"
 
 #define BYTES_PER_MS (64 << 10) /* a disk that allocates 64 MiB a second has time enough */
@@ -62,27 +62,13 @@ int session_fd(const struct session *s)
 	return s->end_fd;
 }
 
-static struct timespec deadline(int timeout_ms)
-{
-	struct timespec end;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += timeout_ms / 1000;
-	end.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
-	return end;
-}
-
 int session_wait(struct session *s, const char *failed, int timeout_ms)
 {
-	struct timespec end = deadline(timeout_ms);
+	const struct timespec end = timespec_of_ns(monotonic_ns() + (uint64_t)timeout_ms * 1000000);
 	int error = 0;
 
 	while (!s->conversation.complete && s->stream_over == 0 && error != ETIMEDOUT)
-		error = pthread_cond_timedwait(&s->changed, &s->lock, &end);
+		error = pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &end);
 	if (s->conversation.complete)
 		return 0;
 	if (s->stream_over == 0) {

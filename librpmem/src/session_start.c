@@ -174,7 +174,6 @@ static void free_session(struct session *s)
 static struct session *new_session(const struct session_cfg *cfg)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	pthread_condattr_t monotonic;
 
 	if (s == NULL)
 		return NULL;
@@ -186,10 +185,7 @@ static struct session *new_session(const struct session_cfg *cfg)
 	s->end_fd = eventfd(0, EFD_CLOEXEC);
 	pthread_mutex_init(&s->requests, NULL);
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&s->changed, NULL);
 	conversation_begin(&s->conversation);
 	return s;
 }

@@ -8,19 +8,11 @@
 #include "soft_device/process/process.h"
 
 /* The kernel takes an int or a byte of exactly that size. */
-static int get_int(const void *value, size_t length, int *to)
+static int get(const void *value, size_t length, void *to, size_t size)
 {
-	if (value == NULL || length != sizeof(*to))
+	if (value == NULL || length != size)
 		return -EINVAL;
-	memcpy(to, value, sizeof(*to));
-	return 0;
-}
-
-static int get_byte(const void *value, size_t length, uint8_t *to)
-{
-	if (value == NULL || length != sizeof(*to))
-		return -EINVAL;
-	memcpy(to, value, sizeof(*to));
+	memcpy(to, value, size);
 	return 0;
 }
 
@@ -31,13 +23,13 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 
 	switch (name) {
 	case RDMA_OPTION_ID_TOS:
-		return get_byte(value, length, &id->tos);
+		return get(value, length, &id->tos, sizeof(id->tos));
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		error = get_byte(value, length, &id->ack_timeout);
+		error = get(value, length, &id->ack_timeout, sizeof(id->ack_timeout));
 		id->ack_timeout_set = id->ack_timeout_set || error == 0;
 		return error;
 	case RDMA_OPTION_ID_REUSEADDR:
-		error = get_int(value, length, &number);
+		error = get(value, length, &number, sizeof(number));
 		if (error == 0 && id->state != CM_IDLE &&
 		    (number == 0 || id->state == CM_LISTENING))
 			error = -EINVAL;
@@ -45,7 +37,7 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 			id->reuse_address = number != 0;
 		return error;
 	case RDMA_OPTION_ID_AFONLY:
-		error = get_int(value, length, &number);
+		error = get(value, length, &number, sizeof(number));
 		if (error == 0 && id->state > CM_BOUND)
 			error = -EINVAL;
 		if (error == 0)

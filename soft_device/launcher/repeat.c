@@ -134,7 +134,6 @@ static int end_as(int status)
 int repeat_run(const struct repeat *repeat, const char *path)
 {
 	int status = 0;
-	pid_t ended;
 
 	fprintf(stderr, "rpma-soft: --adversary=%s repeats this run\n", repeat->seed);
 	if (!start(repeat, path)) {
@@ -142,10 +141,7 @@ int repeat_run(const struct repeat *repeat, const char *path)
 			strerror(errno));
 		return PROGRAM_CANNOT_BE_RUN;
 	}
-	do
-		ended = waitpid(child, &status, 0);
-	while (ended < 0 && errno == EINTR);
-	if (ended != child) {
+	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) != child) {
 		fprintf(stderr, "rpma-soft: waiting for %s: %s\n", repeat->command[0],
 			strerror(errno));
 		return PROGRAM_CANNOT_BE_RUN;

@@ -90,9 +90,7 @@ static int message_get(int fd, struct message *message)
 	ssize_t got;
 
 	message->fds_count = 0;
-	do
-		got = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	if (got < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	if (got == 0)

@@ -76,11 +76,8 @@ static void settle_empty(unsigned char **bytes, size_t *size, size_t *start, siz
 static ssize_t send_now(int fd, const struct iovec *parts, size_t count)
 {
 	const struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
-	ssize_t sent;
+	ssize_t sent = TEMP_FAILURE_RETRY(sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 
-	do
-		sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	return sent;
@@ -148,10 +145,8 @@ int stream_receive(struct stream *stream)
 	settle_empty(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end);
 	if (make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end, 1) != 0)
 		return -ENOMEM;
-	do
-		got = recv(stream->fd, stream->in + stream->in_end,
-			   stream->in_size - stream->in_end, MSG_DONTWAIT);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recv(stream->fd, stream->in + stream->in_end,
+				      stream->in_size - stream->in_end, MSG_DONTWAIT));
 	if (got == 0)
 		return -EPIPE;
 	if (got < 0)
@@ -178,9 +173,7 @@ int stream_receive_into(struct stream *stream, const struct iovec *into, unsigne
 		room += into[i].iov_len;
 	}
 	parts[count] = (struct iovec){stream->in + stream->in_end, ahead};
-	do
-		got = recvmsg(stream->fd, &message, MSG_DONTWAIT);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(recvmsg(stream->fd, &message, MSG_DONTWAIT));
 	if (got == 0)
 		return -EPIPE;
 	if (got < 0)

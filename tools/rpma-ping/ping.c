@@ -71,7 +71,7 @@ static int sleep_for_completion(struct ping *p, enum step step, uint64_t left_ns
 	struct pollfd fds[] = {{p->cq_fd, POLLIN, 0},
 			       {connection_event_fd(p->connection), POLLIN, 0},
 			       {cli_stop_fd(), POLLIN, 0}};
-	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+	const struct timespec left = timespec_of_ns(left_ns);
 	int ret = ppoll(fds, 3, &left, NULL);
 
 	if (ret < 0 && errno != EINTR)

@@ -86,8 +86,7 @@ static bool pause_until(struct client *c, uint64_t at_ns)
 	uint64_t now;
 
 	while (cli_signal == 0 && (now = monotonic_ns()) < at_ns) {
-		const struct timespec left = {(time_t)((at_ns - now) / 1000000000),
-					      (long)((at_ns - now) % 1000000000)};
+		const struct timespec left = timespec_of_ns(at_ns - now);
 
 		screen_flush();
 		if (ppoll(fds, 3, &left, NULL) <= 0)

@@ -40,12 +40,8 @@ struct conversation {
 static int wait_for_input(const struct session_cfg *cfg)
 {
 	struct pollfd fds[] = {{cfg->in, POLLIN, 0}, {cfg->stop_fd, POLLIN, 0}};
-	int ret;
 
-	do {
-		ret = poll(fds, 2, -1);
-	} while (ret < 0 && errno == EINTR);
-	if (ret < 0)
+	if (TEMP_FAILURE_RETRY(poll(fds, 2, -1)) < 0)
 		return -errno;
 	return fds[1].revents != 0 ? -ECANCELED : 0;
 }

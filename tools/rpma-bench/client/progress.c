@@ -11,14 +11,10 @@
 #include <unistd.h>
 
 #include "common/base/cli.h"
+#include "common/base/monotonic.h"
 #include "common/base/units.h"
 
 #define LOOKS 10 /* an interval */
-
-static struct timespec span(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
 
 static void print_percentile(const char *name, const struct histogram *h, double p)
 {
@@ -90,7 +86,8 @@ void live_view_open(struct live_view *view, const struct run *run, size_t order,
 		    const struct workers *workers)
 {
 	uint64_t interval_ns = run->record.options->interval_ns;
-	const struct itimerspec timer = {span(interval_ns / LOOKS), span(interval_ns / LOOKS)};
+	const struct itimerspec timer = {timespec_of_ns(interval_ns / LOOKS),
+					 timespec_of_ns(interval_ns / LOOKS)};
 	const struct params *p = &run->record.plan.points[run->record.plan.trials[order].point];
 
 	*view = (struct live_view){

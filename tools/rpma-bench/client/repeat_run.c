@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/random.h"
@@ -59,9 +60,7 @@ static int await(const struct connect_test *t, struct rpma_conn *conn, enum step
 
 	if (ret)
 		return failed(t, step, connection_cause(ret));
-	do {
-		ret = poll(fds, 2, CONNECTION_TIMEOUT_MS);
-	} while (ret < 0 && errno == EINTR);
+	ret = (int)TEMP_FAILURE_RETRY(poll(fds, 2, CONNECTION_TIMEOUT_MS));
 	if (ret > 0 && fds[1].revents != 0 && fds[0].revents == 0)
 		return -ECANCELED;
 	if (ret <= 0)

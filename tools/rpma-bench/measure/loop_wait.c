@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/failure.h"
+#include "common/base/monotonic.h"
 
 int measure_post_failed(const struct inflight *r, const struct operation *operation, int ret)
 {
@@ -97,8 +97,7 @@ int measure_check_progress(struct loop *l)
  */
 int measure_wait(struct loop *l, uint64_t timeout_ns)
 {
-	const struct timespec timeout = {(time_t)(timeout_ns / 1000000000),
-					 (long)(timeout_ns % 1000000000)};
+	const struct timespec timeout = timespec_of_ns(timeout_ns);
 	uint32_t qps = l->cfg->qps_count;
 	int ready, ret = 0;
 

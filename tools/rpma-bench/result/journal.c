@@ -270,9 +270,7 @@ static int append(struct journal *j, const json_t *value)
 	if (text == NULL)
 		return out_of_memory();
 	text[length++] = '\n'; /* in place of its end */
-	do
-		written = write(j->fd, text, length);
-	while (written < 0 && errno == EINTR);
+	written = TEMP_FAILURE_RETRY(write(j->fd, text, length));
 	free(text);
 	if (written != (ssize_t)length)
 		ret = failed(j, "write", written < 0 ? errno : ENOSPC);

@@ -16,6 +16,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "common/base/thread.h"
 
 #define PERIOD_NS 10000000
@@ -62,8 +63,7 @@ static void *burn(void *arg)
 	sched_setaffinity(0, sizeof(one), &one);
 	for (uint64_t begin = time_of(CLOCK_MONOTONIC); atomic_load(&b->load->stop) == 0;) {
 		uint64_t next = begin + PERIOD_NS;
-		const struct timespec until = {(time_t)(next / 1000000000),
-					       (long)(next % 1000000000)};
+		const struct timespec until = timespec_of_ns(next);
 
 		burn_until(time_of(CLOCK_THREAD_CPUTIME_ID) + busy_ns, next);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
