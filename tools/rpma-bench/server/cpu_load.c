@@ -7,6 +7,7 @@
  */
 #include "cpu_load.h"
 
+#include <hwloc/linux.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -74,39 +75,24 @@ static void *burn(void *arg)
 	return NULL;
 }
 
-/* "0-3,8": sysfs's list of a node's CPUs. */
-static void parse_cpus(const char *list, cpu_set_t *cpus)
-{
-	char *end;
-
-	for (const char *at = list; *at >= '0' && *at <= '9'; at = end) {
-		unsigned long first = strtoul(at, &end, 10), last = first;
-
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-			CPU_SET(cpu, cpus);
-		end += *end == ',';
-	}
-}
-
 /* The CPUs of the node that may be used here; all that may, if that is none. */
 static void choose(int node, cpu_set_t *chosen)
 {
-	cpu_set_t of_node, allowed;
-	char path[64], list[4096];
-	FILE *file;
+	hwloc_bitmap_t of_node = hwloc_bitmap_alloc();
+	cpu_set_t allowed;
+	char path[64];
 
-	CPU_ZERO(&of_node);
+	CPU_ZERO(chosen);
 	CPU_ZERO(&allowed);
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-	file = node >= 0 ? fopen(path, "re") : NULL;
-	if (file != NULL && fgets(list, sizeof(list), file) != NULL)
-		parse_cpus(list, &of_node);
-	if (file != NULL)
-		fclose(file);
-	CPU_AND(chosen, &of_node, &allowed);
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpumap", node);
+	if (of_node != NULL && node >= 0 && hwloc_linux_read_path_as_cpumask(path, of_node) == 0) {
+		for (int cpu = hwloc_bitmap_first(of_node); cpu >= 0 && cpu < CPU_SETSIZE;
+		     cpu = hwloc_bitmap_next(of_node, cpu))
+			CPU_SET((size_t)cpu, chosen);
+	}
+	hwloc_bitmap_free(of_node);
+	CPU_AND(chosen, chosen, &allowed);
 	if (CPU_COUNT(chosen) == 0)
 		*chosen = allowed;
 }
