@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/base/monotonic.h"
 #include "session_state.h"
@@ -21,14 +21,11 @@
 /* Under lock. The first reason stays. */
 static void end_locked(struct session *s, int error)
 {
-	const uint64_t one = 1;
-
 	if (s->ended != 0)
 		return;
 	s->ended_why = *failure_get();
 	__atomic_store_n(&s->ended, error, __ATOMIC_RELEASE);
-	if (write(s->end_fd, &one, sizeof(one)) < 0)
-		return; /* an eventfd that is written once takes it */
+	eventfd_write(s->end_fd, 1);
 }
 
 void session_stream_over(struct session *s, int error)

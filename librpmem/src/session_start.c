@@ -155,10 +155,8 @@ static int await_hello(struct session *s)
 
 static void free_session(struct session *s)
 {
-	const uint64_t one = 1;
-
 	ssh_close_in(&s->ssh); /* it ends ssh and the daemon */
-	if (s->has_reader && write(s->wake_fd, &one, sizeof(one)) == sizeof(one))
+	if (s->has_reader && eventfd_write(s->wake_fd, 1) == 0)
 		pthread_join(s->reader, NULL);
 	ssh_end(&s->ssh, s->stream_over == 0 || s->is_closing ? END_MS : SESSION_DRAIN_MS);
 	if (s->wake_fd >= 0)
