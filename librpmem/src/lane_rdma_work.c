@@ -164,7 +164,7 @@ static const void *next_work(struct lane *l, bool wanted, int *flags)
 	return (const void *)(uintptr_t)c->posted;
 }
 
-int rdma_write(struct lane *l, size_t offset, size_t length)
+static __always_inline int post_write(struct lane *l, size_t offset, size_t length, int more_flags)
 {
 	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_lane *c = l->state;
@@ -174,46 +174,44 @@ int rdma_write(struct lane *l, size_t offset, size_t length)
 	if (ret)
 		return ret;
 	number = next_work(l, false, &flags);
-	ret = rpma_write(c->conn, c->remote.mr, offset, d->mr, offset, length, flags, number);
+	ret = rpma_write(c->conn, c->remote.mr, offset, d->mr, offset, length, flags | more_flags,
+			 number);
 	return ret == 0 ? 0 : broken(l, "a write", ret);
 }
 
-int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
+static __always_inline int post_flush(struct lane *l, size_t offset, size_t length, bool wait)
 {
-	const struct rdma_device *d = l->lanes->shared;
 	struct rdma_lane *c = l->state;
-	const void *number;
-	int flags, ret = make_room(l, d->queues.sq_size);
+	int flags, ret;
+	const void *number = next_work(l, wait, &flags);
 
-	if (ret)
-		return ret;
-	number = next_work(l, wait, &flags);
-	ret = rpma_flush(c->conn, c->remote.mr, range->begin, range->end - range->begin,
-			 RPMA_FLUSH_TYPE_PERSISTENT, flags, number);
+	ret = rpma_flush(c->conn, c->remote.mr, offset, length, RPMA_FLUSH_TYPE_PERSISTENT, flags,
+			 number);
 	if (ret)
 		return broken(l, "a flush", ret);
 	return wait ? await(l, c->posted) : 0;
 }
 
+int rdma_write(struct lane *l, size_t offset, size_t length)
+{
+	return post_write(l, offset, length, 0);
+}
+
+int rdma_flush(struct lane *l, const struct lane_span *range, bool wait)
+{
+	const struct rdma_device *d = l->lanes->shared;
+	int ret = make_room(l, d->queues.sq_size);
+
+	return ret == 0 ? post_flush(l, range->begin, range->end - range->begin, wait) : ret;
+}
+
 /* One doorbell for both where flushes are reads; SPARE_WORK has room for the flush. */
 int rdma_persist(struct lane *l, size_t offset, size_t length)
 {
-	const struct rdma_device *d = l->lanes->shared;
-	struct rdma_lane *c = l->state;
-	const void *number;
-	int flags, ret = make_room(l, d->writes_max);
+	const struct rdma_lane *c = l->state;
+	int ret = post_write(l, offset, length, c->before_flush);
 
-	if (ret)
-		return ret;
-	number = next_work(l, false, &flags);
-	ret = rpma_write(c->conn, c->remote.mr, offset, d->mr, offset, length,
-			 flags | c->before_flush, number);
-	if (ret)
-		return broken(l, "a write", ret);
-	number = next_work(l, true, &flags);
-	ret = rpma_flush(c->conn, c->remote.mr, offset, length, RPMA_FLUSH_TYPE_PERSISTENT, flags,
-			 number);
-	return ret == 0 ? await(l, c->posted) : broken(l, "a flush", ret);
+	return ret == 0 ? post_flush(l, offset, length, true) : ret;
 }
 
 int rdma_request(struct lane *l, const struct lane_request *request, const void *data)
