@@ -7,20 +7,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from free_port import free_port
+from conftest import LIMIT_S, Shell, blocks
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["RPMA_BUILD_DIR"])
 ZOO = ROOT / "tests/check/zoo"
 TEXT = (ROOT / "doc/finding-rdma-bugs.md").read_text(encoding="utf-8")
-LIMIT_S = 300
-BLOCKS = re.findall(r"(?m)^```sh\n((?:[^`\n].*\n)+)```\n\n```text\n((?:[^`\n].*\n)+)```", TEXT)
+BLOCKS = blocks(TEXT)
 OTHERS = [block for block in re.findall(r"(?m)^```sh\n((?:[^`\n].*\n)+)```$", TEXT)
           if block not in [commands for commands, _ in BLOCKS]]  # fmt: skip
 WORKFLOW = re.findall(r"(?ms)^```yaml\n(.*?)^```", TEXT)
@@ -37,32 +33,12 @@ def sources() -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for kind in ("faulty", "public") for path in (ZOO / kind).glob("*.c")}
 
 
-class Shell:
-    """A folder with the programs of the zoo, the launcher on the path, and the servers that commands leave."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port, self.servers = folder, free_port(), []  # type: ignore[var-annotated]
-        self.environment = {**os.environ, "PATH": f"{BUILD}/soft_device:{os.environ['PATH']}"}
-        for kind in ("faulty", "public"):
-            for name in (path.stem for path in (ZOO / kind).glob("*.c")):
-                (folder / name).symlink_to(BUILD / "tests/check/zoo" / kind / name)
-
-    def start(self, command: str) -> subprocess.Popen[str]:
-        command = re.sub(r"\bibv_rc_pingpong\b", rf"ibv_rc_pingpong -p {self.port}", command)
-        return subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
-
-    def output(self, command: str) -> str:
-        return self.start(command).communicate(timeout=LIMIT_S)[0]
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    made = Shell(tmp_path)
-    yield made
-    for server in made.servers:
-        server.kill()
-        server.communicate()
+@pytest.fixture(name="shell")
+def shell_with_the_zoo(shell: Shell) -> Shell:
+    for kind in ("faulty", "public"):
+        for name in (path.stem for path in (ZOO / kind).glob("*.c")):
+            (shell.folder / name).symlink_to(BUILD / "tests/check/zoo" / kind / name)
+    return shell
 
 
 def test_each_block_of_output_is_read() -> None:
@@ -72,17 +48,7 @@ def test_each_block_of_output_is_read() -> None:
 
 @pytest.mark.parametrize(("commands", "expected"), BLOCKS)
 def test_a_block_gives_what_stands_below_it(commands: str, expected: str, shell: Shell) -> None:
-    lines = commands.splitlines()
-    shell.servers = [shell.start(f"exec {line.removesuffix(' &')}") for line in lines if line.endswith(" &")]
-    clients = "\n".join(line for line in lines if not line.endswith(" &"))
-    end = time.monotonic() + LIMIT_S
-    while True:
-        out = same(shell.output(clients))
-        missing = [line for line in same(expected).splitlines() if line not in out]
-        if not missing:
-            return
-        # the server may not listen yet
-        assert shell.servers and shell.servers[0].poll() is None and time.monotonic() < end, (missing, out)
+    shell.gives(commands, expected, same)
 
 
 @pytest.mark.parametrize("block", OTHERS)

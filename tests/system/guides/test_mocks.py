@@ -2,52 +2,18 @@
 """doc/instead-of-mocks.md: each block gives what stands below it, each word is one that the device
 takes, and the workflow has twenty lines whose commands of ours run."""
 
-import os
 import re
 import shutil
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from free_port import free_port
+from conftest import LIMIT_S, Shell, blocks
 
 ROOT = Path(__file__).resolve().parents[3]
-BUILD = Path(os.environ["RPMA_BUILD_DIR"])
 TEXT = (ROOT / "doc/instead-of-mocks.md").read_text(encoding="utf-8")
-LIMIT_S = 300
-BLOCK = r"(?m)^```sh\n((?:[^`\n].*\n)+)```\n\n```text\n((?:[^`\n].*\n)+)```"
+BLOCKS = blocks(TEXT)
 WORKFLOW = re.findall(r"(?ms)^```yaml\n(.*?)^```", TEXT)
-
-
-class Shell:
-    """Commands with the launcher on the path, and the servers that they leave."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port, self.servers = folder, free_port(), []  # type: ignore[var-annotated]
-        self.environment = {**os.environ, "PATH": f"{BUILD}/soft_device:{os.environ['PATH']}"}
-
-    def start(self, command: str) -> subprocess.Popen[str]:
-        command = re.sub(r"\b(rping|ibv_rc_pingpong)\b", rf"\1 -p {self.port}", command)
-        return subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True)  # fmt: skip
-
-    def output(self, command: str) -> str:
-        return self.start(command).communicate(timeout=LIMIT_S)[0]
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    made = Shell(tmp_path)
-    yield made
-    for server in made.servers:
-        server.kill()
-        server.communicate()
-
-
-BLOCKS = re.findall(BLOCK, TEXT)
 
 
 def test_each_block_of_output_is_read() -> None:
@@ -56,18 +22,8 @@ def test_each_block_of_output_is_read() -> None:
 
 @pytest.mark.parametrize(("commands", "expected"), BLOCKS)
 def test_a_block_gives_what_stands_below_it(commands: str, expected: str, shell: Shell) -> None:
-    *servers, command = commands.splitlines()
-    assert len(servers) <= 1, "three lines with the fence"
-    shell.servers = [shell.start(server.removesuffix(" &")) for server in servers]
-    end = time.monotonic() + LIMIT_S
-    lines = expected.splitlines()
-    while True:
-        out = shell.output(command)
-        missing = [line for line in lines if line not in out]
-        if not missing:
-            return
-        # the server may not listen yet
-        assert servers and shell.servers[0].poll() is None and time.monotonic() < end, out
+    assert commands.count("\n") <= 2, "three lines with the fence"
+    shell.gives(commands, expected)
 
 
 def test_the_loop_names_calls_after_which_the_program_crashes(shell: Shell) -> None:
