@@ -123,13 +123,7 @@ def test_a_rate_that_is_not_achieved_is_missed_whatever_its_figures_are() -> Non
     assert trials and all(t["kept"] is False and not t["achieved"] and t["value"] is None for t in trials)
 
 
-def waits_of(point: dict) -> list[float]:
-    """How long operations waited for their turn, by repeat: the mean response less the mean service."""
-    return [r["response_latency"]["mean_ns"] - r["latency"]["mean_ns"] for r in point["repeats"]]
-
-
-def test_arrivals_have_their_counts_and_their_waits() -> None:
-    """What is served one at a time, 2 ms each or more, waits at least as long as if it took 2 ms."""
+def test_arrivals_have_their_counts() -> None:
     options = ("--rate", "250", "--arrivals", "even,poisson,burst:10", "--repeats", "1", "--duration", "1s",
                "--warmup", "0", "--seed", "5")  # fmt: skip
     document, said = bench("2ms", *options)
@@ -142,10 +136,6 @@ def test_arrivals_have_their_counts_and_their_waits() -> None:
     assert planned[0] == planned[2] == 250
     assert 250 - 5 * 250**0.5 < planned[1] < 250 + 5 * 250**0.5
     assert poisson["repeats"][0]["elapsed_ns"] >= 10**9
-    # the i-th of a burst waits for those before it
-    assert waits_of(burst)[0] >= 4.5 * 2_000_000
-    # a half busy queue with fixed service: half a service on average (Pollaczek-Khinchine)
-    assert waits_of(poisson)[0] >= 0.4 * 1_000_000
     again, _ = bench("2ms", *options, "--dry-run")
     assert [p["params"]["arrivals"] for p in again["points"]] == ["even", "poisson", "burst:10"]
 
