@@ -36,7 +36,9 @@ def trees() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def documents(trees: Path) -> dict[str, Document]:
-    return {golden.name: look(trees / golden.name, *golden.options) for golden in TREES}
+    """Looks at each tree, and dumps it in passing."""
+    return {golden.name: look(trees / golden.name, *golden.options, "--dump-facts",
+                              str(trees / f"{golden.name}.dump")) for golden in TREES}
 
 
 def ddio_block(document: Document) -> Ddio:
@@ -77,9 +79,7 @@ def test_a_tree_gives_what_its_machine_deserves(documents: dict[str, Document],
 @ALL
 def test_a_dump_of_a_tree_gives_the_same(trees: Path, documents: dict[str, Document],
                                          golden: Golden) -> None:
-    first, dump = documents[golden.name], trees / f"{golden.name}.dump"
-    look(trees / golden.name, *golden.options, "--dump-facts", str(dump))
-    again = look(dump, *golden.options)
+    first, again = documents[golden.name], look(trees / f"{golden.name}.dump", *golden.options)
     for part in ("verdict", "judgement", "ddio", "direct_write_to_pmem", "device", "target"):
         assert again[part] == first[part]
     assert statuses(again) == statuses(first)

@@ -25,14 +25,20 @@ class _Tree:
         self.host = host
         self.next_irq = 120
         self.groups = 0
+        self.folders: set[str] = set()
+
+    def place(self, path: str) -> str:
+        """Makes the folder of a file below the top, once for all files in it, and returns the place of the file."""
+        place = f"{self.top}/{path}"
+        folder = os.path.dirname(place)
+        if folder not in self.folders:
+            os.makedirs(folder, exist_ok=True)
+            self.folders.add(folder)
+        return place
 
     def file(self, path: str, content: str | int | bytes) -> None:
-        file = self.top / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            file.write_bytes(content)
-        else:
-            file.write_text(f"{content}\n", encoding="ascii")
+        with open(self.place(path), "wb") as file:
+            file.write(content if isinstance(content, bytes) else f"{content}\n".encode("ascii"))
 
     def files(self, directory: str, **contents: str | int) -> None:
         for name, content in contents.items():
@@ -40,10 +46,9 @@ class _Tree:
 
     def link(self, path: str, target: str) -> None:
         """A relative link to TARGET, a path below the top."""
-        link = self.top / path
-        link.parent.mkdir(parents=True, exist_ok=True)
-        if not link.is_symlink():
-            link.symlink_to(os.path.relpath(self.top / target, link.parent))
+        link = self.place(path)
+        if not os.path.islink(link):
+            os.symlink(os.path.relpath(f"{self.top}/{target}", os.path.dirname(link)), link)
 
     # --- the processor and the kernel
 
