@@ -199,7 +199,7 @@ def test_what_is_not_known_makes_nothing_ready(place: Path, name: str) -> None:
     golden = next(tree for tree in [*DDIO_TREES, *PMEM_TREES] if tree.name == name)
     tree = place / "tree"
     build(golden.host, tree)
-    for file in share(read_of(tree, *golden.options), NOT_READY.index(name), 4):
+    for file in share(read_of(tree, *golden.options), NOT_READY.index(name), len(NOT_READY)):
         for kind in ("missing", "zeros"):
             aside = place / "aside"
             file.rename(aside)
