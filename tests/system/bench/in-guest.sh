@@ -17,6 +17,7 @@ cd "$work"
 # shellcheck source=tests/system/bench/check.sh
 . "$here/check.sh"
 short=(--duration 100ms --warmup 20ms)
+[[ $kind == rxe ]] || short=(--duration 30ms --warmup 5ms) # this processor is none that is emulated
 small=(--target dram:4M) # an emulated processor takes a second to register 64 MiB
 
 # ends STATUS COMMAND...: within some minutes, with this status
