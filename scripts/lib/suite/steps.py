@@ -16,10 +16,10 @@ from typing import Literal
 # report is Python.
 INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # These take longest under a sanitizer for their share of our code: only --all runs them so.
-# In the default run bench-soft.hostile, ping-soft, rpmem-soft.lane_hostile, soft-librpma, the rest of
-# librpma-soft and the unit and device tests do.
-LONG_INSTRUMENTED = (r"^fio-soft|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
-                     r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.addresses"
+# In the default run bench-soft.hostile, ping-soft (but the pings that come back), rpmem-soft.lane_hostile, soft-librpma,
+# the rest of librpma-soft and the unit and device tests do.
+LONG_INSTRUMENTED = (r"^fio-soft|^soft-trace|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
+                     r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.(addresses|pings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
                      r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)")
 # Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
