@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from rpma_report.commands import Commands, recipe
 from rpma_report.commands.create import add_unit
-from rpma_report.measurement import files
 from rpma_report.terminal import say
 from rpma_report.text import shown
 
@@ -76,6 +75,7 @@ class Again:
 
 def _made_again(options: argparse.Namespace, page: "Page") -> Again:
     from rpma_report.commands import history
+    from rpma_report.measurement import files
     from rpma_report.model import name_apart
     from rpma_report.page import report
     from rpma_report.sources import load_all
