@@ -109,11 +109,13 @@ _drawn: dict[str, str] = {}
 def _charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing is most of the time that a page takes: in this process it is done for tests marked `drawn` alone.
 
-    One of those does not draw again what another has drawn: test_forms shows that it would be the same.
+    A shape in the mark is the only one drawn. One of those tests does not draw again what another has drawn:
+    test_forms shows that it would be the same.
     """
     from rpma_report.draw import chart
 
-    draw, wanted = chart.draw, request.node.get_closest_marker("drawn") is not None
+    draw, mark = chart.draw, request.node.get_closest_marker("drawn")
+    wanted = mark.args or ("wide", "narrow") if mark else ()
 
     def draw_once(figure: Any, shape: Any) -> str:
         key = repr((figure, shape))
@@ -125,7 +127,7 @@ def _charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         alt = html.escape(f"{figure.title}. {figure.alt}")
         return f'<svg class="{shape.name}" role="img" aria-label="{alt}" viewBox="0 0 1 1" data-axes="[]"></svg>'
 
-    monkeypatch.setattr(chart, "draw", draw_once if wanted else outline)
+    monkeypatch.setattr(chart, "draw", lambda figure, shape: (draw_once if shape.name in wanted else outline)(figure, shape))
 
 
 @pytest.fixture
