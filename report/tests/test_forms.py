@@ -26,16 +26,17 @@ def rows(document: object) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(points_csv.render(runs(document)))))
 
 
-def test_all_forms_twice_are_the_same_bytes(command: Command, write: Write, tmp_path: Path) -> None:
+def test_all_forms_twice_are_the_same_bytes_whatever_the_user_has_set(command: Command, write: Write, tmp_path: Path) -> None:
     path, seen = write(sample.result([*LAT, sample.bw_point(2, 64)])), []
-    for seed in ("1", "2"):  # the order of sets and dicts must not show
+    for seed, settings in (("1", ""), ("2", "lines.linewidth: 9\nsvg.fonttype: path\n")):  # the order of sets and dicts must not show
         folder = tmp_path / seed
         folder.mkdir()
+        (folder / "matplotlibrc").write_text(settings, encoding="ascii")
         env = {"PYTHONHASHSEED": seed, "TZ": f"UTC{seed}", "LC_ALL": "C", "HOME": str(tmp_path / f"home{seed}")}
         done = command("create", path, "-o", "r.html", "--png", "p", "--pdf", "r.pdf", "--md", "r.md",
                        "--csv", "r.csv", cwd=folder, env=env)  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
-        files = sorted(p for p in folder.rglob("*") if p.is_file())
+        files = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "matplotlibrc")
         seen.append({str(p.relative_to(folder)): p.read_bytes() for p in files})
     assert seen[0] == seen[1]
     pictures = {f"p/{name}.png" for name in ("latency", "ladder", "distribution", "bandwidth")}

@@ -16,16 +16,6 @@ from rpma_report.failure import Failure
 RESULT = sample.result([sample.lat_point(0, 64, count=2000), sample.bw_point(1, 64)])
 
 
-@pytest.mark.drawn
-def test_settings_of_the_user_do_not_show(command: Command, quick: Command, write: Write, tmp_path: Path) -> None:
-    path = write(RESULT)
-    plain = quick("create", path, "-o", tmp_path / "plain.html")
-    write(b"lines.linewidth: 9\nsvg.fonttype: path\n", "matplotlibrc")
-    styled = command("create", path, "-o", tmp_path / "styled.html", cwd=tmp_path)
-    assert plain.returncode == styled.returncode == 0 and styled.stderr == ""
-    assert (tmp_path / "plain.html").read_bytes() == (tmp_path / "styled.html").read_bytes()
-
-
 def test_refused_input_leaves_a_good_page(quick: Command, write: Write, tmp_path: Path) -> None:
     out = write(b"good page", "out.html")
     refused(quick("create", write(b"{"), "-o", out))
