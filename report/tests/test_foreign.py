@@ -2,6 +2,7 @@
 """Files of HdrHistogram, fio's logs and perftest: their figures by arithmetic, and hostile bytes."""
 
 import base64
+import bisect
 import math
 import random
 import shutil
@@ -33,11 +34,11 @@ def p(point: Point, share: float) -> float:
 @pytest.mark.parametrize("digits, lowest", [(1, 1), (2, 1), (3, 1), (3, 1000), (5, 1)])
 def test_buckets_are_those_that_an_independent_encoder_counted(digits: int, lowest: int) -> None:
     draw = random.Random(digits)
-    values = [round(draw.lognormvariate(9, 2)) + 1 for _ in range(3000)]
+    values = sorted(round(draw.lognormvariate(9, 2)) + 1 for _ in range(3000))
     found = hdr_codec.decode(foreign.packed(foreign.encoded(values, digits, lowest)))
     assert found is not None and sum(found.counts) == 3000
     for low, count in zip(found.lows, found.counts, strict=True):
-        assert sum(low <= v < low + found.width(low) for v in values) == count
+        assert bisect.bisect_left(values, low + found.width(low)) - bisect.bisect_left(values, low) == count
         assert found.width(low) <= max(low / 10**digits, lowest)
 
 
