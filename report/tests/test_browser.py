@@ -146,7 +146,8 @@ def test_cells_stand_below_the_heads_of_their_columns(opened: Opened) -> None:
 
 
 def test_no_error_and_no_request(opened: Opened) -> None:
-    opened.browser.pdf()
+    if opened.figures == PAGES["one size"][1]:  # printing takes a second, and all pages have one style sheet
+        opened.browser.pdf()
     requests = [r["request"]["url"] for r in opened.browser.saw("Network.requestWillBeSent")]
     assert len(requests) == 1 and requests[0].startswith("file://")
     for kind in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
