@@ -42,7 +42,7 @@ struct handshake_request {
 	uint64_t token;	 /* the server's for this repeat */
 };
 
-/* What librpma on another host takes of a region, and of its host as a peer; both are 0 without. */
+/* A region, and its host as a peer, for librpma on another host; both are empty without one. */
 struct region_desc {
 	uint8_t mr_bytes;
 	uint8_t mr[HANDSHAKE_MR_DESC_MAX];

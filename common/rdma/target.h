@@ -54,7 +54,7 @@ int target_check(const char *spec);
 int target_open(struct target *target, const char *spec, const struct target_cfg *cfg);
 void target_close(struct target *target);
 
-/* Of an open file that is not mapped with MAP_SYNC: what keeps its bytes. */
+/* Names what keeps the bytes of an open file that is not mapped with MAP_SYNC. */
 enum target_kind target_kind_of_file(int fd);
 
 /* The word of the schema: "dram", "file", "devdax" ... */
