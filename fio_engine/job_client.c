@@ -48,7 +48,7 @@ static int size_files(struct thread_data *td, bool must_be_known)
 		return failure_usage(
 			"offset=%u%%: of what is not known; give filesize= in place of size=",
 			td->o.start_offset_percent);
-	for_each_file (td, file, i) {
+	for_each_file(td, file, i) {
 		uint64_t bytes = reach(td, file, i);
 
 		if (!bytes && must_be_known)
@@ -82,7 +82,7 @@ static int check_blocks(struct client *client)
 	bool fit = td->o.ba[DDIR_WRITE] % block == 0 &&
 		   llabs(td->o.ddir_seq_add) % (long long)block == 0;
 
-	for_each_file (td, file, i)
+	for_each_file(td, file, i)
 		fit = fit && (client->layout.files[i] + get_start_offset(td, file)) % block == 0;
 	if (fit)
 		return 0;
@@ -111,14 +111,14 @@ static int place_files(struct client *client)
 	if (!bytes)
 		return failure_set(EXIT_RUN_FAILED, "layout", "out of memory for %zu files",
 				   request.files);
-	for_each_file (td, file, i) /* -1: it is of a log, and came after the others were sized */
+	for_each_file(td, file, i) /* -1: it is of a log, and came after the others were sized */
 		bytes[i] = file->real_file_size == -1ULL ? 0 : file->real_file_size;
 	request.file_bytes = bytes;
 	ret = layout_open(&client->layout, &request, client->connection.remote_bytes);
 	free(bytes);
 	if (ret)
 		return ret;
-	for_each_file (td, file, i)
+	for_each_file(td, file, i)
 		file->real_file_size = client->layout.sizes[i];
 	client->block = client->connection.cfg.job_request.imm_bytes;
 	if (client->settings.write_op == WRITE_ATOMIC)
@@ -137,12 +137,12 @@ static uint64_t write_grain(struct client *client)
 
 	if (o->bs_unaligned || o->read_iolog_file)
 		return 1;
-	for_each_rw_ddir (ddir) {
+	for_each_rw_ddir(ddir) {
 		all |= o->min_bs[ddir] | o->ba[ddir];
 		if (o->min_bs[ddir] != o->max_bs[ddir] && !is_power_of_2(o->min_bs[ddir]))
 			return 1;
 	}
-	for_each_file (td, file, i)
+	for_each_file(td, file, i)
 		all |= client->layout.files[i] | get_start_offset(td, file);
 	return all & -all;
 }
@@ -378,7 +378,7 @@ int client_post_init(struct thread_data *td)
 	unsigned i;
 	int ret = 0;
 
-	io_u_qiter (&td->io_u_all, io_u, i) {
+	io_u_qiter(&td->io_u_all, io_u, i) {
 		char *buffer = io_u->buf;
 
 		if (!buffer)

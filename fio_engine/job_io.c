@@ -361,7 +361,7 @@ static APART bool bind_io_us(struct client *client, const struct io_u *first)
 		give_up(client);
 		return false;
 	}
-	io_u_qiter (&client->td->io_u_all, io_u, i) {
+	io_u_qiter(&client->td->io_u_all, io_u, i) {
 		struct operation *operation = io_queue_operation(client->io_queue, i);
 
 		operation->owner = io_u;

@@ -40,7 +40,7 @@ static void take_tasks_away(struct thread_data *td)
 	td->flags |= (uint64_t)FLAGS << TD_ENG_FLAG_SHIFT;
 	td->flags &= ~(uint64_t)TASKS;
 	o->td_ddir = TD_DDIR_READ;
-	for_each_rw_ddir (ddir)
+	for_each_rw_ddir(ddir)
 		o->min_bs[ddir] = o->max_bs[ddir] = 1;
 	o->verify = 0; /* VERIFY_NONE, of a header that cannot be had alone */
 	o->verify_async = 0;

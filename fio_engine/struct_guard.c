@@ -106,7 +106,7 @@ bool struct_guard_program(void)
 /* No I/O has begun in it: fio marks the places of the last ones so. */
 static bool is_unused(const struct fio_file *file)
 {
-	for_each_rw_ddir (ddir)
+	for_each_rw_ddir(ddir)
 		if (file->last_start[ddir] != -1ULL)
 			return false;
 	return true;
@@ -127,7 +127,7 @@ bool struct_guard_job(struct thread_data *td, bool (*is_table)(const struct ioen
 		return differs("thread_data.eo");
 	if (!job_size_fits())
 		return false;
-	for_each_file (td, file, i)
+	for_each_file(td, file, i)
 		if (file->fileno != (int)i || !is_unused(file))
 			return differs("struct fio_file");
 	return true;

@@ -101,8 +101,7 @@ static int check_group(const json_t *facts, const char *group, const struct sche
 		return 0;
 	if (!json_is_object(entries))
 		return refuse(group, "expected an object");
-	json_object_foreach(entries, name, entry)
-	{
+	json_object_foreach(entries, name, entry) {
 		if (ret == 0)
 			ret = check_entry(keys, name, entry);
 	}

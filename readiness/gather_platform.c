@@ -195,8 +195,7 @@ static void join_governors(const json_t *list, char *text, size_t size)
 	const json_t *governor;
 	size_t i, len = 0;
 
-	json_array_foreach(list, i, governor)
-	{
+	json_array_foreach(list, i, governor) {
 		if (len < size)
 			len += (size_t)snprintf(text + len, size - len, "%s%s", i > 0 ? ", " : "",
 						json_string_value(governor));

@@ -135,8 +135,7 @@ json_t *counters_between(json_t *before, json_t *after)
 	json_t *last;
 	const char *key;
 
-	json_object_foreach(after, key, last)
-	{
+	json_object_foreach(after, key, last) {
 		first = json_object_get(before, key);
 		if (first != NULL && between != NULL &&
 		    difference(json_integer_value(first), json_integer_value(last), &counted))

@@ -30,7 +30,8 @@ static json_t *governors(const struct sysroot *root)
 				 "sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 			json_object_set_new(set, governor, json_true());
 	}
-	json_object_foreach(set, key, value) json_array_append_new(list, json_string(key));
+	json_object_foreach(set, key, value)
+		json_array_append_new(list, json_string(key));
 	json_decref(set);
 	return list;
 }

@@ -33,8 +33,7 @@ static const json_t *element_of(const json_t *array, char *part)
 	if (wanted == NULL)
 		return NULL;
 	*wanted++ = '\0';
-	json_array_foreach(array, index, element)
-	{
+	json_array_foreach(array, index, element) {
 		if (has(element, part, wanted))
 			return element;
 	}

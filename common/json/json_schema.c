@@ -167,15 +167,13 @@ static bool check(const json_t *value, const struct schema *field, struct schema
 	if (field->kind == SCHEMA_OBJECT)
 		return schema_check(value, field->more, position);
 	if (field->kind == SCHEMA_MAP) {
-		json_object_foreach((json_t *)(uintptr_t)value, key, element)
-		{
+		json_object_foreach((json_t *)(uintptr_t)value, key, element) {
 			if (!check(element, each, position))
 				return false;
 		}
 	}
 	if (field->kind == SCHEMA_LIST) {
-		json_array_foreach(value, index, element)
-		{
+		json_array_foreach(value, index, element) {
 			snprintf(position->path + length, sizeof(position->path) - length, "[%zu]",
 				 index);
 			if (!check(element, each, position))
@@ -227,13 +225,11 @@ static json_t *take_elements(const json_t *value, const struct schema *each)
 	const char *key;
 	size_t index;
 
-	json_array_foreach(value, index, element)
-	{
+	json_array_foreach(value, index, element) {
 		if (index < SCHEMA_ELEMENTS_MAX)
 			json_array_append_new(taken, take(element, each));
 	}
-	json_object_foreach((json_t *)(uintptr_t)value, key, element)
-	{
+	json_object_foreach((json_t *)(uintptr_t)value, key, element) {
 		if (is_name(key) && json_object_size(taken) < SCHEMA_ELEMENTS_MAX)
 			json_object_set_new(taken, key, take(element, each));
 	}

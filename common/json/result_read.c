@@ -227,8 +227,7 @@ static int read_histogram(const json_t *value, struct histogram *h)
 	    !get_count(value, "sub_bits", &sub_bits) || sub_bits != HISTOGRAM_SUB_BITS ||
 	    !json_is_array(buckets))
 		return -EINVAL;
-	json_array_foreach(buckets, index, pair)
-	{
+	json_array_foreach(buckets, index, pair) {
 		if (!read_bucket(pair, h, &next))
 			return -EINVAL;
 	}

@@ -81,8 +81,7 @@ void cm_channel_delete(struct cm_channel *channel)
 
 	if (!process_is_foreign(channel->generation)) {
 		pthread_mutex_lock(&cm_lock);
-		LIST_FOREACH(id, &cm_ids, entry)
-		{
+		LIST_FOREACH(id, &cm_ids, entry) {
 			if (id->channel == channel)
 				cm_events_move(id, NULL);
 		}

@@ -312,8 +312,7 @@ static void forked(void)
 {
 	struct cm_id *id;
 
-	LIST_FOREACH(id, &cm_ids, entry)
-	{
+	LIST_FOREACH(id, &cm_ids, entry) {
 		if (id->fd >= 0 && id->watch == NULL)
 			close(id->fd);
 	}

@@ -97,8 +97,7 @@ static struct cm_link *detach_pending(struct cm_id *listener)
 	struct cm_link *link;
 
 	pthread_mutex_lock(&cm_lock);
-	LIST_FOREACH(link, &links, entry)
-	{
+	LIST_FOREACH(link, &links, entry) {
 		if (link->listener == listener)
 			break;
 	}
@@ -123,8 +122,7 @@ struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsig
 	struct cm_link *link, *oldest = NULL;
 
 	*count = 0;
-	LIST_FOREACH(link, &links, entry)
-	{
+	LIST_FOREACH(link, &links, entry) {
 		if (link->listener == NULL || link->held != held ||
 		    (listener != NULL && link->listener != listener))
 			continue;
@@ -332,8 +330,7 @@ static void expire_ids(uint64_t now_ns, uint64_t *earliest_ns)
 {
 	struct cm_id *id;
 
-	LIST_FOREACH(id, &cm_ids, entry)
-	{
+	LIST_FOREACH(id, &cm_ids, entry) {
 		if (id->deadline_ns != 0 && id->deadline_ns <= now_ns) {
 			id->deadline_ns = 0;
 			cm_id_expired(id);

@@ -37,8 +37,7 @@ static struct cm_membership *find(struct cm_id *id, const struct sockaddr *addr)
 	const socklen_t bytes = cm_address_bytes(addr);
 	struct cm_membership *membership;
 
-	LIST_FOREACH(membership, &id->memberships, entry)
-	{
+	LIST_FOREACH(membership, &id->memberships, entry) {
 		if (memcmp(&membership->addr, addr, bytes) == 0)
 			return membership;
 	}
@@ -120,8 +119,7 @@ int cm_joined(struct cm_id *id, struct cm_event *event)
 	int error;
 
 	pthread_mutex_lock(&cm_lock);
-	LIST_FOREACH(membership, &id->memberships, entry)
-	{
+	LIST_FOREACH(membership, &id->memberships, entry) {
 		if (memcmp(&membership->gid, group, sizeof(*group)) == 0) {
 			attach = id->pub.qp != NULL && !membership->send_only;
 			membership->attached = attach;

@@ -45,7 +45,7 @@ int fault_init(const struct soft_options *options, char error[SOFT_ERROR_MAX])
 	fault_verbose = options->verbose;
 	is_watched = options->checks || options->adversary;
 	fault_more = options->trace[0] != '\0' || options->adversary;
-	for_each_fault (fault)
+	for_each_fault(fault)
 		fault_more = fault_more || is_met_here(fault);
 	fault_any = fault_more || is_watched;
 	return ret;
@@ -70,7 +70,7 @@ int fault_call_slow(const char *name)
 {
 	int error = 0;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->call != NULL)
 			error = fault->ops->call(fault, name, error);
 	}
@@ -81,7 +81,7 @@ uint64_t fault_due_ns(enum soft_op op, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t due_ns = now_ns;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->due_ns != NULL)
 			due_ns = fault->ops->due_ns(fault, op, bytes, due_ns);
 	}
@@ -92,7 +92,7 @@ uint32_t fault_rnr(void)
 {
 	uint32_t tries = 0;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->rnr != NULL)
 			tries = fault->ops->rnr(fault, tries);
 	}
@@ -101,7 +101,7 @@ uint32_t fault_rnr(void)
 
 bool fault_decides(void)
 {
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		const struct fault_ops *ops = fault->ops;
 
 		if (ops->rnr != NULL || ops->drop != NULL || ops->complete != NULL ||
@@ -120,7 +120,7 @@ bool fault_drop(uint64_t operations)
 {
 	bool dropped = false;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->drop != NULL)
 			dropped = fault->ops->drop(fault, operations, dropped);
 	}
@@ -131,7 +131,7 @@ enum ibv_wc_status fault_complete(enum soft_op op)
 {
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->complete != NULL)
 			status = fault->ops->complete(fault, op, status);
 	}
@@ -140,7 +140,7 @@ enum ibv_wc_status fault_complete(enum soft_op op)
 
 bool fault_corrupt_wanted(void)
 {
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->corrupt != NULL)
 			return true;
 	}
@@ -150,7 +150,7 @@ bool fault_corrupt_wanted(void)
 /* An operation that moves nothing is not counted. */
 void fault_corrupt(enum soft_op op, void *bytes, size_t length)
 {
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (length != 0 && fault->ops->corrupt != NULL)
 			fault->ops->corrupt(fault, op, bytes, length);
 	}
@@ -160,7 +160,7 @@ int fault_register(void)
 {
 	int error = 0;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->reg_mr != NULL)
 			error = fault->ops->reg_mr(fault, error);
 	}
@@ -171,7 +171,7 @@ enum fault_connect fault_connect(void)
 {
 	enum fault_connect verdict = CONNECT_ALLOWED;
 
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (fault->ops->connect != NULL)
 			verdict = fault->ops->connect(fault, verdict);
 	}
@@ -223,7 +223,7 @@ double fault_normal(void)
 
 void fault_report(void)
 {
-	for_each_fault (fault) {
+	for_each_fault(fault) {
 		if (is_met_here(fault))
 			fprintf(stderr,
 				"rpma-soft: fault %s: %" PRIu64 " of %" PRIu64

@@ -39,8 +39,7 @@ static json_t *choose_checks(const json_t *all, const char *only)
 	json_t *chosen = json_array(), *check;
 	size_t index;
 
-	json_array_foreach(all, index, check)
-	{
+	json_array_foreach(all, index, check) {
 		if (options_list_has(only, json_string_value(json_object_get(check, "id"))))
 			json_array_append(chosen, check);
 	}
@@ -150,8 +149,7 @@ static void put_steps(struct text_writer *writer, const json_t *advice)
 	size_t index, count = json_array_size(steps);
 	char text[640], number[32];
 
-	json_array_foreach(steps, index, step)
-	{
+	json_array_foreach(steps, index, step) {
 		if (index == STEPS_MAX)
 			break;
 		snprintf(number, sizeof(number), "%7zu.", index + 1);
@@ -289,8 +287,7 @@ static void put_checks(struct text_writer *writer, const json_t *checks, bool ve
 	const json_t *check;
 	size_t index;
 
-	json_array_foreach(checks, index, check)
-	{
+	json_array_foreach(checks, index, check) {
 		const char *id = path_text(check, "id");
 
 		if (!same_family(id, before))

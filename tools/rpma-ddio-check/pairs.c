@@ -194,8 +194,7 @@ static const json_t *pair_of(const json_t *document, const char *device, const c
 	const json_t *pairs = json_object_get(document, "matrix"), *pair;
 	size_t index;
 
-	json_array_foreach(pairs, index, pair)
-	{
+	json_array_foreach(pairs, index, pair) {
 		if (strcmp(path_text(pair, "device"), device) == 0 &&
 		    strcmp(path_text(pair, "target"), target) == 0)
 			return pair;
@@ -241,8 +240,7 @@ static void put_reasons(struct text_writer *writer, const json_t *document)
 	char label[DEVICE_NAME_MAX + FACTS_PATH_MAX + 8];
 	size_t index;
 
-	json_array_foreach(pairs, index, pair)
-	{
+	json_array_foreach(pairs, index, pair) {
 		if (json_integer_value(json_object_get(pair, "exit_code")) == EXIT_GOOD)
 			continue;
 		snprintf(label, sizeof(label), "%s, %s: ", path_text(pair, "device"),

@@ -67,8 +67,7 @@ bool document_warned(const json_t *document, const char *code, const char *words
 	const json_t *list = path_get(document, "run/warnings"), *one;
 	size_t index;
 
-	json_array_foreach(list, index, one)
-	{
+	json_array_foreach(list, index, one) {
 		if (strcmp(json_string_value(json_object_get(one, "code")), code) == 0 &&
 		    strstr(json_string_value(json_object_get(one, "text")), words) != NULL)
 			return true;

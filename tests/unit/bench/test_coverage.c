@@ -109,8 +109,7 @@ static void load_real(void)
 	assert_non_null(file);
 	real_count = 0;
 	real_ends[0] = real_shares[0] = 0;
-	json_array_foreach(json_object_get(file, "buckets"), i, pair)
-	{
+	json_array_foreach(json_object_get(file, "buckets"), i, pair) {
 		double low = json_number_value(json_array_get(pair, 0)) - 0.5;
 		size_t index = histogram_index((uint64_t)(low + 1));
 

@@ -171,8 +171,7 @@ static bool warned(const json_t *document, const char *code, const char *words)
 	const json_t *one;
 	size_t index;
 
-	json_array_foreach(path_get(document, "run/warnings"), index, one)
-	{
+	json_array_foreach(path_get(document, "run/warnings"), index, one) {
 		if (path_is(one, "code", code) && strstr(path_text(one, "text"), words) != NULL)
 			return true;
 	}

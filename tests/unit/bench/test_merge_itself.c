@@ -76,8 +76,7 @@ static void expect_keys(const json_t *one, const json_t *other, const char *path
 		return;
 	if (other == NULL || (json_is_null(other) && !json_is_null(one)))
 		fail_msg("%s is %s", path, other == NULL ? "lost" : "null");
-	json_object_foreach((json_t *)(uintptr_t)one, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)one, key, value) {
 		char below[256];
 
 		snprintf(below, sizeof(below), "%s/%s", path, key);

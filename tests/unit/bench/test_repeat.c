@@ -46,8 +46,7 @@ TEST(keys_have_the_order_of_their_rows)
 	const struct schema *field = repeat_fields;
 	const char *key;
 
-	json_object_foreach(json, key, value)
-	{
+	json_object_foreach(json, key, value) {
 		assert_string_equal(key, field->key);
 		field++;
 	}

@@ -304,8 +304,7 @@ static bool is_done(const struct record *record, const struct plan_trial *trial)
 
 	if (record->unsupported[trial->point] != NULL)
 		return true;
-	json_array_foreach(repeats, i, repeat)
-	{
+	json_array_foreach(repeats, i, repeat) {
 		if (json_integer_value(json_object_get(repeat, "index")) == trial->repeat)
 			return true;
 	}

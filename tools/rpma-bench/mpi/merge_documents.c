@@ -44,8 +44,7 @@ static bool all_have(const struct merging *m, const json_t *warning)
 		bool found = false;
 		size_t index;
 
-		json_array_foreach(m->all[i].list, index, one)
-		{
+		json_array_foreach(m->all[i].list, index, one) {
 			found = found || json_equal(one, warning);
 		}
 		if (!found)
@@ -72,8 +71,7 @@ static size_t kind_in(const struct merging *m, const json_t *list, const json_t 
 	const json_t *one;
 	size_t index, found = 0;
 
-	json_array_foreach(list, index, one)
-	{
+	json_array_foreach(list, index, one) {
 		found += same_kind(m, one, warning);
 		if (one == warning)
 			break;
@@ -121,8 +119,7 @@ static json_t *warnings_merge(const struct rank_warnings *all, size_t count)
 	size_t index;
 
 	for (size_t i = 0; i < count; i++) {
-		json_array_foreach(all[i].list, index, one)
-		{
+		json_array_foreach(all[i].list, index, one) {
 			warning_add(merged, path_text(one, "code"), path_text(one, "severity"),
 				    path_text(one, "host"), merged_text(&m, i, one));
 		}
@@ -148,8 +145,7 @@ static const json_t *find(const json_t *list, const char *key, const json_t *wan
 	const json_t *one;
 	size_t index;
 
-	json_array_foreach(list, index, one)
-	{
+	json_array_foreach(list, index, one) {
 		if (json_equal(json_object_get(one, key), wanted))
 			return one;
 	}
@@ -161,8 +157,8 @@ static size_t count_clients(const json_t *handed)
 	const json_t *rank;
 	size_t index, count = 0;
 
-	json_array_foreach(handed, index, rank) count +=
-		json_array_size(json_object_get(rank, "measured"));
+	json_array_foreach(handed, index, rank)
+		count += json_array_size(json_object_get(rank, "measured"));
 	return count;
 }
 
@@ -175,14 +171,13 @@ static bool list_clients(struct clients *clients, const json_t *handed)
 	clients->repeats = calloc(room, sizeof(*clients->repeats));
 	if (clients->all == NULL || clients->repeats == NULL)
 		return false;
-	json_array_foreach(handed, i, rank)
-	{
+	json_array_foreach(handed, i, rank) {
 		json_array_foreach(json_object_get(rank, "measured"), k, one)
 			clients->all[clients->count++] = (struct client){
-			path_whole(rank, "rank"),
-			json_object_get(one, "document"),
-			json_object_get(one, "starts"),
-		};
+				path_whole(rank, "rank"),
+				json_object_get(one, "document"),
+				json_object_get(one, "starts"),
+			};
 	}
 	return true;
 }
@@ -207,8 +202,7 @@ static void name_ranks(const struct clients *clients, const json_t *threads)
 	json_t *thread;
 	size_t index;
 
-	json_array_foreach(threads, index, thread)
-	{
+	json_array_foreach(threads, index, thread) {
 		json_int_t client = path_whole(thread, "rank");
 
 		json_object_set_new(thread, "rank", json_integer(clients->all[client].rank));
@@ -245,8 +239,7 @@ static json_t *merge_point(const struct clients *clients, const json_t *first)
 	json_t *repeats = json_array(), *point, *merged;
 	size_t index;
 
-	json_array_foreach(json_object_get(first, "repeats"), index, repeat)
-	{
+	json_array_foreach(json_object_get(first, "repeats"), index, repeat) {
 		merged = merge_index(clients, id, json_object_get(repeat, "index"));
 		if (merged != NULL)
 			json_array_append_new(repeats, merged);
@@ -276,8 +269,7 @@ static json_t *merge_points(const struct clients *clients, json_t *differing)
 	json_t *merged = json_array(), *point;
 	size_t index;
 
-	json_array_foreach(points, index, first)
-	{
+	json_array_foreach(points, index, first) {
 		point = merge_point(clients, first);
 		if (point != NULL && persist_alike(point))
 			json_array_append(merged, point);
@@ -295,8 +287,7 @@ static json_t *without_samples(const json_t *warnings)
 	json_t *one;
 	size_t index;
 
-	json_array_foreach(warnings, index, one)
-	{
+	json_array_foreach(warnings, index, one) {
 		if (!path_is(one, "code", "TOO_FEW_SAMPLES"))
 			json_array_append(kept, one);
 	}
@@ -380,8 +371,7 @@ static json_t *own_points(const struct client *client)
 	const json_t *point, *repeat;
 	size_t i, k;
 
-	json_array_foreach(json_object_get(client->document, "points"), i, point)
-	{
+	json_array_foreach(json_object_get(client->document, "points"), i, point) {
 		repeats = json_array();
 		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
 			json_array_append_new(repeats, own_repeat(repeat, client->starts));
@@ -414,10 +404,8 @@ static const json_t *environment_of(const struct clients *clients, const json_t 
 		if (clients->all[i].rank == json_integer_value(number))
 			return path_get(clients->all[i].document, "environment/client");
 	}
-	json_array_foreach(handed, i, other)
-	{
-		json_array_foreach(json_object_get(other, "measured"), k, one)
-		{
+	json_array_foreach(handed, i, other) {
+		json_array_foreach(json_object_get(other, "measured"), k, one) {
 			if (json_equal(json_object_get(one, "server_rank"), number))
 				return path_get(clients->all[client].document,
 						"environment/server");
@@ -433,8 +421,7 @@ static json_t *ranks_json(const struct clients *clients, const json_t *handed)
 	const json_t *rank, *one;
 	size_t i, k, client = 0;
 
-	json_array_foreach(handed, i, rank)
-	{
+	json_array_foreach(handed, i, rank) {
 		list = json_array();
 		json_array_foreach(json_object_get(rank, "measured"), k, one)
 			json_array_append_new(list, measured_json(one, &clients->all[client++]));
@@ -491,7 +478,7 @@ size_t ranks_count_repeats(const json_t *document)
 	const json_t *point;
 	size_t index, count = 0;
 
-	json_array_foreach(json_object_get(document, "points"), index, point) count +=
-		json_array_size(json_object_get(point, "repeats"));
+	json_array_foreach(json_object_get(document, "points"), index, point)
+		count += json_array_size(json_object_get(point, "repeats"));
 	return count;
 }

@@ -143,8 +143,7 @@ static int to_text(const json_t *value, bool lists, char text[TEXT_MAX])
 		return append_scalar(text, value);
 	if (!lists || json_array_size(value) == 0)
 		return -EINVAL;
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		size_t used = strlen(text);
 
 		if (i > 0 && snprintf(text + used, TEXT_MAX - used, ",") >= (int)(TEXT_MAX - used))
@@ -192,13 +191,11 @@ static int take_series(struct options *o, const char *path, const json_t *list)
 	if (o->series == NULL)
 		return failure_set(EXIT_INTERNAL, "plan", "out of memory");
 	o->series_count = count;
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		snprintf(position, sizeof(position), "series[%zu]", i);
 		if (!json_is_object(item))
 			return wrong(path, position, "expected an object");
-		json_object_foreach(item, key, value)
-		{
+		json_object_foreach(item, key, value) {
 			int ret = set_axis(o, &o->series[i], path, position, key, value);
 
 			if (ret)
@@ -242,8 +239,7 @@ static int take(struct options *o, const char *path, json_t *root)
 
 	if (!json_is_object(root) || json_object_get(root, "series") == NULL)
 		return wrong(path, "", "expected an object with the key \"series\"");
-	json_object_foreach(root, key, value)
-	{
+	json_object_foreach(root, key, value) {
 		ret = strcmp(key, "series") == 0 ? take_series(o, path, value)
 						 : take_setting(o, given, path, key, value);
 		if (ret)

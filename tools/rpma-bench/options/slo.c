@@ -302,8 +302,7 @@ static bool has_complete(const json_t *point)
 	const json_t *repeat;
 	size_t index;
 
-	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
-	{
+	json_array_foreach(json_object_get(point, "repeats"), index, repeat) {
 		if (is_complete(repeat))
 			return true;
 	}
@@ -316,8 +315,7 @@ static bool all_have(const json_t *point, const char *path)
 	const json_t *repeat;
 	size_t index;
 
-	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
-	{
+	json_array_foreach(json_object_get(point, "repeats"), index, repeat) {
 		if (is_complete(repeat) && !json_is_number(path_get(repeat, path)))
 			return false;
 	}
@@ -370,8 +368,7 @@ static double least_of(const json_t *point, const char *metric)
 
 	if (p > 0 && path_whole(latency, "unbegun_ops") > 0 && json_is_number(plan_ns))
 		least = json_number_value(plan_ns);
-	json_array_foreach(json_object_get(latency, "percentiles"), index, one)
-	{
+	json_array_foreach(json_object_get(latency, "percentiles"), index, one) {
 		const json_t *ns = json_object_get(one, "ns");
 
 		if (json_is_number(ns) && json_number_value(json_object_get(one, "p")) < p)
@@ -477,8 +474,7 @@ static json_t *judge_points(const char *text, const json_t *points, enum slo_ver
 	size_t index, applies = 0;
 
 	*all = SLO_KEPT;
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		if (!parsed)
 			break;
 		judged = judge_point(&slo, point, &one);

@@ -34,8 +34,7 @@ static bool all_null(const json_t *object)
 	json_t *value;
 
 	/* the iterator takes no const */
-	json_object_foreach((json_t *)(uintptr_t)object, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)object, key, value) {
 		if (!json_is_null(value))
 			return false;
 	}
@@ -48,8 +47,7 @@ static bool is_part_of(const json_t *used, const json_t *params)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)used, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)used, key, value) {
 		if (!json_equal(value, json_object_get(params, key)))
 			return false;
 	}
@@ -86,8 +84,7 @@ static json_t *slim_repeat(const json_t *repeat, const json_t *params)
 	json_t *slim = json_object(), *value;
 	const char *key;
 
-	json_object_foreach((json_t *)(uintptr_t)repeat, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)repeat, key, value) {
 		if (says_nothing(key, value, params))
 			continue;
 		if (json_object_get(value, "histogram") != NULL)
@@ -103,8 +100,7 @@ static json_t *slim_summary(const json_t *summary)
 	json_t *slim = json_object(), *value;
 	const char *key;
 
-	json_object_foreach((json_t *)(uintptr_t)summary, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)summary, key, value) {
 		if (!json_is_null(value) || is_required(key))
 			json_object_set(slim, key, value);
 	}
@@ -117,8 +113,7 @@ static json_t *slim_point(const json_t *point)
 	const json_t *repeat;
 	size_t index;
 
-	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
-	{
+	json_array_foreach(json_object_get(point, "repeats"), index, repeat) {
 		json_array_append_new(repeats,
 				      slim_repeat(repeat, json_object_get(point, "params")));
 	}
@@ -139,8 +134,7 @@ static bool put_points(FILE *to, const json_t *points)
 	bool good = fputs("[", to) >= 0;
 	size_t index;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		json_t *slim = slim_point(point);
 
 		good = good && fputs(index > 0 ? ",\n" : "\n", to) >= 0 && put(to, slim);
@@ -156,8 +150,7 @@ static bool put_document(FILE *to, const json_t *document)
 	json_t *value;
 	bool good = true;
 
-	json_object_foreach((json_t *)(uintptr_t)document, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)document, key, value) {
 		good = good && fprintf(to, "%s\n\"%s\":", before, key) > 0 &&
 		       (strcmp(key, "points") == 0 ? put_points(to, value) : put(to, value));
 		before = ",";

@@ -180,8 +180,7 @@ static void put_all(FILE *file, const json_t *document)
 	for (i = 0; i < COLUMNS; i++)
 		fprintf(file, "%s%s", i > 0 ? "," : "", columns[i].name);
 	fputc('\n', file);
-	json_array_foreach(json_object_get(document, "points"), i, point)
-	{
+	json_array_foreach(json_object_get(document, "points"), i, point) {
 		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
 			put_row(file, document, point, repeat);
 	}

@@ -51,8 +51,7 @@ static bool any_mismatch(const json_t *points)
 	const json_t *point, *verify;
 	size_t index;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		verify = path_get(point, "summary/verify");
 		if (path_whole(verify, "mismatches") > 0)
 			return true;
@@ -97,8 +96,7 @@ static bool any_with_code(const json_t *warnings, const char *code)
 	const json_t *warning;
 	size_t index;
 
-	json_array_foreach(warnings, index, warning)
-	{
+	json_array_foreach(warnings, index, warning) {
 		if (path_is(warning, "code", code))
 			return true;
 	}

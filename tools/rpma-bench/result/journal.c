@@ -167,8 +167,7 @@ static bool take_line(const json_t *line, const struct plan *plan, json_t **repe
 		return false;
 	p = (size_t)path_whole(line, "point");
 	snprintf(why, SCHEMA_WHY_MAX, "expected each repeat once");
-	json_array_foreach(repeats[p], i, other)
-	{
+	json_array_foreach(repeats[p], i, other) {
 		if (json_equal(json_object_get(other, "index"), index))
 			return false;
 	}

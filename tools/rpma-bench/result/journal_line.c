@@ -159,8 +159,7 @@ bool journal_head_same(const json_t *there, const json_t *here, char text[JOURNA
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)here, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)here, key, value) {
 		json_t *other = json_object_get(there, key);
 
 		if (strcmp(key, "run_id") == 0 || strcmp(key, "points") == 0)
@@ -168,8 +167,7 @@ bool journal_head_same(const json_t *there, const json_t *here, char text[JOURNA
 		if (other == NULL || !json_equal(value, other))
 			return differ(key, other, value, text);
 	}
-	json_object_foreach((json_t *)(uintptr_t)there, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)there, key, value) {
 		if (json_object_get(here, key) == NULL)
 			return differ(key, value, NULL, text);
 	}
@@ -192,8 +190,7 @@ static bool check_rates(const json_t *side, const struct params *params,
 	bool good = repeat_put_rates(rates, params, (uint64_t)ops, (uint64_t)bytes,
 				     (uint64_t)elapsed_ns) == 0;
 
-	json_object_foreach(rates, key, rate)
-	{
+	json_object_foreach(rates, key, rate) {
 		good = good && json_equal(rate, json_object_get(side, key));
 	}
 	json_decref(rates);

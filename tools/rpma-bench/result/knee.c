@@ -144,8 +144,7 @@ bool knee_achieved(const json_t *repeats, uint64_t duration_ns, const struct par
 	const json_t *repeat;
 	size_t index, count = 0;
 
-	json_array_foreach(repeats, index, repeat)
-	{
+	json_array_foreach(repeats, index, repeat) {
 		if (!json_is_true(json_object_get(repeat, "complete")))
 			continue;
 		if (path_whole(repeat, "unbegun_ops") > 0)

@@ -181,8 +181,7 @@ static void print_warnings(const json_t *document, int exit_code, bool quiet)
 	const json_t *warning;
 	size_t index;
 
-	json_array_foreach(list, index, warning)
-	{
+	json_array_foreach(list, index, warning) {
 		const char *code = path_text(warning, "code");
 
 		if (!quiet || decides(code, exit_code))

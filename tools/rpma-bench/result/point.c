@@ -30,8 +30,8 @@ static void add_threads(json_t *counts, const json_t *repeat)
 		json_int_t sum = 0;
 		char name[64];
 
-		json_array_foreach(json_object_get(repeat, "threads"), index, thread) sum +=
-			path_whole(thread, keys[i]);
+		json_array_foreach(json_object_get(repeat, "threads"), index, thread)
+			sum += path_whole(thread, keys[i]);
 		snprintf(name, sizeof(name), "client.%s", keys[i]);
 		json_object_set_new(counts, name, json_integer(sum));
 	}
@@ -43,8 +43,7 @@ static void add_counters(json_t *counts, const json_t *repeat, const char *host)
 	const char *key;
 	char name[600];
 
-	json_object_foreach(counters, key, value)
-	{
+	json_object_foreach(counters, key, value) {
 		snprintf(name, sizeof(name), "%s.%s", host, key);
 		json_object_set(counts, name, value);
 	}
@@ -80,8 +79,7 @@ static json_t *outlier_hints(const json_t *const *repeats, size_t count, size_t 
 	for (size_t i = 0; all != NULL && i < count; i++)
 		all[i] = counts_of(repeats[i]);
 	if (all != NULL && room != NULL)
-		json_object_foreach(all[index], key, value)
-		{
+		json_object_foreach(all[index], key, value) {
 			if (json_number_value(value) > 2 * median(all, count, key, room))
 				json_array_append_new(hints,
 						      json_sprintf("%s=%" JSON_INTEGER_FORMAT, key,
@@ -130,8 +128,7 @@ static bool select_repeats(const json_t *repeats, struct selection *s)
 		selection_free(s);
 		return false;
 	}
-	json_array_foreach(repeats, index, repeat)
-	{
+	json_array_foreach(repeats, index, repeat) {
 		if (is_complete(repeat))
 			s->repeats[s->count++] = repeat;
 	}
@@ -267,8 +264,7 @@ static json_t *steps_json(struct selection *s)
 	char path[64];
 	size_t index;
 
-	json_array_foreach(steps, index, step)
-	{
+	json_array_foreach(steps, index, step) {
 		const char *name = path_text(step, "name");
 
 		snprintf(path, sizeof(path), "steps/name=%s/latency", name);
@@ -373,7 +369,8 @@ json_t *point_joined(const json_t *repeats, const char *key)
 
 	if (all == NULL)
 		return NULL;
-	json_array_foreach(repeats, index, repeat) all[index] = repeat;
+	json_array_foreach(repeats, index, repeat)
+		all[index] = repeat;
 	value = join_key((struct sides){all, count, true}, repeat_fields, key);
 	free(all);
 	return value;

@@ -81,8 +81,7 @@ static bool are_statuses(const json_t *checks)
 	const json_t *one;
 	size_t index;
 
-	json_array_foreach(checks, index, one)
-	{
+	json_array_foreach(checks, index, one) {
 		if (!is_status(path_text(one, "status")))
 			return false;
 	}
@@ -107,8 +106,7 @@ json_t *platform_take(json_t *environment, size_t targets_count)
 		json_decref(blocks);
 		return NULL;
 	}
-	json_array_foreach(blocks, index, block)
-	{
+	json_array_foreach(blocks, index, block) {
 		if (!is_block(block))
 			json_array_set_new(blocks, index, json_null());
 	}
@@ -129,8 +127,7 @@ static bool is_measured(const json_t *points, size_t target)
 	const json_t *point, *index;
 	size_t i;
 
-	json_array_foreach(points, i, point)
-	{
+	json_array_foreach(points, i, point) {
 		index = path_get(point, "params/target_memory/index");
 		if (json_is_integer(index) && json_integer_value(index) == (json_int_t)target)
 			return true;
@@ -151,8 +148,7 @@ json_t *platform_json(const json_t *blocks, const json_t *points)
 	json_t *targets = json_array(), *value;
 	size_t index;
 
-	json_array_foreach(blocks, index, block)
-	{
+	json_array_foreach(blocks, index, block) {
 		if (!json_is_object(block) || !is_measured(points, index))
 			continue;
 		least = platform_less_ready(least, block);

@@ -74,8 +74,7 @@ static void print_unknown(FILE *to, const json_t *search)
 	size_t index;
 
 	fputs("not known", to);
-	json_array_foreach(json_object_get(search, "trials"), index, trial)
-	{
+	json_array_foreach(json_object_get(search, "trials"), index, trial) {
 		double rate = json_number_value(json_object_get(trial, "rate_per_s"));
 
 		if (!json_is_null(json_object_get(trial, "kept")))
@@ -96,8 +95,7 @@ static void print_why(FILE *to, const json_t *search, double missed)
 	const json_t *trial;
 	size_t index;
 
-	json_array_foreach(json_object_get(search, "trials"), index, trial)
-	{
+	json_array_foreach(json_object_get(search, "trials"), index, trial) {
 		double rate = json_number_value(json_object_get(trial, "rate_per_s"));
 
 		if (rate == missed && json_is_false(json_object_get(trial, "achieved")))
@@ -139,8 +137,7 @@ void searches_print(FILE *to, const json_t *searches)
 	const json_t *search;
 	size_t index;
 
-	json_array_foreach(searches, index, search)
-	{
+	json_array_foreach(searches, index, search) {
 		print_search(to, search);
 	}
 }

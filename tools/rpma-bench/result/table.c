@@ -244,8 +244,7 @@ static void describe_sizes(const json_t *sizes, char text[HEADING_MAX])
 	size_t index, used = 0;
 
 	text[0] = '\0';
-	json_array_foreach(sizes, index, one)
-	{
+	json_array_foreach(sizes, index, one) {
 		char size[UNITS_TEXT_BYTES];
 
 		if (used < HEADING_MAX)
@@ -330,8 +329,7 @@ static bool judges_none(const json_t *slo)
 	const json_t *points = json_object_get(slo, "points"), *point;
 	size_t index;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		if (!json_is_false(json_object_get(point, "applies")))
 			return false;
 	}
@@ -367,8 +365,7 @@ static void print_slo(FILE *to, const json_t *slo, const json_t *points)
 		: json_is_false(missed) ? "kept"
 		: judges_none(slo)	? "not known: no point of it was measured"
 					: "not known");
-	json_array_foreach(json_object_get(slo, "points"), index, judged)
-	{
+	json_array_foreach(json_object_get(slo, "points"), index, judged) {
 		if (!json_is_false(json_object_get(judged, "missed")))
 			print_judged(to, slo, judged, json_array_get(points, index));
 	}
@@ -380,8 +377,7 @@ static void print_scope(FILE *to, const json_t *points)
 	const json_t *point;
 	size_t index;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		if (json_is_number(path_get(point, "summary/ops_per_s/ci95_high"))) {
 			fputs("+- 95% covers the repeats of this run, in these minutes on these "
 			      "hosts;\n"
@@ -420,8 +416,7 @@ void table_print_slos(FILE *to, const json_t *document, bool missed_only)
 	const json_t *slo;
 	size_t index;
 
-	json_array_foreach(path_get(document, "run/gates"), index, slo)
-	{
+	json_array_foreach(path_get(document, "run/gates"), index, slo) {
 		if (!missed_only || !json_is_false(json_object_get(slo, "missed")))
 			print_slo(to, slo, json_object_get(document, "points"));
 	}

@@ -18,8 +18,7 @@ static bool is_there(const json_t *list, const char *code, const char *host, con
 	const json_t *one;
 	size_t index;
 
-	json_array_foreach(list, index, one)
-	{
+	json_array_foreach(list, index, one) {
 		if (strcmp(json_string_value(json_object_get(one, "code")), code) == 0 &&
 		    strcmp(json_string_value(json_object_get(one, "host")), host) == 0 &&
 		    json_equal(json_object_get(one, "text"), text))
@@ -146,8 +145,7 @@ static void warn_unsupported(const struct record *record, json_t *list)
 	json_t *reasons = count_reasons(record), *found;
 	const char *why;
 
-	json_object_foreach(reasons, why, found)
-	{
+	json_object_foreach(reasons, why, found) {
 		json_int_t first = json_integer_value(json_array_get(found, 0));
 		json_int_t count = json_integer_value(json_array_get(found, 1));
 		json_t *text = json_sprintf("%" JSON_INTEGER_FORMAT " of %zu points not measured, "

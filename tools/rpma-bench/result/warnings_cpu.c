@@ -67,10 +67,8 @@ static void warn_throttled_end(const json_t *points, const char *host, json_t *l
 	size_t i, k, repeats = 0, stopped = 0;
 	const json_t *quota;
 
-	json_array_foreach(points, i, point)
-	{
-		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
-		{
+	json_array_foreach(points, i, point) {
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat) {
 			quota = json_object_get(json_object_get(repeat, "cpu_quota"), host);
 			repeats++;
 			stopped += throttled(repeat, host) > 0;
@@ -110,10 +108,8 @@ void warn_cpu_taken(const json_t *points, json_t *list)
 	char other[32] = "an unknown share";
 	size_t i, k, repeats = 0, disturbed = 0;
 
-	json_array_foreach(points, i, point)
-	{
-		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
-		{
+	json_array_foreach(points, i, point) {
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat) {
 			struct taken one = worse_end(point, repeat);
 
 			repeats++;

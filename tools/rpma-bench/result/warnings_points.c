@@ -29,8 +29,7 @@ static void find_fewest(const json_t *point, struct shortage *s)
 	size_t index;
 
 	s->points++;
-	json_array_foreach(json_object_get(point, "repeats"), index, repeat)
-	{
+	json_array_foreach(json_object_get(point, "repeats"), index, repeat) {
 		double samples = json_number_value(path_get(repeat, "latency/count"));
 
 		if (!json_is_true(json_object_get(repeat, "complete")) || samples <= 0 ||
@@ -75,8 +74,7 @@ void warn_samples(const json_t *points, json_t *list)
 		const json_t *point;
 		size_t index;
 
-		json_array_foreach(points, index, point)
-		{
+		json_array_foreach(points, index, point) {
 			if (json_is_null(path_get(point, rows[i].path)))
 				find_fewest(point, &s);
 		}
@@ -107,8 +105,7 @@ static void warn_late(const json_t *points, json_t *list)
 	double lag = -1;
 	char text[UNITS_TEXT_BYTES];
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		json_int_t one = path_whole(point, "summary/late_ops");
 		double ns = json_number_value(path_get(point, "summary/max_lag_ns"));
 
@@ -137,8 +134,7 @@ static void warn_unbegun(const json_t *points, json_t *list)
 	size_t index, poor = 0;
 	json_int_t unbegun = 0;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		json_int_t one = path_whole(point, "summary/unbegun_ops");
 
 		unbegun += one;
@@ -164,8 +160,7 @@ static void warn_ci(const struct record *record, const json_t *points, json_t *l
 
 	if (ci <= 0 || record->status != RUN_COMPLETE)
 		return;
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		if (point_is_narrow(json_object_get(point, "repeats"),
 				    record_asked(record, point)->test, ci))
 			continue;
@@ -202,8 +197,7 @@ static void warn_stall(const json_t *points, json_t *list)
 	size_t index, stalled = 0;
 	double most = 0, max;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		stalled += stall(point) > 0;
 		if (stall(point) > most) {
 			most = stall(point);
@@ -231,8 +225,7 @@ static void warn_flagged(const json_t *point, json_t *list)
 	const json_t *one;
 	size_t index;
 
-	json_array_foreach(flagged, index, one)
-	{
+	json_array_foreach(flagged, index, one) {
 		const char *hint =
 			json_string_value(json_array_get(json_object_get(one, "hints"), 0));
 
@@ -273,8 +266,7 @@ static void warn_overwritten(const json_t *points, json_t *list)
 	const json_t *point;
 	size_t index;
 
-	json_array_foreach(points, index, point)
-	{
+	json_array_foreach(points, index, point) {
 		const json_t *verify = path_get(point, "summary/verify");
 
 		checked += json_number_value(json_object_get(verify, "checked_bytes"));
@@ -295,8 +287,7 @@ static double measured_load(const json_t *point)
 	double sum = 0;
 	size_t index;
 
-	json_array_foreach(repeats, index, repeat)
-	{
+	json_array_foreach(repeats, index, repeat) {
 		const json_t *one = path_get(repeat, "cpu/server/load_fraction_measured");
 
 		if (!json_is_number(one))
@@ -378,13 +369,11 @@ void warnings_of_points(const struct record *record, const json_t *points, json_
 	size_t counts[3] = {0}; /* repeats, unsteady, saturated */
 	size_t i, k;
 
-	json_array_foreach(points, i, point)
-	{
+	json_array_foreach(points, i, point) {
 		warn_persistence(record, point, list);
 		warn_flagged(point, list);
 		warn_load(point, list);
-		json_array_foreach(json_object_get(point, "repeats"), k, repeat)
-		{
+		json_array_foreach(json_object_get(point, "repeats"), k, repeat) {
 			warn_verify(record, point, repeat, list);
 			lift_server(repeat, list);
 			count_repeat(repeat, counts);
