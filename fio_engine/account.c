@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * account.c -- see account.h.
- */
+/* account.c -- see account.h. */
 #include "account.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * durable_check.c -- see durable_check.h.
- */
+/* durable_check.c -- see durable_check.h. */
 #include "durable_check.h"
 
 #include <stdlib.h>

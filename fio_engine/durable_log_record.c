@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * durable_log_record.c -- see durable_log_record.h. The hash is FNV-1a with 32 bits.
- */
+/* durable_log_record.c -- see durable_log_record.h. The hash is FNV-1a with 32 bits. */
 #include "durable_log_record.h"
 
 #include <errno.h>

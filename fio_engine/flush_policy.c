@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * flush_policy.c -- the names of policies, as job files have them, and of what is reached.
- */
+/* flush_policy.c -- the names of policies, as job files have them, and of what is reached. */
 #include "flush_policy.h"
 
 const char *flush_policy_name(enum flush_policy policy)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * job.c -- how a job of either role speaks to its user, fails and is told to end.
- */
+/* job.c -- how a job of either role speaks to its user, fails and is told to end. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

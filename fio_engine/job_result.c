@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * job_result.c -- see job_result.h.
- */
+/* job_result.c -- see job_result.h. */
 #include "job_result.h"
 
 #include <limits.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * layout.c -- arithmetic on sizes; see layout.h.
- */
+/* layout.c -- arithmetic on sizes; see layout.h. */
 #include "layout.h"
 
 #include <errno.h>

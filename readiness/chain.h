@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * chain.h -- questions to the way from a root port to a NIC.
- */
+/* chain.h -- questions to the way from a root port to a NIC. */
 #ifndef READINESS_CHAIN_H
 #define READINESS_CHAIN_H
 

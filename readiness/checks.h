@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * checks.h -- the checks of each file; a row without an id ends a table.
- */
+/* checks.h -- the checks of each file; a row without an id ends a table. */
 #ifndef READINESS_CHECKS_H
 #define READINESS_CHECKS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * checks_device.c -- is there an RDMA device, does its port work, what is it?
- */
+/* checks_device.c -- is there an RDMA device, does its port work, what is it? */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * checks_limits.c -- what this process, and the device, allow.
- */
+/* checks_limits.c -- what this process, and the device, allow. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * gather_platform.c -- the processor and what the kernel does with it.
- */
+/* gather_platform.c -- the processor and what the kernel does with it. */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>

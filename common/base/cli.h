@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cli.h -- what all tools do alike on their command line.
- */
+/* cli.h -- what all tools do alike on their command line. */
 #ifndef COMMON_BASE_CLI_H
 #define COMMON_BASE_CLI_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * failure.c -- keeps the error message of the last failure of each thread.
- */
+/* failure.c -- keeps the error message of the last failure of each thread. */
 #include "failure.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * text_writer.c -- wraps text at words, and colours labels on a terminal.
- */
+/* text_writer.c -- wraps text at words, and colours labels on a terminal. */
 #include "text_writer.h"
 
 #include <errno.h>

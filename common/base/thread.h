@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * thread.h -- threads that leave signals to the main thread, and what time
- * they took.
- */
+/* thread.h -- threads that leave signals to the main thread, and what time they took. */
 #ifndef COMMON_BASE_THREAD_H
 #define COMMON_BASE_THREAD_H
 

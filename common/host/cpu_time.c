@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cpu_time.c -- sums the lines of /proc/stat that belong to the allowed CPUs.
- */
+/* cpu_time.c -- sums the lines of /proc/stat that belong to the allowed CPUs. */
 #include "cpu_time.h"
 
 #include <ctype.h>

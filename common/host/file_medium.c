@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * file_medium.c -- from an open file down to what keeps its bytes.
- */
+/* file_medium.c -- from an open file down to what keeps its bytes. */
 #include "file_medium.h"
 
 #include <fcntl.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * huge_pages.c -- maps huge pages; /proc/meminfo has their size and number.
- */
+/* huge_pages.c -- maps huge pages; /proc/meminfo has their size and number. */
 #include "huge_pages.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * huge_pages.h -- memory of huge pages that were reserved, and the remedy where they were not.
- */
+/* huge_pages.h -- memory of huge pages that were reserved, and the remedy where they were not. */
 #ifndef COMMON_HOST_HUGE_PAGES_H
 #define COMMON_HOST_HUGE_PAGES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * rlimits.c -- how many files this process may open, and how much memory it may pin for RDMA.
- */
+/* rlimits.c -- how many files this process may open, and how much memory it may pin for RDMA. */
 #include "rlimits.h"
 
 #include <dirent.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * environment_device.c -- the facts of the RDMA device, for the environment
- * block.
- */
+/* environment_device.c -- the facts of the RDMA device, for the environment block. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

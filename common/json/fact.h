@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fact.h -- what a file contains, as a JSON value: null when it is empty or absent.
- */
+/* fact.h -- what a file contains, as a JSON value: null when it is empty or absent. */
 #ifndef COMMON_JSON_FACT_H
 #define COMMON_JSON_FACT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * json_schema.c -- walks JSON and a table side by side.
- */
+/* json_schema.c -- walks JSON and a table side by side. */
 #include "json_schema.h"
 
 #include <math.h>

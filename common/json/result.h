@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * result.h -- results as JSON: the shared pieces, and writing a file whole
- * or not at all.
- */
+/* result.h -- results as JSON: the shared pieces, and writing a file whole or not at all. */
 #ifndef COMMON_JSON_RESULT_H
 #define COMMON_JSON_RESULT_H
 

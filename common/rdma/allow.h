@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * allow.h -- which addresses a server takes connections from.
- */
+/* allow.h -- which addresses a server takes connections from. */
 #ifndef COMMON_RDMA_ALLOW_H
 #define COMMON_RDMA_ALLOW_H
 

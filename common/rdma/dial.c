@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * dial.c -- the steps from a host's name to a server's answer.
- */
+/* dial.c -- the steps from a host's name to a server's answer. */
 #include "dial.h"
 
 #include <errno.h>

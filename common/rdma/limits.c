@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * limits.c -- asks the device; librpma hands out its context, not its attributes.
- */
+/* limits.c -- asks the device; librpma hands out its context, not its attributes. */
 #include "limits.h"
 
 #include <infiniband/verbs.h>

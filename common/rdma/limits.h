@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * limits.h -- how much a device lets its users have.
- */
+/* limits.h -- how much a device lets its users have. */
 #ifndef COMMON_RDMA_LIMITS_H
 #define COMMON_RDMA_LIMITS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * listen.c -- finds the RDMA device of an address, and listens there.
- */
+/* listen.c -- finds the RDMA device of an address, and listens there. */
 #include "listen.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * resolve.h -- a host name into a numeric address, in bounded time.
- */
+/* resolve.h -- a host name into a numeric address, in bounded time. */
 #ifndef COMMON_RDMA_RESOLVE_H
 #define COMMON_RDMA_RESOLVE_H
 

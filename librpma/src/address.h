@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * address.h -- from a host name and a port to an RDMA CM identifier.
- */
+/* address.h -- from a host name and a port to an RDMA CM identifier. */
 #ifndef RPMA_ADDRESS_H
 #define RPMA_ADDRESS_H
 
@@ -14,10 +12,7 @@ enum rpma_side {
 	RPMA_PASSIVE /* listens */
 };
 
-/*
- * Look addr and port (NULL: any) up. The caller frees *info_ptr with
- * rdma_freeaddrinfo(3).
- */
+/* Look addr and port (NULL: any) up. The caller frees *info_ptr with rdma_freeaddrinfo(3). */
 int rpma_address_new(const char *addr, const char *port, enum rpma_side side,
 		     struct rdma_addrinfo **info_ptr);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * conn.c -- what the user asks of a connection besides moving data.
- */
+/* conn.c -- what the user asks of a connection besides moving data. */
 #include "conn.h"
 #include "log.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * conn_cfg.c -- configuration of a connection.
- */
+/* conn_cfg.c -- configuration of a connection. */
 #include "conn_cfg.h"
 
 #include <inttypes.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * conn_cfg.h -- what a configuration asks of a connection, read once when it is made.
- */
+/* conn_cfg.h -- what a configuration asks of a connection, read once when it is made. */
 #ifndef RPMA_CONN_CFG_H
 #define RPMA_CONN_CFG_H
 

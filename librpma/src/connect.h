@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * connect.h -- the handshake, and the steps of a connection that is made without blocking.
- */
+/* connect.h -- the handshake, and the steps of a connection that is made without blocking. */
 #ifndef RPMA_CONNECT_H
 #define RPMA_CONNECT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cq.h -- a completion queue and the channel its events come through.
- */
+/* cq.h -- a completion queue and the channel its events come through. */
 #ifndef RPMA_CQ_H
 #define RPMA_CQ_H
 

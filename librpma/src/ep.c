@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ep.c -- listening endpoints.
- */
+/* ep.c -- listening endpoints. */
 #include "address.h"
 #include "conn.h"
 #include "status.h"

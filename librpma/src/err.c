@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * err.c -- the words for the error codes, the sentence of the last failure, and the version.
- */
+/* err.c -- the words for the error codes, the sentence of the last failure, and the version. */
 #include "err.h"
 #include "log.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mr.h -- memory regions as the data path sees them, and their descriptor.
- */
+/* mr.h -- memory regions as the data path sees them, and their descriptor. */
 #ifndef RPMA_MR_H
 #define RPMA_MR_H
 

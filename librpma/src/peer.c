@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * peer.c -- open and close a protection domain on the caller's device.
- */
+/* peer.c -- open and close a protection domain on the caller's device. */
 #include "peer.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * peer.h -- the protection domain that everything of one process hangs on.
- */
+/* peer.h -- the protection domain that everything of one process hangs on. */
 #ifndef RPMA_PEER_H
 #define RPMA_PEER_H
 

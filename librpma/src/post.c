@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * post.c -- reads and writes: each call checks its arguments and posts one work request.
- */
+/* post.c -- reads and writes: each call checks its arguments and posts one work request. */
 #include "native.h"
 #include "work.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * srq.c -- shared receive queues.
- */
+/* srq.c -- shared receive queues. */
 #include "cq.h"
 
 #include <errno.h>

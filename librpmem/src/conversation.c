@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * conversation.c -- bytes of the daemon into HELLO and replies.
- */
+/* conversation.c -- bytes of the daemon into HELLO and replies. */
 #include "conversation.h"
 
 #include <errno.h>

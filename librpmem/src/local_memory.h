@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * local_memory.h -- whether the local pool is mapped, as the kernel tells in /proc/self/maps.
- */
+/* local_memory.h -- whether the local pool is mapped, as the kernel tells in /proc/self/maps. */
 #ifndef RPMEM_LOCAL_MEMORY_H
 #define RPMEM_LOCAL_MEMORY_H
 

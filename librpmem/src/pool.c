@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pool.c -- connects a pool, from the target's name to lane 0, and closes it.
- */
+/* pool.c -- connects a pool, from the target's name to lane 0, and closes it. */
 #include "pool.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * report.c -- lines on stderr or in a file.
- */
+/* report.c -- lines on stderr or in a file. */
 #include "report.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * settings.c -- reads the environment.
- */
+/* settings.c -- reads the environment. */
 #include "settings.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ssh_target.c -- takes a target apart, and refuses what is dangerous in it.
- */
+/* ssh_target.c -- takes a target apart, and refuses what is dangerous in it. */
 #include "ssh_target.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * lane_message.c -- the codec of lane requests and their answers.
- */
+/* lane_message.c -- the codec of lane requests and their answers. */
 #include "lane_message.h"
 
 #include <errno.h>

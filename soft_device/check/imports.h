@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * imports.h -- whether the program, or a library of it, refers to a symbol.
- */
+/* imports.h -- whether the program, or a library of it, refers to a symbol. */
 #ifndef SOFT_CHECK_IMPORTS_H
 #define SOFT_CHECK_IMPORTS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * report.h -- what check.c has of report.c, finish.c and suppress.c.
- */
+/* report.h -- what check.c has of report.c, finish.c and suppress.c. */
 #ifndef SOFT_CHECK_REPORT_H
 #define SOFT_CHECK_REPORT_H
 

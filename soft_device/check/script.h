@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * script.h -- places in a Python program: the frames of its interpreter say nothing to its user.
- */
+/* script.h -- places in a Python program: the frames of its interpreter say nothing to its user. */
 #ifndef SOFT_CHECK_SCRIPT_H
 #define SOFT_CHECK_SCRIPT_H
 

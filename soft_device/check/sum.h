@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sum.h -- a sum of bytes by which `rpma-soft --check` finds that they have changed.
- */
+/* sum.h -- a sum of bytes by which `rpma-soft --check` finds that they have changed. */
 #ifndef SOFT_CHECK_SUM_H
 #define SOFT_CHECK_SUM_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * words.c -- see words.h.
- */
+/* words.c -- see words.h. */
 #include "words.h"
 
 #include <errno.h>

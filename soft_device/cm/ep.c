@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ep.c -- endpoints: a synchronous id, resolved or bound, and its QP in one call.
- */
+/* ep.c -- endpoints: a synchronous id, resolved or bound, and its QP in one call. */
 #include <rdma/rdma_verbs.h>
 #include <stdlib.h>
 #include <string.h>

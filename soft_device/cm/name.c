@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * name.c -- ids and their states in messages: an id has no number, so its addresses name it.
- */
+/* name.c -- ids and their states in messages: an id has no number, so its addresses name it. */
 #include <arpa/inet.h>
 #include <stdio.h>
 

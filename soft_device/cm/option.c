@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * option.c -- options of an id, and its vendor options (ECE).
- */
+/* option.c -- options of an id, and its vendor options (ECE). */
 #include <string.h>
 
 #include "cm.h"

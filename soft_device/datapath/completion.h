@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * completion.h -- completions: into the ring of a CQ, and out of it.
- */
+/* completion.h -- completions: into the ring of a CQ, and out of it. */
 #ifndef SOFT_DATAPATH_COMPLETION_H
 #define SOFT_DATAPATH_COMPLETION_H
 

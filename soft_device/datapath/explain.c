@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * explain.c -- see explain.h. The numbers are the program's own: its wr_id, keys and addresses.
- */
+/* explain.c -- see explain.h. The numbers are the program's own: its wr_id, keys and addresses. */
 #include "explain.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * grh.c -- see grh.h.
- */
+/* grh.c -- see grh.h. */
 #include "grh.h"
 
 #include <netinet/in.h>

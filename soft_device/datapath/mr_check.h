@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mr_check.h -- whether a key opens a range of memory.
- */
+/* mr_check.h -- whether a key opens a range of memory. */
 #ifndef SOFT_DATAPATH_MR_CHECK_H
 #define SOFT_DATAPATH_MR_CHECK_H
 

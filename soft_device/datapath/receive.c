@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * receive.c -- see receive.h.
- */
+/* receive.c -- see receive.h. */
 #include "receive.h"
 
 #include "completion.h"

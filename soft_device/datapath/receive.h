@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * receive.h -- the receive that a message takes at its target: found, filled, completed.
- */
+/* receive.h -- the receive that a message takes at its target: found, filled, completed. */
 #ifndef SOFT_DATAPATH_RECEIVE_H
 #define SOFT_DATAPATH_RECEIVE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * recv_ring.h -- the ring of receives that a QP or an SRQ has in the segment.
- */
+/* recv_ring.h -- the ring of receives that a QP or an SRQ has in the segment. */
 #ifndef SOFT_DATAPATH_RECV_RING_H
 #define SOFT_DATAPATH_RECV_RING_H
 

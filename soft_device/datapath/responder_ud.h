@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * responder_ud.h -- delivers datagrams to the QPs of any process whose segment is mapped.
- */
+/* responder_ud.h -- delivers datagrams to the QPs of any process whose segment is mapped. */
 #ifndef SOFT_DATAPATH_RESPONDER_UD_H
 #define SOFT_DATAPATH_RESPONDER_UD_H
 

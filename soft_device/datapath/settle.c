@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * settle.c -- see settle.h. A request is executed under the lock of its queue pair.
- */
+/* settle.c -- see settle.h. A request is executed under the lock of its queue pair. */
 #include "settle.h"
 
 #include "soft_device/process/process.h"

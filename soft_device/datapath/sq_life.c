@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_life.c -- a send queue's memory, its begin, its reset and its end; see sq.h.
- */
+/* sq_life.c -- a send queue's memory, its begin, its reset and its end; see sq.h. */
 #include "sq.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_parts.c -- see sq_parts.h.
- */
+/* sq_parts.c -- see sq_parts.h. */
 #include "sq_parts.h"
 
 #include "mr_check.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_region.h -- a memory region in a finding of `rpma-soft --check`.
- */
+/* sq_region.h -- a memory region in a finding of `rpma-soft --check`. */
 #ifndef SOFT_DATAPATH_SQ_REGION_H
 #define SOFT_DATAPATH_SQ_REGION_H
 

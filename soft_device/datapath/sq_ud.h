@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_ud.h -- the send queue of a UD QP: each request has its own destination.
- */
+/* sq_ud.h -- the send queue of a UD QP: each request has its own destination. */
 #ifndef SOFT_DATAPATH_SQ_UD_H
 #define SOFT_DATAPATH_SQ_UD_H
 

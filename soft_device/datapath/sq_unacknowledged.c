@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_unacknowledged.c -- send queues of UC and UD QPs, whose targets answer nothing: see sq.h.
- */
+/* sq_unacknowledged.c -- send queues of UC and UD QPs, whose targets answer nothing: see sq.h. */
 #include "explain.h"
 
 /*

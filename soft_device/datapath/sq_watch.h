@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * sq_watch.h -- what `rpma-soft --check` keeps of a send queue: private to sq.c and sq_check*.c.
- */
+/* sq_watch.h -- what `rpma-soft --check` keeps of a send queue: private to sq.c and sq_check*.c. */
 #ifndef SOFT_DATAPATH_SQ_WATCH_H
 #define SOFT_DATAPATH_SQ_WATCH_H
 

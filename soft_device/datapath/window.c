@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * window.c -- see window.h. What is checked, and what its failure is, is as in rxe_mw.c.
- */
+/* window.c -- see window.h. What is checked, and what its failure is, is as in rxe_mw.c. */
 #include "window.h"
 
 #include "mr_check.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * rate.c -- the fault `rate`: the bytes of operations leave one after the other.
- */
+/* rate.c -- the fault `rate`: the bytes of operations leave one after the other. */
 #include "ops.h"
 #include "soft_device/process/value.h"
 

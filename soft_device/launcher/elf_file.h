@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * elf_file.h -- what a launcher must know of an ELF file before it preloads.
- */
+/* elf_file.h -- what a launcher must know of an ELF file before it preloads. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * program.h -- the program that a command word names, as execvp would find it.
- */
+/* program.h -- the program that a command word names, as execvp would find it. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 

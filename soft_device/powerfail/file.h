@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * file.h -- the shared mappings of files in this process.
- */
+/* file.h -- the shared mappings of files in this process. */
 #ifndef SOFT_POWERFAIL_FILE_H
 #define SOFT_POWERFAIL_FILE_H
 

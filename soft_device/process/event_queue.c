@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * event_queue.c -- see event_queue.h.
- */
+/* event_queue.c -- see event_queue.h. */
 #include "event_queue.h"
 
 #include <errno.h>

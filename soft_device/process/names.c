@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * names.c -- see names.h; the names are those of rdma-core's verbs.h.
- */
+/* names.c -- see names.h; the names are those of rdma-core's verbs.h. */
 #include "names.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * names.h -- numbers of verbs.h by their names, for messages.
- */
+/* names.h -- numbers of verbs.h by their names, for messages. */
 #ifndef SOFT_PROCESS_NAMES_H
 #define SOFT_PROCESS_NAMES_H
 

@@ -314,10 +314,7 @@ static inline uint32_t shared_qp_name(const struct segment *segment, const struc
 	return (uint32_t)(qp - segment->qp) << QP_LOW_BITS | shared_qp_generation(qp);
 }
 
-/*
- * Makes this process's segment: *segment mapped, *fd its memfd (close-on-exec).
- * 0 or -errno.
- */
+/* Makes this process's segment: *segment mapped, *fd its memfd (close-on-exec). 0 or -errno. */
 int segment_create(struct segment **segment, int *fd);
 
 /*

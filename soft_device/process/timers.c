@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * timers.c -- the agent's timers, behind one timerfd that it watches: see agent.h.
- */
+/* timers.c -- the agent's timers, behind one timerfd that it watches: see agent.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

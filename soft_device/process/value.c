@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * value.c -- see value.h; called by options.c and by the faults.
- */
+/* value.c -- see value.h; called by options.c and by the faults. */
 #include "value.h"
 
 #include <stddef.h>

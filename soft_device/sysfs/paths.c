@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * paths.c -- open(), access(), readlink(), realpath() and their kin, for files of the device.
- */
+/* paths.c -- open(), access(), readlink(), realpath() and their kin, for files of the device. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

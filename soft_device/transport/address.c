@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * address.c -- GIDs and socket addresses: a GID is an address, IPv4 as ::ffff:a.b.c.d.
- */
+/* address.c -- GIDs and socket addresses: a GID is an address, IPv4 as ::ffff:a.b.c.d. */
 #include "address.h"
 
 #include <errno.h>

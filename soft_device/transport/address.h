@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * address.h -- GIDs and socket addresses.
- */
+/* address.h -- GIDs and socket addresses. */
 #ifndef SOFT_TRANSPORT_ADDRESS_H
 #define SOFT_TRANSPORT_ADDRESS_H
 

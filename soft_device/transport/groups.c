@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * groups.c -- see groups.h.
- */
+/* groups.c -- see groups.h. */
 #include "groups.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ah.c -- address handles: where a datagram goes, from attributes or from one that came.
- */
+/* ah.c -- address handles: where a datagram goes, from attributes or from one that came. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * async.c -- the asynchronous events of a context: queue and acknowledgements.
- */
+/* async.c -- the asynchronous events of a context: queue and acknowledgements. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

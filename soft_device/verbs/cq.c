@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cq.c -- completion queues: polling, arming, and their lives; see completion.c for their rings.
- */
+/* cq.c -- completion queues: polling, arming, and their lives; see completion.c for their rings. */
 #include "cq.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cq.h -- completion queues and the channels that announce them.
- */
+/* cq.h -- completion queues and the channels that announce them. */
 #ifndef SOFT_VERBS_CQ_H
 #define SOFT_VERBS_CQ_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * cq_check.c -- see cq_check.h.
- */
+/* cq_check.c -- see cq_check.h. */
 #include "cq_check.h"
 
 #include <fcntl.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * held.c -- see held.h. The agent tries again from time to time.
- */
+/* held.c -- see held.h. The agent tries again from time to time. */
 #include "held.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mcast.c -- QPs in multicast groups: a table in the segment, which senders read.
- */
+/* mcast.c -- QPs in multicast groups: a table in the segment, which senders read. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mr.h -- protection domains and memory regions.
- */
+/* mr.h -- protection domains and memory regions. */
 #ifndef SOFT_VERBS_MR_H
 #define SOFT_VERBS_MR_H
 

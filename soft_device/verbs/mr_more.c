@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mr_more.c -- advice about regions with on-demand paging, and null regions.
- */
+/* mr_more.c -- advice about regions with on-demand paging, and null regions. */
 #include <errno.h>
 #include <sys/mman.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pd.c -- protection domains: a number that regions and queue pairs have to share.
- */
+/* pd.c -- protection domains: a number that regions and queue pairs have to share. */
 #include <errno.h>
 #include <stdlib.h>
 

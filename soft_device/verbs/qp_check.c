@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * qp_check.c -- see qp_check.h.
- */
+/* qp_check.c -- see qp_check.h. */
 #include "qp_check.h"
 
 #include <errno.h>

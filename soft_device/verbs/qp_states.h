@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * qp_states.h -- the states of a QP of each type: which follow each other, and what they take.
- */
+/* qp_states.h -- the states of a QP of each type: which follow each other, and what they take. */
 #ifndef SOFT_VERBS_QP_STATES_H
 #define SOFT_VERBS_QP_STATES_H
 

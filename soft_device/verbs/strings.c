@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * strings.c -- words for enums, and rates in three units; as rdma-core has them.
- */
+/* strings.c -- words for enums, and rates in three units; as rdma-core has them. */
 #include <infiniband/verbs.h>
 #include <stddef.h>
 

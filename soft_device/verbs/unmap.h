@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * unmap.h -- registered memory that the program unmaps or replaces before it deregisters it.
- */
+/* unmap.h -- registered memory that the program unmaps or replaces before it deregisters it. */
 #ifndef SOFT_VERBS_UNMAP_H
 #define SOFT_VERBS_UNMAP_H
 

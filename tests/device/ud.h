@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ud.h -- ends with a UD queue pair, ready to send and to receive, and datagrams between them.
- */
+/* ud.h -- ends with a UD queue pair, ready to send and to receive, and datagrams between them. */
 #ifndef UD_H
 #define UD_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * json_holds.h -- what a document has at the paths of json_path.h.
- */
+/* json_holds.h -- what a document has at the paths of json_path.h. */
 #ifndef TESTS_LIB_JSON_HOLDS_H
 #define TESTS_LIB_JSON_HOLDS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * random.h -- random numbers that are the same on every run.
- */
+/* random.h -- random numbers that are the same on every run. */
 #ifndef TESTS_LIB_RANDOM_H
 #define TESTS_LIB_RANDOM_H
 

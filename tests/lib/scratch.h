@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * scratch.h -- a directory of its own for each test, and files in it.
- */
+/* scratch.h -- a directory of its own for each test, and files in it. */
 #ifndef TESTS_LIB_SCRATCH_H
 #define TESTS_LIB_SCRATCH_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * scratch_root.h -- the directory of a test as the root of what the tools read of a host.
- */
+/* scratch_root.h -- the directory of a test as the root of what the tools read of a host. */
 #ifndef TESTS_LIB_SCRATCH_ROOT_H
 #define TESTS_LIB_SCRATCH_ROOT_H
 

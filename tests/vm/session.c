@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * session.c -- see session.h.
- */
+/* session.c -- see session.h. */
 #include "session.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * options.c -- the rows of the options, their parsers, and what no single
- * option can see.
- */
+/* options.c -- the rows of the options, their parsers, and what no single option can see. */
 #include "options.h"
 
 #include <errno.h>

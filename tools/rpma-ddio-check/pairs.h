@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pairs.h -- --all: the verdict of every RDMA device on every target of a host.
- */
+/* pairs.h -- --all: the verdict of every RDMA device on every target of a host. */
 #ifndef PAIRS_H
 #define PAIRS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * probe_events.c -- opens a counter for each unit and socket, and adds them up.
- */
+/* probe_events.c -- opens a counter for each unit and socket, and adds them up. */
 #include "probe.h"
 
 #include <errno.h>

@@ -25,9 +25,7 @@
 #include "common/base/failure.h"
 #include "common/json/result.h"
 
-/*
- * The state file as JSON, replaced as a whole.
- */
+/* The state file as JSON, replaced as a whole. */
 
 #define SCHEMA "rpma-ddio-check-state/1"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * client.c -- connects step by step, and leaves.
- */
+/* client.c -- connects step by step, and leaves. */
 #include "client.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * diagnosis.c -- what to look at for each cause of a failure, and the line that sums it up.
- */
+/* diagnosis.c -- what to look at for each cause of a failure, and the line that sums it up. */
 #include "diagnosis.h"
 
 #include <stdio.h>

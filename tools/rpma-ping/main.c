@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * main.c -- rpma-ping: the options, and one of two calls.
- */
+/* main.c -- rpma-ping: the options, and one of two calls. */
 #include "client.h"
 #include "common/base/failure.h"
 #include "common/host/rlimits.h"

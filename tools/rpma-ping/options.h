@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * options.h -- what the user asked of rpma-ping, after parsing.
- */
+/* options.h -- what the user asked of rpma-ping, after parsing. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 

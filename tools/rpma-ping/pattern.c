@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pattern.c -- random bytes, their complement, and where two patterns differ.
- */
+/* pattern.c -- random bytes, their complement, and where two patterns differ. */
 #include "pattern.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * ping.c -- posts, waits and compares; nothing here but what is timed.
- */
+/* ping.c -- posts, waits and compares; nothing here but what is timed. */
 #include "ping.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pings.c -- one ping after the other, the pauses between them, and what is told of each.
- */
+/* pings.c -- one ping after the other, the pauses between them, and what is told of each. */
 #include "client.h"
 
 #include <errno.h>

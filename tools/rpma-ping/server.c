@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * server.c -- offers slots in its memory, and starts a session per client.
- */
+/* server.c -- offers slots in its memory, and starts a session per client. */
 #include "server.h"
 
 #include <errno.h>

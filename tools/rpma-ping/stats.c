@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * stats.c -- counts pings and sums them up.
- */
+/* stats.c -- counts pings and sums them up. */
 #include "ping.h"
 
 #include <math.h>

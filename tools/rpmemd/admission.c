@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * admission.c -- compares tokens, and keeps which lanes are connected.
- */
+/* admission.c -- compares tokens, and keeps which lanes are connected. */
 #include "admission.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * check.c -- opens each pool set as a client would, for a moment, and prints what
- * came of it.
- */
+/* check.c -- opens each pool set as a client would, for a moment, and prints what came of it. */
 #include "config.h"
 
 #include <ctype.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * config.c -- a table of keys, each with the function that takes its value.
- */
+/* config.c -- a table of keys, each with the function that takes its value. */
 #include "config.h"
 
 #include <ctype.h>

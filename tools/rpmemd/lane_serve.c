@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * lane_serve.c -- checks the range, copies, makes durable.
- */
+/* lane_serve.c -- checks the range, copies, makes durable. */
 #include "lane_serve.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * log.c -- lines of the log: "2026-11-23T08:30:00Z rpmemd[4242] err: TEXT".
- */
+/* log.c -- lines of the log: "2026-11-23T08:30:00Z rpmemd[4242] err: TEXT". */
 #include "log.h"
 
 #include <errno.h>

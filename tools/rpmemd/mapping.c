@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mapping.c -- maps parts with MAP_SYNC where the file system has it.
- */
+/* mapping.c -- maps parts with MAP_SYNC where the file system has it. */
 #include "mapping.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mapping.h -- a range of a part in memory, and how it is made durable.
- */
+/* mapping.h -- a range of a part in memory, and how it is made durable. */
 #ifndef RPMEMD_MAPPING_H
 #define RPMEMD_MAPPING_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * method.c -- chooses, and gives the reason for the log.
- */
+/* method.c -- chooses, and gives the reason for the log. */
 #include "method.h"
 
 #include <stdio.h>

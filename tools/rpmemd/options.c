@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * options.c -- the rows of the command line.
- */
+/* options.c -- the rows of the command line. */
 #include "options.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * options.h -- the command line of rpmemd.
- */
+/* options.h -- the command line of rpmemd. */
 #ifndef RPMEMD_OPTIONS_H
 #define RPMEMD_OPTIONS_H
 

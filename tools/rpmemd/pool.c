@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pool.c -- from a pool set to its parts, mapped one after another.
- */
+/* pool.c -- from a pool set to its parts, mapped one after another. */
 #include "pool.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pool_header.c -- the codec of headers, and the ring of a pool's parts.
- */
+/* pool_header.c -- the codec of headers, and the ring of a pool's parts. */
 #include "pool_header.h"
 
 #include <elf.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pool_headers.c -- maps the begin of parts, and calls the codec on it.
- */
+/* pool_headers.c -- maps the begin of parts, and calls the codec on it. */
 #include "pool.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * pool_set.c -- parses pool set files, a line at a time, and lays their parts out.
- */
+/* pool_set.c -- parses pool set files, a line at a time, and lays their parts out. */
 #include "pool_set.h"
 
 #include <ctype.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * reason.c -- sets the error message of a failure whose errno is known.
- */
+/* reason.c -- sets the error message of a failure whose errno is known. */
 #include "reason.h"
 
 #include <stdarg.h>

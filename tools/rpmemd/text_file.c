@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * text_file.c -- reads a file into memory, and cuts it into lines.
- */
+/* text_file.c -- reads a file into memory, and cuts it into lines. */
 #include "text_file.h"
 
 #include <errno.h>

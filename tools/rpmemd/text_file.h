@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * text_file.h -- the whole of a small file, and its lines: a pool set, a configuration.
- */
+/* text_file.h -- the whole of a small file, and its lines: a pool set, a configuration. */
 #ifndef RPMEMD_TEXT_FILE_H
 #define RPMEMD_TEXT_FILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * accept_create.c -- create: what it makes, and what it lacks.
- */
+/* accept_create.c -- create: what it makes, and what it lacks. */
 #include <fcntl.h>
 #include <sys/resource.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * accept_setting.c -- pool sets, memory, parts and daemons of a case.
- */
+/* accept_setting.c -- pool sets, memory, parts and daemons of a case. */
 #include "accept.h"
 
 #include <fcntl.h>

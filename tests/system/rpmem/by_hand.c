@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * by_hand.c -- one connection, busy waiting.
- */
+/* by_hand.c -- one connection, busy waiting. */
 #include "by_hand.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_qps.c -- see fake_qps.h. Linked with --wrap for what it replaces.
- */
+/* fake_qps.c -- see fake_qps.h. Linked with --wrap for what it replaces. */
 #include <poll.h>
 #include <signal.h>
 #include <time.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * made_document.c -- see made_document.h.
- */
+/* made_document.c -- see made_document.h. */
 #include "made_document.h"
 
 #include "common/rdma/target.h"

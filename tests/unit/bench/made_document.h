@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * made_document.h -- a run of one point, for the tests of its document.
- */
+/* made_document.h -- a run of one point, for the tests of its document. */
 #ifndef MADE_DOCUMENT_H
 #define MADE_DOCUMENT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * made_repeat.h -- repeats with samples of the tests' own.
- */
+/* made_repeat.h -- repeats with samples of the tests' own. */
 #ifndef TESTS_UNIT_BENCH_MADE_REPEAT_H
 #define TESTS_UNIT_BENCH_MADE_REPEAT_H
 

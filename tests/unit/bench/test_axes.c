@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_axes.c -- texts into values of axes, and values into words.
- */
+/* test_axes.c -- texts into values of axes, and values into words. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_csv.c -- the CSV of a result, cell by cell.
- */
+/* test_csv.c -- the CSV of a result, cell by cell. */
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/result/output.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_document_persistence.c -- what the document of a run tells of persistence.
- */
+/* test_document_persistence.c -- what the document of a run tells of persistence. */
 #include "common/rdma/target.h"
 #include "made_document.h"
 #include "made_repeat.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_interference.c -- whose CPU time it was, on one host and on two.
- */
+/* test_interference.c -- whose CPU time it was, on one host and on two. */
 #include "made_repeat.h"
 #include "tools/rpma-bench/result/interference.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_journal.c -- what a run wrote is found again, whatever ended it.
- */
+/* test_journal.c -- what a run wrote is found again, whatever ended it. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_knee.c -- the search for a rate, against paths whose knee is known.
- */
+/* test_knee.c -- the search for a rate, against paths whose knee is known. */
 #include "tools/rpma-bench/result/knee.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_live.c -- intervals that a thread shows, and what a reader makes of them.
- */
+/* test_live.c -- intervals that a thread shows, and what a reader makes of them. */
 #include "tools/rpma-bench/measure/loop.h"
 
 #include "tests/lib/test.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_loop.c -- the closed measuring loop with a time and completions of
- * our own.
- */
+/* test_loop.c -- the closed measuring loop with a time and completions of our own. */
 #include <math.h>
 
 #include "common/base/cli.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_merge_repeats.c -- one repeat from those of several clients.
- */
+/* test_merge_repeats.c -- one repeat from those of several clients. */
 #include "made_repeat.h"
 #include "tools/rpma-bench/mpi/merge_documents.h"
 #include "tools/rpma-bench/result/repeat_schema.h"

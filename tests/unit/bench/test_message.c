@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_message.c -- the control messages against good and hostile bytes.
- */
+/* test_message.c -- the control messages against good and hostile bytes. */
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/message.h"

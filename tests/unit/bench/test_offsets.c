@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_offsets.c -- where operations go, and what the server finds there.
- */
+/* test_offsets.c -- where operations go, and what the server finds there. */
 #include <math.h>
 
 #include "tests/lib/test.h"

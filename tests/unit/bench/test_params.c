@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_params.c -- which parameters go together.
- */
+/* test_params.c -- which parameters go together. */
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/protocol/params.h"
 

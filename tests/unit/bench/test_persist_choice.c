@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_persist_choice.c -- which flush a target takes, and what auto comes to.
- */
+/* test_persist_choice.c -- which flush a target takes, and what auto comes to. */
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/client/setup.h"

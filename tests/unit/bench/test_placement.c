@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_placement.c -- what --pin and --mem-node make of the machine of
- * two_sockets.h.
- */
+/* test_placement.c -- what --pin and --mem-node make of the machine of two_sockets.h. */
 #include "common/base/failure.h"
 #include "tests/lib/json_holds.h"
 #include "tests/lib/two_sockets.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_plan.c -- every repeat of every point, once, in a seeded order.
- */
+/* test_plan.c -- every repeat of every point, once, in a seeded order. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/axes.h"

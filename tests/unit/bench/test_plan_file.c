@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_plan_file.c -- plans from files, good, wrong and hostile.
- */
+/* test_plan_file.c -- plans from files, good, wrong and hostile. */
 #include "common/base/failure.h"
 #include "tests/lib/scratch.h"
 #include "tools/rpma-bench/options/options.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_point.c -- what repeats say together, from their JSON.
- */
+/* test_point.c -- what repeats say together, from their JSON. */
 #include <math.h>
 
 #include "common/json/result.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_progress.c -- how long a run still takes: by what was asked, then by
- * what repeats took.
- */
+/* test_progress.c -- how long a run still takes: by what was asked, then by what repeats took. */
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/client/progress.h"
 

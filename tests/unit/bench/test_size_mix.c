@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_size_mix.c -- mixes of sizes: what is one, and how often each size comes.
- */
+/* test_size_mix.c -- mixes of sizes: what is one, and how often each size comes. */
 #include "tools/rpma-bench/protocol/params.h"
 
 #include "tests/lib/test.h"

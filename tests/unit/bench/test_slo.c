@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_slo.c -- what is an SLO, and which points keep it.
- */
+/* test_slo.c -- what is an SLO, and which points keep it. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/options/slo.h"

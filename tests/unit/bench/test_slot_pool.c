@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_slot_pool.c -- free slots, and the messages that wait for one.
- */
+/* test_slot_pool.c -- free slots, and the messages that wait for one. */
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/server/slot_pool.h"
 

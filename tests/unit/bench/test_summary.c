@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_summary.c -- statistics over repeats, against tables and arithmetic.
- */
+/* test_summary.c -- statistics over repeats, against tables and arithmetic. */
 #include <math.h>
 
 #include "tests/lib/test.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_allow.c -- which addresses are of which networks.
- */
+/* test_allow.c -- which addresses are of which networks. */
 #include <arpa/inet.h>
 
 #include "common/rdma/allow.h"

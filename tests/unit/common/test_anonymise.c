@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_anonymise.c -- names go, what a check decides by stays.
- */
+/* test_anonymise.c -- names go, what a check decides by stays. */
 #include <ctype.h>
 
 #include "common/host/anonymise.h"

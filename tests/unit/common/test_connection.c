@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_connection.c -- the configuration of queues, over a librpma that may be older.
- */
+/* test_connection.c -- the configuration of queues, over a librpma that may be older. */
 #include "common/base/failure.h"
 #include "common/rdma/connection.h"
 #include "common/rdma/librpma_1_4.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_handshake.c -- the private data codec against good and foreign bytes.
- */
+/* test_handshake.c -- the private data codec against good and foreign bytes. */
 #include "common/rdma/handshake.h"
 #include "tests/lib/test.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_histogram.c -- the properties a histogram must have, on known numbers.
- */
+/* test_histogram.c -- the properties a histogram must have, on known numbers. */
 #include <math.h>
 
 #include "common/base/histogram.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_host_address.c -- what the wildcards are, and which addresses they stand for.
- */
+/* test_host_address.c -- what the wildcards are, and which addresses they stand for. */
 #include <arpa/inet.h>
 #include <net/if.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma.
- */
+/* test_listen.c -- what a server is told of its endpoint, which is ours, as is its librpma. */
 #include "common/base/failure.h"
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/listen.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_resolve.c -- names into addresses, with a getaddrinfo of our own that
- * can take forever.
- */
+/* test_resolve.c -- names into addresses, with a getaddrinfo of our own that can take forever. */
 #include <netdb.h>
 #include <semaphore.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_result.c -- a result file is whole or is not, and its values are exact.
- */
+/* test_result.c -- a result file is whole or is not, and its values are exact. */
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_service_log.c -- a server's lines on its clients: their time, and how many a second.
- */
+/* test_service_log.c -- a server's lines on its clients: their time, and how many a second. */
 #include "common/rdma/service.h"
 #include "tests/lib/test.h"
 

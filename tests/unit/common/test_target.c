@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_target.c -- the memory a server offers, and the files it leaves alone.
- */
+/* test_target.c -- the memory a server offers, and the files it leaves alone. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>

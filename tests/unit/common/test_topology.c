@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_topology.c -- placement on the machine of two_sockets.h.
- */
+/* test_topology.c -- placement on the machine of two_sockets.h. */
 #include "tests/lib/test.h"
 #include "tests/lib/two_sockets.h"
 

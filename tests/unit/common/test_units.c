@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_units.c -- sizes, durations, lists and ranges.
- */
+/* test_units.c -- sizes, durations, lists and ranges. */
 #include "common/base/units.h"
 #include "tests/lib/test.h"
 

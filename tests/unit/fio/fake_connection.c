@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_connection.c -- see fake_connection.h.
- */
+/* fake_connection.c -- see fake_connection.h. */
 #include "fake_connection.h"
 
 #include <time.h>

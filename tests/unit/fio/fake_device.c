@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_device.c -- see fake_device.h.
- */
+/* fake_device.c -- see fake_device.h. */
 #include "fake_device.h"
 
 #include <poll.h>

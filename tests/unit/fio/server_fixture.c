@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * server_fixture.c -- the server's thread, its clock and its words; the clients.
- */
+/* server_fixture.c -- the server's thread, its clock and its words; the clients. */
 #include "server_fixture.h"
 
 #include <poll.h>

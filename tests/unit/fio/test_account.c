@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_account.c -- the words that follow from counts of writes and flushes.
- */
+/* test_account.c -- the words that follow from counts of writes and flushes. */
 #include "fio_engine/account.h"
 #include "tests/lib/test.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_io_queue_sync.c -- what a sync flushes, beside which operations, and what
- * stays dirty.
- */
+/* test_io_queue_sync.c -- what a sync flushes, beside which operations, and what stays dirty. */
 #include "common/base/failure.h"
 #include "fake_device.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_layout.c -- where files lie in a region, by the arithmetic of layout.h.
- */
+/* test_layout.c -- where files lie in a region, by the arithmetic of layout.h. */
 #include "common/base/failure.h"
 #include "fio_engine/layout.h"
 #include "tests/lib/test.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_claim.c -- which servers --expect-persistent takes.
- */
+/* test_claim.c -- which servers --expect-persistent takes. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/claim.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_diagnosis.c -- which remedy is named for which cause.
- */
+/* test_diagnosis.c -- which remedy is named for which cause. */
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/diagnosis.h"
 

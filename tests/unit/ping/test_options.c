@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_options.c -- the command line, good and wrong.
- */
+/* test_options.c -- the command line, good and wrong. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/options.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pattern.c -- the patterns of pings, their turns, and where bytes differ.
- */
+/* test_pattern.c -- the patterns of pings, their turns, and where bytes differ. */
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/pattern.h"
 

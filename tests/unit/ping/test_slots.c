@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_slots.c -- how a target is divided, and who gets which slot.
- */
+/* test_slots.c -- how a target is divided, and who gets which slot. */
 #include "tests/lib/test.h"
 #include "tools/rpma-ping/server.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_stats.c -- counts, loss and figures of pings.
- */
+/* test_stats.c -- counts, loss and figures of pings. */
 #include <math.h>
 
 #include "tests/lib/test.h"

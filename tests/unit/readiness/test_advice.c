@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_advice.c -- steps that lead to ready, or none.
- */
+/* test_advice.c -- steps that lead to ready, or none. */
 #include "common/base/failure.h"
 #include "made_ddio.h"
 #include "made_facts.h"

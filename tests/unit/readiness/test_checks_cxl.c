@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_checks_cxl.c -- each status of PM-12.
- */
+/* test_checks_cxl.c -- each status of PM-12. */
 #include "cases.h"
 
 CHANGE(in_use,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_checks_device.c -- DEV-01 to DEV-05: each status from the facts that
- * lead to it.
- */
+/* test_checks_device.c -- DEV-01 to DEV-05: each status from the facts that lead to it. */
 #include "cases.h"
 
 CHANGE(none_of_that_name, f->device.found = false,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_checks_pmem.c -- PM-05 to PM-11: each status from the facts that lead
- * to it.
- */
+/* test_checks_pmem.c -- PM-05 to PM-11: each status from the facts that lead to it. */
 #include "cases.h"
 
 CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_checks_target.c -- PM-01 to PM-04: each status from the facts that lead
- * to it.
- */
+/* test_checks_target.c -- PM-01 to PM-04: each status from the facts that lead to it. */
 #include "cases.h"
 
 CHANGE(no_target, f->target.shape = TARGET_NOT_GIVEN, f->target.answer.kind = ANSWERS_UNKNOWN)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_ddio_evidence.c -- what a probe and an operator add to the registers.
- */
+/* test_ddio_evidence.c -- what a probe and an operator add to the registers. */
 #include "made_ddio.h"
 
 static struct ddio ddio;

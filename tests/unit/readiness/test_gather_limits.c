@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_gather_limits.c -- limits and capabilities, as proc shows them.
- */
+/* test_gather_limits.c -- limits and capabilities, as proc shows them. */
 #include "readiness/gather.h"
 #include "tests/lib/scratch_root.h"
 

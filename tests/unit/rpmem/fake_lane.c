@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_lane.c -- lane.h for tests of what is above it.
- */
+/* fake_lane.c -- lane.h for tests of what is above it. */
 #include "fake_lane.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_pool.c -- stands in for pool.c, method.c, lanes.c, lanes_tcp.c and the log.
- */
+/* fake_pool.c -- stands in for pool.c, method.c, lanes.c, lanes_tcp.c and the log. */
 #include "fake_pool.h"
 
 #include <errno.h>

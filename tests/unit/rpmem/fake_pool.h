@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fake_pool.h -- a pool and lanes that only note what was called; the answers are given.
- */
+/* fake_pool.h -- a pool and lanes that only note what was called; the answers are given. */
 #ifndef FAKE_POOL_H
 #define FAKE_POOL_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * rpmem_test.h -- pools of the API over a scripted daemon and lanes without
- * connections.
- */
+/* rpmem_test.h -- pools of the API over a scripted daemon and lanes without connections. */
 #ifndef RPMEM_TEST_H
 #define RPMEM_TEST_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * session_script.h -- sessions whose ssh follows a script.
- */
+/* session_script.h -- sessions whose ssh follows a script. */
 #ifndef SESSION_SCRIPT_H
 #define SESSION_SCRIPT_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_config.c -- the keys of rpmemd.conf, and which of the files and options
- * overrules which.
- */
+/* test_config.c -- the keys of rpmemd.conf, and which of the files and options overrules which. */
 #include <pwd.h>
 
 #include "common/base/failure.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_conversation.c -- what may come from the daemon and when, however the bytes
- * are cut.
- */
+/* test_conversation.c -- what may come from the daemon and when, however the bytes are cut. */
 #include "librpmem/src/conversation.h"
 #include "tests/lib/test.h"
 

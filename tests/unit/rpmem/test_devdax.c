@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_devdax.c -- device DAX in a sysfs made up, as that of Linux 6.1 looks.
- */
+/* test_devdax.c -- device DAX in a sysfs made up, as that of Linux 6.1 looks. */
 #include <sys/sysmacros.h>
 
 #include "tests/lib/scratch.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_local_memory.c -- memory that a pool cannot be is told from such as it can.
- */
+/* test_local_memory.c -- memory that a pool cannot be is told from such as it can. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_log.c -- lines of the daemon's log, in a file and for syslog(3).
- */
+/* test_log.c -- lines of the daemon's log, in a file and for syslog(3). */
 #include <syslog.h>
 
 #include "common/base/failure.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_method.c -- which method is promised: a wrong APM loses data.
- */
+/* test_method.c -- which method is promised: a wrong APM loses data. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/method.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool.c -- pools made on real files, and in use.
- */
+/* test_pool.c -- pools made on real files, and in use. */
 #include "pool_scratch.h"
 
 /* --- create --------------------------------------------------------------------------- */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_header.c -- headers byte for byte as PMDK writes them, and the ring
- * of parts.
- */
+/* test_pool_header.c -- headers byte for byte as PMDK writes them, and the ring of parts. */
 #include "common/base/failure.h"
 #include "golden_headers.h"
 #include "tests/lib/test.h"

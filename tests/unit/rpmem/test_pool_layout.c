@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_layout.c -- where parts are in a pool: the sizes of rpmem_create(3).
- */
+/* test_pool_layout.c -- where parts are in a pool: the sizes of rpmem_create(3). */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/pool_set.h"

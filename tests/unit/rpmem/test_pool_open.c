@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_open.c -- pools opened again, and other attributes for them.
- */
+/* test_pool_open.c -- pools opened again, and other attributes for them. */
 #include "pool_scratch.h"
 
 /* --- open ------------------------------------------------------------------------------ */

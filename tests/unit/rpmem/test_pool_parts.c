@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_parts.c -- parts that were there before the pool, and what cannot be one.
- */
+/* test_pool_parts.c -- parts that were there before the pool, and what cannot be one. */
 #include "pool_scratch.h"
 
 SCRATCH_TEST(create_takes_files_of_zeros)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_remove.c -- pools removed, and those that must stay.
- */
+/* test_pool_remove.c -- pools removed, and those that must stay. */
 #include "pool_scratch.h"
 
 /* The disk is full while this is true. */

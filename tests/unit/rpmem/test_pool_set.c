@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pool_set.c -- pool set files, good and wrong: the format of poolset(5).
- */
+/* test_pool_set.c -- pool set files, good and wrong: the format of poolset(5). */
 #include <inttypes.h>
 
 #include "common/base/failure.h"

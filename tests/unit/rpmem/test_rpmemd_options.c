@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_rpmemd_options.c -- the command line of rpmemd, good and wrong.
- */
+/* test_rpmemd_options.c -- the command line of rpmemd, good and wrong. */
 #include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/config.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_session_remove.c -- the command that removes a pool, and its exit status.
- */
+/* test_session_remove.c -- the command that removes a pool, and its exit status. */
 #include <signal.h>
 #include <sys/wait.h>
 

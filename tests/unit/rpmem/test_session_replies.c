@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_session_replies.c -- what a daemon may answer, and what ends the session.
- */
+/* test_session_replies.c -- what a daemon may answer, and what ends the session. */
 #include <pthread.h>
 
 #include "session_script.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_set_file.c -- names of pool sets: what is below the pool set directory, and
- * nothing else.
- */
+/* test_set_file.c -- names of pool sets: what is below the pool set directory, and nothing else. */
 #include "pool_scratch.h"
 #include "tools/rpmemd/pool_set.h"
 

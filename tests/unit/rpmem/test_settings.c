@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_settings.c -- the environment variables of librpmem(7), and the log they
- * set up.
- */
+/* test_settings.c -- the environment variables of librpmem(7), and the log they set up. */
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fault_test.h -- faults from a string as users write it.
- */
+/* fault_test.h -- faults from a string as users write it. */
 #ifndef TESTS_UNIT_SOFT_FAULT_TEST_H
 #define TESTS_UNIT_SOFT_FAULT_TEST_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_check_sum.c -- the sum by which a changed source is found: each bit of it counts.
- */
+/* test_check_sum.c -- the sum by which a changed source is found: each bit of it counts. */
 #include "soft_device/check/sum.h"
 #include "tests/lib/test.h"
 

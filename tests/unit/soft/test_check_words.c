@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_check_words.c -- the words of `check`, and that the kinds of findings are told apart.
- */
+/* test_check_words.c -- the words of `check`, and that the kinds of findings are told apart. */
 #include "soft_device/check/words.h"
 #include "tests/lib/test.h"
 

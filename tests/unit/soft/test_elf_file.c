@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_elf_file.c -- what is read of ELF files, whole, cut off and damaged.
- */
+/* test_elf_file.c -- what is read of ELF files, whole, cut off and damaged. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_grh.c -- the header in front of a datagram, against RFC 791, RFC 1071 and RFC 8200.
- */
+/* test_grh.c -- the header in front of a datagram, against RFC 791, RFC 1071 and RFC 8200. */
 #include "soft_device/datapath/grh.h"
 #include "tests/lib/test.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_mapping.c -- what is found out of a range of memory: holes, rights, files.
- */
+/* test_mapping.c -- what is found out of a range of memory: holes, rights, files. */
 #include <sys/mman.h>
 #include <unistd.h>
 

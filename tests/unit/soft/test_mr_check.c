@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_mr_check.c -- whether a key opens a range: tables of what is in a region and what is not.
- */
+/* test_mr_check.c -- whether a key opens a range: tables of what is in a region and what is not. */
 #include <sys/mman.h>
 
 #include "soft_device/datapath/mr_check.h"

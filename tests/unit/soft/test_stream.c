@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_stream.c -- messages over a socket that takes and gives what it likes.
- */
+/* test_stream.c -- messages over a socket that takes and gives what it likes. */
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * client.h -- rpma-bench client: one run, and what becomes of its result.
- */
+/* client.h -- rpma-bench client: one run, and what becomes of its result. */
 #ifndef BENCH_CLIENT_CLIENT_H
 #define BENCH_CLIENT_CLIENT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * progress.c -- the line that a waiting user sees, once a repeat.
- */
+/* progress.c -- the line that a waiting user sees, once a repeat. */
 #include "progress.h"
 
 #include <inttypes.h>

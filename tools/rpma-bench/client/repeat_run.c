@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * repeat_run.c -- one repeat of one point: warm-up, measurement, the server's
- * report.
- */
+/* repeat_run.c -- one repeat of one point: warm-up, measurement, the server's report. */
 #include "run.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * loop.c -- one measurement: what it begins with, which loop runs, and what
- * it leaves behind.
- */
+/* loop.c -- one measurement: what it begins with, which loop runs, and what it leaves behind. */
 #include "loop_core.h"
 
 #include <stdlib.h>

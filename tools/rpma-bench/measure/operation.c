@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * operation.c -- what is the same of all operations.
- */
+/* operation.c -- what is the same of all operations. */
 #include "operation.h"
 
 int operation_post_next(struct qp *qp, struct access *access, uint32_t slot, int flags,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * placement.c -- the requests of --pin and --mem-node against a topology.
- */
+/* placement.c -- the requests of --pin and --mem-node against a topology. */
 #include "placement.h"
 
 #include <stdio.h>

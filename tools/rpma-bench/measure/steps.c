@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * steps.c -- the loop over steps that are timed.
- */
+/* steps.c -- the loop over steps that are timed. */
 #include "steps.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * shape.c -- the three shapes in which ranks measure.
- */
+/* shape.c -- the three shapes in which ranks measure. */
 #include "shape.h"
 
 #include "common/base/failure.h"

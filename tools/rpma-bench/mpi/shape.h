@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * shape.h -- who of several ranks serves, and who measures whom.
- */
+/* shape.h -- who of several ranks serves, and who measures whom. */
 #ifndef BENCH_MPI_SHAPE_H
 #define BENCH_MPI_SHAPE_H
 

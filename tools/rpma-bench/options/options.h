@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * options.h -- what the user asked for, after parsing.
- */
+/* options.h -- what the user asked for, after parsing. */
 #ifndef BENCH_OPTIONS_OPTIONS_H
 #define BENCH_OPTIONS_OPTIONS_H
 

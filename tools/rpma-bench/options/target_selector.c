@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * target_selector.c -- target words into numbers: of words first, of targets later.
- */
+/* target_selector.c -- target words into numbers: of words first, of targets later. */
 #include "target_selector.h"
 
 #include <errno.h>

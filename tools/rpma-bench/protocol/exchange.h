@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * exchange.h -- typed control messages over a connection.
- */
+/* exchange.h -- typed control messages over a connection. */
 #ifndef BENCH_PROTOCOL_EXCHANGE_H
 #define BENCH_PROTOCOL_EXCHANGE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * size_mix.c -- parses mixes of sizes, and draws from them.
- */
+/* size_mix.c -- parses mixes of sizes, and draws from them. */
 #include "params.h"
 
 #include <errno.h>

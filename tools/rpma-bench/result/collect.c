@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * collect.c -- puts together what the threads of a repeat measured.
- */
+/* collect.c -- puts together what the threads of a repeat measured. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * join.c -- walks a table of fields, and makes one value of several by the rule of its row.
- */
+/* join.c -- walks a table of fields, and makes one value of several by the rule of its row. */
 #include "join.h"
 
 #include <stdint.h>

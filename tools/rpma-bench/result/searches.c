@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * searches.c -- the outcome of --find-rate as JSON, and the line made of that.
- */
+/* searches.c -- the outcome of --find-rate as JSON, and the line made of that. */
 #include "output.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * summary.h -- statistics over repeats and windows; numbers in, numbers out.
- */
+/* summary.h -- statistics over repeats and windows; numbers in, numbers out. */
 #ifndef BENCH_RESULT_SUMMARY_H
 #define BENCH_RESULT_SUMMARY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * warnings.h -- what a reader of the result must know before believing it.
- */
+/* warnings.h -- what a reader of the result must know before believing it. */
 #ifndef BENCH_RESULT_WARNINGS_H
 #define BENCH_RESULT_WARNINGS_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * warnings_persistence.c -- is what a point flushed persistent, and what
- * --persist auto became.
- */
+/* warnings_persistence.c -- is what a point flushed persistent, and what --persist auto became. */
 #include <string.h>
 
 #include "common/json/json_path.h"

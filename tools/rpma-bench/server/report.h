@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * report.h -- what the server finds out in a repeat, until it is the JSON
- * that its client gets.
- */
+/* report.h -- what the server finds out in a repeat, until it is the JSON that its client gets. */
 #ifndef BENCH_SERVER_REPORT_H
 #define BENCH_SERVER_REPORT_H
 

@@ -107,10 +107,7 @@ static int make_persistent(struct end *e, uint32_t slot, uint32_t bytes)
 			 RPMA_F_COMPLETION_ALWAYS, (const void *)(uintptr_t)slot);
 }
 
-/*
- * A queue pair that fails is left alone: the control connection tells what became of
- * its client.
- */
+/* A queue pair that fails is left alone: the control connection tells what became of its client. */
 static void post_and_answer(struct end *e, uint32_t free_slot, uint32_t slot, uint32_t bytes)
 {
 	if (e->conn != NULL &&

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * server.h -- rpma-bench server.
- */
+/* server.h -- rpma-bench server. */
 #ifndef BENCH_SERVER_SERVER_H
 #define BENCH_SERVER_SERVER_H
 

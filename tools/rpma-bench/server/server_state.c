@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * server_state.c -- the shared state of a server's sessions, and its limits.
- */
+/* server_state.c -- the shared state of a server's sessions, and its limits. */
 #include "server_state.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * slot_pool.c -- a stack of free slots, and a queue of messages for want of one.
- */
+/* slot_pool.c -- a stack of free slots, and a queue of messages for want of one. */
 #include "slot_pool.h"
 
 #include <errno.h>

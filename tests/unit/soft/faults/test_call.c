@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_call.c -- the fault call: which calls fail, and with which errno.
- */
+/* test_call.c -- the fault call: which calls fail, and with which errno. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(a_call_fails_with_its_errno)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_complete.c -- the fault complete: which operations fail, and with which status.
- */
+/* test_complete.c -- the fault complete: which operations fail, and with which status. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(the_nth_of_the_named_operations_fails)

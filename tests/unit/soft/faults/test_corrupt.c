@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_corrupt.c -- the fault corrupt: which byte of which operation is complemented.
- */
+/* test_corrupt.c -- the fault corrupt: which byte of which operation is complemented. */
 #include "tests/unit/soft/fault_test.h"
 
 static unsigned complemented(const unsigned char *bytes, size_t length)

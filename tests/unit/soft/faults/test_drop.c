@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_drop.c -- the fault drop: after which operation of a connection it breaks.
- */
+/* test_drop.c -- the fault drop: after which operation of a connection it breaks. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(it_breaks_after_the_first_operations)

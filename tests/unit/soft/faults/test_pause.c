@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_pause.c -- the fault pause: which operations wait, and until when.
- */
+/* test_pause.c -- the fault pause: which operations wait, and until when. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(operations_wait_for_the_end_of_the_pause)

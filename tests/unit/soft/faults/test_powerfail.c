@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_powerfail.c -- the fault powerfail: the platform that it describes.
- */
+/* test_powerfail.c -- the fault powerfail: the platform that it describes. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(it_is_strict_unless_said)

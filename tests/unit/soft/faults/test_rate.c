@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_rate.c -- the fault rate: when the last byte of an operation has left.
- */
+/* test_rate.c -- the fault rate: when the last byte of an operation has left. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(it_sends_one_after_the_other)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_refuse.c -- the faults refuse and unreachable: which attempts to connect they hit.
- */
+/* test_refuse.c -- the faults refuse and unreachable: which attempts to connect they hit. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(each_hits_its_attempts)

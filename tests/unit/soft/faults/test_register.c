@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_register.c -- the fault register: which registrations fail, and with what.
- */
+/* test_register.c -- the fault register: which registrations fail, and with what. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(it_fails_with_its_errno)

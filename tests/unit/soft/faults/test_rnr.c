@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * test_rnr.c -- the fault rnr: how many tries of an operation find no receive.
- */
+/* test_rnr.c -- the fault rnr: how many tries of an operation find no receive. */
 #include "tests/unit/soft/fault_test.h"
 
 TEST(it_is_once_unless_times_are_given)

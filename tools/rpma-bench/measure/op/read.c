@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * read.c -- one RDMA read: timed until its data have arrived.
- */
+/* read.c -- one RDMA read: timed until its data have arrived. */
 #include "tools/rpma-bench/measure/loop_single.h"
 
 static __always_inline int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * send.c -- one message, which the server sends back: timed until
- * the echo has arrived.
- */
+/* send.c -- one message, which the server sends back: timed until the echo has arrived. */
 #include "tools/rpma-bench/measure/operation.h"
 
 static int post_at(struct qp *qp, uint64_t target_slot, uint32_t slot, int flags)

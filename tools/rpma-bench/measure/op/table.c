@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * table.c -- the operations of this folder, by the rows of protocol/operations.h.
- */
+/* table.c -- the operations of this folder, by the rows of protocol/operations.h. */
 #include "table.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * table.h -- the operations by their names.
- */
+/* table.h -- the operations by their names. */
 #ifndef BENCH_MEASURE_OP_TABLE_H
 #define BENCH_MEASURE_OP_TABLE_H
 
