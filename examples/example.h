@@ -5,8 +5,7 @@
  *
  * 01-connection.c does all of it by itself, to show it; the others start here.
  */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#pragma once
 
 #include <librpma.h>
 #include <stdarg.h>
@@ -175,5 +174,3 @@ static inline struct rpma_mr_remote *take_offer(struct rpma_conn *conn)
 	CHECK(rpma_peer_cfg_delete(&pcfg));
 	return mr;
 }
-
-#endif /* EXAMPLE_H */

@@ -6,8 +6,7 @@
  * stderr, the option in fio's JSON and the file of result=. No word comes from the options
  * of the job: what was to be flushed may not have been.
  */
-#ifndef ACCOUNT_H
-#define ACCOUNT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ enum reached account_reached(const struct account *account);
 
 /* "64 writes, 60 flushed to persistence by 15 flushes, ..."; "": nothing was written. */
 void account_print(const struct account *account, char text[ACCOUNT_TEXT_BYTES]);
-
-#endif /* ACCOUNT_H */

@@ -8,8 +8,7 @@
  * bytes, which the failure may have left as well; what a newer claimed piece covers is
  * that one's concern.
  */
-#ifndef DURABLE_CHECK_H
-#define DURABLE_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ uint64_t durable_check_count(const struct durable_check *check, enum claim_state
 
 /* Good only where the log is whole, something was claimed, and all of that is there. */
 enum exit_code durable_check_verdict(const struct durable_check *check);
-
-#endif /* DURABLE_CHECK_H */

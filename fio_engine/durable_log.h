@@ -6,8 +6,7 @@
  * What is put in is kept until durable_log_commit(), which returns when it is on the
  * disk of this host. An error of the file is kept as well, and reported there.
  */
-#ifndef DURABLE_LOG_H
-#define DURABLE_LOG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ void durable_log_failed_sync(struct durable_log *log);
 int durable_log_commit(struct durable_log *log);
 /* So many flushes completed; nothing follows. And as durable_log_commit(). */
 int durable_log_end(struct durable_log *log, uint64_t flushes, enum reached reached);
-
-#endif /* DURABLE_LOG_H */

@@ -19,8 +19,7 @@
  * of the record before, or of the header: a record that is missing, or is another log's, is
  * noticed. What is read is hostile.
  */
-#ifndef DURABLE_LOG_RECORD_H
-#define DURABLE_LOG_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void log_record_end(struct log_sum sum, uint8_t bytes[LOG_TAG_BYTES]);
 int64_t log_record_decode(const uint8_t *bytes, size_t size, uint64_t region_bytes,
 			  struct log_sum before, struct log_record *record);
 uint32_t log_record_tag_at(const struct log_record *record, uint64_t index);
-
-#endif /* DURABLE_LOG_RECORD_H */

@@ -8,8 +8,7 @@
  * fio alone allocates. Included by the files that speak with fio, and by no
  * header.
  */
-#ifndef FIO_HEADERS_H
-#define FIO_HEADERS_H
+#pragma once
 
 #define CONFIG_64BIT
 #define CONFIG_LITTLE_ENDIAN
@@ -25,5 +24,3 @@
 #include <fio_sem.h>
 #include <lib/pow2.h>
 #include <optgroup.h>
-
-#endif /* FIO_HEADERS_H */

@@ -11,8 +11,7 @@
  * fsync: nothing but what fsync and its like ask for
  * none:  nothing, fsync included
  */
-#ifndef FLUSH_POLICY_H
-#define FLUSH_POLICY_H
+#pragma once
 
 enum flush_policy {
 	FLUSH_AUTO = 1,
@@ -30,5 +29,3 @@ enum reached { REACHED_NOTHING, REACHED_VISIBILITY, REACHED_PERSISTENCE };
 const char *flush_policy_name(enum flush_policy policy);
 /* "none", "visibility", "persistent" */
 const char *reached_name(enum reached reached);
-
-#endif /* FLUSH_POLICY_H */

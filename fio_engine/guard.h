@@ -7,8 +7,7 @@
  * are compared, before any of these structs is touched. Not each version has a
  * name of its own: struct_guard.h compares the structs.
  */
-#ifndef GUARD_H
-#define GUARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool guard_same_version(const char *one, const char *other);
 
 /* Does what guard_same_version() does with this program; false: said on stderr. */
 bool guard_check(const char *headers);
-
-#endif /* GUARD_H */

@@ -11,8 +11,7 @@
  * stands for all writes of its flush. With gpspm an operation is done when its
  * request has left and its answer has come.
  */
-#ifndef IO_QUEUE_H
-#define IO_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -170,5 +169,3 @@ void io_queue_break(struct io_queue *queue, int error);
  * was dirty, the next sync fails.
  */
 void io_queue_abandon(struct io_queue *queue, int error);
-
-#endif /* IO_QUEUE_H */

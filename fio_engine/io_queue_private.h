@@ -8,8 +8,7 @@
  * what it still waits for. Behind the operations is one more, which stands for
  * a sync.
  */
-#ifndef IO_QUEUE_PRIVATE_H
-#define IO_QUEUE_PRIVATE_H
+#pragma once
 
 #include "io_queue.h"
 
@@ -112,5 +111,3 @@ struct wait {
 	uint64_t taken;
 	uint32_t empty;
 };
-
-#endif /* IO_QUEUE_PRIVATE_H */

@@ -5,8 +5,7 @@
  * engine.c gives fio one function a hook and calls the one of the job's role.
  * Nothing is shared among jobs: what a hook needs hangs on td->io_ops_data.
  */
-#ifndef JOB_H
-#define JOB_H
+#pragma once
 
 #include "fio_headers.h"
 
@@ -40,5 +39,3 @@ int job_failed(struct thread_data *td);
  * ends jobs that wait behind it.
  */
 bool job_stopped(void *td);
-
-#endif /* JOB_H */

@@ -3,8 +3,7 @@
  * job_client.h -- a job that does I/O to the region of a server: what it has
  * between its begin, in job_client.c, and its end, and moves in job_io.c.
  */
-#ifndef JOB_CLIENT_H
-#define JOB_CLIENT_H
+#pragma once
 
 #include "account.h"
 #include "common/base/histogram.h"
@@ -37,5 +36,3 @@ struct client {
 
 /* The counts so far. */
 struct account client_account(const struct client *client);
-
-#endif /* JOB_CLIENT_H */

@@ -7,8 +7,7 @@
  * registers memory. Every failure sets one error message; every wait has a limit
  * and ends when the job is told to.
  */
-#ifndef FIO_JOB_CONNECTION_H
-#define FIO_JOB_CONNECTION_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ static inline size_t job_connection_answer_offset(const struct job_connection *c
 	return (size_t)connection->cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 	       (size_t)number * PERSIST_ANSWER_BYTES;
 }
-
-#endif /* FIO_JOB_CONNECTION_H */

@@ -13,8 +13,7 @@
  * most of a second; so after each half of the depth the server sends an empty
  * message, which means that as many were consumed.
  */
-#ifndef JOB_HANDSHAKE_H
-#define JOB_HANDSHAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ int job_request_decode(const void *bytes, size_t len, struct job_request *job_re
 uint64_t job_reply_encode(const struct job_reply *job_reply);
 /* -EPROTO for what no server of this engine sends. */
 int job_reply_decode(uint64_t word, struct job_reply *job_reply);
-
-#endif /* JOB_HANDSHAKE_H */

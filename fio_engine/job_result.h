@@ -6,8 +6,7 @@
  * Commits are what the job was told is durable, or visible: writes with their flush, or
  * fsyncs that had something to flush.
  */
-#ifndef JOB_RESULT_H
-#define JOB_RESULT_H
+#pragma once
 
 #include "job.h"
 #include "job_client.h"
@@ -28,5 +27,3 @@ int job_result_save(const struct client *client);
 
 /* The same in all jobs of this run of fio, and by chance in no other: joins file and fio's own. */
 const char *job_result_run_id(void);
-
-#endif /* JOB_RESULT_H */

@@ -5,8 +5,7 @@
  * A job has the region or, split, its part of it; its files follow each other
  * there in the order of their numbers.
  */
-#ifndef LAYOUT_H
-#define LAYOUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct layout {
  */
 int layout_open(struct layout *layout, const struct layout_request *request, uint64_t region_bytes);
 void layout_close(struct layout *layout);
-
-#endif /* LAYOUT_H */

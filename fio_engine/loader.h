@@ -6,8 +6,7 @@
  * object that fio loads. That one includes none of fio's headers: all that it gives fio is
  * the address of a table.
  */
-#ifndef LOADER_H
-#define LOADER_H
+#pragma once
 
 #define LOADER_FOLDER "librpma-fio"
 
@@ -16,5 +15,3 @@ void *loader_table(const char *name) __attribute__((visibility("default")));
 
 /* fio's own name for it, where it finds no table; in each object that fio may load. */
 void get_ioengine(void **table) __attribute__((visibility("default")));
-
-#endif /* LOADER_H */

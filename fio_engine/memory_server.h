@@ -5,8 +5,7 @@
  * One thread does everything: it takes connections, persists what gpspm
  * clients ask for and answers, and sees who has left. It knows nothing of fio.
  */
-#ifndef MEMORY_SERVER_H
-#define MEMORY_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ unsigned memory_server_clients(const struct memory_server *memory_server);
  */
 int memory_server_serve(struct memory_server *memory_server);
 void memory_server_close(struct memory_server **memory_server);
-
-#endif /* MEMORY_SERVER_H */

@@ -3,8 +3,7 @@
  * memory_server_private.h -- what the files of the server share: memory_server.c sets it up,
  * memory_server.c judges who wants to come in, memory_server_serve.c is the loop.
  */
-#ifndef MEMORY_SERVER_PRIVATE_H
-#define MEMORY_SERVER_PRIVATE_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -111,5 +110,3 @@ struct memory_server {
 
 /* Takes one request of the endpoint, if there is one. Not 0: none can come any more. */
 int memory_server_admit(struct memory_server *memory_server, int64_t now_ms);
-
-#endif /* MEMORY_SERVER_PRIVATE_H */

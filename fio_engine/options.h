@@ -6,8 +6,7 @@
  * fio fills the struct by the table in options.c; what is in it is read only
  * by options_settle(), which gives the rest of the engine values to rely on.
  */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ unsigned options_numjobs(const struct thread_data *td);
 
 /* -EINVAL with the error message set: an option, its value, and what is valid. */
 int options_settle(const struct thread_data *td, struct settings *settings);
-
-#endif /* OPTIONS_H */

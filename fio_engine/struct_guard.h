@@ -7,8 +7,7 @@
  * what fio itself shows of its layout is held against the headers, in the order in which it can be
  * read without harm. Each check prints why it fails.
  */
-#ifndef STRUCT_GUARD_H
-#define STRUCT_GUARD_H
+#pragma once
 
 #include "fio_headers.h"
 
@@ -21,5 +20,3 @@ bool struct_guard_program(void);
 bool struct_guard_job(struct thread_data *td, bool (*is_table)(const struct ioengine_ops *));
 /* The same of an io_u that fio has just handed over. */
 bool struct_guard_io_u(const struct io_u *io_u);
-
-#endif /* STRUCT_GUARD_H */

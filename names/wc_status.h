@@ -3,8 +3,7 @@
  * wc_status.h -- the statuses of completions by their names in verbs.h, without IBV_WC_: for the
  * software device, which names what it injects and refuses, and for tools on any device.
  */
-#ifndef NAMES_WC_STATUS_H
-#define NAMES_WC_STATUS_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ static inline const char *wc_status_name(unsigned status)
 
 	return status < sizeof(names) / sizeof(names[0]) ? names[status] : NULL;
 }
-
-#endif /* NAMES_WC_STATUS_H */

@@ -6,8 +6,7 @@
  * those of a machine. A step is advised only if it gets further, so advice never leads
  * in a circle, and each has the verdict that it leads to. Pure.
  */
-#ifndef READINESS_ADVICE_H
-#define READINESS_ADVICE_H
+#pragma once
 
 #include "readiness.h"
 
@@ -32,5 +31,3 @@ int advice_make(const struct readiness *readiness, struct advice *advice);
 
 /* {"steps": [...], "verdict": ..., "open": ...} */
 json_t *advice_json(const struct advice *advice);
-
-#endif /* READINESS_ADVICE_H */

@@ -6,8 +6,7 @@
  * its facts.json, and what that does not have is unknown: a foreign tree must
  * never be mixed with answers of this machine.
  */
-#ifndef READINESS_ANSWERS_H
-#define READINESS_ANSWERS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -94,5 +93,3 @@ void answers_note_device(const struct answers *answers, const char *name,
 			 const struct answers_device *device);
 void answers_note_path(const struct answers *answers, const char *path,
 		       const struct answers_path *file);
-
-#endif /* READINESS_ANSWERS_H */

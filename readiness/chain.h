@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chain.h -- questions to the way from a root port to a NIC. */
-#ifndef READINESS_CHAIN_H
-#define READINESS_CHAIN_H
+#pragma once
 
 #include "facts.h"
 
@@ -29,5 +28,3 @@ struct chain_links {
 };
 
 void chain_judge_links(const struct facts_chain *chain, struct chain_links *links);
-
-#endif /* READINESS_CHAIN_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checks.h -- the checks of each file; a row without an id ends a table. */
-#ifndef READINESS_CHECKS_H
-#define READINESS_CHECKS_H
+#pragma once
 
 #include "readiness.h"
 
@@ -32,5 +31,3 @@ bool checks_without_hardware(const struct facts *facts, struct readiness_finding
 bool checks_without_dma(const struct facts *facts, struct readiness_finding *finding);
 /* Who places what the device receives; there is a device. */
 enum adapter_placement checks_placement(const struct facts *facts);
-
-#endif /* READINESS_CHECKS_H */

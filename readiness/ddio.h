@@ -3,8 +3,7 @@
  * ddio.h -- do device writes go into the cache? Decided from the registers of
  * Intel root ports, and only where these registers are known to exist.
  */
-#ifndef READINESS_DDIO_H
-#define READINESS_DDIO_H
+#pragma once
 
 #include "facts.h"
 
@@ -52,5 +51,3 @@ enum ddio_state ddio_seen(const struct facts *facts);
 void ddio_decide(const struct facts *facts, struct ddio *ddio);
 const char *ddio_state_name(enum ddio_state state); /* "ON_POSSIBLE" */
 const char *ddio_evidence_name(enum ddio_evidence evidence);
-
-#endif /* READINESS_DDIO_H */

@@ -7,8 +7,7 @@
  * the machine it was taken from. The checks see these structs and nothing else.
  * A text is empty, and a number -1, where it is unknown.
  */
-#ifndef READINESS_FACTS_H
-#define READINESS_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -205,5 +204,3 @@ struct facts {
 	struct answers_device verbs; /* facts_device.name's */
 	struct facts_claims claims;
 };
-
-#endif /* READINESS_FACTS_H */

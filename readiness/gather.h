@@ -4,8 +4,7 @@
  *
  * Nothing here judges, and nothing fails: what cannot be read stays unknown.
  */
-#ifndef READINESS_GATHER_H
-#define READINESS_GATHER_H
+#pragma once
 
 #include "facts.h"
 
@@ -54,5 +53,3 @@ struct guest_signs {
 
 /* KNOWN_NOT: neither is shown. why: what tells, or what is missing. */
 enum known guest_decide(const struct guest_signs *signs, char *why, size_t size);
-
-#endif /* READINESS_GATHER_H */

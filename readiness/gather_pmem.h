@@ -3,8 +3,7 @@
  * gather_pmem.h -- the pieces of gather_target.c: from a device to the regions
  * and namespaces it is made of, and from a path to the mount it is below.
  */
-#ifndef READINESS_GATHER_PMEM_H
-#define READINESS_GATHER_PMEM_H
+#pragma once
 
 #include "gather.h"
 
@@ -64,5 +63,3 @@ struct mount {
 bool gather_mount(const struct sysroot *root, const char *path, struct mount *mount);
 /* True if a list of options has this one. */
 bool gather_has_option(const char *options, const char *option);
-
-#endif /* READINESS_GATHER_PMEM_H */

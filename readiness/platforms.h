@@ -3,8 +3,7 @@
  * platforms.h -- by processor: which control of cache allocation exists, what to do first,
  * and what to state where nothing tells. The checks and the advice have the same words.
  */
-#ifndef READINESS_PLATFORMS_H
-#define READINESS_PLATFORMS_H
+#pragma once
 
 #include "facts.h"
 
@@ -26,5 +25,3 @@ struct platform {
 const struct platform *platform_find(const struct facts_platform *facts);
 /* The advice if the state of DDIO is unknown: for a guest, what to do on its host. */
 const char *platform_first(const struct facts_platform *facts);
-
-#endif /* READINESS_PLATFORMS_H */

@@ -5,8 +5,7 @@
  * Facts in, a status for each check out, and one verdict over all of them.
  * Checks and verdict are pure. Unknown is never off, and never good.
  */
-#ifndef READINESS_READINESS_H
-#define READINESS_READINESS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -145,5 +144,3 @@ json_t *readiness_json(const struct readiness *readiness);
 
 /* "schema", "device" and "target", then what readiness_json() gives. */
 json_t *readiness_block(const struct readiness *readiness);
-
-#endif /* READINESS_READINESS_H */

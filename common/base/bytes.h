@@ -6,8 +6,7 @@
  * A writer or reader that runs past its end turns bad and stays bad, so a
  * codec checks once, at its end. No I/O: codecs are fuzzed as they are.
  */
-#ifndef COMMON_BASE_BYTES_H
-#define COMMON_BASE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ static inline uint64_t bytes_get_big(struct bytes_reader *r, size_t width)
 		value = value << 8 | be[i];
 	return value;
 }
-
-#endif /* COMMON_BASE_BYTES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cli.h -- what all tools do alike on their command line. */
-#ifndef COMMON_BASE_CLI_H
-#define COMMON_BASE_CLI_H
+#pragma once
 
 #include <argp.h>
 #include <stdatomic.h>
@@ -85,5 +84,3 @@ int cli_report_failure(const char *tool);
 
 /* One line on stderr, rewritten in place: only on a terminal. NULL ends it. */
 void cli_progress(const struct cli *cli, const char *line);
-
-#endif /* COMMON_BASE_CLI_H */

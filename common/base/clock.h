@@ -7,8 +7,7 @@
  * with the reason kept. A stamp is a number of ticks; only differences of
  * stamps mean something, and clock_ns turns them into nanoseconds.
  */
-#ifndef COMMON_BASE_CLOCK_H
-#define COMMON_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ static inline uint64_t clock_ns(const struct clock *clock, uint64_t ticks)
 
 /* The fewest ticks that clock_ns() takes for at least this time span. */
 uint64_t clock_ticks(const struct clock *clock, uint64_t ns);
-
-#endif /* COMMON_BASE_CLOCK_H */

@@ -6,8 +6,7 @@
  * deserves and, where it knows it, the cause: that is what decides on remedies,
  * never the words. Only the tool's main prints it. Each thread has its own.
  */
-#ifndef COMMON_BASE_FAILURE_H
-#define COMMON_BASE_FAILURE_H
+#pragma once
 
 enum exit_code {
 	EXIT_GOOD = 0,
@@ -71,5 +70,3 @@ const char *cause_name(enum cause cause);
 
 /* The calling thread's error message; its text is empty when nothing failed. */
 struct failure *failure_get(void);
-
-#endif /* COMMON_BASE_FAILURE_H */

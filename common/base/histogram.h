@@ -9,8 +9,7 @@
  * within a bucket; check_result.py and sources/histogram.py do the same independently.
  * rpma-ping prints the nearest rank instead, as ping tools do (stats.c).
  */
-#ifndef COMMON_BASE_HISTOGRAM_H
-#define COMMON_BASE_HISTOGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ static inline void histogram_record(struct histogram *h, uint64_t ns)
 
 /* Records a value times times. */
 void histogram_add(struct histogram *h, uint64_t ns, uint64_t times);
-
-#endif /* COMMON_BASE_HISTOGRAM_H */

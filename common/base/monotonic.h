@@ -3,8 +3,7 @@
  * monotonic.h -- CLOCK_MONOTONIC, for deadlines and the steps of rpma-ping.
  * The samples of rpma-bench have a clock of their own, clock.h.
  */
-#ifndef MONOTONIC_H
-#define MONOTONIC_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -28,5 +27,3 @@ static inline struct timespec timespec_of_ns(uint64_t ns)
 {
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
-
-#endif /* MONOTONIC_H */

@@ -3,8 +3,7 @@
  * random.h -- random numbers from a seed, the same on every machine: splitmix64, by
  * Sebastiano Vigna; public domain.
  */
-#ifndef COMMON_BASE_RANDOM_H
-#define COMMON_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ static inline uint64_t random_next(uint64_t *state)
 {
 	return random_mix(*state += RANDOM_STEP);
 }
-
-#endif /* COMMON_BASE_RANDOM_H */

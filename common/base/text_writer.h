@@ -5,8 +5,7 @@
  * What machines say is foreign: nothing of it reaches the terminal as a
  * control character.
  */
-#ifndef COMMON_BASE_TEXT_WRITER_H
-#define COMMON_BASE_TEXT_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,5 +31,3 @@ void text_writer_line(struct text_writer *writer, enum text_style style, int col
 
 /* '?' for each control character: the text is one line, on any terminal. */
 void text_replace_controls(char *text);
-
-#endif /* COMMON_BASE_TEXT_WRITER_H */

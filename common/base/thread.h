@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.h -- threads that leave signals to the main thread, and what time they took. */
-#ifndef COMMON_BASE_THREAD_H
-#define COMMON_BASE_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ static inline uint64_t thread_time_ns(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_usec * 1000;
 }
-
-#endif /* COMMON_BASE_THREAD_H */

@@ -6,8 +6,7 @@
  * Parsers take the whole string or nothing: 0, -EINVAL for a malformed text,
  * -ERANGE for a number that does not fit.
  */
-#ifndef COMMON_BASE_UNITS_H
-#define COMMON_BASE_UNITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ const char *units_print_duration(double ns, char text[UNITS_TEXT_BYTES]);
 
 /* "45 s", "13 min 20 s", "2 h 05 min": how long something will take. */
 const char *units_print_span(uint64_t seconds, char text[UNITS_TEXT_BYTES]);
-
-#endif /* COMMON_BASE_UNITS_H */

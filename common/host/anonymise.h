@@ -8,8 +8,7 @@
  * key that would tell them is forgotten with it. What a check decides by stays:
  * that a GID is zero, link-local or made from an IPv4 address. No I/O.
  */
-#ifndef COMMON_HOST_ANONYMISE_H
-#define COMMON_HOST_ANONYMISE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ size_t anonymise_file(const uint8_t key[ANONYMISE_KEY_BYTES], const char *path, 
 		      size_t len);
 /* Addresses, GUIDs and UUIDs in a text or path, and interface names made from them, in place. */
 void anonymise_text(const uint8_t key[ANONYMISE_KEY_BYTES], char *text, size_t len);
-
-#endif /* COMMON_HOST_ANONYMISE_H */

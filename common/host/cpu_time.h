@@ -7,8 +7,7 @@
  * meanwhile. The kernel counts in clock ticks (10 ms on Linux), so the
  * difference is exact to a few ticks for each CPU.
  */
-#ifndef COMMON_HOST_CPU_TIME_H
-#define COMMON_HOST_CPU_TIME_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ void cpu_time_since(struct cpu_time *now, const struct cpu_time *before);
 
 /* Tells whether two processes run under one kernel. Empty: unknown. */
 void cpu_time_boot_id(const struct sysroot *root, char id[CPU_TIME_BOOT_ID]);
-
-#endif /* COMMON_HOST_CPU_TIME_H */

@@ -8,8 +8,7 @@
  * not known to store, is unknown. A disk that loses what it has acknowledged is
  * beyond this, and so are devices that are stacked by the device mapper.
  */
-#ifndef COMMON_HOST_FILE_MEDIUM_H
-#define COMMON_HOST_FILE_MEDIUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ enum file_medium file_medium_of_type(long type);
  * does not fit.
  */
 bool file_medium_upper(const char *mounts, int mount, const char *path, char *upper, size_t size);
-
-#endif /* COMMON_HOST_FILE_MEDIUM_H */

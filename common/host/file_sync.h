@@ -7,8 +7,7 @@
  * one whose data are lost succeeds. So all who map a description share its file_sync: once a
  * call has failed, so do those that ran at the same time and all that follow.
  */
-#ifndef COMMON_HOST_FILE_SYNC_H
-#define COMMON_HOST_FILE_SYNC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ void file_sync_delete(struct file_sync **sync);
  * failure of theirs. 0, or the negative errno of the first call that failed. Any thread.
  */
 int file_sync_range(struct file_sync *sync, void *memory, size_t bytes);
-
-#endif /* COMMON_HOST_FILE_SYNC_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* huge_pages.h -- memory of huge pages that were reserved, and the remedy where they were not. */
-#ifndef COMMON_HOST_HUGE_PAGES_H
-#define COMMON_HOST_HUGE_PAGES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ size_t huge_page_bytes(void);
  * how many are free, and what reserves them; step is its step.
  */
 int huge_pages_map(size_t bytes, const char *step, void **memory);
-
-#endif /* COMMON_HOST_HUGE_PAGES_H */

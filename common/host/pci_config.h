@@ -6,8 +6,7 @@
  * leave what was read. Numbers are those of <linux/pci_regs.h>, offsets those
  * of the PCI Express Base Specification, chapter 7. No I/O but the reading.
  */
-#ifndef COMMON_HOST_PCI_CONFIG_H
-#define COMMON_HOST_PCI_CONFIG_H
+#pragma once
 
 #include <linux/pci_regs.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ bool pci_config_express(const struct pci_config *config, struct pci_express *exp
 /* TPH requests: PCI_CONFIG_TPH_UNKNOWN or the control's bits 9:8; 0: off, or no capability. */
 #define PCI_CONFIG_TPH_UNKNOWN (-1)
 int pci_config_tph(const struct pci_config *config);
-
-#endif /* COMMON_HOST_PCI_CONFIG_H */

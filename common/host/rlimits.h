@@ -6,8 +6,7 @@
  * Every connection takes some files, how many is its device's affair: so they are
  * counted, not known.
  */
-#ifndef COMMON_HOST_RLIMITS_H
-#define COMMON_HOST_RLIMITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ size_t open_files_left(size_t spare);
  * would do.
  */
 int open_files_check(const char *what, size_t before, size_t all);
-
-#endif /* COMMON_HOST_RLIMITS_H */

@@ -7,8 +7,7 @@
  * only regular files are opened. Reading never fails loudly: what is not
  * there, or was refused, is unknown.
  */
-#ifndef COMMON_HOST_SYSROOT_H
-#define COMMON_HOST_SYSROOT_H
+#pragma once
 
 #include <dirent.h>
 #include <limits.h>
@@ -65,5 +64,3 @@ int sysroot_record(struct sysroot *root, const char *directory);
 int sysroot_record_end(struct sysroot *root);
 /* Puts into a text of the caller's the pseudonyms that the copy has; none without a record. */
 void sysroot_record_text(const struct sysroot *root, char *text);
-
-#endif /* COMMON_HOST_SYSROOT_H */

@@ -5,8 +5,7 @@
  * Paths are resolved ones, without links and "..". A record of NULL takes
  * nothing down. Errors are kept for sysroot_record_end().
  */
-#ifndef COMMON_HOST_SYSROOT_RECORD_H
-#define COMMON_HOST_SYSROOT_RECORD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void sysroot_record_path(struct sysroot_record *record, const char *path);
 /* The names in an open directory. */
 void sysroot_record_listing(struct sysroot_record *record, const char *path, int fd);
 void sysroot_record_free(struct sysroot_record *record);
-
-#endif /* COMMON_HOST_SYSROOT_RECORD_H */

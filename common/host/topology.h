@@ -6,8 +6,7 @@
  * of each, so no SMT siblings, and core 0 last. What was bound is read back
  * from the kernel, and that is what results record.
  */
-#ifndef COMMON_HOST_TOPOLOGY_H
-#define COMMON_HOST_TOPOLOGY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ size_t topology_cores(const struct topology *topology);
 size_t topology_sockets(const struct topology *topology);
 /* 0: unknown */
 unsigned long long topology_llc_bytes(const struct topology *topology);
-
-#endif /* COMMON_HOST_TOPOLOGY_H */

@@ -6,8 +6,7 @@
  * of InfiniBand's kind has and those of the driver. Read before and after;
  * what is between the two goes into the result.
  */
-#ifndef COMMON_JSON_COUNTERS_H
-#define COMMON_JSON_COUNTERS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ void counters_settle(const struct sysroot *root, const char *device);
  * either may be NULL, and then so is what it gives.
  */
 json_t *counters_between(json_t *before, json_t *after);
-
-#endif /* COMMON_JSON_COUNTERS_H */

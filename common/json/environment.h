@@ -5,8 +5,7 @@
  * The same code on both ends; the server sends its block to the client. What
  * cannot be learned is null.
  */
-#ifndef COMMON_JSON_ENVIRONMENT_H
-#define COMMON_JSON_ENVIRONMENT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -34,5 +33,3 @@ int environment_emulated_cpu(const struct sysroot *root);
 json_t *environment_library(const char *soname);
 /* The loaded driver of the device ("mlx5-rdmav34"), or null. */
 json_t *environment_provider(void);
-
-#endif /* COMMON_JSON_ENVIRONMENT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fact.h -- what a file contains, as a JSON value: null when it is empty or absent. */
-#ifndef COMMON_JSON_FACT_H
-#define COMMON_JSON_FACT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -29,5 +28,3 @@ void fact_add(const struct sysroot *root, json_t *group, const char *base,
 
 /* The value after "key<blanks>:<blanks>" on the first such line of a text. */
 bool fact_field(const char *text, const char *key, char *value, size_t size);
-
-#endif /* COMMON_JSON_FACT_H */

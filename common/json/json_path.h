@@ -5,8 +5,7 @@
  * "latency/percentiles/p=0.99/ns": keys of objects, and KEY=VALUE for the
  * element of an array that has it. Table, CSV and SLOs are lists of these.
  */
-#ifndef COMMON_JSON_JSON_PATH_H
-#define COMMON_JSON_JSON_PATH_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ const char *path_text(const json_t *from, const char *path);
 json_int_t path_whole(const json_t *from, const char *path);
 /* Is it this very string? */
 bool path_is(const json_t *from, const char *path, const char *text);
-
-#endif /* COMMON_JSON_JSON_PATH_H */

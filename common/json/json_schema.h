@@ -7,8 +7,7 @@
  * error that names the path and the expected value; from a peer's report, only
  * the values that match are taken.
  */
-#ifndef COMMON_JSON_JSON_SCHEMA_H
-#define COMMON_JSON_JSON_SCHEMA_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ int schema_errno(const char *name);
 
 /* False, with "PATH: expected WHAT". */
 bool schema_wrong(const struct schema_position *position, const char *what);
-
-#endif /* COMMON_JSON_JSON_SCHEMA_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* result.h -- results as JSON: the shared pieces, and writing a file whole or not at all. */
-#ifndef COMMON_JSON_RESULT_H
-#define COMMON_JSON_RESULT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ json_t *result_known(long long value);
 json_t *result_integer(uint64_t value);
 /* To three decimals; null if it is not finite. */
 json_t *result_real(double value);
-
-#endif /* COMMON_JSON_RESULT_H */

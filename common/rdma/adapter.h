@@ -7,8 +7,7 @@
  * reliable connections, which librpma needs. A driver that is not in the table is
  * unknown, never good.
  */
-#ifndef COMMON_RDMA_ADAPTER_H
-#define COMMON_RDMA_ADAPTER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ void adapter_read(const struct sysroot *root, const char *device, struct adapter
 const struct adapter *adapter_find(enum device_kind kind, const struct adapter_ids *ids);
 /* "dma", "unknown", "cpu" or "no-rc" */
 const char *adapter_placement_name(enum adapter_placement placement);
-
-#endif /* COMMON_RDMA_ADAPTER_H */

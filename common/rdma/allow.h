@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allow.h -- which addresses a server takes connections from. */
-#ifndef COMMON_RDMA_ALLOW_H
-#define COMMON_RDMA_ALLOW_H
+#pragma once
 
 #include <errno.h>
 #include <librpma.h>
@@ -31,5 +30,3 @@ bool allow_has(const struct allow *allow, const struct sockaddr_storage *address
 bool allow_request(const struct allow *allow, const struct rpma_conn_req *req);
 /* True if this librpma can tell. */
 bool allow_works(void);
-
-#endif /* COMMON_RDMA_ALLOW_H */

@@ -7,8 +7,7 @@
  * the user asks for, hold nothing but the user's work, and complete it all in one
  * completion queue.
  */
-#ifndef COMMON_RDMA_CONNECTION_H
-#define COMMON_RDMA_CONNECTION_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -151,5 +150,3 @@ struct connection_facts {
 };
 
 void connection_facts_take(struct connection_facts *facts, const struct connection *connection);
-
-#endif /* COMMON_RDMA_CONNECTION_H */

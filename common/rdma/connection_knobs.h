@@ -3,8 +3,7 @@
  * connection_knobs.h -- numbers of a connection that its user may choose: the options of
  * librpma 1.4 that a tool offers, by the names librpma gives them.
  */
-#ifndef COMMON_RDMA_CONNECTION_KNOBS_H
-#define COMMON_RDMA_CONNECTION_KNOBS_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ int connection_knobs_check(const struct connection_knobs *knobs);
  * 1.4. NULL chooses none.
  */
 int connection_knobs_set(const struct connection_knobs *knobs, struct rpma_conn_cfg *cfg);
-
-#endif /* COMMON_RDMA_CONNECTION_KNOBS_H */

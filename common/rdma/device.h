@@ -6,8 +6,7 @@
  * Before a connection exists this tells whether there is any device, which
  * addresses it can be reached at, and what it truly is: hardware or software.
  */
-#ifndef COMMON_RDMA_DEVICE_H
-#define COMMON_RDMA_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ const char *device_kind_name(enum device_kind kind);
  * the named one. The error message names the remedy when there is none.
  */
 int device_choose(const struct sysroot *root, const char *name, struct device *device);
-
-#endif /* COMMON_RDMA_DEVICE_H */

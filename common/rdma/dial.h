@@ -8,8 +8,7 @@
  * addresses: they are tried in order within one limit of time, and when none does, the
  * message has what each answered.
  */
-#ifndef COMMON_RDMA_DIAL_H
-#define COMMON_RDMA_DIAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -59,5 +58,3 @@ int dial_connect(struct connection **connection, struct dial *dial,
  */
 int dial_answer(const struct dial *dial, const struct connection *connection,
 		enum handshake_role role, struct handshake_reply *reply);
-
-#endif /* COMMON_RDMA_DIAL_H */

@@ -7,8 +7,7 @@
  * rpma-bench, the fio engine and rpmemd speak it alike. Requests are hostile
  * until persist_range() has checked their range.
  */
-#ifndef COMMON_RDMA_GPSPM_H
-#define COMMON_RDMA_GPSPM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ int persist_decode_request(const uint8_t *bytes, size_t len, struct persist_requ
 void persist_encode_answer(const struct persist_answer *answer,
 			   uint8_t bytes[PERSIST_ANSWER_BYTES]);
 int persist_decode_answer(const uint8_t *bytes, size_t len, struct persist_answer *answer);
-
-#endif /* COMMON_RDMA_GPSPM_H */

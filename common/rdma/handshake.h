@@ -8,8 +8,7 @@
  * travels in messages. Magic, version, role and answer stay where they are in
  * all versions, so that two of them can tell each other apart.
  */
-#ifndef COMMON_RDMA_HANDSHAKE_H
-#define COMMON_RDMA_HANDSHAKE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ void handshake_encode_reply(const struct handshake_reply *reply,
 const char *handshake_refusal(enum handshake_answer answer);
 /* -EPROTO for foreign bytes; a refusal decodes whatever its version. */
 int handshake_decode_reply(const void *bytes, size_t len, struct handshake_reply *reply);
-
-#endif /* COMMON_RDMA_HANDSHAKE_H */

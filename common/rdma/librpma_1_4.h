@@ -4,8 +4,7 @@
  * librpma.so.0 finds them when it runs, so that it does without them over an
  * older library, as Debian's 1.2.0.
  */
-#ifndef COMMON_RDMA_LIBRPMA_1_4_H
-#define COMMON_RDMA_LIBRPMA_1_4_H
+#pragma once
 
 #include <librpma.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct librpma_1_4 librpma_1_4_calls(void);
 /* These changed: what the library that is there has as the newest. */
 int newest_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
 int newest_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size);
-
-#endif /* COMMON_RDMA_LIBRPMA_1_4_H */

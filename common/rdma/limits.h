@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h -- how much a device lets its users have. */
-#ifndef COMMON_RDMA_LIMITS_H
-#define COMMON_RDMA_LIMITS_H
+#pragma once
 
 #include <librpma.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct limits {
 
 /* Limits of the device that owns the address, or that has the route to it. */
 int limits_get(struct limits *limits, const char *address, enum rpma_util_ibv_context_type type);
-
-#endif /* COMMON_RDMA_LIMITS_H */

@@ -3,8 +3,7 @@
  * listen.h -- where a tool is on the RDMA network: the device that owns its
  * address or has the route to its peer, and the port it listens on.
  */
-#ifndef COMMON_RDMA_LISTEN_H
-#define COMMON_RDMA_LISTEN_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -64,5 +63,3 @@ int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 
 /* Tells if the code of rpma_ep_next_conn_req(3) means that: 0 or -ENODEV. */
 int endpoint_lost(int rpma_code);
-
-#endif /* COMMON_RDMA_LISTEN_H */

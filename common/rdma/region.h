@@ -3,8 +3,7 @@
  * region.h -- memory that one host registers for another, and the descriptors
  * by which the other one learns of it.
  */
-#ifndef COMMON_RDMA_REGION_H
-#define COMMON_RDMA_REGION_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ int region_take(struct region_remote *remote, const struct region_desc *desc,
 void region_mark_durable(const struct rpma_conn *conn, uint64_t addr, size_t length);
 /* False: a mark would do nothing. */
 bool region_marks_are_heard(void);
-
-#endif /* COMMON_RDMA_REGION_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resolve.h -- a host name into a numeric address, in bounded time. */
-#ifndef COMMON_RDMA_RESOLVE_H
-#define COMMON_RDMA_RESOLVE_H
+#pragma once
 
 #include <ifaddrs.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ void host_addresses_take(struct host_addresses *addresses, const char *wildcard,
 
 /* The same of this host. -EIO with the error message set. */
 int host_addresses(struct host_addresses *addresses, const char *wildcard);
-
-#endif /* COMMON_RDMA_RESOLVE_H */

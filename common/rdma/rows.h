@@ -3,8 +3,7 @@
  * rows.h -- option rows that rpma-bench and rpma-ping have in common. Each
  * sets the member of its name in struct options.
  */
-#ifndef COMMON_RDMA_ROWS_H
-#define COMMON_RDMA_ROWS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -68,5 +67,3 @@ error_t connection_knob_option(const char *option, const char *arg, void *knobs)
 		"retries", 0, "N", "Resend what is not acknowledged up to N times, 0 to 7 (7)",    \
 			group, connection_knob_option, offsetof(struct options, knobs), 0          \
 	}
-
-#endif /* COMMON_RDMA_ROWS_H */

@@ -9,8 +9,7 @@
  * engine serves all its clients in one thread: it only opens the service, listens,
  * and reads requests.
  */
-#ifndef COMMON_RDMA_SERVICE_H
-#define COMMON_RDMA_SERVICE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ int service_handshake(const struct allow *allow, const struct rpma_conn_req *req
 		      struct rpma_conn_private_data *handshake);
 /* "client 192.0.2.1", or "a client" where librpma, before 1.4, cannot tell. */
 void service_client_name(const struct rpma_conn_req *req, char name[SERVICE_CLIENT_MAX]);
-
-#endif /* COMMON_RDMA_SERVICE_H */

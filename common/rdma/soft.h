@@ -6,8 +6,7 @@
  * tool that wants it starts itself again under rpma-soft. What it offers is
  * not in sysfs; the verbs tell.
  */
-#ifndef COMMON_RDMA_SOFT_H
-#define COMMON_RDMA_SOFT_H
+#pragma once
 
 #include "device.h"
 
@@ -27,5 +26,3 @@ int soft_enter(const struct sysroot *root, const char *device, bool quiet, char 
 /* Do what device_list() and device_find() do, for the software device. */
 int soft_list(struct device **devices, size_t *count);
 int soft_find(const char *name, struct device *device);
-
-#endif /* COMMON_RDMA_SOFT_H */

@@ -7,8 +7,7 @@
  * closed. PATH alone is an existing file or a device DAX node, which is
  * overwritten: only with force.
  */
-#ifndef COMMON_RDMA_TARGET_H
-#define COMMON_RDMA_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ static inline bool target_is_cached(enum target_kind kind)
 {
 	return kind == TARGET_FILE || kind == TARGET_MEMFILE || kind == TARGET_OTHERFILE;
 }
-
-#endif /* COMMON_RDMA_TARGET_H */

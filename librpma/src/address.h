@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h -- from a host name and a port to an RDMA CM identifier. */
-#ifndef RPMA_ADDRESS_H
-#define RPMA_ADDRESS_H
+#pragma once
 
 #include <netdb.h>
 #include <rdma/rdma_cma.h>
@@ -45,5 +44,3 @@ bool rpma_address_is_loopback(const struct rdma_addrinfo *info);
 /* Bind id to the device that the CM takes for connections to its own address, a passive info's. */
 int rpma_address_resolve_self(const struct rdma_addrinfo *info, struct rdma_cm_id *id,
 			      int timeout_ms);
-
-#endif /* RPMA_ADDRESS_H */

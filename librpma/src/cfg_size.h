@@ -6,8 +6,7 @@
  * rpma_srq_cfg_get_rq_size() of the field rq_size, as librpma.h declares them. The fields are
  * atomic: a configuration may be shared by threads.
  */
-#ifndef RPMA_CFG_SIZE_H
-#define RPMA_CFG_SIZE_H
+#pragma once
 
 #include "err.h"
 
@@ -31,5 +30,3 @@
 		return 0;                                                                          \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
-
-#endif /* RPMA_CFG_SIZE_H */

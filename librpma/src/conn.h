@@ -6,8 +6,7 @@
  * it to the user; so there is one list of what a connection holds and one
  * place that lets go of it.
  */
-#ifndef RPMA_CONN_H
-#define RPMA_CONN_H
+#pragma once
 
 #include <librpma.h>
 #include <rdma/rdma_cma.h>
@@ -132,5 +131,3 @@ int rpma_cm_event_ack(struct rdma_cm_event *event);
 
 /* Keep a copy of the private data that event brought, if any. RPMA_E_NOMEM. */
 int rpma_cm_event_copy_data(const struct rdma_cm_event *event, struct rpma_conn_private_data *copy);
-
-#endif /* RPMA_CONN_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conn_cfg.h -- what a configuration asks of a connection, read once when it is made. */
-#ifndef RPMA_CONN_CFG_H
-#define RPMA_CONN_CFG_H
+#pragma once
 
 #include <librpma.h>
 #include <stdatomic.h>
@@ -22,5 +21,3 @@ struct rpma_conn_cfg {
 
 /* Fills it with what a NULL configuration stands for. */
 void rpma_conn_cfg_init(struct rpma_conn_cfg *cfg);
-
-#endif /* RPMA_CONN_CFG_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* connect.h -- the handshake, and the steps of a connection that is made without blocking. */
-#ifndef RPMA_CONNECT_H
-#define RPMA_CONNECT_H
+#pragma once
 
 #include "address.h"
 
@@ -25,5 +24,3 @@ bool rpma_connecting_step(struct rpma_conn *conn, enum rdma_cm_event_type type,
 
 /* Takes a pointer to NULL. */
 void rpma_connecting_delete(struct rpma_connecting **connecting_ptr);
-
-#endif /* RPMA_CONNECT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cq.h -- a completion queue and the channel its events come through. */
-#ifndef RPMA_CQ_H
-#define RPMA_CQ_H
+#pragma once
 
 #include "sendq.h"
 
@@ -56,5 +55,3 @@ struct rpma_srq {
 	uint32_t size;	     /* receives that it holds */
 	struct rpma_cq *rcq; /* owned; NULL: its messages complete on the connections' queues */
 };
-
-#endif /* RPMA_CQ_H */

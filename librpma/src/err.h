@@ -5,8 +5,7 @@
  * Three ways to it, all of which cost nothing where nothing fails: RPMA_FAIL_NULL() and
  * RPMA_FAIL() for what the caller did wrong, RPMA_LOG_ERROR() of log.h for what failed below.
  */
-#ifndef RPMA_ERR_H
-#define RPMA_ERR_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/cdefs.h>
@@ -50,5 +49,3 @@ __attribute__((cold)) void rpma_err_set_range(const char *function, size_t offse
 #define RPMA_FAIL_CONSTANT(code, sentence) (rpma_err_set_constant(sentence), (code))
 
 #define RPMA_FAIL_NOMEM(bytes)		   RPMA_FAIL(RPMA_E_NOMEM, "no memory for %zu bytes", (size_t)(bytes))
-
-#endif /* RPMA_ERR_H */

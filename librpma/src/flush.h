@@ -3,8 +3,7 @@
  * flush.h -- where the read of a flush puts bytes that are then ignored, and what a flush
  * checks before anything is posted.
  */
-#ifndef RPMA_FLUSH_H
-#define RPMA_FLUSH_H
+#pragma once
 
 #include "err.h"
 #include "mr.h"
@@ -50,5 +49,3 @@ static __always_inline int rpma_flush_range_check(const struct rpma_conn *conn,
 /* RPMA_E_NOSUPP: the region may not be flushed so over this connection. */
 int rpma_flush_check(const struct rpma_conn *conn, const struct rpma_mr_remote *dst,
 		     enum rpma_flush_type type, int flags);
-
-#endif /* RPMA_FLUSH_H */

@@ -5,8 +5,7 @@
  * A call costs one load and one compare while its level is off. The message
  * ends without a newline: the macro adds it.
  */
-#ifndef RPMA_LOG_H
-#define RPMA_LOG_H
+#pragma once
 
 #include "err.h"
 
@@ -59,5 +58,3 @@ static inline bool rpma_log_wanted(enum rpma_log_level level)
 		rpma_log_error(rpma_errnum, RPMA_LOG_FILE, __LINE__, __func__, format ": %s",      \
 			       ##__VA_ARGS__, strerror(rpma_errnum));                              \
 	} while (0)
-
-#endif /* RPMA_LOG_H */

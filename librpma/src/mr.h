@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mr.h -- memory regions as the data path sees them, and their descriptor. */
-#ifndef RPMA_MR_H
-#define RPMA_MR_H
+#pragma once
 
 #include "peer.h"
 
@@ -40,5 +39,3 @@ void rpma_mr_desc_encode(const struct rpma_mr_remote *mr, uint8_t *desc);
 
 /* Make its first RPMA_MR_DESC_BASE_SIZE bytes say how the region flushes. */
 void rpma_mr_desc_shorten(uint8_t *desc);
-
-#endif /* RPMA_MR_H */

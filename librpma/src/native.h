@@ -7,8 +7,7 @@
  * The values are ABI: Linux include/uapi/rdma/ib_user_ioctl_verbs.h, and verbs.h of
  * rdma-core, which has the atomic write since release 44 and the flush since 45.
  */
-#ifndef RPMA_NATIVE_H
-#define RPMA_NATIVE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline const struct rpma_native_ops *rpma_native_ops(const struct ibv_qp_
 	return (const void *)((const char *)qpx + offsetof(struct ibv_qp_ex, wr_abort) +
 			      sizeof(qpx->wr_abort));
 }
-
-#endif /* RPMA_NATIVE_H */

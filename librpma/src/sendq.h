@@ -11,8 +11,7 @@
  * one in place as long as that is not the slot `stop`, the first that needs more than to be
  * filled. A call that fails leaves nothing of itself behind; what waited before it still waits.
  */
-#ifndef RPMA_SENDQ_H
-#define RPMA_SENDQ_H
+#pragma once
 
 #include <librpma.h>
 #include <stdatomic.h>
@@ -157,5 +156,3 @@ static inline void rpma_sendq_keep(struct rpma_sendq *q, struct rpma_slot *slot)
 	q->next = (struct rpma_slot *)(void *)slot->wr.next;
 	q->plain_flags = 0;
 }
-
-#endif /* RPMA_SENDQ_H */

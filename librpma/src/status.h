@@ -3,8 +3,7 @@
  * status.h -- the result of a teardown: every step is taken, every failure is
  * logged, the first one is returned.
  */
-#ifndef RPMA_STATUS_H
-#define RPMA_STATUS_H
+#pragma once
 
 #include "log.h"
 
@@ -28,5 +27,3 @@ static inline void rpma_status_verb(int *first, const char *call, int errnum)
 	if (errnum != 0)
 		rpma_status_fail(first, call, errnum);
 }
-
-#endif /* RPMA_STATUS_H */

@@ -5,8 +5,7 @@
  *
  * Only the fields that the verb reads are written.
  */
-#ifndef RPMA_WORK_H
-#define RPMA_WORK_H
+#pragma once
 
 #include "conn.h"
 #include "log.h"
@@ -164,5 +163,3 @@ static inline int rpma_post_recv(struct rpma_conn *conn, struct rpma_recv_work *
 		atomic_fetch_sub_explicit(&q->receives, 1, memory_order_relaxed);
 	return rpma_post_recv_failed("ibv_post_recv", &work->wr, err);
 }
-
-#endif /* RPMA_WORK_H */

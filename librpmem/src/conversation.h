@@ -5,8 +5,7 @@
  *
  * Takes bytes as they arrive, and does no I/O. The session's lock guards it.
  */
-#ifndef RPMEM_CONVERSATION_H
-#define RPMEM_CONVERSATION_H
+#pragma once
 
 #include "librpmem/wire/control.h"
 
@@ -32,5 +31,3 @@ int conversation_take(struct conversation *conversation, const uint8_t *bytes, s
 const uint8_t *conversation_body(const struct conversation *conversation);
 /* The complete reply was read. */
 void conversation_drop(struct conversation *conversation);
-
-#endif /* RPMEM_CONVERSATION_H */

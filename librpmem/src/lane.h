@@ -7,8 +7,7 @@
  * connected a lane allocates nothing, except its buffer at the first read into
  * memory outside the pool.
  */
-#ifndef RPMEM_LANE_H
-#define RPMEM_LANE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ int lanes_drain(struct lanes *lanes, unsigned lane);
 int lanes_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed);
 int lanes_deep_persist(struct lanes *lanes, unsigned lane, size_t offset, size_t length);
 int lanes_read(struct lanes *lanes, unsigned lane, void *buffer, size_t offset, size_t length);
-
-#endif /* RPMEM_LANE_H */

@@ -7,8 +7,7 @@
  * transport connects a lane and moves bytes; it works for the thread that uses
  * the lane, and locks nothing.
  */
-#ifndef RPMEM_LANE_PRIVATE_H
-#define RPMEM_LANE_PRIVATE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -119,5 +118,3 @@ int lane_errno(int ret);
 /* The name of the daemon in error messages: "rpmemd at 192.0.2.1 port 40000". */
 void lane_daemon_name(const struct lanes *lanes, const char *address,
 		      char name[CONNECTION_PEER_MAX]);
-
-#endif /* RPMEM_LANE_PRIVATE_H */

@@ -3,8 +3,7 @@
  * lane_rdma.h -- what the two files of lanes over RDMA share: lane_rdma.c connects,
  * lane_rdma_work.c posts work and waits for it.
  */
-#ifndef RPMEM_LANE_RDMA_H
-#define RPMEM_LANE_RDMA_H
+#pragma once
 
 #include "common/rdma/dial.h"
 #include "common/rdma/region.h"
@@ -58,5 +57,3 @@ int rdma_persist(struct lane *lane, size_t offset, size_t length);
 int rdma_request(struct lane *lane, const struct lane_request *request, const void *data);
 int rdma_answer(struct lane *lane, struct lane_answer *answer);
 int rdma_read(struct lane *lane, void *buffer, size_t offset, size_t length);
-
-#endif /* RPMEM_LANE_RDMA_H */

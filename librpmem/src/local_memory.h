@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* local_memory.h -- whether the local pool is mapped, as the kernel tells in /proc/self/maps. */
-#ifndef RPMEM_LOCAL_MEMORY_H
-#define RPMEM_LOCAL_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
  * 0 where /proc is not available.
  */
 int local_memory_check(const void *memory, size_t bytes);
-
-#endif /* RPMEM_LOCAL_MEMORY_H */

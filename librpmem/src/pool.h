@@ -5,8 +5,7 @@
  * Each call on a pool holds the gate of its lane: pool_close() waits for them.
  * Gates of different lanes share no cache line, and no lock.
  */
-#ifndef RPMEM_POOL_H
-#define RPMEM_POOL_H
+#pragma once
 
 #include <librpmem.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ int pool_enter(struct rpmem_pool *pool, unsigned lane);
 void pool_leave(struct rpmem_pool *pool, unsigned lane);
 /* Counts forks from now on. */
 void pool_watch_forks(void);
-
-#endif /* RPMEM_POOL_H */

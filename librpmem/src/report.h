@@ -7,8 +7,7 @@
  * so the user gets a line on stderr too, or in RPMEM_LOG_FILE; RPMEM_LOG_LEVEL=0
  * silences it.
  */
-#ifndef RPMEM_REPORT_H
-#define RPMEM_REPORT_H
+#pragma once
 
 enum report_level {
 	REPORT_NOTHING,
@@ -29,5 +28,3 @@ void report_failure(const char *what);
 int report_errno(int ret);
 /* The text of rpmem_errormsg(). */
 const char *report_message(void);
-
-#endif /* RPMEM_REPORT_H */

@@ -7,8 +7,7 @@
  * the daemon is gone, or breaks the protocol, that thread ends the session: it
  * stores why, and makes session_fd() readable for good.
  */
-#ifndef RPMEM_SESSION_H
-#define RPMEM_SESSION_H
+#pragma once
 
 #include <librpmem.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ int session_close(struct session **session, bool remove);
  * program took the status of our child, so nothing is known.
  */
 int session_remove(const struct session_cfg *cfg, const char *pool_set, bool force, bool with_set);
-
-#endif /* RPMEM_SESSION_H */

@@ -6,8 +6,7 @@
  * and a stream that is over are two things: when a lane fails, the session has ended for all lanes,
  * and the daemon can still be told to close.
  */
-#ifndef RPMEM_SESSION_STATE_H
-#define RPMEM_SESSION_STATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -55,5 +54,3 @@ void session_stream_over(struct session *session, int error);
 int session_wait(struct session *session, const char *failed, int timeout_ms);
 /* The status of a complete reply, as a negative errno. */
 int session_status(struct session *session);
-
-#endif /* RPMEM_SESSION_STATE_H */

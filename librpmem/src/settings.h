@@ -6,8 +6,7 @@
  * needs them. A value that cannot be used is reported and ignored. A process with
  * more privileges than its user does not read them (secure_getenv(3)).
  */
-#ifndef RPMEM_SETTINGS_H
-#define RPMEM_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ const char *settings_ssh(void);
 /* RPMEM_ENABLE_VERBS, RPMEM_ENABLE_SOCKETS */
 bool settings_verbs(void);
 bool settings_sockets(void);
-
-#endif /* RPMEM_SETTINGS_H */

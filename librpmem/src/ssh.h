@@ -6,8 +6,7 @@
  * defaults. It is started without a copy of the program's memory. The program may
  * collect the child's exit status before us, as librpmem(7) allows.
  */
-#ifndef RPMEM_SSH_H
-#define RPMEM_SSH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void ssh_end(struct ssh *ssh, int timeout_ms);
 
 /* In single quotes: one word for the remote shell. quoted has SSH_QUOTED_MAX(strlen(word)). */
 void ssh_quote(const char *word, char *quoted);
-
-#endif /* RPMEM_SSH_H */

@@ -7,8 +7,7 @@
  * name never has, but ssh or a shell of its configuration would act on, is
  * refused.
  */
-#ifndef RPMEM_SSH_TARGET_H
-#define RPMEM_SSH_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct ssh_target {
 
 /* -EINVAL with the error message set. */
 int ssh_target_parse(const char *text, struct ssh_target *target);
-
-#endif /* RPMEM_SSH_TARGET_H */

@@ -11,8 +11,7 @@
  * reply's type has bit 8 set. The status of HELLO and of a reply is an errno of
  * Linux; if it is not 0, the body is the reason, as text.
  */
-#ifndef RPMEM_WIRE_CONTROL_H
-#define RPMEM_WIRE_CONTROL_H
+#pragma once
 
 #include <librpmem.h>
 #include <stdbool.h>
@@ -102,5 +101,3 @@ int control_decode_set_attr(const uint8_t *body, size_t len, struct rpmem_pool_a
 int control_decode_close(const uint8_t *body, size_t len, uint32_t *flags);
 /* Cuts at CONTROL_REASON_MAX and at the first control character. */
 void control_decode_reason(const uint8_t *body, size_t len, char reason[CONTROL_REASON_MAX]);
-
-#endif /* RPMEM_WIRE_CONTROL_H */

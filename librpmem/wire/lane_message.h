@@ -8,8 +8,7 @@
  * All little-endian. Offsets count from the start of the pool. Over RDMA a
  * request is one SEND; over TCP requests follow each other.
  */
-#ifndef RPMEM_WIRE_LANE_MESSAGE_H
-#define RPMEM_WIRE_LANE_MESSAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ struct lane_range lane_decode_range(const uint8_t bytes[LANE_RANGE_BYTES]);
 void lane_encode_answer(const struct lane_answer *answer, uint8_t bytes[LANE_ANSWER_BYTES]);
 /* -EPROTO: no such status. */
 int lane_decode_answer(const uint8_t bytes[LANE_ANSWER_BYTES], struct lane_answer *answer);
-
-#endif /* RPMEM_WIRE_LANE_MESSAGE_H */

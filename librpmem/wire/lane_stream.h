@@ -7,8 +7,7 @@
  * its host was silent for half a minute; else the errno of the call, such as
  * -EFAULT. No error message is stored.
  */
-#ifndef RPMEM_WIRE_LANE_STREAM_H
-#define RPMEM_WIRE_LANE_STREAM_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/uio.h>
@@ -27,5 +26,3 @@ int lane_stream_open(struct lane_stream *stream, int fd, int stop_fd);
 int lane_stream_send(struct lane_stream *stream, struct iovec *parts, size_t count);
 /* timeout_ms -1: none; else -ETIMEDOUT. */
 int lane_stream_receive(struct lane_stream *stream, void *bytes, size_t len, int timeout_ms);
-
-#endif /* RPMEM_WIRE_LANE_STREAM_H */

@@ -12,8 +12,7 @@
  *	check_place(&finding, "created at", made_at);
  *	check_report(&finding);
  */
-#ifndef SOFT_CHECK_CHECK_H
-#define SOFT_CHECK_CHECK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -114,5 +113,3 @@ void check_wait(struct check_wait *wait, pthread_cond_t *cond, pthread_mutex_t *
 void check_wait_end(const struct check_wait *wait);
 
 extern const struct process_part report_part, hold_part;
-
-#endif /* SOFT_CHECK_CHECK_H */

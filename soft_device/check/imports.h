@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* imports.h -- whether the program, or a library of it, refers to a symbol. */
-#ifndef SOFT_CHECK_IMPORTS_H
-#define SOFT_CHECK_IMPORTS_H
+#pragma once
 
 #include <stdbool.h>
 
 /* In an object that is loaded, as a symbol that it leaves to others. */
 bool imports_symbol(const char *name);
-
-#endif /* SOFT_CHECK_IMPORTS_H */

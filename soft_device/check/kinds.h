@@ -7,8 +7,7 @@
  * A warning is a guess that is mostly right. A note is about other devices, and is printed only
  * when it is asked for.
  */
-#ifndef SOFT_CHECK_KINDS_H
-#define SOFT_CHECK_KINDS_H
+#pragma once
 
 enum check_level { CHECK_NOTE, CHECK_WARNING, CHECK_ERROR };
 
@@ -80,5 +79,3 @@ extern const struct check_kind_text check_kinds[CHECK_KINDS];
 enum check_kind check_kind_find(const char *id);
 
 const char *check_level_name(enum check_level level);
-
-#endif /* SOFT_CHECK_KINDS_H */

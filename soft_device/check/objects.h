@@ -6,8 +6,7 @@
  * What is destroyed is kept for a while, its memory too, so that a pointer to it is known when it
  * comes again.
  */
-#ifndef SOFT_CHECK_OBJECTS_H
-#define SOFT_CHECK_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ static inline void objects_gone(enum objects_type type, const void *handle)
 	if (__builtin_expect(check_any, 0))
 		objects_remove(type, handle);
 }
-
-#endif /* SOFT_CHECK_OBJECTS_H */

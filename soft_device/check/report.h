@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h -- what check.c has of report.c, finish.c and suppress.c. */
-#ifndef SOFT_CHECK_REPORT_H
-#define SOFT_CHECK_REPORT_H
+#pragma once
 
 #include "check.h"
 #include "words.h"
@@ -43,5 +42,3 @@ void finish_arm(void);
 void finish_print(void);
 /* The status that the process ends with, instead of this one. */
 int finish_status(int status);
-
-#endif /* SOFT_CHECK_REPORT_H */

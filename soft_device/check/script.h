@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* script.h -- places in a Python program: the frames of its interpreter say nothing to its user. */
-#ifndef SOFT_CHECK_SCRIPT_H
-#define SOFT_CHECK_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ const struct symbol *script_place(void);
 bool script_is_interpreter(const struct symbol *symbol);
 
 extern const struct process_part script_part;
-
-#endif /* SOFT_CHECK_SCRIPT_H */

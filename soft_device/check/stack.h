@@ -5,8 +5,7 @@
  * Equal stacks have the same number, so that 4 bytes stand for a place in a table of requests. A
  * stack that is met again is recognised by a look at the thread's stack: nothing is unwound.
  */
-#ifndef SOFT_CHECK_STACK_H
-#define SOFT_CHECK_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void stack_leave_out(const void *code);
 const struct stack *stack_get(uint32_t number);
 
 extern const struct process_part stack_part;
-
-#endif /* SOFT_CHECK_STACK_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sum.h -- a sum of bytes by which `rpma-soft --check` finds that they have changed. */
-#ifndef SOFT_CHECK_SUM_H
-#define SOFT_CHECK_SUM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ uint64_t check_sum(const void *memory, size_t bytes);
 
 /* Two sums in one; their order counts. */
 uint64_t check_sum_of(uint64_t one, uint64_t other);
-
-#endif /* SOFT_CHECK_SUM_H */

@@ -5,8 +5,7 @@
  * By libdw, which is loaded at the first finding, where the program has debug information; else
  * function and offset by dladdr(3). Calls of inline functions of verbs.h count as their callers'.
  */
-#ifndef SOFT_CHECK_SYMBOL_H
-#define SOFT_CHECK_SYMBOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ const struct symbol *symbol_next(struct symbol_walk *walk);
  * exclude each other; it stays as it is.
  */
 const struct symbol *symbol_of(uintptr_t pc);
-
-#endif /* SOFT_CHECK_SYMBOL_H */

@@ -5,8 +5,7 @@
  * The processor watches the first bytes of a few such pieces, for the thread that posted. Who loads
  * them is stopped there, and goes on. It was too early if they are others by the completion.
  */
-#ifndef SOFT_CHECK_WATCH_H
-#define SOFT_CHECK_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void watch_forget(const void *owner);
 void watch_forget_memory(uint64_t memory, uint64_t length);
 
 extern const struct process_part watch_part;
-
-#endif /* SOFT_CHECK_WATCH_H */

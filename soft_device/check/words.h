@@ -12,8 +12,7 @@
  *	suppressions=FILE	lines KIND:FUNCTION, both may be patterns; # begins a comment
  *	json=FILE	append a line of JSON for each finding
  */
-#ifndef SOFT_CHECK_WORDS_H
-#define SOFT_CHECK_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct check_words {
 
 /* Parses soft_options.check: 0, or -EINVAL with one error message that names the word. */
 int check_words_parse(const char *text, struct check_words *words, char error[SOFT_ERROR_MAX]);
-
-#endif /* SOFT_CHECK_WORDS_H */

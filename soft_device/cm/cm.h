@@ -12,8 +12,7 @@
  * thread reads sockets and deadlines and never touches a QP. A program's thread never calls
  * ibv_* or agent_unwatch() with the lock held: both may wait for the agent.
  */
-#ifndef SOFT_CM_CM_H
-#define SOFT_CM_CM_H
+#pragma once
 
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
@@ -310,5 +309,3 @@ void cm_leave_all(struct cm_id *id);
 /* qp.c; no lock held; 0 or -errno */
 int cm_qp_connect(struct cm_id *id); /* RTR, RTS */
 void cm_qp_fail(struct cm_id *id);   /* ERR; without a QP nothing */
-
-#endif /* SOFT_CM_CM_H */

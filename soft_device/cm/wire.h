@@ -8,8 +8,7 @@
  * number and tell it. Sizes of private data are those that IP over IB leaves to programs. The
  * bytes come from anybody who can reach a port.
  */
-#ifndef SOFT_CM_WIRE_H
-#define SOFT_CM_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ size_t cm_wire_put(const struct cm_message *message, unsigned char bytes[CM_MESS
  * whole one yet; -EPROTO: this is no message of ours.
  */
 int cm_wire_get(const unsigned char *bytes, size_t length, struct cm_message *message);
-
-#endif /* SOFT_CM_WIRE_H */

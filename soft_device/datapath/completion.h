@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* completion.h -- completions: into the ring of a CQ, and out of it. */
-#ifndef SOFT_DATAPATH_COMPLETION_H
-#define SOFT_DATAPATH_COMPLETION_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ bool completion_ring_late(struct shared_cq *shared);
 uint32_t completion_skip(struct shared_slot *slot, uint32_t position);
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */
 void completion_purge(struct shared_cq *shared, uint32_t qpn);
-
-#endif /* SOFT_DATAPATH_COMPLETION_H */

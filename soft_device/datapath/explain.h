@@ -5,8 +5,7 @@
  *
  * Requests that are flushed behind it are not named.
  */
-#ifndef SOFT_DATAPATH_EXPLAIN_H
-#define SOFT_DATAPATH_EXPLAIN_H
+#pragma once
 
 #include "soft_device/process/segment.h"
 #include "soft_device/transport/vendor_err.h"
@@ -23,5 +22,3 @@ void explain_loss(const struct send_queue *sq, const struct send_work *work, enu
 	__attribute__((cold));
 /* A queue pair of ours went to ERR: the request of its peer that was refused, if one was. */
 void explain_refusal(uint32_t qpn, const struct shared_refusal *refusal) __attribute__((cold));
-
-#endif /* SOFT_DATAPATH_EXPLAIN_H */

@@ -5,8 +5,7 @@
  * On RoCE v2 they are what the network carried: an IPv6 header or, after 20 bytes that tell
  * nothing, an IPv4 header (IBTA annex A17.4.5.2).
  */
-#ifndef SOFT_DATAPATH_GRH_H
-#define SOFT_DATAPATH_GRH_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ bool grh_gid_is_multicast(const union ibv_gid *gid);
 void grh_put(unsigned char bytes[GRH_BYTES], const struct grh *grh);
 /* False: neither an IPv6 header nor an IPv4 one with a sound checksum. `payload` is not told. */
 bool grh_get(const unsigned char bytes[GRH_BYTES], struct grh *grh);
-
-#endif /* SOFT_DATAPATH_GRH_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mr_check.h -- whether a key opens a range of memory. */
-#ifndef SOFT_DATAPATH_MR_CHECK_H
-#define SOFT_DATAPATH_MR_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ bool mr_invalidate_window(struct segment *segment, const struct shared_qp *qp, u
  */
 enum vendor_err mr_reason(const struct segment *segment, uint32_t key, uint32_t pd, uint64_t addr,
 			  uint64_t length, uint32_t access) __attribute__((cold));
-
-#endif /* SOFT_DATAPATH_MR_CHECK_H */

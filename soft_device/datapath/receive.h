@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* receive.h -- the receive that a message takes at its target: found, filled, completed. */
-#ifndef SOFT_DATAPATH_RECEIVE_H
-#define SOFT_DATAPATH_RECEIVE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -63,5 +62,3 @@ bool receive_scatter(const struct execution *x, const struct received *received,
 /* Its completion; false when the CQ overflowed. */
 bool receive_complete(const struct execution *x, const struct received *received,
 		      enum ibv_wc_status status, enum vendor_err why);
-
-#endif /* SOFT_DATAPATH_RECEIVE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recv_ring.h -- the ring of receives that a QP or an SRQ has in the segment. */
-#ifndef SOFT_DATAPATH_RECV_RING_H
-#define SOFT_DATAPATH_RECV_RING_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void recv_ring_take(struct shared_ring *ring);
 /* The entry at `tail`, as of an SRQ, where others may take it meanwhile. */
 const struct shared_recv *recv_ring_at(struct segment *segment, const struct shared_ring *ring,
 				       uint32_t tail);
-
-#endif /* SOFT_DATAPATH_RECV_RING_H */

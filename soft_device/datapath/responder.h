@@ -2,8 +2,7 @@
 /*
  * responder.h -- executes requests on their target QP, in any process that has its segment mapped.
  */
-#ifndef SOFT_DATAPATH_RESPONDER_H
-#define SOFT_DATAPATH_RESPONDER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ bool responder_flush_soon(struct peer *peer, struct shared_qp *qp);
  * shared_qp.lock.
  */
 void responder_flush(struct peer *peer, struct shared_qp *qp);
-
-#endif /* SOFT_DATAPATH_RESPONDER_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* responder_ud.h -- delivers datagrams to the QPs of any process whose segment is mapped. */
-#ifndef SOFT_DATAPATH_RESPONDER_UD_H
-#define SOFT_DATAPATH_RESPONDER_UD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@
  */
 struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
 				  const struct request *request);
-
-#endif /* SOFT_DATAPATH_RESPONDER_UD_H */

@@ -3,8 +3,7 @@
  * settle.h -- waiting for the requests that are being executed on the queue pairs of this process,
  * by whichever process: what they have checked holds for them until they are done.
  */
-#ifndef SOFT_DATAPATH_SETTLE_H
-#define SOFT_DATAPATH_SETTLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@
  * for a caller that took a key out of force: it does so before, with a fence.
  */
 bool settle_qps(uint32_t *settled, uint64_t deadline_ns);
-
-#endif /* SOFT_DATAPATH_SETTLE_H */

@@ -12,8 +12,7 @@
  * Slots before `released` are free: it moves when a later signaled completion is polled, as on a
  * NIC. `next` is the first not executed (or, TCP, not sent), `completed` the first not completed.
  */
-#ifndef SOFT_DATAPATH_SQ_H
-#define SOFT_DATAPATH_SQ_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -366,5 +365,3 @@ void sq_fault_posted(struct send_queue *sq, struct send_slot *slot);
 bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot);
 void *sq_fault_corrupt_out(const struct send_work *work, struct request *request);
 void sq_fault_corrupt_in(const struct send_work *work, const struct request *request);
-
-#endif /* SOFT_DATAPATH_SQ_H */

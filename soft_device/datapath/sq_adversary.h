@@ -8,8 +8,7 @@
  * thread polls, the agent makes them after a while. Each choice comes from the seed, the index of
  * the queue and the number of the request, so that it is the same in the next run.
  */
-#ifndef SOFT_DATAPATH_SQ_ADVERSARY_H
-#define SOFT_DATAPATH_SQ_ADVERSARY_H
+#pragma once
 
 #include "sq.h"
 
@@ -37,5 +36,3 @@ uint64_t sq_adversary_turn(const struct send_queue *sq);
 void sq_adversary_take_turn(const struct send_queue *sq);
 /* In a child of fork(): queues of the parent are gone. */
 void sq_adversary_forget(void);
-
-#endif /* SOFT_DATAPATH_SQ_ADVERSARY_H */

@@ -5,8 +5,7 @@
  * All requests are kept in slots then, and are executed by a thread that polls, or after a while:
  * what a program does to the memory of a request too early is seen so.
  */
-#ifndef SOFT_DATAPATH_SQ_CHECK_H
-#define SOFT_DATAPATH_SQ_CHECK_H
+#pragma once
 
 #include "soft_device/check/check.h"
 #include "soft_device/process/names.h"
@@ -102,5 +101,3 @@ void sq_check_ring_end(const struct shared_ring *ring);
 /* A queue pair of ours has refused a request of its peer's: explain_refusal(). */
 void sq_check_refusal(const struct shared_qp *qp, const struct shared_refusal *refusal)
 	__attribute__((cold));
-
-#endif /* SOFT_DATAPATH_SQ_CHECK_H */

@@ -3,8 +3,7 @@
  * sq_parts.h -- requests to the target of a send queue, of which a part is executed at a time; for
  * sq_adversary.c. The target's segment is mapped; callers hold sq.lock.
  */
-#ifndef SOFT_DATAPATH_SQ_PARTS_H
-#define SOFT_DATAPATH_SQ_PARTS_H
+#pragma once
 
 #include "soft_device/transport/pieces.h"
 #include "sq.h"
@@ -23,5 +22,3 @@ static inline bool sq_parts_is_rest(const struct pieces *pieces)
 {
 	return pieces->last + 1 == pieces->groups;
 }
-
-#endif /* SOFT_DATAPATH_SQ_PARTS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sq_region.h -- a memory region in a finding of `rpma-soft --check`. */
-#ifndef SOFT_DATAPATH_SQ_REGION_H
-#define SOFT_DATAPATH_SQ_REGION_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -34,5 +33,3 @@ void sq_region_put(struct check_finding *finding, const char *name, const struct
 /* "ends 8 bytes behind" the region, or "begins 8 bytes before" it. */
 void sq_region_put_distance(const struct object *region, uint64_t addr, uint64_t length,
 			    char text[CHECK_TEXT_BYTES]);
-
-#endif /* SOFT_DATAPATH_SQ_REGION_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sq_ud.h -- the send queue of a UD QP: each request has its own destination. */
-#ifndef SOFT_DATAPATH_SQ_UD_H
-#define SOFT_DATAPATH_SQ_UD_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void sq_ud_set_to(struct send_work *work, const struct ibv_ah *ah, uint32_t qpn,
 bool sq_ud_send(struct send_queue *sq, struct send_slot *slot);
 /* This peer is gone: what it has not answered is lost. Callers hold sq.lock. */
 void sq_ud_peer_gone(struct send_queue *sq, const struct peer *peer);
-
-#endif /* SOFT_DATAPATH_SQ_UD_H */

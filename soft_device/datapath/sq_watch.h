@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sq_watch.h -- what `rpma-soft --check` keeps of a send queue: private to sq.c and sq_check*.c. */
-#ifndef SOFT_DATAPATH_SQ_WATCH_H
-#define SOFT_DATAPATH_SQ_WATCH_H
+#pragma once
 
 #include "sq.h"
 
@@ -54,5 +53,3 @@ bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, ui
 bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work);
 void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)
 	__attribute__((cold));
-
-#endif /* SOFT_DATAPATH_SQ_WATCH_H */

@@ -8,8 +8,7 @@
  * while any queue pair of its domain may use it, so those are waited for; one of type 2 is for
  * one queue pair and changes under the lock of that.
  */
-#ifndef SOFT_DATAPATH_WINDOW_H
-#define SOFT_DATAPATH_WINDOW_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct outcome window_execute(const struct send_queue *sq, const struct send_wor
 
 /* True if the window gives access to this region; callers hold window_binding. */
 bool window_is_bound(const struct shared_mr *window, uint32_t region_key);
-
-#endif /* SOFT_DATAPATH_WINDOW_H */

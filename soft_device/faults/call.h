@@ -5,8 +5,7 @@
  * ENTER() and its kin end the call that they stand in: with the error that RPMA_SOFT asks for, or
  * with EIO when its object was made before a fork(), by the parent.
  */
-#ifndef SOFT_FAULTS_CALL_H
-#define SOFT_FAULTS_CALL_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ static inline void *call_failed_null(int error)
 #define ENTER(generation)	   ENTER_WITH(__func__, generation, call_error)
 #define ENTER_NULL(generation)	   ENTER_WITH(__func__, generation, call_failed_null)
 #define ENTER_MINUS(generation)	   ENTER_WITH(__func__, generation, call_failed)
-
-#endif /* SOFT_FAULTS_CALL_H */

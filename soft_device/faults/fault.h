@@ -8,8 +8,7 @@
  * the adversary (datapath/sq_adversary.h) make it true as well, so that they cost nothing where
  * there are none; fault_more is false where checks alone have.
  */
-#ifndef SOFT_FAULTS_FAULT_H
-#define SOFT_FAULTS_FAULT_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -92,5 +91,3 @@ int fault_power(const struct soft_options *options, struct fault_power *power,
 void fault_report(void);
 
 extern const struct process_part fault_part;
-
-#endif /* SOFT_FAULTS_FAULT_H */

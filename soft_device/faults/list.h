@@ -4,8 +4,7 @@
  *
  * A row is the name of a file of this folder, which defines its `struct fault_ops`.
  */
-#ifndef SOFT_FAULTS_LIST_H
-#define SOFT_FAULTS_LIST_H
+#pragma once
 
 #define FAULT_LIST(ROW)                                                                            \
 	ROW(delay)                                                                                 \
@@ -20,5 +19,3 @@
 	ROW(corrupt)                                                                               \
 	ROW(call)                                                                                  \
 	ROW(powerfail)
-
-#endif /* SOFT_FAULTS_LIST_H */

@@ -7,8 +7,7 @@
  * a struct fault of a word of RPMA_SOFT, by the words that the ops have. fault.c walks all of them,
  * in the order of the user, where the device meets a fault (fault.h).
  */
-#ifndef SOFT_FAULTS_OPS_H
-#define SOFT_FAULTS_OPS_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -104,5 +103,3 @@ static inline uint64_t fault_mix(uint64_t z)
 	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
 	return z ^ z >> 31;
 }
-
-#endif /* SOFT_FAULTS_OPS_H */

@@ -2,8 +2,7 @@
 /*
  * doctor.h -- rpma-soft --doctor: one screen about the device, a program and the other processes.
  */
-#ifndef DOCTOR_H
-#define DOCTOR_H
+#pragma once
 
 #include "program.h"
 
@@ -18,5 +17,3 @@
  */
 int doctor(const char *library, const char *word, const struct program *program,
 	   const char *reason);
-
-#endif /* DOCTOR_H */

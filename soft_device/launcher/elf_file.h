@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elf_file.h -- what a launcher must know of an ELF file before it preloads. */
-#ifndef ELF_FILE_H
-#define ELF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ int elf_file_read(const char *path, struct elf_file *file);
 
 /* True if a library is a sanitizer's runtime that insists on coming first. */
 bool elf_file_is_runtime(const char *library);
-
-#endif /* ELF_FILE_H */

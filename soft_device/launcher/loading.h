@@ -2,8 +2,7 @@
 /*
  * loading.h -- how a program gets libibverbs and librdmacm, as far as its file and the loader tell.
  */
-#ifndef LOADING_H
-#define LOADING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ struct loading {
  * device in LD_PRELOAD, and without; the program itself does not run.
  */
 void loading_find(const struct program *program, struct loading *loading);
-
-#endif /* LOADING_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h -- the program that a command word names, as execvp would find it. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+#pragma once
 
 #include <limits.h>
 
@@ -22,5 +21,3 @@ struct program {
  * or the exit status that a shell gives, with the error message set.
  */
 int program_find(struct program *program, const char *word, char reason[PROGRAM_REASON_BYTES]);
-
-#endif /* PROGRAM_H */

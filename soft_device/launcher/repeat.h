@@ -3,8 +3,7 @@
  * repeat.h -- a command under `--adversary`: the launcher stays, and when the command has failed it
  * prints how to run it in the same way again.
  */
-#ifndef SOFT_LAUNCHER_REPEAT_H
-#define SOFT_LAUNCHER_REPEAT_H
+#pragma once
 
 struct repeat {
 	const char *seed;
@@ -15,5 +14,3 @@ struct repeat {
 
 /* Runs the file; the exit status of the command. One that a signal ends ends the launcher, too. */
 int repeat_run(const struct repeat *repeat, const char *path);
-
-#endif /* SOFT_LAUNCHER_REPEAT_H */

@@ -3,8 +3,7 @@
  * durable.h -- bytes that a program takes for durable, by a mark, and whether they are: by the
  * journal of the process whose memory they are in.
  */
-#ifndef SOFT_POWERFAIL_DURABLE_H
-#define SOFT_POWERFAIL_DURABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ uint32_t durable_lacking(const struct peer *peer, const struct durable_claim *cl
 /* Reports them. */
 void durable_report(const struct durable_claim *claim, const struct journal_line *first,
 		    uint32_t lines) __attribute__((cold));
-
-#endif /* SOFT_POWERFAIL_DURABLE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* file.h -- the shared mappings of files in this process. */
-#ifndef SOFT_POWERFAIL_FILE_H
-#define SOFT_POWERFAIL_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ struct file_mapping {
 
 /* Visits them in the order of addresses until `visit` returns false. -1: no /proc. */
 int file_mappings(bool (*visit)(void *arg, const struct file_mapping *mapping), void *arg);
-
-#endif /* SOFT_POWERFAIL_FILE_H */

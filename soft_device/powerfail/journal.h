@@ -7,8 +7,7 @@
  * lies in the target's segment and is used by every process that may execute operations there.
  * Callers hold the lock unless noted.
  */
-#ifndef SOFT_POWERFAIL_JOURNAL_H
-#define SOFT_POWERFAIL_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint6
 
 /* True if the line at this index is rolled back: a coin of the seed. */
 bool journal_loses(const struct journal *journal, uint32_t index);
-
-#endif /* SOFT_POWERFAIL_JOURNAL_H */

@@ -3,8 +3,7 @@
  * kill.h -- the end of a target: no thread of it goes on, what was not
  * durable is rolled back, and it is killed.
  */
-#ifndef SOFT_POWERFAIL_KILL_H
-#define SOFT_POWERFAIL_KILL_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -12,5 +11,3 @@
 
 /* Callers hold the journal's lock. It does not return when `target` is this very process. */
 void powerfail_now(struct journal *journal, pid_t target);
-
-#endif /* SOFT_POWERFAIL_KILL_H */

@@ -8,8 +8,7 @@
  * own agent) calls the hooks below; each costs a test of segment.powerfail
  * where there is no such option.
  */
-#ifndef SOFT_POWERFAIL_POWERFAIL_H
-#define SOFT_POWERFAIL_POWERFAIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ static inline bool powerfail_executed(struct peer *peer)
 {
 	return peer->segment->powerfail == 0 || powerfail_executed_slow(peer);
 }
-
-#endif /* SOFT_POWERFAIL_POWERFAIL_H */

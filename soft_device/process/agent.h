@@ -6,8 +6,7 @@
  * Callbacks run on the agent's thread, one at a time, with no lock held; they may add and
  * remove watches and timers. It has all signals blocked.
  */
-#ifndef SOFT_PROCESS_AGENT_H
-#define SOFT_PROCESS_AGENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void agent_settle(void);
  */
 int agent_kick_fd(void);
 void agent_kick(void); /* wakes this process's agent */
-
-#endif /* SOFT_PROCESS_AGENT_H */

@@ -3,8 +3,7 @@
  * agent_private.h -- what agent.c and timers.c know of each other: the lock, and what watches and
  * timers have in common.
  */
-#ifndef SOFT_PROCESS_AGENT_PRIVATE_H
-#define SOFT_PROCESS_AGENT_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void timers_close(void);
 /* Callers hold the lock. The other is for a child, where the fd is closed already. */
 void timers_free_dead(void);
 void timers_forked(void);
-
-#endif /* SOFT_PROCESS_AGENT_PRIVATE_H */

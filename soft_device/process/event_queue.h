@@ -6,8 +6,7 @@
  * first and then, under the lock of the queue's user, an event. When an event is withdrawn whose
  * token a reader has taken already, `taken` makes that reader try again.
  */
-#ifndef SOFT_PROCESS_EVENT_QUEUE_H
-#define SOFT_PROCESS_EVENT_QUEUE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ struct event *event_queue_take(struct event_queue *queue, pthread_mutex_t *lock)
 int event_fd_open(void);	 /* -1 with errno */
 int event_fd_wait(int fd);	 /* takes a token: 0 or an errno */
 bool event_fd_take_back(int fd); /* takes one without waiting, if there is one */
-
-#endif /* SOFT_PROCESS_EVENT_QUEUE_H */

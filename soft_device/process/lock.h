@@ -8,8 +8,7 @@
  * which the last step has not happened. A data path takes four locks for each request:
  * one compare-and-swap here, half of what a robust mutex of glibc costs.
  */
-#ifndef SOFT_PROCESS_LOCK_H
-#define SOFT_PROCESS_LOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -84,5 +83,3 @@ bool shared_lock_take_now(struct shared_lock *lock);
 bool shared_lock_settle(const struct shared_lock *lock, uint64_t deadline_ns);
 /* The process that holds it, in a few words for people to read. True: it is stopped. */
 bool shared_lock_describe(const struct shared_lock *lock, char text[64]);
-
-#endif /* SOFT_PROCESS_LOCK_H */

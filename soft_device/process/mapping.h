@@ -3,8 +3,7 @@
  * mapping.h -- what is behind a range of this process's memory: asked when it is registered and,
  * before this process uses it itself, again.
  */
-#ifndef SOFT_PROCESS_MAPPING_H
-#define SOFT_PROCESS_MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ int mapping_check(uint64_t addr, size_t length, bool write);
 /* True if all of the range is shared mappings; and of files: memory without a name is none. */
 bool mapping_is_shared(uint64_t addr, size_t length);
 bool mapping_is_file(uint64_t addr, size_t length);
-
-#endif /* SOFT_PROCESS_MAPPING_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names.h -- numbers of verbs.h by their names, for messages. */
-#ifndef SOFT_PROCESS_NAMES_H
-#define SOFT_PROCESS_NAMES_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ enum ibv_wc_status status_of_name(const char *name);
 /* "IBV_QP_AV, IBV_QP_PORT"; bits without a name as a number. "none" for 0. */
 const char *names_of_qp_mask(uint32_t mask, char text[NAMES_BYTES]);
 const char *names_of_access(uint32_t access, char text[NAMES_BYTES]);
-
-#endif /* SOFT_PROCESS_NAMES_H */

@@ -20,8 +20,7 @@
  *
  * Any other word is a fault's: soft_device/faults/ parses it.
  */
-#ifndef SOFT_PROCESS_OPTIONS_H
-#define SOFT_PROCESS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ int soft_options_parse(const char *text, struct soft_options *options, char erro
 /* Writes the error message; -EINVAL. */
 int soft_options_refuse(char error[SOFT_ERROR_MAX], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-#endif /* SOFT_PROCESS_OPTIONS_H */

@@ -6,8 +6,7 @@
  * ends. A child of fork() starts with none: what it inherited of its parent is
  * dead in it (process_is_foreign), its own begins with its own first open.
  */
-#ifndef SOFT_PROCESS_PROCESS_H
-#define SOFT_PROCESS_PROCESS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -109,5 +108,3 @@ uint64_t process_now_ns(void);
 
 /* Everything that programs may call. */
 #define SOFT_EXPORT __attribute__((visibility("default")))
-
-#endif /* SOFT_PROCESS_PROCESS_H */

@@ -10,8 +10,7 @@
  *
  * The order of its locks is in soft_device/README.md.
  */
-#ifndef SOFT_PROCESS_SEGMENT_H
-#define SOFT_PROCESS_SEGMENT_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -353,5 +352,3 @@ static inline uint32_t power_of_two(uint32_t at_least)
  * and the port in the number; the numbers may come from anywhere.
  */
 struct shared_qp *segment_qp(struct segment *segment, const union ibv_gid *gid, uint32_t qpn);
-
-#endif /* SOFT_PROCESS_SEGMENT_H */

@@ -8,8 +8,7 @@
  * before the bytes that precede it: what lies in the last 64-byte line travels as a part
  * of its own (one `rep movs` does not store in order).
  */
-#ifndef SOFT_PROCESS_TARGET_MEMORY_H
-#define SOFT_PROCESS_TARGET_MEMORY_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -114,5 +113,3 @@ target_memory_write_ordered(target_process process, const struct iovec *local, u
 	/* finds out why not */
 	return target_memory_write_ordered_slow(process, local, 1, addr, length);
 }
-
-#endif /* SOFT_PROCESS_TARGET_MEMORY_H */

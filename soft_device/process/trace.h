@@ -11,8 +11,7 @@
  *
  *	struct trace_header, then `room` times struct trace_record in the order of the posts
  */
-#ifndef SOFT_PROCESS_TRACE_H
-#define SOFT_PROCESS_TRACE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -70,5 +69,3 @@ void trace_done(uint32_t record, enum ibv_wc_status status);
 
 /* For completions that a program is about to get; imm_data of a send's is its record. */
 void trace_polled(struct ibv_wc *wc, int count);
-
-#endif /* SOFT_PROCESS_TRACE_H */

@@ -5,8 +5,7 @@
  * They read numbers by hand, because the program that the device serves may have set any locale.
  * Each returns false for a text that is not a value of its kind.
  */
-#ifndef SOFT_PROCESS_VALUE_H
-#define SOFT_PROCESS_VALUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ bool value_time_ns(const char *text, uint64_t *ns);
 
 /* The name of an errno, ENOMEM. */
 bool value_errno(const char *text, int *error);
-
-#endif /* SOFT_PROCESS_VALUE_H */

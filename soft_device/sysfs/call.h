@@ -5,8 +5,7 @@
  * They are exported under their own names, so a preloaded device gets those of the program and of
  * all its libraries (not those within libc). What names no file of the device goes on to libc.
  */
-#ifndef SOFT_SYSFS_CALL_H
-#define SOFT_SYSFS_CALL_H
+#pragma once
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,5 +56,3 @@ void file_stat(const struct tree_node *node, struct stat *st);
 
 /* The list of folders that are open: folders.c. */
 extern const struct process_part folders_part;
-
-#endif /* SOFT_SYSFS_CALL_H */

@@ -6,8 +6,7 @@
  * Paths go in, nodes come out; nothing of the real file system is read. These folders are the
  * device's alone: what else the host has there is not shown, as ibv_get_device_list() does not.
  */
-#ifndef SOFT_SYSFS_TREE_H
-#define SOFT_SYSFS_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ dev_t tree_device_number(const struct tree_node *node);
 
 /* Different for each node, as an inode's. */
 ino_t tree_number(const struct tree_node *node);
-
-#endif /* SOFT_SYSFS_TREE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h -- GIDs and socket addresses. */
-#ifndef SOFT_TRANSPORT_ADDRESS_H
-#define SOFT_TRANSPORT_ADDRESS_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ int gid_of_socket(int fd, union ibv_gid *own, union ibv_gid *remote);
  * well when it cannot be asked, so that proof is wanted then.
  */
 bool gid_is_of_this_host(const union ibv_gid *gid);
-
-#endif /* SOFT_TRANSPORT_ADDRESS_H */

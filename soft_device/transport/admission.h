@@ -8,8 +8,7 @@
  * process of another user gets no further, and learns nothing, and the check costs the same however
  * many sockets the host has.
  */
-#ifndef SOFT_TRANSPORT_ADMISSION_H
-#define SOFT_TRANSPORT_ADMISSION_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ enum refused {
 	REFUSED_KINDS,
 };
 void admission_refuse(enum refused kind, const union ibv_gid *from);
-
-#endif /* SOFT_TRANSPORT_ADMISSION_H */

@@ -6,8 +6,7 @@
  * the device's address and the port of one of its link listeners. Who sends to the group reads the
  * names that there are.
  */
-#ifndef SOFT_TRANSPORT_GROUPS_H
-#define SOFT_TRANSPORT_GROUPS_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ unsigned group_ports(const union ibv_gid *group, const union ibv_gid *gid,
 
 struct process_part;
 extern const struct process_part groups_part;
-
-#endif /* SOFT_TRANSPORT_GROUPS_H */

@@ -11,8 +11,7 @@
  * first, so a listener tells nothing that could be tried out at leisure. What follows is neither
  * encrypted nor authenticated.
  */
-#ifndef SOFT_TRANSPORT_HANDSHAKE_H
-#define SOFT_TRANSPORT_HANDSHAKE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ int handshake_take(struct handshake *handshake, const unsigned char *body, size_
 
 /* For a line that people read, about the process at the other end; NULL: another error. */
 const char *handshake_describe(int error);
-
-#endif /* SOFT_TRANSPORT_HANDSHAKE_H */

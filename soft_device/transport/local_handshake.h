@@ -3,8 +3,7 @@
  * local_handshake.h -- what this process tells of itself, and why it cannot share memory with
  * another.
  */
-#ifndef SOFT_TRANSPORT_LOCAL_HANDSHAKE_H
-#define SOFT_TRANSPORT_LOCAL_HANDSHAKE_H
+#pragma once
 
 #include "wire.h"
 
@@ -14,5 +13,3 @@ void local_handshake_make(struct wire_handshake *handshake);
 /* Why the two cannot share memory, in a few words; NULL when they may try. */
 const char *local_handshake_distance(const struct wire_handshake *own,
 				     const struct wire_handshake *other);
-
-#endif /* SOFT_TRANSPORT_LOCAL_HANDSHAKE_H */

@@ -9,8 +9,7 @@
  * a connection of its own. Peers are never freed before the process ends or the peer is gone and no
  * QP holds it (counted references).
  */
-#ifndef SOFT_TRANSPORT_PEER_H
-#define SOFT_TRANSPORT_PEER_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -130,5 +129,3 @@ struct peer_user {
 	void (*process_gone)(const struct peer_key *key);
 };
 extern const struct peer_user *peer_user;
-
-#endif /* SOFT_TRANSPORT_PEER_H */

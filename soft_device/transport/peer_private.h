@@ -12,8 +12,7 @@
  *
  * All sockets are the agent's.
  */
-#ifndef SOFT_TRANSPORT_PEER_PRIVATE_H
-#define SOFT_TRANSPORT_PEER_PRIVATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -169,5 +168,3 @@ int tcp_serve(int fd, const struct peer_key *key);
 void tcp_serve_forked(void);
 /* Answers have come, or none will: goes on with what waited for them. */
 void tcp_serve_resume(struct exchange *exchange);
-
-#endif /* SOFT_TRANSPORT_PEER_PRIVATE_H */

@@ -3,8 +3,7 @@
  * pieces.h -- the bytes of a message in pieces, of which some are moved now and others later: each
  * lines of 64 bytes of the target, as a NIC writes and reads them.
  */
-#ifndef SOFT_TRANSPORT_PIECES_H
-#define SOFT_TRANSPORT_PIECES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct pieces {
  * REQUEST_READ. Fits request.receive. 0, or -errno as target_memory_write().
  */
 int pieces_move(void *pieces, uint64_t memory, uint64_t length);
-
-#endif /* SOFT_TRANSPORT_PIECES_H */

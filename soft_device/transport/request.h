@@ -6,8 +6,7 @@
  * initiator's thread when the target's segment is mapped, on the target's agent when
  * it came over TCP (wire.h has its encoding).
  */
-#ifndef SOFT_TRANSPORT_REQUEST_H
-#define SOFT_TRANSPORT_REQUEST_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -111,5 +110,3 @@ struct outcome {
 	enum ibv_wc_status status; /* for the requester's completion */
 	uint64_t before;	   /* the old value, for the two atomics */
 };
-
-#endif /* SOFT_TRANSPORT_REQUEST_H */

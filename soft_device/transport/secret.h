@@ -5,8 +5,7 @@
  * The user gives it in RPMA_SOFT_SECRET or in a file (`secret:FILE`). Without one nothing between
  * hosts is authenticated. It is read when the process begins, and constant from then on.
  */
-#ifndef SOFT_TRANSPORT_SECRET_H
-#define SOFT_TRANSPORT_SECRET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void secret_prove(const void *bytes, size_t length, unsigned char proof[WIRE_PRO
 /* True if two proofs are equal, in a time that does not tell where they differ. */
 bool secret_proofs_equal(const unsigned char a[WIRE_PROOF_BYTES],
 			 const unsigned char b[WIRE_PROOF_BYTES]);
-
-#endif /* SOFT_TRANSPORT_SECRET_H */

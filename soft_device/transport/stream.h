@@ -6,8 +6,7 @@
  * `in`. The two halves are independent: reading is the agent's, sending belongs to the
  * holder of the caller's lock.
  */
-#ifndef SOFT_TRANSPORT_STREAM_H
-#define SOFT_TRANSPORT_STREAM_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/uio.h>
@@ -74,5 +73,3 @@ static inline size_t stream_at_hand(const struct stream *stream)
 }
 /* Takes so many bytes: 1; 0, not all of them are at hand, and all have room now; -ENOMEM. */
 int stream_take(struct stream *stream, size_t bytes, const unsigned char **at);
-
-#endif /* SOFT_TRANSPORT_STREAM_H */

@@ -6,8 +6,7 @@
  * order. The peer's agent executes; here a thread that polls, or else the agent, hands each answer
  * to peer_user->answered().
  */
-#ifndef SOFT_TRANSPORT_TCP_H
-#define SOFT_TRANSPORT_TCP_H
+#pragma once
 
 #include "request.h"
 
@@ -29,5 +28,3 @@ extern _Atomic uint32_t tcp_unanswered;
 void tcp_poll(void);
 /* A CQ was armed, so its thread may go to sleep: answers are the agent's again. No lock held. */
 void tcp_armed(void);
-
-#endif /* SOFT_TRANSPORT_TCP_H */

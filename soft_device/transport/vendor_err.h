@@ -5,8 +5,7 @@
  * A code is set where the check that it names has failed, and travels with the outcome, over TCP
  * as well; 0 where nothing named a reason. rpma-soft(1) has the same table, COMPLETION ERRORS.
  */
-#ifndef SOFT_TRANSPORT_VENDOR_ERR_H
-#define SOFT_TRANSPORT_VENDOR_ERR_H
+#pragma once
 
 enum vendor_err {
 	VENDOR_NONE = 0,
@@ -52,5 +51,3 @@ enum vendor_err {
 
 /* The reason in words; "" for 0, and for a number that is not a code. */
 const char *vendor_err_text(unsigned code);
-
-#endif /* SOFT_TRANSPORT_VENDOR_ERR_H */

@@ -7,8 +7,7 @@
  * the body. The put functions write a whole message, the get functions take a body of the length
  * that its header said, and refuse what no encoder makes: lengths, ranges, codes.
  */
-#ifndef SOFT_TRANSPORT_WIRE_H
-#define SOFT_TRANSPORT_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ struct wire_channel {
 void wire_put_channel(unsigned char bytes[WIRE_CHANNEL_MESSAGE], enum wire_kind kind,
 		      const struct wire_channel *channel);
 int wire_get_channel(const unsigned char *body, size_t length, struct wire_channel *channel);
-
-#endif /* SOFT_TRANSPORT_WIRE_H */

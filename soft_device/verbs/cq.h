@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cq.h -- completion queues and the channels that announce them. */
-#ifndef SOFT_VERBS_CQ_H
-#define SOFT_VERBS_CQ_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ void cq_moderation_end(struct cq *cq);
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);
-
-#endif /* SOFT_VERBS_CQ_H */

@@ -3,8 +3,7 @@
  * cq_check.h -- what `rpma-soft --check` looks at in completion queues and channels; called only
  * with check_any.
  */
-#ifndef SOFT_VERBS_CQ_CHECK_H
-#define SOFT_VERBS_CQ_CHECK_H
+#pragma once
 
 #include "cq.h"
 
@@ -22,5 +21,3 @@ void cq_check_end(struct cq *cq);
 void cq_check_wait(struct channel *channel);
 /* Events were acknowledged; the mutex of the CQ is held. */
 void cq_check_acknowledged(struct cq *cq);
-
-#endif /* SOFT_VERBS_CQ_CHECK_H */

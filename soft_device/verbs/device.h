@@ -6,8 +6,7 @@
  * that verbs.h calls inline, its async events, and the list it is in so that all
  * can be found after a fork().
  */
-#ifndef SOFT_VERBS_DEVICE_H
-#define SOFT_VERBS_DEVICE_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ struct ibv_pd *device_cm_pd(struct device *device);
 void async_raise(struct context *context, enum ibv_event_type type, void *element);
 /* Drops the events of this element, and waits until those got are acknowledged. No lock held. */
 void async_settle(struct context *context, void *element);
-
-#endif /* SOFT_VERBS_DEVICE_H */

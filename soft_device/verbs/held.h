@@ -6,8 +6,7 @@
  * They take no requests any more; their entries in the tables, and the rings that the
  * stopped thread may still write to, are kept until it lets go or dies. All under the objects lock.
  */
-#ifndef SOFT_VERBS_HELD_H
-#define SOFT_VERBS_HELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ bool held_uses_srq(uint32_t index);
 
 /* Calls process_raise() soon: something is left to the agent that could not be done at once. */
 void held_raise_later(void);
-
-#endif /* SOFT_VERBS_HELD_H */

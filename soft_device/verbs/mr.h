@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mr.h -- protection domains and memory regions. */
-#ifndef SOFT_VERBS_MR_H
-#define SOFT_VERBS_MR_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ static inline struct pd *pd_of(struct ibv_pd *ibv)
 {
 	return (struct pd *)ibv;
 }
-
-#endif /* SOFT_VERBS_MR_H */

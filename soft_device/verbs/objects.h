@@ -3,8 +3,7 @@
  * objects.h -- shared by the files of devices, contexts, PDs, MRs, CQs and channels;
  * private to them.
  */
-#ifndef SOFT_VERBS_OBJECTS_H
-#define SOFT_VERBS_OBJECTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ void context_fill_lacking(struct verbs_context *verbs);
 /* A QP that was destroyed while a peer held it is free now: what it used may be freed, too. */
 void cq_let_go(uint32_t index);
 void srq_let_go(uint32_t index);
-
-#endif /* SOFT_VERBS_OBJECTS_H */

@@ -5,8 +5,7 @@
  * The part that a peer needs of a QP is in the segment (shared_qp); the rest, the send queue above
  * all, is private: only the owner executes its send work requests.
  */
-#ifndef SOFT_VERBS_QP_H
-#define SOFT_VERBS_QP_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ extern const struct peer_user qp_peer_user;
 void qp_raise_all(void); /* objects lock held */
 /* IBV_EVENT_SQ_DRAINED; callers hold the objects lock and sq.lock. */
 void qp_tell_drained(struct qp *qp);
-
-#endif /* SOFT_VERBS_QP_H */

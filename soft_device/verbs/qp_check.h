@@ -3,8 +3,7 @@
  * qp_check.h -- what `rpma-soft --check` looks at in queue pairs, receives and regions; called only
  * with check_any.
  */
-#ifndef SOFT_VERBS_QP_CHECK_H
-#define SOFT_VERBS_QP_CHECK_H
+#pragma once
 
 #include "mr.h"
 #include "qp.h"
@@ -36,5 +35,3 @@ bool qp_check_feeds_nothing(const struct cq *cq);
 uint32_t qp_check_polls_of_others(const struct cq *cq);
 /* Places for completions that the queues of a CQ may fill; objects lock held. */
 uint64_t qp_check_sum(const struct cq *cq);
-
-#endif /* SOFT_VERBS_QP_CHECK_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* qp_states.h -- the states of a QP of each type: which follow each other, and what they take. */
-#ifndef SOFT_VERBS_QP_STATES_H
-#define SOFT_VERBS_QP_STATES_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ struct qp_transition {
 /* How such a QP gets from one state to the other; NULL: not at all. */
 const struct qp_transition *qp_transition(enum ibv_qp_type type, enum ibv_qp_state from,
 					  enum ibv_qp_state to);
-
-#endif /* SOFT_VERBS_QP_STATES_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unmap.h -- registered memory that the program unmaps or replaces before it deregisters it. */
-#ifndef SOFT_VERBS_UNMAP_H
-#define SOFT_VERBS_UNMAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void unmap_forget(uint32_t key);
 bool rpma_soft_block_is_registered(const void *start, size_t bytes);
 bool rpma_soft_block_freed(void *start, size_t bytes, void (*release)(void *start),
 			   const void *caller);
-
-#endif /* SOFT_VERBS_UNMAP_H */

@@ -3,8 +3,7 @@
  * cm.h -- connections by the RDMA CM, both ends in this thread: each end has an
  * event channel of its own, and a test takes its events one by one.
  */
-#ifndef CM_H
-#define CM_H
+#pragma once
 
 #include "device_test.h"
 
@@ -69,5 +68,3 @@ void cm_make_pair(const char *addr);
 /* A message goes from FROM to TO. */
 void cm_send_works(struct cm_end *from, struct cm_end *to);
 void cm_post_recv(struct cm_end *end, uint64_t wr_id);
-
-#endif /* CM_H */

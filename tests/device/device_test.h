@@ -8,8 +8,7 @@
  * kernel's rxe, which with the manuals is the reference, and on the software
  * device. RPMA_TEST_ADDR names the address (default 127.0.0.1).
  */
-#ifndef DEVICE_TEST_H
-#define DEVICE_TEST_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -94,5 +93,3 @@ void expect_no_async(struct ibv_context *context);
 
 /* Bytes that tell their place, different for each seed. */
 void fill(void *memory, size_t size, unsigned seed);
-
-#endif /* DEVICE_TEST_H */

@@ -4,8 +4,7 @@
  * queue, registered memory and a queue pair, reliable connected unless its options
  * say otherwise, brought up with plain ibv_modify_qp(). pair.h makes two of them.
  */
-#ifndef END_H
-#define END_H
+#pragma once
 
 #include "device_test.h"
 
@@ -76,5 +75,3 @@ void end_close(struct end *end);
 
 /* Make QP with the options of END, e.g. a second one on its queues. */
 struct ibv_qp *end_make_qp(struct end *end);
-
-#endif /* END_H */

@@ -4,8 +4,7 @@
  * far one, which the far_...() calls reach wherever it is. With
  * RPMA_TEST_PROCESSES=2 it is in a process of its own, else in this one.
  */
-#ifndef PAIR_H
-#define PAIR_H
+#pragma once
 
 #include "partner.h"
 
@@ -68,5 +67,3 @@ void far_die(void); /* SIGKILL; two processes only */
 void partner_start(void);
 struct partner_answer far_do(const struct partner_order *order);
 void far_leave(void); /* it ends without releasing anything */
-
-#endif /* PAIR_H */

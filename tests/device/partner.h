@@ -4,8 +4,7 @@
  * process partner_obey() is called; in another one (this very program, started
  * with --partner FD) orders and answers go over a socket, one a packet.
  */
-#ifndef PARTNER_H
-#define PARTNER_H
+#pragma once
 
 #include "end.h"
 
@@ -66,5 +65,3 @@ void partner_obey(struct partner *partner, const struct partner_order *order,
 		  struct partner_answer *answer);
 /* The partner program: until the socket is closed. */
 int partner_serve(int fd);
-
-#endif /* PARTNER_H */

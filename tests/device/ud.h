@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ud.h -- ends with a UD queue pair, ready to send and to receive, and datagrams between them. */
-#ifndef UD_H
-#define UD_H
+#pragma once
 
 #include "end.h"
 
@@ -28,5 +27,3 @@ struct ibv_wc ud_arrived(struct end *to, uint64_t wr_id, size_t offset, const st
 
 /* Nothing that FROM sent before is under way: what it sends to OVER has arrived. */
 void ud_settle(struct end *from, struct end *over);
-
-#endif /* UD_H */

@@ -3,8 +3,7 @@
  * fuzz.h -- what a fuzzed parser gives: its entry, and good inputs to start
  * from. Run by libFuzzer, or by mutate.c.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline void hold_sentence(const char *text)
 	for (; *text != '\0'; text++)
 		hold((unsigned char)*text >= ' ' && *text != 0x7f);
 }
-
-#endif /* FUZZ_H */

@@ -5,8 +5,7 @@
  * capability, 7.6 the heads of extended capabilities. Numbers are written out,
  * so that they do not come from the code that is tested.
  */
-#ifndef TESTS_LIB_CONFIG_SPACE_H
-#define TESTS_LIB_CONFIG_SPACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ static inline void config_space_link(struct config_space *space, size_t at, uint
 	config_space_put(space, at + 0x0c, (uint32_t)max_width << 4 | max_speed, 4);
 	config_space_put(space, at + 0x12, (uint32_t)width << 4 | speed, 2);
 }
-
-#endif /* TESTS_LIB_CONFIG_SPACE_H */

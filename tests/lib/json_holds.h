@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json_holds.h -- what a document has at the paths of json_path.h. */
-#ifndef TESTS_LIB_JSON_HOLDS_H
-#define TESTS_LIB_JSON_HOLDS_H
+#pragma once
 
 #include "common/json/json_path.h"
 #include "test.h"
@@ -67,5 +66,3 @@ static inline double real_at(const json_t *json, const char *path)
 		fail_msg("%s is no number", path);
 	return json_number_value(value);
 }
-
-#endif /* TESTS_LIB_JSON_HOLDS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* random.h -- random numbers that are the same on every run. */
-#ifndef TESTS_LIB_RANDOM_H
-#define TESTS_LIB_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline double test_uniform(uint64_t *state)
 {
 	return (double)(test_random(state) >> 11) / 9007199254740992.0;
 }
-
-#endif /* TESTS_LIB_RANDOM_H */

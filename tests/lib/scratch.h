@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scratch.h -- a directory of its own for each test, and files in it. */
-#ifndef TESTS_LIB_SCRATCH_H
-#define TESTS_LIB_SCRATCH_H
+#pragma once
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -79,5 +78,3 @@ static inline size_t scratch_read(const char *name, char *text, size_t size)
 	fclose(file);
 	return len;
 }
-
-#endif /* TESTS_LIB_SCRATCH_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scratch_root.h -- the directory of a test as the root of what the tools read of a host. */
-#ifndef TESTS_LIB_SCRATCH_ROOT_H
-#define TESTS_LIB_SCRATCH_ROOT_H
+#pragma once
 
 #include "common/host/sysroot.h"
 #include "scratch.h"
@@ -20,5 +19,3 @@ static inline int root_teardown(void **state)
 }
 
 #define ROOT_TEST(name) TEST(name, root_setup, root_teardown)
-
-#endif /* TESTS_LIB_SCRATCH_ROOT_H */

@@ -10,8 +10,7 @@
  * may be a pattern of a shell. A program has the main() of test.c unless it defines its own, which
  * calls test_run(); a room may define test_start().
  */
-#ifndef TESTS_LIB_TEST_H
-#define TESTS_LIB_TEST_H
+#pragma once
 
 #include <errno.h>
 #include <setjmp.h>
@@ -50,5 +49,3 @@ int test_start(int argc, char **argv);
 
 /* Run all tests, between a setup and a teardown of the whole program. */
 int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
-
-#endif /* TESTS_LIB_TEST_H */

@@ -4,8 +4,7 @@
  * group of tests: CPUs 0-3 and siblings 8-11 on the first socket, 4-7 and
  * 12-15 on the second, which has the RDMA device mlx5_0.
  */
-#ifndef TESTS_LIB_TWO_SOCKETS_H
-#define TESTS_LIB_TWO_SOCKETS_H
+#pragma once
 
 #include "common/host/topology.h"
 #include "test.h"
@@ -27,5 +26,3 @@ static int two_sockets_unload(void **state)
 }
 
 #define TWO_SOCKETS_TEST(name) TEST(name, two_sockets_load, two_sockets_unload)
-
-#endif /* TESTS_LIB_TWO_SOCKETS_H */

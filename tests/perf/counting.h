@@ -3,8 +3,7 @@
  * counting.h -- a call REPEAT times between two marks of callgrind, under a name that the scripts
  * read (instructions.py). With no valgrind usage, the marks are no-ops.
  */
-#ifndef PERF_COUNTING_H
-#define PERF_COUNTING_H
+#pragma once
 
 #include <stdio.h>
 #include <valgrind/callgrind.h>
@@ -25,5 +24,3 @@ static inline int count(const char *name, int (*call)(void))
 		fprintf(stderr, "%s failed\n", name);
 	return ret;
 }
-
-#endif /* PERF_COUNTING_H */

@@ -3,8 +3,7 @@
  * interop.h -- the cases of interop.c: a connection each, with a part for the
  * client and one for the server, which checks what the client's part did.
  */
-#ifndef INTEROP_H
-#define INTEROP_H
+#pragma once
 
 #include "session.h"
 
@@ -60,5 +59,3 @@ struct ibv_wc interop_sent(struct interop_side *side);
 struct ibv_wc interop_received(struct interop_side *side);
 /* What OFFSET of a region holds before a case: no two bytes in a row alike. */
 char interop_pattern(size_t offset);
-
-#endif

@@ -5,8 +5,7 @@
  * public API that every librpma.so.0 has, so that LD_LIBRARY_PATH chooses the
  * library. A step that fails ends the program with a line that names it.
  */
-#ifndef SESSION_H
-#define SESSION_H
+#pragma once
 
 #include <librpma.h>
 #include <stdlib.h>
@@ -58,5 +57,3 @@ void session_delete(struct rpma_conn *conn);
 struct ibv_wc session_completion(struct rpma_cq *cq);
 /* As session_completion(), of the connection's main CQ. */
 struct ibv_wc session_conn_completion(struct rpma_conn *conn);
-
-#endif

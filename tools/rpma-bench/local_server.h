@@ -5,8 +5,7 @@
  * The child is forked before anything touches RDMA, waits until it is told to
  * serve, reports the port it got, and dies with its parent.
  */
-#ifndef BENCH_LOCAL_SERVER_H
-#define BENCH_LOCAL_SERVER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -39,5 +38,3 @@ void server_child_end(struct server_child *child, bool now);
 
 /* Whose address both sides meet at: each looks it up, as it does not outlive a fork. */
 int server_child_device(const struct options *options, struct device *device);
-
-#endif /* BENCH_LOCAL_SERVER_H */

@@ -3,8 +3,7 @@
  * device_query.h -- which RDMA device --device means: by its name, its PCI address, a
  * network interface, or an IP address.
  */
-#ifndef DEVICE_QUERY_H
-#define DEVICE_QUERY_H
+#pragma once
 
 #include "common/host/sysroot.h"
 #include "common/rdma/device.h"
@@ -15,5 +14,3 @@
  * to several.
  */
 int device_query(const struct sysroot *root, const char *text, char name[DEVICE_NAME_MAX]);
-
-#endif /* DEVICE_QUERY_H */

@@ -3,8 +3,7 @@
  * document.h -- the result as JSON, doc/schema/rpma-ddio-check-1.schema.json, and its forms for
  * people.
  */
-#ifndef DOCUMENT_H
-#define DOCUMENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ json_t *document_make(const struct options *options, const struct readiness *rea
 /* Its block "run". */
 json_t *document_run(const struct options *options, const struct sysroot_refusals *refused,
 		     const struct timespec *started, int exit_code);
-
-#endif /* DOCUMENT_H */

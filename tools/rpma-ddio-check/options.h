@@ -4,8 +4,7 @@
  *
  * Texts point into argv or the environment.
  */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#pragma once
 
 #include "common/base/cli.h"
 #include "readiness/readiness.h"
@@ -40,5 +39,3 @@ int options_parse(struct options *options, int argc, char **argv);
 
 /* Is this id in the list? A list of NULL, and "all", has every id. */
 bool options_list_has(const char *list, const char *id);
-
-#endif /* OPTIONS_H */

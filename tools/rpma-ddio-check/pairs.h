@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs.h -- --all: the verdict of every RDMA device on every target of a host. */
-#ifndef PAIRS_H
-#define PAIRS_H
+#pragma once
 
 #include "options.h"
 #include "readiness/facts.h"
@@ -23,5 +22,3 @@ void targets_find(const struct sysroot *root, struct targets *targets);
 
 /* Inspects each pair and prints; *exit_code is that of the worst verdict. */
 int pairs_inspect(const struct options *options, const struct sysroot *root, int *exit_code);
-
-#endif /* PAIRS_H */

@@ -7,8 +7,7 @@
  * program's writes must not pass for ours: traffic alternates with silence, and its
  * speed changes, which what is written to memory has to follow.
  */
-#ifndef PROBE_H
-#define PROBE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ int probe_traffic_run(const char *bench, const char *device, enum probe_load loa
 
 /* The figures of its result, for tests too; -EINVAL if it is not one. */
 int probe_traffic_read(const char *text, size_t len, struct probe_traffic *traffic);
-
-#endif /* PROBE_H */

@@ -5,13 +5,10 @@
  * The only thing of this tool that writes to hardware. It does so only where the check
  * knows the register beyond doubt, one byte of it, and reads it back.
  */
-#ifndef SET_DDIO_H
-#define SET_DDIO_H
+#pragma once
 
 #include "common/host/sysroot.h"
 #include "options.h"
 
 /* 0, or a failure with its message; nothing was written then, unless the message names a write. */
 int set_ddio(const struct options *options, const struct sysroot *root);
-
-#endif /* SET_DDIO_H */

@@ -5,8 +5,7 @@
  *
  * What was not told, or makes no sense, supports nothing.
  */
-#ifndef CLAIM_H
-#define CLAIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ const struct verdict_row *claim_inspect(const char *device, const char *target);
  */
 int claim_check(const char *server, const struct region_remote *region, uint64_t word,
 		bool *native_only);
-
-#endif /* CLAIM_H */

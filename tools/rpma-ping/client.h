@@ -3,8 +3,7 @@
  * client.h -- the client of one host: the steps up to the first ping, and all that
  * is known of it. pings.c sends the pings, hosts.c has all the clients.
  */
-#ifndef CLIENT_H
-#define CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ int pings_send(struct client *client, uint64_t begun_ns);
 
 /* Pings all the hosts at once, each in a thread of its own. Gives the exit code. */
 int hosts_ping(const struct options *options, const struct steps *steps);
-
-#endif /* CLIENT_H */

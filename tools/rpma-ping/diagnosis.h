@@ -3,8 +3,7 @@
  * diagnosis.h -- a failure with all that is known of it: the step, the error message,
  * librpma's code, the status of the completion, and what is likely behind it.
  */
-#ifndef DIAGNOSIS_H
-#define DIAGNOSIS_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ void diagnosis_take(struct diagnosis *diagnosis, const struct diagnosis_facts *f
 
 /* One line on stderr; gives the exit code. */
 int diagnosis_print(const struct diagnosis *diagnosis);
-
-#endif /* DIAGNOSIS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h -- what the user asked of rpma-ping, after parsing. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ struct options {
 
 /* -EINVAL with the error message set; cli.done: --help or --version was answered. */
 int options_parse(struct options *options, int argc, char **argv);
-
-#endif /* OPTIONS_H */

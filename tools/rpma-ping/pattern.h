@@ -7,8 +7,7 @@
  * need two. Sizes that ascend in cycles need three, as a byte may have been written
  * last by any larger ping of the cycle before.
  */
-#ifndef PATTERN_H
-#define PATTERN_H
+#pragma once
 
 #include <librpma.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void pattern_fill(uint8_t *patterns, size_t stride, unsigned count, size_t size,
 /* found and expected differ somewhere. */
 struct pattern_difference pattern_compare(const uint8_t *found, const uint8_t *expected,
 					  size_t size);
-
-#endif /* PATTERN_H */

@@ -6,8 +6,7 @@
  * A ping that takes longer than its limit is lost, but its work requests stay
  * under way: the next ping waits for them first. Nothing is allocated or locked.
  */
-#ifndef PING_H
-#define PING_H
+#pragma once
 
 #include <librpma.h>
 #include <stdbool.h>
@@ -140,5 +139,3 @@ double stats_loss(const struct stats *stats);
 
 /* The histogram has a sample. */
 struct stats_figures stats_figures(const struct histogram *h);
-
-#endif /* PING_H */

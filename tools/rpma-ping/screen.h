@@ -4,8 +4,7 @@
  * or a dot for each ping, and a summary. With --json nothing of it. Clients of
  * several hosts print at the same time: a call's lines stay together.
  */
-#ifndef SCREEN_H
-#define SCREEN_H
+#pragma once
 
 #include "client.h"
 #include "common/json/result.h"
@@ -24,5 +23,3 @@ void screen_status(const struct client *client);
 void screen_flush(void);
 /* Its reader is gone: no more can be printed. */
 bool screen_broken(void);
-
-#endif /* SCREEN_H */

@@ -4,8 +4,7 @@
  * to itself, so clients do not disturb each other. It is not a wall against a hostile
  * one: the registration of a slot outlives the client it was told to.
  */
-#ifndef SERVER_H
-#define SERVER_H
+#pragma once
 
 #include "common/rdma/region.h"
 #include "common/rdma/target.h"
@@ -30,5 +29,3 @@ void slots_release(struct slots *slots, int slot);
 
 /* Serves until a signal; gives the exit code. */
 int server_run(const struct options *options);
-
-#endif /* SERVER_H */

@@ -6,8 +6,7 @@
  * The token is random and reaches the client through ssh, so a peer without it is
  * not that client. Both transports ask here. Any thread.
  */
-#ifndef RPMEMD_ADMISSION_H
-#define RPMEMD_ADMISSION_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ int admission_enter(struct admission *admission, const void *handshake, size_t l
 void admission_leave(struct admission *admission, uint32_t lane);
 /* Why, for the log. */
 const char *admission_refusal(int error);
-
-#endif /* RPMEMD_ADMISSION_H */

@@ -6,8 +6,7 @@
  * A file has lines "key = value"; # begins a comment. The keys are log-file,
  * poolset-dir, persist-apm, persist-general, use-syslog, log-level and rdma-addr.
  */
-#ifndef RPMEMD_CONFIG_H
-#define RPMEMD_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ int config_parse(struct config *config, const char *file, const char *text, size
  * EXIT_NEGATIVE where something keeps clients from being served.
  */
 int check_run(const struct config *config, const char *address);
-
-#endif /* RPMEMD_CONFIG_H */

@@ -5,8 +5,7 @@
  * Both transports call it. A request is hostile until its range was checked, and
  * nothing is done of one that is not within the pool. Any thread.
  */
-#ifndef RPMEMD_LANE_SERVE_H
-#define RPMEMD_LANE_SERVE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -36,5 +35,3 @@ uint64_t lane_serve_data_bytes(const struct lane_request *request);
  */
 int lane_serve_message(const struct pool *pool, const uint8_t *message, size_t len,
 		       const atomic_bool *ends, uint8_t answer[LANE_ANSWER_BYTES]);
-
-#endif /* RPMEMD_LANE_SERVE_H */

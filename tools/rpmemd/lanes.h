@@ -3,8 +3,7 @@
  * lanes.h -- the lanes of a pool over RDMA: a service of librpma that admits the
  * client of this session, and a thread for each lane.
  */
-#ifndef RPMEMD_LANES_H
-#define RPMEMD_LANES_H
+#pragma once
 
 #include "common/rdma/device.h"
 #include "librpmem/wire/control.h"
@@ -43,5 +42,3 @@ struct lanes_tcp;
 int lanes_tcp_open(struct lanes_tcp **lanes, const struct lanes_cfg *cfg, struct method *method,
 		   struct control_pool_reply *endpoint);
 void lanes_tcp_close(struct lanes_tcp **lanes);
-
-#endif /* RPMEMD_LANES_H */

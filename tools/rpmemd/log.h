@@ -6,8 +6,7 @@
  * One line per call, whole even if several daemons write to the same file; control
  * characters in it become '?'. Any thread.
  */
-#ifndef RPMEMD_LOG_H
-#define RPMEMD_LOG_H
+#pragma once
 
 enum log_level {
 	LEVEL_ERR,
@@ -34,5 +33,3 @@ int log_open(enum log_to to, const char *file, enum log_level level);
 void log_close(void);
 
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif /* RPMEMD_LOG_H */

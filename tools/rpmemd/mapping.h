@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mapping.h -- a range of a part in memory, and how it is made durable. */
-#ifndef RPMEMD_MAPPING_H
-#define RPMEMD_MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void mapping_close(struct mapping *mapping);
 int mapping_persist(const struct mapping *mapping, size_t offset, size_t length);
 /* The same, down to the medium where the memory controllers have buffers before it. */
 int mapping_deep_persist(const struct mapping *mapping, size_t offset, size_t length);
-
-#endif /* RPMEMD_MAPPING_H */

@@ -7,8 +7,7 @@
  * persist-apm, a pool in persistent memory, and a platform that is not known to
  * keep what the device writes in a CPU cache.
  */
-#ifndef RPMEMD_METHOD_H
-#define RPMEMD_METHOD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ void method_find(const struct pool *pool, enum control_transport transport, cons
 
 /* "APM" or "GPSPM". */
 const char *method_name(enum control_method method);
-
-#endif /* RPMEMD_METHOD_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h -- the command line of rpmemd. */
-#ifndef RPMEMD_OPTIONS_H
-#define RPMEMD_OPTIONS_H
+#pragma once
 
 #include "common/base/cli.h"
 #include "log.h"
@@ -32,5 +31,3 @@ struct options {
 
 /* -EINVAL with the error message set; cli.done: --help or --version was answered. */
 int options_parse(struct options *options, int argc, char **argv);
-
-#endif /* RPMEMD_OPTIONS_H */

@@ -3,8 +3,7 @@
  * pool.h -- a pool of this host: the parts of a pool set, locked, mapped one
  * after another, with or without headers.
  */
-#ifndef RPMEMD_POOL_H
-#define RPMEMD_POOL_H
+#pragma once
 
 #include <librpmem.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ int pool_headers_change(const struct pool_files *files, const struct pool_set *s
 			const struct rpmem_pool_attr *attr);
 /* Makes the first 4096 bytes of an open part zeros. */
 int pool_headers_clear(const struct pool_files *files, size_t part);
-
-#endif /* RPMEMD_POOL_H */

@@ -5,8 +5,7 @@
  *
  * A part is locked by flock(2), as libpmemobj locks it, for as long as it is open.
  */
-#ifndef RPMEMD_POOL_FILES_H
-#define RPMEMD_POOL_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ int pool_files_unlink(const struct pool_file *file);
 
 /* Unlocks and closes; with `remove_made` removes the files that pool_files_open() has made. */
 void pool_files_close(struct pool_files *files, bool remove_made);
-
-#endif /* RPMEMD_POOL_FILES_H */

@@ -10,8 +10,7 @@
  * 4024 shutdown state 64, kept as it is | 4088 checksum 8
  * The uuids of the parts form a ring. Bytes in, values out, no I/O.
  */
-#ifndef RPMEMD_POOL_HEADER_H
-#define RPMEMD_POOL_HEADER_H
+#pragma once
 
 #include <librpmem.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ bool pool_header_is_empty(const uint8_t bytes[POOL_HEADER_BYTES]);
 /* NULL or all zero: a pool without headers. */
 bool pool_header_no_attr(const struct rpmem_pool_attr *attr);
 uint64_t pool_header_checksum(const uint8_t bytes[POOL_HEADER_BYTES]);
-
-#endif /* RPMEMD_POOL_HEADER_H */

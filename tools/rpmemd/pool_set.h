@@ -5,8 +5,7 @@
  * poolset(5) has the format. Bytes in, values out, no I/O: the text is hostile
  * until it has been parsed.
  */
-#ifndef RPMEMD_POOL_SET_H
-#define RPMEMD_POOL_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ int pool_layout(const struct pool_set *set, struct pool_layout_part parts[], siz
  */
 int set_file_read(const char *directory, const char *name, struct pool_set *set);
 int set_file_remove(const char *directory, const char *name);
-
-#endif /* RPMEMD_POOL_SET_H */

@@ -6,10 +6,7 @@
  * that fails sets the error message here. The errno travels to the client as the
  * status of a reply, the error message as its text.
  */
-#ifndef RPMEMD_REASON_H
-#define RPMEMD_REASON_H
+#pragma once
 
 /* Sets the error message by failure_set(), with '?' for control characters; gives -error. */
 int reason_set(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif /* RPMEMD_REASON_H */

@@ -7,8 +7,7 @@
  * created go again, unless the client reported its first persist: a client that
  * died while it filled them would find them whole.
  */
-#ifndef RPMEMD_SESSION_H
-#define RPMEMD_SESSION_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ enum session_end {
 void session_refuse(int out, int status);
 /* HELLO and all that follows; the pool is closed when it returns. */
 enum session_end session_run(const struct session_cfg *cfg);
-
-#endif /* RPMEMD_SESSION_H */

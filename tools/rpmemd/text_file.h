@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text_file.h -- the whole of a small file, and its lines: a pool set, a configuration. */
-#ifndef RPMEMD_TEXT_FILE_H
-#define RPMEMD_TEXT_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ int text_file_read(int fd, const char *path, size_t max, char **text, size_t *le
  */
 int text_file_lines(const char *path, const char *text, size_t len,
 		    int (*take)(void *arg, const char *where, char *line), void *arg);
-
-#endif /* RPMEMD_TEXT_FILE_H */

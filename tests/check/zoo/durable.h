@@ -4,8 +4,7 @@
  * software device that it takes bytes for durable. No other device has them, and they do nothing
  * there.
  */
-#ifndef DURABLE_H
-#define DURABLE_H
+#pragma once
 
 #include "zoo.h"
 
@@ -33,5 +32,3 @@ void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_t length) __
 
 void durable_map(void);
 void durable_unmap(void);
-
-#endif /* DURABLE_H */

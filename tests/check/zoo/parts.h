@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.h -- the parts of an end that zoo.c and cm.c make; the programs need zoo.h alone. */
-#ifndef PARTS_H
-#define PARTS_H
+#pragma once
 
 #include "zoo.h"
 
@@ -9,5 +8,3 @@
 bool end_find_gid(struct end *end);
 void end_make_parts(struct end *end); /* all but the QP */
 struct ibv_qp_init_attr end_qp_init(const struct end *end);
-
-#endif /* PARTS_H */

@@ -7,8 +7,7 @@
  * end, or in another process, and `there` is what one end has to know of the other. MUST() and
  * await() print what a program without a checker prints, and end it.
  */
-#ifndef ZOO_H
-#define ZOO_H
+#pragma once
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -145,5 +144,3 @@ void check(bool is_so, const char *what);
 #define MUST(call)  must((call), #call)
 #define HAVE(call)  have((call), #call)
 #define CHECK(what) check((what), #what)
-
-#endif /* ZOO_H */

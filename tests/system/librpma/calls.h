@@ -6,8 +6,7 @@
  * The memory of a target is shared with the client, so that the client can look at it, whatever
  * becomes of the target.
  */
-#ifndef CALLS_H
-#define CALLS_H
+#pragma once
 
 #include <librpma.h>
 #include <sys/types.h>
@@ -78,5 +77,3 @@ int wait_outlives_a_dead_peer(struct calls *c);
 int connections_share_a_queue(struct calls *c);
 int random_sequences_are_as_modelled(struct calls *c);
 int overrun_queue_is_reported(struct calls *c);
-
-#endif /* CALLS_H */

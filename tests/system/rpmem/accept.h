@@ -10,8 +10,7 @@
  *	RPMEM_ACCEPT_DIR        the pool set directory of the daemon; this host can see it
  *	RPMEM_ACCEPT_DEVDAX     a device that may be overwritten; else not set
  */
-#ifndef TESTS_SYSTEM_RPMEM_ACCEPT_H
-#define TESTS_SYSTEM_RPMEM_ACCEPT_H
+#pragma once
 
 #include <errno.h>
 #include <librpmem.h>
@@ -116,5 +115,3 @@ extern const struct accept_case cases_of_create[], cases_of_data[];
 
 /* accept_work.c: works on a pool until the pool is lost. */
 int work(int argc, char **argv);
-
-#endif /* TESTS_SYSTEM_RPMEM_ACCEPT_H */

@@ -3,8 +3,7 @@
  * by_hand.h -- a write and a flush as an application of librpma makes them, over a
  * lane that librpmem does not use: what lanes_persist() is compared with.
  */
-#ifndef TESTS_SYSTEM_RPMEM_BY_HAND_H
-#define TESTS_SYSTEM_RPMEM_BY_HAND_H
+#pragma once
 
 #include "common/rdma/dial.h"
 #include "common/rdma/region.h"
@@ -23,5 +22,3 @@ int by_hand_open(struct by_hand *by_hand, const struct lanes_cfg *cfg, uint32_t 
 void by_hand_close(struct by_hand *by_hand);
 /* rpma_write(), rpma_flush(), and its completion. */
 int by_hand_persist(struct by_hand *by_hand, size_t offset, size_t length);
-
-#endif /* TESTS_SYSTEM_RPMEM_BY_HAND_H */

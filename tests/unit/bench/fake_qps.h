@@ -8,8 +8,7 @@
  * until something is due, or by one step; while nothing is in flight, looking
  * at the clock does.
  */
-#ifndef TESTS_UNIT_BENCH_FAKE_QPS_H
-#define TESTS_UNIT_BENCH_FAKE_QPS_H
+#pragma once
 
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/loop.h"
@@ -97,5 +96,3 @@ uint64_t fake_ten_us(uint32_t qp, uint64_t op);
 	{                                                                                          \
 		return expression;                                                                 \
 	}
-
-#endif /* TESTS_UNIT_BENCH_FAKE_QPS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_document.h -- a run of one point, for the tests of its document. */
-#ifndef MADE_DOCUMENT_H
-#define MADE_DOCUMENT_H
+#pragma once
 
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/result/record.h"
@@ -24,5 +23,3 @@ bool document_warned(const json_t *document, const char *code, const char *words
 
 /* What the run warns of; the words are NULL when the code must not be there. */
 void document_expect_warning(const char *code, const char *words);
-
-#endif /* MADE_DOCUMENT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_repeat.h -- repeats with samples of the tests' own. */
-#ifndef TESTS_UNIT_BENCH_MADE_REPEAT_H
-#define TESTS_UNIT_BENCH_MADE_REPEAT_H
+#pragma once
 
 #include "tests/lib/json_holds.h"
 #include "tools/rpma-bench/result/repeat.h"
@@ -54,5 +53,3 @@ static inline json_t *made_json(struct repeat *r)
 	repeat_clear(r);
 	return json;
 }
-
-#endif /* TESTS_UNIT_BENCH_MADE_REPEAT_H */

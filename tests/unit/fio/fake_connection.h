@@ -4,8 +4,7 @@
  * when it is told to, with the reply that a server would have sent, and counts
  * what is alive. Linked with --wrap for what it replaces.
  */
-#ifndef FAKE_CONNECTION_H
-#define FAKE_CONNECTION_H
+#pragma once
 
 #include "common/base/failure.h"
 #include "fio_engine/job_connection.h"
@@ -72,5 +71,3 @@ static inline int connection_teardown(void **state)
 }
 
 #define JOB_TEST(name) TEST(name, NULL, connection_teardown)
-
-#endif /* FAKE_CONNECTION_H */

@@ -9,8 +9,7 @@
  * whether it was written and not flushed since, and a flush of a range that is
  * not wholly so fails the test. Linked with --wrap for what it replaces.
  */
-#ifndef FAKE_DEVICE_H
-#define FAKE_DEVICE_H
+#pragma once
 
 #include "fio_engine/io_queue.h"
 #include "fio_engine/io_queue_private.h"
@@ -109,5 +108,3 @@ static inline int queue_teardown(void **state)
 }
 
 #define QUEUE_TEST(name) TEST(name, NULL, queue_teardown)
-
-#endif /* FAKE_DEVICE_H */

@@ -6,8 +6,7 @@
  * What the server prints on stderr is kept. Its clock can be put forward, so that
  * no test waits for a deadline.
  */
-#ifndef SERVER_FIXTURE_H
-#define SERVER_FIXTURE_H
+#pragma once
 
 #include "common/rdma/connection.h"
 #include "fio_engine/memory_server.h"
@@ -83,5 +82,3 @@ struct persist_answer client_answer(struct test_client *client);
 void client_receives(struct test_client *client);
 /* Until the server has closed the connection; it has to. */
 void client_is_dropped(struct test_client *client);
-
-#endif /* SERVER_FIXTURE_H */

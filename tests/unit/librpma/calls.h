@@ -6,8 +6,7 @@
  * The scripted provider and the interposed allocator report every call here;
  * tests ask afterwards what happened, or say beforehand what shall go wrong.
  */
-#ifndef CALLS_H
-#define CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void calls_forget_allocations(void);
 /* Memory for the provider itself: zeroed, and none of the above. */
 void *calls_own_memory(size_t size);
 void calls_own_free(void *memory);
-
-#endif /* CALLS_H */

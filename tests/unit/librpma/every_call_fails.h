@@ -5,8 +5,7 @@
  * until it gets through. Every time the documented error must come back, and
  * the teardown finds any leak.
  */
-#ifndef EVERY_CALL_FAILS_H
-#define EVERY_CALL_FAILS_H
+#pragma once
 
 #include "world.h"
 
@@ -45,5 +44,3 @@ void every_call_fails(const struct operation *operation);
 		else if ((made) != NULL || !on_reference()) /* which sets some to NULL */          \
 			assert_ptr_equal((made), UNTOUCHED);                                       \
 	} while (0)
-
-#endif /* EVERY_CALL_FAILS_H */

@@ -6,8 +6,7 @@
  * (the reference). expect() checks a return value and remembers which error of
  * which function was seen, so that manual_errors.py can compare with the manuals.
  */
-#ifndef HARNESS_H
-#define HARNESS_H
+#pragma once
 
 #include <librpma.h>
 
@@ -59,5 +58,3 @@ void check_result(int expected, int actual, const char *call, const char *file, 
 
 /* "RPMA_E_INVAL" for the code, "0" for success. */
 const char *result_name(int result);
-
-#endif /* HARNESS_H */

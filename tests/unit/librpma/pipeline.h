@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pipeline.h -- a connection for operations that wait, and what the provider got of them. */
-#ifndef PIPELINE_H
-#define PIPELINE_H
+#pragma once
 
 #include "world.h"
 
@@ -110,5 +109,3 @@ static inline void complete(uint64_t wr_id, enum ibv_wc_status status, enum ibv_
 	provider_queue_wc(provider.cqs[0],
 			  &(struct ibv_wc){.wr_id = wr_id, .status = status, .opcode = opcode});
 }
-
-#endif /* PIPELINE_H */

@@ -8,8 +8,7 @@
  * must be acked before its id goes), counts what is alive, and remembers the
  * last arguments of each call. Which calls fail is scripted through calls.h.
  */
-#ifndef PROVIDER_H
-#define PROVIDER_H
+#pragma once
 
 #include <infiniband/verbs.h>
 #include <netdb.h>
@@ -186,5 +185,3 @@ void provider_queue_cq_event(struct ibv_cq *cq);
 
 /* The channel reports an event of a CQ the library has never seen. */
 void provider_queue_foreign_cq_event(struct ibv_comp_channel *channel);
-
-#endif /* PROVIDER_H */

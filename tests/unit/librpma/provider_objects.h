@@ -3,8 +3,7 @@
  * provider_objects.h -- what the files of the scripted provider share: the
  * objects behind the public structs, and the resets of each file.
  */
-#ifndef PROVIDER_OBJECTS_H
-#define PROVIDER_OBJECTS_H
+#pragma once
 
 #include "calls.h"
 #include "provider.h"
@@ -51,5 +50,3 @@ void provider_reset_verbs(void);
 void provider_reset_cq(void);
 void provider_reset_qp(void);
 void provider_reset_rdmacm(void);
-
-#endif /* PROVIDER_OBJECTS_H */

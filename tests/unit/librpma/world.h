@@ -6,8 +6,7 @@
  * is little more than the call it is about. The teardown deletes what is left,
  * in the order users would, and fails the test if the provider counts a leak.
  */
-#ifndef WORLD_H
-#define WORLD_H
+#pragma once
 
 #include "calls.h"
 #include "harness.h"
@@ -76,5 +75,3 @@ void write_descriptor(unsigned char *desc, uint64_t addr, uint64_t len, uint32_t
 			provider.live.what -= (count);                                             \
 		}                                                                                  \
 	} while (0)
-
-#endif /* WORLD_H */

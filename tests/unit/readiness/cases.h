@@ -4,8 +4,7 @@
  * where all is well, and what a check then finds. Each status that a check
  * explains must come up, and each that comes up must be explained.
  */
-#ifndef CASES_H
-#define CASES_H
+#pragma once
 
 #include "made_facts.h"
 #include "readiness/checks.h"
@@ -137,5 +136,3 @@ static inline void soft(struct facts *f)
 	in_software(f, DEVICE_SOFT);
 	f->device.ports_count = 0;
 }
-
-#endif /* CASES_H */

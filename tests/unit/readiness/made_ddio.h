@@ -5,8 +5,7 @@
  * Bit 7 of the dword at 0x180 allows allocation, bit 3 No Snoop writes to
  * allocate; bit 9 of the dword at 0x184 makes the port ignore TPH.
  */
-#ifndef MADE_DDIO_H
-#define MADE_DDIO_H
+#pragma once
 
 #include "cases.h"
 
@@ -62,5 +61,3 @@ static inline void made_state(struct facts_chain *chain, enum ddio_state state)
 		break;
 	}
 }
-
-#endif /* MADE_DDIO_H */

@@ -3,8 +3,7 @@
  * made_facts.h -- the facts of a host where all is well, to be changed by
  * tests: Cascade Lake, an NIC below a root port, allocation off.
  */
-#ifndef MADE_FACTS_H
-#define MADE_FACTS_H
+#pragma once
 
 #include "readiness/facts.h"
 #include "tests/lib/config_space.h"
@@ -194,5 +193,3 @@ static inline void made_free(struct facts *facts)
 	free(facts->pci.chains);
 	free(facts);
 }
-
-#endif /* MADE_FACTS_H */

@@ -3,8 +3,7 @@
  * made_pmem.h -- trees of files as libnvdimm lays out its sysfs, and what
  * gather_target() makes of them.
  */
-#ifndef MADE_PMEM_H
-#define MADE_PMEM_H
+#pragma once
 
 #include "readiness/gather.h"
 #include "tests/lib/scratch_root.h"
@@ -139,5 +138,3 @@ static inline void is_made_of(const char *name, const char *mode)
 	assert_string_equal(target.namespaces[0].name, name);
 	assert_string_equal(target.namespaces[0].mode, mode);
 }
-
-#endif /* MADE_PMEM_H */

@@ -3,8 +3,7 @@
  * tree.h -- builds sysfs trees for what gathers facts, as the kernel lays them
  * out: PCI functions below their host bridge, links to them from the classes.
  */
-#ifndef TREE_H
-#define TREE_H
+#pragma once
 
 #include "readiness/gather.h"
 #include "tests/lib/config_space.h"
@@ -141,5 +140,3 @@ static inline void tree_gather_platform(struct facts_platform *platform)
 	gather_guest(&g, &pci, platform);
 	free(pci.chains);
 }
-
-#endif /* TREE_H */

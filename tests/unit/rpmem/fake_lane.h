@@ -3,8 +3,7 @@
  * fake_lane.h -- lanes without a connection: they count their calls and return what
  * the test has set.
  */
-#ifndef FAKE_LANE_H
-#define FAKE_LANE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ struct fake_lanes {
 };
 
 extern struct fake_lanes fake_lanes;
-
-#endif /* FAKE_LANE_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fake_pool.h -- a pool and lanes that only note what was called; the answers are given. */
-#ifndef FAKE_POOL_H
-#define FAKE_POOL_H
+#pragma once
 
 #include <librpmem.h>
 
@@ -14,5 +13,3 @@ struct fake_pool {
 };
 
 extern struct fake_pool fake;
-
-#endif /* FAKE_POOL_H */

@@ -5,8 +5,7 @@
  * of 4088 bytes after `pmempool feature --disable SHUTDOWN_STATE` and `CKSUM_2K`.
  * Then one of a remote part that libpmemobj 1.12.1 made through librpmem.
  */
-#ifndef GOLDEN_HEADERS_H
-#define GOLDEN_HEADERS_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -110,5 +109,3 @@ static inline void golden_header(enum golden which, uint8_t bytes[4096])
 	for (size_t i = 0; i < 8; i++)
 		bytes[4088 + i] = (uint8_t)(golden_headers[which].checksum >> (8 * i));
 }
-
-#endif /* GOLDEN_HEADERS_H */

@@ -3,8 +3,7 @@
  * pool_scratch.h -- pool sets in the directory of a test, and what became of their
  * parts. The directory is the pool set directory, too.
  */
-#ifndef POOL_SCRATCH_H
-#define POOL_SCRATCH_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -188,5 +187,3 @@ static inline void become_root_again(void)
 	if (getuid() == 0)
 		assert_int_equal(seteuid(0), 0);
 }
-
-#endif /* POOL_SCRATCH_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rpmem_test.h -- pools of the API over a scripted daemon and lanes without connections. */
-#ifndef RPMEM_TEST_H
-#define RPMEM_TEST_H
+#pragma once
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -89,5 +88,3 @@ static inline bool prepare(void)
 }
 
 #define POOL_TEST(name) TEST(name, setup, teardown)
-
-#endif /* RPMEM_TEST_H */

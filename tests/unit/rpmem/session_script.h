@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session_script.h -- sessions whose ssh follows a script. */
-#ifndef SESSION_SCRIPT_H
-#define SESSION_SCRIPT_H
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -57,5 +56,3 @@ static inline bool has_ended(const struct session *session, int timeout_ms)
 }
 
 #define SESSION_TEST(name) TEST(name, test_setup, scratch_teardown)
-
-#endif /* SESSION_SCRIPT_H */

@@ -3,8 +3,7 @@
  * session_test.h -- a directory for each test, and sessions whose ssh is fake_ssh
  * with a script in it: "$D" in a script is the directory.
  */
-#ifndef SESSION_TEST_H
-#define SESSION_TEST_H
+#pragma once
 
 #include <dirent.h>
 
@@ -85,5 +84,3 @@ static inline unsigned count_fds(void)
 	closedir(fds);
 	return count;
 }
-
-#endif /* SESSION_TEST_H */

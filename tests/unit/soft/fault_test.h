@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fault_test.h -- faults from a string as users write it. */
-#ifndef TESTS_UNIT_SOFT_FAULT_TEST_H
-#define TESTS_UNIT_SOFT_FAULT_TEST_H
+#pragma once
 
 #include "soft_device/faults/fault.h"
 #include "tests/lib/test.h"
@@ -46,5 +45,3 @@ static inline void assert_refused(const char *const *words, size_t count)
 		static const char *const words[] = {__VA_ARGS__};                                  \
 		assert_refused(words, sizeof(words) / sizeof(words[0]));                           \
 	} while (0)
-
-#endif /* TESTS_UNIT_SOFT_FAULT_TEST_H */

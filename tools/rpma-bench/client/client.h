@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* client.h -- rpma-bench client: one run, and what becomes of its result. */
-#ifndef BENCH_CLIENT_CLIENT_H
-#define BENCH_CLIENT_CLIENT_H
+#pragma once
 
 #include "tools/rpma-bench/options/options.h"
 
@@ -14,5 +13,3 @@ int client_run(const struct options *options);
  * HWLOC_XMLFILE will do. Gives the exit code; what failed has been printed.
  */
 int dry_run(const struct options *options);
-
-#endif /* BENCH_CLIENT_CLIENT_H */

@@ -3,8 +3,7 @@
  * control.h -- what a client and its server exchange on the control connection,
  * and the queue pairs it connects for one repeat.
  */
-#ifndef BENCH_CLIENT_CONTROL_H
-#define BENCH_CLIENT_CONTROL_H
+#pragma once
 
 #include "run.h"
 #include "tools/rpma-bench/measure/qp.h"
@@ -38,5 +37,3 @@ struct control_watch {
  * -ECANCELED: a signal.
  */
 int control_wait(const struct control *control, int fd, const struct control_watch *watch);
-
-#endif /* BENCH_CLIENT_CONTROL_H */

@@ -3,8 +3,7 @@
  * progress.h -- what a run shows of itself: how far it is and how long it still takes, and
  * with --interval a line for each interval of a measurement.
  */
-#ifndef BENCH_CLIENT_PROGRESS_H
-#define BENCH_CLIENT_PROGRESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void live_view_open(struct live_view *view, const struct run *run, size_t order,
 		    const struct workers *workers);
 /* After the measurement: shows the rest. */
 void live_view_close(struct live_view *view);
-
-#endif /* BENCH_CLIENT_PROGRESS_H */

@@ -3,8 +3,7 @@
  * run.h -- one run of the client: its connection to the server, and the record
  * of what it learns there.
  */
-#ifndef BENCH_CLIENT_RUN_H
-#define BENCH_CLIENT_RUN_H
+#pragma once
 
 #include <jansson.h>
 
@@ -57,5 +56,3 @@ int rate_search_run(struct run *run);
  * -ENOTSUP with the error message set: the server refused it, and is ready for another.
  */
 int trial_measure(struct run *run, size_t order, json_t **repeat);
-
-#endif /* BENCH_CLIENT_RUN_H */

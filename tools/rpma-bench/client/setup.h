@@ -3,8 +3,7 @@
  * setup.h -- what the client sets up for one repeat: threads on their cores,
  * their memory, the server's side of it, and connected queue pairs.
  */
-#ifndef BENCH_CLIENT_SETUP_H
-#define BENCH_CLIENT_SETUP_H
+#pragma once
 
 #include "common/rdma/region.h"
 #include "run.h"
@@ -74,5 +73,3 @@ void repeat_setup_close(struct repeat_setup *setup);
 
 /* Do its threads work on queue pairs? Else on connections, or it is the server that works. */
 bool repeat_setup_has_qps(const struct repeat_setup *setup);
-
-#endif /* BENCH_CLIENT_SETUP_H */

@@ -6,8 +6,7 @@
  * Numbers in, numbers out: the same seed gives the same plan. Each thread has a plan
  * of its own; Poisson processes add up to one.
  */
-#ifndef BENCH_MEASURE_ARRIVALS_H
-#define BENCH_MEASURE_ARRIVALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ double arrivals_next(struct arrivals *arrivals);
  * Poisson process that are not given out yet are as many as expected.
  */
 uint64_t arrivals_left(const struct arrivals *arrivals, double end_ns);
-
-#endif /* BENCH_MEASURE_ARRIVALS_H */

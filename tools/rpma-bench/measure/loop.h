@@ -7,8 +7,7 @@
  * operation has a planned time, t0 + i x period, and is posted then or, when
  * it cannot be, as soon as it can; the plan never moves.
  */
-#ifndef BENCH_MEASURE_LOOP_H
-#define BENCH_MEASURE_LOOP_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -151,5 +150,3 @@ void measure_slots_delete(struct measure_slots *slots);
  */
 int measure_run(const struct measure_cfg *cfg, struct measure_slots *slots,
 		struct measured *measured);
-
-#endif /* BENCH_MEASURE_LOOP_H */

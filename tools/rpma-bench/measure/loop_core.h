@@ -7,8 +7,7 @@
  * sample spans from right before the post to right after the poll that saw
  * its completion; recording and the look at the time lie outside of it.
  */
-#ifndef BENCH_MEASURE_LOOP_CORE_H
-#define BENCH_MEASURE_LOOP_CORE_H
+#pragma once
 
 #include <poll.h>
 
@@ -256,5 +255,3 @@ static __always_inline int measure_poll(struct loop *l, struct inflight *r, bool
 	}
 	return got;
 }
-
-#endif /* BENCH_MEASURE_LOOP_CORE_H */

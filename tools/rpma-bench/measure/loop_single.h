@@ -8,8 +8,7 @@
  * are counted by their ticks, to become nanoseconds when a histogram is asked
  * for.
  */
-#ifndef BENCH_MEASURE_LOOP_SINGLE_H
-#define BENCH_MEASURE_LOOP_SINGLE_H
+#pragma once
 
 #include "loop_core.h"
 
@@ -93,5 +92,3 @@ static __always_inline int measure_single_call(struct loop *l, operation_post *p
 	{                                                                                          \
 		return measure_single(loop, post);                                                 \
 	}
-
-#endif /* BENCH_MEASURE_LOOP_SINGLE_H */

@@ -9,8 +9,7 @@
  * seeded permutation. The source of a write is a window of the same bytes as
  * its place in the slice, so content follows from place and salt alone.
  */
-#ifndef BENCH_MEASURE_OFFSETS_H
-#define BENCH_MEASURE_OFFSETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,5 +132,3 @@ struct access_keepalive {
 void access_verify(const struct access *access, const struct params *params, const void *target,
 		   uint64_t touched, struct access_check *check,
 		   const struct access_keepalive *keepalive);
-
-#endif /* BENCH_MEASURE_OFFSETS_H */

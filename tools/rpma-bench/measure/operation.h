@@ -3,8 +3,7 @@
  * operation.h -- what one measured operation posts, and what its latency is
  * called. Adding one is adding a file in op/ and a row in protocol/operations.h.
  */
-#ifndef BENCH_MEASURE_OPERATION_H
-#define BENCH_MEASURE_OPERATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ static __always_inline int operation_flush_slot(struct qp *qp, uint64_t target_s
 	return rpma_flush(qp->conn, qp->remote, access_offset(&qp->access, target_slot),
 			  qp->size_bytes, qp->flush_type, flags, operation_context(slot));
 }
-
-#endif /* BENCH_MEASURE_OPERATION_H */

@@ -5,8 +5,7 @@
  * Chosen here, for client and server alike; threads bind themselves, memory is
  * bound where it is mapped, and what the kernel refuses is a warning.
  */
-#ifndef BENCH_MEASURE_PLACEMENT_H
-#define BENCH_MEASURE_PLACEMENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ void placement_memory_made(struct placement *placement, const void *memory);
 
 /* {"policy", "cpus": [number or null, ...], "node": number or null}, as read back if it was */
 json_t *placement_json(const struct placement *placement);
-
-#endif /* BENCH_MEASURE_PLACEMENT_H */

@@ -6,8 +6,7 @@
  * All completions of a queue pair, of its sends and of its receives, arrive in one
  * queue. Operations of one kind finish in the order of their posts.
  */
-#ifndef BENCH_MEASURE_QP_H
-#define BENCH_MEASURE_QP_H
+#pragma once
 
 #include <librpma.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ int qp_attach(struct qp *qp, struct connection *connection, const struct region_
 	      const struct operation *operation, uint32_t depth);
 /* Such operations were measured, and all of them are done: region_mark_durable(). */
 void qp_mark_durable(const struct qp *qp, const struct operation *operation);
-
-#endif /* BENCH_MEASURE_QP_H */

@@ -3,8 +3,7 @@
  * qps.h -- the queue pairs of all threads of one side, and what they send from and
  * receive into: one mapping a thread, registered once, near the thread.
  */
-#ifndef BENCH_MEASURE_QPS_H
-#define BENCH_MEASURE_QPS_H
+#pragma once
 
 #include "common/host/topology.h"
 #include "operation.h"
@@ -47,5 +46,3 @@ struct qps {
 int qps_make(struct qps *qps, const struct qps_cfg *cfg, struct workers *workers);
 /* Detaches them first; what was never made is fine if it is zero. */
 void qps_free(struct qps *qps);
-
-#endif /* BENCH_MEASURE_QPS_H */

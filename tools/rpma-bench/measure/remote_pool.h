@@ -7,8 +7,7 @@
  * measure any librpmem.so.1. It reaches its target with ssh and rpmemd; the server of
  * rpma-bench has no part in it.
  */
-#ifndef BENCH_MEASURE_REMOTE_POOL_H
-#define BENCH_MEASURE_REMOTE_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct remote_pool_facts remote_pool_facts(const struct remote_pool *pool);
 /* rpmem_persist() of a range that begins so far behind the metadata; -EIO as above. */
 int remote_pool_persist(const struct remote_pool *pool, uint32_t lane, uint64_t offset,
 			uint64_t bytes, bool relaxed);
-
-#endif /* BENCH_MEASURE_REMOTE_POOL_H */

@@ -3,8 +3,7 @@
  * steps.h -- what is done in steps, over and over, with each step timed by
  * itself: how connections and registrations are measured.
  */
-#ifndef BENCH_MEASURE_STEPS_H
-#define BENCH_MEASURE_STEPS_H
+#pragma once
 
 #include "loop.h"
 #include "tools/rpma-bench/protocol/message.h"
@@ -32,5 +31,3 @@ struct steps {
  */
 int steps_measure(const struct steps *steps, const struct message_begin *begin,
 		  struct measured *warmup, struct measured *measured, struct thread_usage *usage);
-
-#endif /* BENCH_MEASURE_STEPS_H */

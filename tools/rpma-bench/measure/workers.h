@@ -7,8 +7,7 @@
  * span. Figures are kept a thread and put together after the end. Used by the
  * client, and by the server for the reverse direction.
  */
-#ifndef BENCH_MEASURE_WORKERS_H
-#define BENCH_MEASURE_WORKERS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ const struct worker_figures *workers_figures(const struct workers *workers, uint
 
 /* The calling thread's resource use since before (RUSAGE_THREAD), and its CPU. */
 void worker_usage_since(const struct rusage *before, struct thread_usage *usage);
-
-#endif /* BENCH_MEASURE_WORKERS_H */

@@ -4,8 +4,7 @@
  * tool, in a thread of its own. The main thread, which talks to the other
  * ranks, waits until all of them wait, and lets them go on together.
  */
-#ifndef BENCH_MPI_CLIENTS_H
-#define BENCH_MPI_CLIENTS_H
+#pragma once
 
 #include "tools/rpma-bench/result/record.h"
 #include "world.h"
@@ -36,5 +35,3 @@ json_t *clients_collect(struct clients *all, const struct world_word *word);
 struct record *clients_first(struct clients *all);
 
 void clients_delete(struct clients **clients);
-
-#endif /* BENCH_MPI_CLIENTS_H */

@@ -3,8 +3,7 @@
  * merge_documents.h -- one result of the results of many clients that measured the same
  * points at the same time. JSON in, JSON out.
  */
-#ifndef BENCH_MPI_MERGE_DOCUMENTS_H
-#define BENCH_MPI_MERGE_DOCUMENTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ size_t ranks_count_repeats(const json_t *document);
  * memory, or no repeat.
  */
 json_t *merge_repeats(const json_t *const *repeats, size_t count);
-
-#endif /* BENCH_MPI_MERGE_DOCUMENTS_H */

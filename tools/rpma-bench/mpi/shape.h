@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shape.h -- who of several ranks serves, and who measures whom. */
-#ifndef BENCH_MPI_SHAPE_H
-#define BENCH_MPI_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool shape_serves(enum shape shape, int rank);
 bool shape_measures(enum shape shape, int rank, int other);
 /* How many clients a rank has. */
 int shape_clients(enum shape shape, int rank, int ranks);
-
-#endif /* BENCH_MPI_SHAPE_H */

@@ -5,8 +5,7 @@
  * Every wait has a limit: a rank that does not come is named by rank 0, the
  * others are told, and all end. Only the main thread calls these.
  */
-#ifndef BENCH_MPI_WORLD_H
-#define BENCH_MPI_WORLD_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ json_t *world_collect(struct world *world, const json_t *mine);
 
 /* The "mpi" of the schema, but for its shape. */
 json_t *world_json(const struct world *world);
-
-#endif /* BENCH_MPI_WORLD_H */

@@ -7,8 +7,7 @@
  * values are whole numbers (a word is its index, a fraction is in millionths, a
  * variant its bytes), so that one code makes lists, ranges and products of them all.
  */
-#ifndef BENCH_OPTIONS_AXES_H
-#define BENCH_OPTIONS_AXES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ void sizes_free(struct series *series);
 
 /* Zipf's theta, in millionths. */
 units_parser sizes_parse_theta;
-
-#endif /* BENCH_OPTIONS_AXES_H */

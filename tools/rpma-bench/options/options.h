@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h -- what the user asked for, after parsing. */
-#ifndef BENCH_OPTIONS_OPTIONS_H
-#define BENCH_OPTIONS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ int options_parse_ranks(struct options *options, int argc, char **argv);
 int options_parse_pairs(struct options *options, int argc, char **argv);
 int options_parse_all_to_all(struct options *options, int argc, char **argv);
 void options_free(struct options *options);
-
-#endif /* BENCH_OPTIONS_OPTIONS_H */

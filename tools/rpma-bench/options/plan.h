@@ -5,8 +5,7 @@
  * A series is a value, or several, of each axis; its points are the product.
  * A run is the points of all its series, each repeated, in a seeded shuffle.
  */
-#ifndef BENCH_OPTIONS_PLAN_H
-#define BENCH_OPTIONS_PLAN_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ const char *plan_describe(const struct plan *plan, size_t point,
 /* All axes of a point by their names, for machines; NULL: no memory. */
 json_t *plan_point_json(const struct plan *plan, size_t point,
 			const struct target_selector *selector);
-
-#endif /* BENCH_OPTIONS_PLAN_H */

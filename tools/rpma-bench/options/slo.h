@@ -9,8 +9,7 @@
  * planned: an operation that was never begun is in no service latency, so that of the others
  * keeps no SLO.
  */
-#ifndef BENCH_OPTIONS_SLO_H
-#define BENCH_OPTIONS_SLO_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ extern const char slo_metrics[];
  */
 json_t *slos_judge(const char *const *texts, size_t count, const json_t *points,
 		   enum slo_verdict *verdict);
-
-#endif /* BENCH_OPTIONS_SLO_H */

@@ -4,8 +4,7 @@
  * too (when repeats end, how many there are, and what the run is called), the other options, and
  * the plan file.
  */
-#ifndef BENCH_OPTIONS_TABLES_H
-#define BENCH_OPTIONS_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -69,5 +68,3 @@ int plan_file_load(struct options *options, const char *path);
 
 /* The same of bytes; name is the file's in error messages. */
 int plan_file_parse(struct options *options, const char *name, const char *bytes, size_t length);
-
-#endif /* BENCH_OPTIONS_TABLES_H */

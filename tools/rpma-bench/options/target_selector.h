@@ -6,8 +6,7 @@
  * What a server offers is known only when it has answered, so the target axis
  * counts these words; target_selector_resolve finds the targets they stand for.
  */
-#ifndef BENCH_OPTIONS_TARGET_SELECTOR_H
-#define BENCH_OPTIONS_TARGET_SELECTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ int target_selector_set(struct target_selector *selector, struct series *series,
 int target_selector_resolve(const struct target_selector *selector,
 			    const struct message_welcome *welcome, const char *who,
 			    uint32_t resolved[PARAMS_TARGETS_MAX]);
-
-#endif /* BENCH_OPTIONS_TARGET_SELECTOR_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange.h -- typed control messages over a connection. */
-#ifndef BENCH_PROTOCOL_EXCHANGE_H
-#define BENCH_PROTOCOL_EXCHANGE_H
+#pragma once
 
 #include "common/rdma/connection.h"
 #include "message.h"
@@ -25,5 +24,3 @@ int exchange_receive(struct connection *connection, enum message_type type, int 
 
 /* Takes the signs of life that are there, and waits for nothing. */
 int exchange_drain(struct connection *connection);
-
-#endif /* BENCH_PROTOCOL_EXCHANGE_H */

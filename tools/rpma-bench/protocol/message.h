@@ -17,8 +17,7 @@
  * What arrives is foreign: version, length and every range are checked here,
  * and a longer body than known is accepted, its tail ignored.
  */
-#ifndef BENCH_PROTOCOL_MESSAGE_H
-#define BENCH_PROTOCOL_MESSAGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -127,5 +126,3 @@ size_t message_encode(const struct message *message, uint8_t bytes[MESSAGE_MAX])
 
 /* -EPROTO for what is malformed or out of range, -EPROTONOSUPPORT for another version. */
 int message_decode(const uint8_t *bytes, size_t len, struct message *message);
-
-#endif /* BENCH_PROTOCOL_MESSAGE_H */

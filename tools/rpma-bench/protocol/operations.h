@@ -9,8 +9,7 @@
  *
  * The place of a row is its number in the protocol: new ones go to the end.
  */
-#ifndef BENCH_PROTOCOL_OPERATIONS_H
-#define BENCH_PROTOCOL_OPERATIONS_H
+#pragma once
 
 enum operation_facts {
 	OP_WRITES = 1,	    /* the target then has the bytes of the source: --verify compares */
@@ -58,5 +57,3 @@ enum bench_persist {
 	BENCH_AUTO = BENCH_PERSISTS /* to be chosen by what the server offers */
 };
 #undef OPERATION_ENUM
-
-#endif /* BENCH_PROTOCOL_OPERATIONS_H */

@@ -5,8 +5,7 @@
  * The same words on the command line, in a plan file, in the message BEGIN and in
  * the result. Both ends of a connection work from one struct params.
  */
-#ifndef BENCH_PROTOCOL_PARAMS_H
-#define BENCH_PROTOCOL_PARAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,5 +164,3 @@ static inline bool params_verifiable(const struct params *params)
  * it: the client before a run, the server of what a client sent.
  */
 const char *params_conflict(const struct params *params);
-
-#endif /* BENCH_PROTOCOL_PARAMS_H */

@@ -8,8 +8,7 @@
  * count it. Its last word tells which repeats have it, a condition of add_figures() in
  * result/repeat.c: it is null in all others.
  */
-#ifndef BENCH_PROTOCOL_PLAIN_COUNTS_H
-#define BENCH_PROTOCOL_PLAIN_COUNTS_H
+#pragma once
 
 /*
  * late_ops: begun more than a period after their plan; unbegun_ops: planned, and not begun
@@ -24,5 +23,3 @@
 
 /* The members of a structure, of uint64_t. */
 #define PLAIN_COUNT_FIELDS PLAIN_COUNT_ROWS(PLAIN_COUNT_FIELD, PLAIN_COUNT_COMMA)
-
-#endif /* BENCH_PROTOCOL_PLAIN_COUNTS_H */

@@ -7,8 +7,7 @@
  * "interference" of the repeat from both, because ends on one host must not
  * count each other as others.
  */
-#ifndef BENCH_RESULT_INTERFERENCE_H
-#define BENCH_RESULT_INTERFERENCE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -32,5 +31,3 @@ json_t *interference_quota(const struct interference *seen);
 
 /* The "interference" of a repeat; report is what a server sent, or NULL. */
 json_t *interference_json(const struct interference *client, const json_t *report);
-
-#endif /* BENCH_RESULT_INTERFERENCE_H */

@@ -7,8 +7,7 @@
  * merged, objects joined row by row, and all else is null. What one rank does not know, all
  * together do not know; of repeats, those that know it count.
  */
-#ifndef BENCH_RESULT_JOIN_H
-#define BENCH_RESULT_JOIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ json_t *join_objects(struct sides sides, const struct schema *fields);
 
 /* The value of one key, which the fields have, of several objects. NULL: no memory. */
 json_t *join_key(struct sides sides, const struct schema *fields, const char *key);
-
-#endif /* BENCH_RESULT_JOIN_H */

@@ -6,8 +6,7 @@
  * that describes the run, then one for each repeat that was completed, each on
  * disk before the next begins. It goes when the result is written.
  */
-#ifndef BENCH_RESULT_JOURNAL_H
-#define BENCH_RESULT_JOURNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ void journal_close(struct journal **journal, bool done);
 
 /* "FILE.jsonl" of a journal that holds repeats; NULL: there is nothing to resume. */
 const char *journal_path(const struct journal *journal);
-
-#endif /* BENCH_RESULT_JOURNAL_H */

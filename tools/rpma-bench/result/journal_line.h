@@ -4,8 +4,7 @@
  * makes two runs the same one, and whether another that --resume reads back is one that this
  * very run could have written.
  */
-#ifndef BENCH_RESULT_JOURNAL_LINE_H
-#define BENCH_RESULT_JOURNAL_LINE_H
+#pragma once
 
 #include "common/json/json_schema.h"
 #include "journal.h"
@@ -25,5 +24,3 @@ bool journal_head_read(const json_t *head, struct journal_run *run);
 
 /* Is it of the same run, but for the id? Else text names the first thing that differs. */
 bool journal_head_same(const json_t *there, const json_t *here, char text[JOURNAL_DIFFERENCE_MAX]);
-
-#endif /* BENCH_RESULT_JOURNAL_LINE_H */

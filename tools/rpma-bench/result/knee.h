@@ -7,8 +7,7 @@
  * noisy, so the two ends that the answer rests on are measured again, and a
  * rate that was kept above one that was missed is reported as it is.
  */
-#ifndef BENCH_RESULT_KNEE_H
-#define BENCH_RESULT_KNEE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ const char *knee_outcome(const struct knee *knee);
  * backlog that grows ends later.
  */
 bool knee_achieved(const json_t *repeats, uint64_t duration_ns, const struct params *params);
-
-#endif /* BENCH_RESULT_KNEE_H */

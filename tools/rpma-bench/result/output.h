@@ -3,8 +3,7 @@
  * output.h -- what becomes of the result of a run: a table, rows for spreadsheets, what the
  * searches of --find-rate came to, files, JSON.
  */
-#ifndef BENCH_RESULT_OUTPUT_H
-#define BENCH_RESULT_OUTPUT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ int publish_check(const struct options *options);
 
 /* Gives the exit code; what failed has been printed. */
 int publish(struct record *record, const json_t *document);
-
-#endif /* BENCH_RESULT_OUTPUT_H */

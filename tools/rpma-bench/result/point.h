@@ -5,8 +5,7 @@
  * Works on the JSON of the repeats, wherever they come from: this run, a
  * journal, other ranks.
  */
-#ifndef BENCH_RESULT_POINT_H
-#define BENCH_RESULT_POINT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ json_t *point_joined(const json_t *repeats, const char *key);
  * ops_per_s for bw and mix.
  */
 bool point_is_narrow(const json_t *repeats, enum bench_test test, double fraction);
-
-#endif /* BENCH_RESULT_POINT_H */

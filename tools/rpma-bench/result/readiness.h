@@ -6,8 +6,7 @@
  * A server looks once, before it takes clients; a client gets the blocks, of
  * the schema rpma-ddio-check/1, with the environment.
  */
-#ifndef BENCH_RESULT_READINESS_H
-#define BENCH_RESULT_READINESS_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ json_t *platform_json(const json_t *blocks, const json_t *points);
 
 /* The less ready one of two. */
 const json_t *platform_less_ready(const json_t *one, const json_t *other);
-
-#endif /* BENCH_RESULT_READINESS_H */

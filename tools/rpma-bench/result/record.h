@@ -3,8 +3,7 @@
  * record.h -- everything a run of the client knows: what was asked, what was
  * found, what was measured. The result document is made from it alone.
  */
-#ifndef BENCH_RESULT_RECORD_H
-#define BENCH_RESULT_RECORD_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -83,5 +82,3 @@ static inline const struct params *record_asked(const struct record *record, con
 
 /* The result, valid against doc/schema/rpma-bench-1.schema.json. */
 json_t *document_make(const struct record *record);
-
-#endif /* BENCH_RESULT_RECORD_H */

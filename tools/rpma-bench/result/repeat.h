@@ -6,8 +6,7 @@
  * from there on, journal, summary, table, CSV and SLOs know the JSON alone.
  * The server fills one for what it measures itself.
  */
-#ifndef BENCH_RESULT_REPEAT_H
-#define BENCH_RESULT_REPEAT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -96,5 +95,3 @@ json_t *repeat_json(const struct repeat *repeat);
  */
 int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, uint64_t bytes,
 		     uint64_t elapsed_ns);
-
-#endif /* BENCH_RESULT_REPEAT_H */

@@ -3,8 +3,7 @@
  * repeat_schema.h -- which keys a repeat has, with their types and ranges: what
  * a journal may bring, and what is taken of a server's report.
  */
-#ifndef BENCH_RESULT_REPEAT_SCHEMA_H
-#define BENCH_RESULT_REPEAT_SCHEMA_H
+#pragma once
 
 #include "common/json/json_schema.h"
 
@@ -13,5 +12,3 @@ extern const struct schema repeat_fields[];
 
 /* The report of server_report_json() in server/report.c, but for its interference. */
 extern const struct schema report_fields[];
-
-#endif /* BENCH_RESULT_REPEAT_SCHEMA_H */

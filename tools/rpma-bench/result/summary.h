@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* summary.h -- statistics over repeats and windows; numbers in, numbers out. */
-#ifndef BENCH_RESULT_SUMMARY_H
-#define BENCH_RESULT_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ size_t summary_flag(const double *values, size_t count, bool *flags);
  * -1: fewer than 10 windows, unknown.
  */
 int summary_steady(const double *windows, size_t count);
-
-#endif /* BENCH_RESULT_SUMMARY_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* warnings.h -- what a reader of the result must know before believing it. */
-#ifndef BENCH_RESULT_WARNINGS_H
-#define BENCH_RESULT_WARNINGS_H
+#pragma once
 
 #include "record.h"
 
@@ -19,5 +18,3 @@ void warn_cpu_taken(const json_t *points, json_t *list);
 void warn_throttled(const json_t *points, json_t *list);
 /* Warns of percentiles that are null because repeats were short. */
 void warn_samples(const json_t *points, json_t *list);
-
-#endif /* BENCH_RESULT_WARNINGS_H */

@@ -3,8 +3,7 @@
  * cpu_load.h -- burns a fraction of the cores near the target, so that its effect
  * on remote access can be measured, and tells how much it truly burned.
  */
-#ifndef BENCH_SERVER_CPU_LOAD_H
-#define BENCH_SERVER_CPU_LOAD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void load_mark(struct load *load);
 double load_measured(const struct load *load);
 /* NULL is fine. */
 void load_stop(struct load **load);
-
-#endif /* BENCH_SERVER_CPU_LOAD_H */

@@ -4,8 +4,7 @@
  * on a port of its own that takes the queue pairs expected, in their order, and no
  * other. Another connection is refused, and the place stays free.
  */
-#ifndef BENCH_SERVER_QP_LISTENER_H
-#define BENCH_SERVER_QP_LISTENER_H
+#pragma once
 
 #include "common/rdma/connection.h"
 #include "server_state.h"
@@ -31,5 +30,3 @@ void qp_listener_close(struct qp_listener *listener);
  */
 int qp_listener_accept(struct qp_listener *listener, uint32_t index,
 		       const struct connection_queues *queues, struct connection **connection);
-
-#endif /* BENCH_SERVER_QP_LISTENER_H */

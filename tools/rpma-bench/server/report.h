@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h -- what the server finds out in a repeat, until it is the JSON that its client gets. */
-#ifndef BENCH_SERVER_REPORT_H
-#define BENCH_SERVER_REPORT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ void server_report_clear(struct server_report *report);
 
 /* The report, a new object; NULL with the error message set. */
 json_t *server_report_json(const struct server_report *report, const struct placement *placement);
-
-#endif /* BENCH_SERVER_REPORT_H */

@@ -6,8 +6,7 @@
  * There is one for each thread of the client, with that thread's queue pairs. A client
  * that keeps to its depth is never told that the receiver is not ready.
  */
-#ifndef BENCH_SERVER_RESPONDER_H
-#define BENCH_SERVER_RESPONDER_H
+#pragma once
 
 #include <librpma.h>
 
@@ -39,5 +38,3 @@ uint64_t responder_stop(struct responder *responder);
 int responder_unbound(const struct responder *responder, int *cpu);
 /* After the queue pairs were closed; NULL is fine. */
 void responder_delete(struct responder **responder);
-
-#endif /* BENCH_SERVER_RESPONDER_H */

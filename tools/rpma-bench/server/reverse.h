@@ -3,8 +3,7 @@
  * reverse.h -- the other direction of a bidirectional repeat: the server runs
  * the same operation towards its client's memory, over the same queue pairs.
  */
-#ifndef BENCH_SERVER_REVERSE_H
-#define BENCH_SERVER_REVERSE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *c
 int reverse_start(struct reverse *reverse, enum message_phase phase);
 /* Ends the measurement and gives its figures; NULL with the error message set. */
 json_t *reverse_end(struct reverse *reverse);
-
-#endif /* BENCH_SERVER_REVERSE_H */

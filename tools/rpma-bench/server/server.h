@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server.h -- rpma-bench server. */
-#ifndef BENCH_SERVER_SERVER_H
-#define BENCH_SERVER_SERVER_H
+#pragma once
 
 #include "common/base/failure.h"
 #include "tools/rpma-bench/options/options.h"
@@ -17,5 +16,3 @@ struct server_ready {
  * code. ready_fd -1: the port is printed; else a struct server_ready is written.
  */
 int server_run(const struct options *options, int ready_fd);
-
-#endif /* BENCH_SERVER_SERVER_H */

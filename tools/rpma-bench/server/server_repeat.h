@@ -7,8 +7,7 @@
  * passes on the client's messages. Queue pairs have an endpoint of their own because
  * the queues of a connection are made before its handshake can be read.
  */
-#ifndef BENCH_SERVER_SERVER_REPEAT_H
-#define BENCH_SERVER_SERVER_REPEAT_H
+#pragma once
 
 #include <jansson.h>
 #include <poll.h>
@@ -43,5 +42,3 @@ int server_repeat_end(struct server_repeat *repeat, const struct message_end *en
 bool server_repeat_is_done(const struct server_repeat *repeat);
 /* A new object; NULL with the error message set. */
 json_t *server_repeat_report(struct server_repeat *repeat);
-
-#endif /* BENCH_SERVER_SERVER_REPEAT_H */

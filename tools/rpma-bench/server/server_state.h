@@ -3,8 +3,7 @@
  * server_state.h -- what all sessions of a server share: the memory it exports, and how
  * much its clients may make it allocate together.
  */
-#ifndef BENCH_SERVER_SERVER_STATE_H
-#define BENCH_SERVER_SERVER_STATE_H
+#pragma once
 
 #include <jansson.h>
 #include <librpma.h>
@@ -96,5 +95,3 @@ const struct clock *server_clock(struct server_state *server);
 /* Welcomes the client and serves it until it has left. As service.serve; server is a struct
  * server_state. */
 void session_serve(void *server, struct service_client *client);
-
-#endif /* BENCH_SERVER_SERVER_STATE_H */

@@ -4,8 +4,7 @@
  * answered from, and the messages that wait for one. No I/O: who posts and who
  * answers is the responder's business.
  */
-#ifndef BENCH_SERVER_SLOT_POOL_H
-#define BENCH_SERVER_SLOT_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void slot_pool_clear(struct slot_pool *pool);
 bool slot_pool_exchange(struct slot_pool *pool, const struct slot_message *message, uint32_t *slot);
 /* A slot is free again: true if a held message takes it, the oldest. */
 bool slot_pool_give(struct slot_pool *pool, uint32_t slot, struct slot_message *message);
-
-#endif /* BENCH_SERVER_SLOT_POOL_H */

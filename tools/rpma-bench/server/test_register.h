@@ -3,8 +3,7 @@
  * test_register.h -- the server's side of the test register: how long it takes
  * to register memory of a target, and to deregister it.
  */
-#ifndef BENCH_SERVER_TEST_REGISTER_H
-#define BENCH_SERVER_TEST_REGISTER_H
+#pragma once
 
 #include <jansson.h>
 
@@ -23,5 +22,3 @@ bool registration_is_done(const struct registration *registration);
 json_t *registration_figures(struct registration *registration);
 /* Ends it wherever it is; NULL is fine. */
 void registration_stop(struct registration **registration);
-
-#endif /* BENCH_SERVER_TEST_REGISTER_H */

@@ -4,8 +4,7 @@
  * ours does. Each is one connection, or one and its queue pairs, and ends by itself;
  * the same random state makes the same attack.
  */
-#ifndef ATTACKS_H
-#define ATTACKS_H
+#pragma once
 
 #include <librpma.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int attack_begin(struct connection *connection, const struct message_begin *begi
 struct connection *attack_qp(struct victim *victim, const struct message_ready *ready, uint32_t qp,
 			     uint64_t token);
 struct message_begin attack_good_begin(uint32_t qps);
-
-#endif /* ATTACKS_H */

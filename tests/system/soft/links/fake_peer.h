@@ -3,8 +3,7 @@
  * fake_peer.h -- a peer that the tests play themselves: it speaks the wire protocol of the device
  * over sockets of its own, well or badly.
  */
-#ifndef FAKE_PEER_H
-#define FAKE_PEER_H
+#pragma once
 
 #include "soft_device/transport/wire.h"
 #include "tests/device/end.h"
@@ -34,5 +33,3 @@ struct wire_answer fake_peer_receive_answer(int fd);
 
 /* TCP connections that have nothing to do with the device; one end of each, or NULL: left open. */
 void fake_peer_open_idle(int *fds, int count);
-
-#endif /* FAKE_PEER_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h -- the operations by their names. */
-#ifndef BENCH_MEASURE_OP_TABLE_H
-#define BENCH_MEASURE_OP_TABLE_H
+#pragma once
 
 #include "tools/rpma-bench/measure/operation.h"
 
@@ -19,5 +18,3 @@ const char *operation_latency_kind(const struct params *params, bool native_flus
 
 /* Is an atomic write all of it, or a part? NULL is not. */
 bool operation_is_atomic(const struct operation *operation);
-
-#endif /* BENCH_MEASURE_OP_TABLE_H */
