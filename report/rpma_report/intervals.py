@@ -28,10 +28,6 @@ def normal_cdf(z: float) -> float:
     return float(special.ndtr(z))
 
 
-def normal_quantile(p: float) -> float:
-    return float(special.ndtri(p))
-
-
 def t_cdf(t: float, freedom: float) -> float:
     return float(special.stdtr(freedom, t))
 
