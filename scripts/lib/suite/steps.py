@@ -34,10 +34,9 @@ NOT_EMULATED = (r"^librpma-reference|^librpma\.manual_errors|^fio\.(memory_serve
                 r"|^soft_(faults\.power|objects\.(segment|mapping)|queues\.target_memory)"
                 r"|^common\.target$|^bench\.repeat$|^soft_completions\.completion$")
 # Other users and hosts cannot write the counters of the device that they run on; libgcov imports calls
-# that librpmem must not, and exports some that the engine must not; it writes files where none may be
-# written; counting costs more than bench-truth measures, and more steps than soft.links.stops makes.
-NOT_COUNTED = (r"^report|^soft-programs|^rpmem.abi|^fio-soft.releases|^soft-looking.programs|^bench-truth"
-               r"|^soft.links.stops")
+# that librpmem must not; it writes files where none may be written; counting costs more than bench-truth
+# measures, and more steps than soft.links.stops makes.
+NOT_COUNTED = r"^report|^soft-programs|^rpmem.abi|^soft-looking.programs|^bench-truth|^soft.links.stops"
 
 Lane = Literal["host", "long", "guest", "alone"]
 
