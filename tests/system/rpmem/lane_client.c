@@ -131,10 +131,11 @@ static int flushes(struct share *s, uint64_t *random)
 static void *run_share(void *share)
 {
 	struct share *s = share;
+	const unsigned rounds = s->client->daemon.nlanes > 8 ? 8 : 60;
 	uint64_t random = s->client->seed + s->lane;
 	int ret = 0;
 
-	for (unsigned i = 0; ret == 0 && i < 60; i++)
+	for (unsigned i = 0; ret == 0 && i < rounds; i++)
 		ret = i % 8 == 7 ? flushes(s, &random) : one_call(s, &random);
 	if (ret == 0)
 		ret = lanes_drain(s->client->lanes, s->lane);
@@ -167,16 +168,17 @@ static int test_calls(struct client *c)
 
 /* --- work queues ---------------------------------------------------------- */
 
-/* n flushes, drain and persist in each pair of flags. */
+/* n flushes, drain and persist in each pair of flags. A lane has 8 requests and 32 ranges. */
 static int test_queue(struct client *c)
 {
+	static const unsigned counts[] = {1, 2, 3, 7, 8, 9, 16, 31, 32, 33, 65, 66};
 	static const bool flags[2] = {false, true};
 	uint64_t random = c->seed;
 	int ret = 0;
 
-	for (unsigned round = 0; ret == 0 && round < 4 * 70; round++) {
+	for (unsigned round = 0; ret == 0 && round < 4 * 12; round++) {
 		const bool first = flags[round % 2], second = flags[round / 2 % 2];
-		const unsigned n = 1 + round / 4;
+		const unsigned n = counts[round / 4];
 
 		for (unsigned i = 0; ret == 0 && i < n; i++) {
 			size_t offset = HEADER + (i * 4099) % (c->bytes - HEADER - 200);
