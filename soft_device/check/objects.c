@@ -99,6 +99,11 @@ static void forget_oldest(void)
 	forget(oldest);
 }
 
+uint32_t objects_gone_ever(void)
+{
+	return atomic_load(&gone_ever);
+}
+
 void objects_remove(enum objects_type type, const void *handle)
 {
 	const uint32_t stack = stack_here();
@@ -109,7 +114,7 @@ void objects_remove(enum objects_type type, const void *handle)
 	if (entry != NULL && !entry->object.is_gone) {
 		entry->object.is_gone = true;
 		entry->object.gone_at = stack;
-		atomic_fetch_add(&gone_ever, 1);
+		entry->object.gone_as = atomic_fetch_add(&gone_ever, 1) + 1;
 		*last_gone = entry;
 		last_gone = &entry->next_gone;
 		if (++gone_count > KEPT)

@@ -32,6 +32,7 @@ struct object {
 	uint32_t made_at;   /* stacks; 0: unknown */
 	uint32_t gone_at;
 	bool is_gone;
+	uint32_t gone_as; /* the how manyth to go, from 1; 0: it is there */
 	/* regions only: */
 	uint32_t unmapped_at; /* 0: not */
 	uint32_t freed_at;    /* 0: not */
@@ -52,6 +53,9 @@ void objects_add(const struct object *object);
 bool objects_alive(enum objects_type type, const void *handle, const char *call);
 /* It is destroyed. */
 void objects_remove(enum objects_type type, const void *handle);
+
+/* How many have been destroyed so far. */
+uint32_t objects_gone_ever(void);
 
 /* The newest of this type and number; false: there is none. */
 bool objects_find(enum objects_type type, uint32_t number, struct object *found);

@@ -93,8 +93,12 @@ void sq_check_forget_receives(void);
 /* Receives are about to be posted, from `list` on, at the head of this ring; of an SRQ: 0. */
 void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
 		       uint32_t stack, uint32_t qpn);
-/* Where the receive at this position was posted; 0: unknown. */
-uint32_t sq_check_receive_stack(const struct shared_ring *ring, uint32_t position);
+/* What was known of a receive when it was posted; all zeros: it is unknown. */
+struct sq_check_receive {
+	uint32_t stack;
+	uint32_t gone_before; /* objects_gone_ever() */
+};
+struct sq_check_receive sq_check_receive_at(const struct shared_ring *ring, uint32_t position);
 /* The ring goes. */
 void sq_check_ring_end(const struct shared_ring *ring);
 

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq_check_receives.c -- where receives were posted, for `rpma-soft --check`: a stack for each
- * place of a ring.
+ * sq_check_receives.c -- where and when receives were posted, for `rpma-soft --check`: a stack
+ * for each place of a ring.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mr_check.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/check/watch.h"
 #include "soft_device/process/process.h"
 #include "sq_check.h"
 
 #define RINGS 256u
 
-/* Where each receive of a ring was posted. */
+/* What is known of each receive of a ring. */
 struct receives {
 	struct receives *next;
 	const struct shared_ring *ring;
 	uint32_t slots;
-	uint32_t stacks[];
+	struct sq_check_receive at[];
 };
 
 static pthread_mutex_t receives_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +41,7 @@ static struct receives *find_ring(const struct shared_ring *ring)
 
 static struct receives *make_ring(const struct shared_ring *ring)
 {
-	struct receives *made = calloc(1, sizeof(*made) + ring->slots * sizeof(made->stacks[0]));
+	struct receives *made = calloc(1, sizeof(*made) + ring->slots * sizeof(made->at[0]));
 
 	if (made == NULL)
 		return NULL;
@@ -82,6 +83,7 @@ static __attribute__((noinline)) void watch_receive(const struct shared_ring *ri
 void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
 		       uint32_t stack, uint32_t qpn)
 {
+	const struct sq_check_receive posted = {stack, objects_gone_ever()};
 	uint32_t at = atomic_load(&ring->head), count = 0;
 	struct receives *receives;
 
@@ -91,7 +93,7 @@ void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr 
 		receives = make_ring(ring);
 	for (; list != NULL && count < ring->slots; list = list->next, count++) {
 		if (receives != NULL)
-			receives->stacks[(at + count) & (receives->slots - 1)] = stack;
+			receives->at[(at + count) & (receives->slots - 1)] = posted;
 		if (__builtin_expect(watch_any, 0))
 			watch_receive(ring, list, at + count, stack, qpn);
 	}
@@ -99,17 +101,17 @@ void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr 
 	atomic_fetch_add_explicit(&check_requests, count, memory_order_relaxed);
 }
 
-uint32_t sq_check_receive_stack(const struct shared_ring *ring, uint32_t position)
+struct sq_check_receive sq_check_receive_at(const struct shared_ring *ring, uint32_t position)
 {
 	const struct receives *receives;
-	uint32_t stack = 0;
+	struct sq_check_receive found = {0, 0};
 
 	pthread_mutex_lock(&receives_lock);
 	receives = find_ring(ring);
 	if (receives != NULL)
-		stack = receives->stacks[position & (receives->slots - 1)];
+		found = receives->at[position & (receives->slots - 1)];
 	pthread_mutex_unlock(&receives_lock);
-	return stack;
+	return found;
 }
 
 void sq_check_ring_end(const struct shared_ring *ring)

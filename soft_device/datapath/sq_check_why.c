@@ -435,6 +435,15 @@ static const struct ibv_sge *bad_receive_part(const struct shared_recv *recv, ui
 	return recv->sge;
 }
 
+/* The region was still there when the receive was posted. */
+static bool is_gone_since(const struct sq_check_receive *posted, uint32_t lkey)
+{
+	struct object region;
+
+	return objects_find(OBJECT_MR, lkey, &region) && region.is_gone &&
+	       region.gone_as > posted->gone_before;
+}
+
 /* A receive of ours had memory that cannot be used: the fault is here. */
 static void tell_receive(const struct shared_qp *qp, const struct shared_refusal *refusal)
 {
@@ -444,26 +453,26 @@ static void tell_receive(const struct shared_qp *qp, const struct shared_refusal
 	enum check_kind kind = local_kinds[why];
 	struct ibv_sge part = {0, refusal->length, 0};
 	const struct shared_recv *recv;
+	struct sq_check_receive posted = {0, 0};
 	struct check_finding finding;
-	uint32_t stack = 0, position;
 	struct object region;
+	uint32_t position;
 
 	recv = taken_receive(segment, ring, refusal->wr_id, &position);
 	if (recv != NULL) {
-		stack = sq_check_receive_stack(ring, position);
+		posted = sq_check_receive_at(ring, position);
 		part = *bad_receive_part(recv, qp->pd);
 	}
-	/* it was posted while the region was there */
-	if (kind == CHECK_LKEY_STALE)
+	if (kind == CHECK_LKEY_STALE && is_gone_since(&posted, part.lkey))
 		kind = CHECK_DEREG_IN_FLIGHT;
 	if (kind == CHECK_MEMORY_UNMAPPED && objects_find(OBJECT_MR, part.lkey, &region) &&
 	    region.unmapped_at == 0)
 		kind = CHECK_MEMORY_FREED;
-	tell_local_key(&finding, &part, kind, stack, "a receive that a message came to",
+	tell_local_key(&finding, &part, kind, posted.stack, "a receive that a message came to",
 		       atomic_load(&qp->qpn));
 	check_line(&finding, "message", "%u bytes, for the receive of wr_id %#llx", refusal->length,
 		   (unsigned long long)refusal->wr_id);
-	check_place(&finding, "posted at", stack);
+	check_place(&finding, "posted at", posted.stack);
 	check_report(&finding);
 }
 
@@ -478,7 +487,7 @@ static void tell_short(const struct shared_qp *qp, const struct shared_refusal *
 
 	recv = taken_receive(segment, ring, refusal->wr_id, &position);
 	if (recv != NULL)
-		stack = sq_check_receive_stack(ring, position);
+		stack = sq_check_receive_at(ring, position).stack;
 	check_find(&finding, CHECK_RECEIVE_TOO_SMALL, stack,
 		   "a message of %u bytes came to a receive of %llu bytes of QP %#x",
 		   refusal->length, recv == NULL ? 0 : (unsigned long long)room_of(recv),
