@@ -167,6 +167,14 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "ibv_create_qp(3): max_inline_data, which the call sets to what is granted.",
 		 "ibv_post_send() fails with EINVAL or ENOMEM.",
 		 "Use IBV_SEND_INLINE only up to cap.max_inline_data as it is after the call."},
+	[CHECK_WRONG_OPCODE] =
+		{"wrong-opcode", CHECK_ERROR,
+		 "A request is for an operation that its type of queue pair does not have.",
+		 "ibv_post_send(3), the table of opcodes and types: reads and atomics are for RC, "
+		 "writes for RC and UC.",
+		 "ibv_post_send() fails with EINVAL, or the request completes with "
+		 "IBV_WC_LOC_QP_OP_ERR.",
+		 "Use a reliable connection, or have the peer write or send the data."},
 	[CHECK_POST_IN_STATE] = {"post-in-state", CHECK_ERROR,
 				 "A request was posted to a queue pair that is not ready for it.",
 				 "IBTA 10.3.1: sends from RTS on, receives from INIT on.",

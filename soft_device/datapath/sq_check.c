@@ -413,6 +413,24 @@ void sq_check_build(struct send_queue *sq, enum check_kind kind, uint64_t asked,
 	check_report(&finding);
 }
 
+static void tell_opcode(struct send_queue *sq, const struct ibv_send_wr *bad)
+{
+	const uint32_t stack = where();
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_WRONG_OPCODE, stack,
+		   "a request of opcode %d is posted to QP %#x, which is %s", (int)bad->opcode,
+		   sq->qpn, sq->ud != NULL ? "UD" : sq->unacknowledged ? "UC" : "RC");
+	check_line(&finding, "request", "wr_id %#llx", (unsigned long long)bad->wr_id);
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}
+
+static bool has_opcode(const struct send_queue *sq, const struct ibv_send_wr *wr)
+{
+	return (unsigned)wr->opcode < SQ_OPCODES && (sq->opcodes >> wr->opcode & 1) != 0;
+}
+
 static uint64_t length_of(const struct ibv_send_wr *wr)
 {
 	uint64_t bytes = 0;
@@ -484,6 +502,8 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		is_stuck = tell_full(sq, is_part);
 	else if (sq_state(sq) < IBV_QPS_RTS)
 		tell_state(sq);
+	else if (bad != NULL && !has_opcode(sq, bad))
+		tell_opcode(sq, bad);
 	else if (bad != NULL && bad->num_sge > 0 && (uint32_t)bad->num_sge > sq->max_sge)
 		sq_check_build(sq, CHECK_TOO_MANY_SGES, (uint64_t)bad->num_sge, sq->max_sge);
 	else if (bad != NULL && bad->num_sge >= 0 && (bad->send_flags & IBV_SEND_INLINE) != 0 &&

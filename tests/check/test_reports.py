@@ -153,7 +153,7 @@ def test_the_manual_lists_the_kinds_that_there_are() -> None:
 
 
 def test_each_kind_is_explained() -> None:
-    assert len(kinds()) >= 43
+    assert len(kinds()) >= 44
     for name, (level, what) in kinds().items():
         text = explain(name).stdout
         assert text.startswith(f"{name} ({level})\n  {what}\n")

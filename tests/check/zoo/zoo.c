@@ -286,7 +286,7 @@ void qp_to_init(const struct end *end, struct ibv_qp *qp)
 void qp_connect(const struct end *end, struct ibv_qp *qp, const struct address *peer)
 {
 	const struct options *options = &end->options;
-	const bool is_ud = options->type == IBV_QPT_UD;
+	const bool is_ud = options->type == IBV_QPT_UD, is_rc = options->type == IBV_QPT_RC;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = options->mtu,
@@ -296,12 +296,13 @@ void qp_connect(const struct end *end, struct ibv_qp *qp, const struct address *
 		.min_rnr_timer = options->min_rnr_timer,
 		.ah_attr = path_to(end, &peer->gid),
 	};
-	int path = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	int path = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	int answering = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	int sending =
 		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT;
 
-	MUST(ibv_modify_qp(qp, &attr, IBV_QP_STATE | (is_ud ? 0 : path)));
+	MUST(ibv_modify_qp(qp, &attr,
+			   IBV_QP_STATE | (is_ud ? 0 : path) | (is_rc ? answering : 0)));
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = PSN,
@@ -310,7 +311,7 @@ void qp_connect(const struct end *end, struct ibv_qp *qp, const struct address *
 		.rnr_retry = options->rnr_retry,
 		.timeout = 14,
 	};
-	MUST(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | (is_ud ? 0 : sending)));
+	MUST(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | (is_rc ? sending : 0)));
 }
 
 /* --- two ends --- */
