@@ -448,7 +448,7 @@ void receive(const struct end *end, size_t offset, size_t length)
 		MUST(ibv_post_recv(end->qp, &wr, &bad));
 }
 
-static int64_t now_ms(void)
+int64_t now_ms(void)
 {
 	struct timespec now;
 

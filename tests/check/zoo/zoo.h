@@ -134,6 +134,7 @@ void fill(void *memory, size_t size, unsigned seed);
 bool is_filled(const void *memory, size_t size, unsigned seed);
 /* What a checker's finding has to name: a number of this run. */
 void names(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int64_t now_ms(void);
 void show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The next call may never return: ends the program then. */
 void may_hang(void);

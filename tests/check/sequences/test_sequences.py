@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Sequences of calls from seeds end alike over every transport and in every legal order of the software
+device. rpma-soft --check is silent about them, and names the one rule that an illegal one breaks.
+tests/vm/sequences_on_rxe compares them with the kernel's device.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
+PROGRAM = os.environ["SEQUENCES_PROGRAM"]
+COUNT = int(os.environ.get("SEQUENCES_COUNT", "87"))
+LIMIT_S = 3600
+WAYS = ["forced-remote", "transport:tcp forced-remote", "delay:time=20us", "adversary:1", "adversary:2 forced-remote"]
+# What else a broken rule leads to.
+FOLLOWS = {"dereg-in-flight": {"lkey-stale"}}
+
+
+def run(which: str, count: int, out: Path, *options: str, soft: str = "") -> subprocess.CompletedProcess[str]:
+    with out.open("w") as stdout:
+        return subprocess.run([LAUNCHER, *options, PROGRAM, which, "1", str(count)], stdin=subprocess.DEVNULL,
+                              stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S,
+                              env={**os.environ, "RPMA_SOFT": soft})  # fmt: skip
+
+
+def same(which: str, one: Path, other: Path) -> str:
+    """Empty, or how they differ."""
+    return subprocess.run([HERE / "compare", which, one, other], stdout=subprocess.PIPE, text=True).stdout
+
+
+@pytest.fixture(scope="module", params=["legal", "illegal"])
+def expected(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    out = tmp_path_factory.mktemp("sequences") / "expected"
+    done = run(request.param, COUNT, out)
+    assert done.returncode == 0, done.stderr + out.read_text()[-2000:]
+    assert len(set(re.findall(r"^(\d+)\.", out.read_text(), re.M))) == COUNT
+    return request.param, out
+
+
+@pytest.mark.parametrize("soft", WAYS)
+def test_sequences_end_alike(soft: str, expected: tuple[str, Path], tmp_path: Path) -> None:
+    which, transcript = expected
+    done = run(which, COUNT, tmp_path / "other", soft=soft)
+    assert same(which, transcript, tmp_path / "other") == ""
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_found_in_a_legal_one(tmp_path: Path) -> None:
+    done = run("legal", COUNT, tmp_path / "out", "--check")
+    assert done.returncode == 0 and not re.search(r"^== rpma-soft: [a-z-]+: ", done.stderr, re.M), done.stderr
+    summaries = re.findall(r"(\d+) errors, (\d+) warnings, 0 suppressed, (\d+) requests seen", done.stderr)
+    assert len(summaries) >= COUNT and all(one[:2] == ("0", "0") for one in summaries), done.stderr
+
+
+def test_the_broken_rule_is_named(tmp_path: Path) -> None:
+    done = run("checked", COUNT, tmp_path / "out", "--check")
+    assert done.returncode == 0, (tmp_path / "out").read_text()[-2000:]
+    parts = re.split(r"^sequence (\d+) breaks (\S+)\n", done.stderr, flags=re.M)[1:]
+    assert len(parts) == 3 * COUNT
+    for seed, kind, text in zip(parts[0::3], parts[1::3], parts[2::3]):
+        found = set(re.findall(r"^== rpma-soft: ([a-z-]+): ", text, re.M))
+        assert kind in found and found <= {kind} | FOLLOWS.get(kind, set()), \
+            f"sequences checked {seed}: {kind} expected, found {found}\n{text}"  # fmt: skip
+
+
+def test_rules_have_kinds_that_can_be_explained() -> None:
+    rules = subprocess.run([LAUNCHER, PROGRAM, "rules"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    kinds = {line.split(":")[0] for line in rules.splitlines()}
+    listed = subprocess.run([LAUNCHER, "--explain", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert kinds and kinds <= {line.split()[0] for line in listed.splitlines()}
