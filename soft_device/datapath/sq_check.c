@@ -420,7 +420,10 @@ static void tell_opcode(struct send_queue *sq, const struct ibv_send_wr *bad)
 
 	check_find(&finding, CHECK_WRONG_OPCODE, stack,
 		   "a request of opcode %d is posted to QP %#x, which is %s", (int)bad->opcode,
-		   sq->qpn, sq->ud != NULL ? "UD" : sq->unacknowledged ? "UC" : "RC");
+		   sq->qpn,
+		   sq->ud != NULL	? "UD"
+		   : sq->unacknowledged ? "UC"
+					: "RC");
 	check_line(&finding, "request", "wr_id %#llx", (unsigned long long)bad->wr_id);
 	check_place(&finding, "posted at", stack);
 	check_report(&finding);

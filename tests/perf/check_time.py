@@ -16,7 +16,7 @@ import sys
 from sides import interval
 
 RUNS = 21
-FIRST = 4096  # writes of a place that are held, as the manual says
+FIRST = 4096  # writes of a place that are held, see the manual
 WRITES, TURNS = 500, 24
 # bytes, the most that a later write may take of what it takes without checks; a first one: no goal
 GOALS = ((64, 2.0, None), (65536, 1.2, 1.2))

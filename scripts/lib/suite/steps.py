@@ -22,8 +22,9 @@ LONG_INSTRUMENTED = (r"^fio-soft|^soft-trace|^librpma-soft\.calls|^soft_completi
                      r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.(addresses|pings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
                      r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)")
-# Parsers, and of rpma-ddio-check all but the probe and the devices that it opens.
-NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions"
+# Parsers, of rpma-ddio-check all but the probe and the devices that it opens, and the launcher, whose
+# signals ThreadSanitizer keeps until waitpid() has returned.
+NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions|^soft\.launcher$"
 # A program's mistakes that the device is to name, some of which are races of the program.
 RACES = r"^soft\.mistakes"
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for

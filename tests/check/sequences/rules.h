@@ -3,8 +3,7 @@
  * rules.h -- the rules that illegal sequences break, and what they have in common. illegal.c has
  * the rules about queues, memory_rules.c those about memory and its keys.
  */
-#ifndef RULES_H
-#define RULES_H
+#pragma once
 
 #include "sequence.h"
 
@@ -33,5 +32,3 @@ void post_near(struct ibv_send_wr *wr);	 /* an error is noted */
 /* A write or read of any length, between any places. */
 struct ibv_send_wr any_request(enum ibv_wr_opcode opcode);
 enum ibv_wr_opcode any_one_sided(void);
-
-#endif /* RULES_H */

@@ -4,8 +4,7 @@
  * of ../zoo/zoo.h. What they print is the same on every device: results by name, completions in
  * the order of each queue, digests of memory; no keys, numbers of queue pairs, addresses or times.
  */
-#ifndef SEQUENCE_H
-#define SEQUENCE_H
+#pragma once
 
 #include "zoo.h"
 
@@ -67,5 +66,3 @@ void legal_sequence(void);
 /* One with a broken rule at its end; without CHECKED those that every device answers alike. */
 void illegal_sequence(bool checked);
 void list_rules(void);
-
-#endif /* SEQUENCE_H */

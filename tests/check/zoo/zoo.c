@@ -301,8 +301,7 @@ void qp_connect(const struct end *end, struct ibv_qp *qp, const struct address *
 	int sending =
 		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT;
 
-	MUST(ibv_modify_qp(qp, &attr,
-			   IBV_QP_STATE | (is_ud ? 0 : path) | (is_rc ? answering : 0)));
+	MUST(ibv_modify_qp(qp, &attr, IBV_QP_STATE | (is_ud ? 0 : path) | (is_rc ? answering : 0)));
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = PSN,

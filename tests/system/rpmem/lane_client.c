@@ -314,12 +314,9 @@ static const struct {
 	const char *name;
 	int (*run)(struct client *client);
 } tests[] = {
-	{"calls", test_calls},
-	{"queue", test_queue},
-	{"persists", test_persists},
-	{"small-reads", test_small_reads},
-	{"until-lost", test_until_lost},
-	{"end-of-session", test_end_of_session},
+	{"calls", test_calls},		 {"queue", test_queue},
+	{"persists", test_persists},	 {"small-reads", test_small_reads},
+	{"until-lost", test_until_lost}, {"end-of-session", test_end_of_session},
 };
 
 /* How many lanes this process may have. */

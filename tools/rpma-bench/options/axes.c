@@ -77,7 +77,7 @@ const struct axis axes[AXES] = {
 
 static const char *const switches[] = {"no", "yes", NULL};
 
-/* With words and a parser it is a struct variant: the last word has a number, as burst:8. */
+/* A field with words and a parser is a struct variant: the last word has a number, as burst:8. */
 struct field {
 	size_t offset;
 	size_t bytes;

@@ -57,7 +57,7 @@ const char *axis_help(enum axis_id axis, char text[AXIS_TEXT_MAX]);
 /* Lists of values; an empty one stands for the default of each point's test. */
 struct series {
 	struct units_list values[AXES]; /* owned; series_clear */
-	struct size_mix **mixes; /* of each size, which is its largest; NULL: one size; owned */
+	struct size_mix **mixes; /* one a size, which is its largest; NULL: one size; owned */
 	bool rate_bracket;	 /* the rates are LOW:HIGH, two ends to search between */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sizes.c -- the values of --size: sizes and their ranges, and mixes, which the series
- * owns; and the one number with a point that is no fraction.
+ * owns; and theta, a number with a point that may be above 1.
  */
 #include "axes.h"
 

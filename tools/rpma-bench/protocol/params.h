@@ -32,7 +32,7 @@ uint64_t size_mix_largest(const struct size_mix *mix);
 /* To the next byte. */
 uint64_t size_mix_mean(const struct size_mix *mix);
 
-/* Less than, equal to or above 0; NULL, which is no mix, comes first. */
+/* Less than, equal to or above 0; NULL, for one size, comes first. */
 int size_mix_compare(const struct size_mix *a, const struct size_mix *b);
 
 #define SIZE_MIX_TEXT_MAX 256
@@ -67,7 +67,7 @@ enum bench_test {
 	BENCH_TESTS
 };
 enum bench_completion { BENCH_POLL, BENCH_EVENT, BENCH_COMPLETIONS };
-/* Of these two the last one has a number: theta in millionths, operations at once. */
+/* The last of each has a number: theta in millionths, operations at once. */
 enum bench_pattern { BENCH_SEQ, BENCH_RAND, BENCH_ZIPF, BENCH_PATTERNS };
 enum bench_arrivals { BENCH_EVEN, BENCH_POISSON, BENCH_BURST, BENCH_ARRIVALS };
 

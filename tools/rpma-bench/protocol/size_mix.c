@@ -69,7 +69,7 @@ uint64_t size_mix_mean(const struct size_mix *mix)
 	return (sum + 50) / 100;
 }
 
-/* What is beyond the count is 0, and no size is. */
+/* Sizes beyond the count are 0, and no size is. */
 int size_mix_compare(const struct size_mix *a, const struct size_mix *b)
 {
 	int order;

@@ -56,7 +56,7 @@ static json_t *worst(struct sides s)
 	return json_deep_copy(most);
 }
 
-/* Of all sides, the unknown ones too. */
+/* Unknown sides count as well. */
 static json_t *all_true(struct sides s, const char *key)
 {
 	bool unknown = false;
@@ -150,7 +150,7 @@ static json_t *by_kind(struct sides s, const struct schema *field)
 	}
 }
 
-/* Of values that are all known. NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
+/* All values are known. NOLINTNEXTLINE(misc-no-recursion): as deep as the tables */
 static json_t *by_rule(struct sides s, const struct schema *field)
 {
 	switch (field->may & JOIN_RULE) {

@@ -20,7 +20,7 @@ enum join {
 	JOIN_LEAST = 3 << 8,
 	JOIN_SPAN = 4 << 8,   /* a time: ranks pass it together, repeats one after the other */
 	JOIN_ALL = 5 << 8,    /* false if one is, true if all are */
-	JOIN_RATE = 6 << 8,   /* of the key without _per_s, by elapsed_ns; behind both */
+	JOIN_RATE = 6 << 8,   /* the key without _per_s by elapsed_ns; behind both */
 	JOIN_APPEND = 7 << 8, /* a list: one behind the other */
 	JOIN_ZIP = 8 << 8,    /* a list: all first elements, all second ones, while all have one */
 	JOIN_WORST = 9 << 8,  /* an object: the one with the most throttled_ns */

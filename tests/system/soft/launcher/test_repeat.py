@@ -90,7 +90,10 @@ def test_a_signal_to_the_launcher_reaches_the_command(launcher: Path) -> None:
     with start(launcher, "sh", "-c", script) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.terminate()
-        assert process.wait(LIMIT_S) == 4
+        try:
+            assert process.wait(LIMIT_S) == 4
+        finally:
+            process.kill()
 
 
 def is_there(pid: int) -> bool:
