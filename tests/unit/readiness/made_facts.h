@@ -166,6 +166,18 @@ static inline void made_target(struct facts_target *target)
 	space->numa_node = -1;
 }
 
+/* A probe whose six phases agree. */
+static inline struct answers_probe made_probe(int64_t rdma, int64_t memory, int64_t window)
+{
+	return (struct answers_probe){.done = true,
+				      .rdma_bytes = rdma,
+				      .memory_write_bytes = memory,
+				      .window_bytes = window,
+				      .phases = 6,
+				      .share_low_ppm = 900000,
+				      .share_high_ppm = 1100000};
+}
+
 static inline struct facts *made_facts(void)
 {
 	struct facts *facts = calloc(1, sizeof(*facts));

@@ -77,21 +77,14 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_capability)
 
-static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
-{
-	struct readiness_finding finding = case_finding(checks_capability, id, change);
-
-	assert_string_equal(finding.value, value);
-}
-
 TEST(values_name_what_there_is)
 {
-	assert_value("ODP-01", fsdax_paging, "yes, write, read");
-	assert_value("ODP-01", fsdax_write_alone, "no, write");
-	assert_value("ODP-01", not_answered, "uverbs0: Permission denied");
-	assert_value("CAP-01", flush_both, "visibility and persistence");
-	assert_value("CAP-01", flush_global, "visibility alone");
-	assert_value("CAP-02", atomic_write, "yes");
-	assert_value("CAP-02", flush_both, "no");
-	assert_value("CAP-03", handles, "yes");
+	CASE_VALUE(checks_capability, "ODP-01", fsdax_paging, "yes, write, read");
+	CASE_VALUE(checks_capability, "ODP-01", fsdax_write_alone, "no, write");
+	CASE_VALUE(checks_capability, "ODP-01", not_answered, "uverbs0: Permission denied");
+	CASE_VALUE(checks_capability, "CAP-01", flush_both, "visibility and persistence");
+	CASE_VALUE(checks_capability, "CAP-01", flush_global, "visibility alone");
+	CASE_VALUE(checks_capability, "CAP-02", atomic_write, "yes");
+	CASE_VALUE(checks_capability, "CAP-02", flush_both, "no");
+	CASE_VALUE(checks_capability, "CAP-03", handles, "yes");
 }

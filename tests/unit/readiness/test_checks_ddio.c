@@ -32,13 +32,7 @@ CHANGE(said_off_of_rxe, rxe(f), said_off(f))
 
 static void probe(struct facts *f, int64_t memory)
 {
-	f->claims.probe = (struct answers_probe){.done = true,
-						 .rdma_bytes = 1000000000,
-						 .memory_write_bytes = memory,
-						 .window_bytes = 1 << 20,
-						 .phases = 6,
-						 .share_low_ppm = 900000,
-						 .share_high_ppm = 1100000};
+	f->claims.probe = made_probe(1000000000, memory, 1 << 20);
 }
 
 CHANGE(saw_off, probe(f, 1050000000))

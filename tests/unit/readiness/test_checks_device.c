@@ -90,10 +90,8 @@ CASES_OF(checks_device)
 
 TEST(the_port_that_works_is_shown)
 {
-	struct readiness_finding finding = case_finding(checks_device, "DEV-02", first_port_down);
-
-	assert_string_equal(finding.value,
-			    "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
+	CASE_VALUE(checks_device, "DEV-02", first_port_down,
+		   "port 2 of 2: 4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), Ethernet");
 }
 
 CHANGE(no_sysfs, no_device(f), f->device.no_sysfs = true)
@@ -106,14 +104,11 @@ TEST(a_host_that_cannot_be_seen_is_not_one_without)
 
 TEST(the_missing_name_is_said)
 {
-	struct readiness_finding finding = case_finding(checks_device, "DEV-01", none_of_that_name);
-
-	assert_non_null(strstr(finding.value, "mlx5_9"));
+	assert_non_null(
+		strstr(case_finding(checks_device, "DEV-01", none_of_that_name).value, "mlx5_9"));
 }
 
 TEST(ids_are_as_lspci_writes_them)
 {
-	struct readiness_finding finding = case_finding(checks_device, "DEV-04", NULL);
-
-	assert_string_equal(finding.value, "MT4119 (15b3:1017) firmware 16.35.2000");
+	CASE_VALUE(checks_device, "DEV-04", NULL, "MT4119 (15b3:1017) firmware 16.35.2000");
 }

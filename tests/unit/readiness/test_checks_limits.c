@@ -72,16 +72,14 @@ CASES_OF(checks_limits)
 
 TEST(the_limit_that_is_needed_is_told)
 {
-	struct readiness_finding finding = case_finding(checks_limits, "LIM-01", a_byte_short);
-
-	assert_non_null(strstr(finding.fix, "1048576 KiB"));
+	assert_non_null(
+		strstr(case_finding(checks_limits, "LIM-01", a_byte_short).fix, "1048576 KiB"));
 }
 
 TEST(what_is_too_little_is_told)
 {
-	struct readiness_finding finding = case_finding(checks_limits, "LIM-02", no_reads);
-
-	assert_string_equal(finding.meaning, "max_qp_rd_atom is 0, and one connection needs 1.");
+	assert_string_equal(case_finding(checks_limits, "LIM-02", no_reads).meaning,
+			    "max_qp_rd_atom is 0, and one connection needs 1.");
 }
 
 TEST(one_host_cannot_see_the_other)

@@ -240,28 +240,22 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_pci)
 
-static void assert_value(const char *id, void (*change)(struct facts *), const char *value)
-{
-	struct readiness_finding finding = case_finding(checks_pci, id, change);
-
-	assert_string_equal(finding.value, value);
-}
-
 /* 128 shifted by bits 7:5 and 14:12 */
 TEST(values_are_those_of_the_registers)
 {
-	assert_value("PCI-01", NULL, "0000:16:00.0 > 0000:17:00.0");
-	assert_value("PCI-01", two_nics,
-		     "0000:16:00.0 > 0000:17:00.0, 0000:64:00.0 > 0000:65:00.0");
-	assert_value("PCI-02", NULL, "0000:17:00.0: 16.0 GT/s PCIe x16 of 16.0 GT/s PCIe x16");
-	assert_value("PCI-03", small_reads, "payload 256, read request 256 bytes");
-	assert_value("PCI-03", virtual_function, "payload 256, read request 512 bytes");
-	assert_value("PCI-04", relaxed, "on");
-	assert_value("PCI-05", no_snoop, "enabled");
-	assert_value("PCI-06", tph_on_though_forbidden, "enabled, pci=notph");
-	assert_value("PCI-07", NULL, "0000:16:00.0 none");
-	assert_value("PCI-07", acs_on, "0000:16:00.0 RRCRUF");
-	assert_value("PCI-08", iommu_lazy, "DMA-FQ");
+	CASE_VALUE(checks_pci, "PCI-01", NULL, "0000:16:00.0 > 0000:17:00.0");
+	CASE_VALUE(checks_pci, "PCI-01", two_nics,
+		   "0000:16:00.0 > 0000:17:00.0, 0000:64:00.0 > 0000:65:00.0");
+	CASE_VALUE(checks_pci, "PCI-02", NULL,
+		   "0000:17:00.0: 16.0 GT/s PCIe x16 of 16.0 GT/s PCIe x16");
+	CASE_VALUE(checks_pci, "PCI-03", small_reads, "payload 256, read request 256 bytes");
+	CASE_VALUE(checks_pci, "PCI-03", virtual_function, "payload 256, read request 512 bytes");
+	CASE_VALUE(checks_pci, "PCI-04", relaxed, "on");
+	CASE_VALUE(checks_pci, "PCI-05", no_snoop, "enabled");
+	CASE_VALUE(checks_pci, "PCI-06", tph_on_though_forbidden, "enabled, pci=notph");
+	CASE_VALUE(checks_pci, "PCI-07", NULL, "0000:16:00.0 none");
+	CASE_VALUE(checks_pci, "PCI-07", acs_on, "0000:16:00.0 RRCRUF");
+	CASE_VALUE(checks_pci, "PCI-08", iommu_lazy, "DMA-FQ");
 }
 
 /* The way out is another one than for who is not root. */

@@ -217,25 +217,11 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_pmem)
 
-TEST(the_faulty_one_is_named)
+TEST(what_decides_is_named)
 {
-	struct readiness_finding finding = case_finding(checks_pmem, "PM-08", second_not_armed);
-
-	assert_string_equal(finding.value, "nmem0 not_armed");
-	finding = case_finding(checks_pmem, "PM-05", second_safe);
-	assert_string_equal(finding.value, "namespace1.0 safe");
-}
-
-TEST(domains_that_differ_are_named)
-{
-	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domains_differ);
-
-	assert_string_equal(finding.value, "region0 memory_controller, region1 cpu_cache");
-}
-
-TEST(eadr_is_named)
-{
-	struct readiness_finding finding = case_finding(checks_pmem, "PM-06", domain_cache);
-
-	assert_string_equal(finding.value, "cpu_cache (eADR)");
+	CASE_VALUE(checks_pmem, "PM-05", second_safe, "namespace1.0 safe");
+	CASE_VALUE(checks_pmem, "PM-06", domains_differ,
+		   "region0 memory_controller, region1 cpu_cache");
+	CASE_VALUE(checks_pmem, "PM-06", domain_cache, "cpu_cache (eADR)");
+	CASE_VALUE(checks_pmem, "PM-08", second_not_armed, "nmem0 not_armed");
 }

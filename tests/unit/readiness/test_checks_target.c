@@ -99,18 +99,10 @@ static const struct check_case cases[] = {
 
 CASES_OF(checks_target)
 
-TEST(the_error_is_told)
+TEST(errors_and_devices_are_told)
 {
-	struct readiness_finding finding = case_finding(checks_target, "PM-04", unreadable_file);
-
-	assert_string_equal(finding.value, "Permission denied");
-}
-
-TEST(a_file_is_told_from_its_device)
-{
-	struct readiness_finding finding = case_finding(checks_target, "PM-01", on_disk);
-
-	assert_string_equal(finding.value, "file, sda2");
+	CASE_VALUE(checks_target, "PM-01", on_disk, "file, sda2");
+	CASE_VALUE(checks_target, "PM-04", unreadable_file, "Permission denied");
 }
 
 /* A path may be anything, and is shown on terminals. */
@@ -118,7 +110,6 @@ CHANGE(hostile_path, snprintf(f->target.path, sizeof(f->target.path), "/dev/\033
 
 TEST(escapes_are_not_shown)
 {
-	struct readiness_finding finding = case_finding(checks_target, "PM-01", hostile_path);
-
-	assert_string_equal(finding.source, "statx(/dev/?[2J?)");
+	assert_string_equal(case_finding(checks_target, "PM-01", hostile_path).source,
+			    "statx(/dev/?[2J?)");
 }

@@ -32,13 +32,8 @@ TEST(the_probe_goes_by_the_share)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct answers_probe probe = {.done = true,
-					      .rdma_bytes = cases[i].rdma,
-					      .memory_write_bytes = cases[i].memory,
-					      .window_bytes = cases[i].window,
-					      .phases = 6,
-					      .share_low_ppm = 900000,
-					      .share_high_ppm = 1100000};
+		struct answers_probe probe =
+			made_probe(cases[i].rdma, cases[i].memory, cases[i].window);
 
 		if (ddio_of_probe(&probe) != cases[i].state)
 			fail_msg("case %zu", i);
@@ -52,14 +47,8 @@ enum seen { NOT_PROBED, SAW_ON, SAW_OFF };
 static void claim(struct facts *facts, enum known said, enum seen seen)
 {
 	facts->claims.ddio_assumed = said;
-	facts->claims.probe =
-		(struct answers_probe){.done = seen != NOT_PROBED,
-				       .rdma_bytes = 1000000000,
-				       .window_bytes = 1 << 20,
-				       .phases = 6,
-				       .share_low_ppm = 900000,
-				       .share_high_ppm = 1100000,
-				       .memory_write_bytes = seen == SAW_OFF ? 1000000000 : 10};
+	facts->claims.probe = made_probe(1000000000, seen == SAW_OFF ? 1000000000 : 10, 1 << 20);
+	facts->claims.probe.done = seen != NOT_PROBED;
 }
 
 static void assert_decided(size_t number, const struct facts *facts, enum ddio_state state,
@@ -188,13 +177,7 @@ TEST(a_doubt_about_the_register_can_be_lifted)
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.state, DDIO_OFF);
 	assert_int_equal(ddio.evidence, DDIO_STATEMENT);
-	facts->claims.probe = (struct answers_probe){.done = true,
-						     .rdma_bytes = 256000000,
-						     .memory_write_bytes = 256000000,
-						     .window_bytes = 4096,
-						     .phases = 6,
-						     .share_low_ppm = 900000,
-						     .share_high_ppm = 1100000};
+	facts->claims.probe = made_probe(256000000, 256000000, 4096);
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.evidence, DDIO_PROBE);
 	assert_false(ddio.low_confidence);
@@ -208,13 +191,7 @@ TEST(software_is_not_decided)
 
 	rxe(facts);
 	facts->claims.ddio_assumed = KNOWN_NO;
-	facts->claims.probe = (struct answers_probe){.done = true,
-						     .rdma_bytes = 256000000,
-						     .memory_write_bytes = 256000000,
-						     .window_bytes = 4096,
-						     .phases = 6,
-						     .share_low_ppm = 900000,
-						     .share_high_ppm = 1100000};
+	facts->claims.probe = made_probe(256000000, 256000000, 4096);
 	ddio_decide(facts, &ddio);
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
 	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);

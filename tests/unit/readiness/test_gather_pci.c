@@ -16,6 +16,12 @@ static int chains_teardown(void **state)
 
 #define CHAINS_TEST(name) TEST(name, root_setup, chains_teardown)
 
+static void gather(size_t count)
+{
+	tree_gather_pci(&pci);
+	assert_int_equal(pci.count, count);
+}
+
 #define CHAIN(chain, ...) assert_chain(chain, (const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_chain(const struct facts_chain *chain, const char *const *addresses)
@@ -35,8 +41,7 @@ CHAINS_TEST(a_nic_below_its_port)
 	const struct facts_function *nic;
 
 	tree_host();
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0");
 	assert_int_equal(pci.chains[0].nics, 1);
 	nic = &pci.chains[0].functions[1];
@@ -56,8 +61,7 @@ CHAINS_TEST(ports_of_a_switch_are_between)
 	tree_function(NIC "0000:18:08.0/", 0x10b5, 0x8747, 6);
 	tree_function(NIC "0000:18:08.0/0000:19:00.0/", 0x15b3, 0x1017, 0);
 	tree_device("mlx5_0", NIC "0000:18:08.0/0000:19:00.0");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:18:08.0", "0000:19:00.0");
 }
 
@@ -70,8 +74,7 @@ CHAINS_TEST(the_last_host_bridge_counts)
 	tree_function(port, 0x8086, 0x2030, 4);
 	tree_function(nic, 0x15b3, 0x1017, 0);
 	tree_device("mlx5_0", nic);
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	CHAIN(&pci.chains[0], "10000:00:02.0", "10000:01:00.0");
 }
 
@@ -105,8 +108,7 @@ CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
 	tree_config(PORT "0000:17:00.2/", &space, sizeof(space.bytes));
 	tree_file(PORT "0000:17:00.2/", "vendor", "0x15b3\n");
 	tree_file(PORT "0000:17:00.2/", "device", "0x1018\n");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
 	assert_int_equal(pci.chains[0].nics, 2);
 	assert_int_equal(pci.chains[0].functions[2].vendor, 0x15b3);
@@ -117,8 +119,7 @@ CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
 CHAINS_TEST(a_virtual_function_without_config_is_there_all_the_same)
 {
 	make_virtual(PORT "0000:17:00.2");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
 	assert_int_equal(pci.chains[0].nics, 2);
 	assert_int_equal(pci.chains[0].functions[2].config.len, 0);
@@ -130,8 +131,7 @@ CHAINS_TEST(a_virtual_function_whose_physical_one_is_hidden)
 	tree_function(NIC, 0x15b3, 0x1018, 0);
 	tree_device("mlx5_2", NIC);
 	scratch_link("../0000:99:00.0", NIC "physfn");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	assert_true(pci.chains[0].cut);
 }
 
@@ -146,8 +146,7 @@ static void make_other_nic(void)
 
 static void assert_two_nics(void)
 {
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 2);
+	gather(2);
 	assert_false(pci.cut);
 	assert_string_equal(pci.chains[0].functions[0].address, "0000:16:00.0");
 	assert_string_equal(pci.chains[1].functions[0].address, "0000:64:00.0");
@@ -205,8 +204,7 @@ CHAINS_TEST(what_else_is_in_a_bridge_is_not_followed)
 	scratch_write("sys/class/net/br0/bridge/bridge_id", "8000.000000000000\n");
 	tree_link("sys/class/net/eth1", "sys/class/net/br0/lower_eth1");
 	tree_link(OTHER_NIC, "sys/class/net/eth1/device");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 }
 
 CHAINS_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
@@ -215,8 +213,7 @@ CHAINS_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
 	tree_netdev("mlx5_0", 0, "bond0", "");
 	scratch_write("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
 	tree_link(NIC, "sys/class/net/eth0/device");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	assert_true(pci.cut);
 }
 
@@ -226,8 +223,7 @@ CHAINS_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
 {
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	assert_true(pci.cut);
 }
 
@@ -237,8 +233,7 @@ CHAINS_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 	tree_netdev("mlx5_0", 0, "a", "");
 	tree_link("sys/class/net/b", "sys/class/net/a/lower_b");
 	tree_link("sys/class/net/a", "sys/class/net/b/lower_a");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 	assert_true(pci.cut);
 }
 
@@ -249,8 +244,7 @@ CHAINS_TEST(names_that_lead_elsewhere_are_left_out)
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "..\n");
 	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/1",
 		      "../../devices/pci0000:64/0000:64:00.0\n");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 1);
+	gather(1);
 }
 
 /* There is no room for all: that must not go unseen. */
@@ -265,8 +259,7 @@ CHAINS_TEST(more_nics_than_room_are_said)
 		tree_function(nic, 0x15b3, 0x1017, 0);
 		tree_netdev("mlx5_0", i, netdev, nic);
 	}
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, FACTS_CHAINS_MAX);
+	gather(FACTS_CHAINS_MAX);
 	assert_true(pci.cut);
 }
 
@@ -310,8 +303,7 @@ CHAINS_TEST(a_device_without_pci_has_no_chain)
 {
 	tree_file("sys/devices/platform/roce/", "modalias", "platform:roce\n");
 	tree_device("hns_0", "sys/devices/platform/roce");
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 0);
+	gather(0);
 }
 
 CHAINS_TEST(a_device_in_software_has_no_chain)
@@ -321,8 +313,7 @@ CHAINS_TEST(a_device_in_software_has_no_chain)
 	tree_device("rxe0", "");
 	scratch_write("sys/class/infiniband/rxe0/parent", "eth0\n");
 	tree_netdev("rxe0", 0, "eth0", NIC);
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.count, 0);
+	gather(0);
 	assert_null(pci.chains);
 }
 

@@ -192,13 +192,7 @@ static void change_ddio(struct facts *facts, unsigned changes)
 	if (changes & ASSUMED_OFF)
 		facts->claims.ddio_assumed = KNOWN_NO;
 	if (changes & PROBED_OFF)
-		facts->claims.probe = (struct answers_probe){.done = true,
-							     .rdma_bytes = 1000000000,
-							     .memory_write_bytes = 990000000,
-							     .window_bytes = 65536,
-							     .phases = 6,
-							     .share_low_ppm = 900000,
-							     .share_high_ppm = 1100000};
+		facts->claims.probe = made_probe(1000000000, 990000000, 65536);
 }
 
 static struct facts *change(unsigned changes)
