@@ -15,8 +15,7 @@ TEST(operations_are_counted_and_timed)
 {
 	/* 10 us each, one after the other, for 1 ms: exactly 100 */
 	cfg = fake_setup(fake_ten_us, 1, 1000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 100);
+	fake_run_well(100);
 	assert_int_equal(m.elapsed_ns, 1000000);
 	assert_int_equal(m.begin_raw_ns, fake.begin_ns);
 	assert_int_equal(cfg.qps[0].touched, 100);
@@ -41,8 +40,7 @@ static void assert_percentile(double p, uint64_t exact_ns)
 TEST(every_figure_is_exact)
 {
 	cfg = fake_setup(rising, 1, 500500000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(m.elapsed_ns, 500500000);
 	assert_int_equal(fake_latency.min_ns, 1000);
 	assert_int_equal(fake_latency.max_ns, 1000000);
@@ -101,8 +99,7 @@ TEST(a_batch_has_one_doorbell)
 	cfg = fake_setup(fake_ten_us, 32, 1000000);
 	cfg.batch = 8;
 	cfg.signal_every = 8;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 3200);
+	fake_run_well(3200);
 	assert_int_equal(fake.posted, 3200);
 	assert_int_equal(fake.doorbells, 3200 / 8);
 	assert_int_equal(fake.most_waited, 8);
@@ -143,8 +140,7 @@ TEST(answered_operations_and_mixes_are_batched_too)
 	cfg.operation = &fake_answered;
 	cfg.batch = 4;
 	cfg.max_ops = 1000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(fake.doorbells, 250);
 
 	cfg = fake_setup(fake_ten_us, 8, UINT64_MAX);
@@ -153,8 +149,7 @@ TEST(answered_operations_and_mixes_are_batched_too)
 	cfg.read_latency = &fake_read_latency;
 	cfg.batch = 4;
 	cfg.max_ops = 1000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(fake.doorbells, 250);
 }
 
@@ -245,8 +240,7 @@ TEST(a_mix_has_its_share_of_reads)
 	cfg.seed = 42;
 	fake_operation.flushes = true;
 	fake.opcode = IBV_WC_RDMA_WRITE;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 400000);
+	fake_run_well(400000);
 	/* five deviations of a binomial distribution: 5 sqrt(n p (1 - p)) */
 	assert_in_range(m.read_ops, 120000 - 1450, 120000 + 1450);
 	assert_int_equal(fake_read_latency.count, m.read_ops);
@@ -319,8 +313,7 @@ TEST(all_is_polled_before_it_waits)
 {
 	cfg = fake_setup(fake_ten_us, 64, 1000000);
 	cfg.completion = BENCH_EVENT;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 6400);
+	fake_run_well(6400);
 	assert_int_equal(fake_latency.max_ns, 10000);
 }
 
@@ -328,8 +321,7 @@ TEST(events_give_the_same_figures)
 {
 	cfg = fake_setup(fake_ten_us, 1, 1000000);
 	cfg.completion = BENCH_EVENT;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 100);
+	fake_run_well(100);
 	assert_int_equal(m.elapsed_ns, 1000000);
 	assert_int_equal(fake_latency.min_ns, 10000);
 	assert_int_equal(fake_latency.max_ns, 10000);

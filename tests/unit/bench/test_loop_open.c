@@ -42,8 +42,7 @@ static uint64_t beyond(const struct histogram *h, uint64_t ns)
 TEST(operations_begin_as_planned)
 {
 	cfg = setup(fake_ten_us, 4, 1000000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 10000);
+	fake_run_well(10000);
 	/* until the last one is done, which is due a period before the end */
 	assert_in_range(m.elapsed_ns, 999910000, 999910000 + 3 * STEP_NS);
 	assert_int_equal(m.late_ops, 0);
@@ -75,8 +74,7 @@ TEST(as_many_are_planned_as_the_rate_says)
 TEST(a_stall_makes_all_who_had_to_wait_late)
 {
 	cfg = setup(stall, 1, 1000000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 10000);
+	fake_run_well(10000);
 	assert_int_equal(m.late_ops, 1109);
 	assert_in_range(m.max_lag_ns, 99900000, 99900000 + 3 * STEP_NS);
 	/* response from the plan: the stalled one waits longest, as long as it took */
@@ -95,8 +93,7 @@ TEST(a_stall_makes_all_who_had_to_wait_late)
 TEST(a_deep_queue_lets_as_many_begin_in_time)
 {
 	cfg = setup(stall, 32, 1000000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 10000);
+	fake_run_well(10000);
 	/* the next one lags by a period, and by a step of the fake's time */
 	assert_in_range(m.late_ops, 1001 - 31, 1002 - 31);
 	assert_in_range(fake_response.max_ns, 100000000, 100000000 + 3 * STEP_NS);
@@ -106,8 +103,7 @@ TEST(what_was_planned_is_posted_after_the_end)
 {
 	/* the stall is in the last 100 ms of the plan */
 	cfg = setup(stall, 1, 301000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 3010);
+	fake_run_well(3010);
 	assert_int_equal(m.unbegun_ops, 0);
 	assert_int_equal(m.late_ops, 9);
 	assert_in_range(m.elapsed_ns, 400090000, 400090000 + 3 * STEP_NS);
@@ -153,8 +149,7 @@ static struct measure_cfg four_times_the_rate(uint64_t limit_ns)
 TEST(a_plan_that_is_done_whole_has_all_its_quantiles)
 {
 	cfg = four_times_the_rate(250000000);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 20000);
+	fake_run_well(20000);
 	assert_int_equal(m.unbegun_ops, 0);
 	assert_true(near(response_at(0.5), 75e6));
 	assert_true(near(response_at(0.99), 148.5e6));
@@ -178,8 +173,7 @@ TEST(qps_take_turns)
 {
 	cfg = setup(longer_than_the_period, 4, 100000000);
 	cfg.qps_count = 2;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(m.late_ops, 0);
 	assert_int_equal(fake.qps[0].posted, 500);
 	assert_int_equal(fake.qps[1].posted, 500);
@@ -191,8 +185,7 @@ TEST(the_plan_may_begin_later)
 	cfg = setup(fake_ten_us, 1, 10000000);
 	cfg.first_ns = PERIOD_NS / 2.0;
 	cfg.max_ops = 1;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1);
+	fake_run_well(1);
 	assert_in_range(m.max_lag_ns, 0, 2 * STEP_NS);
 	assert_in_range(fake.now_ns, fake.begin_ns + 60000, fake.begin_ns + 60000 + 4 * STEP_NS);
 }
@@ -201,8 +194,7 @@ TEST(nothing_is_planned_after_the_end)
 {
 	cfg = setup(fake_ten_us, 1, PERIOD_NS / 2);
 	cfg.first_ns = PERIOD_NS;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 0);
+	fake_run_well(0);
 }
 
 TEST(it_ends_after_so_many_operations)
@@ -211,8 +203,7 @@ TEST(it_ends_after_so_many_operations)
 	cfg.max_ops = 101;
 	cfg.qps_count = 2;
 	cfg.limit_ns = UINT64_MAX;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 101);
+	fake_run_well(101);
 	assert_int_equal(fake.qps[0].posted, 51);
 }
 
@@ -220,8 +211,7 @@ TEST(a_warm_up_waits_for_its_operations)
 {
 	cfg = setup(fake_ten_us, 1, 10000000);
 	cfg.min_ops = 150;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 150);
+	fake_run_well(150);
 }
 
 TEST(events_keep_the_plan)
@@ -229,8 +219,7 @@ TEST(events_keep_the_plan)
 	cfg = setup(stall, 1, 1000000000);
 	cfg.completion = BENCH_EVENT;
 	cfg.period_ns = 10 * PERIOD_NS;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(m.late_ops, 0);
 	assert_in_range(m.max_lag_ns, 0, 2 * STEP_NS);
 	assert_in_range(fake_latency.max_ns, 10000, 10000 + 2 * STEP_NS);
@@ -242,8 +231,7 @@ TEST(answers_are_timed_from_the_plan_too)
 	cfg = setup(fake_ten_us, 2, 100000000);
 	cfg.operation = &fake_answered;
 	fake.request_ns = 1000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 1000);
+	fake_run_well(1000);
 	assert_int_equal(fake_response.count, 1000);
 	assert_int_equal(m.late_ops, 0);
 }
@@ -265,8 +253,7 @@ TEST(a_slow_plan_is_no_silent_device)
 	cfg = setup(fake_ten_us, 1, 90000000000);
 	cfg.period_ns = 60e9;
 	fake.idle_ns = 100000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 2);
+	fake_run_well(2);
 }
 
 TEST(a_silent_device_is_given_up)
@@ -310,8 +297,7 @@ TEST(those_of_a_burst_wait_for_each_other)
 
 	cfg = setup(fake_ten_us, 1, 1000000000);
 	cfg.arrivals = (struct variant){BENCH_BURST, 10};
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, 10000);
+	fake_run_well(10000);
 	wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);
 	assert_in_range(wait_ns, 45000, 45000 + 10 * STEP_NS);
 }
