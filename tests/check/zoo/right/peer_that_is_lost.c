@@ -18,7 +18,8 @@ int main(void)
 	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	wc = next_wc(near.cq);
-	CHECK(wc.status == IBV_WC_RETRY_EXC_ERR);
+	/* or the queue pair had failed before the post, as the device notices the end by itself */
+	CHECK(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);
 	qp_to(near.qp, IBV_QPS_ERR);
 	end_close(&near);
 	return 0;
