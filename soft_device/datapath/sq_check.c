@@ -24,7 +24,7 @@
 #include "sq_watch.h"
 
 #define HOLD_NS	   1000000u
-#define WATCHED_NS 100000000u
+#define WATCHED_NS 500000000u
 #define OTHER_NS   50000u
 #define FAILED	   1024u
 #define FIRST	   4096u /* requests of one place, which are all held; then ... */
