@@ -11,7 +11,11 @@ static enum fault_connect silence(struct fault *fault, enum fault_connect verdic
 	return fault_hits(fault) && verdict == CONNECT_ALLOWED ? CONNECT_UNREACHABLE : verdict;
 }
 
-/* Manual: .It Cm unreachable Ns Op : Ns Ar WHEN An attempt to connect gets no answer. */
+/*
+ * Manual:
+ * .It Cm unreachable Ns Op : Ns Ar WHEN
+ * An attempt to connect gets no answer.
+ */
 const struct fault_ops unreachable_fault = {
 	.name = "unreachable",
 	.form = "unreachable, unreachable:at=2 or unreachable:every=3",

@@ -130,6 +130,18 @@ static void answer(const struct run *run, struct rpma_conn *conn, struct rpma_mr
 	}
 }
 
+/* Both ends have room for all appends under way and, where the target answers, its messages. */
+static struct rpma_conn_cfg *configuration(const struct run *run)
+{
+	struct rpma_conn_cfg *cfg = NULL;
+
+	MUST(rpma_conn_cfg_new(&cfg));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SQ_SIZE, PLACES));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, PLACES));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_FLUSH_METHOD, run->method));
+	return cfg;
+}
+
 static struct rpma_mr_local *message_memory(struct rpma_peer *peer)
 {
 	struct rpma_mr_local *mr = NULL;
@@ -158,7 +170,7 @@ static void target(const struct run *run, int to_writer)
 			 &mr));
 	struct rpma_ep *ep = session_listen(peer, ADDR, port);
 	MUST_HOLD(write(to_writer, port, sizeof(port)) == sizeof(port));
-	MUST(rpma_ep_next_conn_req(ep, NULL, &req));
+	MUST(rpma_ep_next_conn_req(ep, configuration(run), &req));
 	struct rpma_mr_local *message = message_memory(peer);
 	for (int i = 0; i < IN_FLIGHT; i++)
 		MUST(rpma_conn_req_recv(req, message, 0, MESSAGE_BYTES, NULL));
@@ -176,17 +188,6 @@ struct writer {
 	struct rpma_mr_remote *log;
 	struct rpma_mr_local *mr, *message;
 };
-
-static struct rpma_conn_cfg *configuration(const struct run *run)
-{
-	struct rpma_conn_cfg *cfg = NULL;
-
-	MUST(rpma_conn_cfg_new(&cfg));
-	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SQ_SIZE, PLACES));
-	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, PLACES));
-	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_FLUSH_METHOD, run->method));
-	return cfg;
-}
 
 static bool ends_list(const struct run *run, uint64_t i)
 {
