@@ -228,8 +228,8 @@ static int check_range(const struct rpmem_pool *pool, const struct call *call, b
 	return 0;
 }
 
-static __always_inline int check_call(const struct rpmem_pool *pool, enum errors_call which,
-				      const struct call *call)
+static int check_call(const struct rpmem_pool *pool, enum errors_call which,
+		      const struct call *call)
 {
 	int ret = session_ended(pool->session);
 
@@ -308,7 +308,7 @@ static int leave(RPMEMpool *rpp, unsigned lane, enum errors_call call, int ret)
 	return ret == 0 ? 0 : fail(call, ret);
 }
 
-static __always_inline int work(RPMEMpool *rpp, enum errors_call which, const struct call *c)
+static int work(RPMEMpool *rpp, enum errors_call which, const struct call *c)
 {
 	switch (which) {
 	case ERRORS_PERSIST:
@@ -324,8 +324,7 @@ static __always_inline int work(RPMEMpool *rpp, enum errors_call which, const st
 	}
 }
 
-/* Inlined, so that each function has none of the tests of the others. */
-static __always_inline int run(RPMEMpool *rpp, enum errors_call which, const struct call *call)
+static int run(RPMEMpool *rpp, enum errors_call which, const struct call *call)
 {
 	int ret = enter(rpp, call->lane);
 
