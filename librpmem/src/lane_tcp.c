@@ -69,13 +69,6 @@ static int tcp_write(struct lane *l, size_t offset, size_t length)
 	return send_with(l, &request, l->lanes->memory + offset);
 }
 
-/* No lane over TCP has APM. */
-static int tcp_flush(struct lane *l, const struct lane_span *range, bool wait)
-{
-	(void)l, (void)range, (void)wait;
-	return -ENOTSUP;
-}
-
 static int tcp_request(struct lane *l, const struct lane_request *request, const void *data)
 {
 	return send_with(l, request, data);
@@ -262,6 +255,7 @@ static void tcp_close(struct lanes *lanes)
 	free(lanes->shared);
 }
 
+/* No lane over TCP has APM, so none flushes. */
 const struct lane_transport lane_tcp = {
 	.open = tcp_open,
 	.close = tcp_close,
@@ -269,7 +263,6 @@ const struct lane_transport lane_tcp = {
 	.hang_up = tcp_hang_up,
 	.disconnect = tcp_disconnect,
 	.write = tcp_write,
-	.flush = tcp_flush,
 	.request = tcp_request,
 	.answer = tcp_answer,
 	.read = tcp_read,
