@@ -21,7 +21,9 @@ static struct fake {
 	unsigned unanswered, most;
 	enum persist_status status; /* what the next answer has */
 	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
-	int connect_answer, write_answer;
+	int connect_answer;
+	unsigned steps, fails_at; /* calls of the transport; the one that fails, 0: none */
+	int fails_with;
 	enum cause connect_cause;
 	bool writes_words;
 	unsigned connected;
@@ -81,19 +83,24 @@ static void move(uint64_t length)
 		eventfd_write(end_fd, 1);
 }
 
+static int step(void)
+{
+	return ++fake.steps == fake.fails_at ? fake.fails_with : 0;
+}
+
 /* A write must not be made durable before, nor overtake, what is copied. */
 static int fake_write(struct lane *lane, size_t offset, size_t length)
 {
 	assert_int_equal(lane->copies, 0);
 	note("w %zu+%zu; ", offset, length);
 	move(length);
-	return fake.write_answer;
+	return step();
 }
 
 static int fake_flush(struct lane *lane, const struct lane_span *span, bool wait)
 {
 	note("f %lu-%lu%s; ", span->begin, span->end, wait ? " wait" : "");
-	return 0;
+	return step();
 }
 
 static int fake_persist(struct lane *lane, size_t offset, size_t length)
@@ -120,6 +127,8 @@ static int fake_request(struct lane *lane, const struct lane_request *request, c
 		[LANE_WRITE] = "c",   [LANE_PERSIST_RANGES] = "r",
 	};
 
+	if (step())
+		return fake.fails_with;
 	note("%s ", names[request->op]);
 	if (request->op == LANE_PERSIST_RANGES)
 		note_ranges(data, request->length);
@@ -141,6 +150,8 @@ static int fake_request(struct lane *lane, const struct lane_request *request, c
 
 static int fake_answer(struct lane *lane, struct lane_answer *answer)
 {
+	if (step())
+		return fake.fails_with;
 	assert_true(fake.unanswered > 0);
 	*answer = (struct lane_answer){fake.strange_slot != 0 ? fake.strange_slot : fake.slots[0],
 				       fake.status};
@@ -153,7 +164,7 @@ static int fake_read(struct lane *lane, void *buffer, size_t offset, size_t leng
 {
 	assert_int_equal(fake.unanswered, 0);
 	note("read %zu+%zu; ", offset, length);
-	return 0;
+	return step();
 }
 
 #define FAKE                                                                                       \
@@ -493,11 +504,68 @@ TEST(lost_is_lost_for_each_lane, gpspm, tear_down)
 
 TEST(a_wait_that_is_given_up_is_a_lost_connection, apm, tear_down)
 {
-	fake.write_answer = -ECANCELED;
+	fake.fails_at = 1;
+	fake.fails_with = -ECANCELED;
 	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), -ECONNRESET);
 	assert_non_null(strstr(failure_get()->text, "host"));
-	fake.write_answer = 0;
 	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
+}
+
+/* A flush of so many bytes, and what follows. */
+struct follow {
+	size_t flushed;
+	bool relaxed;
+	enum { DRAIN, PERSIST, RELAXED, DEEP_PERSIST, READ } call;
+	size_t length;
+};
+
+static int flush_and(const struct follow *f)
+{
+	const size_t far = BYTES / 2;
+	int ret = lanes_flush(lanes, 0, 4096, f->flushed, f->relaxed);
+
+	if (ret)
+		return ret;
+	switch (f->call) {
+	case DRAIN:
+		return lanes_drain(lanes, 0);
+	case PERSIST:
+	case RELAXED:
+		return lanes_persist(lanes, 0, far, f->length, f->call == RELAXED);
+	case DEEP_PERSIST:
+		return lanes_deep_persist(lanes, 0, far, f->length);
+	default:
+		return lanes_read(lanes, 0, memory, far, f->length);
+	}
+}
+
+TEST(a_call_ends_with_the_first_failure_of_its_transport)
+{
+	static int (*const ways[])(void **) = {apm, apm_that_tears_words, gpspm};
+	static const struct follow cases[] = {
+		{(LANE_SLOTS + 2) * LANE_DATA_MAX, false, DRAIN, 0},
+		{2 * WRITE_MAX, true, DRAIN, 0},
+		{8, false, PERSIST, 2 * WRITE_MAX},
+		{8, false, RELAXED, 2 * WRITE_MAX},
+		{8, true, RELAXED, 2 * WRITE_MAX},
+		{8, true, PERSIST, 8},
+		{8, true, DEEP_PERSIST, 8},
+		{8, false, READ, 8},
+	};
+
+	for (size_t i = 0; i < 3 * sizeof(cases) / sizeof(cases[0]); i++) {
+		int ret = -EPIPE;
+
+		for (unsigned at = 1; ret != 0; at++) {
+			ways[i % 3](NULL);
+			fake.fails_at = at;
+			fake.fails_with = -EPIPE;
+			ret = flush_and(&cases[i / 3]);
+			assert_int_equal(ret, fake.steps < at ? 0 : -EPIPE);
+			assert_true(fake.steps <= at);
+			tear_down(NULL);
+		}
+	}
 }
 
 /* Its transfers go on and on: it never waits for the device or the daemon. */
