@@ -123,8 +123,6 @@ static int open_pool(struct conversation *c, struct control_pool_reply *body)
 	struct busy busy = busy_begin(c->cfg->busy_wait_ms);
 	int ret;
 
-	if (r->nlanes == 0)
-		return reason_set(EINVAL, "expected one lane or more");
 	do
 		ret = try_pool(c, body);
 	while (busy_wait(&busy, ret));
@@ -256,7 +254,7 @@ static int next_request(struct conversation *c)
 				    CONTROL_VERSION));
 		return SESSION_VIOLATED;
 	}
-	if (ret != 0 || c->header.body_bytes > CONTROL_BODY_MAX)
+	if (ret != 0)
 		return SESSION_VIOLATED;
 	if (read_all(c->cfg, body, c->header.body_bytes) != 0)
 		return SESSION_GONE;
