@@ -214,16 +214,18 @@ CONFIG_TEST(the_users_file_overrules_the_systems)
 CONFIG_TEST(options_overrule_files)
 {
 	scratch_write(".rpmemd.conf", "log-level = warn\nlog-file = /a\npersist-apm = no\n"
-				      "persist-general = no\npoolset-dir = /a\n");
+				      "persist-general = no\npoolset-dir = /a\nrdma-addr = a\n");
 	options.log_level = LEVEL_DEBUG;
 	options.log.to_syslog = true;
 	options.persist_apm = true;
 	options.persist_general = true;
 	options.poolset_dir = "/b";
+	options.rdma_addr = "b";
 	assert_int_equal(load(), 0);
 	assert_int_equal(config.log_level, LEVEL_DEBUG);
 	assert_true(config.use_syslog && config.persist_apm && config.persist_general);
 	assert_string_equal(config.poolset_dir, "/b");
+	assert_string_equal(config.rdma_addr, "b");
 }
 
 CONFIG_TEST(a_log_file_given_turns_syslog_off)
@@ -240,6 +242,10 @@ CONFIG_TEST(an_option_that_is_wrong_is_named)
 	options.poolset_dir = "sets";
 	assert_int_equal(load(), -EINVAL);
 	assert_non_null(strstr(failure_get()->text, "--poolset-dir: expected an absolute path"));
+	options.poolset_dir = NULL;
+	options.rdma_addr = "";
+	assert_int_equal(load(), -EINVAL);
+	assert_non_null(strstr(failure_get()->text, "--rdma-addr: expected an address"));
 }
 
 /* --config: no other file is read, and this one must be there. */

@@ -348,6 +348,8 @@ TEST(addresses_are_numeric)
 		encode_reply(&reply);
 		assert_int_equal(decode_reply(REPLY_BYTES), cases[i].expected);
 	}
+	memset(body + 6, '1', sizeof(reply.address)); /* no room for a NUL */
+	assert_int_equal(decode_reply(REPLY_BYTES), -EPROTO);
 }
 
 TEST(close_has_one_flag)
