@@ -27,6 +27,30 @@ TEST(operations_are_added_and_the_longest_counts)
 	      "latency/mean_ns: 175");
 }
 
+/* As the server of one client measures what it sends itself. */
+static json_t *report_of(uint64_t elapsed_ns, size_t ops)
+{
+	struct repeat own = made_repeat(100, ops);
+	json_t *report;
+
+	own.elapsed_ns = elapsed_ns;
+	report = repeat_own_json(&own);
+	repeat_clear(&own);
+	return json_pack("{s:o}", "reverse", report);
+}
+
+TEST(the_other_direction_is_merged_alike)
+{
+	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2);
+
+	a.params.bidirectional = b.params.bidirectional = true;
+	a.server = report_of(2000000000, 3000);
+	b.server = report_of(1000000000, 1000);
+	GIVES(merged(made_json(&a), made_json(&b)), "reverse/ops: 4000",
+	      "reverse/elapsed_ns: 2000000000", "reverse/ops_per_s: 2000",
+	      "reverse/latency/count: 4000", "reverse/threads: [2]");
+}
+
 TEST(what_clients_did_differently_is_unknown)
 {
 	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2), c = made_repeat(100, 2),
