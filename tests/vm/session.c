@@ -46,20 +46,16 @@ void session_must_hold(bool holds, const char *condition)
 		give_up(condition, "does not hold");
 }
 
-static void write_text(const char *text)
-{
-	(void)!write(STDERR_FILENO, text, strlen(text));
-}
-
+/* In one piece, for another process may write as well. A handler may call stpncpy(). */
 static void time_is_up(int signal_number)
 {
+	const char *const words[] = {program, ": ", at, ": time was up in ", calling, "\n"};
+	char line[256], *end = line;
+
 	(void)signal_number;
-	write_text(program);
-	write_text(": ");
-	write_text(at);
-	write_text(": time was up in ");
-	write_text(calling);
-	write_text("\n");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		end = stpncpy(end, words[i], (size_t)(line + sizeof(line) - end));
+	(void)!write(STDERR_FILENO, line, (size_t)(end - line));
 	_exit(1);
 }
 
