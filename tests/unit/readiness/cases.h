@@ -101,7 +101,7 @@ static inline void cases_cover(const struct readiness_check *checks, const struc
 		cases_cover(checks, cases, sizeof(cases) / sizeof(cases[0]));                      \
 	}
 
-/* What a check says in short of the facts once they are changed. */
+/* Asks for the value of a check in short once the facts are changed. */
 #define CASE_VALUE(checks, id, change, text)                                                       \
 	assert_string_equal(case_finding(checks, id, change).value, text)
 
