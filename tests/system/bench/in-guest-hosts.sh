@@ -24,7 +24,7 @@ done
 
 for test in 'lat none' 'lat apm' 'bw none'; do
 	read -r what persist <<< "$test"
-	timeout 300 "$bench" client "$RPMA_VM_PEER" --test "$what" --persist "$persist" \
+	timeout 1800 "$bench" client "$RPMA_VM_PEER" --test "$what" --persist "$persist" \
 		--size 64,4K --depth 1,8 --duration 200ms --warmup 50ms --repeats 2 -o result.json
 	judge result.json "$here/check_result.py" --sizes 64,4096 --depths 1,8 \
 		--repeats 2 --param "test=$what" --param "persist=$persist"
@@ -32,7 +32,7 @@ for test in 'lat none' 'lat apm' 'bw none'; do
 done
 
 # over IPv6 the same
-timeout 300 "$bench" client "$RPMA_VM_PEER6" --port 7206 --size 64 --duration 50ms --warmup 10ms \
+timeout 1800 "$bench" client "$RPMA_VM_PEER6" --port 7206 --size 64 --duration 50ms --warmup 10ms \
 	--repeats 1 -o six.json
 judge six.json "$here/check_result.py" --sizes 64
 printf 'ok over IPv6 to %s\n' "$RPMA_VM_PEER6"

@@ -25,7 +25,7 @@ measured()
 	local target=("${small[@]}")
 	[[ " $* " != *' --target '* ]] || target=()
 	rm -f r.json
-	timeout 300 "$bench" local --size 64 --ops 64 --warmup 0 --repeats 1 --depth "${depth:-1}" \
+	timeout 1800 "$bench" local --size 64 --ops 64 --warmup 0 --repeats 1 --depth "${depth:-1}" \
 		-o r.json "${target[@]}" "$@"
 	params
 }
@@ -77,7 +77,7 @@ immediate_data()
 atomic_writes()
 {
 	rm -f r.json
-	timeout 300 "$bench" local --op atomic-write --ops 64 --warmup 0 --repeats 1 -o r.json \
+	timeout 1800 "$bench" local --op atomic-write --ops 64 --warmup 0 --repeats 1 -o r.json \
 		"${small[@]}"
 	judge r.json "$here/check_result.py" --sizes 8
 	counted sent_pkts=2
@@ -123,7 +123,7 @@ appended()
 
 both_directions()
 {
-	timeout 300 "$bench" local --bidirectional --size 64 --duration 200ms --warmup 0 --repeats 1 \
+	timeout 1800 "$bench" local --bidirectional --size 64 --duration 200ms --warmup 0 --repeats 1 \
 		--verify -o r.json "${small[@]}"
 	judge r.json "$here/check_that.py" '
 repeat = r["points"][0]["repeats"][0]
@@ -157,7 +157,7 @@ huge_pages()
 
 connections()
 {
-	timeout 300 "$bench" local --test connect --ops 8 --warmup 0 --repeats 1 -o r.json
+	timeout 1800 "$bench" local --test connect --ops 8 --warmup 0 --repeats 1 -o r.json
 	judge r.json "$here/check_that.py" '
 repeat = r["points"][0]["repeats"][0]
 assert repeat["ops"] == 8 and [s["latency"]["count"] for s in repeat["steps"]] == [8] * 4

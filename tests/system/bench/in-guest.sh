@@ -25,7 +25,7 @@ ends()
 {
 	local expected=$1 status=0
 	shift
-	timeout 300 "$@" || status=$?
+	timeout 1800 "$@" || status=$?
 	[[ $status -eq $expected ]] || {
 		printf '%s: status %d, expected %d\n' "$*" "$status" "$expected"
 		return 1

@@ -17,7 +17,7 @@ device=$(ip -o route get "$RPMA_VM_PEER" | sed -n 's/.* dev \([^ ]*\) .*/\1/p')
 
 comes_back()
 {
-	timeout 10 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err
+	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err
 }
 
 # connected_or_over PID: what it waits for need not come
@@ -31,7 +31,7 @@ connected_or_over()
 # in the kernel's drivers/infiniband/core/cm.c. Sets client
 begin_to_ping()
 {
-	timeout 120 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 "${resend[@]}" -v --json > json 2> err &
+	timeout 600 "$RPMA_PING" "$RPMA_VM_PEER" -i 20ms -w 30 "${resend[@]}" -v --json > json 2> err &
 	client=$!
 	until_true 'the connection stands or is refused' connected_or_over "$client"
 	grep -q RDMA_CM_EVENT_ESTABLISHED err && return
@@ -109,7 +109,7 @@ own_link_is_down()
 {
 	ip link set "$device" down
 	status=0
-	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
+	timeout 600 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
 	ip link set "$device" up
 	rdma link delete rxe0
 	rdma link add rxe0 type rxe netdev "$device"
@@ -121,7 +121,7 @@ own_link_is_down()
 # The removal waits until the client, whose device has no way to be taken from it, has ended.
 own_device_removed()
 {
-	pings_break_by timeout 60 rdma link delete rxe0
+	pings_break_by timeout 600 rdma link delete rxe0
 	rdma link add rxe0 type rxe netdev "$device"
 	it_ends 1 "$pings" device_gone 'RDMA device of this host was removed or reset at ping' 'dmesg'
 	until_true 'the path is back' comes_back
@@ -131,7 +131,7 @@ server_stopped()
 {
 	tell_peer stop
 	status=0
-	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
+	timeout 600 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 --json > json 2> err || status=$?
 	cat err
 	tell_peer cont
 	it_ends 2 connect no_answer 'did not answer' 'the server is stopped or overloaded, or no host'
@@ -150,7 +150,7 @@ large_packets_dropped()
 {
 	tell_peer mtu
 	status=0
-	timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 2 -W 2 -s 16K --json > json 2> err || status=$?
+	timeout 600 "$RPMA_PING" "$RPMA_VM_PEER" -c 2 -W 2 -s 16K --json > json 2> err || status=$?
 	cat err
 	it_ends 1 "$pings" mtu 'smaller MTU' 'or the path broke'
 	comes_back

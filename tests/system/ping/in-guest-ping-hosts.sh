@@ -14,7 +14,7 @@ cd "$work"
 
 # the other guest may still be booting
 tries=60
-until timeout 60 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err; do
+until timeout 600 "$RPMA_PING" "$RPMA_VM_PEER" -c 1 -q > /dev/null 2> err; do
 	((--tries)) || {
 		cat err
 		exit 1
@@ -27,7 +27,7 @@ came_back()
 {
 	local name=$1 expected=$2 step=$3 status=0
 	shift 3
-	timeout 60 "$@" --json > json 2> err || status=$?
+	timeout 600 "$@" --json > json 2> err || status=$?
 	[[ $status -eq $expected ]] || { cat err && return 1; }
 	judge json "$here/check_ping.py" "$expected" "(r['failure'] or {'step': '-'})['step'] == '$step' \
 		and (r['failure'] or r['pings']['lost'] == 0)"

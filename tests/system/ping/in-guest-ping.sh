@@ -31,7 +31,7 @@ result()
 {
 	local expected=$1 truth=$2 status=0
 	shift 2
-	timeout 60 "$@" --json > json 2> err || status=$?
+	timeout 600 "$@" --json > json 2> err || status=$?
 	cat err
 	[[ $status -eq $expected ]] || { printf 'status %d, expected %d\n' "$status" "$expected" && return 1; }
 	judge json "$here/check_ping.py" "$expected" "$truth"
@@ -85,7 +85,7 @@ a_flood_of_several()
 	local clients=() i
 	serve
 	for i in 1 2 3 4; do
-		timeout 60 "$RPMA_PING" "$address" -p "$port" -f -c 500 -q > "flood.$i" &
+		timeout 600 "$RPMA_PING" "$address" -p "$port" -f -c 500 -q > "flood.$i" &
 		clients+=($!)
 	done
 	for i in "${clients[@]}"; do
@@ -131,7 +131,7 @@ killed_server()
 {
 	local client status=0
 	serve
-	timeout 60 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2> client.err &
+	timeout 600 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2> client.err &
 	client=$!
 	until_true 'pings come back' grep -q 'seq=3 ' client.out
 	kill -KILL "$server"
@@ -185,7 +185,7 @@ little_memlock()
 	result 2 "$(failed register memlock) and 'no more than 64 KiB' in \
 		r['failure']['likely_cause']" "${little[@]}" "$RPMA_PING" "$address" -p "$port" -c 1 -s 200K
 	stop
-	timeout 60 "${little[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+	timeout 600 "${little[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
 	cat err
 	[[ $status -eq 2 ]]
 	grep -q 'rpma-ping: register: .*likely cause: RLIMIT_MEMLOCK' err
@@ -202,7 +202,7 @@ no_memlock()
 	result 2 "$(failed connect memlock) and 'RLIMIT_MEMLOCK of this process is 0' in \
 		r['failure']['likely_cause']" "${none[@]}" "$RPMA_PING" "$address" -p "$port" -c 1
 	stop
-	timeout 60 "${none[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+	timeout 600 "${none[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
 	cat err
 	[[ $status -eq 2 ]]
 	grep -q 'rpma-ping: register: .*likely cause: RLIMIT_MEMLOCK of this process is 0' err
@@ -221,7 +221,7 @@ no_permission()
 		result 3 "$(failed device no_permission) and '$file' in r['failure']['text'] and \
 			r['device'] is None" "${plain[@]}" "$RPMA_PING" "$address" -p "$port" -c 1 -q
 		status=0
-		timeout 60 "${plain[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
+		timeout 600 "${plain[@]}" "$RPMA_PING" --server --listen "$address" 2> err || status=$?
 		cat err
 		[[ $status -eq 3 ]]
 		grep -q "rpma-ping: device: this user cannot open $file" err
@@ -251,7 +251,7 @@ no_free_slot()
 	result 2 "$(failed hello busy)" "$RPMA_PING" "$address" -p "$port" -c 1
 	kill -TERM "$client"
 	wait "$client" || true
-	until_true 'the slot is free' timeout 60 "$RPMA_PING" "$address" -p "$port" -c 1 -q
+	until_true 'the slot is free' timeout 600 "$RPMA_PING" "$address" -p "$port" -c 1 -q
 	stop
 }
 
@@ -259,7 +259,7 @@ port_is_taken()
 {
 	local status=0
 	serve
-	timeout 60 "$RPMA_PING" --server --listen "$address" --port "$port" 2> err || status=$?
+	timeout 600 "$RPMA_PING" --server --listen "$address" --port "$port" 2> err || status=$?
 	cat err
 	[[ $status -eq 2 ]]
 	grep -q "another server listens there" err
@@ -341,10 +341,10 @@ device_removed()
 	rdma link add rxe1 type rxe netdev dummy1
 	until_true 'it has the address' grep -q 'ffff:0a00:0101' /sys/class/infiniband/rxe1/ports/1/gids/*
 	start "$RPMA_PING" --server --listen 10.0.1.1 --port 0
-	timeout 60 "$RPMA_PING" 10.0.1.1 -p "$port" -i 5ms -v --json > json 2> err &
+	timeout 600 "$RPMA_PING" 10.0.1.1 -p "$port" -i 5ms -v --json > json 2> err &
 	client=$!
 	until_true 'the connection stands' grep -q RDMA_CM_EVENT_ESTABLISHED err
-	timeout 60 rdma link delete rxe1
+	timeout 600 rdma link delete rxe1
 	wait "$client" || status=$?
 	cat err
 	[[ $status -eq 1 ]]
