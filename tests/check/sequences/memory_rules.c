@@ -116,13 +116,19 @@ static void without_the_right_of_the_qp(void)
 	note_memory();
 }
 
+/* Refused when it is posted, as rxe's provider does, or by the peer, as in IBTA 9.4.5. */
 static void unaligned_atomic(void)
 {
+	struct ibv_send_wr *bad;
 	struct ibv_send_wr wr =
 		request(one_in(2) ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP,
 			one_piece(&near, 0, 8), there.memory + any(1, 7), there.rkey);
+	int result = ibv_post_send(near.qp, &wr, &bad);
+	bool is_refused = result == EINVAL;
 
-	post_near(&wr);
+	if (result == 0)
+		is_refused = next_wc(near.cq).status == IBV_WC_REM_INV_REQ_ERR;
+	note("%s", is_refused ? "refused" : "not refused");
 	note_memory();
 }
 
