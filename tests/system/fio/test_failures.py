@@ -39,6 +39,8 @@ def client_refused(folder: Path, port: str, *parts: str, **options: Any) -> str:
 WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "words at odd offsets": ({"write_op": "atomic", "bs": 8, "offset": 4}, ("write_op=atomic", "8")),
     "blocks out of line": ({"write_op": "imm", "mode": "gpspm", "offset": "2k"}, ("imm", "multiples")),
+    "a part of what is not known": ({"offset": "10%"}, ("offset=10%", "filesize=")),
+    "more at once than messages": ({"mode": "gpspm", "iodepth": 4097}, ("iodepth=4097", "4096 with mode=gpspm")),
     "more than a part has": ({"size": "512k", "numjobs": 4, "region": "split"}, ("region",)),
     "no size": ({"size": None}, ("size",)),
     "appending to what is full": ({"file_append": 1}, ("file_append=1",)),
@@ -123,22 +125,20 @@ def server_refused(folder: Path, *parts: str, soft: str = "", **options: Any) ->
         run.kill()
 
 
-def test_a_server_without_a_size(tmp_path: Path) -> None:
-    server_refused(tmp_path, "size", size=None)
-
-
 def test_two_servers_on_one_port(tmp_path: Path) -> None:
     with server(tmp_path) as it:
         server_refused(tmp_path, it.port, port=it.port)
 
 
-def test_two_files_for_a_server(tmp_path: Path) -> None:
-    server_refused(tmp_path, "one file", filename="a:b")
-
-
-@pytest.mark.parametrize("name", ["no/such/folder/file", "."])
-def test_a_file_that_cannot_be(tmp_path: Path, name: str) -> None:
-    server_refused(tmp_path, name, filename=name)
+@pytest.mark.parametrize(
+    ("named", "options"),
+    [("no/such/folder/file", {"filename": "no/such/folder/file"}), (".", {"filename": "."}),
+     ("one file", {"filename": "a:b"}), ("size", {"size": None}), ("size=50%", {"size": "50%"}),
+     ("offset=5%", {"offset": "5%"}), ("give it offset=0", {"offset": "4k"}),
+     ("register", {"soft": "register:errno=ENOMEM"})],
+)  # fmt: skip
+def test_memory_that_cannot_be(tmp_path: Path, named: str, options: dict[str, Any]) -> None:
+    server_refused(tmp_path, named, **options)
 
 
 def test_a_device_that_is_no_memory(tmp_path: Path) -> None:
@@ -155,10 +155,6 @@ def test_a_server_that_its_client_waits_for(tmp_path: Path) -> None:
     code, _, errors = run_fio(tmp_path, "both.fio")
     assert code != 0
     assert len([line for line in errors.splitlines() if "stonewall" in line and "librpma" in line]) == 1, errors
-
-
-def test_no_memory_to_register(tmp_path: Path) -> None:
-    server_refused(tmp_path, "register", soft="register:errno=ENOMEM")
 
 
 def test_no_device(tmp_path: Path) -> None:
