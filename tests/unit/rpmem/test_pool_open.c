@@ -72,6 +72,18 @@ SCRATCH_TEST(open_refuses_parts_without_headers)
 	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
 }
 
+SCRATCH_TEST(open_refuses_the_part_of_another_pool)
+{
+	struct pool *pool = NULL;
+
+	set_write("one.set", "8M @/a\n8M @/b\n");
+	set_write("two.set", "8M @/c\n8M @/d\n");
+	set_write("mixed.set", "8M @/a\n8M @/d\n");
+	make_pool("one.set", true);
+	make_pool("two.set", true);
+	assert_failed(reopen(&pool, "mixed.set", MIB), EINVAL, "/a: part 1 is not followed");
+}
+
 /* With the other geometry, headers would be in the midst of the data. */
 SCRATCH_TEST(open_refuses_the_other_option)
 {
