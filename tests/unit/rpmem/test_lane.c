@@ -511,7 +511,7 @@ TEST(a_wait_that_is_given_up_is_a_lost_connection, apm, tear_down)
 	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
 }
 
-/* A flush of so many bytes, and what follows. */
+/* A flush of `flushed` bytes, and what follows. */
 struct follow {
 	size_t flushed;
 	bool relaxed;
