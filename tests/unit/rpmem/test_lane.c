@@ -13,6 +13,7 @@
 #define BYTES	  (64UL << 20)
 #define WRITE_MAX 65536
 #define NOTES_MAX 65536
+#define MANY	  (2 * WRITE_MAX) /* bytes: writes, and requests, of which not all fit */
 
 static struct fake {
 	char notes[NOTES_MAX];
@@ -22,10 +23,9 @@ static struct fake {
 	enum persist_status status; /* what the next answer has */
 	uint32_t strange_slot;	    /* what the next answer carries; 0: the right one */
 	int connect_answer;
-	unsigned steps, fails_at; /* calls of the transport; the one that fails, 0: none */
-	int fails_with;
+	int steps, fails_at, fails_with; /* calls; which of them fails, 0: none; and how */
 	enum cause connect_cause;
-	bool writes_words;
+	bool writes_words, no_lane;
 	unsigned connected;
 	uint64_t moved;	 /* bytes written and copied */
 	uint64_t end_at; /* the session ends when as many were moved; 0: it does not */
@@ -35,8 +35,7 @@ static struct lanes *lanes;
 static unsigned char *memory;
 static int end_fd;
 
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 {
 	va_list args;
 
@@ -180,7 +179,7 @@ const struct lane_transport lane_tcp = {FAKE};
 static int open_lanes(enum control_method method, enum control_transport transport)
 {
 	const struct control_pool_reply daemon = {
-		.nlanes = 4, .port = 1, .method = method, .pool_size = BYTES};
+		.nlanes = fake.no_lane ? 0 : 4, .port = 1, .method = method, .pool_size = BYTES};
 	const struct lanes_cfg cfg = {.host = "host",
 				      .daemon = &daemon,
 				      .transport = transport,
@@ -192,38 +191,34 @@ static int open_lanes(enum control_method method, enum control_transport transpo
 	return lanes_open(&lanes, &cfg);
 }
 
-static void set_up(enum control_method method, enum control_transport transport, bool writes_words)
+static int set_up(enum control_method method, enum control_transport transport, bool writes_words)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.writes_words = writes_words;
 	end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	memory = malloc(BYTES);
-	assert_int_equal(open_lanes(method, transport), 0);
+	return open_lanes(method, transport);
 }
 
 static int apm(void **state)
 {
-	set_up(CONTROL_APM, CONTROL_RDMA, true);
-	return 0;
+	return set_up(CONTROL_APM, CONTROL_RDMA, true);
 }
 
 /* As over iWARP. */
 static int apm_that_tears_words(void **state)
 {
-	set_up(CONTROL_APM, CONTROL_RDMA, false);
-	return 0;
+	return set_up(CONTROL_APM, CONTROL_RDMA, false);
 }
 
 static int gpspm(void **state)
 {
-	set_up(CONTROL_GPSPM, CONTROL_RDMA, false);
-	return 0;
+	return set_up(CONTROL_GPSPM, CONTROL_RDMA, false);
 }
 
 static int tcp(void **state)
 {
-	set_up(CONTROL_GPSPM, CONTROL_TCP, true);
-	return 0;
+	return set_up(CONTROL_GPSPM, CONTROL_TCP, true);
 }
 
 static int tear_down(void **state)
@@ -515,48 +510,35 @@ TEST(a_wait_that_is_given_up_is_a_lost_connection, apm, tear_down)
 struct follow {
 	size_t flushed;
 	bool relaxed;
-	enum { DRAIN, PERSIST, RELAXED, DEEP_PERSIST, READ } call;
+	enum { DRAIN, PERSIST, RELAXED, DEEP, READ } call;
 	size_t length;
 };
 
 static int flush_and(const struct follow *f)
 {
-	const size_t far = BYTES / 2;
 	int ret = lanes_flush(lanes, 0, 4096, f->flushed, f->relaxed);
 
 	if (ret)
 		return ret;
-	switch (f->call) {
-	case DRAIN:
+	if (f->call == DRAIN)
 		return lanes_drain(lanes, 0);
-	case PERSIST:
-	case RELAXED:
-		return lanes_persist(lanes, 0, far, f->length, f->call == RELAXED);
-	case DEEP_PERSIST:
-		return lanes_deep_persist(lanes, 0, far, f->length);
-	default:
-		return lanes_read(lanes, 0, memory, far, f->length);
-	}
+	if (f->call == DEEP)
+		return lanes_deep_persist(lanes, 0, BYTES / 2, f->length);
+	if (f->call == READ)
+		return lanes_read(lanes, 0, memory, BYTES / 2, f->length);
+	return lanes_persist(lanes, 0, BYTES / 2, f->length, f->call == RELAXED);
 }
 
 TEST(a_call_ends_with_the_first_failure_of_its_transport)
 {
 	static int (*const ways[])(void **) = {apm, apm_that_tears_words, gpspm};
-	static const struct follow cases[] = {
-		{(LANE_SLOTS + 2) * LANE_DATA_MAX, false, DRAIN, 0},
-		{2 * WRITE_MAX, true, DRAIN, 0},
-		{8, false, PERSIST, 2 * WRITE_MAX},
-		{8, false, RELAXED, 2 * WRITE_MAX},
-		{8, true, RELAXED, 2 * WRITE_MAX},
-		{8, true, PERSIST, 8},
-		{8, true, DEEP_PERSIST, 8},
-		{8, false, READ, 8},
-	};
+	static const struct follow cases[] = {{MANY, false, DRAIN, 0},	 {MANY, true, DRAIN, 0},
+					      {8, false, PERSIST, MANY}, {8, false, RELAXED, MANY},
+					      {8, true, RELAXED, MANY},	 {8, true, PERSIST, 8},
+					      {8, true, DEEP, 8},	 {8, false, READ, 8}};
 
 	for (size_t i = 0; i < 3 * sizeof(cases) / sizeof(cases[0]); i++) {
-		int ret = -EPIPE;
-
-		for (unsigned at = 1; ret != 0; at++) {
+		for (int at = 1, ret = -EPIPE; ret != 0; at++) {
 			ways[i % 3](NULL);
 			fake.fails_at = at;
 			fake.fails_with = -EPIPE;
@@ -571,12 +553,10 @@ TEST(a_call_ends_with_the_first_failure_of_its_transport)
 /* Its transfers go on and on: it never waits for the device or the daemon. */
 TEST(a_busy_lane_sees_the_end_of_the_session)
 {
-	static const bool ways[] = {false, true}; /* copied, written */
-
-	for (size_t i = 0; i < 2; i++) {
+	for (int way = 0; way < 2; way++) {
 		gpspm(NULL);
 		fake.end_at = 1 << 20;
-		assert_int_equal(lanes_persist(lanes, 0, 4096, BYTES - 4096, ways[i]), -ECONNRESET);
+		assert_int_equal(lanes_persist(lanes, 0, 4096, BYTES - 4096, way), -ECONNRESET);
 		assert_in_range(fake.moved, fake.end_at, fake.end_at + LANE_CHECK + WRITE_MAX);
 		assert_int_equal(lanes_drain(lanes, 1), -ECONNRESET);
 		tear_down(NULL);
@@ -609,18 +589,11 @@ TEST(an_answer_to_no_request_is_not_of_the_protocol)
 
 TEST(a_daemon_without_lanes_is_refused, gpspm, tear_down)
 {
-	struct control_pool_reply daemon = {.port = 1, .pool_size = 4096};
-	struct lanes_cfg cfg = {.host = "host",
-				.daemon = &daemon,
-				.transport = CONTROL_RDMA,
-				.memory = memory,
-				.bytes = 4096,
-				.end_fd = -1};
-	struct lanes *none = NULL;
-
-	assert_int_equal(lanes_open(&none, &cfg), -EPROTO);
-	daemon.nlanes = 1;
-	cfg.memory = NULL; /* nor is memory that is not mapped taken */
-	assert_int_equal(lanes_open(&none, &cfg), -EFAULT);
-	assert_null(none);
+	lanes_close(&lanes);
+	fake.no_lane = true;
+	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EPROTO);
+	free(memory);
+	memory = NULL; /* nor is memory that is not mapped taken */
+	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EFAULT);
+	assert_null(lanes);
 }
