@@ -115,9 +115,12 @@ static void resolve_address(void)
 
 static void resolve_route(void)
 {
-	int result = rdma_resolve_route(walk.client, PATIENCE_MS);
 	enum rdma_cm_event_type type;
+	int result;
 
+	if (walk.client->verbs == NULL) /* librdmacm of rdma-core 44 needs a device, or crashes */
+		return;
+	result = rdma_resolve_route(walk.client, PATIENCE_MS);
 	note("resolve route: %s", result_name(result));
 	if (result != 0)
 		return;
@@ -127,7 +130,7 @@ static void resolve_route(void)
 
 static void make_the_qp(void)
 {
-	if (walk.client->verbs == NULL) /* librdmacm needs a device */
+	if (walk.client->verbs == NULL) /* as above */
 		return;
 	note("queue pair: %s", result_name(make_qp(walk.client)));
 }
