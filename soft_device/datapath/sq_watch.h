@@ -36,10 +36,11 @@ static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t n
 	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
 }
 
-/* A list was posted in part, and the rest was not yet: seldom. One thread posts in parts. */
+/* A list was posted in part, and the rest was not yet: seldom. One thread posts in parts. No lock
+ * is held, and another thread may have made the watch. */
 static inline bool sq_check_is_in_part(const struct send_queue *sq)
 {
-	const struct sq_watch *watch = sq_watch(sq);
+	const struct sq_watch *watch = atomic_load_explicit(&sq->watch, memory_order_acquire);
 
 	return watch != NULL && atomic_load_explicit(&watch->list, memory_order_relaxed) != NULL;
 }
