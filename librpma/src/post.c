@@ -139,7 +139,7 @@ static inline void rdma_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
 	wr->wr.rdma.rkey = remote->rkey;
 }
 
-/* It takes the arguments of its call, and stands apart, so that the call saves no registers. */
+/* It has the arguments of its call, and is apart, so that the call saves no registers. */
 static RPMA_APART int read_empty(struct rpma_conn *conn, const void *dst, size_t dst_offset,
 				 const void *src, size_t src_offset, size_t len, int flags,
 				 const void *op_context)
