@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sides import ON_SERVER, SECONDS
+from sides import ON_CLIENT, ON_SERVER, SECONDS
 
 STUB = Path(__file__).resolve().parents[1] / "system/rpmem/ssh-stub"
 SHARED = "/dev/shm"
-LANES_SIZE = 8 << 20
+MIB = 1 << 20
+LANES_SIZE = 8 * MIB
 RELAXED = "1"
 
 
@@ -55,23 +56,25 @@ class Target:
             "LD_BIND_NOW": "1",  # or the first calls of all functions are made by one
         }
 
-    def command(self, size: int, *words: str, wrapper: list[str]) -> list[str]:
+    def command(self, size: int, *words: str, wrapper: list[str] | None = None) -> list[str]:
         """The program that is measured, with a pool of this size."""
         self.runs += 1
         name = f"{self.runs}.set"
         (self.folder / name).write_text(f"PMEMPOOLSET\nOPTION NOHDRS\n{size} {self.folder}/{self.runs}.part\n")
         p = self.programs
-        # not pinned: valgrind starves the device's thread on one core
-        return [p.soft, *wrapper, p.measured, name, str(size), *words]
+        pinned = [] if wrapper else ON_CLIENT  # valgrind starves the device's thread on one core
+        return [*pinned, p.soft, *(wrapper or []), p.measured, name, str(size), *words]
 
-    def run(self, size: int, *words: str, wrapper: list[str]) -> None:
-        """Within WRAPPER; the pool is gone afterwards."""
+    def run(self, size: int, *words: str, wrapper: list[str] | None = None, faults: str = "") -> list[str]:
+        """The lines that it prints; the pool is gone afterwards."""
         command = self.command(size, *words, wrapper=wrapper)
-        done = subprocess.run(command, env=self.env, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
+        done = subprocess.run(command, env=self.env | {"RPMA_SOFT": faults}, stdout=subprocess.PIPE,
+                              text=True, timeout=SECONDS)  # fmt: skip
         (self.folder / f"{self.runs}.part").unlink(missing_ok=True)
         if done.returncode != 0:
             log = self.log.read_text() if self.log.exists() else ""
             raise SystemExit(f"{' '.join(command)} failed ({done.returncode}): {log[-500:]}")
+        return done.stdout.splitlines()
 
     @contextlib.contextmanager
     def by_hand(self) -> Iterator[ByHand]:

@@ -10,28 +10,24 @@
  * call. The second form does the same work with librpma, to rpmem_lane_daemon.
  * rpmem_instructions.py runs both.
  */
-#include <errno.h>
-#include <librpmem.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <valgrind/callgrind.h>
 
 #include "common/base/failure.h"
+#include "rpmem_pool.h"
 #include "tests/system/rpmem/by_hand.h"
 
-#define TARGET	    "127.0.0.1"
-#define BEGIN	    4096 /* the first byte that is persisted: what precedes it is metadata */
 #define LENGTH	    64
 #define STEP	    4096
 #define THREADS_MAX 64
 
 struct turn {
 	pthread_t thread;
-	RPMEMpool *pool;
+	const struct pool *pool;
 	unsigned lane;
 	unsigned flags;
 	size_t offset;
@@ -42,44 +38,10 @@ struct turn {
 
 static struct turn turns[THREADS_MAX];
 
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "%s: %s: %s\n", what, strerrorname_np(errno), rpmem_errormsg());
-	exit(2);
-}
-
-static size_t number_of(const char *text)
-{
-	char *end;
-	size_t number = strtoull(text, &end, 10);
-
-	if (*text == '\0' || *end != '\0') {
-		errno = EINVAL;
-		fail(text);
-	}
-	return number;
-}
-
-static RPMEMpool *create(const char *set, size_t bytes, unsigned nlanes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	RPMEMpool *pool;
-
-	if (memory == MAP_FAILED)
-		fail("mmap");
-	pool = rpmem_create(TARGET, set, memory, bytes, &nlanes, NULL);
-	if (pool == NULL)
-		fail("rpmem_create");
-	return pool;
-}
-
 static void persist(const struct turn *t, size_t calls)
 {
-	for (size_t i = 0; i < calls; i++) {
-		if (rpmem_persist(t->pool, t->offset, LENGTH, t->lane, t->flags) != 0)
-			fail("rpmem_persist");
-	}
+	for (size_t i = 0; i < calls; i++)
+		pool_persist(t->pool, t->offset, LENGTH, t->lane, t->flags);
 }
 
 /* Twice: what the first call of a lane connects and allocates is not what is looked at. */
@@ -98,46 +60,45 @@ static void *run_turn(void *arg)
 	return NULL;
 }
 
-static void start_threads(RPMEMpool *pool, unsigned threads, char **words)
+static void start_threads(const struct pool *pool, unsigned threads, char **words)
 {
 	for (unsigned i = 0; i < threads; i++) {
 		turns[i] = (struct turn){.pool = pool,
 					 .lane = i,
-					 .flags = (unsigned)number_of(words[2]),
-					 .offset = BEGIN + (size_t)i * STEP,
-					 .calls = number_of(words[1])};
+					 .flags = (unsigned)pool_number(words[2]),
+					 .offset = POOL_BEGIN + (size_t)i * STEP,
+					 .calls = pool_number(words[1])};
 		sem_init(&turns[i].may_begin, 0, 0);
 		sem_init(&turns[i].has_ended, 0, 0);
 		if (pthread_create(&turns[i].thread, NULL, run_turn, &turns[i]) != 0)
-			fail("pthread_create");
+			pool_fail("pthread_create");
 	}
 }
 
 static void run_threads(const char *set, size_t bytes, char **words)
 {
-	const unsigned threads = (unsigned)number_of(words[0]);
-	RPMEMpool *pool = create(set, bytes, threads);
+	const unsigned threads = (unsigned)pool_number(words[0]);
+	struct pool pool = pool_connect(set, bytes, threads, true);
 
 	if (threads > THREADS_MAX)
 		exit(EXIT_WRONG_USAGE);
-	start_threads(pool, threads, words);
+	start_threads(&pool, threads, words);
 	for (unsigned i = 0; i < 2 * threads; i++) {
 		sem_post(&turns[i % threads].may_begin);
 		sem_wait(&turns[i % threads].has_ended);
 	}
 	for (unsigned i = 0; i < threads; i++)
 		pthread_join(turns[i].thread, NULL);
-	if (rpmem_close(pool) != 0)
-		fail("rpmem_close");
+	pool_disconnect(&pool);
 }
 
 static void run_by_hand(size_t bytes, char **words)
 {
-	const size_t calls = number_of(words[0]);
+	const size_t calls = pool_number(words[0]);
 	struct control_pool_reply daemon = {
 		.method = CONTROL_APM,
-		.port = (uint16_t)number_of(words[2]),
-		.token = number_of(words[3]),
+		.port = (uint16_t)pool_number(words[2]),
+		.token = pool_number(words[3]),
 	};
 	const struct lanes_cfg cfg = {
 		.daemon = &daemon, .memory = calloc(1, bytes), .bytes = bytes};
@@ -147,10 +108,10 @@ static void run_by_hand(size_t bytes, char **words)
 	snprintf(daemon.address, sizeof(daemon.address), "%s", words[1]);
 	ret = cfg.memory != NULL ? by_hand_open(&by_hand, &cfg, 0) : -1;
 	if (ret == 0) /* the device does the first one in another thread */
-		ret = by_hand_persist(&by_hand, BEGIN, LENGTH);
+		ret = by_hand_persist(&by_hand, POOL_BEGIN, LENGTH);
 	CALLGRIND_TOGGLE_COLLECT;
 	for (size_t i = 0; ret == 0 && i < calls; i++)
-		ret = by_hand_persist(&by_hand, BEGIN, LENGTH);
+		ret = by_hand_persist(&by_hand, POOL_BEGIN, LENGTH);
 	CALLGRIND_TOGGLE_COLLECT;
 	if (ret != 0) {
 		fprintf(stderr, "by hand: %s\n", failure_get()->text);
@@ -163,9 +124,9 @@ static void run_by_hand(size_t bytes, char **words)
 int main(int argc, char **argv)
 {
 	if (argc == 8 && strcmp(argv[3], "by-hand") == 0)
-		run_by_hand(number_of(argv[2]), argv + 4);
+		run_by_hand(pool_number(argv[2]), argv + 4);
 	else if (argc == 6)
-		run_threads(argv[1], number_of(argv[2]), argv + 3);
+		run_threads(argv[1], pool_number(argv[2]), argv + 3);
 	else
 		return EXIT_WRONG_USAGE;
 	return EXIT_SUCCESS;

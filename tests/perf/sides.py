@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the measurements of this folder share: two programs against each other under the software
-device, a server on core 1 and a client on core 0, and medians with their intervals."""
+device, a server on core 1 and a client on core 0, and medians with their intervals. In a guest of
+scripts/vm the device is the kernel's, and `env` takes the place of RPMA_SOFT."""
 
 import json
 import os
@@ -19,7 +20,7 @@ from free_port import free_port  # noqa: E402  the path is made above
 SECONDS = 120
 TRIES = 5
 RESAMPLES = 2000
-ADDRESS = "127.0.0.1"
+ADDRESS = os.environ.get("RPMA_VM_ADDR", "127.0.0.1")
 ON_CLIENT = ["taskset", "-c", "0"]
 ON_SERVER = ["taskset", "-c", "1"]
 
