@@ -239,13 +239,16 @@ TEST(rejection__is_told_as_unreachable, setup_ids, teardown_ids)
 	assert_memory_equal(told.data, "no\0", 3);
 }
 
+/* The port is kept, so that no other process listens on it meanwhile. */
 TEST(port__of_nobody_is_unreachable, setup_ids, teardown_ids)
 {
 	struct rdma_conn_param param = {0};
-	uint16_t port = ntohs(rdma_get_src_port(cm.listener));
+	struct sockaddr_storage room;
 
 	let_go(&cm.listener);
-	resolve(cm.client, port);
+	cm.listener = new_id(cm.server_channel);
+	OK(rdma_bind_addr(cm.listener, test_sockaddr(test_addr(), 0, &room)));
+	resolve(cm.client, ntohs(rdma_get_src_port(cm.listener)));
 	make_qp(cm.client);
 	OK(rdma_connect(cm.client, &param));
 	assert_int_equal(next(cm.client_channel, RDMA_CM_EVENT_UNREACHABLE).status, NO_SUCH);
