@@ -491,7 +491,7 @@ static void hold_rest(struct send_queue *sq, const struct ibv_send_wr *list,
 void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		      const struct ibv_send_wr *bad, int error)
 {
-	const bool is_part = bad != list;
+	const bool is_part = bad != NULL && bad != list;
 	struct sq_watch *watch;
 	bool is_stuck = false;
 

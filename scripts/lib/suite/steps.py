@@ -21,12 +21,15 @@ INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 LONG_INSTRUMENTED = (r"^fio-soft|^soft-trace|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
                      r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.(addresses|pings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
-                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)")
+                     r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)"
+                     r"|^check\.sequences$")
 # Parsers, of rpma-ddio-check all but the probe and the devices that it opens, and the launcher, whose
 # signals ThreadSanitizer keeps until waitpid() has returned.
 NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletions|^soft\.launcher$"
 # A program's mistakes that the device is to name, some of which are races of the program.
 RACES = r"^soft\.mistakes"
+# 87 sequences in seven ways take more than six minutes there.
+TOO_SLOW = r"^check\.sequences$"
 # What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
 # arm64; ptrace(); process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
 # What it does too slowly is last.
@@ -71,7 +74,7 @@ STEPS = (
     Step("long-others", "release", ("-L", "long", "-LE", "guest|perf|measured", "-E",
                                     r"^bench|^report|^fio|^rpmem|^soft"), lane="long"),
     Step("asan-long", "asan", (*INSTRUMENTED, "-R", LONG_INSTRUMENTED)),
-    Step("tsan", "tsan", (*INSTRUMENTED, "-E", f"{NO_THREADS}|{RACES}")),
+    Step("tsan", "tsan", (*INSTRUMENTED, "-E", f"{NO_THREADS}|{RACES}|{TOO_SLOW}")),
     Step("clang", "clang", ("-L", "unit", "-LE", "slow|long", "-E", "^report")),
     Step("libfuzzer", "clang", ("-L", "fuzz",)),
     Step("gcc-11", "gcc-11"),

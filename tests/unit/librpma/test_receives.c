@@ -41,8 +41,10 @@ static const struct receive {
 	{"rpma_srq_recv", post_srq_recv, "ibv_post_srq_recv", &provider.srq_recv, 0},
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): r is declared */
 #define FOR_EACH(r)                                                                                \
 	for (const struct receive *r = receives; r < receives + ARRAY_LENGTH(receives); r++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 TEST(receives__post_the_range, setup_receives, teardown)
 {
