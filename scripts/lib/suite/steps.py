@@ -80,9 +80,10 @@ STEPS = (
     Step("gcc-11", "gcc-11"),
     Step("arm64", "arm64", ("-L", "unit|arm64", *INSTRUMENTED, "-E", f"^report|{NOT_EMULATED}")),
     # The completions are pushed step by step by a tracer, which takes as long as all the others; the
-    # stream is told to receive where no memory is.
+    # stream is told to receive, and the target's memory to be moved, where no memory is.
     Step("valgrind", "valgrind", ("-L", "unit", *INSTRUMENTED, "-E",
-                                  r"^report|^soft_completions\.completion|^soft_links\.stream$")),
+                                  r"^report|^soft_completions\.completion|^soft_links\.stream$"
+                                  r"|^soft_queues\.target_memory$")),
     Step("coverage", "coverage", ("-LE", "slow|long|guest|perf|measured", "-E", NOT_COUNTED)),
     Step("coverage-report", "coverage", command=("scripts/lib/suite/coverage.sh",)),
     Step("guest-trixie", "release", ("-R", r"^guest\.(trixie|cxl)$"), lane="guest"),
