@@ -38,6 +38,8 @@ __attribute__((constructor)) static void choose_case(void)
 
 __attribute__((weak)) int test_start(int argc, char **argv)
 {
+	(void)argc;
+	(void)argv;
 	return -1;
 }
 
