@@ -36,7 +36,8 @@ static void use_faults(const struct soft_options *options)
 	if (ret == 0)
 		meet_faults();
 	else
-		hold(!fault_any || options->trace[0] != '\0');
+		hold(!fault_any || options->trace[0] != '\0' || options->checks ||
+		     options->adversary);
 	for (size_t i = 0; ret == 0 && i < options->faults_count; i++) {
 		hold(strnlen(options->faults[i], SOFT_WORD_MAX) < SOFT_WORD_MAX);
 		hold(soft_options_parse(options->faults[i], &one, error) == 0);
