@@ -16,10 +16,13 @@ from golden_adapter import TREES as ADAPTER_TREES
 from golden_ddio import TREES as DDIO_TREES
 from golden_device import TREES as DEVICE_TREES
 from golden_pmem import TREES as PMEM_TREES
+from golden_table import DMI
+from golden_table import TREES as TABLE_TREES
+from processors import PROCESSORS
 from trees import Host, Nic, Region, build, card
 
 TOP = Path(__file__).resolve().parents[3]
-TREES = [*ADAPTER_TREES, *DDIO_TREES, *PMEM_TREES, *DEVICE_TREES]
+TREES = [*ADAPTER_TREES, *DDIO_TREES, *PMEM_TREES, *DEVICE_TREES, *TABLE_TREES]
 ALL = pytest.mark.parametrize("golden", TREES, ids=[tree.name for tree in TREES])
 
 
@@ -112,24 +115,68 @@ def table(file: str, name: str) -> str:
     return text.partition(f" {name}[] = {{")[2].partition("\n};")[0].partition("\n\t};")[0]
 
 
-READINESS = "tests/unit/readiness"
-# A table by its file and name, what is its own in each row, how many there are at least, and where their cases are.
-TABLES = [
-    ("readiness/guest.c", "hypervisors", r'"([^"]+)"', 20, f"{READINESS}/test_guest.c"),
-    ("readiness/guest.c", "clouds", r'"([^"]+)"', 20, f"{READINESS}/test_guest.c"),
-    ("readiness/guest.c", "arm_ports", r"(0x\w+),", 8, f"{READINESS}/test_guest.c"),
-    ("readiness/guest.c", "functions", r"\{(0x\w+),", 9, f"{READINESS}/test_gather_platform.c"),
-    ("readiness/guest.c", "interfaces", r'"([^"]+)"', 6, f"{READINESS}/test_gather_platform.c"),
-    ("readiness/platforms.c", "rows", r'(?:INTEL|AMD)\([^"]+"([^"]+)"', 15, f"{READINESS}/test_checks_ddio.c"),
-    ("common/rdma/adapter.c", "rows", r'(?:DMA\(|DEVICE_HARDWARE, )"(\w+)"', 16, "tests/unit/common/test_adapter.c"),
-]
+def names_of(host: Host) -> str:
+    """As guest.c joins them."""
+    fields = {f"{DMI}/sys_vendor": host.sys_vendor, f"{DMI}/product_name": host.product} | host.files
+    order = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "chassis_asset_tag")
+    return "; ".join(text for field in order if (text := fields.get(f"{DMI}/{field}"))).lower()
 
 
-@pytest.mark.parametrize(("file", "name", "own", "least", "cases"), TABLES, ids=[f"{t[0]}-{t[1]}" for t in TABLES])
-def test_each_row_of_a_table_has_a_case(file: str, name: str, own: str, least: int, cases: str) -> None:
-    rows = re.findall(own, table(file, name))
-    text = (TOP / cases).read_text(encoding="utf-8").lower()
-    assert len(rows) >= least and [row for row in rows if row.lower() not in text] == []
+def functions_of(host: Host) -> set[tuple[int, int]]:
+    chains = [function.config for nic in host.nics for function in nic.chain]
+    return {*host.other_functions, *((config.vendor, config.device) for config in chains)}
+
+
+@pytest.mark.parametrize("name", ["hypervisors", "clouds"])
+def test_each_name_of_a_machine_has_a_tree(name: str) -> None:
+    rows = re.findall(r'"([^"]+)"', table("readiness/guest.c", name))
+    every = [names_of(golden.host) for golden in TREES]
+    assert len(rows) > 20
+    assert [row for row in rows if not any(row.lower() in names for names in every)] == []
+
+
+def test_each_sign_of_a_hypervisor_has_a_tree() -> None:
+    functions = re.findall(r"\{0x(\w+), (?:-1|0x(\w+)), ", table("readiness/guest.c", "functions"))
+    seen = set().union(*(functions_of(golden.host) for golden in TREES))
+    assert len(functions) > 8
+    for vendor, device in functions:
+        assert any(v == int(vendor, 16) and (not device or d == int(device, 16)) for v, d in seen), (vendor, device)
+    places = re.findall(r'"([^"]+)"', table("readiness/guest.c", "interfaces"))
+    files = [file for golden in TREES for file in golden.host.files]
+    assert len(places) > 5
+    assert [place for place in places if not any(file.startswith(place) for file in files)] == []
+
+
+def test_each_port_of_a_maker_of_processors_has_a_tree() -> None:
+    rows = {int(row, 16) for row in re.findall(r"0x(\w+),", table("readiness/guest.c", "arm_ports"))}
+    iron = [golden.host for golden in TREES if golden.host.cpu == "neoverse" and golden.statuses["PM-07"] == "PASS"]
+    assert len(rows) > 7
+    assert rows == {nic.chain[0].config.vendor for host in iron for nic in host.nics}
+
+
+def test_each_driver_of_an_adapter_has_a_tree() -> None:
+    rows = re.findall(r'(?:DMA\(|DEVICE_HARDWARE, )"(\w+)"', table("common/rdma/adapter.c", "rows"))
+    assert len(rows) > 15
+    assert set(rows) <= {nic.driver for golden in TREES for nic in golden.host.nics}
+
+
+def test_each_processor_has_a_tree() -> None:
+    """By the first row that fits, as platforms.c has it."""
+    text = table("readiness/platforms.c", "rows")
+    found = re.findall(r'INTEL\((\w+), (\w+),|AMD\(([-\w]+), ([-\w]+), ([-\w]+),|\{("\w+"|NULL), -1,', text)
+    rows = [("GenuineIntel", 6, int(low, 16), int(high, 16)) if low else
+            ("AuthenticAMD", int(family, 0), int(first, 0), int(last, 0)) if family else
+            (other.strip('"').upper() if other == '"Arm"' else other.strip('"'), -1, -1, -1)
+            for low, high, family, first, last, other in found]  # fmt: skip
+
+    def fits(row: tuple[str, int, int, int], cpu: str) -> bool:
+        vendor, family, first, last = row
+        of = PROCESSORS[cpu]
+        return vendor in (of.vendor, "NULL") and family in (of.family, -1) and (first < 0 or first <= of.model <= last)
+
+    assert len(rows) > 18
+    seen = {next(i for i, row in enumerate(rows) if fits(row, golden.host.cpu)) for golden in TREES}
+    assert [rows[i] for i in range(len(rows)) if i not in seen] == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")

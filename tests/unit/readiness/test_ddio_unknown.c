@@ -92,22 +92,3 @@ TEST(every_doubt_is_unknown)
 		made_free(facts);
 	}
 }
-
-/* Bits that would say "off" below a port that is known: on no other model are they the register. */
-TEST(no_other_processor_has_the_register)
-{
-	static const char *const vendors[] = {"GenuineIntel", "AuthenticAMD", "HygonGenuine"};
-
-	for (size_t vendor = 0; vendor < sizeof(vendors) / sizeof(vendors[0]); vendor++) {
-		for (int model = 0; model < 256; model++) {
-			struct facts *facts = made_facts();
-
-			snprintf(facts->platform.vendor, sizeof(facts->platform.vendor), "%s",
-				 vendors[vendor]);
-			facts->platform.model = model;
-			if (vendor > 0 || model != 0x55)
-				assert_int_equal(registers_of(facts).state, DDIO_UNKNOWN);
-			made_free(facts);
-		}
-	}
-}
