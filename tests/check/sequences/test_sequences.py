@@ -17,7 +17,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 PROGRAM = os.environ["SEQUENCES_PROGRAM"]
-COUNT = int(os.environ.get("SEQUENCES_COUNT", "87"))
+COUNT = int(os.environ.get("SEQUENCES_COUNT") or os.environ["SEQUENCES_USUALLY"])
 LIMIT_S = 3600
 WAYS = ["forced-remote", "transport:tcp forced-remote", "delay:time=20us", "adversary:1", "adversary:2 forced-remote"]
 # What else a broken rule leads to.
