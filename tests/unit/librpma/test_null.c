@@ -56,10 +56,8 @@ TEST(requests__refuse_null, setup_req, teardown)
 	REFUSES_NULL(rpma_conn_req_get_private_data, w.req, struct rpma_conn_private_data);
 }
 
-TEST(connections__refuse_null, setup_shared_conn, teardown)
+TEST(properties_of_connections__refuse_null, setup_shared_conn, teardown)
 {
-	struct rpma_cq *cq = UNTOUCHED;
-
 	REFUSES_NULL(rpma_conn_next_event, w.conn, enum rpma_conn_event);
 	REFUSES_NULL(rpma_conn_get_event_fd, w.conn, int);
 	REFUSES_NULL(rpma_conn_get_private_data, w.conn, struct rpma_conn_private_data);
@@ -67,6 +65,12 @@ TEST(connections__refuse_null, setup_shared_conn, teardown)
 	REFUSES_NULL(rpma_conn_get_cq, w.conn, struct rpma_cq *);
 	REFUSES_NULL(rpma_conn_get_rcq, w.conn, struct rpma_cq *);
 	REFUSES_NULL(rpma_conn_get_compl_fd, w.conn, int);
+}
+
+TEST(waits_and_peers__refuse_null, setup_shared_conn, teardown)
+{
+	struct rpma_cq *cq = UNTOUCHED;
+
 	REFUSES_NULL(rpma_cq_get_fd, w.cq, int);
 	expect(RPMA_E_INVAL, rpma_cq_wait(NULL));
 	expect(RPMA_E_INVAL, rpma_conn_wait(NULL, 0, &cq, NULL));
@@ -98,13 +102,18 @@ TEST(endpoints_and_shared_queues__refuse_null, setup_ep, teardown)
 		expect(0, function(&(object)));                                                    \
 	} while (0)
 
-TEST(ends__set_null, setup_req, teardown)
+TEST(ends_of_connections__set_null, setup_req, teardown)
 {
 	ENDS(rpma_conn_req_delete, w.req);
 	assert_int_equal(provider.live.id, 0);
 	make_req();
 	make_conn();
 	ENDS(rpma_conn_delete, w.conn);
+	ENDS(rpma_conn_cfg_delete, w.cfg);
+}
+
+TEST(other_ends__set_null, setup_cfg, teardown)
+{
 	make_srq(5);
 	ENDS(rpma_srq_delete, w.srq);
 	ENDS(rpma_srq_cfg_delete, w.srq_cfg);
@@ -113,7 +122,6 @@ TEST(ends__set_null, setup_req, teardown)
 	assert_int_equal(provider.live.id + provider.live.event_channel, 0);
 	expect(0, rpma_peer_cfg_new(&w.pcfg));
 	ENDS(rpma_peer_cfg_delete, w.pcfg);
-	ENDS(rpma_conn_cfg_delete, w.cfg);
 	ENDS(rpma_mr_remote_delete, w.remote);
 	ENDS(rpma_mr_dereg, w.mr);
 	expect(0, rpma_peer_delete(&w.peer));
