@@ -17,6 +17,8 @@ TESTS_OF_44 = 273  # in the rdma-core of Debian 12, of which passes-on-rxe.txt i
 # "test_x (tests.test_y.Z.test_x) ... ok"; or that, a line of what it tests, and the outcome behind it
 OUTCOME = re.compile(r"(?m)^test_\w+ \(tests\.(\S+)\)(?:\n.*?)? \.\.\. (ok|ERROR|FAIL|skipped .*)$")
 
+STARTED = re.compile(r"(?m)^test_\w+ \(tests\.(\S+)\)")
+
 
 def without_rdma(folder: Path) -> dict[str, str]:
     """Where rdma(8) lists no link: it asks the kernel, which does not know the software device. Then /sys is read."""
@@ -39,5 +41,7 @@ def outcomes_of(device: str, scratch: Path, *launcher: str) -> tuple[dict[str, s
     )  # fmt: skip
     outcomes = dict(OUTCOME.findall(done.stderr))
     ran = re.search(r"(?m)^Ran (\d+) tests", done.stderr)
-    assert ran is not None and len(outcomes) == int(ran[1]), done.stderr
+    assert ran is not None, f"status {done.returncode}: {done.stderr[-4000:]}"
+    without = set(STARTED.findall(done.stderr)) - outcomes.keys()
+    assert len(outcomes) == int(ran[1]), f"{ran[0]}, {len(outcomes)} outcomes, none of {sorted(without)}"
     return outcomes, done.stderr
