@@ -32,6 +32,7 @@ OF_GUESTS = ("scripts/vm", "tests/vm/*.list", "tests/vm/boot_and_test", "tests/v
              "tests/vm/judge_results", "tests/vm/peer", "tests/system/fio/in-guest-fio",
              "tests/system/ping/in-guest-ping-*.sh", "tests/system/ping/peer-that-breaks",
              "tests/system/rpmem/in-guest-rpmem", "tests/system/ddio-check/in-guest-*")
+NOT_IN_GUESTS = ("tests/unit/*", "tests/fuzz/*")
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ class States:
         if not self._files:
             return ""
         text = [repr(step), self._machine, f"CI={os.environ.get('CI') == 'true'}"]
-        left_out = NOT_CODE if step.of_code else ()
-        if step.of_code and step.lane != "guest":
-            left_out += OF_GUESTS
+        left_out: tuple[str, ...] = ()
+        if step.of_code:
+            left_out = NOT_CODE + (NOT_IN_GUESTS if step.lane == "guest" else OF_GUESTS)
         text += [f"{name} {digest}" for name, digest in self._files.items()
                  if not any(fnmatch(name, pattern) for pattern in left_out)]
         return hashlib.sha256("\n".join(text).encode()).hexdigest()

@@ -63,7 +63,7 @@ STEPS = (
          of_code=False),
     Step("guest", "release", ("-L", "guest", "-LE", "long"), lane="guest", in_default=True),
     Step("asan", "asan", (*INSTRUMENTED, "-E", f"^report|{LONG_INSTRUMENTED}"), in_default=True),
-    Step("measured", "release", ("-L", "measured"), lane="alone"),
+    Step("measured", "release", ("-L", "measured"), lane="alone", of_code=False),
     Step("lint", "release", command=("scripts/lint",), of_code=False),
     Step("counts", "release", ("-L", "perf")),
     Step("long-bench", "release", ("-L", "long", "-LE", "guest|perf|measured", "-R", "^bench|^report"),
