@@ -38,7 +38,9 @@ static void add(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	const uint64_t remote_addr = wr->wr.rdma.remote_addr;
 
 	qpx->wr_id = wr->wr_id;
-	qpx->wr_flags = wr->send_flags & ~(unsigned)IBV_SEND_INLINE;
+	/* With IBV_SEND_INLINE, which ibv_wr_post(3) does not ask for: rxe's setters of inline data
+	 * copy it, but the kernel (rxe_req.c, finish_packet()) sends it only with this flag. */
+	qpx->wr_flags = wr->send_flags;
 	switch ((int)wr->opcode) {
 	case RPMA_WR_FLUSH:
 		add_flush(qpx, wr);

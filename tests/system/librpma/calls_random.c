@@ -191,6 +191,27 @@ static void check_read(const struct run *run, size_t i)
 			  is_of_a_later_write(run, i, run->steps[i].at + k, found[k]));
 }
 
+/* The first byte that differs, with the steps that wrote there. */
+static void check_memory(const struct run *run, const unsigned char *found)
+{
+	size_t at = 0;
+
+	while (at < AREA_BYTES && found[at] == run->model[at])
+		at++;
+	if (at == AREA_BYTES)
+		return;
+	fprintf(stderr, "\nbyte %zu is 0x%02x, expected 0x%02x\n", at, found[at], run->model[at]);
+	for (size_t i = 0; i < STEPS; i++) {
+		const struct step *s = &run->steps[i];
+
+		if (s->kind != READ && s->kind != FLUSH && at - s->at < s->len)
+			fprintf(stderr, "step %zu: kind %d, %zu bytes at %zu, flags 0x%x: 0x%02x\n",
+				i + 1, s->kind, s->len, s->at, (unsigned int)s->flags,
+				run->client.memory[s->from + at - s->at]);
+	}
+	MUST_HOLD(at == AREA_BYTES);
+}
+
 static void check_all(struct run *run, const struct calls *c)
 {
 	struct ibv_wc wc;
@@ -203,7 +224,7 @@ static void check_all(struct run *run, const struct calls *c)
 		take(run, false);
 	client_flush(&run->client);
 	MUST_GIVE(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(run->client.cq, 1, &wc, NULL));
-	MUST_HOLD(memcmp(c->target[0].memory, run->model, AREA_BYTES) == 0);
+	check_memory(run, (const unsigned char *)c->target[0].memory);
 	for (size_t i = 0; i < STEPS; i++)
 		if (run->steps[i].kind == READ)
 			check_read(run, i);

@@ -129,11 +129,13 @@ static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct i
 		built[built_count - 1].bytes += sges[i].length;
 }
 
+/* As rxe does, which copies the bytes and sends them only with the flag. */
 static void wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t num_buf,
 				    const struct ibv_data_buf *bufs)
 {
-	(void)qp;
 	need_start();
+	if (!(qp->wr_flags & IBV_SEND_INLINE))
+		return;
 	for (size_t i = 0; i < num_buf; i++) {
 		memcpy(built[built_count - 1].data + built[built_count - 1].bytes, bufs[i].addr,
 		       bufs[i].length);

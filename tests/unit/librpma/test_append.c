@@ -298,7 +298,7 @@ TEST(native_list__takes_all_operations, setup_nothing, teardown)
 	expect(0, rpma_send_with_imm(w.conn, NULL, 0, 0, MORE, 78, (void *)5));
 	expect_named(0, "rpma_flush", flush_8(6, ALWAYS));
 	assert_memory_equal(provider.sends_data[0], inline_bytes, 8);
-	assert_int_equal(provider.sends[0].send_flags, 0);
+	assert_int_equal(provider.sends[0].send_flags, IBV_SEND_INLINE);
 	assert_int_equal(provider.sends[1].opcode, IBV_WR_RDMA_WRITE_WITH_IMM);
 	assert_int_equal(ntohl(provider.sends[1].imm_data), 77);
 	assert_int_equal(provider.sends_bytes[1], 16);
