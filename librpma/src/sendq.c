@@ -252,16 +252,19 @@ __attribute__((cold)) static int not_posted(struct rpma_conn *conn,
 					    const struct ibv_send_wr *bad_wr, int err)
 {
 	struct rpma_sendq *q = &conn->sendq;
-	const uint32_t count = waiting(q);
+	const uint32_t count = waiting(q), first = q->first->index;
+	const bool has_natives = q->natives > 0;
 
-	for (uint32_t i = q->first->index; i < q->next->index; i++) {
+	for (uint32_t i = first; i < q->next->index; i++) {
 		if (&slot_at(q, i)->wr == bad_wr)
 			q->first = slot_at(q, i);
 	}
+	for (uint32_t i = first; i < q->first->index; i++)
+		q->natives -= is_native(&slot_at(q, i)->wr);
 	set_stop(conn);
 	if (is_full_of_failed(q, err))
 		return RPMA_FAIL_CONSTANT(RPMA_E_AGAIN, full);
-	if (q->natives > 0)
+	if (has_natives)
 		RPMA_LOG_ERRNO(err, "ibv_wr_complete() of %u operations", count);
 	else
 		RPMA_LOG_ERROR("%u of %u operations were not posted", waiting(q), count);
@@ -276,7 +279,7 @@ static __always_inline int post_all(struct rpma_conn *conn, struct rpma_slot *la
 
 	last->wr.next = NULL;
 	if (__builtin_expect(q->natives > 0, 0))
-		err = rpma_sendq_post_natively(conn->qpx, &q->first->wr);
+		err = rpma_sendq_post_natively(conn->qpx, &q->first->wr, &bad_wr);
 	else
 		err = ibv_post_send(conn->qp, &q->first->wr, &bad_wr);
 	last->wr.next = &q->next->wr;

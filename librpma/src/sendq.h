@@ -134,8 +134,10 @@ enum rpma_prospect rpma_sendq_prospect(struct rpma_sendq *q);
 /* Counts a receive that is about to be posted; false: its completion may find the CQ full. */
 bool rpma_sendq_take_receive(struct rpma_sendq *q);
 
-/* sendq_native.c: posts all of the list by ibv_wr_*, or none; an errno value then. */
-int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr);
+/* sendq_native.c: posts a list by ibv_wr_*; an errno value where *bad_wr, and what follows it, was
+ * not posted. */
+int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad_wr);
 
 /* Something waits already, and nothing is to be counted: the next slot may be filled at once. */
 static inline bool rpma_sendq_is_simple(const struct rpma_sendq *q, int flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sendq_native.c -- a list with native operations, which ibv_post_send() does not know, posted by
- * ibv_wr_* with one doorbell.
+ * ibv_wr_* with one doorbell, and one more for each of several pieces of memory.
  *
  * wr.atomic of RPMA_WR_FLUSH: compare_add is the length, swap the placement type and, from bit 8,
  * the level. Of RPMA_WR_ATOMIC_WRITE: compare_add is the 8 bytes as they are in memory.
@@ -9,20 +9,14 @@
 #include "native.h"
 #include "sendq.h"
 
+/* At most one SGE: see is_for_post_send(). */
 static void set_data(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 {
-	struct ibv_data_buf bufs[RPMA_SGES_MAX];
-
-	if (!(wr->send_flags & IBV_SEND_INLINE)) {
+	if ((wr->send_flags & IBV_SEND_INLINE) && wr->num_sge == 1)
+		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)wr->sg_list[0].addr,
+				       wr->sg_list[0].length);
+	else
 		ibv_wr_set_sge_list(qpx, (size_t)wr->num_sge, wr->sg_list);
-		return;
-	}
-	for (int i = 0; i < wr->num_sge; i++)
-		bufs[i] = (struct ibv_data_buf){
-			.addr = (void *)(uintptr_t)wr->sg_list[i].addr,
-			.length = wr->sg_list[i].length,
-		};
-	ibv_wr_set_inline_data_list(qpx, (size_t)wr->num_sge, bufs);
 }
 
 static void add_flush(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
@@ -77,10 +71,44 @@ static void add(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	set_data(qpx, wr);
 }
 
-int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
+/*
+ * librxe's setters of lists (rdma-core, providers/rxe/rxe.c, wr_set_sge_list() and
+ * wr_set_inline_data_list()) take all SGEs for as long as the first one, and inline data of a list
+ * for no data; so what has several pieces is posted apart.
+ */
+static bool is_for_post_send(const struct ibv_send_wr *wr)
 {
-	ibv_wr_start(qpx);
-	for (; wr != NULL; wr = wr->next)
-		add(qpx, wr);
-	return ibv_wr_complete(qpx);
+	return wr->num_sge > 1;
+}
+
+static int post_apart(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *const next = wr->next, *bad_wr = wr;
+
+	wr->next = NULL;
+	int err = ibv_post_send(qp, wr, &bad_wr);
+	wr->next = next;
+	return err;
+}
+
+int rpma_sendq_post_natively(struct ibv_qp_ex *qpx, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad_wr)
+{
+	while (wr != NULL) {
+		int err;
+
+		*bad_wr = wr;
+		if (is_for_post_send(wr)) {
+			err = post_apart(&qpx->qp_base, wr);
+			wr = wr->next;
+		} else {
+			ibv_wr_start(qpx);
+			for (; wr != NULL && !is_for_post_send(wr); wr = wr->next)
+				add(qpx, wr);
+			err = ibv_wr_complete(qpx);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
 }

@@ -120,27 +120,24 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t re
 	wr->wr.atomic.rkey = rkey;
 }
 
+/* As librxe does, which takes all SGEs for as long as the first one. */
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sges)
 {
 	(void)qp;
 	need_start();
 	built[built_count - 1].wr.num_sge = (int)num_sge;
-	for (size_t i = 0; i < num_sge; i++)
-		built[built_count - 1].bytes += sges[i].length;
+	if (num_sge > 0)
+		built[built_count - 1].bytes = (uint32_t)num_sge * sges[0].length;
 }
 
 /* As rxe does, which copies the bytes and sends them only with the flag. */
-static void wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t num_buf,
-				    const struct ibv_data_buf *bufs)
+static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 {
 	need_start();
 	if (!(qp->wr_flags & IBV_SEND_INLINE))
 		return;
-	for (size_t i = 0; i < num_buf; i++) {
-		memcpy(built[built_count - 1].data + built[built_count - 1].bytes, bufs[i].addr,
-		       bufs[i].length);
-		built[built_count - 1].bytes += (uint32_t)bufs[i].length;
-	}
+	memcpy(built[built_count - 1].data, addr, length);
+	built[built_count - 1].bytes = (uint32_t)length;
 }
 
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
@@ -182,7 +179,7 @@ static void set_operations(struct ibv_qp_ex *qp, uint64_t ops)
 	SET(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, wr_atomic_fetch_add);
 #undef SET
 	qp->wr_set_sge_list = wr_set_sge_list;
-	qp->wr_set_inline_data_list = wr_set_inline_data_list;
+	qp->wr_set_inline_data = wr_set_inline_data;
 }
 
 /* Extended is what was created with SEND_OPS_FLAGS on a device that offers it. */

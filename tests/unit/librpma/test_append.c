@@ -311,6 +311,37 @@ TEST(native_list__takes_all_operations, setup_nothing, teardown)
 	assert_got(1, "1 2 3 4 5 6! ");
 }
 
+/* librxe takes all SGEs of a list for as long as the first one. */
+TEST(native_list__posts_pieces_apart, setup_nothing, teardown)
+{
+	connect_natively(0, 0);
+	const struct rpma_range pieces[] = {{w.mr, 0, 4}, {w.mr, 100, 5}};
+	strcpy(region + 100, "abcde");
+	expect(0, rpma_write(w.conn, w.remote, 0, w.mr, 0, 8, MORE, (void *)1));
+	expect(0, rpma_writev(w.conn, w.remote, 8, pieces, 2, MORE, (void *)2));
+	expect(0, rpma_writev(w.conn, w.remote, 17, pieces, 2, MORE | RPMA_F_INLINE, (void *)3));
+	expect_named(0, "rpma_flush", flush_8(4, ALWAYS));
+	assert_int_equal(provider.sends_bytes[1], 9);
+	assert_int_equal(provider.sends_bytes[2], 9);
+	assert_memory_equal(provider.sends_data[2] + 4, "abcde", 5);
+	assert_got(4, "1 2 3 4! ");
+}
+
+TEST(native_list__keeps_what_was_not_posted, setup_nothing, teardown)
+{
+	connect_natively(0, 0);
+	const struct rpma_range pieces[] = {{w.mr, 0, 4}, {w.mr, 100, 5}};
+	expect_named(0, "rpma_flush", flush_8(1, MORE));
+	expect(0, rpma_writev(w.conn, w.remote, 8, pieces, 2, MORE, (void *)2));
+	calls_fail_on("ibv_post_send", EIO);
+	expect(RPMA_E_PROVIDER, rpma_submit(w.conn));
+	assert_got(2, "1 ");
+	provider.native.completed = 0;
+	expect(0, rpma_submit(w.conn)); /* without a native one: by ibv_post_send() */
+	assert_int_equal(provider.native.completed, 0);
+	assert_got(1, "2 ");
+}
+
 TEST(native_list__takes_atomics, setup_nothing, teardown)
 {
 	struct rpma_mr_remote *numbers = NULL;
