@@ -71,6 +71,16 @@ def test_the_broken_rule_is_named(tmp_path: Path) -> None:
             f"sequences checked {seed}: {kind} expected, found {found}\n{text}"  # fmt: skip
 
 
+def test_a_difference_shows_how_both_sequences_ended(tmp_path: Path) -> None:
+    begin, steps = "1.1 connected\n1.2 closed\n2.1 connected\n", "".join(f"2.{step} traffic\n" for step in range(2, 90))
+    (tmp_path / "whole").write_text(f"{begin}{steps}3.1 connected\n3.2 closed\n")
+    (tmp_path / "ended").write_text(f"{begin}no completion\n2 ended with status 3\n3.1 connected\n3.2 traffic\n")
+    told = same("legal", tmp_path / "whole", tmp_path / "ended")
+    assert told.startswith("2 sequences differ; the first alone: sequences legal 2\n")
+    assert "\n2.89 traffic\n" in told and told.endswith("\n2.1 connected\nno completion\n2 ended with status 3\n")
+    assert "3.1" not in told
+
+
 def test_rules_have_kinds_that_can_be_explained() -> None:
     rules = subprocess.run([LAUNCHER, PROGRAM, "rules"], stdout=subprocess.PIPE, text=True, check=True).stdout
     kinds = {line.split(":")[0] for line in rules.splitlines()}
