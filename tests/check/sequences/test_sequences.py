@@ -71,6 +71,14 @@ def test_the_broken_rule_is_named(tmp_path: Path) -> None:
             f"sequences checked {seed}: {kind} expected, found {found}\n{text}"  # fmt: skip
 
 
+def test_each_rule_that_devices_answer_alike_is_compared(tmp_path: Path) -> None:
+    rules = subprocess.run([LAUNCHER, PROGRAM, "rules"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    compared = {line.split(": ", 1)[1] for line in rules.splitlines() if "; not compared: " not in line}
+    done = run("illegal", len(compared), tmp_path / "out")
+    assert set(re.findall(r"^\d+\.0 (.*)", (tmp_path / "out").read_text(), re.M)) == compared
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_difference_shows_how_both_sequences_ended(tmp_path: Path) -> None:
     begin, steps = "1.1 connected\n1.2 closed\n2.1 connected\n", "".join(f"2.{step} traffic\n" for step in range(2, 90))
     (tmp_path / "whole").write_text(f"{begin}{steps}3.1 connected\n3.2 closed\n")
