@@ -24,6 +24,7 @@ struct options any_options(enum ibv_qp_type type)
 	options.sig_all = one_in(4);
 	options.mr_access |= IBV_ACCESS_MW_BIND;
 	options.min_rnr_timer = 1; /* 10 us */
+	options.retry_cnt = 7;	   /* rxe then waits for an answer without end */
 	return options;
 }
 

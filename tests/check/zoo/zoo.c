@@ -117,6 +117,7 @@ struct options defaults(void)
 		.qp_access = ACCESS,
 		.mtu = IBV_MTU_1024,
 		.gid_type = IBV_GID_TYPE_ROCE_V2,
+		.retry_cnt = 6,
 		.rnr_retry = 7,
 		.min_rnr_timer = 12,
 	};
@@ -306,7 +307,7 @@ void qp_connect(const struct end *end, struct ibv_qp *qp, const struct address *
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = PSN,
 		.max_rd_atomic = 4,
-		.retry_cnt = 6,
+		.retry_cnt = options->retry_cnt,
 		.rnr_retry = options->rnr_retry,
 		.timeout = 14,
 	};

@@ -42,6 +42,7 @@ struct options {
 	unsigned qp_access;
 	enum ibv_mtu mtu;
 	enum ibv_gid_type gid_type;
+	uint8_t retry_cnt;
 	uint8_t rnr_retry;
 	uint8_t min_rnr_timer;
 };
