@@ -12,18 +12,25 @@
 #define STATUS_OF_A_FINDING 99 /* with rpma-soft --check */
 #define STATUS_OF_A_MISTAKE 17 /* what was to fail has failed: the program does not succeed */
 
-static bool is_on_rxe(void)
+static bool is_on_rxe;
+
+/*
+ * What libibverbs and librdmacm do once in a process is done before the others are forked: to load
+ * the drivers and look for devices takes an emulated machine longer than a sequence.
+ */
+static void find_device(void)
 {
 	struct ibv_device **list = HAVE(ibv_get_device_list(NULL));
-	bool is_so = list[0] != NULL && strncmp(ibv_get_device_name(list[0]), "rxe", 3) == 0;
 
+	is_on_rxe = list[0] != NULL && strncmp(ibv_get_device_name(list[0]), "rxe", 3) == 0;
 	ibv_free_device_list(list);
-	return is_so;
+	if (is_on_rxe)
+		rdma_destroy_event_channel(HAVE(rdma_create_event_channel()));
 }
 
 static int run(const char *which, unsigned seed)
 {
-	sequence = (struct sequence){.random = seed, .seed = seed, .is_on_rxe = is_on_rxe()};
+	sequence = (struct sequence){.random = seed, .seed = seed, .is_on_rxe = is_on_rxe};
 	if (strcmp(which, "legal") == 0) {
 		legal_sequence();
 		return 0;
@@ -79,6 +86,7 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	find_device();
 	first = (unsigned)strtoul(argv[2], NULL, 10);
 	last = argc == 4 ? (unsigned)strtoul(argv[3], NULL, 10) : first;
 	for (unsigned seed = first; seed <= last; seed++)
