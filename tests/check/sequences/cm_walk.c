@@ -24,12 +24,11 @@ static struct walk {
 static struct rdma_cm_id *take(struct rdma_event_channel *channel, unsigned data,
 			       enum rdma_cm_event_type *type)
 {
-	struct pollfd waiting = {.fd = channel->fd, .events = POLLIN};
 	const char *side = channel == walk.calling ? "client" : "server";
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 
-	CHECK(poll(&waiting, 1, PATIENCE_MS) == 1);
+	CHECK(becomes_readable(channel->fd, PATIENCE_MS));
 	MUST(rdma_get_cm_event(channel, &event));
 	note("%s: %s, %d", side, rdma_event_str(event->event), event->status);
 	if (data > 0)

@@ -46,13 +46,13 @@ void note_next(const struct end *end, struct ibv_cq *cq, const char *of)
 /* rxe tells of an error before it changes the state. */
 void note_failed(const struct end *end)
 {
-	const int64_t limit_ms = now_ms() + 10000;
+	struct limit limit = limit_of(10000);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
 	do
 		MUST(ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init));
-	while (attr.qp_state != IBV_QPS_ERR && now_ms() < limit_ms);
+	while (attr.qp_state != IBV_QPS_ERR && is_left(&limit));
 	note("%s is %s", end_name(end), attr.qp_state == IBV_QPS_ERR ? "in ERR" : "not in ERR");
 }
 

@@ -42,6 +42,18 @@ void note_memory(void);
 void note_states(void);
 const char *end_name(const struct end *end); /* "near" or "far" */
 
+/* --- limits of time --- */
+
+/* A machine that stands still in a wait, however long, uses up a moment of its limit. */
+struct limit {
+	int64_t seen_ms;
+	int64_t left_ms;
+};
+
+struct limit limit_of(int64_t limit_ms);
+bool is_left(struct limit *limit); /* to be asked all the time */
+bool becomes_readable(int fd, int64_t limit_ms);
+
 /* --- steps --- */
 
 struct options any_options(enum ibv_qp_type type);

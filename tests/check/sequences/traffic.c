@@ -318,14 +318,14 @@ static bool poll_into(struct ibv_cq *cq, struct taken *taken)
 void drain(const struct end *end, unsigned sends, unsigned receives)
 {
 	struct taken taken = {.sends = 0};
-	const int64_t limit_ms = now_ms() + LIMIT_MS;
+	struct limit limit = limit_of(LIMIT_MS);
 
 	while (taken.sends < sends || taken.receives < receives) {
 		bool is_one = poll_into(end->cq, &taken);
 
 		if (end->recv_cq != end->cq)
 			is_one |= poll_into(end->recv_cq, &taken);
-		if (!is_one && now_ms() > limit_ms)
+		if (!is_one && !is_left(&limit))
 			break;
 	}
 	for (unsigned i = 0; i < taken.sends; i++)
@@ -358,14 +358,12 @@ static struct watch arm(const struct flow *out, const struct flow *in)
 
 static void take_event(const struct watch *watch)
 {
-	struct pollfd waiting = {.events = POLLIN};
 	struct ibv_cq *cq;
 	void *context;
 
 	if (!watch->is_due)
 		return;
-	waiting.fd = watch->end->channel->fd;
-	CHECK(poll(&waiting, 1, LIMIT_MS) == 1);
+	CHECK(becomes_readable(watch->end->channel->fd, LIMIT_MS));
 	MUST(ibv_get_cq_event(watch->end->channel, &cq, &context));
 	note("%s event%s", end_name(watch->end),
 	     cq == watch->end->cq && context == watch->end ? "" : " of another queue");
