@@ -27,8 +27,8 @@
 #define WATCHED_NS 500000000u
 #define OTHER_NS   50000u
 #define FAILED	   1024u
-#define FIRST	   4096u /* requests of one place, which are all held; then ... */
-#define EACH	   16u	 /* ... every 16th */
+#define FIRST	   128u /* requests of one place, which are all held; then ... */
+#define EACH	   16u	/* ... one of 16, at random */
 
 static _Atomic uint32_t failed[FAILED]; /* numbers of QPs of which a failed completion was polled */
 static _Atomic uint32_t last_post;	/* its stack */
@@ -108,13 +108,22 @@ static __attribute__((cold, noinline)) void tell_after_error(struct send_queue *
 	check_report(&finding);
 }
 
+/* At random, so that what is repeated in a ring of any length is met. */
+static bool is_drawn(uint32_t number)
+{
+	uint32_t mixed = number * UINT32_C(0x9e3779b1);
+
+	mixed = (mixed ^ mixed >> 15) * UINT32_C(0x85ebca77);
+	return mixed < UINT32_MAX / EACH;
+}
+
 /* A mistake is one of its place, and is found by some of the requests from there. */
 static bool is_to_be_held(uint32_t stack)
 {
 	const uint32_t before = atomic_load_explicit(&seen[stack], memory_order_relaxed);
 
 	atomic_store_explicit(&seen[stack], before + 1, memory_order_relaxed);
-	return before < FIRST || before % EACH == 0 || check_every || stack == 0;
+	return before < FIRST || is_drawn(before) || check_every || stack == 0;
 }
 
 static uint64_t hold_time_ns(void)

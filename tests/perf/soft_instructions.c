@@ -89,7 +89,7 @@ static void register_around(unsigned regions)
 	assert_non_null(ibv_reg_mr(w.near.pd, first + (size_t)3 * PAGE, PAGE, END_ACCESS));
 }
 
-/* From one place so often that with checks only a part of them is held in the end. */
+/* From one place: with checks more of the first ones are held than of the last. */
 static int count_rounds(const char *first, const char *last, int (*call)(void))
 {
 	const char *const names[] = {first, "second", "third", "fourth", "fifth", last};
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	ret |= count("nothing", nothing);
 	ret |= count_rounds("write", "write again", write_8);
 	ret |= count_rounds("write of 64", "write of 64 again", write_64);
-	ret |= count("read", read_8);
+	ret |= count_rounds("read", "read again", read_8);
 	ret |= count("mmap", map_over);
 	ret |= count("madvise", discard);
 	ret |= count("mremap", move);

@@ -27,6 +27,7 @@ MOST = {
     ("forced-remote", "write again"): 555,
     ("forced-remote", "write of 64 again"): 555,
     ("forced-remote", "read"): 700,
+    ("forced-remote", "read again"): 700,
     ("", "write"): 570,
     ("", "read"): 730,
     ("", "mmap"): 550,
@@ -34,8 +35,8 @@ MOST = {
     ("", "madvise"): 550,
     ("", "munmap"): 510,
 }
-# with checks, by which the first requests of a place are all held until a poll
-RATIO = {"write": 3.0, "write again": 2.0, "write of 64": 3.1, "write of 64 again": 2.0, "read": 2.7}
+# with checks: the first 128 requests of a place are held until a poll, and then one of 16
+RATIO = {"write": 2.0, "write again": 2.0, "write of 64": 2.0, "write of 64 again": 2.0, "read": 2.7, "read again": 2.7}
 GROWTH = {"mmap": 40, "mremap": 80, "madvise": 40, "munmap": 40}
 GROWTH_OF_OPERATIONS = 0.05
 

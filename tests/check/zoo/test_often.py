@@ -9,14 +9,15 @@ import subprocess
 import pytest
 from programs import BUILT, HERE, LAUNCHER
 
-FIRST, EACH = 4096, 16  # as in sq_check.c, and in the manual
+FIRST, EACH = 128, 16  # as in sq_check.c, and in the manual
 
 
-def run(check: str, right: int, wrong: int) -> tuple[int, int, str]:
+def run(check: str, right: int, last: int, each: int = 1) -> tuple[int, int, str]:
     """The status, how often the mistake was seen, and the last line."""
-    done = subprocess.run([LAUNCHER, check, BUILT / "zoo_often", str(right), str(wrong)],
+    done = subprocess.run([LAUNCHER, check, BUILT / "zoo_often", str(right), str(last), str(each)],
                           capture_output=True, text=True, timeout=600)  # fmt: skip
-    lines = [number for number, line in enumerate((HERE / "often.c").read_text().splitlines(), 1) if "/* HERE */" in line]
+    source = (HERE / "often.c").read_text().splitlines()
+    lines = [number for number, line in enumerate(source, 1) if "/* HERE */" in line]
     found = re.findall(r"(?m)^== rpma-soft: source-changed: ", done.stderr)
     assert len(found) <= 1 and (not found or f"often.c:{lines[0]}" in done.stderr), done.stderr
     times = re.search(r"(?m)^== rpma-soft: source-changed at .*: seen (\d+) times$", done.stderr)
@@ -30,9 +31,16 @@ def test_the_first_requests_of_a_place_are_all_held() -> None:
 
 
 def test_a_mistake_in_later_ones_is_found_by_some_of_them() -> None:
-    status, seen, last = run("--check", FIRST, 160)
-    assert status == 99 and 0 < seen <= 160 // EACH, last
-    assert f" {FIRST + 160} requests seen, {FIRST + 160 // EACH} of them held " in last
+    status, seen, last = run("--check", FIRST, 1600)
+    held = re.search(rf" {FIRST + 1600} requests seen, (\d+) of them held ", last)
+    assert held is not None and 1600 / EACH / 2 < int(held[1]) - FIRST < 1600 / EACH * 2, last
+    assert status == 99 and (int(held[1]) - FIRST) / 2 < seen <= int(held[1]) - FIRST, last
+
+
+@pytest.mark.parametrize("right", [FIRST, FIRST + 1, FIRST + 7])
+def test_a_mistake_that_is_made_once_in_a_ring_is_found(right: int) -> None:
+    status, seen, last = run("--check", right, 200 * EACH, EACH)
+    assert status == 99 and 0 < seen < 200, last
 
 
 @pytest.mark.parametrize("check", ["--check=every", "--check=every,source-changed"])
@@ -42,7 +50,7 @@ def test_every_one_is_held_if_asked_for(check: str) -> None:
 
 
 def test_nothing_is_said_about_right_ones() -> None:
-    status, seen, last = run("--check", 3 * FIRST, 0)
+    status, seen, last = run("--check", 100 * FIRST, 0)
     assert (status, seen) == (0, 0), last
 
 
