@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "mr_check.h"
-#include "soft_device/check/objects.h"
 #include "soft_device/check/watch.h"
 #include "soft_device/process/process.h"
 #include "sq_adversary.h"
@@ -173,6 +172,7 @@ bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 	watch->number++;
 	post->stack = where();
 	post->has_sum = false;
+	post->lost_piece = 0;
 	post->hold_ns = 0;
 	watch->holds_all = is_to_be_held(post->stack);
 	if (!watch->holds_all)
@@ -542,55 +542,4 @@ const char *sq_check_rights(uint32_t access, char names[NAMES_BYTES])
 	}
 	*to = '\0';
 	return names;
-}
-
-/* --- what is in flight --- */
-
-static void tell_in_flight(const struct send_queue *sq, const struct send_work *work,
-			   uint32_t number, uint32_t key)
-{
-	const uint32_t stack = stack_here();
-	struct check_finding finding;
-	struct object region;
-
-	check_find(&finding, CHECK_DEREG_IN_FLIGHT, stack,
-		   "the region of lkey %#x is deregistered, and a request of QP %#x that was "
-		   "posted uses it",
-		   key | CHECK_LKEY, sq->qpn);
-	check_line(&finding, "request", "wr_id %#llx, %llu bytes", (unsigned long long)work->wr_id,
-		   (unsigned long long)sq_length(work));
-	check_place(&finding, "posted at", sq_check_stack(sq, number));
-	check_place(&finding, "deregistered at", stack);
-	if (objects_find(OBJECT_MR, key, &region))
-		check_place(&finding, "registered at", region.made_at);
-	check_report(&finding);
-}
-
-static bool names_key(const struct send_work *work, uint32_t key)
-{
-	if (work->flags & IBV_SEND_INLINE)
-		return false;
-	for (uint32_t i = 0; i < work->num_sge; i++)
-		if (work->sge[i].length > 0 && work->sge[i].lkey == key)
-			return true;
-	return false;
-}
-
-bool sq_check_uses(struct send_queue *sq, uint32_t key)
-{
-	bool uses = false;
-
-	shared_lock_take(&sq->lock);
-	for (uint32_t number = atomic_load(sq->released); number != sq->posted && !uses; number++) {
-		const struct send_work *work = &sq_slot(sq, number)->work;
-		/* a read without a completion: nothing else tells that the bytes have come */
-		const bool is_under_way = (int32_t)(number - sq->completed) >= 0 ||
-					  sq_opcodes[work->opcode].local_access != 0;
-
-		uses = is_under_way && names_key(work, key) && sq_state(sq) == IBV_QPS_RTS;
-		if (uses)
-			tell_in_flight(sq, work, number, key);
-	}
-	shared_lock_release(&sq->lock);
-	return uses;
 }

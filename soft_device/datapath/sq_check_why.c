@@ -13,6 +13,7 @@
 #include "soft_device/process/process.h"
 #include "sq_check.h"
 #include "sq_region.h"
+#include "sq_watch.h"
 
 static const char *const operations[REQUEST_NAMES] = {
 	[REQUEST_WRITE] = "an RDMA write",
@@ -388,6 +389,8 @@ void sq_check_failed(const struct send_queue *sq, const struct send_work *work,
 	if (kind == CHECK_KINDS)
 		return;
 	part = sq_bad_part(sq, work, &now);
+	if (kind == CHECK_LKEY_STALE && part != NULL && sq_check_is_lost(sq, work, part))
+		return;
 	if (part == NULL && work->num_sge > 0)
 		part = work->sge;
 	if (kind == CHECK_MEMORY_UNMAPPED)

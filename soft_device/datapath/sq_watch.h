@@ -8,6 +8,8 @@
 struct sq_post {
 	uint32_t stack;
 	bool has_sum;
+	/* the first piece of which the region went while it was in flight, from 1 on; 0: none */
+	uint8_t lost_piece;
 	uint64_t sum;	  /* over the bytes that it sends */
 	uint64_t hold_ns; /* not executed before, but by a thread that polls; 0: at once */
 };
@@ -54,3 +56,8 @@ bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, ui
 bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work);
 void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)
 	__attribute__((cold));
+
+/* sq_check_flight.c: the oldest request fails as the region of this piece went while it was in
+ * flight, which was reported then. */
+bool sq_check_is_lost(const struct send_queue *sq, const struct send_work *work,
+		      const struct ibv_sge *piece);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EXPECT: dereg-in-flight, lkey-stale; at main; region */
+/* EXPECT: dereg-in-flight; at main; region */
 /* SHOWS: nothing|local protection error|local QP operation error|remote access error */
 /* A novice believed that a write is done when ibv_post_send() returns. */
 #include "zoo.h"

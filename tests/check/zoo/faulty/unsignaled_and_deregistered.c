@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EXPECT: dereg-in-flight, lkey-stale; at send_file; region */
+/* EXPECT: dereg-in-flight; at send_file; region */
 /* SHOWS: nothing|local protection error|local QP operation error|remote access error */
 /* A novice believed that a completion tells of the unsignaled requests behind it, too. */
 #include "zoo.h"
