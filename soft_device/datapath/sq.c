@@ -18,7 +18,6 @@
 #include "responder.h"
 #include "soft_device/check/check.h"
 #include "soft_device/check/sum.h"
-#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "soft_device/process/trace.h"
@@ -376,19 +375,20 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 	return slot;
 }
 
-/* A write of one piece, as most requests are. */
-static inline bool is_plain_write(const struct send_queue *sq, const struct ibv_send_wr *wr)
+/* A write, or a read, of one piece, as most requests are. */
+static inline bool is_plain(const struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 {
 	const unsigned flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
 
-	return wr->opcode == IBV_WR_RDMA_WRITE && wr->num_sge == 1 &&
-	       (wr->send_flags & ~flags) == 0 && sq->max_sge != 0 && sq->ud == NULL;
+	return wr->opcode == (reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE) && wr->num_sge == 1 &&
+	       (wr->send_flags & ~flags) == 0 && sq->max_sge != 0 && sq->ud == NULL &&
+	       (!reads || (sq->opcodes >> IBV_WR_RDMA_READ & 1) != 0);
 }
 
-static inline void put_write(struct send_slot *slot, const struct ibv_send_wr *wr)
+static inline void put_plain(struct send_slot *slot, const struct ibv_send_wr *wr)
 {
 	*slot = (struct send_slot){.work = {.wr_id = wr->wr_id,
-					    .opcode = IBV_WR_RDMA_WRITE,
+					    .opcode = wr->opcode,
 					    .flags = wr->send_flags,
 					    .rkey = wr->wr.rdma.rkey,
 					    .remote_addr = wr->wr.rdma.remote_addr,
@@ -478,25 +478,10 @@ static __attribute__((noinline)) int post_any(struct send_queue *sq, const struc
 	return error;
 }
 
-/* Functions of their own: they cost nothing where nothing is refused. */
-static __attribute__((cold, noinline)) int refuse_full(const struct send_queue *sq)
-{
-	return REFUSE_OF(ENOMEM, "ibv_post_send",
-			 "QP %#x: its send queue is full: %u requests (max_send_wr) wait for a "
-			 "completion, theirs or a later one's, to be polled",
-			 sq->qpn, sq->max_wr);
-}
-
-static __attribute__((cold, noinline)) int refuse_state(const struct send_queue *sq)
-{
-	return REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: it is in %s, not in RTS", sq->qpn,
-			 name_of_state(sq_state(sq)));
-}
-
 static inline int post_one(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	if (!sq_has_room(sq, 1))
-		return refuse_full(sq);
+		return sq_refuse_full(sq);
 	if (wr->opcode == IBV_WR_RDMA_WRITE && execute_at_once(sq, wr, false, false))
 		return 0;
 	if (wr->opcode == IBV_WR_RDMA_READ && read_at_once(sq, wr))
@@ -518,7 +503,7 @@ static bool begins_run(const struct ibv_send_wr *wr)
 static __attribute__((noinline)) int collect(struct send_queue *sq, const struct ibv_send_wr *wr)
 {
 	struct send_work work;
-	int error = sq_has_room(sq, 1) ? sq_take_work(sq, wr, &work) : refuse_full(sq);
+	int error = sq_has_room(sq, 1) ? sq_take_work(sq, wr, &work) : sq_refuse_full(sq);
 
 	if (error == 0)
 		keep(sq, &work);
@@ -526,24 +511,40 @@ static __attribute__((noinline)) int collect(struct send_queue *sq, const struct
 }
 
 /* With checks: at once if none of them holds it, or kept. */
-static inline int post_checked(struct send_queue *sq, const struct ibv_send_wr *wr)
+static inline __attribute__((always_inline)) int
+post_plain(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 {
 	struct send_slot *slot = sq_slot(sq, sq->posted);
 	bool is_held;
 
-	if (fault_more || !sq_has_room(sq, 1) || !is_plain_write(sq, wr))
+	if (fault_more || !sq_has_room(sq, 1) || !is_plain(sq, wr, reads))
 		return collect(sq, wr);
 	is_held = sq_check_post(sq, wr->wr_id);
-	if (!is_held && execute_at_once(sq, wr, false, true)) {
-		/* all that findings read of requests that are done */
-		slot->work.opcode = IBV_WR_RDMA_WRITE;
+	if (!is_held && execute_at_once(sq, wr, reads, true)) {
+		/* what findings read of requests that are done: of reads the key, too */
+		if (reads)
+			put_plain(slot, wr);
+		slot->work.opcode = wr->opcode;
 		slot->work.flags = wr->send_flags;
+		slot->sge[0].lkey &= ~CHECK_LKEY;
 		return 0;
 	}
-	put_write(slot, wr);
+	put_plain(slot, wr);
 	sq_check_kept(sq, slot, is_held);
 	sq->posted++;
 	return 0;
+}
+
+static __attribute__((noinline)) int post_read_checked(struct send_queue *sq,
+						       const struct ibv_send_wr *wr)
+{
+	return post_plain(sq, wr, true);
+}
+
+static inline int post_checked(struct send_queue *sq, const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_READ ? post_read_checked(sq, wr)
+					      : post_plain(sq, wr, false);
 }
 
 /* Another thread builds requests in the free slots; callers hold sq.lock. */
@@ -564,7 +565,7 @@ static inline __attribute__((always_inline)) int post(struct send_queue *sq, str
 	while (__builtin_expect(sq->in_build, 0))
 		await_build(sq);
 	if (sq_state(sq) < IBV_QPS_RTS)
-		error = refuse_state(sq);
+		error = sq_refuse_state(sq);
 	while (wr != NULL && error == 0) {
 		error = is_checked ? post_checked(sq, wr) : post_one(sq, wr);
 		if (error == 0)

@@ -285,6 +285,9 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type);
 
 /* What is posted as a request: 0, or EINVAL. */
 int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, struct send_work *work);
+/* Why a post is refused: the error. They cost nothing where nothing is refused. */
+int sq_refuse_full(const struct send_queue *sq) __attribute__((cold));
+int sq_refuse_state(const struct send_queue *sq) __attribute__((cold));
 /*
  * The request that goes to the target; a status other than SUCCESS names what
  * is wrong with the local memory.

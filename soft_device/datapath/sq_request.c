@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "mr_check.h"
+#include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "soft_device/process/target_memory.h"
 #include "sq.h"
@@ -61,6 +62,20 @@ uint32_t sq_opcodes_of(enum ibv_qp_type type)
 #define REFUSE_WORK(sq, wr, format, ...)                                                           \
 	REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: wr_id %#llx: " format, (sq)->qpn,              \
 		  (unsigned long long)(wr)->wr_id, __VA_ARGS__)
+
+int sq_refuse_full(const struct send_queue *sq)
+{
+	return REFUSE_OF(ENOMEM, "ibv_post_send",
+			 "QP %#x: its send queue is full: %u requests (max_send_wr) wait for a "
+			 "completion, theirs or a later one's, to be polled",
+			 sq->qpn, sq->max_wr);
+}
+
+int sq_refuse_state(const struct send_queue *sq)
+{
+	return REFUSE_OF(EINVAL, "ibv_post_send", "QP %#x: it is in %s, not in RTS", sq->qpn,
+			 name_of_state(sq_state(sq)));
+}
 
 /* Those of the requests for memory windows that name no memory of the target. */
 static __attribute__((noinline)) const char *take_window(const struct ibv_send_wr *wr,

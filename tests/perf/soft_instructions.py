@@ -36,7 +36,7 @@ MOST = {
     ("", "munmap"): 510,
 }
 # with checks: the first 128 requests of a place are held until a poll, and then one of 16
-RATIO = {"write": 2.0, "write again": 2.0, "write of 64": 2.0, "write of 64 again": 2.0, "read": 2.7, "read again": 2.7}
+RATIO = dict.fromkeys(("write", "write again", "write of 64", "write of 64 again", "read", "read again"), 2.0)
 GROWTH = {"mmap": 40, "mremap": 80, "madvise": 40, "munmap": 40}
 GROWTH_OF_OPERATIONS = 0.05
 
