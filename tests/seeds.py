@@ -8,6 +8,8 @@ SEEDS is LAST or FIRST-LAST. ADVERSARY_SEEDS takes its place, so that many seeds
 finds the seed of its run in ADVERSARY_SEED, and uses with-adversary as the launcher. ADVERSARY_TALLY names a
 file that remembers the runs that passed, a line each: those of the same build of the device are not made again.
 The exit status is that of the first run that fails.
+
+A test in Python that is short runs itself with many seeds, schedules(); it finds rpma-soft in ADVERSARY_LAUNCHER.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 
@@ -45,6 +48,17 @@ class Tally:
     def add(self, name: str, seed: int) -> None:
         with self.lock, open(self.path, "a", encoding="utf-8") as file:
             file.write(self.line(name, seed) + "\n")
+
+
+def schedules(name: str, default: str) -> Iterator[int]:
+    """Each seed that has not passed yet: with-adversary runs with it, and it passes when the next one is asked for."""
+    tally = Tally(os.environ["ADVERSARY_LAUNCHER"])
+    for seed in seeds(default):
+        if tally.has(name, seed):
+            continue
+        os.environ["ADVERSARY_SEED"] = str(seed)
+        yield seed
+        tally.add(name, seed)
 
 
 def main() -> int:
