@@ -32,8 +32,8 @@ static void add(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	const uint64_t remote_addr = wr->wr.rdma.remote_addr;
 
 	qpx->wr_id = wr->wr_id;
-	/* With IBV_SEND_INLINE, which ibv_wr_post(3) does not ask for: rxe's setters of inline data
-	 * copy it, but the kernel (rxe_req.c, finish_packet()) sends it only with this flag. */
+	/* IBV_SEND_INLINE, too, which ibv_wr_post(3) does not ask for: rxe's setter copies the
+	 * data, but the kernel (rxe_req.c, finish_packet()) sends it only with this flag. */
 	qpx->wr_flags = wr->send_flags;
 	switch ((int)wr->opcode) {
 	case RPMA_WR_FLUSH:
