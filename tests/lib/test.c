@@ -28,6 +28,29 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
 				       teardown);
 }
 
+void test_equal(const char *what, uint64_t number, const char *text, uint64_t expected,
+		const char *expected_text, const char *file, int line)
+{
+	if (text == NULL && expected_text == NULL) {
+		if (number == expected)
+			return;
+		print_error("%s is %lld (%#llx), expected %lld (%#llx)\n", what, (long long)number,
+			    (unsigned long long)number, (long long)expected,
+			    (unsigned long long)expected);
+	} else {
+		const bool part = expected_text != NULL && *expected_text == *TEST_HAS;
+
+		if (text != NULL && expected_text != NULL &&
+		    (part ? strstr(text, expected_text + 1) != NULL
+			  : strcmp(text, expected_text) == 0))
+			return;
+		print_error("%s is \"%s\", expected %s\"%s\"\n", what,
+			    text != NULL ? text : "(null)", part ? "the words " : "",
+			    expected_text != NULL ? expected_text + part : "(null)");
+	}
+	_fail(file, line);
+}
+
 __attribute__((constructor)) static void choose_case(void)
 {
 	const char *name = getenv("RPMA_TEST_CASE");
