@@ -19,7 +19,7 @@ INSTRUMENTED = ("-LE", "slow|long|guest|perf|measured")
 # In the default run bench-soft.hostile, ping-soft (but the pings that come back), rpmem-soft.lane_hostile, soft-librpma,
 # the rest of librpma-soft and the unit and device tests do.
 LONG_INSTRUMENTED = (r"^fio-soft|^soft-trace|^librpma-soft\.calls|^soft_completions\.completion|^soft-every-call"
-                     r"|^ddio-check\.(trees|hostile|set|surroundings|options|deletions)|^ping-soft\.(addresses|pings)"
+                     r"|^ddio-check\.(trees|hostile|deletions)|^ping-soft\.(addresses|pings)"
                      r"|^rpmem-accept\.(sshd|tcp)|^rpmem-soft\.(lanes|lane_ends)$|^bench-mpi|^readiness\.mutations"
                      r"|^bench-soft\.(figures|run|outputs|resume|enter|placement|dry-run|slo|load|quota)"
                      r"|^check\.sequences$")
