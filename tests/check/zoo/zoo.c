@@ -398,14 +398,19 @@ struct ibv_sge piece(const struct end *end, size_t offset, size_t length)
 	return (struct ibv_sge){(uintptr_t)end->memory + offset, (uint32_t)length, end->mr->lkey};
 }
 
-struct ibv_sge *one_piece(const struct end *end, size_t offset, size_t length)
+struct ibv_sge *keyed_piece(const void *memory, size_t length, uint32_t lkey)
 {
 	static struct ibv_sge pieces[64];
 	static unsigned count;
 	struct ibv_sge *one = &pieces[count++ % 64];
 
-	*one = piece(end, offset, length);
+	*one = (struct ibv_sge){(uintptr_t)memory, (uint32_t)length, lkey};
 	return one;
+}
+
+struct ibv_sge *one_piece(const struct end *end, size_t offset, size_t length)
+{
+	return keyed_piece(end->memory + offset, length, end->mr->lkey);
 }
 
 struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge, uint64_t addr,
@@ -425,6 +430,27 @@ struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge, uint6
 		wr.wr.rdma.rkey = rkey;
 	}
 	return wr;
+}
+
+struct ibv_send_wr to_peer(enum ibv_wr_opcode opcode, size_t offset, size_t length)
+{
+	return request(opcode, one_piece(&near, offset, length), there.memory, there.rkey);
+}
+
+struct ibv_send_wr at_peer(enum ibv_wr_opcode opcode, size_t length, uint64_t addr, uint32_t rkey)
+{
+	return request(opcode, one_piece(&near, 0, length), addr, rkey);
+}
+
+struct ibv_send_wr by_key(enum ibv_wr_opcode opcode, const void *memory, size_t length,
+			  uint32_t lkey)
+{
+	return request(opcode, keyed_piece(memory, length, lkey), there.memory, there.rkey);
+}
+
+struct ibv_send_wr a_send(size_t offset, size_t length)
+{
+	return request(IBV_WR_SEND, one_piece(&near, offset, length), 0, 0);
 }
 
 struct ibv_send_wr datagram(struct ibv_sge *sge, struct ibv_ah *ah, uint32_t qp_num)

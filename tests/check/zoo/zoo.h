@@ -85,6 +85,13 @@ struct options defaults(void);
 /* Both ends in this process; NULL: the defaults. */
 void pair_open(const struct options *options);
 void pair_open_with(const struct options *of_near, const struct options *of_far);
+/* The defaults o but for these: PAIR_OPEN(o.cqe = 4, o.sig_all = true). */
+#define PAIR_OPEN(...)                                                                             \
+	do {                                                                                       \
+		struct options o = defaults();                                                     \
+		__VA_ARGS__;                                                                       \
+		pair_open(&o);                                                                     \
+	} while (0)
 void pair_close(void);
 
 /* An end each for two processes, forked before either opens the device. True: the parent. */
@@ -118,10 +125,28 @@ void qp_to(struct ibv_qp *qp, enum ibv_qp_state state); /* RESET or ERR */
 struct ibv_sge piece(const struct end *end, size_t offset, size_t length);
 /* The same, kept for as long as 63 others are made. */
 struct ibv_sge *one_piece(const struct end *end, size_t offset, size_t length);
+struct ibv_sge *keyed_piece(const void *memory, size_t length, uint32_t lkey);
 /* A signaled one of this piece, with wr_id 1. */
 struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge, uint64_t addr,
 			   uint32_t rkey);
+/* The same from an offset (0) of near.memory, or by a key, to there.memory or another address. */
+struct ibv_send_wr to_peer(enum ibv_wr_opcode opcode, size_t offset, size_t length);
+struct ibv_send_wr at_peer(enum ibv_wr_opcode opcode, size_t length, uint64_t addr, uint32_t rkey);
+struct ibv_send_wr by_key(enum ibv_wr_opcode opcode, const void *memory, size_t length,
+			  uint32_t lkey);
+struct ibv_send_wr a_send(size_t offset, size_t length);
 struct ibv_send_wr datagram(struct ibv_sge *sge, struct ibv_ah *ah, uint32_t qp_num);
+/* In the program's own line: that is what a finding names. */
+#define POST(end, ...)                                                                             \
+	do {                                                                                       \
+		struct ibv_send_wr posted_ = __VA_ARGS__, *bad_;                                   \
+		MUST(ibv_post_send((end).qp, &posted_, &bad_));                                    \
+	} while (0)
+#define POST_RECV(end, sge)                                                                        \
+	do {                                                                                       \
+		struct ibv_recv_wr wr_ = {.wr_id = 7, .sg_list = (sge), .num_sge = 1}, *bad_;      \
+		MUST(ibv_post_recv((end).qp, &wr_, &bad_));                                        \
+	} while (0)
 /* A receive, also of an SRQ, whose wr_id is the offset. */
 void receive(const struct end *end, size_t offset, size_t length);
 /* The next completion; next_wc() ends the program after a minute without one. */

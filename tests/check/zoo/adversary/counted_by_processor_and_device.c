@@ -28,15 +28,13 @@ int main(void)
 {
 	uint64_t *counter, sum = 0;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	pthread_t thread;
 	void *added;
 
 	pair_open(NULL);
 	counter = (uint64_t *)(void *)far.memory;
 	MUST(pthread_create(&thread, NULL, add, counter));
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory, there.rkey);
+	wr = to_peer(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
 	wr.wr.atomic.compare_add = 1;
 	for (unsigned i = 0; i < COUNT; i++) {
 		MUST(ibv_post_send(near.qp, &wr, &bad));

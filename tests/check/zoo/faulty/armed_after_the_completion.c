@@ -6,14 +6,12 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct pollfd waiting = {.events = POLLIN};
 	volatile unsigned char *written;
 	struct ibv_send_wr wr, *bad;
 
-	options.has_channel = true;
-	pair_open(&options);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
+	PAIR_OPEN(o.has_channel = true);
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 64);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	memset(near.memory, 1, 64);

@@ -9,15 +9,13 @@ int main(void)
 	struct options sender = defaults(), receiver = defaults();
 	struct ibv_srq_attr limit = {.srq_limit = 2};
 	struct ibv_async_event event;
-	struct ibv_send_wr wr, *bad;
 
 	receiver.srq_wr = 4;
 	pair_open_with(&sender, &receiver);
 	receive(&far, 0, 64);
 	receive(&far, 64, 64);
 	MUST(ibv_modify_srq(far.srq, &limit, IBV_SRQ_LIMIT));
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, a_send(0, 64));
 	await(near.cq);
 	await(far.cq);
 	MUST(ibv_get_async_event(far.context, &event)); /* HERE */

@@ -6,16 +6,12 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 	struct ibv_cq *cq;
 	void *context;
 
-	options.has_channel = true;
-	pair_open(&options);
+	PAIR_OPEN(o.has_channel = true);
 	MUST(ibv_req_notify_cq(near.cq, 0));
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64));
 	MUST(ibv_get_cq_event(near.channel, &cq, &context));
 	ibv_ack_cq_events(cq, 1);
 	await(cq);

@@ -6,17 +6,13 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 	int count = 0;
 
-	options.cqe = 4;
-	options.cap.max_send_wr = 64;
-	pair_open(&options);
+	PAIR_OPEN(o.cqe = 4, o.cap.max_send_wr = 64);
 	names("%d", near.cq->cqe);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory,
-		     there.rkey); /* signaled, each */
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 64); /* signaled, each */
 	for (int i = 0; i < near.cq->cqe + 4; i++)
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	while (next_within(near.cq, &wc, 200) && wc.status == IBV_WC_SUCCESS)

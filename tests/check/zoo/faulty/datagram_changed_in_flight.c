@@ -6,11 +6,9 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 
-	options.type = IBV_QPT_UD;
-	pair_open(&options);
+	PAIR_OPEN(o.type = IBV_QPT_UD);
 	names("%#x", near.qp->qp_num);
 	receive(&far, 0, GRH + 512);
 	fill(near.memory, 512, 1);

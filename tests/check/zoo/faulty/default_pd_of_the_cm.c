@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mine;
 	struct ibv_pd *pd;
 
@@ -14,8 +13,7 @@ int main(void)
 	pd = HAVE(ibv_alloc_pd(cm.server->verbs));
 	mine = HAVE(ibv_reg_mr(pd, far.memory, PAGE, ACCESS));
 	names("%#x", mine->rkey);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, mine->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_WRITE, 64, there.memory, mine->rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,16 +6,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	mr = HAVE(ibv_reg_mr(near.pd, near.memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
 	names("%#x", mr->lkey);
-	sge = (struct ibv_sge){(uintptr_t)near.memory, 64, mr->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, keyed_piece(near.memory, 64, mr->lkey), there.memory,
+			   there.rkey));
 	MUST(ibv_dereg_mr(mr)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -6,16 +6,12 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
-
 	pair_open(NULL);
 	durable_map();
 	names("%#x", near.qp->qp_num);
 	fill(near.memory, 200, 1);
-	sge = piece(&near, 0, 200);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, durable_addr, durable_mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 200), durable_addr, durable_mr->rkey));
 	await(near.cq);
 	DURABLE_AT_PEER(near.qp, durable_addr, 200); /* HERE */
 	durable_unmap();

@@ -6,13 +6,11 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	durable_map();
 	fill(near.memory, 64, 1);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), durable_addr, durable_mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), durable_addr, durable_mr->rkey));
 	await(near.cq);
 	DURABLE(durable_memory, 64); /* HERE */
 	durable_unmap();

@@ -6,12 +6,9 @@
 
 static void put(size_t offset, size_t length)
 {
-	struct ibv_send_wr wr, *bad;
-
 	receive(&far, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, length), durable_addr + offset,
-		     durable_mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, length),
+			   durable_addr + offset, durable_mr->rkey));
 	await(near.cq);
 	await(far.cq);
 }

@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
 	char *block;
 
@@ -16,8 +15,8 @@ int main(void)
 	there.memory = (uintptr_t)block;
 	names("%#x", mr->rkey);
 	free(block); /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + 8 * PAGE, mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + 8 * PAGE,
+			   mr->rkey));
 	await(near.cq);
 	return 0;
 }

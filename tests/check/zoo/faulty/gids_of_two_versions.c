@@ -7,12 +7,10 @@
 int main(void)
 {
 	struct options first = defaults(), second = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	first.gid_type = IBV_GID_TYPE_ROCE_V1; /* a device that has none shows nothing here */
 	pair_open_with(&first, &second);       /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64)); /* HERE: where it comes to light */
 	await(near.cq);
 	return 0;
 }

@@ -6,15 +6,9 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
-
-	options.rnr_retry = 0;
-	options.min_rnr_timer = 1;
-	pair_open(&options);
+	PAIR_OPEN(o.rnr_retry = 0, o.min_rnr_timer = 1);
 	names("%#x", near.qp->qp_num);
-	wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,15 +6,13 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 
-	options.cap.max_inline_data = 64;
-	pair_open(&options);
+	PAIR_OPEN(o.cap.max_inline_data = 64);
 	receive(&far, 0, PAGE);
 	names("%#x", near.qp->qp_num);
 	names("800");
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 800), 0, 0);
+	wr = a_send(0, 800);
 	wr.send_flags |= IBV_SEND_INLINE;
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);

@@ -26,17 +26,13 @@ static void add(const struct offer *offer)
 int main(void)
 {
 	struct offer *offer;
-	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 
 	cm_open(NULL, NULL, NULL);
 	names("%#x", there.rkey);
 	receive(&near, 0, sizeof(*offer));
 	offer = (struct offer *)far.memory;
 	*offer = (struct offer){htobe64(there.memory + 64), htobe32(there.rkey)};
-	sge = piece(&far, 0, sizeof(*offer));
-	wr = request(IBV_WR_SEND, &sge, 0, 0);
-	MUST(ibv_post_send(far.qp, &wr, &bad));
+	POST(far, request(IBV_WR_SEND, one_piece(&far, 0, sizeof(*offer)), 0, 0));
 	await(far.cq);
 	await(near.cq);
 	add((struct offer *)near.memory);

@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
 	struct ibv_sge sge;
 
@@ -15,8 +14,7 @@ int main(void)
 	names("%#x", mr->lkey);
 	sge = (struct ibv_sge){(uintptr_t)near.memory, 64, mr->lkey};
 	MUST(ibv_dereg_mr(mr));
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

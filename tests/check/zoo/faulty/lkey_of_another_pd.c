@@ -6,18 +6,14 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_pd *first;
-	struct ibv_sge sge;
 	struct ibv_mr *mr;
 
 	pair_open(NULL);
 	first = HAVE(ibv_alloc_pd(near.context));
 	mr = HAVE(ibv_reg_mr(first, near.memory, SIZE, ACCESS));
 	names("%#x", mr->lkey);
-	sge = (struct ibv_sge){(uintptr_t)near.memory, 64, mr->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, by_key(IBV_WR_RDMA_WRITE, near.memory, 64, mr->lkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

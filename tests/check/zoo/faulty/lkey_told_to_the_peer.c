@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	uint32_t key;
 
 	if (!processes_open(NULL)) {
@@ -16,8 +15,7 @@ int main(void)
 	}
 	hear(&key, sizeof(key));
 	names("%#x", key);
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, key);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_READ, 64, there.memory, key)); /* HERE */
 	await(near.cq);
 	meet();
 	return 0;

@@ -13,14 +13,11 @@ static void empty(unsigned char *page)
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", far.mr->rkey);
 	empty(far.memory + 2 * PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + 2 * PAGE,
-		     there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + 2 * PAGE,
+			   there.rkey));
 	await(near.cq);
 	return 0;
 }

@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct ibv_port_attr port;
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *from, *to;
 	struct ibv_sge sge;
 	size_t size;
@@ -23,8 +22,7 @@ int main(void)
 	names("%zu", size);
 	names("%u", port.max_msg_sz);
 	sge = (struct ibv_sge){(uintptr_t)memory, (uint32_t)size, from->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)memory, to->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)memory, to->rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -7,15 +7,13 @@
 int main(void)
 {
 	volatile unsigned char *message;
-	struct ibv_send_wr wr, *bad;
 
 	pair_open(NULL);
 	names("%#x", far.qp->qp_num);
 	receive(&far, 0, 64); /* HERE */
 	message = far.memory;
 	fill(near.memory, 64, 1);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, a_send(0, 64));
 	CHECK(message[7] == near.memory[7]); /* HERE */
 	await(near.cq);
 	await(far.cq);

@@ -6,15 +6,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	unsigned char *place;
 
 	pair_open(NULL);
 	place = HAVE(mmap(NULL, 2 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	names("%#x", far.mr->rkey);
 	HAVE(mremap(far.memory, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, place)); /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64));
 	await(near.cq);
 	return 0;
 }

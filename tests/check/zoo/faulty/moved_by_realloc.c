@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	char *block, *grown, *between;
 	struct ibv_mr *mr;
 	uint64_t addr;
@@ -18,8 +17,7 @@ int main(void)
 	mr = HAVE(ibv_reg_mr(far.pd, block, 8 * PAGE, ACCESS));
 	names("%#x", mr->rkey);
 	grown = HAVE(realloc(block, 32 * PAGE)); /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), addr + 2 * PAGE, mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), addr + 2 * PAGE, mr->rkey));
 	await(near.cq);
 	_exit(grown == between); /* the heap is damaged */
 }

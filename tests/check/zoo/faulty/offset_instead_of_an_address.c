@@ -6,15 +6,12 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	if (!processes_open(NULL)) {
 		meet();
 		return 0;
 	}
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), 128, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), 128, there.rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

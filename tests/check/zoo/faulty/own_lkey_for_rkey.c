@@ -8,7 +8,6 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr = NULL;
-	struct ibv_sge sge;
 
 	if (!processes_open(NULL)) {
 		meet();
@@ -18,8 +17,8 @@ int main(void)
 		mr = HAVE(
 			ibv_reg_mr(near.pd, near.memory + i * PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE));
 	names("%#x", mr->lkey);
-	sge = (struct ibv_sge){(uintptr_t)mr->addr, 64, mr->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, mr->lkey);
+	wr = request(IBV_WR_RDMA_WRITE, keyed_piece(mr->addr, 64, mr->lkey), there.memory,
+		     mr->lkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -6,13 +6,10 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", far.mr->rkey);
 	MUST(madvise(far.memory, SIZE / 2, MADV_DONTNEED)); /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64));
 	await(near.cq);
 	return 0;
 }

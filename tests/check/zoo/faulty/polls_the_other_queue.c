@@ -6,14 +6,12 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 
-	options.recv_cqe = 64;
-	pair_open(&options);
+	PAIR_OPEN(o.recv_cqe = 64);
 	names("%#x", near.qp->qp_num);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
+	wr = a_send(0, 64);
 	for (size_t i = 0; i < 40; i++) {
 		receive(&far, 64 * i, 64);
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */

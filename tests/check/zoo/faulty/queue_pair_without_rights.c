@@ -7,13 +7,11 @@
 int main(void)
 {
 	struct options with = defaults(), without = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	without.qp_access = 0;
 	pair_open_with(&with, &without);
 	names("%#x", far.qp->qp_num);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

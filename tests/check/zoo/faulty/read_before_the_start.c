@@ -6,13 +6,10 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", there.rkey);
 	names("16 bytes");
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 48), there.memory - 16, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_READ, 48, there.memory - 16, there.rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

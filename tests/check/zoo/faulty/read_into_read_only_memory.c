@@ -6,16 +6,12 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	mr = HAVE(ibv_reg_mr(near.pd, near.memory, SIZE, IBV_ACCESS_REMOTE_READ));
 	names("%#x", mr->lkey);
-	sge = (struct ibv_sge){(uintptr_t)near.memory, 64, mr->lkey};
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, by_key(IBV_WR_RDMA_READ, near.memory, 64, mr->lkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,14 +6,9 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
-
-	options.type = IBV_QPT_UC;
-	pair_open(&options);
+	PAIR_OPEN(o.type = IBV_QPT_UC);
 	names("%#x", near.qp->qp_num);
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_RDMA_READ, 0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,7 +6,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *shared;
 	struct ibv_pd *first;
 
@@ -14,8 +13,7 @@ int main(void)
 	first = HAVE(ibv_alloc_pd(far.context));
 	shared = HAVE(ibv_reg_mr(first, far.memory, SIZE, ACCESS));
 	names("%#x", shared->rkey);
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, shared->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_READ, 64, there.memory, shared->rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,14 +6,9 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
-
-	options.mr_access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC);
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, 0, 8), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_ATOMIC_CMP_AND_SWP, 0, 8)); /* HERE */
 	await(near.cq);
 	return 0;
 }

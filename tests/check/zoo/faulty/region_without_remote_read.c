@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	options.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	if (!processes_open(&options)) {
@@ -15,8 +14,7 @@ int main(void)
 		return 0;
 	}
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_RDMA_READ, 0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

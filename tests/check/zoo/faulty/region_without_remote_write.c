@@ -6,15 +6,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
 
 	pair_open(NULL);
 	mr = HAVE(ibv_reg_mr(far.pd, far.memory, SIZE,
 			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));
 	names("%#x", mr->rkey);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_WRITE, 64, there.memory, mr->rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct rdma_conn_param client = cm_param(), server = cm_param();
-	struct ibv_send_wr wr, *bad;
 
 	client.rnr_retry_count = 0; /* which is that of the server's sends */
 	server.rnr_retry_count = 7;
@@ -15,8 +14,7 @@ int main(void)
 	names("%#x", far.qp->qp_num);
 	names("rnr_retry");
 	names("rdma_connect");
-	wr = request(IBV_WR_SEND, one_piece(&far, 0, 64), 0, 0);
-	MUST(ibv_post_send(far.qp, &wr, &bad)); /* HERE */
+	POST(far, request(IBV_WR_SEND, one_piece(&far, 0, 64), 0, 0)); /* HERE */
 	await(far.cq);
 	return 0;
 }

@@ -8,12 +8,9 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, htonl(there.rkey));
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_WRITE, 64, there.memory, htonl(there.rkey))); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,13 +6,10 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", near.qp->qp_num);
 	names("0x1234567");
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, 0x1234567);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_WRITE, 64, there.memory, 0x1234567)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -14,16 +14,13 @@ static void serve(void)
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	if (!processes_open(NULL)) {
 		serve();
 		return 0;
 	}
 	meet();
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, to_peer(IBV_WR_RDMA_READ, 0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,12 +6,10 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge[2];
 
-	options.cap.max_send_sge = 2;
-	pair_open(&options);
+	PAIR_OPEN(o.cap.max_send_sge = 2);
 	receive(&far, 0, PAGE);
 	sge[0] = piece(&near, 0, 64);
 	sge[1] = piece(&near, SIZE - 64, 128);

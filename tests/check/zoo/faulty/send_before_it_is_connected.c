@@ -6,11 +6,8 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	end_open(&near, NULL);
 	names("%#x", near.qp->qp_num);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, a_send(0, 64)); /* HERE */
 	return 0;
 }

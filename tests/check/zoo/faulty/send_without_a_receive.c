@@ -6,17 +6,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
-
-	options.rnr_retry = 1;
-	options.min_rnr_timer = 1;
-	pair_open(&options);
+	PAIR_OPEN(o.rnr_retry = 1, o.min_rnr_timer = 1);
 	names("%#x", near.qp->qp_num);
 	names("0 receives");
 	names("rnr_retry");
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, a_send(0, 64)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,12 +6,10 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_recv_wr wr = {.num_sge = 1}, *bad;
 	struct ibv_sge sge;
 
-	options.srq_wr = 8;
-	pair_open(&options);
+	PAIR_OPEN(o.srq_wr = 8);
 	sge = piece(&near, 0, 64);
 	wr.sg_list = &sge;
 	for (int i = 0; i < 1000; i++)

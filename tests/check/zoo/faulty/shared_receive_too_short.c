@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct options sender = defaults(), receiver = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	receiver.srq_wr = 4;
 	pair_open_with(&sender, &receiver);
@@ -15,8 +14,7 @@ int main(void)
 	receive(&far, PAGE, 4000);
 	names("1000");
 	names("128");
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 1000), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, a_send(0, 1000)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,15 +6,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 	struct ibv_cq *cq;
 	void *context;
 
-	options.has_channel = true;
-	pair_open(&options);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	PAIR_OPEN(o.has_channel = true);
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64));
 	may_hang();
 	MUST(ibv_get_cq_event(near.channel, &cq, &context)); /* HERE */
 	return 0;

@@ -18,15 +18,14 @@ static void drop(struct message *message)
 int main(void)
 {
 	struct message message = {.text = HAVE(malloc(256))};
-	struct ibv_send_wr wr, *bad;
 	uint64_t addr = (uintptr_t)message.text;
 
 	pair_open(NULL);
 	message.mr = HAVE(ibv_reg_mr(far.pd, message.text, 256, ACCESS));
 	names("%#x", message.mr->rkey);
 	drop(&message);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), addr + 64, message.mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), addr + 64, message.mr->rkey));
 	await(near.cq);
 	MUST(ibv_dereg_mr(message.mr));
 	_exit(0); /* the heap is damaged */

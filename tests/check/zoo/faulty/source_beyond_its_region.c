@@ -6,18 +6,14 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	mr = HAVE(ibv_reg_mr(near.pd, near.memory, 100, IBV_ACCESS_LOCAL_WRITE));
 	names("%#x", mr->lkey);
 	names("116");
 	names("16 bytes");
-	sge = (struct ibv_sge){(uintptr_t)near.memory, 116, mr->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, by_key(IBV_WR_RDMA_WRITE, near.memory, 116, mr->lkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -7,15 +7,13 @@
 int main(void)
 {
 	struct options small = defaults(), large = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	small.mtu = IBV_MTU_512;
 	large.mtu = IBV_MTU_2048;
 	pair_open_with(&small, &large); /* HERE */
 	names("512");
 	names("2048");
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, PAGE)); /* HERE: where it comes to light */
 	await(near.cq);
 	return 0;
 }

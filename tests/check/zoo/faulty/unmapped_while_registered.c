@@ -6,13 +6,11 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	names("%#x", far.mr->rkey);
 	MUST(munmap(far.memory + PAGE, PAGE)); /* HERE */
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + PAGE, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + PAGE, there.rkey));
 	await(near.cq);
 	return 0;
 }

@@ -20,17 +20,12 @@ static void send_file(void)
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
-
 	if (!processes_open(NULL)) {
 		meet();
 		return 0;
 	}
 	send_file();
-	sge = piece(&near, PAGE, 8);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, PAGE, 8));
 	await(near.cq);
 	meet();
 	return 0;

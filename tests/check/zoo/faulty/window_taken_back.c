@@ -6,12 +6,10 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
 
-	options.mr_access |= IBV_ACCESS_MW_BIND;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access |= IBV_ACCESS_MW_BIND);
 	mw = HAVE(ibv_alloc_mw(far.pd, IBV_MW_TYPE_2));
 	wr = request(IBV_WR_BIND_MW, NULL, 0, 0);
 	wr.bind_mw.mw = mw;
@@ -30,7 +28,7 @@ int main(void)
 	MUST(ibv_post_send(far.qp, &wr, &bad));
 	await(far.cq);
 	names("%#x", there.rkey);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 64);
 	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
 	await(near.cq);
 	return 0;

@@ -6,13 +6,10 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_mw_bind bind = {.wr_id = 3, .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
 
-	options.mr_access |= IBV_ACCESS_MW_BIND;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access |= IBV_ACCESS_MW_BIND);
 	mw = HAVE(ibv_alloc_mw(far.pd, IBV_MW_TYPE_1));
 	bind.bind_info = (struct ibv_mw_bind_info){
 		.mr = far.mr,
@@ -24,8 +21,7 @@ int main(void)
 	await(far.cq);
 	names("%#x", mw->rkey);
 	names("1024");
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 1000), there.memory + 100, mw->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE */
+	POST(near, at_peer(IBV_WR_RDMA_WRITE, 1000, there.memory + 100, mw->rkey)); /* HERE */
 	await(near.cq);
 	return 0;
 }

@@ -6,12 +6,10 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 
-	options.type = IBV_QPT_UD;
-	pair_open(&options);
+	PAIR_OPEN(o.type = IBV_QPT_UD);
 	names("0x5678");
 	names("%#x", QKEY);
 	receive(&far, 0, GRH + 64);

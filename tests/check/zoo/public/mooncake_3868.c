@@ -25,8 +25,7 @@ int main(void)
 	names("1024");
 	names("4096");
 	for (int i = 0; i < 4; i++) {
-		wr = request(IBV_WR_RDMA_READ, one_piece(&near, 0, lengths[i]), there.memory,
-			     there.rkey);
+		wr = to_peer(IBV_WR_RDMA_READ, 0, lengths[i]);
 		MUST(ibv_post_send(near.qp, &wr, &bad)); /* HERE: where it comes to light */
 		await(near.cq);
 	}

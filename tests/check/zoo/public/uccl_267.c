@@ -21,11 +21,7 @@ static bool notify(uint32_t length)
 
 int main(void)
 {
-	struct options options = defaults();
-
-	options.cap.max_inline_data = 64;
-	options.recv_cqe = 64;
-	pair_open(&options);
+	PAIR_OPEN(o.cap.max_inline_data = 64, o.recv_cqe = 64);
 	names("%#x", near.qp->qp_num);
 	for (int i = 0; i < 24; i++) {
 		receive(&far, 1024, 1024);

@@ -8,14 +8,13 @@ int main(void)
 {
 	const uint64_t begin = 1000;
 	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	uint64_t old;
 
 	pair_open(NULL);
 	memcpy(far.memory + 64, &begin, sizeof(begin));
 	for (unsigned i = 0; i < COUNT; i++) {
-		sge = piece(&near, 8 * i, 8);
-		wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, there.memory + 64, there.rkey);
+		wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, one_piece(&near, 8 * i, 8),
+			     there.memory + 64, there.rkey);
 		wr.wr.atomic.compare_add = 5;
 		wr.send_flags = i + 1 < COUNT ? 0 : IBV_SEND_SIGNALED;
 		MUST(ibv_post_send(near.qp, &wr, &bad));
@@ -25,8 +24,8 @@ int main(void)
 		memcpy(&old, near.memory + 8 * i, sizeof(old));
 		CHECK(old == begin + 5 * i);
 	}
-	sge = piece(&near, 0, 8);
-	wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, &sge, there.memory + 64, there.rkey);
+	wr = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, 0, 8), there.memory + 64,
+		     there.rkey);
 	wr.wr.atomic.compare_add = begin + 5 * COUNT;
 	wr.wr.atomic.swap = 7;
 	MUST(ibv_post_send(near.qp, &wr, &bad));

@@ -40,7 +40,6 @@ static void serve(void)
 int main(void)
 {
 	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	options.has_channel = true;
 	if (!processes_open(&options)) {
@@ -50,8 +49,7 @@ int main(void)
 	meet();
 	for (unsigned i = 0; i < COUNT; i++) {
 		fill(near.memory, 64, i);
-		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, a_send(0, 64));
 		await(near.cq);
 	}
 	return processes_close();

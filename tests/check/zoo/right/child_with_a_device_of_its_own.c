@@ -4,8 +4,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	if (!processes_open(NULL)) {
 		receive(&near, 0, 64);
 		meet();
@@ -15,8 +13,7 @@ int main(void)
 	}
 	meet();
 	fill(near.memory, 64, 4);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, a_send(0, 64));
 	await(near.cq);
 	return processes_close();
 }

@@ -4,13 +4,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 
-	options.cqe = 4;
-	pair_open(&options);
+	PAIR_OPEN(o.cqe = 4);
 	fill(near.memory, 64, 1);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 64);
 	for (int i = 0; i < 4; i++)
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 	MUST(ibv_resize_cq(near.cq, 16));

@@ -4,15 +4,14 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct address self;
 
 	end_open(&near, NULL);
 	self = end_address(&near);
 	qp_connect(&near, near.qp, &self);
 	fill(near.memory, PAGE, 2);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), self.memory + PAGE, self.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), self.memory + PAGE, self.rkey));
 	await(near.cq);
 	CHECK(is_filled(near.memory + PAGE, PAGE, 2));
 	end_close(&near);

@@ -7,7 +7,6 @@
 int main(void)
 {
 	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 
 	options.cqe = 2 * CREDITS;
 	options.cap.max_send_wr = options.cap.max_recv_wr = 32;
@@ -17,8 +16,7 @@ int main(void)
 			receive(&far, 64 * i, 64);
 		for (unsigned i = 0; i < CREDITS; i++) {
 			fill(near.memory + 64 * i, 64, round + i);
-			wr = request(IBV_WR_SEND, one_piece(&near, 64 * i, 64), 0, 0);
-			MUST(ibv_post_send(near.qp, &wr, &bad));
+			POST(near, a_send(64 * i, 64));
 		}
 		for (unsigned i = 0; i < CREDITS; i++) {
 			await(near.cq);

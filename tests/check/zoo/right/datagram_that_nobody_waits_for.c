@@ -4,13 +4,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 	struct ibv_ah *ah;
 
-	options.type = IBV_QPT_UD;
-	pair_open(&options);
+	PAIR_OPEN(o.type = IBV_QPT_UD);
 	ah = end_ah(&near, &far);
 	wr = datagram(one_piece(&near, 0, 64), ah, far.qp->qp_num);
 	MUST(ibv_post_send(near.qp, &wr, &bad));

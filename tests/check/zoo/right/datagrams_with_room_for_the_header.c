@@ -4,20 +4,16 @@
 
 int main(void)
 {
-	struct options options = defaults();
-	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 	struct ibv_ah *ah;
 
-	options.type = IBV_QPT_UD;
-	pair_open(&options);
+	PAIR_OPEN(o.type = IBV_QPT_UD);
 	ah = end_ah(&near, &far);
 	for (size_t i = 0; i < 4; i++)
 		receive(&far, 1024 * i, GRH + 512);
 	for (unsigned i = 0; i < 4; i++) {
 		fill(near.memory, 512, i);
-		wr = datagram(one_piece(&near, 0, 512), ah, far.qp->qp_num);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, datagram(one_piece(&near, 0, 512), ah, far.qp->qp_num));
 		await(near.cq);
 		wc = await(far.cq);
 		CHECK(wc.byte_len == GRH + 512 && wc.src_qp == near.qp->qp_num);

@@ -5,16 +5,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	durable_map();
 	for (unsigned i = 0; i < 4; i++) {
 		receive(&far, 0, 64);
 		fill(near.memory, 512, i);
-		wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 512),
-			     durable_addr + i * PAGE, durable_mr->rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE_WITH_IMM, one_piece(&near, 0, 512),
+				   durable_addr + i * PAGE, durable_mr->rkey));
 		await(near.cq);
 		await(far.cq);
 		MUST(msync(durable_memory + i * PAGE, PAGE, MS_SYNC));

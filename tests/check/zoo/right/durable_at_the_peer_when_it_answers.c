@@ -13,7 +13,6 @@ static void send_empty(const struct end *end)
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 
 	pair_open(NULL);
@@ -23,16 +22,15 @@ int main(void)
 		receive(&near, SIZE - 64, 64);
 		fill(near.memory, 512, i);
 		sge = piece(&near, 0, 512);
-		wr = request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, durable_addr, durable_mr->rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near,
+		     request(IBV_WR_RDMA_WRITE_WITH_IMM, &sge, durable_addr, durable_mr->rkey));
 		await(near.cq);
 		await(far.cq);
 		MUST(msync(durable_memory, PAGE, MS_SYNC));
 		send_empty(&far);
 		await(near.cq);
 		DURABLE_AT_PEER(near.qp, durable_addr, 512);
-		wr = request(IBV_WR_RDMA_WRITE, &sge, durable_addr + PAGE, durable_mr->rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE, &sge, durable_addr + PAGE, durable_mr->rkey));
 		await(near.cq);
 		DURABLE_AT_PEER(near.qp, durable_addr, 512);
 		CHECK(is_filled(durable_memory, 512, i));

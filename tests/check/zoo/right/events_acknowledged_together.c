@@ -4,14 +4,12 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_cq *cq;
 	void *context;
 
-	options.has_channel = true;
-	pair_open(&options);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory, there.rkey);
+	PAIR_OPEN(o.has_channel = true);
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 64);
 	for (unsigned i = 0; i < 10; i++) {
 		fill(near.memory, 64, i);
 		MUST(ibv_req_notify_cq(near.cq, 0));

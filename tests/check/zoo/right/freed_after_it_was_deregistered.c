@@ -4,7 +4,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *mr;
 
 	pair_open(NULL);
@@ -14,9 +13,8 @@ int main(void)
 
 		mr = HAVE(ibv_reg_mr(far.pd, block, size, ACCESS));
 		fill(near.memory, 64, i);
-		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), (uintptr_t)block,
-			     mr->rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), (uintptr_t)block,
+				   mr->rkey));
 		await(near.cq);
 		CHECK(is_filled(block, 64, i));
 		MUST(ibv_dereg_mr(mr));

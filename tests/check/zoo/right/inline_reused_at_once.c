@@ -5,13 +5,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	unsigned char text[48];
 	struct ibv_sge sge = {(uintptr_t)text, sizeof(text), 0}; /* not even registered */
 
-	options.cap.max_inline_data = sizeof(text);
-	pair_open(&options);
+	PAIR_OPEN(o.cap.max_inline_data = sizeof(text));
 	for (unsigned i = 0; i < 8; i++)
 		receive(&far, 64 * i, 64);
 	wr = request(IBV_WR_SEND, &sge, 0, 0);

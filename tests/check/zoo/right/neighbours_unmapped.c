@@ -4,7 +4,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	unsigned char *pages, *beside;
 	struct ibv_mr *mr;
 
@@ -17,9 +16,8 @@ int main(void)
 	MUST(munmap(pages + 2 * PAGE, PAGE));
 	free(beside);
 	fill(near.memory, PAGE, 1);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), (uintptr_t)pages + PAGE,
-		     mr->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), (uintptr_t)pages + PAGE,
+			   mr->rkey));
 	await(near.cq);
 	CHECK(is_filled(pages + PAGE, PAGE, 1));
 	MUST(ibv_dereg_mr(mr));

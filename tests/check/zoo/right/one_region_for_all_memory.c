@@ -6,9 +6,7 @@ int main(void)
 {
 	const unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND;
 	struct ibv_device_attr_ex device;
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *all;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	MUST(ibv_query_device_ex(near.context, NULL, &device));
@@ -22,9 +20,8 @@ int main(void)
 		unsigned char *text = HAVE(malloc(1 << 20));
 
 		fill(text, PAGE, i);
-		sge = (struct ibv_sge){(uintptr_t)text, PAGE, all->lkey};
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE, keyed_piece(text, PAGE, all->lkey),
+				   there.memory, there.rkey));
 		await(near.cq);
 		CHECK(is_filled(far.memory, PAGE, i));
 		free(text);

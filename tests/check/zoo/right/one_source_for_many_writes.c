@@ -4,14 +4,11 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	fill(near.memory, PAGE, 8);
 	for (unsigned i = 0; i < 8; i++) {
-		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory + i * PAGE,
-			     there.rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE),
+				   there.memory + i * PAGE, there.rkey));
 	}
 	for (unsigned i = 0; i < 8; i++)
 		await(near.cq);

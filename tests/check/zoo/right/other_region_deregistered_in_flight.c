@@ -4,16 +4,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *other;
 
 	pair_open(NULL);
 	fill(near.memory, PAGE, 1);
 	for (int i = 0; i < 10; i++) {
 		other = HAVE(ibv_reg_mr(near.pd, near.memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
-		wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory,
-			     there.rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, PAGE));
 		MUST(ibv_dereg_mr(other));
 		await(near.cq);
 	}

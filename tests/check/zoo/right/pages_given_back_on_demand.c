@@ -5,7 +5,6 @@
 int main(void)
 {
 	struct ibv_device_attr_ex device;
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 
 	pair_open(NULL);
@@ -15,10 +14,9 @@ int main(void)
 		show("this device has no paging on demand");
 		return 0;
 	}
-	options.mr_access |= IBV_ACCESS_ON_DEMAND;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access |= IBV_ACCESS_ON_DEMAND);
 	fill(near.memory, 2 * PAGE, 3);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 2 * PAGE), there.memory, there.rkey);
+	wr = to_peer(IBV_WR_RDMA_WRITE, 0, 2 * PAGE);
 	for (int i = 0; i < 3; i++) {
 		MUST(madvise(far.memory, SIZE, MADV_DONTNEED));
 		CHECK(far.memory[0] == 0);

@@ -6,17 +6,13 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	int status;
 
 	if (!processes_open(NULL))
 		return 0;
 	CHECK(wait(&status) > 0 && status == 0);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, 64));
 	wc = next_wc(near.cq);
 	/* or the queue pair had failed before the post, as the device notices the end by itself */
 	CHECK(wc.status == IBV_WC_RETRY_EXC_ERR || wc.status == IBV_WC_WR_FLUSH_ERR);

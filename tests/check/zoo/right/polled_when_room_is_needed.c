@@ -4,13 +4,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc[16];
 
-	options.recv_cqe = 64;
-	pair_open(&options);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
+	PAIR_OPEN(o.recv_cqe = 64);
+	wr = a_send(0, 64);
 	for (int round = 0; round < 4; round++) {
 		for (size_t i = 0; i < 16; i++) {
 			receive(&far, 64 * i, 64);

@@ -8,31 +8,25 @@
 static void *answer_late(void *unused)
 {
 	struct ibv_sge sge = piece(&far, 0, 8);
-	struct ibv_send_wr wr, *bad;
 
 	sleep(2);
 	fill(far.memory, 8, 1);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)near.memory + PAGE, near.mr->rkey);
-	MUST(ibv_post_send(far.qp, &wr, &bad));
+	POST(far, request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)near.memory + PAGE, near.mr->rkey));
 	await(far.cq);
 	return unused;
 }
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	volatile uint64_t *answer;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 	pthread_t thread;
 
-	options.recv_cqe = 16;
-	pair_open(&options);
+	PAIR_OPEN(o.recv_cqe = 16);
 	answer = (volatile uint64_t *)(void *)(near.memory + PAGE);
 	receive(&near, SIZE - 64, 64);
-	sge = piece(&near, 0, 64);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory + PAGE, there.rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, 64), there.memory + PAGE, there.rkey);
 	wr.send_flags = 0;
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	MUST(pthread_create(&thread, NULL, answer_late, NULL));

@@ -4,7 +4,6 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	unsigned char copy[64];
 
 	if (!processes_open(NULL)) {
@@ -23,8 +22,7 @@ int main(void)
 	meet();
 	for (unsigned i = 0; i < 30; i++) {
 		fill(near.memory, 64, i);
-		wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, a_send(0, 64));
 		await(near.cq);
 	}
 	return processes_close();

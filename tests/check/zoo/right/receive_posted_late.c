@@ -4,13 +4,11 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 
 	pair_open(NULL);
 	fill(near.memory, 64, 1);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, a_send(0, 64));
 	CHECK(!next_within(near.cq, &wc, 50));
 	receive(&far, 0, 64);
 	await(near.cq);

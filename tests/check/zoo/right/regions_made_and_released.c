@@ -4,9 +4,7 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *kept[1000], *mr;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	fill(near.memory, 64, 1);
@@ -14,9 +12,8 @@ int main(void)
 		kept[i] = HAVE(ibv_reg_mr(near.pd, near.memory, SIZE, IBV_ACCESS_LOCAL_WRITE));
 	for (int i = 0; i < 500; i++) {
 		mr = HAVE(ibv_reg_mr(near.pd, near.memory, PAGE, IBV_ACCESS_LOCAL_WRITE));
-		sge = (struct ibv_sge){(uintptr_t)near.memory, 64, mr->lkey};
-		wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-		MUST(ibv_post_send(near.qp, &wr, &bad));
+		POST(near, request(IBV_WR_RDMA_WRITE, keyed_piece(near.memory, 64, mr->lkey),
+				   there.memory, there.rkey));
 		await(near.cq);
 		MUST(ibv_dereg_mr(mr));
 	}

@@ -6,7 +6,6 @@ static const unsigned char text[] = "a constant, in pages that cannot be written
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
 
@@ -17,8 +16,7 @@ int main(void)
 		return 0;
 	}
 	sge = (struct ibv_sge){(uintptr_t)text, sizeof(text), mr->lkey};
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey));
 	await(near.cq);
 	CHECK(memcmp(far.memory, text, sizeof(text)) == 0);
 	MUST(ibv_dereg_mr(mr));

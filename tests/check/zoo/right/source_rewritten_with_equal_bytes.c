@@ -4,12 +4,9 @@
 
 int main(void)
 {
-	struct ibv_send_wr wr, *bad;
-
 	pair_open(NULL);
 	fill(near.memory, PAGE, 6);
-	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, there.rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, to_peer(IBV_WR_RDMA_WRITE, 0, PAGE));
 	fill(near.memory, PAGE, 6);
 	await(near.cq);
 	CHECK(is_filled(far.memory, PAGE, 6));

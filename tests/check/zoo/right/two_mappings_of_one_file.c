@@ -5,10 +5,8 @@
 int main(void)
 {
 	const int fd = memfd_create("two mappings", MFD_CLOEXEC);
-	struct ibv_send_wr wr, *bad;
 	unsigned char *map[2];
 	struct ibv_mr *mr[2];
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	CHECK(fd >= 0);
@@ -18,15 +16,13 @@ int main(void)
 		mr[i] = HAVE(ibv_reg_mr(far.pd, map[i], PAGE, ACCESS));
 	}
 	fill(near.memory, PAGE, 3);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, (uintptr_t)map[0], mr[0]->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near,
+	     request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), (uintptr_t)map[0], mr[0]->rkey));
 	await(near.cq);
 	MUST(ibv_dereg_mr(mr[0]));
 	MUST(munmap(map[0], PAGE));
-	sge = piece(&near, PAGE, PAGE);
-	wr = request(IBV_WR_RDMA_READ, &sge, (uintptr_t)map[1], mr[1]->rkey);
-	MUST(ibv_post_send(near.qp, &wr, &bad));
+	POST(near, request(IBV_WR_RDMA_READ, one_piece(&near, PAGE, PAGE), (uintptr_t)map[1],
+			   mr[1]->rkey));
 	await(near.cq);
 	CHECK(is_filled(near.memory + PAGE, PAGE, 3));
 	MUST(ibv_dereg_mr(mr[1]));

@@ -6,18 +6,15 @@ int main(void)
 {
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mr *readable;
-	struct ibv_sge sge;
 
 	pair_open(NULL);
 	readable = HAVE(ibv_reg_mr(far.pd, far.memory, SIZE, IBV_ACCESS_REMOTE_READ));
 	CHECK(readable->rkey != far.mr->rkey);
 	fill(near.memory, PAGE, 9);
-	sge = piece(&near, 0, PAGE);
-	wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, far.mr->rkey);
+	wr = request(IBV_WR_RDMA_WRITE, one_piece(&near, 0, PAGE), there.memory, far.mr->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
-	sge = piece(&near, PAGE, PAGE);
-	wr = request(IBV_WR_RDMA_READ, &sge, there.memory, readable->rkey);
+	wr = request(IBV_WR_RDMA_READ, one_piece(&near, PAGE, PAGE), there.memory, readable->rkey);
 	MUST(ibv_post_send(near.qp, &wr, &bad));
 	await(near.cq);
 	CHECK(is_filled(near.memory + PAGE, PAGE, 9));

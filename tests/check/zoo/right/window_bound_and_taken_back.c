@@ -12,12 +12,10 @@ static void on_far(struct ibv_send_wr *wr)
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
 
-	options.mr_access |= IBV_ACCESS_MW_BIND;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access |= IBV_ACCESS_MW_BIND);
 	mw = HAVE(ibv_alloc_mw(far.pd, IBV_MW_TYPE_2));
 	for (unsigned i = 0; i < 3; i++) {
 		wr = request(IBV_WR_BIND_MW, NULL, 0, 0);

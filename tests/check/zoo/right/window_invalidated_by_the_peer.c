@@ -4,13 +4,11 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct ibv_send_wr wr, *bad;
 	struct ibv_mw *mw;
 	struct ibv_sge sge;
 
-	options.mr_access |= IBV_ACCESS_MW_BIND;
-	pair_open(&options);
+	PAIR_OPEN(o.mr_access |= IBV_ACCESS_MW_BIND);
 	mw = HAVE(ibv_alloc_mw(far.pd, IBV_MW_TYPE_2));
 	receive(&far, PAGE, 64);
 	wr = request(IBV_WR_BIND_MW, NULL, 0, 0);

@@ -5,19 +5,17 @@
 
 int main(void)
 {
-	struct options options = defaults();
 	struct pollfd waiting = {.events = POLLIN};
 	struct ibv_send_wr wr, *bad;
 	struct ibv_cq *cq;
 	void *context;
 
-	options.has_channel = true;
-	pair_open(&options);
+	PAIR_OPEN(o.has_channel = true);
 	for (size_t i = 0; i < 4; i++)
 		receive(&far, 64 * i, 64);
 	MUST(ibv_req_notify_cq(far.cq, 1));
 	fill(near.memory, 64, 2);
-	wr = request(IBV_WR_SEND, one_piece(&near, 0, 64), 0, 0);
+	wr = a_send(0, 64);
 	for (int i = 0; i < 3; i++) {
 		MUST(ibv_post_send(near.qp, &wr, &bad));
 		await(near.cq);
