@@ -17,6 +17,7 @@
  *	argv=FILE, fds=FILE     write the arguments, or the open descriptors
  *	once=FILE               go on if FILE is there, else make it and exit with 255
  *	eof                     wait for the end of stdin
+ *	meet=FIFO               wait until the test has opened it, too
  *	sleep=MS, kill=SIGNAL, exit=STATUS
  */
 #include <dirent.h>
@@ -181,6 +182,14 @@ static void wait_for_eof(void)
 		;
 }
 
+static void meet(const char *fifo)
+{
+	FILE *file = fopen(fifo, "r");
+
+	if (file == NULL || fclose(file) != 0)
+		err(EXIT_FAILURE, "%s", fifo);
+}
+
 static void system_step(const char *step, const char *value)
 {
 	if (strcmp(step, "argv") == 0)
@@ -189,6 +198,8 @@ static void system_step(const char *step, const char *value)
 		write_fds(value);
 	else if (strcmp(step, "eof") == 0)
 		wait_for_eof();
+	else if (strcmp(step, "meet") == 0)
+		meet(value);
 	else if (strcmp(step, "sleep") == 0)
 		usleep((unsigned)atoi(value) * 1000);
 	else if (strcmp(step, "kill") == 0)
@@ -229,7 +240,7 @@ int main(int argc, char **argv)
 
 	args_count = argc;
 	args = argv;
-	alarm(60); /* no test leaves one behind */
+	alarm(600); /* no test leaves one behind */
 	snprintf(script, sizeof(script), "%s", given != NULL ? given : argv[argc - 1]);
 	script[strcspn(script, " ")] = '\0';
 	while ((step = strsep(&rest, ",")) != NULL) {

@@ -17,6 +17,17 @@
 #define MIB  ((size_t)1024 * 1024)
 #define HEAD 4096
 
+/* That of a test, which ends with it. */
+static struct pool *pool;
+
+static inline int pool_teardown(void **state)
+{
+	pool_close(&pool, false);
+	return scratch_teardown(state);
+}
+
+#define POOL_TEST(name) TEST(name, scratch_setup, pool_teardown)
+
 /* A pool set of these lines; @ stands for the directory of the test. */
 static inline void set_write(const char *name, const char *lines)
 {
@@ -120,23 +131,23 @@ static inline bool is_zero_at(const char *name, size_t offset)
 			fail_msg("\"%s\" has no \"%s\"", failure_get()->text, words);              \
 	} while (0)
 
-static inline int create(struct pool **pool, const char *name, size_t size)
+static inline int create(struct pool **to, const char *name, size_t size)
 {
 	const struct rpmem_pool_attr attr = obj_attr();
 
-	return pool_create(pool, scratch, name, size, &attr);
+	return pool_create(to, scratch, name, size, &attr);
 }
 
-static inline int create_plain(struct pool **pool, const char *name, size_t size)
+static inline int create_plain(struct pool **to, const char *name, size_t size)
 {
-	return pool_create(pool, scratch, name, size, NULL);
+	return pool_create(to, scratch, name, size, NULL);
 }
 
-static inline int reopen(struct pool **pool, const char *name, size_t size)
+static inline int reopen(struct pool **to, const char *name, size_t size)
 {
 	struct rpmem_pool_attr attr;
 
-	return pool_open(pool, scratch, name, size, &attr);
+	return pool_open(to, scratch, name, size, &attr);
 }
 
 /* Three options; the two parts together have 16 MiB. */
@@ -152,23 +163,21 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static inline int create_kind(struct pool **pool, size_t kind, size_t size)
+static inline int create_kind(struct pool **to, size_t kind, size_t size)
 {
 	set_write("my.set", kinds[kind].set);
-	return (kinds[kind].has_headers ? create : create_plain)(pool, "my.set", size);
+	return (kinds[kind].has_headers ? create : create_plain)(to, "my.set", size);
 }
 
-static inline void remove_kind(struct pool **pool)
+static inline void remove_kind(void)
 {
-	pool_close(pool, true);
+	pool_close(&pool, true);
 	assert_false(exists("a") || exists("b"));
 }
 
 /* A pool that exists, and is closed. */
 static inline void make_pool(const char *name, bool has_headers)
 {
-	struct pool *pool = NULL;
-
 	assert_int_equal((has_headers ? create : create_plain)(&pool, name, MIB), 0);
 	pool_close(&pool, false);
 	assert_null(pool);

@@ -8,18 +8,22 @@
 #include "session_test.h"
 
 #define POOL_BYTES (8 << 20)
+#define LIMIT_MS   300000 /* for what is to come */
 
 static const struct ssh_target host = {.host = "host"};
 
-static inline int open_script(struct session **session, const char *script)
+/* That of a test, which ends with it. */
+static struct session *session;
+
+static inline int open_script(const char *script)
 {
 	const struct session_cfg cfg = {.target = &host,
 					.command = test_script(script),
-					.hello_timeout_ms = 5000,
-					.reply_timeout_ms = 5000};
+					.hello_timeout_ms = LIMIT_MS,
+					.reply_timeout_ms = LIMIT_MS};
 
-	*session = NULL;
-	return session_open(session, &cfg);
+	session = NULL;
+	return session_open(&session, &cfg);
 }
 
 static const struct control_pool_request request = {.pool_size = POOL_BYTES,
@@ -29,30 +33,40 @@ static const struct control_pool_request request = {.pool_size = POOL_BYTES,
 						    .attr = {.signature = "FAKE"},
 						    .name = "pool.set"};
 
-static inline int create(struct session *session)
+static inline int create(void)
 {
 	struct control_pool_reply reply;
 
 	return session_create_pool(session, &request, &reply);
 }
 
+static inline void begin(const char *script)
+{
+	EQUAL((open_script(script), 0), (create(), 0));
+}
+
 /* The result of a create in a session with this script. */
 static inline int create_with(const char *script)
 {
-	struct session *session;
 	int ret;
 
-	assert_int_equal(open_script(&session, script), 0);
-	ret = create(session);
+	assert_int_equal(open_script(script), 0);
+	ret = create();
 	session_close(&session, false);
 	return ret;
 }
 
-static inline bool has_ended(const struct session *session, int timeout_ms)
+static inline bool has_ended(int timeout_ms)
 {
 	struct pollfd pollfd = {.fd = session_fd(session), .events = POLLIN};
 
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-#define SESSION_TEST(name) TEST(name, test_setup, scratch_teardown)
+static inline int session_teardown(void **state)
+{
+	session_close(&session, false);
+	return scratch_teardown(state);
+}
+
+#define SESSION_TEST(name) TEST(name, test_setup, session_teardown)

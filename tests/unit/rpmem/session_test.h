@@ -53,7 +53,16 @@ static inline int test_setup(void **state)
 {
 	setenv("RPMEM_SSH", FAKE_SSH, 1);
 	failure_get()->text[0] = '\0';
-	return scratch_setup(state);
+	return scratch_setup(state) || mkfifo(test_path("go"), 0600);
+}
+
+/* Lets a script with meet=$D/go go on. */
+static inline void test_meet(void)
+{
+	const int fd = open(test_path("go"), O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	close(fd);
 }
 
 /* How often ssh was started, by scripts with argv=$D/argv; starts at 0 again. */

@@ -32,14 +32,9 @@ static int parse(const char *text)
 
 CONFIG_TEST(defaults_are_those_of_the_manual)
 {
-	assert_int_equal(parse(""), 0);
-	assert_string_equal(config.log_file, "/var/log/rpmemd.log");
-	assert_string_equal(config.poolset_dir, HOME);
-	assert_null(config.rdma_addr);
-	assert_false(config.persist_apm);
-	assert_true(config.persist_general);
-	assert_true(config.use_syslog);
-	assert_int_equal(config.log_level, LEVEL_ERR);
+	EQUAL((parse(""), 0), (config.log_file, "/var/log/rpmemd.log"), (config.poolset_dir, HOME),
+	      (config.rdma_addr, NULL), (config.persist_apm, false), (config.persist_general, true),
+	      (config.use_syslog, true), (config.log_level, LEVEL_ERR));
 	config_free(&config);
 }
 
@@ -54,13 +49,10 @@ CONFIG_TEST(each_key_is_taken)
 			       "rdma-addr = 192.0.2.9\n"
 			       "log-level = debug"),
 			 0);
-	assert_string_equal(config.rdma_addr, "192.0.2.9");
-	assert_string_equal(config.log_file, "/tmp/my log");
-	assert_string_equal(config.poolset_dir, "/mnt/a=b");
-	assert_true(config.persist_apm);
-	assert_false(config.persist_general);
-	assert_false(config.use_syslog);
-	assert_int_equal(config.log_level, LEVEL_DEBUG);
+	EQUAL((config.rdma_addr, "192.0.2.9"), (config.log_file, "/tmp/my log"),
+	      (config.poolset_dir, "/mnt/a=b"), (config.persist_apm, true),
+	      (config.persist_general, false), (config.use_syslog, false),
+	      (config.log_level, LEVEL_DEBUG));
 }
 
 CONFIG_TEST(levels_have_five_names)
@@ -70,8 +62,7 @@ CONFIG_TEST(levels_have_five_names)
 
 	for (size_t i = 0; i < 5; i++) {
 		snprintf(text, sizeof(text), "log-level = %s", names[i]);
-		assert_int_equal(parse(text), 0);
-		assert_int_equal(config.log_level, i);
+		EQUAL((parse(text), 0), (config.log_level, i));
 	}
 }
 
@@ -88,8 +79,7 @@ CONFIG_TEST(the_last_of_log_file_and_syslog_counts)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(parse(cases[i].text), 0);
-		assert_int_equal(config.use_syslog, cases[i].use_syslog);
+		EQUAL((parse(cases[i].text), 0), (config.use_syslog, cases[i].use_syslog));
 	}
 }
 
@@ -163,10 +153,9 @@ CONFIG_TEST(wrong_lines_are_told)
 
 CONFIG_TEST(a_nul_is_told)
 {
-	assert_int_equal(config_defaults(&config, HOME), 0);
-	assert_int_equal(config_parse(&config, "my.conf", "#\nlog-file = /a\0b", 17, HOME),
-			 -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "my.conf:2:"));
+	EQUAL((config_defaults(&config, HOME), 0),
+	      (config_parse(&config, "my.conf", "#\nlog-file = /a\0b", 17, HOME), -EINVAL),
+	      (failure_get()->text, HAS("my.conf:2:")));
 }
 
 CONFIG_TEST(a_line_may_have_any_length)
@@ -178,8 +167,7 @@ CONFIG_TEST(a_line_may_have_any_length)
 	memset(text, ' ', 99999);
 	memcpy(text, start, sizeof(start) - 1);
 	text[60000] = '#';
-	assert_int_equal(parse(text), 0);
-	assert_string_equal(config.log_file, "/a");
+	EQUAL((parse(text), 0), (config.log_file, "/a"));
 	free(text);
 }
 
@@ -196,17 +184,14 @@ static int load(void)
 
 CONFIG_TEST(no_file_is_needed)
 {
-	assert_int_equal(load(), 0);
-	assert_string_equal(config.poolset_dir, scratch);
+	EQUAL((load(), 0), (config.poolset_dir, scratch));
 }
 
 CONFIG_TEST(the_users_file_overrules_the_systems)
 {
 	scratch_write("etc/rpmemd.conf", "log-level = info\npersist-apm = yes\n");
 	scratch_write(".rpmemd.conf", "log-level = warn\npoolset-dir = $HOME/sets\n");
-	assert_int_equal(load(), 0);
-	assert_int_equal(config.log_level, LEVEL_WARN);
-	assert_true(config.persist_apm);
+	EQUAL((load(), 0), (config.log_level, LEVEL_WARN), (config.persist_apm, true));
 	assert_true(strncmp(config.poolset_dir, scratch, strlen(scratch)) == 0);
 	assert_string_equal(config.poolset_dir + strlen(scratch), "/sets");
 }
@@ -221,31 +206,26 @@ CONFIG_TEST(options_overrule_files)
 	options.persist_general = true;
 	options.poolset_dir = "/b";
 	options.rdma_addr = "b";
-	assert_int_equal(load(), 0);
-	assert_int_equal(config.log_level, LEVEL_DEBUG);
+	EQUAL((load(), 0), (config.log_level, LEVEL_DEBUG));
 	assert_true(config.use_syslog && config.persist_apm && config.persist_general);
-	assert_string_equal(config.poolset_dir, "/b");
-	assert_string_equal(config.rdma_addr, "b");
+	EQUAL((config.poolset_dir, "/b"), (config.rdma_addr, "b"));
 }
 
 CONFIG_TEST(a_log_file_given_turns_syslog_off)
 {
 	options.log.to_file = true;
 	options.log.file = "/b";
-	assert_int_equal(load(), 0);
-	assert_false(config.use_syslog);
-	assert_string_equal(config.log_file, "/b");
+	EQUAL((load(), 0), (config.use_syslog, false), (config.log_file, "/b"));
 }
 
 CONFIG_TEST(an_option_that_is_wrong_is_named)
 {
 	options.poolset_dir = "sets";
-	assert_int_equal(load(), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "--poolset-dir: expected an absolute path"));
+	EQUAL((load(), -EINVAL),
+	      (failure_get()->text, HAS("--poolset-dir: expected an absolute path")));
 	options.poolset_dir = NULL;
 	options.rdma_addr = "";
-	assert_int_equal(load(), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "--rdma-addr: expected an address"));
+	EQUAL((load(), -EINVAL), (failure_get()->text, HAS("--rdma-addr: expected an address")));
 }
 
 /* --config: no other file is read, and this one must be there. */
@@ -257,12 +237,9 @@ CONFIG_TEST(a_file_that_was_named_is_the_only_one)
 	scratch_write(".rpmemd.conf", "wrong\n");
 	scratch_write("mine", "log-level = info\n");
 	options.config = scratch_path("mine", path);
-	assert_int_equal(load(), 0);
-	assert_false(config.persist_apm);
-	assert_int_equal(config.log_level, LEVEL_INFO);
+	EQUAL((load(), 0), (config.persist_apm, false), (config.log_level, LEVEL_INFO));
 	options.config = "/none/mine";
-	assert_int_equal(load(), -ENOENT);
-	assert_non_null(strstr(failure_get()->text, "/none/mine"));
+	EQUAL((load(), -ENOENT), (failure_get()->text, HAS("/none/mine")));
 	options.config = scratch;
 	assert_int_equal(load(), -EINVAL);
 }
@@ -279,20 +256,17 @@ CONFIG_TEST(errors_name_file_and_line)
 
 CONFIG_TEST(without_a_home_a_directory_is_needed)
 {
-	assert_int_equal(config_load(&config, &options, "/none", NULL), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "poolset-dir"));
+	EQUAL((config_load(&config, &options, "/none", NULL), -EINVAL),
+	      (failure_get()->text, HAS("poolset-dir")));
 	options.poolset_dir = "/sets";
-	assert_int_equal(config_load(&config, &options, "/none", NULL), 0);
-	assert_string_equal(config.poolset_dir, "/sets");
+	EQUAL((config_load(&config, &options, "/none", NULL), 0), (config.poolset_dir, "/sets"));
 }
 
 CONFIG_TEST(home_is_the_variable_or_that_of_passwd)
 {
 	const struct passwd *user = getpwuid(geteuid());
 
-	assert_int_equal(setenv("HOME", "/x", 1), 0);
-	assert_string_equal(config_home(), "/x");
-	assert_int_equal(unsetenv("HOME"), 0);
+	EQUAL((setenv("HOME", "/x", 1), 0), (config_home(), "/x"), (unsetenv("HOME"), 0));
 	if (user != NULL)
 		assert_string_equal(config_home(), user->pw_dir);
 	else

@@ -57,8 +57,8 @@ static struct control_header header; /* the last frame has it */
 static void look_at(size_t len)
 {
 	assert_true(len >= CONTROL_HEADER_BYTES);
-	assert_int_equal(control_decode_header(frame, &header), 0);
-	assert_int_equal(header.body_bytes, len - CONTROL_HEADER_BYTES);
+	EQUAL((control_decode_header(frame, &header), 0),
+	      (header.body_bytes, len - CONTROL_HEADER_BYTES));
 }
 
 static size_t encode_request(enum control_type type, const struct control_pool_request *request)
@@ -92,8 +92,7 @@ TEST(attributes_that_are_not_given_come_back_as_zeros)
 
 	request.has_attr = false;
 	look_at(encode_request(CONTROL_OPEN, &request));
-	assert_int_equal(decode_request(CONTROL_OPEN, header.body_bytes), 0);
-	assert_false(got_request.has_attr);
+	EQUAL((decode_request(CONTROL_OPEN, header.body_bytes), 0), (got_request.has_attr, false));
 	assert_memory_equal(&got_request.attr, &zero, sizeof(zero));
 }
 
@@ -104,9 +103,7 @@ TEST(a_status_comes_with_its_reason)
 					  sizeof(frame));
 
 	look_at(len);
-	assert_int_equal(header.type, CONTROL_HELLO);
-	assert_false(header.is_reply);
-	assert_int_equal(header.status, ENOENT);
+	EQUAL((header.type, CONTROL_HELLO), (header.is_reply, false), (header.status, ENOENT));
 	control_decode_reason(body, header.body_bytes, reason);
 	assert_string_equal(reason, "no such set");
 	len = control_encode_plain(CONTROL_CLOSE, true, EIO, NULL, frame, sizeof(frame));
@@ -157,9 +154,9 @@ TEST(a_frame_needs_its_room)
 				 0);
 	for (size_t room = 0; room < CONTROL_HEADER_BYTES + REPLY_BYTES; room++)
 		assert_int_equal(control_encode_pool_reply(CONTROL_OPEN, &reply, frame, room), 0);
-	assert_int_equal(control_encode_close(0, frame, CONTROL_HEADER_BYTES + 3), 0);
-	assert_int_equal(control_encode_set_attr(&attr, frame, CONTROL_HEADER_BYTES), 0);
-	assert_int_equal(control_encode_plain(CONTROL_HELLO, false, 1, "why", frame, 18), 0);
+	EQUAL((control_encode_close(0, frame, CONTROL_HEADER_BYTES + 3), 0),
+	      (control_encode_set_attr(&attr, frame, CONTROL_HEADER_BYTES), 0),
+	      (control_encode_plain(CONTROL_HELLO, false, 1, "why", frame, 18), 0));
 }
 
 TEST(a_name_has_its_limits)
@@ -172,8 +169,8 @@ TEST(a_name_has_its_limits)
 	assert_int_equal(encode_request(CONTROL_OPEN, &request), 0);
 	request.name[sizeof(request.name) - 1] = '\0';
 	look_at(encode_request(CONTROL_CREATE, &request));
-	assert_int_equal(decode_request(CONTROL_CREATE, header.body_bytes), 0);
-	assert_int_equal(strlen(got_request.name), CONTROL_NAME_MAX - 1);
+	EQUAL((decode_request(CONTROL_CREATE, header.body_bytes), 0),
+	      (strlen(got_request.name), CONTROL_NAME_MAX - 1));
 }
 
 /* A body is exactly one: none of its beginnings, and nothing behind it. */
@@ -237,9 +234,8 @@ TEST(limits_of_the_header_are_allowed)
 {
 	control_encode_plain(CONTROL_CLOSE, true, CONTROL_STATUS_MAX, NULL, frame, sizeof(frame));
 	frame[13] = 1; /* 65536 */
-	assert_int_equal(control_decode_header(frame, &header), 0);
-	assert_int_equal(header.status, 4095);
-	assert_int_equal(header.body_bytes, CONTROL_BODY_MAX);
+	EQUAL((control_decode_header(frame, &header), 0), (header.status, 4095),
+	      (header.body_bytes, CONTROL_BODY_MAX));
 	frame[15] = 1;
 	assert_int_equal(control_decode_header(frame, &header), -EPROTO);
 }
@@ -289,8 +285,8 @@ TEST(attributes_belong_to_create_and_to_their_flag)
 	const struct control_pool_request request = good_request();
 	const size_t len = encode_request(CONTROL_OPEN, &request) - CONTROL_HEADER_BYTES;
 
-	assert_int_equal(decode_request(CONTROL_OPEN, len), -EPROTO);
-	assert_int_equal(decode_request(CONTROL_CREATE, len), 0);
+	EQUAL((decode_request(CONTROL_OPEN, len), -EPROTO),
+	      (decode_request(CONTROL_CREATE, len), 0));
 	body[13] = 0; /* has no attr, but there is one */
 	assert_int_equal(decode_request(CONTROL_CREATE, len), -EPROTO);
 }
@@ -367,6 +363,6 @@ TEST(foreign_bytes_are_known_by_the_first)
 	control_encode_close(0, frame, sizeof(frame));
 	for (size_t n = 0; n <= 20; n++)
 		assert_true(control_may_begin(frame, n));
-	assert_false(control_may_begin((const uint8_t *)"R", 1));
-	assert_false(control_may_begin((const uint8_t *)"rpmr", 4));
+	EQUAL((control_may_begin((const uint8_t *)"R", 1), false),
+	      (control_may_begin((const uint8_t *)"rpmr", 4), false));
 }

@@ -27,19 +27,16 @@ TEST(a_reply_is_complete_with_its_last_byte, setup)
 	size_t len = plain(CONTROL_CLOSE, EIO, "because");
 
 	for (size_t i = 0; i < len; i++) {
-		assert_false(talk.complete);
-		assert_int_equal(conversation_take(&talk, frame + i, 1), 0);
+		EQUAL((talk.complete, false), (conversation_take(&talk, frame + i, 1), 0));
 	}
-	assert_true(talk.complete);
-	assert_int_equal(talk.header.status, EIO);
-	assert_int_equal(talk.header.body_bytes, 7);
+	EQUAL((talk.complete, true), (talk.header.status, EIO), (talk.header.body_bytes, 7));
 	assert_memory_equal(conversation_body(&talk), "because", 7);
 }
 
 TEST(a_reply_may_come_at_once, setup)
 {
-	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), 0);
-	assert_true(talk.complete);
+	EQUAL((conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), 0),
+	      (talk.complete, true));
 }
 
 TEST(bytes_where_nothing_is_due_are_refused, setup)
@@ -47,9 +44,9 @@ TEST(bytes_where_nothing_is_due_are_refused, setup)
 	size_t len = plain(CONTROL_CLOSE, 0, NULL);
 
 	conversation_drop(&talk);
-	assert_int_equal(conversation_take(&talk, frame, 0), 0);
-	assert_int_equal(conversation_take(&talk, frame, 1), -EPROTO);
-	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
+	EQUAL((conversation_take(&talk, frame, 0), 0),
+	      (conversation_take(&talk, frame, 1), -EPROTO),
+	      (conversation_take(&talk, frame, len), -EPROTO));
 }
 
 TEST(a_second_reply_is_refused, setup)
@@ -60,8 +57,8 @@ TEST(a_second_reply_is_refused, setup)
 	assert_int_equal(conversation_take(&talk, frame, 2 * len), -EPROTO);
 	setup(state);
 	len = plain(CONTROL_CLOSE, 0, NULL);
-	assert_int_equal(conversation_take(&talk, frame, len), 0);
-	assert_int_equal(conversation_take(&talk, frame, len), -EPROTO);
+	EQUAL((conversation_take(&talk, frame, len), 0),
+	      (conversation_take(&talk, frame, len), -EPROTO));
 }
 
 TEST(a_message_of_another_type_is_refused, setup)
@@ -89,8 +86,8 @@ TEST(another_version_is_told, setup)
 {
 	plain(CONTROL_CLOSE, 0, NULL);
 	frame[5]++;
-	assert_int_equal(conversation_take(&talk, frame, CONTROL_HEADER_BYTES), -EPROTONOSUPPORT);
-	assert_non_null(strstr(talk.wrong, "version"));
+	EQUAL((conversation_take(&talk, frame, CONTROL_HEADER_BYTES), -EPROTONOSUPPORT),
+	      (talk.wrong, HAS("version")));
 }
 
 TEST(what_a_shell_prints_is_shown, setup)
@@ -98,16 +95,16 @@ TEST(what_a_shell_prints_is_shown, setup)
 	static const char motd[] = "Welcome to\033 node 7\nhave fun";
 
 	conversation_begin(&talk);
-	assert_int_equal(conversation_take(&talk, (const uint8_t *)motd, sizeof(motd)), -EPROTO);
-	assert_non_null(strstr(talk.wrong, "'Welcome to? node 7'"));
+	EQUAL((conversation_take(&talk, (const uint8_t *)motd, sizeof(motd)), -EPROTO),
+	      (talk.wrong, HAS("'Welcome to? node 7'")));
 }
 
 TEST(junk_is_known_before_a_header_is_there, setup)
 {
 	conversation_begin(&talk);
-	assert_int_equal(conversation_take(&talk, (const uint8_t *)"rp", 2), 0);
-	assert_int_equal(conversation_take(&talk, (const uint8_t *)"m!", 2), -EPROTO);
-	assert_non_null(strstr(talk.wrong, "'rpm!'"));
+	EQUAL((conversation_take(&talk, (const uint8_t *)"rp", 2), 0),
+	      (conversation_take(&talk, (const uint8_t *)"m!", 2), -EPROTO),
+	      (talk.wrong, HAS("'rpm!'")));
 }
 
 TEST(the_longest_body_fits, setup)

@@ -91,8 +91,7 @@ static enum session_end run(void)
 	enum session_end end;
 	ssize_t got;
 
-	assert_int_equal(pipe(in), 0);
-	assert_int_equal(pipe(out), 0);
+	EQUAL((pipe(in), 0), (pipe(out), 0));
 	fcntl(in[1], F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
 	assert_int_equal(write(in[1], wire.script, wire.script_bytes), wire.script_bytes);
@@ -115,9 +114,8 @@ static uint32_t take(enum control_type type, bool is_reply, const uint8_t **body
 	struct control_header header;
 
 	assert_true(wire.replies_bytes - wire.taken >= CONTROL_HEADER_BYTES);
-	assert_int_equal(control_decode_header(wire.replies + wire.taken, &header), 0);
-	assert_int_equal(header.type, type);
-	assert_int_equal(header.is_reply, is_reply);
+	EQUAL((control_decode_header(wire.replies + wire.taken, &header), 0), (header.type, type),
+	      (header.is_reply, is_reply));
 	wire.taken += CONTROL_HEADER_BYTES;
 	*body = wire.replies + wire.taken;
 	*len = header.body_bytes;
@@ -131,8 +129,7 @@ static void take_hello(void)
 	const uint8_t *body;
 	size_t len;
 
-	assert_int_equal(take(CONTROL_HELLO, false, &body, &len), 0);
-	assert_int_equal(len, 0);
+	EQUAL((take(CONTROL_HELLO, false, &body, &len), 0), (len, 0));
 }
 
 static struct control_pool_reply take_pool(enum control_type type)
@@ -141,8 +138,8 @@ static struct control_pool_reply take_pool(enum control_type type)
 	const uint8_t *body;
 	size_t len;
 
-	assert_int_equal(take(type, true, &body, &len), 0);
-	assert_int_equal(control_decode_pool_reply(body, len, &reply), 0);
+	EQUAL((take(type, true, &body, &len), 0),
+	      (control_decode_pool_reply(body, len, &reply), 0));
 	return reply;
 }
 
@@ -173,13 +170,9 @@ TEST(a_pool_is_created_and_closed, set_up)
 	assert_int_equal(run(), SESSION_CLOSED);
 	take_hello();
 	reply = take_pool(CONTROL_CREATE);
-	assert_int_equal(reply.nlanes, 4);
-	assert_int_equal(reply.port, 1234);
-	assert_string_equal(reply.address, "192.0.2.7");
-	assert_int_equal(reply.token, 0x0123456789abcdef);
-	assert_int_equal(reply.method, CONTROL_GPSPM);
-	assert_int_equal(reply.pool_size, 16 << 20);
-	assert_true(reply.has_headers);
+	EQUAL((reply.nlanes, 4), (reply.port, 1234), (reply.address, "192.0.2.7"),
+	      (reply.token, 0x0123456789abcdef), (reply.method, CONTROL_GPSPM),
+	      (reply.pool_size, 16 << 20), (reply.has_headers, true));
 	take_status(CONTROL_CLOSE, 0, "");
 	assert_no_more();
 	/* closed in good order: the parts stay, though nothing was persisted */
@@ -421,7 +414,6 @@ TEST(a_request_that_is_cut_is_not_performed, set_up)
 		set_up(NULL);
 		ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 		wire.script_bytes = cut;
-		assert_int_equal(run(), SESSION_GONE);
-		assert_string_equal(fake.calls, "");
+		EQUAL((run(), SESSION_GONE), (fake.calls, ""));
 	}
 }

@@ -29,9 +29,8 @@ TEST(size_and_alignment_are_read, setup, scratch_teardown)
 {
 	struct devdax devdax;
 
-	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
-	assert_int_equal(devdax.bytes, 1073741824);
-	assert_int_equal(devdax.alignment, 2097152);
+	EQUAL((devdax_read(scratch, makedev(252, 3), &devdax), 0), (devdax.bytes, 1073741824),
+	      (devdax.alignment, 2097152));
 }
 
 /* Only the type nd_pmem shows persistent memory: not another type, and not a missing one. */
@@ -43,16 +42,14 @@ TEST(persistence_is_that_of_the_region, setup, scratch_teardown)
 	struct devdax devdax;
 	char path[PATH_MAX];
 
-	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
-	assert_true(devdax.is_persistent);
+	EQUAL((devdax_read(scratch, makedev(252, 3), &devdax), 0), (devdax.is_persistent, true));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		scratch_write(REGION "devtype", others[i]);
-		assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
-		assert_false(devdax.is_persistent);
+		EQUAL((devdax_read(scratch, makedev(252, 3), &devdax), 0),
+		      (devdax.is_persistent, false));
 	}
-	assert_int_equal(unlink(scratch_path(REGION "devtype", path)), 0);
-	assert_int_equal(devdax_read(scratch, makedev(252, 3), &devdax), 0);
-	assert_false(devdax.is_persistent);
+	EQUAL((unlink(scratch_path(REGION "devtype", path)), 0),
+	      (devdax_read(scratch, makedev(252, 3), &devdax), 0), (devdax.is_persistent, false));
 }
 
 /* As Linux 6.12 shows them: the firmware's special-purpose memory, and volatile memory of CXL. */
@@ -74,9 +71,8 @@ TEST(memory_of_no_region_is_volatile, setup, scratch_teardown)
 		snprintf(path, sizeof(path), "dev/char/252:%u", 10 + i);
 		snprintf(target, sizeof(target), "../../%s", places[i][0]);
 		scratch_link(target, path);
-		assert_int_equal(devdax_read(scratch, makedev(252, 10 + i), &devdax), 0);
-		assert_int_equal(devdax.bytes, 1073741824);
-		assert_false(devdax.is_persistent);
+		EQUAL((devdax_read(scratch, makedev(252, 10 + i), &devdax), 0),
+		      (devdax.bytes, 1073741824), (devdax.is_persistent, false));
 	}
 }
 
@@ -88,10 +84,10 @@ TEST(other_devices_are_refused, setup, scratch_teardown)
 	scratch_link("../../../../class/mem", "devices/virtual/mem/null/subsystem");
 	scratch_link("../../devices/virtual/mem/null", "dev/char/1:3");
 	scratch_link("../../devices/virtual/gone", "dev/char/1:4");
-	assert_int_equal(devdax_read(scratch, makedev(1, 3), &devdax), -ENODEV);
-	assert_int_equal(devdax_read(scratch, makedev(1, 4), &devdax), -ENODEV);
-	assert_int_equal(devdax_read(scratch, makedev(9, 9), &devdax), -ENODEV);
-	assert_int_equal(devdax_read(DEVDAX_SYSFS, makedev(1, 3), &devdax), -ENODEV);
+	EQUAL((devdax_read(scratch, makedev(1, 3), &devdax), -ENODEV),
+	      (devdax_read(scratch, makedev(1, 4), &devdax), -ENODEV),
+	      (devdax_read(scratch, makedev(9, 9), &devdax), -ENODEV),
+	      (devdax_read(DEVDAX_SYSFS, makedev(1, 3), &devdax), -ENODEV));
 }
 
 TEST(a_device_without_memory_is_refused, setup, scratch_teardown)
@@ -123,9 +119,8 @@ TEST(a_platform_that_needs_none_gets_none, setup, scratch_teardown)
 	scratch_write(REGION "deep_flush", "0\n");
 	assert_int_equal(devdax_deep_flush(scratch, makedev(252, 3)), 0);
 	scratch_read(REGION "deep_flush", text, sizeof(text));
-	assert_string_equal(text, "0\n");
-	assert_int_equal(unlink(scratch_path(REGION "deep_flush", path)), 0);
-	assert_int_equal(devdax_deep_flush(scratch, makedev(252, 3)), 0);
+	EQUAL((text, "0\n"), (unlink(scratch_path(REGION "deep_flush", path)), 0),
+	      (devdax_deep_flush(scratch, makedev(252, 3)), 0));
 }
 
 /* As any user but root, for whom no permission counts. */
@@ -134,8 +129,7 @@ TEST(a_flush_that_is_forbidden_is_told, setup, scratch_teardown)
 	char path[PATH_MAX];
 	int ret;
 
-	assert_int_equal(chmod(scratch, 0755), 0);
-	assert_int_equal(chmod(scratch_path(REGION "deep_flush", path), 0444), 0);
+	EQUAL((chmod(scratch, 0755), 0), (chmod(scratch_path(REGION "deep_flush", path), 0444), 0));
 	if (getuid() == 0)
 		assert_int_equal(seteuid(65534), 0);
 	ret = devdax_deep_flush(scratch, makedev(252, 3));

@@ -252,10 +252,8 @@ TEST(apm_flushes_what_was_written, apm, tear_down)
 {
 	assert_int_equal(lanes_persist(lanes, 0, 8192, 64, true), 0);
 	assert_sent("w 8192+64; f 8192-8256 wait; ");
-	assert_int_equal(lanes_flush(lanes, 0, 9000, 8, true), 0);
-	assert_int_equal(lanes_flush(lanes, 0, 8000, 8, true), 0);
-	assert_int_equal(lanes_flush(lanes, 0, 8500, 8, true), 0);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 9000, 8, true), 0), (lanes_flush(lanes, 0, 8000, 8, true), 0),
+	      (lanes_flush(lanes, 0, 8500, 8, true), 0), (lanes_drain(lanes, 0), 0));
 	assert_sent("w 9000+8; w 8000+8; w 8500+8; f 8000-9008 wait; ");
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 	assert_sent("");
@@ -267,8 +265,7 @@ TEST(apm_writes_words_whatever_is_asked, apm, tear_down)
 	assert_sent("w 8192+64; f 8192-8256 wait; ");
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 20000, false), 0);
 	assert_sent("w 4096+20000; f 4096-24096 wait; ");
-	assert_int_equal(lanes_flush(lanes, 0, 65536, 8, false), 0);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 65536, 8, false), 0), (lanes_drain(lanes, 0), 0));
 	assert_sent("w 65536+8; f 65536-65544 wait; ");
 }
 
@@ -288,9 +285,8 @@ TEST(a_transfer_from_within_a_word_begins_with_a_short_write, apm, tear_down)
 /* A flush of all that is between could take the device long. */
 TEST(far_writes_are_flushed_one_by_one, apm, tear_down)
 {
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), 0);
-	assert_int_equal(lanes_flush(lanes, 0, 33554432, 8, true), 0);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 4096, 8, true), 0),
+	      (lanes_flush(lanes, 0, 33554432, 8, true), 0), (lanes_drain(lanes, 0), 0));
 	assert_sent("w 4096+8; w 33554432+8; f 4096-4104; f 33554432-33554440 wait; ");
 }
 
@@ -310,8 +306,8 @@ TEST(gpspm_asks_for_ranges, gpspm, tear_down)
 	assert_int_equal(lanes_flush(lanes, 0, 8256, 64, true), 0); /* touches the first */
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 	assert_sent("w 8192+64; w 8256+64; p 8192+128; ");
-	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), 0);
+	EQUAL((lanes_flush(lanes, 0, 8192, 64, true), 0),
+	      (lanes_flush(lanes, 0, 4096, 8, true), 0));
 	assert_int_equal(lanes_flush(lanes, 0, 8180, 16, true), 0); /* overlaps the first */
 	assert_int_equal(lanes_drain(lanes, 0), 0);
 	assert_sent("w 8192+64; w 4096+8; w 8180+12; w 8192+4; r 8180+76 4096+8 ; ");
@@ -326,8 +322,7 @@ TEST(full_ranges_are_asked_for_early, gpspm, tear_down)
 	early = strstr(fake.notes, "r 4096+8 ");
 	assert_non_null(early);
 	assert_null(strstr(early, "7296+8 ; ")); /* the last one is not among them */
-	assert_int_equal(lanes_drain(lanes, 0), 0);
-	assert_non_null(strstr(fake.notes, "p 7296+8; "));
+	EQUAL((lanes_drain(lanes, 0), 0), (fake.notes, HAS("p 7296+8; ")));
 }
 
 TEST(large_data_are_copied_and_persisted_once, apm_that_tears_words, tear_down)
@@ -341,38 +336,34 @@ TEST(flushes_of_copied_data_overlap, gpspm, tear_down)
 {
 	for (size_t i = 0; i < 20; i++)
 		assert_int_equal(lanes_flush(lanes, 0, 4096 + i * 64, 64, false), 0);
-	assert_int_equal(fake.most, LANE_SLOTS);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
-	assert_int_equal(fake.unanswered, 0);
-	assert_non_null(strstr(fake.notes, "p 4096+1280; "));
+	EQUAL((fake.most, LANE_SLOTS), (lanes_drain(lanes, 0), 0), (fake.unanswered, 0),
+	      (fake.notes, HAS("p 4096+1280; ")));
 }
 
 /* With APM over iWARP, too: a CPU of the target copied them, which no device flushes. */
 TEST(copied_data_are_asked_for, apm_that_tears_words, tear_down)
 {
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
-	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 4096, 64, false), 0),
+	      (lanes_flush(lanes, 0, 8192, 64, true), 0), (lanes_drain(lanes, 0), 0));
 	assert_sent("c 4096+64; w 8192+64; p 4096+64; f 8192-8256 wait; ");
 }
 
 TEST(what_was_flushed_is_durable_before_a_persist, apm_that_tears_words, tear_down)
 {
-	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
-	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, false), 0);
+	EQUAL((lanes_flush(lanes, 0, 8192, 64, true), 0),
+	      (lanes_persist(lanes, 0, 4096, 64, false), 0));
 	assert_sent("w 8192+64; f 8192-8256 wait; d 4096+64; ");
-	assert_int_equal(lanes_flush(lanes, 0, 65536, 64, true), 0);
-	assert_int_equal(lanes_persist(lanes, 0, 4096, 10000, false), 0);
+	EQUAL((lanes_flush(lanes, 0, 65536, 64, true), 0),
+	      (lanes_persist(lanes, 0, 4096, 10000, false), 0));
 	assert_sent("w 65536+64; f 65536-65600 wait; c 4096+8192; c 12288+1808; p 4096+10000; ");
-	assert_int_equal(lanes_flush(lanes, 0, 8192, 64, true), 0);
-	assert_int_equal(lanes_deep_persist(lanes, 0, 4096, 64), 0);
+	EQUAL((lanes_flush(lanes, 0, 8192, 64, true), 0),
+	      (lanes_deep_persist(lanes, 0, 4096, 64), 0));
 	assert_sent("w 8192+64; f 8192-8256 wait; w 4096+64; deep 4096+64; ");
 }
 
 TEST(tcp_copies_by_words_whatever_is_asked, tcp, tear_down)
 {
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 20000, false), 0);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 4096, 20000, false), 0), (lanes_drain(lanes, 0), 0));
 	assert_sent("w 4096+20000; p 4096+20000; ");
 	assert_int_equal(lanes_persist(lanes, 0, 4096, 64, true), 0);
 	assert_sent("d 4096+64; ");
@@ -380,8 +371,8 @@ TEST(tcp_copies_by_words_whatever_is_asked, tcp, tear_down)
 
 TEST(reads_wait_for_answers, gpspm, tear_down)
 {
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 64, false), 0);
-	assert_int_equal(lanes_read(lanes, 0, memory, 4096, 64), 0);
+	EQUAL((lanes_flush(lanes, 0, 4096, 64, false), 0),
+	      (lanes_read(lanes, 0, memory, 4096, 64), 0));
 	assert_sent("c 4096+64; read 4096+64; ");
 }
 
@@ -409,8 +400,7 @@ TEST(no_aligned_word_is_split, gpspm, tear_down)
 			assert_true(at == offset + length || at % 64 == 0);
 			rest += len;
 		}
-		assert_int_equal(at, offset + length);
-		assert_int_equal(lanes_drain(lanes, 0), 0);
+		EQUAL((at, offset + length), (lanes_drain(lanes, 0), 0));
 		fake.len = 0;
 		fake.notes[0] = '\0';
 	}
@@ -422,12 +412,9 @@ TEST_AGAIN(no_aligned_word_is_split, apm_that_tears_words, tear_down)
 
 TEST(lanes_connect_when_first_used, gpspm, tear_down)
 {
-	assert_int_equal(fake.connected, 1);
-	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), 0);
-	assert_int_equal(fake.connected, 1);
-	assert_int_equal(lanes_persist(lanes, 3, 4096, 8, false), 0);
-	assert_int_equal(lanes_drain(lanes, 3), 0);
-	assert_int_equal(fake.connected, 2);
+	EQUAL((fake.connected, 1), (lanes_persist(lanes, 0, 4096, 8, false), 0),
+	      (fake.connected, 1), (lanes_persist(lanes, 3, 4096, 8, false), 0),
+	      (lanes_drain(lanes, 3), 0), (fake.connected, 2));
 }
 
 TEST(a_lane_that_does_not_connect_may_try_again, gpspm, tear_down)
@@ -467,9 +454,9 @@ TEST(a_lane_that_cannot_connect_is_a_lost_connection)
 		gpspm(NULL);
 		fake.connect_answer = -EIO;
 		fake.connect_cause = cases[i].cause;
-		assert_int_equal(lanes_drain(lanes, 1), cases[i].expected);
-		assert_int_equal(lanes_drain(lanes, 0), cases[i].expected);
-		assert_string_equal(failure_get()->text, "not connected");
+		EQUAL((lanes_drain(lanes, 1), cases[i].expected),
+		      (lanes_drain(lanes, 0), cases[i].expected),
+		      (failure_get()->text, "not connected"));
 		tear_down(NULL);
 	}
 }
@@ -480,8 +467,7 @@ TEST(lane_0_keeps_its_reason, gpspm, tear_down)
 	lanes_close(&lanes);
 	fake.connect_answer = -EIO;
 	fake.connect_cause = CAUSE_UNREACHABLE;
-	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EHOSTUNREACH);
-	assert_null(lanes);
+	EQUAL((open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EHOSTUNREACH), (lanes, NULL));
 }
 
 TEST(lost_is_lost_for_each_lane, gpspm, tear_down)
@@ -490,9 +476,9 @@ TEST(lost_is_lost_for_each_lane, gpspm, tear_down)
 	assert_int_equal(lanes_lost(lanes), -ECONNRESET);
 	for (unsigned lane = 0; lane < 4; lane++) {
 		failure_get()->text[0] = '\0';
-		assert_int_equal(lanes_persist(lanes, lane, 4096, 8, false), -ECONNRESET);
-		assert_string_equal(failure_get()->text, "the cable is cut");
-		assert_int_equal(lanes_drain(lanes, lane), -ECONNRESET);
+		EQUAL((lanes_persist(lanes, lane, 4096, 8, false), -ECONNRESET),
+		      (failure_get()->text, "the cable is cut"),
+		      (lanes_drain(lanes, lane), -ECONNRESET));
 	}
 	assert_sent("");
 }
@@ -501,9 +487,9 @@ TEST(a_wait_that_is_given_up_is_a_lost_connection, apm, tear_down)
 {
 	fake.fails_at = 1;
 	fake.fails_with = -ECANCELED;
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, true), -ECONNRESET);
-	assert_non_null(strstr(failure_get()->text, "host"));
-	assert_int_equal(lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET);
+	EQUAL((lanes_flush(lanes, 0, 4096, 8, true), -ECONNRESET),
+	      (failure_get()->text, HAS("host")),
+	      (lanes_flush(lanes, 1, 4096, 8, true), -ECONNRESET));
 }
 
 /* A flush of `flushed` bytes, and what follows. */
@@ -566,12 +552,11 @@ TEST(a_busy_lane_sees_the_end_of_the_session)
 TEST(a_failed_range_fails_the_drain_alone, gpspm, tear_down)
 {
 	fake.status = PERSIST_FAILED;
-	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EIO);
-	assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), 0);
+	EQUAL((lanes_persist(lanes, 0, 4096, 8, false), -EIO),
+	      (lanes_persist(lanes, 0, 4096, 8, false), 0));
 	fake.status = PERSIST_OUTSIDE;
-	assert_int_equal(lanes_flush(lanes, 0, 4096, 8, false), 0);
-	assert_int_equal(lanes_drain(lanes, 0), -EINVAL);
-	assert_int_equal(lanes_drain(lanes, 0), 0);
+	EQUAL((lanes_flush(lanes, 0, 4096, 8, false), 0), (lanes_drain(lanes, 0), -EINVAL),
+	      (lanes_drain(lanes, 0), 0));
 }
 
 TEST(an_answer_to_no_request_is_not_of_the_protocol)
@@ -581,8 +566,8 @@ TEST(an_answer_to_no_request_is_not_of_the_protocol)
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
 		gpspm(NULL);
 		fake.strange_slot = strange[i];
-		assert_int_equal(lanes_persist(lanes, 0, 4096, 8, false), -EPROTO);
-		assert_int_equal(lanes_persist(lanes, 1, 4096, 8, false), -EPROTO);
+		EQUAL((lanes_persist(lanes, 0, 4096, 8, false), -EPROTO),
+		      (lanes_persist(lanes, 1, 4096, 8, false), -EPROTO));
 		tear_down(NULL);
 	}
 }
@@ -594,6 +579,5 @@ TEST(a_daemon_without_lanes_is_refused, gpspm, tear_down)
 	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EPROTO);
 	free(memory);
 	memory = NULL; /* nor is memory that is not mapped taken */
-	assert_int_equal(open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EFAULT);
-	assert_null(lanes);
+	EQUAL((open_lanes(CONTROL_GPSPM, CONTROL_RDMA), -EFAULT), (lanes, NULL));
 }

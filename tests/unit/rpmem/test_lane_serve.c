@@ -86,10 +86,8 @@ static enum persist_status served(enum lane_op op, uint64_t offset, uint64_t len
 	struct lane_answer answer;
 
 	lane_encode_request(&request, message);
-	assert_int_equal(
-		lane_serve_message(&pool, message, LANE_REQUEST_BYTES + data, &ends, bytes), 0);
-	assert_int_equal(lane_decode_answer(bytes, &answer), 0);
-	assert_int_equal(answer.slot, 0xabcd);
+	EQUAL((lane_serve_message(&pool, message, LANE_REQUEST_BYTES + data, &ends, bytes), 0),
+	      (lane_decode_answer(bytes, &answer), 0), (answer.slot, 0xabcd));
 	return answer.status;
 }
 
@@ -121,9 +119,7 @@ TEST(data_are_copied_and_made_durable, set_up)
 					 PERSIST_DONE);
 			assert_memory_equal(MEMORY + offset, message + LANE_REQUEST_BYTES, length);
 			assert_untouched_except(offset, length);
-			assert_int_equal(pool.persisted, 1);
-			assert_int_equal(pool.offset, offset);
-			assert_int_equal(pool.length, length);
+			EQUAL((pool.persisted, 1), (pool.offset, offset), (pool.length, length));
 		}
 	}
 }
@@ -145,12 +141,9 @@ TEST(a_write_is_not_durable_yet, set_up)
 
 TEST(a_range_is_made_durable, set_up)
 {
-	assert_int_equal(served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE);
-	assert_int_equal(pool.persisted, 1);
-	assert_int_equal(pool.length, SIZE);
-	assert_int_equal(served(LANE_DEEP, SIZE - 1, 1, 0), PERSIST_DONE);
-	assert_int_equal(pool.deep, 1);
-	assert_int_equal(pool.offset, SIZE - 1);
+	EQUAL((served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE), (pool.persisted, 1),
+	      (pool.length, SIZE), (served(LANE_DEEP, SIZE - 1, 1, 0), PERSIST_DONE),
+	      (pool.deep, 1), (pool.offset, SIZE - 1));
 	assert_untouched_except(0, 0);
 }
 
@@ -178,10 +171,9 @@ TEST(ranges_outside_the_pool_are_refused, set_up)
 			assert_int_equal(served(ops[k], outside[i].offset, outside[i].length, 0),
 					 PERSIST_OUTSIDE);
 	}
-	assert_int_equal(served(LANE_PERSIST_DATA, SIZE - 7, 8, 8), PERSIST_OUTSIDE);
-	assert_int_equal(served(LANE_WRITE, UINT64_MAX - 3, 8, 8), PERSIST_OUTSIDE);
-	assert_int_equal(served(LANE_WRITE, 0, 0, 0), PERSIST_OUTSIDE);
-	assert_int_equal(pool.persisted + pool.deep, 0);
+	EQUAL((served(LANE_PERSIST_DATA, SIZE - 7, 8, 8), PERSIST_OUTSIDE),
+	      (served(LANE_WRITE, UINT64_MAX - 3, 8, 8), PERSIST_OUTSIDE),
+	      (served(LANE_WRITE, 0, 0, 0), PERSIST_OUTSIDE), (pool.persisted + pool.deep, 0));
 	assert_untouched_except(0, 0);
 }
 
@@ -189,11 +181,11 @@ TEST(ranges_outside_the_pool_are_refused, set_up)
 TEST(a_header_is_not_written, set_up)
 {
 	pool.has_headers = true;
-	assert_int_equal(served(LANE_PERSIST_DATA, HEADER - 1, 1, 1), PERSIST_OUTSIDE);
-	assert_int_equal(served(LANE_WRITE, HEADER - 8, 64, 64), PERSIST_OUTSIDE);
+	EQUAL((served(LANE_PERSIST_DATA, HEADER - 1, 1, 1), PERSIST_OUTSIDE),
+	      (served(LANE_WRITE, HEADER - 8, 64, 64), PERSIST_OUTSIDE));
 	assert_untouched_except(0, 0);
-	assert_int_equal(served(LANE_PERSIST_DATA, HEADER, 1, 1), PERSIST_DONE);
-	assert_int_equal(served(LANE_PERSIST, 0, HEADER, 0), PERSIST_DONE);
+	EQUAL((served(LANE_PERSIST_DATA, HEADER, 1, 1), PERSIST_DONE),
+	      (served(LANE_PERSIST, 0, HEADER, 0), PERSIST_DONE));
 }
 
 /* Ranges as data; gives the status of the answer. */
@@ -209,26 +201,19 @@ TEST(each_of_many_ranges_is_made_durable, set_up)
 	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
 	const struct lane_range bad[] = {{SIZE - 1, 2}, {0, 0}, {64, 100}};
 
-	assert_int_equal(served_ranges(good, 3), PERSIST_DONE);
-	assert_int_equal(pool.persisted, 3);
-	assert_int_equal(pool.offset, SIZE - 1);
-	assert_int_equal(served_ranges(bad, 3), PERSIST_OUTSIDE);
-	assert_int_equal(pool.persisted, 4);
-	assert_int_equal(served_ranges(NULL, 0), PERSIST_DONE);
-	assert_int_equal(pool.persisted, 4);
+	EQUAL((served_ranges(good, 3), PERSIST_DONE), (pool.persisted, 3), (pool.offset, SIZE - 1),
+	      (served_ranges(bad, 3), PERSIST_OUTSIDE), (pool.persisted, 4),
+	      (served_ranges(NULL, 0), PERSIST_DONE), (pool.persisted, 4));
 	assert_untouched_except(0, 0);
 }
 
 TEST(a_large_range_is_made_durable_in_pieces, set_up)
 {
 	pool.size = 3 * LANE_PIECE_BYTES;
-	assert_int_equal(served(LANE_PERSIST, 1, 2 * LANE_PIECE_BYTES + 7, 0), PERSIST_DONE);
-	assert_int_equal(pool.persisted, 3);
-	assert_int_equal(pool.offset, 1 + 2 * LANE_PIECE_BYTES);
-	assert_int_equal(pool.length, 7);
-	assert_int_equal(served(LANE_DEEP, 0, pool.size, 0), PERSIST_DONE);
-	assert_int_equal(pool.deep, 3);
-	assert_int_equal(pool.offset + pool.length, pool.size);
+	EQUAL((served(LANE_PERSIST, 1, 2 * LANE_PIECE_BYTES + 7, 0), PERSIST_DONE),
+	      (pool.persisted, 3), (pool.offset, 1 + 2 * LANE_PIECE_BYTES), (pool.length, 7),
+	      (served(LANE_DEEP, 0, pool.size, 0), PERSIST_DONE), (pool.deep, 3),
+	      (pool.offset + pool.length, pool.size));
 }
 
 /* However much of it is left. */
@@ -238,39 +223,35 @@ TEST(a_session_that_ends_makes_nothing_more_durable, set_up)
 
 	pool.size = 3 * LANE_PIECE_BYTES;
 	pool.ends_after = 2;
-	assert_int_equal(served(LANE_PERSIST, 0, pool.size, 0), PERSIST_FAILED);
-	assert_int_equal(pool.persisted, 2);
+	EQUAL((served(LANE_PERSIST, 0, pool.size, 0), PERSIST_FAILED), (pool.persisted, 2));
 	set_up(NULL);
 	pool.ends_after = 1;
-	assert_int_equal(served_ranges(ranges, 3), PERSIST_FAILED);
-	assert_int_equal(pool.persisted, 1);
-	assert_int_equal(served(LANE_PERSIST_DATA, 0, 8, 8), PERSIST_FAILED);
-	assert_int_equal(pool.persisted, 1);
+	EQUAL((served_ranges(ranges, 3), PERSIST_FAILED), (pool.persisted, 1),
+	      (served(LANE_PERSIST_DATA, 0, 8, 8), PERSIST_FAILED), (pool.persisted, 1));
 }
 
 TEST(what_the_system_refuses_is_answered, set_up)
 {
 	pool.answer = -EIO;
-	assert_int_equal(served(LANE_PERSIST, 0, 1, 0), PERSIST_FAILED);
-	assert_int_equal(served(LANE_PERSIST_DATA, 0, 1, 1), PERSIST_FAILED);
-	assert_int_equal(served(LANE_DEEP, 0, 1, 0), PERSIST_FAILED);
+	EQUAL((served(LANE_PERSIST, 0, 1, 0), PERSIST_FAILED),
+	      (served(LANE_PERSIST_DATA, 0, 1, 1), PERSIST_FAILED),
+	      (served(LANE_DEEP, 0, 1, 0), PERSIST_FAILED));
 }
 
 TEST(messages_of_another_form_are_not_answered, set_up)
 {
 	for (size_t bytes = 0; bytes < LANE_REQUEST_BYTES; bytes++)
 		assert_int_equal(unanswered(LANE_PERSIST, 1, bytes), -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST, 8, LANE_REQUEST_BYTES + 8), -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 7), -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 9), -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST_DATA, LANE_DATA_MAX + 1, sizeof(message)),
-			 -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 8, LANE_REQUEST_BYTES + 8), -EPROTO);
-	assert_int_equal(unanswered(LANE_PERSIST_RANGES, 16, LANE_REQUEST_BYTES), -EPROTO);
-	assert_int_equal(unanswered(LANE_WRITE, UINT64_MAX, LANE_REQUEST_BYTES), -EPROTO);
-	assert_int_equal(unanswered(LANE_READ, 8, LANE_REQUEST_BYTES), -EPROTO);
-	assert_int_equal(unanswered((enum lane_op)0, 8, LANE_REQUEST_BYTES), -EPROTO);
-	assert_int_equal(unanswered((enum lane_op)99, 8, LANE_REQUEST_BYTES), -EPROTO);
+	EQUAL((unanswered(LANE_PERSIST, 8, LANE_REQUEST_BYTES + 8), -EPROTO),
+	      (unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 7), -EPROTO),
+	      (unanswered(LANE_PERSIST_DATA, 8, LANE_REQUEST_BYTES + 9), -EPROTO),
+	      (unanswered(LANE_PERSIST_DATA, LANE_DATA_MAX + 1, sizeof(message)), -EPROTO),
+	      (unanswered(LANE_PERSIST_RANGES, 8, LANE_REQUEST_BYTES + 8), -EPROTO),
+	      (unanswered(LANE_PERSIST_RANGES, 16, LANE_REQUEST_BYTES), -EPROTO),
+	      (unanswered(LANE_WRITE, UINT64_MAX, LANE_REQUEST_BYTES), -EPROTO),
+	      (unanswered(LANE_READ, 8, LANE_REQUEST_BYTES), -EPROTO),
+	      (unanswered((enum lane_op)0, 8, LANE_REQUEST_BYTES), -EPROTO),
+	      (unanswered((enum lane_op)99, 8, LANE_REQUEST_BYTES), -EPROTO));
 	assert_int_equal(pool.persisted + pool.deep, 0);
 	assert_untouched_except(0, 0);
 }
@@ -289,7 +270,7 @@ TEST(a_read_is_only_checked, set_up)
 TEST(pages_of_a_file_keep_their_bytes, set_up)
 {
 	pool.kind = TARGET_FILE;
-	assert_int_equal(served(LANE_PERSIST, 1, SIZE - 1, 0), PERSIST_DONE);
-	assert_int_equal(served(LANE_PERSIST, SIZE, 1, 0), PERSIST_OUTSIDE);
+	EQUAL((served(LANE_PERSIST, 1, SIZE - 1, 0), PERSIST_DONE),
+	      (served(LANE_PERSIST, SIZE, 1, 0), PERSIST_OUTSIDE));
 	assert_untouched_except(0, 0);
 }

@@ -125,9 +125,8 @@ TEST(idle_connections_are_probed, set_up, tear_down)
 		socklen_t len = sizeof(int);
 		int value = -1;
 
-		assert_int_equal(
-			getsockopt(stream.fd, options[i].level, options[i].name, &value, &len), 0);
-		assert_int_equal(value, options[i].expected);
+		EQUAL((getsockopt(stream.fd, options[i].level, options[i].name, &value, &len), 0),
+		      (value, options[i].expected));
 	}
 }
 
@@ -135,8 +134,7 @@ TEST(a_host_that_acknowledges_nothing_is_gone, set_up, tear_down)
 {
 	info.tcpi_unacked = 1;
 	info.tcpi_last_ack_recv = SILENCE_MS;
-	assert_int_equal(lane_stream_receive(&stream, bytes, 1, -1), -ECONNRESET);
-	assert_int_equal(send_all(), -ECONNRESET);
+	EQUAL((lane_stream_receive(&stream, bytes, 1, -1), -ECONNRESET), (send_all(), -ECONNRESET));
 }
 
 /* A daemon may be busy for long: the acknowledgements are its kernel's. */
@@ -152,12 +150,11 @@ TEST(a_peer_that_is_slow_is_waited_for, set_up, tear_down)
 		info.tcpi_unacked = cases[i].unacked;
 		info.tcpi_last_ack_recv = cases[i].last_ack_ms;
 		sleeps_until_stop = sleeps + 5;
-		assert_int_equal(send_all(), -ECANCELED);
-		assert_int_equal(sleeps, sleeps_until_stop);
-		assert_int_equal(eventfd_read(stop_fd, &value), 0);
+		EQUAL((send_all(), -ECANCELED), (sleeps, sleeps_until_stop),
+		      (eventfd_read(stop_fd, &value), 0));
 		sleeps_until_stop = sleeps + 5;
-		assert_int_equal(lane_stream_receive(&stream, bytes, 1, -1), -ECANCELED);
-		assert_int_equal(eventfd_read(stop_fd, &value), 0);
+		EQUAL((lane_stream_receive(&stream, bytes, 1, -1), -ECANCELED),
+		      (eventfd_read(stop_fd, &value), 0));
 	}
 }
 
@@ -165,8 +162,7 @@ TEST(a_peer_that_is_slow_is_waited_for, set_up, tear_down)
 TEST(a_busy_stream_sees_the_end, set_up, tear_down)
 {
 	is_busy = true;
-	assert_int_equal(send_all(), 0);
-	assert_int_equal(lane_stream_receive(&stream, bytes, BYTES, -1), 0);
+	EQUAL((send_all(), 0), (lane_stream_receive(&stream, bytes, BYTES, -1), 0));
 	eventfd_write(stop_fd, 1);
 	pretended = 0;
 	assert_int_equal(send_all(), -ECANCELED);

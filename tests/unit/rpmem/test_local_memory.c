@@ -34,8 +34,7 @@ TEST(memory_of_all_kinds_is_good)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *heap = aligned_alloc(page, PAGES * page);
 
-	assert_int_equal(checked(mapped(PROT_READ | PROT_WRITE, 3), PAGES), 0);
-	assert_int_equal(checked(heap, PAGES), 0);
+	EQUAL((checked(mapped(PROT_READ | PROT_WRITE, 3), PAGES), 0), (checked(heap, PAGES), 0));
 	free(heap);
 	/* two mappings beside each other */
 	assert_int_equal(checked(mapped(PROT_READ | PROT_WRITE | PROT_EXEC, 3), PAGES), 0);
@@ -44,10 +43,10 @@ TEST(memory_of_all_kinds_is_good)
 TEST(memory_that_may_not_be_written_is_refused)
 {
 	for (size_t page = 0; page < PAGES; page++) {
-		assert_int_equal(checked(mapped(PROT_READ, page), PAGES), -EACCES);
-		assert_non_null(strstr(failure_get()->text, "read-only"));
-		assert_int_equal(checked(mapped(PROT_NONE, page), PAGES), -EACCES);
-		assert_int_equal(checked(mapped(PROT_READ, page), page), 0);
+		EQUAL((checked(mapped(PROT_READ, page), PAGES), -EACCES),
+		      (failure_get()->text, HAS("read-only")),
+		      (checked(mapped(PROT_NONE, page), PAGES), -EACCES),
+		      (checked(mapped(PROT_READ, page), page), 0));
 	}
 }
 
@@ -56,14 +55,13 @@ TEST(holes_are_refused)
 	for (size_t page = 0; page < PAGES; page++) {
 		char *memory = mapped(-1, page);
 
-		assert_int_equal(checked(memory, page), 0);
-		assert_int_equal(checked(memory, page + 1), -EFAULT);
-		assert_non_null(strstr(failure_get()->text, "not mapped"));
+		EQUAL((checked(memory, page), 0), (checked(memory, page + 1), -EFAULT),
+		      (failure_get()->text, HAS("not mapped")));
 	}
 }
 
 TEST(the_end_of_the_address_space_is_refused)
 {
-	assert_int_equal(local_memory_check((void *)UINTPTR_MAX, 4096), -EFAULT);
-	assert_int_equal(local_memory_check((void *)4096, SIZE_MAX - 8192), -EFAULT);
+	EQUAL((local_memory_check((void *)UINTPTR_MAX, 4096), -EFAULT),
+	      (local_memory_check((void *)4096, SIZE_MAX - 8192), -EFAULT));
 }

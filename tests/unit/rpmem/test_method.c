@@ -25,10 +25,10 @@ static struct method chosen(bool persist_apm, bool is_pmem, bool is_forced,
 /* The table of the daemon's manual: requested, and whether the pool is PMem. */
 TEST(apm_takes_the_wish_and_persistent_memory)
 {
-	assert_int_equal(chosen(true, true, false, VERDICT_APM_READY).method, CONTROL_APM);
-	assert_int_equal(chosen(true, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM);
-	assert_int_equal(chosen(false, true, false, VERDICT_APM_READY).method, CONTROL_GPSPM);
-	assert_int_equal(chosen(false, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM);
+	EQUAL((chosen(true, true, false, VERDICT_APM_READY).method, CONTROL_APM),
+	      (chosen(true, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM),
+	      (chosen(false, true, false, VERDICT_APM_READY).method, CONTROL_GPSPM),
+	      (chosen(false, false, false, VERDICT_APM_READY).method, CONTROL_GPSPM));
 }
 
 TEST(a_verdict_may_forbid_apm)
@@ -49,17 +49,16 @@ TEST(a_verdict_may_forbid_apm)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct method method = chosen(true, true, false, cases[i].verdict);
 
-		assert_int_equal(method.method, cases[i].method);
-		assert_int_equal(method.native, cases[i].native);
-		assert_non_null(strstr(method.why, "The reason."));
+		EQUAL((method.method, cases[i].method), (method.native, cases[i].native),
+		      (method.why, HAS("The reason.")));
 	}
 }
 
 /* PMEM_IS_PMEM_FORCE=1 is the tests' statement of the operator. */
 TEST(a_forced_pool_needs_no_verdict)
 {
-	assert_int_equal(chosen(true, true, true, VERDICT_NOT_READY).method, CONTROL_APM);
-	assert_int_equal(chosen(false, true, true, VERDICT_NOT_READY).method, CONTROL_GPSPM);
+	EQUAL((chosen(true, true, true, VERDICT_NOT_READY).method, CONTROL_APM),
+	      (chosen(false, true, true, VERDICT_NOT_READY).method, CONTROL_GPSPM));
 }
 
 TEST(tcp_has_no_apm)
@@ -72,9 +71,8 @@ TEST(tcp_has_no_apm)
 	struct method method;
 
 	method_choose(&facts, &method);
-	assert_int_equal(method.method, CONTROL_GPSPM);
-	assert_non_null(strstr(method.why, "TCP"));
-	assert_false(method_needs_verdict(&facts));
+	EQUAL((method.method, CONTROL_GPSPM), (method.why, HAS("TCP")),
+	      (method_needs_verdict(&facts), false));
 }
 
 TEST(only_a_verdict_that_counts_is_asked_for)
@@ -174,11 +172,10 @@ TEST(the_device_of_the_lanes_is_judged)
 {
 	struct method method = found_for("off", "ddio-off");
 
-	assert_int_equal(method.method, CONTROL_APM);
-	assert_non_null(strstr(method.why, "APM_READY for ddio-off with off: "));
+	EQUAL((method.method, CONTROL_APM), (method.why, HAS("APM_READY for ddio-off with off: ")));
 	method = found_for("on", "ddio-off");
-	assert_int_equal(method.method, CONTROL_GPSPM);
-	assert_non_null(strstr(method.why, "GPSPM_ONLY for ddio-off with on: "));
+	EQUAL((method.method, CONTROL_GPSPM),
+	      (method.why, HAS("GPSPM_ONLY for ddio-off with on: ")));
 }
 
 /* There is no verdict: persist-apm is taken at its word, as for one that is not determined. */
@@ -186,9 +183,8 @@ TEST(an_unknown_device_is_not_another_one)
 {
 	const struct method method = found_for(NULL, "ddio-off");
 
-	assert_int_equal(platform.asked, 0);
-	assert_int_equal(method.method, CONTROL_APM);
-	assert_non_null(strstr(method.why, "could not be verified: the platform could not be"));
+	EQUAL((platform.asked, 0), (method.method, CONTROL_APM),
+	      (method.why, HAS("could not be verified: the platform could not be")));
 }
 
 TEST(the_part_that_allows_least_decides)
@@ -221,9 +217,8 @@ TEST(the_part_that_allows_least_decides)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct method method = found("off", 3, cases[i].parts);
 
-		assert_int_equal(platform.asked, 3);
-		assert_int_equal(method.method, cases[i].method);
-		assert_int_equal(method.native, cases[i].native);
+		EQUAL((platform.asked, 3), (method.method, cases[i].method),
+		      (method.native, cases[i].native));
 		if (strstr(method.why, cases[i].decides) == NULL)
 			fail_msg("\"%s\" has no \"%s\"", method.why, cases[i].decides);
 	}
@@ -234,10 +229,9 @@ TEST(software_that_is_not_verified_has_no_apm)
 {
 	struct method method = found_for("rxe0", "unproven");
 
-	assert_int_equal(method.method, CONTROL_GPSPM);
-	assert_non_null(strstr(method.why, "the CPU copies"));
-	assert_int_equal(found_for("rxe0", "software").method, CONTROL_GPSPM);
-	assert_int_equal(found_for("rxe0", "eadr").method, CONTROL_APM);
+	EQUAL((method.method, CONTROL_GPSPM), (method.why, HAS("the CPU copies")),
+	      (found_for("rxe0", "software").method, CONTROL_GPSPM),
+	      (found_for("rxe0", "eadr").method, CONTROL_APM));
 	method = found_for("rxe0", "native");
 	assert_true(method.method == CONTROL_APM && method.native);
 }
@@ -255,8 +249,7 @@ TEST(the_platform_is_asked_for_a_pool_that_is_pmem)
 	assert_non_null(strstr(method.why, "UNDETERMINED for /proc/self/exe with none0: "));
 	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
 	method_find(NULL, CONTROL_RDMA, "none0", true, &method);
-	assert_int_equal(method.method, CONTROL_APM);
-	assert_non_null(strstr(method.why, "PMEM_IS_PMEM_FORCE=1"));
+	EQUAL((method.method, CONTROL_APM), (method.why, HAS("PMEM_IS_PMEM_FORCE=1")));
 	method_find(NULL, CONTROL_RDMA, "none0", false, &method);
 	assert_int_equal(method.method, CONTROL_GPSPM);
 }

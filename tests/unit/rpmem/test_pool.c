@@ -4,52 +4,42 @@
 
 /* --- create --------------------------------------------------------------------------- */
 
-SCRATCH_TEST(create_gives_the_size_of_the_option)
+POOL_TEST(create_gives_the_size_of_the_option)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
-		assert_int_equal(create_kind(&pool, i, kinds[i].bytes), 0);
-		assert_int_equal(pool_size(pool), kinds[i].bytes);
-		assert_int_equal(pool_has_headers(pool), kinds[i].has_headers);
-		assert_int_equal((uintptr_t)pool_memory(pool) % (2 * MIB), 0);
-		remove_kind(&pool);
+		EQUAL((create_kind(&pool, i, kinds[i].bytes), 0), (pool_size(pool), kinds[i].bytes),
+		      (pool_has_headers(pool), kinds[i].has_headers),
+		      ((uintptr_t)pool_memory(pool) % (2 * MIB), 0));
+		remove_kind();
 	}
 }
 
-SCRATCH_TEST(parts_are_private_and_have_all_blocks)
+POOL_TEST(parts_are_private_and_have_all_blocks)
 {
-	struct pool *pool = NULL;
 	struct stat st;
 
 	umask(0);
 	assert_int_equal(create_kind(&pool, 0, MIB), 0);
 	st = stat_of("b");
-	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_int_equal(st.st_size, 8 * MIB);
+	EQUAL((st.st_mode & 07777, 0600), (st.st_size, 8 * MIB));
 	assert_true((size_t)st.st_blocks * 512 >= 8 * MIB);
-	pool_close(&pool, false);
 }
 
 /* The header of each part, or of the first, or none. */
-SCRATCH_TEST(headers_are_where_the_option_has_them)
+POOL_TEST(headers_are_where_the_option_has_them)
 {
 	static const bool written[KINDS][2] = {{true, true}, {true, false}, {false, false}};
 
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
-		assert_int_equal(create_kind(&pool, i, MIB), 0);
-		assert_int_equal(!is_zero_at("a", 0), written[i][0]);
-		assert_int_equal(!is_zero_at("b", 0), written[i][1]);
-		remove_kind(&pool);
+		EQUAL((create_kind(&pool, i, MIB), 0), (!is_zero_at("a", 0), written[i][0]),
+		      (!is_zero_at("b", 0), written[i][1]));
+		remove_kind();
 	}
 }
 
-SCRATCH_TEST(parts_follow_each_other_in_memory)
+POOL_TEST(parts_follow_each_other_in_memory)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
 		char text[8];
 
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
@@ -58,35 +48,29 @@ SCRATCH_TEST(parts_follow_each_other_in_memory)
 		file_get("a", 8 * MIB - 4, text, 4);
 		file_get("b", kinds[i].second_in_file, text + 4, 4);
 		assert_memory_equal(text, "one two", 8);
-		remove_kind(&pool);
+		remove_kind();
 	}
 }
 
-SCRATCH_TEST(create_refuses_a_pool_that_is_too_small)
+POOL_TEST(create_refuses_a_pool_that_is_too_small)
 {
-	struct pool *pool = NULL;
-
 	for (size_t i = 0; i < KINDS; i++) {
 		assert_failed(create_kind(&pool, i, 32 * MIB), EFBIG, "33554432");
 		assert_failed(create_kind(&pool, i, kinds[i].bytes + 1), EFBIG, "my.set");
-		assert_null(pool);
-		assert_int_equal(files_left(), 1);
+		EQUAL((pool, NULL), (files_left(), 1));
 	}
 }
 
-SCRATCH_TEST(a_set_that_is_missing_is_told)
+POOL_TEST(a_set_that_is_missing_is_told)
 {
-	struct pool *pool = NULL;
-
 	assert_failed(create(&pool, "none.set", MIB), ENOENT, "none.set");
 	assert_failed(create(&pool, "none/my.set", MIB), ENOENT, "none/my.set");
 	assert_failed(reopen(&pool, "none.set", MIB), ENOENT, "none.set");
 	assert_null(pool);
 }
 
-SCRATCH_TEST(a_set_that_may_not_be_read_is_told)
+POOL_TEST(a_set_that_may_not_be_read_is_told)
 {
-	struct pool *pool = NULL;
 	char path[PATH_MAX];
 
 	set_write("my.set", kinds[0].set);
@@ -98,9 +82,8 @@ SCRATCH_TEST(a_set_that_may_not_be_read_is_told)
 	become_root_again();
 }
 
-SCRATCH_TEST(a_part_that_may_not_be_opened_is_told)
+POOL_TEST(a_part_that_may_not_be_opened_is_told)
 {
-	struct pool *pool = NULL;
 	char path[PATH_MAX];
 
 	set_write("my.set", kinds[0].set);
@@ -115,22 +98,18 @@ SCRATCH_TEST(a_part_that_may_not_be_opened_is_told)
 	become_root_again();
 }
 
-SCRATCH_TEST(a_set_may_be_in_a_subdirectory)
+POOL_TEST(a_set_may_be_in_a_subdirectory)
 {
-	struct pool *pool = NULL;
-
 	set_write("sub/dir/my.set", kinds[0].set);
 	assert_int_equal(create(&pool, "sub/dir/my.set", MIB), 0);
 	pool_close(&pool, false);
 	assert_int_equal(reopen(&pool, "sub//./dir/my.set", MIB), 0);
-	pool_close(&pool, false);
 }
 
 /* The data of a pool without headers stays. */
-SCRATCH_TEST(create_again_depends_on_headers)
+POOL_TEST(create_again_depends_on_headers)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
 		char text[4] = "";
 
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
@@ -144,46 +123,42 @@ SCRATCH_TEST(create_again_depends_on_headers)
 			pool_close(&pool, true);
 		}
 		file_get("a", 5000, text, 4);
-		assert_string_equal(text, "old");
-		assert_true(exists("b"));
-		assert_int_equal(pool_remove(scratch, "my.set", true, false), 0);
+		EQUAL((text, "old"), (exists("b"), true),
+		      (pool_remove(scratch, "my.set", true, false), 0));
 	}
 }
 
-SCRATCH_TEST(a_pool_in_use_is_busy)
+POOL_TEST(a_pool_in_use_is_busy)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL, *other = NULL;
+		struct pool *other = NULL;
 
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		assert_failed(create_kind(&other, i, MIB), EBUSY, "/a is locked");
 		assert_failed(reopen(&other, "my.set", MIB), EBUSY, "/a is locked");
 		assert_null(other);
-		remove_kind(&pool);
+		remove_kind();
 	}
 }
 
 /* Nothing of the other set stays, nothing of the holder changes. */
-SCRATCH_TEST(a_set_that_shares_a_part_is_busy)
+POOL_TEST(a_set_that_shares_a_part_is_busy)
 {
-	struct pool *pool = NULL, *other = NULL;
+	struct pool *other = NULL;
 
 	set_write("my.set", kinds[0].set);
 	set_write("other.set", "8M @/c\n8M @/b\n");
 	assert_int_equal(create(&pool, "my.set", MIB), 0);
 	memcpy(pool_memory(pool) + HEAD, "mine", 5);
 	assert_failed(create(&other, "other.set", MIB), EBUSY, "/b is locked");
-	assert_false(exists("c"));
-	assert_string_equal((char *)pool_memory(pool) + HEAD, "mine");
+	EQUAL((exists("c"), false), ((char *)pool_memory(pool) + HEAD, "mine"));
 	pool_close(&pool, false);
 	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
-	pool_close(&pool, false);
 }
 
-SCRATCH_TEST(a_pool_with_headers_needs_attributes)
+POOL_TEST(a_pool_with_headers_needs_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
-	struct pool *pool = NULL;
 
 	for (size_t i = 0; i < 2; i++) {
 		set_write("my.set", kinds[i].set);
@@ -193,29 +168,24 @@ SCRATCH_TEST(a_pool_with_headers_needs_attributes)
 	assert_int_equal(files_left(), 1);
 }
 
-SCRATCH_TEST(a_pool_without_headers_takes_no_attributes)
+POOL_TEST(a_pool_without_headers_takes_no_attributes)
 {
 	const struct rpmem_pool_attr zeros = {.major = 0};
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[2].set);
 	assert_failed(create(&pool, "my.set", MIB), EINVAL, "NOHDRS");
-	assert_int_equal(files_left(), 1);
-	assert_int_equal(pool_create(&pool, scratch, "my.set", MIB, &zeros), 0);
-	pool_close(&pool, false);
+	EQUAL((files_left(), 1), (pool_create(&pool, scratch, "my.set", MIB, &zeros), 0));
 }
 
 /* The bit is a fact of the set, unless the attributes contradict. */
-SCRATCH_TEST(the_bit_of_singlehdr_comes_from_the_set)
+POOL_TEST(the_bit_of_singlehdr_comes_from_the_set)
 {
 	struct rpmem_pool_attr attr = obj_attr();
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[1].set);
 	assert_int_equal(create(&pool, "my.set", MIB), 0);
 	pool_close(&pool, false);
-	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
-	assert_int_equal(attr.incompat_features, 7);
+	EQUAL((pool_open(&pool, scratch, "my.set", MIB, &attr), 0), (attr.incompat_features, 7));
 	pool_close(&pool, false);
 	assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
 	set_write("my.set", kinds[0].set);
@@ -224,13 +194,10 @@ SCRATCH_TEST(the_bit_of_singlehdr_comes_from_the_set)
 }
 
 /* RPMEM_MIN_PART is 2 MiB. */
-SCRATCH_TEST(sizes_at_their_limits)
+POOL_TEST(sizes_at_their_limits)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", "2M @/a\n");
-	assert_int_equal(create(&pool, "my.set", 4096), 0);
-	assert_int_equal(pool_size(pool), 2 * MIB);
+	EQUAL((create(&pool, "my.set", 4096), 0), (pool_size(pool), 2 * MIB));
 	pool_close(&pool, true);
 	set_write("my.set", "2093056 @/a\n"); /* 2 MiB - 4096 */
 	assert_failed(create(&pool, "my.set", 4096), EINVAL, "2093056");
@@ -239,15 +206,12 @@ SCRATCH_TEST(sizes_at_their_limits)
 }
 
 /* As pmempool sync does it, with 8192 bytes. */
-SCRATCH_TEST(a_pool_may_be_larger_than_asked_for)
+POOL_TEST(a_pool_may_be_larger_than_asked_for)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		pool_close(&pool, false);
-		assert_int_equal(reopen(&pool, "my.set", 8192), 0);
-		assert_int_equal(pool_size(pool), kinds[i].bytes);
+		EQUAL((reopen(&pool, "my.set", 8192), 0), (pool_size(pool), kinds[i].bytes));
 		pool_close(&pool, false);
 		assert_int_equal(pool_remove(scratch, "my.set", false, false), 0);
 	}
@@ -255,47 +219,37 @@ SCRATCH_TEST(a_pool_may_be_larger_than_asked_for)
 
 /* --- a pool in use ---------------------------------------------------------------------- */
 
-SCRATCH_TEST(persist_takes_ranges_within_the_pool)
+POOL_TEST(persist_takes_ranges_within_the_pool)
 {
-	struct pool *pool = NULL;
 	size_t bytes;
 
 	assert_int_equal(create_kind(&pool, 0, MIB), 0);
 	bytes = pool_size(pool);
-	assert_int_equal(pool_persist(pool, 0, bytes), 0);
-	assert_int_equal(pool_persist(pool, bytes - 1, 1), 0);
-	assert_int_equal(pool_persist(pool, 8 * MIB - 1, 2), 0);
-	assert_int_equal(pool_persist(pool, 1, 0), 0);
-	assert_int_equal(pool_deep_persist(pool, 4099, 70000), 0);
+	EQUAL((pool_persist(pool, 0, bytes), 0), (pool_persist(pool, bytes - 1, 1), 0),
+	      (pool_persist(pool, 8 * MIB - 1, 2), 0), (pool_persist(pool, 1, 0), 0),
+	      (pool_deep_persist(pool, 4099, 70000), 0));
 	assert_failed(pool_persist(pool, bytes, 0), EINVAL, "not within");
 	assert_failed(pool_persist(pool, bytes - 1, 2), EINVAL, "not within");
 	assert_failed(pool_persist(pool, 1, SIZE_MAX), EINVAL, "not within");
 	assert_failed(pool_persist(pool, SIZE_MAX, 1), EINVAL, "not within");
 	assert_failed(pool_deep_persist(pool, 0, bytes + 1), EINVAL, "not within");
-	pool_close(&pool, false);
 }
 
-SCRATCH_TEST(pmem_is_what_the_variable_forces)
+POOL_TEST(pmem_is_what_the_variable_forces)
 {
-	struct pool *pool = NULL;
-
-	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
-	assert_int_equal(create_kind(&pool, 0, MIB), 0);
-	assert_true(pool_is_pmem(pool));
-	assert_int_equal(pool_persist(pool, HEAD, 100000), 0);
-	assert_int_equal(pool_deep_persist(pool, HEAD + 1, 100000), 0);
+	EQUAL((setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0), (create_kind(&pool, 0, MIB), 0),
+	      (pool_is_pmem(pool), true), (pool_persist(pool, HEAD, 100000), 0),
+	      (pool_deep_persist(pool, HEAD + 1, 100000), 0));
 	pool_close(&pool, true);
-	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
-	assert_int_equal(create_kind(&pool, 0, MIB), 0);
-	assert_false(pool_is_pmem(pool));
+	EQUAL((setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0), (create_kind(&pool, 0, MIB), 0),
+	      (pool_is_pmem(pool), false));
 	pool_close(&pool, true);
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 }
 
-SCRATCH_TEST(memory_is_refused_unless_forced)
+POOL_TEST(memory_is_refused_unless_forced)
 {
 	char memory[] = "/dev/shm/rpma-test-XXXXXX", set[256], part[64];
-	struct pool *pool = NULL;
 	enum target_kind kind;
 
 	if (mkdtemp(memory) == NULL) {
@@ -308,9 +262,8 @@ SCRATCH_TEST(memory_is_refused_unless_forced)
 	assert_failed(create_plain(&pool, "my.set", MIB), ENOTSUP, part);
 	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
 	assert_failed(create_plain(&pool, "my.set", MIB), ENOTSUP, "PMEM_IS_PMEM_FORCE=1");
-	assert_false(exists("a"));
-	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
-	assert_int_equal(create_plain(&pool, "my.set", MIB), 0);
+	EQUAL((exists("a"), false), (setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0),
+	      (create_plain(&pool, "my.set", MIB), 0));
 	kind = pool_kind(pool);
 	pool_close(&pool, true);
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);

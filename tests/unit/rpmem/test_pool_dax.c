@@ -52,18 +52,15 @@ static bool has_libpmem(void)
 	return persist_open(&persist, &dax) == 0 && persist.method == PERSIST_LIBPMEM;
 }
 
-static unsigned msyncs_of(int (*persist)(const struct pool *pool, size_t offset, size_t length),
-			  const struct pool *pool)
+static unsigned msyncs_of(int (*persist)(const struct pool *of, size_t offset, size_t length))
 {
 	system_calls.msyncs = 0;
 	assert_int_equal(persist(pool, 2 * MIB - 100, 200), 0);
 	return system_calls.msyncs;
 }
 
-static struct pool *open_with(bool has_map_sync, const char *force)
+static void open_with(bool has_map_sync, const char *force)
 {
-	struct pool *pool = NULL;
-
 	system_calls.has_map_sync = has_map_sync;
 	if (force != NULL)
 		assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", force, 1), 0);
@@ -71,11 +68,10 @@ static struct pool *open_with(bool has_map_sync, const char *force)
 		assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 	set_write("my.set", "OPTION NOHDRS\n2M @/a\n2M @/b\n");
 	assert_int_equal(create_plain(&pool, "my.set", MIB), 0);
-	return pool;
 }
 
 /* The range is in two parts. libpmem flushes caches; deep, the kernel is asked as well. */
-SCRATCH_TEST(dax_takes_no_system_call_unless_deep)
+POOL_TEST(dax_takes_no_system_call_unless_deep)
 {
 	static const struct {
 		bool has_map_sync;
@@ -87,20 +83,17 @@ SCRATCH_TEST(dax_takes_no_system_call_unless_deep)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct pool *pool = open_with(cases[i].has_map_sync, cases[i].force);
-
-		assert_int_equal(pool_is_pmem(pool), cases[i].is_pmem);
-		assert_int_equal(pool_kind(pool) == TARGET_FSDAX, cases[i].has_map_sync);
-		assert_int_equal(system_calls.holes, 0);
-		assert_int_equal(msyncs_of(pool_deep_persist, pool), 2);
-		assert_int_equal(msyncs_of(pool_persist, pool),
-				 cases[i].is_pmem && has_libpmem() ? 0 : 2);
+		open_with(cases[i].has_map_sync, cases[i].force);
+		EQUAL((pool_is_pmem(pool), cases[i].is_pmem),
+		      (pool_kind(pool) == TARGET_FSDAX, cases[i].has_map_sync),
+		      (system_calls.holes, 0), (msyncs_of(pool_deep_persist), 2),
+		      (msyncs_of(pool_persist), cases[i].is_pmem && has_libpmem() ? 0 : 2));
 		pool_close(&pool, true);
 	}
 }
 
 /* The node is played by a file; what sysfs has on it is devdax.c's to read. */
-SCRATCH_TEST(device_dax_of_volatile_memory_is_refused_unless_forced)
+POOL_TEST(device_dax_of_volatile_memory_is_refused_unless_forced)
 {
 	char path[PATH_MAX];
 	struct pool_file file = {.device = 1, .is_volatile = true};
@@ -117,32 +110,28 @@ SCRATCH_TEST(device_dax_of_volatile_memory_is_refused_unless_forced)
 		      "is device DAX of no persistent memory (nd_pmem)");
 	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0);
 	assert_failed(mapping_open(&mapping, &file, NULL, MIB, 0), ENOTSUP, "nd_pmem");
-	assert_int_equal(setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0);
-	assert_int_equal(mapping_open(&mapping, &file, NULL, MIB, 0), 0);
-	assert_int_equal(mapping.target.kind, TARGET_MEMFILE);
+	EQUAL((setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0),
+	      (mapping_open(&mapping, &file, NULL, MIB, 0), 0),
+	      (mapping.target.kind, TARGET_MEMFILE));
 	mapping_close(&mapping);
 	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 	file.is_volatile = false;
 	if (has_libpmem()) {
-		assert_int_equal(mapping_open(&mapping, &file, NULL, MIB, 0), 0);
-		assert_int_equal(mapping.target.kind, TARGET_DEVDAX);
-		assert_true(mapping.is_pmem);
+		EQUAL((mapping_open(&mapping, &file, NULL, MIB, 0), 0),
+		      (mapping.target.kind, TARGET_DEVDAX), (mapping.is_pmem, true));
 		mapping_close(&mapping);
 	}
 	close(file.fd);
 	free(file.path);
 }
 
-SCRATCH_TEST(a_failed_deep_persist_stays_failed)
+POOL_TEST(a_failed_deep_persist_stays_failed)
 {
-	struct pool *pool = open_with(true, NULL);
-
+	open_with(true, NULL);
 	system_calls.msync_fails = true;
 	assert_failed(pool_deep_persist(pool, 0, 1), EIO, "/a");
 	system_calls.msync_fails = false;
 	system_calls.msyncs = 0;
 	assert_failed(pool_deep_persist(pool, MIB, 1), EIO, "/a");
-	assert_int_equal(system_calls.msyncs, 0);
-	assert_int_equal(pool_deep_persist(pool, 2 * MIB, 1), 0);
-	pool_close(&pool, true);
+	EQUAL((system_calls.msyncs, 0), (pool_deep_persist(pool, 2 * MIB, 1), 0));
 }

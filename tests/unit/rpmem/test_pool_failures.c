@@ -99,7 +99,6 @@ static struct rpmem_pool_attr attr;
 
 static int run_create(void)
 {
-	struct pool *pool = NULL;
 	int ret = pool_create(&pool, scratch, "my.set", 4 * MIB, &attr);
 
 	plan.is_counting = false;
@@ -111,12 +110,11 @@ static int run_create(void)
 static void check_create(int ret)
 {
 	assert_true(ret <= 0);
-	assert_false(exists("a") || exists("c"));
-	assert_int_equal(stat_of("b").st_size, 2 * MIB);
-	assert_true(is_zero_at("b", 0));
+	EQUAL((exists("a") || exists("c"), false), (stat_of("b").st_size, 2 * MIB),
+	      (is_zero_at("b", 0), true));
 }
 
-SCRATCH_TEST(create_leaves_nothing_behind)
+POOL_TEST(create_leaves_nothing_behind)
 {
 	attr = obj_attr();
 	memset(attr.uuid, 0, sizeof(attr.uuid));
@@ -127,7 +125,6 @@ SCRATCH_TEST(create_leaves_nothing_behind)
 
 static int run_create_on_zeros(void)
 {
-	struct pool *pool = NULL;
 	int ret;
 
 	file_make("a", 2 * MIB);
@@ -143,7 +140,7 @@ static int run_create_on_zeros(void)
 }
 
 /* Cleaning up fails as well, and does not put its own sentence in the place. */
-SCRATCH_TEST(the_first_failure_is_told)
+POOL_TEST(the_first_failure_is_told)
 {
 	char first[sizeof(failure_get()->text)];
 
@@ -168,7 +165,6 @@ SCRATCH_TEST(the_first_failure_is_told)
 static int run_open(void)
 {
 	struct rpmem_pool_attr got;
-	struct pool *pool = NULL;
 	int ret = pool_open(&pool, scratch, "my.set", 4 * MIB, &got);
 
 	pool_close(&pool, true);
@@ -177,14 +173,12 @@ static int run_open(void)
 
 static void check_pool_stays(int ret)
 {
-	struct pool *pool = NULL;
-
 	assert_true(ret <= 0);
 	assert_int_equal(reopen(&pool, "my.set", 4 * MIB), 0);
 	pool_close(&pool, false);
 }
 
-SCRATCH_TEST(open_changes_nothing)
+POOL_TEST(open_changes_nothing)
 {
 	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
 	make_pool("my.set", true);
@@ -199,12 +193,12 @@ static int run_remove(void)
 /* Either all parts are as they were, or some could not be removed: made again for the next. */
 static void check_removed(int ret)
 {
-	assert_int_equal(ret == 0, !exists("a") && !exists("b") && !exists("c"));
-	assert_int_equal(pool_remove(scratch, "my.set", true, false), 0);
+	EQUAL((ret == 0, !exists("a") && !exists("b") && !exists("c")),
+	      (pool_remove(scratch, "my.set", true, false), 0));
 	make_pool("my.set", true);
 }
 
-SCRATCH_TEST(remove_tells_what_is_left)
+POOL_TEST(remove_tells_what_is_left)
 {
 	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
 	make_pool("my.set", true);
@@ -213,7 +207,6 @@ SCRATCH_TEST(remove_tells_what_is_left)
 
 static int run_set_attr(void)
 {
-	struct pool *pool = NULL;
 	int ret;
 
 	plan.is_counting = false;
@@ -229,7 +222,6 @@ static int run_set_attr(void)
 static void check_attr(int ret)
 {
 	struct rpmem_pool_attr got;
-	struct pool *pool = NULL;
 
 	if (ret == 0) {
 		assert_int_equal(pool_open(&pool, scratch, "my.set", 4 * MIB, &got), 0);
@@ -240,7 +232,7 @@ static void check_attr(int ret)
 	make_pool("my.set", true);
 }
 
-SCRATCH_TEST(set_attr_is_stored_or_fails)
+POOL_TEST(set_attr_is_stored_or_fails)
 {
 	attr = obj_attr();
 	attr.major = 77;
@@ -250,10 +242,9 @@ SCRATCH_TEST(set_attr_is_stored_or_fails)
 }
 
 /* The part that failed stays so, whatever is persisted later, its header too. */
-SCRATCH_TEST(a_failure_of_msync_is_told_for_good)
+POOL_TEST(a_failure_of_msync_is_told_for_good)
 {
 	const struct rpmem_pool_attr changed = obj_attr();
-	struct pool *pool = NULL;
 
 	set_write("my.set", "2M @/a\n2M @/b\n");
 	assert_int_equal(create(&pool, "my.set", MIB), 0);
@@ -265,5 +256,4 @@ SCRATCH_TEST(a_failure_of_msync_is_told_for_good)
 	assert_failed(pool_persist(pool, 3 * MIB, 1), EIO, "/b");
 	assert_failed(pool_set_attr(pool, &changed), EIO, "/b");
 	assert_int_equal(pool_persist(pool, MIB, 1), 0);
-	pool_close(&pool, false);
 }

@@ -48,18 +48,13 @@ TEST(fields_are_those_of_the_remote_part)
 	const struct rpmem_pool_attr *attr = &header.attr;
 
 	assert_memory_equal(attr->signature, "PMEMOBJ", 8);
-	assert_int_equal(attr->major, 6);
-	assert_int_equal(attr->compat_features, 1);
-	assert_int_equal(attr->incompat_features, 6);
-	assert_int_equal(attr->ro_compat_features, 0);
-	assert_int_equal(attr->poolset_uuid[0], 0x70);
+	EQUAL((attr->major, 6), (attr->compat_features, 1), (attr->incompat_features, 6),
+	      (attr->ro_compat_features, 0), (attr->poolset_uuid[0], 0x70));
 	assert_memory_equal(attr->uuid, uuid, sizeof(uuid));
 	assert_memory_equal(header.previous_part, uuid, sizeof(uuid));
 	assert_memory_equal(header.next_part, uuid, sizeof(uuid));
-	assert_int_equal(attr->prev_uuid[0], 0x14);
-	assert_int_equal(attr->next_uuid[0], 0x14);
-	assert_int_equal(header.created_s, 0x6b035aa2);
-	assert_int_equal(attr->user_flags[0], 0x10);
+	EQUAL((attr->prev_uuid[0], 0x14), (attr->next_uuid[0], 0x14),
+	      (header.created_s, 0x6b035aa2), (attr->user_flags[0], 0x10));
 }
 
 /* prev_uuid is before next_uuid in the file, and after it in the struct. */
@@ -73,10 +68,7 @@ TEST(neighbours_are_not_mixed_up)
 	memset(header.previous_part, 3, 16);
 	memset(header.next_part, 4, 16);
 	pool_header_encode(&header, bytes);
-	assert_int_equal(bytes[56], 3);
-	assert_int_equal(bytes[72], 4);
-	assert_int_equal(bytes[88], 1);
-	assert_int_equal(bytes[104], 2);
+	EQUAL((bytes[56], 3), (bytes[72], 4), (bytes[88], 1), (bytes[104], 2));
 }
 
 TEST(golden_rings_verify)
@@ -85,10 +77,9 @@ TEST(golden_rings_verify)
 	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_2),
 					   decoded(GOLDEN_RING_2K_3)};
 
-	assert_int_equal(pool_header_verify("p", &single, 1), 0);
-	assert_int_equal(pool_header_verify("p", ring, 3), 0);
-	assert_int_equal(pool_header_verify("p", ring, 1), -EINVAL);
-	assert_int_equal(pool_header_verify("p", ring, 2), -EINVAL);
+	EQUAL((pool_header_verify("p", &single, 1), 0), (pool_header_verify("p", ring, 3), 0),
+	      (pool_header_verify("p", ring, 1), -EINVAL),
+	      (pool_header_verify("p", ring, 2), -EINVAL));
 }
 
 TEST(a_pool_made_like_pmdks_has_its_bytes)
@@ -129,8 +120,7 @@ TEST(bytes_of_others_stay)
 		assert_int_equal(pool_header_decode("/a", bytes, &header),
 				 cases[i].is_covered ? -EINVAL : 0);
 		pool_header_encode(&header, bytes);
-		assert_int_equal(bytes[4024], 0x5a);
-		assert_int_equal(pool_header_decode("/a", bytes, &header), 0);
+		EQUAL((bytes[4024], 0x5a), (pool_header_decode("/a", bytes, &header), 0));
 	}
 }
 
@@ -155,9 +145,9 @@ TEST(zeros_are_no_header)
 	uint8_t bytes[POOL_HEADER_BYTES] = {0};
 	struct pool_header header;
 
-	assert_true(pool_header_is_empty(bytes));
-	assert_int_equal(pool_header_decode("/mnt/a", bytes, &header), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "/mnt/a has no pool header"));
+	EQUAL((pool_header_is_empty(bytes), true),
+	      (pool_header_decode("/mnt/a", bytes, &header), -EINVAL),
+	      (failure_get()->text, HAS("/mnt/a has no pool header")));
 	bytes[4095] = 1;
 	assert_false(pool_header_is_empty(bytes));
 }
@@ -198,8 +188,8 @@ TEST(parts_in_another_order_are_refused)
 	const struct pool_header ring[] = {decoded(GOLDEN_RING_2K_1), decoded(GOLDEN_RING_2K_3),
 					   decoded(GOLDEN_RING_2K_2)};
 
-	assert_int_equal(pool_header_verify("/a", ring, 3), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "/a: part 1 is not followed by part 2"));
+	EQUAL((pool_header_verify("/a", ring, 3), -EINVAL),
+	      (failure_get()->text, HAS("/a: part 1 is not followed by part 2")));
 }
 
 TEST(create_fills_in_what_is_zero)
@@ -210,8 +200,7 @@ TEST(create_fills_in_what_is_zero)
 	uint8_t first[POOL_HEADER_BYTES] = {0}, golden[POOL_HEADER_BYTES];
 
 	memset(headers, 0, sizeof(headers));
-	assert_int_equal(pool_header_create(headers, 2, &attr), 0);
-	assert_int_equal(pool_header_verify("p", headers, 2), 0);
+	EQUAL((pool_header_create(headers, 2, &attr), 0), (pool_header_verify("p", headers, 2), 0));
 	assert_memory_not_equal(headers[0].attr.uuid, zeros, 16);
 	assert_memory_not_equal(headers[0].attr.poolset_uuid, zeros, 16);
 	assert_memory_not_equal(headers[0].attr.uuid, headers[0].attr.poolset_uuid, 16);

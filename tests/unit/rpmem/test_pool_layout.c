@@ -45,14 +45,12 @@ TEST(the_option_decides_on_headers_and_size)
 		const struct pool_set set = set_of(2, cases[i].option);
 		size_t bytes = 0;
 
-		assert_int_equal(pool_layout_headers(&set), cases[i].headers);
-		assert_int_equal(pool_layout(&set, parts, &bytes), 0);
-		assert_int_equal(bytes, cases[i].bytes);
-		assert_int_equal(parts[0].offset, 0);
-		assert_int_equal(parts[0].file_offset, 0);
-		assert_int_equal(parts[1].offset, cases[i].second_offset);
-		assert_int_equal(parts[1].file_offset, cases[i].second_in_file);
-		assert_int_equal(parts[1].offset + parts[1].length, bytes);
+		EQUAL((pool_layout_headers(&set), cases[i].headers),
+		      (pool_layout(&set, parts, &bytes), 0), (bytes, cases[i].bytes),
+		      (parts[0].offset, 0), (parts[0].file_offset, 0),
+		      (parts[1].offset, cases[i].second_offset),
+		      (parts[1].file_offset, cases[i].second_in_file),
+		      (parts[1].offset + parts[1].length, bytes));
 	}
 }
 
@@ -63,9 +61,8 @@ TEST(three_parts_lose_two_headers)
 	const struct pool_set set = set_of(3, NO_OPTION);
 	size_t bytes = 0;
 
-	assert_int_equal(pool_layout(&set, parts, &bytes), 0);
-	assert_int_equal(bytes, 25157632);
-	assert_int_equal(parts[2].offset, 2 * 8 * MIB - PAGE);
+	EQUAL((pool_layout(&set, parts, &bytes), 0), (bytes, 25157632),
+	      (parts[2].offset, 2 * 8 * MIB - PAGE));
 }
 
 TEST(parts_are_cut_to_whole_pages)
@@ -74,9 +71,7 @@ TEST(parts_are_cut_to_whole_pages)
 	const struct pool_set set = set_of(2, NOHDRS);
 	size_t bytes = 0;
 
-	assert_int_equal(pool_layout(&set, parts, &bytes), 0);
-	assert_int_equal(bytes, 16 * MIB);
-	assert_int_equal(parts[1].offset, 8 * MIB);
+	EQUAL((pool_layout(&set, parts, &bytes), 0), (bytes, 16 * MIB), (parts[1].offset, 8 * MIB));
 }
 
 /* RPMEM_MIN_PART is 2 MiB. */
@@ -86,10 +81,9 @@ TEST(a_part_has_2_mib_at_least)
 	const struct pool_set set = set_of(1, NO_OPTION);
 	size_t bytes = 0;
 
-	assert_int_equal(pool_layout(&set, &enough, &bytes), 0);
-	assert_int_equal(bytes, 2 * MIB);
-	assert_int_equal(pool_layout(&set, &less, &bytes), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "/a has 2093056 bytes: expected 2097152"));
+	EQUAL((pool_layout(&set, &enough, &bytes), 0), (bytes, 2 * MIB),
+	      (pool_layout(&set, &less, &bytes), -EINVAL),
+	      (failure_get()->text, HAS("/a has 2093056 bytes: expected 2097152")));
 }
 
 TEST(a_pool_larger_than_memory_is_refused)
@@ -98,8 +92,7 @@ TEST(a_pool_larger_than_memory_is_refused)
 	const struct pool_set set = set_of(3, NOHDRS);
 	size_t bytes;
 
-	assert_int_equal(pool_layout(&set, parts, &bytes), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "/b"));
+	EQUAL((pool_layout(&set, parts, &bytes), -EINVAL), (failure_get()->text, HAS("/b")));
 }
 
 TEST(device_dax_is_not_mixed_with_files)
@@ -108,8 +101,7 @@ TEST(device_dax_is_not_mixed_with_files)
 	const struct pool_set set = set_of(2, NOHDRS);
 	size_t bytes;
 
-	assert_int_equal(pool_layout(&set, parts, &bytes), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "/a and /b"));
+	EQUAL((pool_layout(&set, parts, &bytes), -EINVAL), (failure_get()->text, HAS("/a and /b")));
 }
 
 /* A device of 2 MiB alignment cannot be mapped from offset 4096 on. */
@@ -133,8 +125,8 @@ TEST(several_devices_need_small_alignment_or_an_option)
 		size_t bytes = 0;
 		const int ret = pool_layout(&set, parts, &bytes);
 
-		assert_int_equal(ret, cases[i].bytes > 0 ? 0 : -EINVAL);
-		assert_int_equal(ret == 0 ? bytes : 0, cases[i].bytes);
+		EQUAL((ret, cases[i].bytes > 0 ? 0 : -EINVAL),
+		      (ret == 0 ? bytes : 0, cases[i].bytes));
 	}
 }
 

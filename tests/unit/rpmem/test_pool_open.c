@@ -4,13 +4,12 @@
 
 /* --- open ------------------------------------------------------------------------------ */
 
-SCRATCH_TEST(open_gives_the_attributes_back)
+POOL_TEST(open_gives_the_attributes_back)
 {
 	const struct rpmem_pool_attr none = {.major = 0};
 
 	for (size_t i = 0; i < KINDS; i++) {
 		struct rpmem_pool_attr wanted = kinds[i].has_headers ? obj_attr() : none, attr;
-		struct pool *pool = NULL;
 
 		if (i == 1)
 			wanted.incompat_features |= 1;
@@ -25,10 +24,8 @@ SCRATCH_TEST(open_gives_the_attributes_back)
 	}
 }
 
-SCRATCH_TEST(open_of_a_pool_never_created_is_told)
+POOL_TEST(open_of_a_pool_never_created_is_told)
 {
-	struct pool *pool = NULL;
-
 	for (size_t i = 0; i < KINDS; i++) {
 		set_write("my.set", kinds[i].set);
 		assert_failed(reopen(&pool, "my.set", MIB), ENOENT, "/a");
@@ -36,11 +33,9 @@ SCRATCH_TEST(open_of_a_pool_never_created_is_told)
 	}
 }
 
-SCRATCH_TEST(open_refuses_a_pool_that_is_too_small)
+POOL_TEST(open_refuses_a_pool_that_is_too_small)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		pool_close(&pool, false);
 		assert_failed(reopen(&pool, "my.set", 32 * MIB), EFBIG, "33554432");
@@ -48,10 +43,9 @@ SCRATCH_TEST(open_refuses_a_pool_that_is_too_small)
 	}
 }
 
-SCRATCH_TEST(open_keeps_every_byte_of_the_header)
+POOL_TEST(open_keeps_every_byte_of_the_header)
 {
 	uint8_t before[HEAD], after[HEAD];
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[0].set);
 	make_pool("my.set", true);
@@ -62,20 +56,16 @@ SCRATCH_TEST(open_keeps_every_byte_of_the_header)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-SCRATCH_TEST(open_refuses_parts_without_headers)
+POOL_TEST(open_refuses_parts_without_headers)
 {
-	struct pool *pool = NULL;
-
 	set_write("none.set", kinds[2].set);
 	set_write("my.set", kinds[0].set);
 	make_pool("none.set", false);
 	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
 }
 
-SCRATCH_TEST(open_refuses_the_part_of_another_pool)
+POOL_TEST(open_refuses_the_part_of_another_pool)
 {
-	struct pool *pool = NULL;
-
 	set_write("one.set", "8M @/a\n8M @/b\n");
 	set_write("two.set", "8M @/c\n8M @/d\n");
 	set_write("mixed.set", "8M @/a\n8M @/d\n");
@@ -85,10 +75,8 @@ SCRATCH_TEST(open_refuses_the_part_of_another_pool)
 }
 
 /* With the other geometry, headers would be in the midst of the data. */
-SCRATCH_TEST(open_refuses_the_other_option)
+POOL_TEST(open_refuses_the_other_option)
 {
-	struct pool *pool = NULL;
-
 	set_write("ring.set", kinds[0].set);
 	set_write("single.set", kinds[1].set);
 	make_pool("ring.set", true);
@@ -99,12 +87,11 @@ SCRATCH_TEST(open_refuses_the_other_option)
 }
 
 /* The header bytes that pmempool wrote, in parts of our size. */
-SCRATCH_TEST(open_takes_a_pool_of_pmempool)
+POOL_TEST(open_takes_a_pool_of_pmempool)
 {
 	static const enum golden ring[] = {GOLDEN_RING_2K_1, GOLDEN_RING_2K_2, GOLDEN_RING_2K_3};
 	static const char *const names[] = {"a", "b", "c"};
 	struct rpmem_pool_attr attr;
-	struct pool *pool = NULL;
 	uint8_t bytes[HEAD];
 
 	set_write("my.set", "2M @/a\n2M @/b\n2M @/c\n");
@@ -117,16 +104,14 @@ SCRATCH_TEST(open_takes_a_pool_of_pmempool)
 	assert_memory_equal(attr.signature, "PMEMOBJ", 8);
 	assert_int_equal(attr.incompat_features, 6);
 	assert_memory_equal(attr.uuid, bytes + 72, 16); /* the third is followed by the first */
-	pool_close(&pool, false);
 }
 
 /* --- attributes ------------------------------------------------------------------------- */
 
-SCRATCH_TEST(set_attr_is_there_when_opened_again)
+POOL_TEST(set_attr_is_there_when_opened_again)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct rpmem_pool_attr attr = obj_attr(), got;
-		struct pool *pool = NULL;
 
 		attr.major = 77;
 		attr.incompat_features = i == 1 ? 3 : 2;
@@ -134,8 +119,7 @@ SCRATCH_TEST(set_attr_is_there_when_opened_again)
 		memset(attr.user_flags, 0, sizeof(attr.user_flags));
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		memcpy(pool_memory(pool) + HEAD, "data", 5);
-		assert_int_equal(pool_set_attr(pool, &attr), 0);
-		assert_string_equal((char *)pool_memory(pool) + HEAD, "data");
+		EQUAL((pool_set_attr(pool, &attr), 0), ((char *)pool_memory(pool) + HEAD, "data"));
 		pool_close(&pool, false);
 		assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
 		assert_memory_equal(&got, &attr, sizeof(got));
@@ -145,28 +129,24 @@ SCRATCH_TEST(set_attr_is_there_when_opened_again)
 }
 
 /* Zeros are stored, and the pool keeps its headers. */
-SCRATCH_TEST(set_attr_of_zeros_keeps_headers)
+POOL_TEST(set_attr_of_zeros_keeps_headers)
 {
 	struct rpmem_pool_attr zeros = {.major = 0}, got;
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[0].set);
-	assert_int_equal(create(&pool, "my.set", MIB), 0);
-	assert_int_equal(pool_set_attr(pool, NULL), 0);
-	assert_true(pool_has_headers(pool));
+	EQUAL((create(&pool, "my.set", MIB), 0), (pool_set_attr(pool, NULL), 0),
+	      (pool_has_headers(pool), true));
 	pool_close(&pool, false);
-	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
-	assert_true(pool_has_headers(pool));
+	EQUAL((pool_open(&pool, scratch, "my.set", MIB, &got), 0), (pool_has_headers(pool), true));
 	assert_memory_equal(&got, &zeros, sizeof(got));
 	assert_int_equal(pool_set_attr(pool, &zeros), 0);
 	pool_close(&pool, false);
 	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/a");
 }
 
-SCRATCH_TEST(set_attr_without_headers_is_refused)
+POOL_TEST(set_attr_without_headers_is_refused)
 {
 	const struct rpmem_pool_attr attr = obj_attr();
-	struct pool *pool = NULL;
 
 	assert_int_equal(create_kind(&pool, 2, MIB), 0);
 	assert_failed(pool_set_attr(pool, &attr), EINVAL, "without headers");
@@ -175,35 +155,31 @@ SCRATCH_TEST(set_attr_without_headers_is_refused)
 	assert_true(is_zero_at("a", 0));
 }
 
-SCRATCH_TEST(set_attr_of_the_same_values_changes_nothing)
+POOL_TEST(set_attr_of_the_same_values_changes_nothing)
 {
 	uint8_t before[2][HEAD], after[2][HEAD];
 	struct rpmem_pool_attr attr;
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[0].set);
 	make_pool("my.set", true);
 	file_get("a", 0, before[0], HEAD);
 	file_get("b", 0, before[1], HEAD);
-	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &attr), 0);
-	assert_int_equal(pool_set_attr(pool, &attr), 0);
+	EQUAL((pool_open(&pool, scratch, "my.set", MIB, &attr), 0),
+	      (pool_set_attr(pool, &attr), 0));
 	pool_close(&pool, false);
 	file_get("a", 0, after[0], HEAD);
 	file_get("b", 0, after[1], HEAD);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-SCRATCH_TEST(set_attr_refuses_a_bit_that_the_set_lacks)
+POOL_TEST(set_attr_refuses_a_bit_that_the_set_lacks)
 {
 	struct rpmem_pool_attr attr = obj_attr(), got;
-	struct pool *pool = NULL;
 
 	set_write("my.set", kinds[0].set);
 	assert_int_equal(create(&pool, "my.set", MIB), 0);
 	attr.incompat_features |= 1;
 	assert_failed(pool_set_attr(pool, &attr), EINVAL, "SINGLEHDR");
 	pool_close(&pool, false);
-	assert_int_equal(pool_open(&pool, scratch, "my.set", MIB, &got), 0);
-	assert_int_equal(got.incompat_features, 6);
-	pool_close(&pool, false);
+	EQUAL((pool_open(&pool, scratch, "my.set", MIB, &got), 0), (got.incompat_features, 6));
 }

@@ -2,10 +2,8 @@
 /* test_pool_parts.c -- parts that were there before the pool, and what cannot be one. */
 #include "pool_scratch.h"
 
-SCRATCH_TEST(create_takes_files_of_zeros)
+POOL_TEST(create_takes_files_of_zeros)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", kinds[0].set);
 	file_make("a", 8 * MIB);
 	file_make("b", 8 * MIB);
@@ -13,44 +11,31 @@ SCRATCH_TEST(create_takes_files_of_zeros)
 	assert_true((size_t)stat_of("b").st_blocks * 512 >= 8 * MIB);
 	pool_close(&pool, false);
 	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
-	pool_close(&pool, false);
 }
 
 /* They get no header, and no new size. */
-SCRATCH_TEST(a_failed_create_leaves_them_as_they_were)
+POOL_TEST(a_failed_create_leaves_them_as_they_were)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", "8M @/a\n8M @/new\n8M @/b\n");
 	file_make("a", 8 * MIB);
 	file_make("b", 8 * MIB);
 	file_put("b", 4095, "x", 1);
 	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/b");
-	assert_false(exists("new"));
-	assert_true(is_zero_at("a", 0));
-	assert_int_equal(stat_of("a").st_size, 8 * MIB);
+	EQUAL((exists("new"), false), (is_zero_at("a", 0), true), (stat_of("a").st_size, 8 * MIB));
 }
 
-SCRATCH_TEST(close_with_remove_takes_headers_out_of_them)
+POOL_TEST(close_with_remove_takes_headers_out_of_them)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", kinds[0].set);
 	file_make("b", 8 * MIB);
 	file_put("b", 5000, "old", 4);
-	assert_int_equal(create(&pool, "my.set", MIB), 0);
-	assert_false(is_zero_at("b", 0));
+	EQUAL((create(&pool, "my.set", MIB), 0), (is_zero_at("b", 0), false));
 	pool_close(&pool, true);
-	assert_false(exists("a"));
-	assert_true(is_zero_at("b", 0));
-	assert_int_equal(create(&pool, "my.set", MIB), 0);
-	pool_close(&pool, false);
+	EQUAL((exists("a"), false), (is_zero_at("b", 0), true), (create(&pool, "my.set", MIB), 0));
 }
 
-SCRATCH_TEST(close_with_remove_spares_a_pool_that_was_opened)
+POOL_TEST(close_with_remove_spares_a_pool_that_was_opened)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", kinds[0].set);
 	make_pool("my.set", true);
 	assert_int_equal(reopen(&pool, "my.set", MIB), 0);
@@ -60,9 +45,8 @@ SCRATCH_TEST(close_with_remove_spares_a_pool_that_was_opened)
 	pool_close(&pool, true);
 }
 
-SCRATCH_TEST(close_with_remove_spares_a_file_put_in_its_place)
+POOL_TEST(close_with_remove_spares_a_file_put_in_its_place)
 {
-	struct pool *pool = NULL;
 	char from[PATH_MAX], to[PATH_MAX];
 
 	set_write("my.set", kinds[0].set);
@@ -70,31 +54,28 @@ SCRATCH_TEST(close_with_remove_spares_a_file_put_in_its_place)
 	scratch_write("precious", "data");
 	assert_int_equal(rename(scratch_path("precious", from), scratch_path("a", to)), 0);
 	pool_close(&pool, true);
-	assert_int_equal(stat_of("a").st_size, 4);
-	assert_false(exists("b"));
+	EQUAL((stat_of("a").st_size, 4), (exists("b"), false));
 }
 
-SCRATCH_TEST(parts_of_another_size_are_refused)
+POOL_TEST(parts_of_another_size_are_refused)
 {
 	static const size_t sizes[] = {8 * MIB - 1, 8 * MIB + 1, 0, 16 * MIB};
 
 	set_write("my.set", kinds[2].set);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct pool *pool = NULL;
-
 		file_make("b", 1);
 		file_make("b", sizes[i]);
 		assert_failed(create_plain(&pool, "my.set", MIB), EINVAL, "8388608");
 		assert_false(exists("a"));
 		file_make("a", 8 * MIB);
 		assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "8388608");
-		assert_int_equal(stat_of("b").st_size, sizes[i]);
-		assert_int_equal(pool_remove(scratch, "my.set", true, false), 0);
+		EQUAL((stat_of("b").st_size, sizes[i]),
+		      (pool_remove(scratch, "my.set", true, false), 0));
 	}
 }
 
 /* A directory, a device, a FIFO, one file twice, and AUTO for what is not a device. */
-SCRATCH_TEST(what_cannot_be_a_part_is_refused)
+POOL_TEST(what_cannot_be_a_part_is_refused)
 {
 	static const struct {
 		const char *set, *sentence;
@@ -111,12 +92,10 @@ SCRATCH_TEST(what_cannot_be_a_part_is_refused)
 	char path[PATH_MAX], link_path[PATH_MAX];
 
 	file_make("file", 8 * MIB);
-	assert_int_equal(mkdir(scratch_path("dir", path), 0700), 0);
-	assert_int_equal(mkfifo(scratch_path("fifo", path), 0600), 0);
-	assert_int_equal(link(scratch_path("file", path), scratch_path("link", link_path)), 0);
+	EQUAL((mkdir(scratch_path("dir", path), 0700), 0),
+	      (mkfifo(scratch_path("fifo", path), 0600), 0),
+	      (link(scratch_path("file", path), scratch_path("link", link_path)), 0));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct pool *pool = NULL;
-
 		set_write("my.set", cases[i].set);
 		assert_failed(create_plain(&pool, "my.set", MIB), EINVAL,
 			      strncmp(cases[i].set, "OPTION", 6) == 0 ? cases[i].sentence : "");
@@ -125,32 +104,25 @@ SCRATCH_TEST(what_cannot_be_a_part_is_refused)
 	assert_int_equal(files_left(), 5);
 }
 
-SCRATCH_TEST(the_same_part_twice_is_refused_when_it_is_new)
+POOL_TEST(the_same_part_twice_is_refused_when_it_is_new)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", "8M @/a\n8M @/a\n");
 	assert_failed(create(&pool, "my.set", MIB), EINVAL, "/a are the same");
 	assert_int_equal(files_left(), 1);
 }
 
-SCRATCH_TEST(a_part_in_a_directory_that_is_missing_is_told)
+POOL_TEST(a_part_in_a_directory_that_is_missing_is_told)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", "8M @/a\n8M @/none/b\n");
 	assert_failed(create(&pool, "my.set", MIB), ENOENT, "/none/b");
 	assert_int_equal(files_left(), 1);
 }
 
 /* Nothing is made where a link points to. */
-SCRATCH_TEST(a_dangling_link_is_no_new_part)
+POOL_TEST(a_dangling_link_is_no_new_part)
 {
-	struct pool *pool = NULL;
-
 	set_write("my.set", "8M @/link\n");
 	scratch_link("elsewhere", "link");
 	assert_failed(create(&pool, "my.set", MIB), EEXIST, "/link");
-	assert_false(exists("elsewhere"));
-	assert_int_equal(files_left(), 2);
+	EQUAL((exists("elsewhere"), false), (files_left(), 2));
 }

@@ -22,7 +22,7 @@ static int remove_by_force(const char *name)
 	return pool_remove(scratch, name, true, false);
 }
 
-SCRATCH_TEST(parts_go_and_the_set_if_asked)
+POOL_TEST(parts_go_and_the_set_if_asked)
 {
 	static const struct {
 		bool force, with_set;
@@ -30,84 +30,71 @@ SCRATCH_TEST(parts_go_and_the_set_if_asked)
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-			struct pool *pool = NULL;
-
 			assert_int_equal(create_kind(&pool, kind, MIB), 0);
 			pool_close(&pool, false);
-			assert_int_equal(
-				pool_remove(scratch, "my.set", cases[i].force, cases[i].with_set),
-				0);
-			assert_false(exists("a") || exists("b"));
-			assert_int_equal(exists("my.set"), !cases[i].with_set);
+			EQUAL((pool_remove(scratch, "my.set", cases[i].force, cases[i].with_set),
+			       0),
+			      (exists("a") || exists("b"), false),
+			      (exists("my.set"), !cases[i].with_set));
 			assert_failed(reopen(&pool, "my.set", MIB), ENOENT, "");
 		}
 	}
 }
 
 /* By force, nothing is left to do. */
-SCRATCH_TEST(a_pool_never_created_takes_force)
+POOL_TEST(a_pool_never_created_takes_force)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		set_write("my.set", kinds[i].set);
 		assert_failed(remove_plainly("my.set"), ENOENT, "/a");
-		assert_int_equal(remove_by_force("my.set"), 0);
-		assert_true(exists("my.set"));
+		EQUAL((remove_by_force("my.set"), 0), (exists("my.set"), true));
 	}
 }
 
-SCRATCH_TEST(a_missing_part_takes_force)
+POOL_TEST(a_missing_part_takes_force)
 {
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		pool_close(&pool, false);
 		assert_int_equal(unlink(scratch_path("b", path)), 0);
 		assert_failed(remove_plainly("my.set"), ENOENT, "/b");
-		assert_true(exists("a"));
-		assert_int_equal(remove_by_force("my.set"), 0);
-		assert_false(exists("a"));
+		EQUAL((exists("a"), true), (remove_by_force("my.set"), 0), (exists("a"), false));
 	}
 }
 
-SCRATCH_TEST(a_corrupt_header_takes_force)
+POOL_TEST(a_corrupt_header_takes_force)
 {
 	for (size_t i = 0; i < 2; i++) {
-		struct pool *pool = NULL;
-
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		pool_close(&pool, false);
 		file_put("a", 24, "corrupt", 7);
 		assert_failed(remove_plainly("my.set"), EINVAL, "checksum");
-		assert_true(exists("a") && exists("b"));
-		assert_int_equal(remove_by_force("my.set"), 0);
-		assert_false(exists("a") || exists("b"));
+		EQUAL((exists("a") && exists("b"), true), (remove_by_force("my.set"), 0),
+		      (exists("a") || exists("b"), false));
 	}
 }
 
-SCRATCH_TEST(a_part_of_another_size_takes_force)
+POOL_TEST(a_part_of_another_size_takes_force)
 {
 	set_write("my.set", kinds[2].set);
 	file_make("a", 8 * MIB);
 	file_make("b", 4096);
 	assert_failed(remove_plainly("my.set"), EINVAL, "4096");
-	assert_int_equal(remove_by_force("my.set"), 0);
-	assert_int_equal(files_left(), 1);
+	EQUAL((remove_by_force("my.set"), 0), (files_left(), 1));
 }
 
 /* Its parts are too small for a pool. */
-SCRATCH_TEST(a_set_that_makes_no_pool_takes_force)
+POOL_TEST(a_set_that_makes_no_pool_takes_force)
 {
 	set_write("my.set", "4096 @/a\n");
 	file_make("a", 4096);
 	assert_failed(remove_plainly("my.set"), EINVAL, "4096");
-	assert_int_equal(remove_by_force("my.set"), 0);
-	assert_int_equal(files_left(), 1);
+	EQUAL((remove_by_force("my.set"), 0), (files_left(), 1));
 }
 
-SCRATCH_TEST(a_set_that_does_not_parse_stays_even_by_force)
+POOL_TEST(a_set_that_does_not_parse_stays_even_by_force)
 {
 	set_write("my.set", kinds[0].set);
 	make_pool("my.set", true);
@@ -117,27 +104,25 @@ SCRATCH_TEST(a_set_that_does_not_parse_stays_even_by_force)
 	assert_int_equal(files_left(), 3);
 }
 
-SCRATCH_TEST(a_missing_set_is_told_even_by_force)
+POOL_TEST(a_missing_set_is_told_even_by_force)
 {
 	assert_failed(remove_plainly("my.set"), ENOENT, "my.set");
 	assert_failed(pool_remove(scratch, "my.set", true, true), ENOENT, "my.set");
 }
 
-SCRATCH_TEST(a_pool_in_use_stays_even_by_force)
+POOL_TEST(a_pool_in_use_stays_even_by_force)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		struct pool *pool = NULL;
-
 		assert_int_equal(create_kind(&pool, i, MIB), 0);
 		assert_failed(remove_plainly("my.set"), EBUSY, "/a is locked");
 		assert_failed(pool_remove(scratch, "my.set", true, true), EBUSY, "/a is locked");
 		assert_int_equal(files_left(), 3);
-		remove_kind(&pool);
+		remove_kind();
 	}
 }
 
 /* The first part is free, the second one is another pool's. */
-SCRATCH_TEST(no_part_goes_if_one_is_in_use)
+POOL_TEST(no_part_goes_if_one_is_in_use)
 {
 	struct pool *other = NULL;
 
@@ -152,19 +137,18 @@ SCRATCH_TEST(no_part_goes_if_one_is_in_use)
 }
 
 /* Neither shells nor paths see anything special in them. */
-SCRATCH_TEST(names_are_literal)
+POOL_TEST(names_are_literal)
 {
 	static const char *const names[] = {"my set", "x; rm -rf y", "a\nb", "$HOME", "-f", "*"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		set_write(names[i], kinds[0].set);
 		make_pool(names[i], true);
-		assert_int_equal(pool_remove(scratch, names[i], false, true), 0);
-		assert_int_equal(files_left(), 0);
+		EQUAL((pool_remove(scratch, names[i], false, true), 0), (files_left(), 0));
 	}
 }
 
-SCRATCH_TEST(what_is_not_a_file_stays)
+POOL_TEST(what_is_not_a_file_stays)
 {
 	char path[PATH_MAX];
 
@@ -185,11 +169,10 @@ static void make_sparse_pool(void)
 
 	set_write("my.set", "OPTION NOHDRS\n8M @/a\n");
 	make_pool("my.set", false);
-	assert_int_equal(truncate(scratch_path("a", path), 0), 0);
-	assert_int_equal(truncate(path, 8 * MIB), 0);
+	EQUAL((truncate(scratch_path("a", path), 0), 0), (truncate(path, 8 * MIB), 0));
 }
 
-SCRATCH_TEST(holes_of_a_part_are_removed_on_a_full_disk)
+POOL_TEST(holes_of_a_part_are_removed_on_a_full_disk)
 {
 	make_sparse_pool();
 	disk_is_full = true;
@@ -198,10 +181,9 @@ SCRATCH_TEST(holes_of_a_part_are_removed_on_a_full_disk)
 	assert_false(exists("a"));
 }
 
-SCRATCH_TEST(holes_stay_when_a_pool_is_only_inspected)
+POOL_TEST(holes_stay_when_a_pool_is_only_inspected)
 {
 	struct rpmem_pool_attr attr;
-	struct pool *pool = NULL;
 	blkcnt_t blocks;
 
 	make_sparse_pool();
@@ -214,18 +196,16 @@ SCRATCH_TEST(holes_stay_when_a_pool_is_only_inspected)
 	assert_int_equal(stat_of("a").st_blocks, blocks);
 }
 
-SCRATCH_TEST(a_part_in_a_directory_without_permission_is_told)
+POOL_TEST(a_part_in_a_directory_without_permission_is_told)
 {
 	char path[PATH_MAX], directory[PATH_MAX];
 
 	set_write("my.set", "8M @/dir/a\n");
 	scratch_path("dir/a", path);
 	make_pool("my.set", true);
-	assert_int_equal(chmod(path, 0666), 0);
-	assert_int_equal(chmod(scratch_path("dir", directory), 0555), 0);
+	EQUAL((chmod(path, 0666), 0), (chmod(scratch_path("dir", directory), 0555), 0));
 	become_user();
 	assert_failed(pool_remove(scratch, "my.set", false, true), EACCES, "/dir/a");
 	become_root_again();
-	assert_int_equal(chmod(directory, 0755), 0);
-	assert_true(exists("dir/a") && exists("my.set"));
+	EQUAL((chmod(directory, 0755), 0), (exists("dir/a") && exists("my.set"), true));
 }

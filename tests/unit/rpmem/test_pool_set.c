@@ -35,16 +35,11 @@ TEST(a_set_has_parts_and_options)
 					     "AUTO /dev/dax0.0";
 	struct pool_set set;
 
-	assert_int_equal(parse(&set, text, strlen(text)), 0);
-	assert_true(set.single_header);
-	assert_false(set.no_headers);
-	assert_int_equal(set.count, 3);
-	assert_string_equal(set.parts[0].path, "/mnt/pmem0/a");
-	assert_int_equal(set.parts[0].bytes, 16 * MIB);
-	assert_string_equal(set.parts[1].path, "/mnt/pmem1/b");
-	assert_int_equal(set.parts[1].bytes, 8 * MIB);
-	assert_string_equal(set.parts[2].path, "/dev/dax0.0");
-	assert_int_equal(set.parts[2].bytes, POOL_SET_AUTO);
+	EQUAL((parse(&set, text, strlen(text)), 0), (set.single_header, true),
+	      (set.no_headers, false), (set.count, 3), (set.parts[0].path, "/mnt/pmem0/a"),
+	      (set.parts[0].bytes, 16 * MIB), (set.parts[1].path, "/mnt/pmem1/b"),
+	      (set.parts[1].bytes, 8 * MIB), (set.parts[2].path, "/dev/dax0.0"),
+	      (set.parts[2].bytes, POOL_SET_AUTO));
 	pool_set_free(&set);
 	pool_set_free(&set);
 }
@@ -54,9 +49,8 @@ TEST(lines_may_end_in_crlf)
 	static const char text[] = "PMEMPOOLSET\r\n16M /a\r\nOPTION NOHDRS\r\n\r\n";
 	struct pool_set set;
 
-	assert_int_equal(parse(&set, text, strlen(text)), 0);
-	assert_string_equal(set.parts[0].path, "/a");
-	assert_true(set.no_headers);
+	EQUAL((parse(&set, text, strlen(text)), 0), (set.parts[0].path, "/a"),
+	      (set.no_headers, true));
 	pool_set_free(&set);
 }
 
@@ -144,9 +138,8 @@ TEST(options_may_be_anywhere_and_repeated)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const int len = snprintf(text, sizeof(text), SIGNATURE "%s", cases[i].text);
 
-		assert_int_equal(parse(&set, text, (size_t)len), 0);
-		assert_int_equal(set.single_header, cases[i].single);
-		assert_int_equal(set.no_headers, cases[i].none);
+		EQUAL((parse(&set, text, (size_t)len), 0), (set.single_header, cases[i].single),
+		      (set.no_headers, cases[i].none));
 		pool_set_free(&set);
 	}
 }

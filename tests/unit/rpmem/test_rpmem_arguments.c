@@ -50,8 +50,7 @@ POOL_TEST(arguments_of_create_and_open_are_checked)
 					  cases[i].size, cases[i].nlanes, NULL),
 			       EINVAL);
 	}
-	assert_int_equal(sixteen, 16);
-	assert_int_equal(fake_lanes.opened, 0);
+	EQUAL((sixteen, 16), (fake_lanes.opened, 0));
 }
 
 POOL_TEST(a_name_that_is_too_long_is_refused)
@@ -91,8 +90,8 @@ POOL_TEST(lanes_are_the_least_of_all_limits)
 		fake_lanes.most = cases[i].most;
 		pool = rpmem_create("host", "pool.set", memory, POOL_BYTES, &nlanes, &attr);
 		assert_non_null(pool);
-		assert_int_equal(nlanes, cases[i].expected);
-		assert_int_equal(rpmem_persist(pool, PAGE, 1, nlanes - 1, 0), 0);
+		EQUAL((nlanes, cases[i].expected),
+		      (rpmem_persist(pool, PAGE, 1, nlanes - 1, 0), 0));
 		expect_failure(rpmem_persist(pool, PAGE, 1, nlanes, 0), EINVAL);
 		assert_int_equal(rpmem_close(pool), 0);
 		pool = NULL;
@@ -134,8 +133,7 @@ POOL_TEST(variables_are_read_at_load)
 		execl(program, program, "--variables-at-load", NULL);
 		_exit(127);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	EQUAL((waitpid(pid, &status, 0), pid), (status, 0));
 }
 
 POOL_TEST(without_a_transport_there_is_no_medium)
@@ -174,11 +172,9 @@ POOL_TEST(lanes_get_what_they_need)
 {
 	pool = create();
 	assert_ptr_equal(fake_lanes.cfg.memory, memory);
-	assert_int_equal(fake_lanes.cfg.bytes, POOL_BYTES);
-	assert_string_equal(fake_lanes.host, "host");
-	assert_int_equal(fake_lanes.cfg.work_queue, 50);
-	assert_int_equal(fake_lanes.daemon.port, 7204);
-	assert_int_equal(fake_lanes.daemon.token, 0x0123456789abcdef);
+	EQUAL((fake_lanes.cfg.bytes, POOL_BYTES), (fake_lanes.host, "host"),
+	      (fake_lanes.cfg.work_queue, 50), (fake_lanes.daemon.port, 7204),
+	      (fake_lanes.daemon.token, 0x0123456789abcdef));
 }
 
 POOL_TEST(attributes_come_from_the_daemon)
@@ -199,8 +195,7 @@ POOL_TEST(a_failed_create_takes_its_parts_along)
 {
 	fake_lanes.open_result = -ETIMEDOUT;
 	expect_no_pool(create(), ETIMEDOUT);
-	assert_string_equal(test_file("log"), "2 5 ");
-	assert_int_equal(fake_lanes.closed, 0);
+	EQUAL((test_file("log"), "2 5 "), (fake_lanes.closed, 0));
 }
 
 POOL_TEST(each_status_of_the_daemon_is_the_errno)
@@ -274,8 +269,8 @@ POOL_TEST(create_does_not)
 POOL_TEST(a_remove_has_its_arguments)
 {
 	set_script("exit=0");
-	assert_int_equal(rpmem_remove("host", "pool.set", 0), 0);
-	assert_int_equal(rpmem_remove("host", "pool.set", RPMEM_REMOVE_FORCE), 0);
+	EQUAL((rpmem_remove("host", "pool.set", 0), 0),
+	      (rpmem_remove("host", "pool.set", RPMEM_REMOVE_FORCE), 0));
 	expect_failure(rpmem_remove("host", "pool.set", 4), EINVAL);
 	expect_failure(rpmem_remove("host", "pool.set", -1), EINVAL);
 	expect_failure(rpmem_remove(NULL, "pool.set", 0), EINVAL);
@@ -294,25 +289,16 @@ POOL_TEST(a_remove_has_its_arguments)
 POOL_TEST(calls_reach_their_lane)
 {
 	pool = create();
-	assert_int_equal(rpmem_persist(pool, PAGE, 64, 3, 0), 0);
-	assert_string_equal(fake_lanes.name, "persist");
-	assert_int_equal(fake_lanes.lane, 3);
-	assert_int_equal(fake_lanes.offset, PAGE);
-	assert_int_equal(fake_lanes.length, 64);
-	assert_false(fake_lanes.relaxed);
+	EQUAL((rpmem_persist(pool, PAGE, 64, 3, 0), 0), (fake_lanes.name, "persist"),
+	      (fake_lanes.lane, 3), (fake_lanes.offset, PAGE), (fake_lanes.length, 64),
+	      (fake_lanes.relaxed, false));
 	rpmem_persist(pool, PAGE, 64, 3, RPMEM_PERSIST_RELAXED);
-	assert_true(fake_lanes.relaxed);
-	assert_int_equal(rpmem_flush(pool, PAGE, 64, 4, RPMEM_FLUSH_RELAXED), 0);
-	assert_string_equal(fake_lanes.name, "flush");
-	assert_true(fake_lanes.relaxed);
-	assert_int_equal(rpmem_drain(pool, 5, 0), 0);
-	assert_string_equal(fake_lanes.name, "drain");
-	assert_int_equal(fake_lanes.lane, 5);
-	assert_int_equal(rpmem_deep_persist(pool, PAGE, POOL_BYTES - PAGE, 6), 0);
-	assert_string_equal(fake_lanes.name, "deep_persist");
-	assert_int_equal(rpmem_read(pool, memory, 0, POOL_BYTES, 7), 0);
-	assert_string_equal(fake_lanes.name, "read");
-	assert_int_equal(fake_lanes.calls, 6);
+	EQUAL((fake_lanes.relaxed, true), (rpmem_flush(pool, PAGE, 64, 4, RPMEM_FLUSH_RELAXED), 0),
+	      (fake_lanes.name, "flush"), (fake_lanes.relaxed, true), (rpmem_drain(pool, 5, 0), 0),
+	      (fake_lanes.name, "drain"), (fake_lanes.lane, 5),
+	      (rpmem_deep_persist(pool, PAGE, POOL_BYTES - PAGE, 6), 0),
+	      (fake_lanes.name, "deep_persist"), (rpmem_read(pool, memory, 0, POOL_BYTES, 7), 0));
+	EQUAL((fake_lanes.name, "read"), (fake_lanes.calls, 6));
 }
 
 POOL_TEST(metadata_is_not_written)
@@ -341,9 +327,9 @@ POOL_TEST(a_pool_without_headers_has_no_metadata)
 {
 	pool = open_set("nohdrs.set");
 	for (size_t offset = 0; offset < PAGE; offset += 8) {
-		assert_int_equal(rpmem_persist(pool, offset, 8, 0, 0), 0);
-		assert_int_equal(rpmem_flush(pool, offset, 8, 0, RPMEM_FLUSH_RELAXED), 0);
-		assert_int_equal(rpmem_deep_persist(pool, offset, 8, 0), 0);
+		EQUAL((rpmem_persist(pool, offset, 8, 0, 0), 0),
+		      (rpmem_flush(pool, offset, 8, 0, RPMEM_FLUSH_RELAXED), 0),
+		      (rpmem_deep_persist(pool, offset, 8, 0), 0));
 	}
 }
 
@@ -366,19 +352,16 @@ POOL_TEST(ranges_beyond_the_pool_are_refused)
 		expect_failure(rpmem_deep_persist(pool, offset, length, 0), EINVAL);
 		expect_failure(rpmem_read(pool, memory, offset, length, 0), EINVAL);
 	}
-	assert_int_equal(fake_lanes.calls, 0);
-	assert_int_equal(rpmem_persist(pool, POOL_BYTES - 1, 1, 0, 0), 0);
-	assert_int_equal(rpmem_read(pool, memory, 0, POOL_BYTES, 0), 0);
+	EQUAL((fake_lanes.calls, 0), (rpmem_persist(pool, POOL_BYTES - 1, 1, 0, 0), 0),
+	      (rpmem_read(pool, memory, 0, POOL_BYTES, 0), 0));
 }
 
 POOL_TEST(a_range_of_nothing_does_nothing)
 {
 	pool = create();
-	assert_int_equal(rpmem_persist(pool, PAGE, 0, 0, 0), 0);
-	assert_int_equal(rpmem_flush(pool, PAGE, 0, 0, 0), 0);
-	assert_int_equal(rpmem_deep_persist(pool, POOL_BYTES - 1, 0, 0), 0);
-	assert_int_equal(rpmem_read(pool, NULL, 0, 0, 0), 0);
-	assert_int_equal(fake_lanes.calls, 0);
+	EQUAL((rpmem_persist(pool, PAGE, 0, 0, 0), 0), (rpmem_flush(pool, PAGE, 0, 0, 0), 0),
+	      (rpmem_deep_persist(pool, POOL_BYTES - 1, 0, 0), 0),
+	      (rpmem_read(pool, NULL, 0, 0, 0), 0), (fake_lanes.calls, 0));
 }
 
 POOL_TEST(other_lanes_flags_and_buffers_are_refused)
@@ -395,8 +378,7 @@ POOL_TEST(other_lanes_flags_and_buffers_are_refused)
 	expect_failure(rpmem_flush(pool, PAGE, 8, 0, 3), EINVAL);
 	expect_failure(rpmem_drain(pool, 0, 1), EINVAL);
 	expect_failure(rpmem_read(pool, NULL, PAGE, 8, 0), EINVAL);
-	assert_int_equal(fake_lanes.calls, 0);
-	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
+	EQUAL((fake_lanes.calls, 0), (rpmem_persist(pool, PAGE, 8, 0, 0), 0));
 }
 
 POOL_TEST(no_pool_is_refused)
@@ -413,12 +395,10 @@ POOL_TEST(no_pool_is_refused)
 POOL_TEST(set_attr_is_for_pools_with_headers)
 {
 	pool = open_set("pool.set");
-	assert_int_equal(rpmem_set_attr(pool, &attr), 0);
-	assert_int_equal(rpmem_set_attr(pool, NULL), 0);
+	EQUAL((rpmem_set_attr(pool, &attr), 0), (rpmem_set_attr(pool, NULL), 0));
 	expect_failure(rpmem_persist(pool, 0, 8, 0, 0), EINVAL); /* there still are headers */
-	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
-	assert_int_equal(rpmem_close(pool), 0);
-	assert_string_equal(test_file("log"), "3 4 4 5 ");
+	EQUAL((rpmem_persist(pool, PAGE, 8, 0, 0), 0), (rpmem_close(pool), 0),
+	      (test_file("log"), "3 4 4 5 "));
 	pool = open_set("nohdrs.set");
 	expect_failure(rpmem_set_attr(pool, &attr), EINVAL);
 	assert_int_equal(rpmem_set_attr(pool, NULL), 0);
@@ -445,9 +425,7 @@ POOL_TEST(the_first_persist_of_a_new_pool_is_told)
 	fake_lanes.result = 0;
 	rpmem_persist(pool, PAGE, 8, 0, 0);
 	rpmem_persist(pool, PAGE, 8, 0, 0);
-	assert_int_equal(rpmem_drain(pool, 0, 0), 0);
-	assert_int_equal(rpmem_close(pool), 0);
-	assert_string_equal(test_file("log"), "2 6 5 ");
+	EQUAL((rpmem_drain(pool, 0, 0), 0), (rpmem_close(pool), 0), (test_file("log"), "2 6 5 "));
 	pool = open_set("pool.set");
 	rpmem_persist(pool, PAGE, 8, 0, 0);
 	assert_int_equal(rpmem_close(pool), 0);

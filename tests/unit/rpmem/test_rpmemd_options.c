@@ -25,11 +25,8 @@ TEST(nothing_is_needed)
 {
 	struct options o;
 
-	assert_int_equal(parse(&o, ""), 0);
-	assert_null(o.config);
-	assert_null(o.remove);
-	assert_null(o.poolset_dir);
-	assert_int_equal(o.log_level, LOG_LEVELS);
+	EQUAL((parse(&o, ""), 0), (o.config, NULL), (o.remove, NULL), (o.poolset_dir, NULL),
+	      (o.log_level, LOG_LEVELS));
 	assert_false(o.check || o.force || o.pool_set || o.persist_apm || o.persist_general ||
 		     o.log.to_file || o.log.to_syslog);
 }
@@ -39,13 +36,11 @@ TEST(remove_has_two_modifiers)
 {
 	struct options o;
 
-	assert_int_equal(parse(&o, "--remove my.set --force"), 0);
-	assert_string_equal(o.remove, "my.set");
+	EQUAL((parse(&o, "--remove my.set --force"), 0), (o.remove, "my.set"));
 	assert_true(o.force && !o.pool_set);
 	assert_int_equal(parse(&o, "--remove my.set --force --pool-set"), 0);
 	assert_true(o.force && o.pool_set);
-	assert_int_equal(parse(&o, "-r -x -s"), 0);
-	assert_string_equal(o.remove, "-x");
+	EQUAL((parse(&o, "-r -x -s"), 0), (o.remove, "-x"));
 	assert_true(o.pool_set && !o.force);
 }
 
@@ -56,13 +51,10 @@ TEST(options_have_the_names_of_keys)
 	assert_int_equal(parse(&o, "-c my.conf --log-file=a.log --poolset-dir /sets "
 				   "--log-level info --persist-apm --persist-general"),
 			 0);
-	assert_string_equal(o.config, "my.conf");
-	assert_string_equal(o.log.file, "a.log");
-	assert_string_equal(o.poolset_dir, "/sets");
-	assert_int_equal(o.log_level, LEVEL_INFO);
+	EQUAL((o.config, "my.conf"), (o.log.file, "a.log"), (o.poolset_dir, "/sets"),
+	      (o.log_level, LEVEL_INFO));
 	assert_true(o.persist_apm && o.persist_general);
-	assert_int_equal(parse(&o, "--check"), 0);
-	assert_true(o.check);
+	EQUAL((parse(&o, "--check"), 0), (o.check, true));
 }
 
 TEST(the_last_of_log_file_and_syslog_counts)

@@ -32,57 +32,41 @@ long __wrap_syscall(long number, long first, long second, long third, long fourt
 SESSION_TEST(requests_get_their_replies)
 {
 	struct control_pool_reply reply;
-	struct session *session;
 
-	assert_int_equal(open_script(&session, "hello,log=$D/log,serve"), 0);
-	assert_int_equal(session_create_pool(session, &request, &reply), 0);
-	assert_int_equal(reply.nlanes, 16);
-	assert_true(reply.has_headers);
-	assert_string_equal(reply.attr.signature, "FAKE");
-	assert_int_equal(session_set_attr(session, &request.attr), 0);
-	assert_int_equal(session_persisted(session), 0);
-	assert_int_equal(session_set_attr(session, &request.attr), 0);
-	assert_int_equal(session_ended(session), 0);
-	assert_false(has_ended(session, 0));
-	assert_int_equal(session_close(&session, false), 0);
-	assert_null(session);
-	assert_string_equal(test_file("log"), "2 4 6 4 5 ");
+	EQUAL((open_script("hello,log=$D/log,serve"), 0),
+	      (session_create_pool(session, &request, &reply), 0), (reply.nlanes, 16),
+	      (reply.has_headers, true), (reply.attr.signature, "FAKE"),
+	      (session_set_attr(session, &request.attr), 0), (session_persisted(session), 0),
+	      (session_set_attr(session, &request.attr), 0), (session_ended(session), 0),
+	      (has_ended(0), false));
+	EQUAL((session_close(&session, false), 0), (session, NULL),
+	      (test_file("log"), "2 4 6 4 5 "));
 }
 
 SESSION_TEST(a_session_without_a_pool_ends_without_close)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "hello,log=$D/log,serve"), 0);
-	assert_int_equal(session_close(&session, false), 0);
-	assert_string_equal(test_file("log"), "");
+	EQUAL((open_script("hello,log=$D/log,serve"), 0), (session_close(&session, false), 0),
+	      (test_file("log"), ""));
 }
 
 SESSION_TEST(pidfds_are_not_needed)
 {
 	const struct session_cfg silent = {
 		.target = &host, .command = "sleep=30000", .hello_timeout_ms = 50};
-	struct session *session;
 
 	without_pidfds = true;
-	assert_int_equal(open_script(&session, "hello,serve"), 0);
-	assert_int_equal(create(session), 0);
-	assert_int_equal(session_close(&session, false), 0);
-	assert_int_equal(open_script(&session, "exit=127"), -ECONNRESET);
+	begin("hello,serve");
+	EQUAL((session_close(&session, false), 0), (open_script("exit=127"), -ECONNRESET));
 	expect_text("exit status 127");
-	assert_int_equal(session_open(&session, &silent), -ECONNRESET);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	EQUAL((session_open(&session, &silent), -ECONNRESET), (waitpid(-1, NULL, WNOHANG), -1));
 	signal(SIGCHLD, SIG_IGN);
-	assert_int_equal(open_script(&session, "hello,serve"), 0);
-	assert_int_equal(session_close(&session, false), 0);
+	EQUAL((open_script("hello,serve"), 0), (session_close(&session, false), 0));
 	signal(SIGCHLD, SIG_DFL);
 	without_pidfds = false;
 }
 
 SESSION_TEST(closing_nothing_is_fine)
 {
-	struct session *session = NULL;
-
 	assert_int_equal(session_close(&session, true), 0);
 }
 
@@ -106,7 +90,6 @@ SESSION_TEST(ssh_gets_the_arguments_of_the_manual)
 		const struct session_cfg cfg = {.target = &cases[i].target,
 						.command =
 							test_script("argv=$D/argv,hello and more")};
-		struct session *session;
 		char expected[512];
 
 		assert_int_equal(session_open(&session, &cfg), 0);
@@ -120,11 +103,11 @@ SESSION_TEST(ssh_gets_the_arguments_of_the_manual)
 SESSION_TEST(ssh_has_three_descriptors)
 {
 	int fd = open("/dev/null", O_RDONLY); /* without close-on-exec, as libpmemobj does */
-	struct session *session, *other;
+	struct session *other;
 
-	assert_int_equal(open_script(&other, "hello,eof"), 0);
-	assert_int_equal(open_script(&session, "fds=$D/fds,hello,eof"), 0);
-	assert_string_equal(test_file("fds"), "0 1 2 ");
+	assert_int_equal(open_script("hello,eof"), 0);
+	other = session;
+	EQUAL((open_script("fds=$D/fds,hello,eof"), 0), (test_file("fds"), "0 1 2 "));
 	session_close(&session, false);
 	session_close(&other, false);
 	close(fd);
@@ -132,16 +115,15 @@ SESSION_TEST(ssh_has_three_descriptors)
 
 SESSION_TEST(a_program_without_stdio_can_open_a_session)
 {
-	struct session *session = NULL;
 	int saved[3], ret;
 
 	for (int i = 0; i < 3; i++) {
 		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
 		close(i);
 	}
-	ret = open_script(&session, "hello,serve");
+	ret = open_script("hello,serve");
 	if (ret == 0)
-		ret = create(session);
+		ret = create();
 	if (ret == 0)
 		ret = session_close(&session, false);
 	for (int i = 0; i < 3; i++) {
@@ -153,14 +135,13 @@ SESSION_TEST(a_program_without_stdio_can_open_a_session)
 
 SESSION_TEST(ssh_has_default_signals)
 {
-	struct session *session;
 	sigset_t set, before;
 
 	signal(SIGTERM, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	assert_int_equal(open_script(&session, "kill=15,hello"), -ECONNRESET);
+	assert_int_equal(open_script("kill=15,hello"), -ECONNRESET);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	signal(SIGTERM, SIG_DFL);
 	expect_text("signal 15");
@@ -173,26 +154,20 @@ SESSION_TEST(descriptors_and_children_are_gone_afterwards)
 	unsigned before = count_fds();
 
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-		struct session *session;
-
-		if (open_script(&session, scripts[i]) == 0) {
-			create(session);
+		if (open_script(scripts[i]) == 0) {
+			create();
 			session_close(&session, false);
 		}
-		assert_int_equal(count_fds(), before);
-		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+		EQUAL((count_fds(), before), (waitpid(-1, NULL, WNOHANG), -1));
 	}
 }
 
 SESSION_TEST(a_program_may_collect_our_child)
 {
-	struct session *session;
-
 	signal(SIGCHLD, SIG_IGN); /* the kernel collects it */
-	assert_int_equal(open_script(&session, "hello,serve"), 0);
-	assert_int_equal(create(session), 0);
-	assert_int_equal(session_close(&session, false), 0);
-	assert_int_equal(open_script(&session, "err=no_such_host,exit=255"), -ECONNRESET);
+	begin("hello,serve");
+	EQUAL((session_close(&session, false), 0),
+	      (open_script("err=no_such_host,exit=255"), -ECONNRESET));
 	expect_text("no such host");
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -208,11 +183,9 @@ SESSION_TEST(a_killed_client_leaves_nothing_behind)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* its ssh is ours then */
 	pid = fork();
 	if (pid == 0) {
-		struct session *session;
-
 		fd = open(test_path("part"), O_RDWR | O_CREAT, 0600);
 		if (flock(fd, LOCK_EX) == 0 &&
-		    open_script(&session, "hello,eof,log=$D/log,argv=$D/ended") == 0 &&
+		    open_script("hello,eof,log=$D/log,argv=$D/ended") == 0 &&
 		    write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
@@ -234,10 +207,8 @@ SESSION_TEST(a_killed_client_leaves_nothing_behind)
 
 SESSION_TEST(a_missing_ssh_is_told)
 {
-	struct session *session;
-
 	setenv("RPMEM_SSH", "/nonexistent/ssh", 1);
-	assert_int_equal(open_script(&session, ""), -ECONNRESET);
+	assert_int_equal(open_script(""), -ECONNRESET);
 	expect_text("/nonexistent/ssh");
 }
 
@@ -258,10 +229,7 @@ SESSION_TEST(the_line_of_ssh_is_told)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct session *session;
-
-		assert_int_equal(open_script(&session, cases[i].script), -ECONNRESET);
-		assert_null(session);
+		EQUAL((open_script(cases[i].script), -ECONNRESET), (session, NULL));
 		expect_text("rpmemd on host did not start");
 		expect_text(cases[i].expected);
 	}
@@ -269,25 +237,20 @@ SESSION_TEST(the_line_of_ssh_is_told)
 
 SESSION_TEST(a_refusal_in_hello_is_told)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "hello=22,eof"), -EINVAL);
+	assert_int_equal(open_script("hello=22,eof"), -EINVAL);
 	expect_text("rpmemd on host: because");
-	assert_int_equal(open_script(&session, "hello=4095,eof"), -4095);
+	assert_int_equal(open_script("hello=4095,eof"), -4095);
 }
 
 SESSION_TEST(junk_on_stdout_is_told)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "raw=Welcome_to_node_7,eof"), -EPROTO);
+	assert_int_equal(open_script("raw=Welcome_to_node_7,eof"), -EPROTO);
 	expect_text("'Welcome to node 7'");
 }
 
 SESSION_TEST(a_silent_daemon_is_given_up)
 {
 	const struct session_cfg cfg = {.target = &host, .command = "eof", .hello_timeout_ms = 50};
-	struct session *session;
 
 	assert_int_equal(session_open(&session, &cfg), -ECONNRESET);
 	expect_text("within 50 ms");
@@ -295,35 +258,24 @@ SESSION_TEST(a_silent_daemon_is_given_up)
 
 SESSION_TEST(a_passing_failure_of_ssh_is_tried_again)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "argv=$D/argv,err=Authorized_use_only,"
-					       "err=connect:_Connection_refused,"
-					       "once=$D/once,hello,serve"),
-			 0);
-	assert_int_equal(create(session), 0);
-	assert_int_equal(session_close(&session, false), 0);
-	assert_int_equal(count_starts(), 2);
+	begin("argv=$D/argv,err=Authorized_use_only,"
+	      "err=connect:_Connection_refused,"
+	      "once=$D/once,hello,serve");
+	EQUAL((session_close(&session, false), 0), (count_starts(), 2));
 }
 
 SESSION_TEST(other_failures_of_ssh_are_not)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "err=Permission_denied_(publickey),once=$D/once,"
-					       "hello,serve"),
+	assert_int_equal(open_script("err=Permission_denied_(publickey),once=$D/once,"
+				     "hello,serve"),
 			 -ECONNRESET);
-	assert_int_equal(open_script(&session, "err=Connection_refused,argv=$D/argv,exit=1"),
-			 -ECONNRESET);
-	assert_int_equal(count_starts(), 1);
+	EQUAL((open_script("err=Connection_refused,argv=$D/argv,exit=1"), -ECONNRESET),
+	      (count_starts(), 1));
 }
 
 SESSION_TEST(a_failure_that_does_not_pass_is_given_up)
 {
-	struct session *session;
-
-	assert_int_equal(open_script(&session, "argv=$D/argv,err=Connection_refused,exit=255"),
-			 -ECONNRESET);
+	assert_int_equal(open_script("argv=$D/argv,err=Connection_refused,exit=255"), -ECONNRESET);
 	expect_text("Connection refused");
 	assert_int_equal(count_starts(), 4);
 }

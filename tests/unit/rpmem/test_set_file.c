@@ -67,8 +67,7 @@ TEST(dots_are_only_special_alone, setup, scratch_teardown)
 {
 	set_write("sets/..my.set", "8M @/a\n");
 	set_write("sets/.../my.set", "8M @/a\n");
-	assert_int_equal(read_set("..my.set"), 0);
-	assert_int_equal(read_set(".../my.set"), 0);
+	EQUAL((read_set("..my.set"), 0), (read_set(".../my.set"), 0));
 }
 
 TEST(symbolic_links_are_not_followed, setup, scratch_teardown)
@@ -149,8 +148,7 @@ TEST(a_set_file_has_1_mib_at_most, setup, scratch_teardown)
 
 TEST(remove_takes_the_file_alone, setup, scratch_teardown)
 {
-	assert_int_equal(set_file_remove(directory, "sub/my.set"), 0);
-	assert_false(exists("sets/sub/my.set"));
-	assert_true(exists("sets/my.set") && exists("sets/sub"));
+	EQUAL((set_file_remove(directory, "sub/my.set"), 0), (exists("sets/sub/my.set"), false),
+	      (exists("sets/my.set") && exists("sets/sub"), true));
 	assert_failed(set_file_remove(directory, "sub/my.set"), ENOENT, "sub/my.set");
 }

@@ -66,18 +66,14 @@ static void expect_command(const char *expected)
 {
 	char command[SETTINGS_COMMAND_MAX];
 
-	assert_int_equal(settings_next_command(&settings, command), 0);
-	assert_string_equal(command, expected);
+	EQUAL((settings_next_command(&settings, command), 0), (command, expected));
 }
 
 TEST(defaults_are_those_of_the_manual, reset, remove_log)
 {
 	settings_load(&settings);
-	assert_int_equal(settings.max_nlanes, UINT_MAX);
-	assert_int_equal(settings.work_queue, 50);
-	assert_string_equal(settings_ssh(), "ssh");
-	assert_true(settings_verbs());
-	assert_false(settings_sockets());
+	EQUAL((settings.max_nlanes, UINT_MAX), (settings.work_queue, 50), (settings_ssh(), "ssh"),
+	      (settings_verbs(), true), (settings_sockets(), false));
 	expect_command("rpmemd");
 	expect_command("rpmemd");
 	assert_string_equal(logged(), "");
@@ -120,8 +116,8 @@ TEST(a_command_that_is_too_long_is_refused, reset, remove_log)
 	memset(commands, 'c', sizeof(commands));
 	commands[SETTINGS_COMMAND_MAX] = '\0';
 	load_with("RPMEM_CMD", commands);
-	assert_int_equal(settings_next_command(&settings, command), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "4096 characters"));
+	EQUAL((settings_next_command(&settings, command), -EINVAL),
+	      (failure_get()->text, HAS("4096 characters")));
 	commands[SETTINGS_COMMAND_MAX - 1] = '\0';
 	load_with("RPMEM_CMD", commands);
 	expect_command(commands);
@@ -154,8 +150,7 @@ TEST(numbers_are_positive_integers, reset, remove_log)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		load_with("RPMEM_MAX_NLANES", cases[i].text);
 		load_with("RPMEM_WORK_QUEUE_SIZE", cases[i].text);
-		assert_int_equal(settings.max_nlanes, cases[i].lanes);
-		assert_int_equal(settings.work_queue, cases[i].queue);
+		EQUAL((settings.max_nlanes, cases[i].lanes), (settings.work_queue, cases[i].queue));
 	}
 	assert_string_equal(logged(), "");
 }
@@ -170,8 +165,7 @@ TEST(other_numbers_are_ignored_and_reported, reset, remove_log)
 
 		load_with("RPMEM_MAX_NLANES", cases[i]);
 		load_with("RPMEM_WORK_QUEUE_SIZE", cases[i]);
-		assert_int_equal(settings.max_nlanes, UINT_MAX);
-		assert_int_equal(settings.work_queue, 50);
+		EQUAL((settings.max_nlanes, UINT_MAX), (settings.work_queue, 50));
 		snprintf(expected, sizeof(expected), "RPMEM_MAX_NLANES='%s'", cases[i]);
 		assert_non_null(strstr(logged(), expected));
 	}
@@ -189,8 +183,7 @@ TEST(transports_are_on_by_integers, reset, remove_log)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		setenv("RPMEM_ENABLE_VERBS", cases[i].text, 1);
 		setenv("RPMEM_ENABLE_SOCKETS", cases[i].text, 1);
-		assert_int_equal(settings_verbs(), cases[i].on);
-		assert_int_equal(settings_sockets(), cases[i].on);
+		EQUAL((settings_verbs(), cases[i].on), (settings_sockets(), cases[i].on));
 	}
 	assert_non_null(strstr(logged(), "RPMEM_ENABLE_VERBS='1x'"));
 }
@@ -292,8 +285,8 @@ TEST(a_pipe_gets_the_line, reset, remove_log)
 
 	report_line(REPORT_ERROR, "a failure");
 	restore_stderr(saved);
-	assert_int_equal(read(reader, text, sizeof(text) - 1), strlen("librpmem: a failure\n"));
-	assert_string_equal(text, "librpmem: a failure\n");
+	EQUAL((read(reader, text, sizeof(text) - 1), strlen("librpmem: a failure\n")),
+	      (text, "librpmem: a failure\n"));
 	close(reader);
 }
 
@@ -330,8 +323,7 @@ TEST(a_pending_sigpipe_stays, reset, remove_log)
 		report_line(REPORT_ERROR, "a failure");
 		restore_stderr(saved);
 		sigpending(&pending);
-		assert_true(sigismember(&pending, SIGPIPE));
-		assert_int_equal(sigwaitinfo(&set, NULL), SIGPIPE);
+		EQUAL((sigismember(&pending, SIGPIPE), true), (sigwaitinfo(&set, NULL), SIGPIPE));
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -115,8 +115,7 @@ static void expect(const struct ssh_line *given, size_t i)
 	struct ssh_line line = *given;
 	const char *text = ssh_line_text(&line);
 
-	assert_string_equal(text, cases[i].line);
-	assert_int_equal(ssh_line_may_pass(text), cases[i].may_pass);
+	EQUAL((text, cases[i].line), (ssh_line_may_pass(text), cases[i].may_pass));
 }
 
 TEST(the_cause_is_found)

@@ -32,11 +32,9 @@ TEST(good_targets_are_taken_apart)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ssh_target got;
 
-		assert_int_equal(ssh_target_parse(cases[i].text, &got), 0);
-		assert_string_equal(got.user, cases[i].user);
-		assert_string_equal(got.host, cases[i].host);
-		assert_string_equal(got.port, cases[i].port);
-		assert_int_equal(got.is_ipv6, cases[i].is_ipv6);
+		EQUAL((ssh_target_parse(cases[i].text, &got), 0), (got.user, cases[i].user),
+		      (got.host, cases[i].host), (got.port, cases[i].port),
+		      (got.is_ipv6, cases[i].is_ipv6));
 	}
 }
 
