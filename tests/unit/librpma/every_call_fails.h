@@ -44,3 +44,20 @@ void every_call_fails(const struct operation *operation);
 		else if ((made) != NULL || !on_reference()) /* which sets some to NULL */          \
 			assert_ptr_equal((made), UNTOUCHED);                                       \
 	} while (0)
+
+/* An act(): the call of a constructor, for `&made`; and one that ends what is at WHERE. */
+#define MAKES(name, type, where, call)                                                             \
+	static int name(void)                                                                      \
+	{                                                                                          \
+		type *made = UNTOUCHED;                                                            \
+		int ret = (call);                                                                  \
+		keep_made(ret, made, where);                                                       \
+		return ret;                                                                        \
+	}
+#define ENDS(name, where, call)                                                                    \
+	static int name(void)                                                                      \
+	{                                                                                          \
+		int ret = (call);                                                                  \
+		assert_null(where);                                                                \
+		return ret;                                                                        \
+	}

@@ -96,8 +96,7 @@ static inline void assert_got(unsigned doorbells, const char *numbers)
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%u%s ",
 			 (unsigned)provider.sends[i].wr_id,
 			 provider.sends[i].send_flags & IBV_SEND_SIGNALED ? "!" : "");
-	assert_string_equal(got, numbers);
-	assert_int_equal(provider.send.posted + provider.native.completed, doorbells);
+	EQUAL((got, numbers), (provider.send.posted + provider.native.completed, doorbells));
 	provider.sends_count = 0;
 	provider.send.posted = 0;
 	provider.native.completed = 0;

@@ -10,10 +10,10 @@ TEST(write_flush__is_a_write_and_a_read, setup_log, teardown)
 {
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 100, RPMA_FLUSH_TYPE_PERSISTENT,
 				   ALWAYS, (void *)9));
-	assert_int_equal(provider.sends[0].opcode, IBV_WR_RDMA_WRITE);
-	assert_int_equal(provider.sends[0].wr.rdma.remote_addr, (uintptr_t)region + 64);
-	assert_int_equal(provider.sends[1].opcode, IBV_WR_RDMA_READ);
-	assert_int_equal(provider.sends[1].wr.rdma.remote_addr, (uintptr_t)region + 64);
+	EQUAL((provider.sends[0].opcode, IBV_WR_RDMA_WRITE),
+	      (provider.sends[0].wr.rdma.remote_addr, (uintptr_t)region + 64),
+	      (provider.sends[1].opcode, IBV_WR_RDMA_READ),
+	      (provider.sends[1].wr.rdma.remote_addr, (uintptr_t)region + 64));
 	assert_got(1, "9 9! ");
 }
 
@@ -26,9 +26,8 @@ TEST(append__is_four_in_order, setup_log, teardown)
 	expect(0, append(512, 100, 8, "12345678", ALWAYS, (void *)9));
 	assert_int_equal(provider.sends_count, 4);
 	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(provider.sends[i].opcode, opcodes[i]);
-		assert_int_equal(provider.sends[i].wr.rdma.remote_addr,
-				 (uintptr_t)region + offsets[i]);
+		EQUAL((provider.sends[i].opcode, opcodes[i]),
+		      (provider.sends[i].wr.rdma.remote_addr, (uintptr_t)region + offsets[i]));
 	}
 	/* the end waits for the flush of the record */
 	assert_true(provider.sends[2].send_flags & IBV_SEND_FENCE);
@@ -255,15 +254,14 @@ TEST(native_list__has_one_doorbell, setup_nothing, teardown)
 	expect(0, rpma_atomic_write(w.conn, w.remote, 8, "12345678", MORE, (void *)3));
 	assert_got(0, "");
 	expect_named(0, "rpma_flush", flush_8(4, ALWAYS));
-	assert_int_equal(provider.sends[0].opcode, IBV_WR_RDMA_WRITE);
-	assert_int_equal(provider.sends[1].opcode, PROVIDER_WR_FLUSH);
-	assert_int_equal(provider.sends[2].opcode, PROVIDER_WR_ATOMIC_WRITE);
-	assert_int_equal(provider.sends[2].send_flags, IBV_SEND_FENCE);
-	assert_int_equal(provider.sends[3].wr.rdma.remote_addr, (uintptr_t)region + 32);
+	EQUAL((provider.sends[0].opcode, IBV_WR_RDMA_WRITE),
+	      (provider.sends[1].opcode, PROVIDER_WR_FLUSH),
+	      (provider.sends[2].opcode, PROVIDER_WR_ATOMIC_WRITE),
+	      (provider.sends[2].send_flags, IBV_SEND_FENCE),
+	      (provider.sends[3].wr.rdma.remote_addr, (uintptr_t)region + 32));
 	assert_memory_equal(provider.native.atomic_data, "12345678", 8);
-	assert_int_equal(provider.native.flush_len, 8);
-	assert_int_equal(provider.native.flush_type, 1);
-	assert_int_equal(provider.native.flush_level, 0);
+	EQUAL((provider.native.flush_len, 8), (provider.native.flush_type, 1),
+	      (provider.native.flush_level, 0));
 	assert_got(1, "1 2 3 4! ");
 	post(5, ON_ERROR); /* and back to single posts */
 	expect_named(0, "rpma_flush", flush_8(6, ALWAYS));
@@ -298,16 +296,15 @@ TEST(native_list__takes_all_operations, setup_nothing, teardown)
 	expect(0, rpma_send_with_imm(w.conn, NULL, 0, 0, MORE, 78, (void *)5));
 	expect_named(0, "rpma_flush", flush_8(6, ALWAYS));
 	assert_memory_equal(provider.sends_data[0], inline_bytes, 8);
-	assert_int_equal(provider.sends[0].send_flags, IBV_SEND_INLINE);
-	assert_int_equal(provider.sends[1].opcode, IBV_WR_RDMA_WRITE_WITH_IMM);
-	assert_int_equal(ntohl(provider.sends[1].imm_data), 77);
-	assert_int_equal(provider.sends_bytes[1], 16);
-	assert_int_equal(provider.sends[2].opcode, IBV_WR_RDMA_READ);
-	assert_int_equal(provider.sends[2].wr.rdma.remote_addr, (uintptr_t)region + 16);
-	assert_int_equal(provider.sends[3].opcode, IBV_WR_SEND);
-	assert_int_equal(provider.sends[3].send_flags, IBV_SEND_SOLICITED);
-	assert_int_equal(provider.sends[4].opcode, IBV_WR_SEND_WITH_IMM);
-	assert_int_equal(ntohl(provider.sends[4].imm_data), 78);
+	EQUAL((provider.sends[0].send_flags, IBV_SEND_INLINE),
+	      (provider.sends[1].opcode, IBV_WR_RDMA_WRITE_WITH_IMM),
+	      (ntohl(provider.sends[1].imm_data), 77), (provider.sends_bytes[1], 16),
+	      (provider.sends[2].opcode, IBV_WR_RDMA_READ),
+	      (provider.sends[2].wr.rdma.remote_addr, (uintptr_t)region + 16),
+	      (provider.sends[3].opcode, IBV_WR_SEND),
+	      (provider.sends[3].send_flags, IBV_SEND_SOLICITED),
+	      (provider.sends[4].opcode, IBV_WR_SEND_WITH_IMM),
+	      (ntohl(provider.sends[4].imm_data), 78));
 	assert_got(1, "1 2 3 4 5 6! ");
 }
 
@@ -354,15 +351,12 @@ TEST(native_list__takes_atomics, setup_nothing, teardown)
 	expect_named(0, "rpma_flush", flush_8(1, MORE));
 	expect(0, rpma_atomic_compare_swap(w.conn, numbers, 16, w.mr, 8, 3, 4, MORE, (void *)2));
 	expect(0, rpma_atomic_fetch_add(w.conn, numbers, 24, w.mr, 8, 7, ALWAYS, (void *)3));
-	assert_int_equal(swap->opcode, IBV_WR_ATOMIC_CMP_AND_SWP);
-	assert_int_equal(swap->wr.atomic.remote_addr, (uintptr_t)region + 16);
-	assert_int_equal(swap->wr.atomic.rkey, 5);
-	assert_int_equal(swap->wr.atomic.compare_add, 3);
-	assert_int_equal(swap->wr.atomic.swap, 4);
-	assert_int_equal(provider.sends_bytes[1], 8);
-	assert_int_equal(add->opcode, IBV_WR_ATOMIC_FETCH_AND_ADD);
-	assert_int_equal(add->wr.atomic.remote_addr, (uintptr_t)region + 24);
-	assert_int_equal(add->wr.atomic.compare_add, 7);
+	EQUAL((swap->opcode, IBV_WR_ATOMIC_CMP_AND_SWP),
+	      (swap->wr.atomic.remote_addr, (uintptr_t)region + 16), (swap->wr.atomic.rkey, 5),
+	      (swap->wr.atomic.compare_add, 3), (swap->wr.atomic.swap, 4),
+	      (provider.sends_bytes[1], 8), (add->opcode, IBV_WR_ATOMIC_FETCH_AND_ADD),
+	      (add->wr.atomic.remote_addr, (uintptr_t)region + 24),
+	      (add->wr.atomic.compare_add, 7));
 	assert_got(1, "1 2 3! ");
 	expect(0, rpma_mr_remote_delete(&numbers));
 }
@@ -427,8 +421,7 @@ TEST(writev__gathers, setup_log, teardown)
 	const struct rpma_range ranges[] = {{w.mr, 0, 4}, {w.mr, 100, 5}, {w.mr, 200, 6}};
 
 	expect(0, rpma_writev(w.conn, w.remote, 64, ranges, 3, ALWAYS, (void *)9));
-	assert_int_equal(provider.send.wr.num_sge, 3);
-	assert_int_equal(provider.sends_bytes[0], 15);
+	EQUAL((provider.send.wr.num_sge, 3), (provider.sends_bytes[0], 15));
 	assert_got(1, "9! ");
 	strcpy(region + 100, "abcde");
 	expect(0, rpma_writev(w.conn, w.remote, 64, ranges, 2, MORE | RPMA_F_INLINE, (void *)9));

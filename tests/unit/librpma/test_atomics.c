@@ -49,15 +49,10 @@ static void assert_posted(enum ibv_wr_opcode opcode, uint64_t compare_add, uint6
 {
 	const struct ibv_send_wr *wr = &provider.send.wr;
 
-	assert_int_equal(wr->opcode, opcode);
-	assert_int_equal(wr->wr_id, (uintptr_t)CONTEXT);
-	assert_int_equal(wr->num_sge, 1);
-	assert_null(wr->next);
-	assert_int_equal(provider.send.sge.addr, (uintptr_t)region + 8);
-	assert_int_equal(provider.send.sge.length, 8);
-	assert_int_equal(wr->wr.atomic.remote_addr, (uintptr_t)region + 16);
-	assert_int_equal(wr->wr.atomic.compare_add, compare_add);
-	assert_int_equal(wr->wr.atomic.swap, swap);
+	EQUAL((wr->opcode, opcode), (wr->wr_id, (uintptr_t)CONTEXT), (wr->num_sge, 1),
+	      (wr->next, NULL), (provider.send.sge.addr, (uintptr_t)region + 8),
+	      (provider.send.sge.length, 8), (wr->wr.atomic.remote_addr, (uintptr_t)region + 16),
+	      (wr->wr.atomic.compare_add, compare_add), (wr->wr.atomic.swap, swap));
 }
 
 TEST(atomics__are_posted, setup_atomics, teardown)
@@ -136,8 +131,7 @@ TEST(region__for_nothing_else_is_described, setup_atomics, teardown)
 	expect(0, rpma_mr_reg(w.peer, region, 64, RPMA_MR_USAGE_ATOMIC, &mr));
 	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_LOCAL_WRITE);
 	expect(0, rpma_mr_get_descriptor(mr, desc));
-	assert_int_equal(desc[20], 0);
-	assert_int_equal(desc[21], 2);
+	EQUAL((desc[20], 0), (desc[21], 2));
 	expect(0, rpma_mr_remote_from_descriptor(desc, 22, &remote));
 	expect(0, rpma_mr_remote_delete(&remote));
 	/* as a release before 1.4 reads it: a region for nothing */

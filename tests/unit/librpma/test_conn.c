@@ -66,8 +66,7 @@ TEST(next_event__says_that_nothing_happened, setup_conn, teardown)
 		logged[RPMA_LOG_LEVEL_ERROR] = 0;
 		calls_fail_on("rdma_get_cm_event", cases[i].errnum);
 		expect(want, rpma_conn_next_event(w.conn, &event));
-		assert_int_equal(event, 77);
-		assert_int_equal(logged[RPMA_LOG_LEVEL_ERROR], want == RPMA_E_PROVIDER);
+		EQUAL((event, 77), (logged[RPMA_LOG_LEVEL_ERROR], want == RPMA_E_PROVIDER));
 	}
 }
 
@@ -102,8 +101,7 @@ TEST(private_data__comes_with_established, setup_conn, teardown)
 	enum rpma_conn_event event;
 
 	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
-	assert_null(pdata.ptr);
-	assert_int_equal(pdata.len, 0);
+	EQUAL((pdata.ptr, NULL), (pdata.len, 0));
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, "hello", 5);
 	expect(0, rpma_conn_next_event(w.conn, &event));
 	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
@@ -134,8 +132,7 @@ TEST(private_data__is_dropped_when_the_ack_fails, setup_conn, teardown)
 	calls_fail_on("rdma_ack_cm_event", EIO);
 	expect(RPMA_E_PROVIDER, rpma_conn_next_event(w.conn, &event));
 	expect(0, rpma_conn_get_private_data(w.conn, &pdata));
-	assert_null(pdata.ptr);
-	assert_int_equal(pdata.len, 0);
+	EQUAL((pdata.ptr, NULL), (pdata.len, 0));
 }
 
 /* --- getters ------------------------------------------------------------- */
@@ -160,14 +157,8 @@ TEST(get_cq__gives_the_main_cq, setup_conn, teardown)
 	assert_null(rcq);
 }
 
-static int setup_conn_with_rcq(void **unused)
-{
-	setup_cfg(unused);
-	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
-	make_req();
-	make_conn();
-	return 0;
-}
+SETUP(setup_conn_with_rcq, setup_cfg, expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1)); make_req();
+      make_conn())
 
 TEST(get_rcq__gives_the_receive_cq, setup_conn_with_rcq, teardown)
 {
@@ -207,13 +198,7 @@ TEST(disconnect__reports_a_failure, setup_conn, teardown)
 	expect(RPMA_E_PROVIDER, rpma_conn_disconnect(w.conn));
 }
 
-static int delete_conn(void)
-{
-	int ret = rpma_conn_delete(&w.conn);
-
-	assert_null(w.conn);
-	return ret;
-}
+ENDS(delete_conn, w.conn, rpma_conn_delete(&w.conn))
 
 TEST(delete__survives_every_failing_call, setup_nothing, teardown)
 {
@@ -229,6 +214,5 @@ TEST(delete__frees_all_even_if_everything_fails, setup_conn, teardown)
 {
 	calls_fail_always(NULL, EIO);
 	expect(RPMA_E_PROVIDER, rpma_conn_delete(&w.conn));
-	assert_null(w.conn);
-	assert_int_equal(provider.live.id + provider.live.qp + provider.live.cq, 0);
+	EQUAL((w.conn, NULL), (provider.live.id + provider.live.qp + provider.live.cq, 0));
 }

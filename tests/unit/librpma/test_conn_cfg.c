@@ -59,8 +59,7 @@ TEST(timeout__is_1000_ms_until_set, setup_cfg, teardown)
 	int timeout_ms = 0;
 
 	expect(0, rpma_conn_cfg_get_timeout(w.cfg, &timeout_ms));
-	assert_int_equal(timeout_ms, RPMA_DEFAULT_TIMEOUT_MS);
-	assert_int_equal(timeout_ms, 1000);
+	EQUAL((timeout_ms, RPMA_DEFAULT_TIMEOUT_MS), (timeout_ms, 1000));
 	expect(0, rpma_conn_cfg_set_timeout(w.cfg, 0));
 	expect(0, rpma_conn_cfg_get_timeout(w.cfg, &timeout_ms));
 	assert_int_equal(timeout_ms, 0);
@@ -106,13 +105,6 @@ TEST(new_and_delete__refuse_null, setup_nothing, teardown)
 	expect(RPMA_E_INVAL, rpma_conn_cfg_delete(NULL));
 }
 
-static int new_cfg(void)
-{
-	struct rpma_conn_cfg *cfg = UNTOUCHED;
-	int ret = rpma_conn_cfg_new(&cfg);
-
-	keep_made(ret, cfg, w.cfg);
-	return ret;
-}
+MAKES(new_cfg, struct rpma_conn_cfg, w.cfg, rpma_conn_cfg_new(&made))
 
 SURVIVES(new, .function = "rpma_conn_cfg_new", .setup = setup_nothing, .act = new_cfg)

@@ -14,26 +14,23 @@ static const struct rpma_conn_private_data hello = {"hello", 5};
 TEST(new__asks_for_the_address, setup_peer, teardown)
 {
 	make_req();
-	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
-	assert_string_equal(provider.getaddrinfo.service, "7204");
-	assert_int_equal(provider.getaddrinfo.hints.ai_port_space, RDMA_PS_TCP);
-	assert_int_equal(provider.getaddrinfo.hints.ai_qp_type, IBV_QPT_RC);
-	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0);
-	assert_int_equal(provider.id->ps, RDMA_PS_TCP);
+	EQUAL((provider.getaddrinfo.node, "192.0.2.1"), (provider.getaddrinfo.service, "7204"),
+	      (provider.getaddrinfo.hints.ai_port_space, RDMA_PS_TCP),
+	      (provider.getaddrinfo.hints.ai_qp_type, IBV_QPT_RC),
+	      (provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0),
+	      (provider.id->ps, RDMA_PS_TCP));
 	assert_null(provider.id->channel); /* synchronous until connected */
 }
 
 TEST(new__uses_the_timeout_for_address_and_route, setup_peer, teardown)
 {
 	make_req();
-	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
-	assert_int_equal(provider.resolve.route_timeout_ms, 1000);
+	EQUAL((provider.resolve.addr_timeout_ms, 1000), (provider.resolve.route_timeout_ms, 1000));
 	expect(0, rpma_conn_req_delete(&w.req));
 	make_cfg();
 	expect(0, rpma_conn_cfg_set_timeout(w.cfg, 77));
 	make_req();
-	assert_int_equal(provider.resolve.addr_timeout_ms, 77);
-	assert_int_equal(provider.resolve.route_timeout_ms, 77);
+	EQUAL((provider.resolve.addr_timeout_ms, 77), (provider.resolve.route_timeout_ms, 77));
 }
 
 TEST(new__makes_the_default_qp, setup_peer, teardown)
@@ -41,22 +38,14 @@ TEST(new__makes_the_default_qp, setup_peer, teardown)
 	const struct ibv_qp_init_attr_ex *qp = &provider.create_qp;
 
 	make_req();
-	assert_int_equal(qp->qp_type, IBV_QPT_RC);
-	assert_int_equal(qp->sq_sig_all, 0);
-	assert_int_equal(qp->cap.max_send_wr, 10);
-	assert_int_equal(qp->cap.max_recv_wr, 10);
-	assert_int_equal(qp->cap.max_send_sge, 1);
-	assert_int_equal(qp->cap.max_recv_sge, 1);
-	assert_int_equal(qp->cap.max_inline_data, 8);
-	assert_null(qp->qp_context);
-	assert_null(qp->srq);
-	assert_int_equal(qp->comp_mask, IBV_QP_INIT_ATTR_PD);
+	EQUAL((qp->qp_type, IBV_QPT_RC), (qp->sq_sig_all, 0), (qp->cap.max_send_wr, 10),
+	      (qp->cap.max_recv_wr, 10), (qp->cap.max_send_sge, 1), (qp->cap.max_recv_sge, 1),
+	      (qp->cap.max_inline_data, 8), (qp->qp_context, NULL), (qp->srq, NULL),
+	      (qp->comp_mask, IBV_QP_INIT_ATTR_PD));
 	assert_ptr_equal(qp->send_cq, provider.cqs[0]);
 	assert_ptr_equal(qp->recv_cq, provider.cqs[0]);
-	assert_int_equal(provider.num_cqs, 1);
-	assert_int_equal(provider.create_cq[0].cqe, 10);
-	assert_int_equal(provider.create_cq[0].comp_vector, 0);
-	assert_null(provider.create_cq[0].cq_context);
+	EQUAL((provider.num_cqs, 1), (provider.create_cq[0].cqe, 10),
+	      (provider.create_cq[0].comp_vector, 0), (provider.create_cq[0].cq_context, NULL));
 	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
@@ -65,11 +54,9 @@ TEST(new__zeroes_what_the_qp_does_not_use, setup_peer, teardown)
 {
 	OURS_ONLY("its structure has random bytes behind the named fields");
 	make_req();
-	assert_int_equal(provider.create_qp.create_flags, 0);
-	assert_int_equal(provider.create_qp.max_tso_header, 0);
-	assert_null(provider.create_qp.xrcd);
-	assert_null(provider.create_qp.rwq_ind_tbl);
-	assert_int_equal(provider.create_qp.send_ops_flags, 0);
+	EQUAL((provider.create_qp.create_flags, 0), (provider.create_qp.max_tso_header, 0),
+	      (provider.create_qp.xrcd, NULL), (provider.create_qp.rwq_ind_tbl, NULL),
+	      (provider.create_qp.send_ops_flags, 0));
 }
 
 TEST(new__makes_queues_of_the_sizes_asked_for, setup_peer, teardown)
@@ -80,10 +67,8 @@ TEST(new__makes_queues_of_the_sizes_asked_for, setup_peer, teardown)
 	expect(0, rpma_conn_cfg_set_cq_size(w.cfg, 13));
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 14));
 	make_req();
-	assert_int_equal(provider.create_qp.cap.max_send_wr, 11);
-	assert_int_equal(provider.create_qp.cap.max_recv_wr, 12);
-	assert_int_equal(provider.create_cq[0].cqe, 13);
-	assert_int_equal(provider.create_cq[1].cqe, 14);
+	EQUAL((provider.create_qp.cap.max_send_wr, 11), (provider.create_qp.cap.max_recv_wr, 12),
+	      (provider.create_cq[0].cqe, 13), (provider.create_cq[1].cqe, 14));
 	assert_ptr_equal(provider.create_qp.recv_cq, provider.cqs[1]);
 	assert_ptr_not_equal(provider.create_cq[0].channel, provider.create_cq[1].channel);
 }
@@ -172,21 +157,10 @@ TEST(new__names_both_devices_where_they_differ, setup_peer, teardown)
 	expect_logged(RPMA_LOG_LEVEL_ERROR, "device scripted0");
 }
 
-static int setup_rcq_cfg(void **unused)
-{
-	setup_cfg(unused);
-	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
-	return 0;
-}
+SETUP(setup_rcq_cfg, setup_cfg, expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1)))
 
-static int new_req(void)
-{
-	struct rpma_conn_req *req = UNTOUCHED;
-	int ret = rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &req);
-
-	keep_made(ret, req, w.req);
-	return ret;
-}
+MAKES(new_req, struct rpma_conn_req, w.req,
+      rpma_conn_req_new(w.peer, "192.0.2.1", "7204", w.cfg, &made))
 
 TEST(new__survives_every_failing_call, setup_nothing, teardown)
 {
@@ -203,8 +177,7 @@ TEST(get_private_data__is_empty_on_the_active_side, setup_req, teardown)
 	struct rpma_conn_private_data pdata = {UNTOUCHED, 77};
 
 	expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
-	assert_null(pdata.ptr);
-	assert_int_equal(pdata.len, 0);
+	EQUAL((pdata.ptr, NULL), (pdata.len, 0));
 }
 
 TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep, teardown)
@@ -251,9 +224,8 @@ TEST(get_peer_addr__gives_what_a_name_was_resolved_to, setup_req, teardown)
 
 	OURS_ONLY("it has no rpma_conn_req_get_peer_addr()");
 	expect_named(0, "rpma_conn_req_get_peer_addr", get_peer_addr(w.req, &addr));
-	assert_int_equal(in->sin_family, AF_INET);
-	assert_int_equal(ntohs(in->sin_port), 7204);
-	assert_string_equal(inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)), "192.0.2.1");
+	EQUAL((in->sin_family, AF_INET), (ntohs(in->sin_port), 7204),
+	      (inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)), "192.0.2.1"));
 }
 
 TEST(get_peer_addr__refuses_null, setup_req, teardown)
@@ -270,8 +242,7 @@ TEST(get_peer_addr__refuses_null, setup_req, teardown)
 TEST(delete__rejects_an_incoming_request, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_delete(&w.req));
-	assert_int_equal(calls_count("rdma_reject"), 1);
-	assert_int_equal(provider.reject_private_data_len, 0);
+	EQUAL((calls_count("rdma_reject"), 1), (provider.reject_private_data_len, 0));
 	reference_leaks(id, 1, "it never destroys the id of a rejected request");
 	assert_int_equal(provider.live.id, 1); /* the listener's */
 }

@@ -6,10 +6,9 @@ static const struct rpma_conn_private_data hello = {"hello", 5};
 
 static void assert_usual_param(const struct rdma_conn_param *param)
 {
-	assert_int_equal(param->responder_resources, RDMA_MAX_RESP_RES);
-	assert_int_equal(param->initiator_depth, RDMA_MAX_INIT_DEPTH);
-	assert_int_equal(param->flow_control, 1);
-	assert_int_equal(param->retry_count, 7);
+	EQUAL((param->responder_resources, RDMA_MAX_RESP_RES),
+	      (param->initiator_depth, RDMA_MAX_INIT_DEPTH), (param->flow_control, 1),
+	      (param->retry_count, 7));
 	assert_int_equal(param->rnr_retry_count, 7); /* for ever */
 }
 
@@ -25,8 +24,8 @@ TEST(connect__sends_private_data, setup_req, teardown)
 TEST(connect__sends_none_without_it, setup_req, teardown)
 {
 	expect(0, rpma_conn_req_connect(&w.req, NULL, &w.conn));
-	assert_null(provider.connect.param.private_data);
-	assert_int_equal(provider.connect.param.private_data_len, 0);
+	EQUAL((provider.connect.param.private_data, NULL),
+	      (provider.connect.param.private_data_len, 0));
 }
 
 TEST(connect__moves_the_id_to_its_own_channel_first, setup_req, teardown)

@@ -7,12 +7,7 @@
 
 static const struct rpma_conn_private_data hello = {"hello", 5};
 
-static int setup_two_addresses(void **unused)
-{
-	setup_cfg(unused);
-	provider.addresses = 2;
-	return 0;
-}
+SETUP(setup_two_addresses, setup_cfg, provider.addresses = 2)
 
 static void do_not_block(void)
 {
@@ -73,17 +68,14 @@ TEST(connect__takes_a_step_at_a_time, setup_cfg, teardown)
 	begin();
 	assert_int_equal(provider.lookup.ai_socktype, SOCK_STREAM);
 	assert_connecting_to("192.0.2.1");
-	assert_int_equal(provider.resolve.addr_timeout_ms, 77);
-	assert_int_equal(calls_count("rdma_create_qp_ex"), 0);
+	EQUAL((provider.resolve.addr_timeout_ms, 77), (calls_count("rdma_create_qp_ex"), 0));
 
 	expect_step(RDMA_CM_EVENT_ADDR_RESOLVED);
-	assert_int_equal(calls_count("rdma_create_qp_ex"), 1);
-	assert_int_equal(provider.resolve.route_timeout_ms, 77);
-	assert_false(provider.connect.given);
+	EQUAL((calls_count("rdma_create_qp_ex"), 1), (provider.resolve.route_timeout_ms, 77),
+	      (provider.connect.given, false));
 
 	expect_step(RDMA_CM_EVENT_ROUTE_RESOLVED);
-	assert_true(provider.connect.given);
-	assert_int_equal(provider.connect.param.private_data_len, hello.len);
+	EQUAL((provider.connect.given, true), (provider.connect.param.private_data_len, hello.len));
 	assert_memory_equal(provider.connect.private_data, hello.ptr, hello.len);
 
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
@@ -125,8 +117,8 @@ TEST(connect__works_with_defaults, setup_peer, teardown)
 	expect(0, rpma_conn_connect(w.peer, "192.0.2.1", "7204", NULL, NULL, &w.conn));
 	do_not_block();
 	establish();
-	assert_null(provider.connect.param.private_data);
-	assert_int_equal(provider.create_qp.cap.max_send_wr, 10);
+	EQUAL((provider.connect.param.private_data, NULL),
+	      (provider.create_qp.cap.max_send_wr, 10));
 }
 
 TEST(connect__has_queues_at_once_and_refuses_work, setup_cfg, teardown)
@@ -160,8 +152,7 @@ TEST(connect__has_queues_at_once_and_refuses_work, setup_cfg, teardown)
 			expect_step(RDMA_CM_EVENT_ADDR_RESOLVED);
 	}
 	assert_ptr_equal(id, UNTOUCHED);
-	assert_int_equal(qp_num, 77);
-	assert_int_equal(provider.send.posted + provider.recv.posted, 0);
+	EQUAL((qp_num, 77), (provider.send.posted + provider.recv.posted, 0));
 	expect_step(RDMA_CM_EVENT_ROUTE_RESOLVED);
 	assert_int_equal(after(RDMA_CM_EVENT_ESTABLISHED, 0), RPMA_CONN_ESTABLISHED);
 	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
@@ -202,8 +193,7 @@ TEST(connect__is_made_as_its_options_say, setup_cfg, teardown)
 	begin();
 	assert_int_equal(provider.id_option[RDMA_OPTION_ID_TOS], 96);
 	establish();
-	assert_int_equal(provider.connect.param.retry_count, 2);
-	assert_int_equal(provider.modify_qp.attr.min_rnr_timer, 14);
+	EQUAL((provider.connect.param.retry_count, 2), (provider.modify_qp.attr.min_rnr_timer, 14));
 	expect(0, rpma_conn_get_option(w.conn, RPMA_CONN_OPT_FLUSH_METHOD, &value));
 	assert_int_equal(value, RPMA_FLUSH_METHOD_READ);
 }
@@ -265,8 +255,7 @@ TEST(outcome__may_come_from_the_next_address, setup_two_addresses, teardown)
 		begin();
 		assert_int_equal(run_failure(i), RPMA_CONN_UNDEFINED);
 		assert_connecting_to("192.0.2.2");
-		assert_int_equal(provider.live.id, 1);
-		assert_int_equal(provider.live.qp, 0);
+		EQUAL((provider.live.id, 1), (provider.live.qp, 0));
 		establish();
 		expect(0, rpma_conn_get_rejection(w.conn, &rejection));
 		assert_int_equal(rejection, RPMA_REJECTION_NONE);
@@ -331,8 +320,8 @@ TEST(outcome__asks_each_device_for_the_same, setup_two_addresses, teardown)
 	assert_int_equal(after(RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT), RPMA_CONN_UNDEFINED);
 	memset(&provider.create_qp, 0, sizeof(provider.create_qp));
 	establish();
-	assert_int_equal(provider.create_qp.cap.max_send_wr, 10);
-	assert_int_equal(provider.create_qp.cap.max_inline_data, 8);
+	EQUAL((provider.create_qp.cap.max_send_wr, 10),
+	      (provider.create_qp.cap.max_inline_data, 8));
 }
 
 TEST(outcome__is_an_error_for_another_device, setup_cfg, teardown)
@@ -466,7 +455,6 @@ TEST(connect__may_be_given_up, setup_cfg, teardown)
 		if (steps > 1)
 			expect_step(RDMA_CM_EVENT_ROUTE_RESOLVED);
 		expect(0, rpma_conn_delete(&w.conn));
-		assert_int_equal(provider.live.id, 0);
-		assert_int_equal(provider.live.qp, 0);
+		EQUAL((provider.live.id, 0), (provider.live.qp, 0));
 	}
 }

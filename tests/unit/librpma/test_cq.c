@@ -33,8 +33,8 @@ TEST(wait__acks_and_arms_again, setup_conn, teardown)
 	provider_queue_cq_event(provider.cqs[0]);
 	expect(0, rpma_cq_wait(w.cq));
 	/* ours acknowledges many at once */
-	assert_int_equal(provider.live.unacked_cq_events, DIFFERS(1, 0, "one by one"));
-	assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 1);
+	EQUAL((provider.live.unacked_cq_events, DIFFERS(1, 0, "one by one")),
+	      (calls_count("ibv_req_notify_cq"), armed + 1));
 	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
@@ -66,8 +66,7 @@ TEST(wait__acks_many_at_once, setup_conn, teardown)
 		provider_queue_cq_event(provider.cqs[0]);
 		expect(0, rpma_cq_wait(w.cq));
 	}
-	assert_int_equal(calls_count("ibv_ack_cq_events"), 2);
-	assert_int_equal(provider.live.unacked_cq_events, 2);
+	EQUAL((calls_count("ibv_ack_cq_events"), 2), (provider.live.unacked_cq_events, 2));
 	expect(0, rpma_conn_delete(&w.conn));
 	assert_int_equal(provider.live.unacked_cq_events, 0);
 }
@@ -112,8 +111,7 @@ TEST(get_wc__gives_as_many_as_there_are, setup_conn, teardown)
 		int got = 77;
 
 		expect(0, rpma_cq_get_wc(w.cq, cases[i].asked, wc, &got));
-		assert_int_equal(got, cases[i].got);
-		assert_int_equal(wc[0].wr_id, 2 * i);
+		EQUAL((got, cases[i].got), (wc[0].wr_id, 2 * i));
 	}
 }
 
@@ -161,8 +159,7 @@ TEST(get_wc__refuses_bad_arguments, setup_conn, teardown)
 	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, -1, wc, &got));
 	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 1, NULL, &got));
 	expect(RPMA_E_INVAL, rpma_cq_get_wc(w.cq, 2, wc, NULL));
-	assert_int_equal(got, 77);
-	assert_int_equal(calls_count("ibv_poll_cq"), 0);
+	EQUAL((got, 77), (calls_count("ibv_poll_cq"), 0));
 }
 
 TEST(get_wc__reads_the_cq_it_is_asked_of, setup_peer, teardown)

@@ -35,10 +35,9 @@ TEST(new__is_made_as_the_options_say, setup_cq_options, teardown)
 	struct rpma_cq *cq = NULL;
 
 	expect(0, rpma_cq_new(w.peer, w.cfg, &cq));
-	assert_int_equal(provider.create_cq[0].cqe, 16);
-	assert_int_equal(provider.create_cq[0].comp_vector, 3);
-	assert_int_equal(provider.modify_cq.moderate.cq_count, 8);
-	assert_int_equal(provider.modify_cq.moderate.cq_period, 20);
+	EQUAL((provider.create_cq[0].cqe, 16), (provider.create_cq[0].comp_vector, 3),
+	      (provider.modify_cq.moderate.cq_count, 8),
+	      (provider.modify_cq.moderate.cq_period, 20));
 	expect(0, rpma_cq_delete(&cq));
 }
 
@@ -47,9 +46,8 @@ TEST(new__has_defaults, setup_peer, teardown)
 	struct rpma_cq *cq = NULL;
 
 	expect(0, rpma_cq_new(w.peer, NULL, &cq));
-	assert_int_equal(provider.create_cq[0].cqe, 10);
-	assert_int_equal(provider.create_cq[0].comp_vector, 0);
-	assert_int_equal(calls_count("ibv_modify_cq"), 0);
+	EQUAL((provider.create_cq[0].cqe, 10), (provider.create_cq[0].comp_vector, 0),
+	      (calls_count("ibv_modify_cq"), 0));
 	expect(0, rpma_cq_delete(&cq));
 }
 
@@ -62,15 +60,7 @@ TEST(new__tells_what_the_device_does_not_moderate, setup_cq_options, teardown)
 	assert_ptr_equal(cq, UNTOUCHED);
 }
 
-static int setup_conn_with_cfg(void **unused)
-{
-	setup_nothing(unused);
-	make_peer();
-	make_cfg();
-	make_req();
-	make_conn();
-	return 0;
-}
+SETUP(setup_conn_with_cfg, setup_nothing, make_peer(); make_cfg(); make_req(); make_conn())
 
 TEST(calls__refuse_bad_arguments, setup_conn_with_cfg, teardown)
 {

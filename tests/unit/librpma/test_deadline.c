@@ -38,12 +38,8 @@ static int setup_long(void **unused)
 	return setup_ms(NEVER_MS, false);
 }
 
-static int setup_short_cfg(void **unused)
-{
-	setup_cfg(unused);
-	expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CONNECT_MS, SHORT_MS));
-	return 0;
-}
+SETUP(setup_short_cfg, setup_cfg,
+      expect(0, rpma_conn_cfg_set_option(w.cfg, RPMA_CONN_OPT_CONNECT_MS, SHORT_MS)))
 
 static int event_fd(void)
 {
@@ -120,8 +116,7 @@ TEST(deadline__ends_with_the_handshake, setup_short, teardown)
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
 	assert_true(readable(fd, 0));
 	expect_event(RPMA_CONN_ESTABLISHED);
-	assert_false(readable(fd, 2 * SHORT_MS));
-	assert_int_equal(event_fd(), fd);
+	EQUAL((readable(fd, 2 * SHORT_MS), false), (event_fd(), fd));
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_DISCONNECTED, NULL, 0);
 	assert_true(readable(fd, 0));
 	expect_event(RPMA_CONN_CLOSED);

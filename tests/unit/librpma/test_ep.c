@@ -15,11 +15,10 @@ TEST(listen__binds_to_the_address, setup_peer, teardown)
 
 	make_ep();
 	bound = &provider.listener->route.addr.src_sin;
-	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
-	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE);
-	assert_int_equal(bound->sin_family, AF_INET);
-	assert_int_equal(ntohs(bound->sin_port), 7204);
-	assert_int_equal(provider.listener->ps, RDMA_PS_TCP);
+	EQUAL((provider.getaddrinfo.node, "192.0.2.1"),
+	      (provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE),
+	      (bound->sin_family, AF_INET), (ntohs(bound->sin_port), 7204),
+	      (provider.listener->ps, RDMA_PS_TCP));
 	assert_int_equal(provider.listen_backlog, 0); /* the kernel's maximum */
 	assert_int_equal(provider.live.addrinfo, 0);
 }
@@ -27,18 +26,11 @@ TEST(listen__binds_to_the_address, setup_peer, teardown)
 TEST(listen__takes_ipv6, setup_peer, teardown)
 {
 	expect(0, rpma_ep_listen(w.peer, "2001:db8::1", "7204", &w.ep));
-	assert_int_equal(provider.listener->route.addr.src_addr.sa_family, AF_INET6);
-	assert_int_equal(ntohs(provider.listener->route.addr.src_sin6.sin6_port), 7204);
+	EQUAL((provider.listener->route.addr.src_addr.sa_family, AF_INET6),
+	      (ntohs(provider.listener->route.addr.src_sin6.sin6_port), 7204));
 }
 
-static int listen_ep(void)
-{
-	struct rpma_ep *ep = UNTOUCHED;
-	int ret = rpma_ep_listen(w.peer, "192.0.2.1", "7204", &ep);
-
-	keep_made(ret, ep, w.ep);
-	return ret;
-}
+MAKES(listen_ep, struct rpma_ep, w.ep, rpma_ep_listen(w.peer, "192.0.2.1", "7204", &made))
 
 SURVIVES(listen, .function = "rpma_ep_listen", .setup = setup_peer, .act = listen_ep)
 
@@ -113,8 +105,7 @@ TEST(next_conn_req__follows_the_cfg, setup_ep, teardown)
 	expect(0, rpma_conn_cfg_set_sq_size(w.cfg, 11));
 	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 14));
 	make_incoming();
-	assert_int_equal(provider.create_qp.cap.max_send_wr, 11);
-	assert_int_equal(provider.create_cq[1].cqe, 14);
+	EQUAL((provider.create_qp.cap.max_send_wr, 11), (provider.create_cq[1].cqe, 14));
 }
 
 TEST(next_conn_req__names_the_client, setup_ep, teardown)
@@ -240,13 +231,8 @@ static int next_conn_req(void)
 	return ret;
 }
 
-static int setup_rich_ep(void **unused)
-{
-	setup_ep(unused);
-	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
-	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
-	return 0;
-}
+SETUP(setup_rich_ep, setup_ep, expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
+      expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1)))
 
 SURVIVES(next_conn_req, .function = "rpma_ep_next_conn_req", .setup = setup_rich_ep,
 	 .act = next_conn_req)
@@ -260,12 +246,6 @@ TEST(shutdown__leaves_connections_alone, setup_accepted, teardown)
 	assert_int_equal(provider.live.id, 1);
 }
 
-static int shutdown_ep(void)
-{
-	int ret = rpma_ep_shutdown(&w.ep);
-
-	assert_null(w.ep);
-	return ret;
-}
+ENDS(shutdown_ep, w.ep, rpma_ep_shutdown(&w.ep))
 
 SURVIVES(shutdown, .function = "rpma_ep_shutdown", .setup = setup_ep, .act = shutdown_ep)

@@ -119,10 +119,10 @@ TEST(text__stays_while_there_is_nothing_to_fetch, setup_conn, teardown)
 	uint32_t value;
 
 	rpma_conn_cfg_set_timeout(NULL, 1);
-	assert_int_equal(rpma_cq_get_wc(w.cq, 1, &wc, NULL), RPMA_E_NO_COMPLETION);
-	assert_int_equal(rpma_conn_next_event(w.conn, &event), RPMA_E_NO_EVENT);
-	assert_int_equal(rpma_conn_get_option(w.conn, RPMA_CONN_OPT_CQ_SIZE, &value), 0);
-	assert_string_equal(rpma_err_text(), "rpma_conn_cfg_set_timeout(): cfg is NULL");
+	EQUAL((rpma_cq_get_wc(w.cq, 1, &wc, NULL), RPMA_E_NO_COMPLETION),
+	      (rpma_conn_next_event(w.conn, &event), RPMA_E_NO_EVENT),
+	      (rpma_conn_get_option(w.conn, RPMA_CONN_OPT_CQ_SIZE, &value), 0),
+	      (rpma_err_text(), "rpma_conn_cfg_set_timeout(): cfg is NULL"));
 }
 
 TEST(text__does_not_need_the_log, setup_peer, teardown)
@@ -184,8 +184,7 @@ TEST(text__is_of_this_thread, setup_nothing, teardown)
 	pthread_t thread;
 
 	expect(RPMA_E_INVAL, rpma_conn_cfg_delete(NULL));
-	assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, &first), 0);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(first, '\0');
-	assert_string_equal(rpma_err_text(), "rpma_conn_cfg_delete(): cfg_ptr is NULL");
+	EQUAL((pthread_create(&thread, NULL, fail_elsewhere, &first), 0),
+	      (pthread_join(thread, NULL), 0), (first, '\0'),
+	      (rpma_err_text(), "rpma_conn_cfg_delete(): cfg_ptr is NULL"));
 }

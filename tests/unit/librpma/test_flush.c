@@ -31,26 +31,19 @@ TEST(flush__reads_eight_bytes_behind_the_writes, setup_conn, teardown)
 
 	expect(0, rpma_flush(w.conn, w.remote, 64, 128, VISIBILITY, RPMA_F_COMPLETION_ON_ERROR,
 			     CONTEXT));
-	assert_int_equal(provider.send.posted, 1);
-	assert_int_equal(wr->opcode, IBV_WR_RDMA_READ);
-	assert_int_equal(wr->wr_id, (uintptr_t)CONTEXT);
-	assert_int_equal(wr->send_flags, 0);
-	assert_null(wr->next);
-	assert_int_equal(wr->num_sge, 1);
-	assert_int_equal(provider.send.sge.length, 8);
-	assert_int_equal(wr->wr.rdma.remote_addr, (uintptr_t)region + 64);
-	assert_int_equal(wr->wr.rdma.rkey, 0x20000);
+	EQUAL((provider.send.posted, 1), (wr->opcode, IBV_WR_RDMA_READ),
+	      (wr->wr_id, (uintptr_t)CONTEXT), (wr->send_flags, 0), (wr->next, NULL),
+	      (wr->num_sge, 1), (provider.send.sge.length, 8),
+	      (wr->wr.rdma.remote_addr, (uintptr_t)region + 64), (wr->wr.rdma.rkey, 0x20000));
 }
 
 TEST(flush__reads_into_memory_of_its_own, setup_conn, teardown)
 {
 	/* the region registered last is that of the connection */
-	assert_int_equal(provider.reg_mr.length, 8);
-	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_LOCAL_WRITE);
+	EQUAL((provider.reg_mr.length, 8), (provider.reg_mr.access, IBV_ACCESS_LOCAL_WRITE));
 	expect(0, rpma_flush(w.conn, w.remote, 0, 8, VISIBILITY, ALWAYS, CONTEXT));
-	assert_int_equal(provider.send.sge.addr, (uintptr_t)provider.reg_mr.addr);
-	assert_int_equal(provider.send.sge.lkey, 0x10001);
-	assert_int_equal(provider.send.wr.send_flags, IBV_SEND_SIGNALED);
+	EQUAL((provider.send.sge.addr, (uintptr_t)provider.reg_mr.addr),
+	      (provider.send.sge.lkey, 0x10001), (provider.send.wr.send_flags, IBV_SEND_SIGNALED));
 }
 
 TEST(flush__never_reads_past_the_region, setup_conn, teardown)

@@ -101,16 +101,14 @@ static const struct rpma_conn_private_data full = {"full", 4};
 TEST(reject__has_a_reason, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_reject(&w.req, &full));
-	assert_null(w.req);
-	assert_int_equal(provider.reject_private_data_len, 4);
+	EQUAL((w.req, NULL), (provider.reject_private_data_len, 4));
 	assert_memory_equal(provider.reject_private_data, "full", 4);
 }
 
 TEST(reject__may_have_none, setup_incoming, teardown)
 {
 	expect(0, rpma_conn_req_reject(&w.req, NULL));
-	assert_int_equal(provider.reject_private_data_len, 0);
-	assert_int_equal(calls_count("rdma_reject"), 1);
+	EQUAL((provider.reject_private_data_len, 0), (calls_count("rdma_reject"), 1));
 }
 
 TEST(reject__refuses_bad_arguments, setup_incoming, teardown)

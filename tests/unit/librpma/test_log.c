@@ -166,8 +166,7 @@ TEST(thresholds__are_kept_apart, setup_nothing, teardown)
 						 (enum rpma_log_level)opposite));
 		expect(0, rpma_log_get_threshold(RPMA_LOG_THRESHOLD, &main_level));
 		expect(0, rpma_log_get_threshold(RPMA_LOG_THRESHOLD_AUX, &aux_level));
-		assert_int_equal(main_level, level);
-		assert_int_equal(aux_level, opposite);
+		EQUAL((main_level, level), (aux_level, opposite));
 	}
 }
 
@@ -216,20 +215,13 @@ static void user_function(enum rpma_log_level level, const char *file_name, cons
 	assert_true(line_no > 0);
 }
 
-static int setup_user_log(void **unused)
-{
-	setup_peer(unused);
-	memset(&user_log, 0, sizeof(user_log));
-	memset(&sys_log, 0, sizeof(sys_log));
-	expect(0, rpma_log_set_function(user_function));
-	return 0;
-}
+SETUP(setup_user_log, setup_peer, memset(&user_log, 0, sizeof(user_log));
+      memset(&sys_log, 0, sizeof(sys_log)); expect(0, rpma_log_set_function(user_function)))
 
 TEST(user_function__gets_whole_lines, setup_user_log, teardown)
 {
 	log_error();
-	assert_int_equal(user_log.level, RPMA_LOG_LEVEL_ERROR);
-	assert_int_equal(user_log.last_of_format, '\n');
+	EQUAL((user_log.level, RPMA_LOG_LEVEL_ERROR), (user_log.last_of_format, '\n'));
 	assert_non_null(user_log.function_name);
 	assert_int_equal(sys_log.lines, 0); /* in place of the default one */
 }
@@ -253,8 +245,7 @@ TEST(user_function__gets_what_the_main_threshold_lets_through, setup_user_log, t
 		setup_user_log(NULL);
 		expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, cases[i].level));
 		cases[i].log();
-		assert_int_equal(user_log.lines, 1);
-		assert_int_equal(user_log.level, cases[i].level);
+		EQUAL((user_log.lines, 1), (user_log.level, cases[i].level));
 		teardown(NULL);
 		setup_user_log(NULL);
 		expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, cases[i].level - 1));
@@ -269,8 +260,7 @@ TEST(set_function__null_restores_the_default, setup_user_log, teardown)
 
 	expect(0, rpma_log_set_function(NULL));
 	log_error();
-	assert_int_equal(user_log.lines, 0);
-	assert_int_equal(sys_log.lines, 1);
+	EQUAL((user_log.lines, 0), (sys_log.lines, 1));
 	expect(0, rpma_log_get_threshold(RPMA_LOG_THRESHOLD, &level));
 	assert_int_equal(level, RPMA_LOG_LEVEL_DEBUG); /* as it was */
 }
@@ -318,16 +308,14 @@ TEST(default__keeps_stderr_below_the_auxiliary_threshold, setup_default_log, tea
 {
 	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_FATAL));
 	catch_stderr(log_error);
-	assert_string_equal(std_err, "");
-	assert_int_equal(sys_log.lines, 1);
+	EQUAL((std_err, ""), (sys_log.lines, 1));
 }
 
 TEST(default__keeps_both_below_the_main_threshold, setup_default_log, teardown)
 {
 	expect(0, rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_FATAL));
 	catch_stderr(log_error);
-	assert_string_equal(std_err, "");
-	assert_int_equal(sys_log.lines, 0);
+	EQUAL((std_err, ""), (sys_log.lines, 0));
 }
 
 TEST(default__names_the_address_and_the_cause, setup_default_log, teardown)

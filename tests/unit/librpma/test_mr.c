@@ -32,8 +32,7 @@ TEST(reg__gives_the_device_what_the_usage_needs, setup_nothing, teardown)
 		make_peer();
 		expect(0, rpma_mr_reg(w.peer, region, 100, cases[i].usage, &w.mr));
 		assert_ptr_equal(provider.reg_mr.addr, region);
-		assert_int_equal(provider.reg_mr.length, 100);
-		assert_int_equal(provider.reg_mr.access, cases[i].access);
+		EQUAL((provider.reg_mr.length, 100), (provider.reg_mr.access, cases[i].access));
 		expect(0, rpma_mr_dereg(&w.mr));
 		expect(0, rpma_peer_delete(&w.peer));
 	}
@@ -68,8 +67,8 @@ TEST(reg__falls_back_to_paging_on_demand, setup_odp_peer, teardown)
 {
 	provider.reg_mr_errno_without_odp = EOPNOTSUPP;
 	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
-	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
-	assert_int_equal(calls_count("ibv_reg_mr"), 2);
+	EQUAL((provider.reg_mr.access, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND),
+	      (calls_count("ibv_reg_mr"), 2));
 }
 
 TEST(reg__pins_where_pinning_works, setup_odp_peer, teardown)
@@ -112,8 +111,7 @@ TEST(descriptor__has_the_wire_format, setup_mr, teardown)
 	expect(0, rpma_mr_get_descriptor(w.mr, desc + 1));
 	write_descriptor(want, (uintptr_t)region, REGION_SIZE, 0x20000, ALL_USAGES);
 	assert_memory_equal(desc + 1, want, DESCRIPTOR_SIZE);
-	assert_int_equal(desc[0], 0xee);
-	assert_int_equal(desc[1 + size], 0xee);
+	EQUAL((desc[0], 0xee), (desc[1 + size], 0xee));
 }
 
 TEST(descriptor__says_no_native_flush_without_the_device, setup_mr, teardown)
@@ -157,12 +155,10 @@ TEST(advise__hands_the_range_to_the_device, setup_mr, teardown)
 {
 	expect(0, rpma_mr_advise(w.mr, 64, 128, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
 				 IBV_ADVISE_MR_FLAG_FLUSH));
-	assert_int_equal(provider.advise_mr.advice, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE);
-	assert_int_equal(provider.advise_mr.flags, IBV_ADVISE_MR_FLAG_FLUSH);
-	assert_int_equal(provider.advise_mr.num_sge, 1);
-	assert_int_equal(provider.advise_mr.sge.addr, (uintptr_t)region + 64);
-	assert_int_equal(provider.advise_mr.sge.length, 128);
-	assert_int_equal(provider.advise_mr.sge.lkey, 0x10000);
+	EQUAL((provider.advise_mr.advice, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE),
+	      (provider.advise_mr.flags, IBV_ADVISE_MR_FLAG_FLUSH), (provider.advise_mr.num_sge, 1),
+	      (provider.advise_mr.sge.addr, (uintptr_t)region + 64),
+	      (provider.advise_mr.sge.length, 128), (provider.advise_mr.sge.lkey, 0x10000));
 }
 
 TEST(advise__maps_the_device_s_errno, setup_mr, teardown)
@@ -209,22 +205,9 @@ TEST(advise__refuses_what_32_bits_cannot_say, setup_peer, teardown)
 	expect(0, rpma_mr_advise(w.mr, 0, UINT32_MAX, 0, 0));
 }
 
-static int reg_mr(void)
-{
-	struct rpma_mr_local *mr = UNTOUCHED;
-	int ret = rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &mr);
+MAKES(reg_mr, struct rpma_mr_local, w.mr, rpma_mr_reg(w.peer, region, 1, ALL_USAGES, &made))
 
-	keep_made(ret, mr, w.mr);
-	return ret;
-}
-
-static int dereg_mr(void)
-{
-	int ret = rpma_mr_dereg(&w.mr);
-
-	assert_null(w.mr);
-	return ret;
-}
+ENDS(dereg_mr, w.mr, rpma_mr_dereg(&w.mr))
 
 TEST(reg_and_dereg__survive_every_failing_call, setup_nothing, teardown)
 {

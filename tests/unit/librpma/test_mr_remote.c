@@ -97,8 +97,7 @@ TEST(null__is_refused, setup_mr, teardown)
 	expect(RPMA_E_INVAL, rpma_mr_remote_get_flush_type(w.remote, NULL));
 	expect(RPMA_E_INVAL, rpma_mr_remote_delete(NULL));
 	assert_ptr_equal(mr, UNTOUCHED);
-	assert_int_equal(size, 77);
-	assert_int_equal(flush_type, 77);
+	EQUAL((size, 77), (flush_type, 77));
 }
 
 static int decode_region(void)

@@ -68,9 +68,9 @@ TEST(qp__has_the_operations_of_the_device, setup_nothing, teardown)
 		make_peer();
 		make_req();
 		asked = provider.create_qp.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		assert_int_equal(asked, cases[i].ops != 0);
-		assert_int_equal(provider.create_qp.send_ops_flags,
-				 cases[i].ops != 0 ? cases[i].ops | LIST_OPS : 0);
+		EQUAL((asked, cases[i].ops != 0),
+		      (provider.create_qp.send_ops_flags,
+		       cases[i].ops != 0 ? cases[i].ops | LIST_OPS : 0));
 		teardown(NULL);
 	}
 }
@@ -83,15 +83,7 @@ static int setup_native_device(void **unused)
 	return 0;
 }
 
-static int setup_native_conn(void **unused)
-{
-	setup_native_device(unused);
-	make_peer();
-	make_mr();
-	make_req();
-	make_conn();
-	return 0;
-}
+SETUP(setup_native_conn, setup_native_device, make_peer(); make_mr(); make_req(); make_conn())
 
 static const char eight[8] = "8 bytes";
 
@@ -102,12 +94,11 @@ TEST(qp__does_without_if_the_provider_refuses, setup_native_device, teardown)
 	make_mr();
 	make_req();
 	make_conn();
-	assert_int_equal(provider.create_qp.comp_mask, IBV_QP_INIT_ATTR_PD);
-	assert_int_equal(provider.create_qp.send_ops_flags, 0);
+	EQUAL((provider.create_qp.comp_mask, IBV_QP_INIT_ATTR_PD),
+	      (provider.create_qp.send_ops_flags, 0));
 	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
 	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
-	assert_int_equal(provider.send.posted, 2);
-	assert_int_equal(provider.native.completed, 0);
+	EQUAL((provider.send.posted, 2), (provider.native.completed, 0));
 }
 
 /* The provider of rdma-core 44 over a kernel that has both. */
@@ -122,22 +113,19 @@ TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device, 
 	expect(0, rpma_atomic_write(w.conn, w.remote, 0, eight, ALWAYS, NULL));
 	assert_int_equal(provider.native.completed, 1);
 	expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
-	assert_int_equal(provider.native.completed, 1);
-	assert_int_equal(provider.send.posted, 1);
+	EQUAL((provider.native.completed, 1), (provider.send.posted, 1));
 	expect_logged(RPMA_LOG_LEVEL_WARNING, "scripted0");
 }
 
 TEST(atomic_write__uses_the_verb, setup_native_conn, teardown)
 {
 	expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, ALWAYS, CONTEXT));
-	assert_int_equal(provider.send.posted, 0);
-	assert_int_equal(calls_count("ibv_wr_atomic_write"), 1);
-	assert_int_equal(provider.native.completed, 1);
-	assert_int_equal(provider.native.wr_id, (uintptr_t)CONTEXT);
+	EQUAL((provider.send.posted, 0), (calls_count("ibv_wr_atomic_write"), 1),
+	      (provider.native.completed, 1), (provider.native.wr_id, (uintptr_t)CONTEXT));
 	/* behind a flush by read, too */
-	assert_int_equal(provider.native.wr_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE);
-	assert_int_equal(provider.native.rkey, 0x20000);
-	assert_int_equal(provider.native.remote_addr, (uintptr_t)region + 64);
+	EQUAL((provider.native.wr_flags, IBV_SEND_SIGNALED | IBV_SEND_FENCE),
+	      (provider.native.rkey, 0x20000),
+	      (provider.native.remote_addr, (uintptr_t)region + 64));
 	assert_memory_equal(provider.native.atomic_data, eight, sizeof(eight));
 }
 
@@ -259,8 +247,7 @@ TEST(descriptor_of_1_0__says_how_to_flush, setup_native_device, teardown)
 			calls_fail_on("ibv_reg_mr", cases[i].refused);
 		expect(0, rpma_mr_reg(w.peer, region, 64, cases[i].usage, &w.mr));
 		expect(0, get(w.mr, desc));
-		assert_int_equal(desc[20], cases[i].usage_in_descriptor);
-		assert_int_equal(desc[21], 0);
+		EQUAL((desc[20], cases[i].usage_in_descriptor), (desc[21], 0));
 		expect(0, rpma_mr_dereg(&w.mr));
 	}
 }
@@ -282,14 +269,14 @@ TEST(flush__uses_the_verb, setup_native_conn, teardown)
 	expect(0, rpma_conn_apply_remote_peer_cfg(w.conn, w.pcfg));
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		expect(0, rpma_flush(w.conn, w.remote, 64, 128, cases[i].type, ALWAYS, CONTEXT));
-		assert_int_equal(provider.native.completed, i + 1);
-		assert_int_equal(provider.native.wr_id, (uintptr_t)CONTEXT);
-		assert_int_equal(provider.native.wr_flags & IBV_SEND_SIGNALED, IBV_SEND_SIGNALED);
-		assert_int_equal(provider.native.rkey, 0x20000);
-		assert_int_equal(provider.native.remote_addr, (uintptr_t)region + 64);
-		assert_int_equal(provider.native.flush_len, 128);
-		assert_int_equal(provider.native.flush_type, cases[i].placement);
-		assert_int_equal(provider.native.flush_level, FLUSH_RANGE);
+		EQUAL((provider.native.completed, i + 1),
+		      (provider.native.wr_id, (uintptr_t)CONTEXT),
+		      (provider.native.wr_flags & IBV_SEND_SIGNALED, IBV_SEND_SIGNALED),
+		      (provider.native.rkey, 0x20000),
+		      (provider.native.remote_addr, (uintptr_t)region + 64),
+		      (provider.native.flush_len, 128),
+		      (provider.native.flush_type, cases[i].placement),
+		      (provider.native.flush_level, FLUSH_RANGE));
 	}
 	assert_int_equal(provider.send.posted, 0);
 }
@@ -324,8 +311,8 @@ TEST(flush__goes_the_way_the_region_was_registered_for, setup_native_conn, teard
 		make_remote(cases[i].usage, cases[i].desc_size, cases[i].flag);
 		expect(0, rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS,
 				     NULL));
-		assert_int_equal(provider.native.completed - native, cases[i].native);
-		assert_int_equal(provider.send.posted - by_read, !cases[i].native);
+		EQUAL((provider.native.completed - native, cases[i].native),
+		      (provider.send.posted - by_read, !cases[i].native));
 	}
 }
 
@@ -377,8 +364,7 @@ TEST(flush__takes_the_whole_region_for_a_range_too_long, setup_native_conn, tear
 	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
 	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX, RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS,
 			     NULL));
-	assert_int_equal(provider.native.flush_level, FLUSH_RANGE);
-	assert_int_equal(provider.native.flush_len, UINT32_MAX);
+	EQUAL((provider.native.flush_level, FLUSH_RANGE), (provider.native.flush_len, UINT32_MAX));
 	expect(0, rpma_flush(w.conn, w.remote, 0, UINT32_MAX + (size_t)1,
 			     RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
 	assert_int_equal(provider.native.flush_level, FLUSH_MR);

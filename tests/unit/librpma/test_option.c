@@ -126,21 +126,17 @@ TEST(conn__is_made_as_they_say, setup_cfg, teardown)
 	make_req();
 	make_conn();
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(provider.create_cq[i].cqe, 21 + i);
-		assert_int_equal(provider.create_cq[i].comp_vector, 3);
+		EQUAL((provider.create_cq[i].cqe, 21 + i), (provider.create_cq[i].comp_vector, 3));
 	}
-	assert_int_equal(provider.create_qp.cap.max_send_wr, 23);
-	assert_int_equal(provider.create_qp.cap.max_recv_wr, 24);
-	assert_int_equal(provider.create_qp.cap.max_inline_data, 64);
-	assert_int_equal(calls_count("ibv_modify_cq"), 2);
-	assert_int_equal(provider.modify_cq.attr_mask, IBV_CQ_ATTR_MODERATE);
-	assert_int_equal(provider.modify_cq.moderate.cq_count, 16);
-	assert_int_equal(provider.modify_cq.moderate.cq_period, 20);
-	assert_int_equal(provider.connect.param.retry_count, 2);
-	assert_int_equal(provider.connect.param.rnr_retry_count, 3);
-	assert_int_equal(provider.id_option[RDMA_OPTION_ID_ACK_TIMEOUT], 14);
-	assert_int_equal(provider.id_option[RDMA_OPTION_ID_TOS], 96);
-	assert_true(calls_in_order("rdma_set_option", "rdma_resolve_route"));
+	EQUAL((provider.create_qp.cap.max_send_wr, 23), (provider.create_qp.cap.max_recv_wr, 24),
+	      (provider.create_qp.cap.max_inline_data, 64), (calls_count("ibv_modify_cq"), 2),
+	      (provider.modify_cq.attr_mask, IBV_CQ_ATTR_MODERATE),
+	      (provider.modify_cq.moderate.cq_count, 16),
+	      (provider.modify_cq.moderate.cq_period, 20), (provider.connect.param.retry_count, 2),
+	      (provider.connect.param.rnr_retry_count, 3),
+	      (provider.id_option[RDMA_OPTION_ID_ACK_TIMEOUT], 14));
+	EQUAL((provider.id_option[RDMA_OPTION_ID_TOS], 96),
+	      (calls_in_order("rdma_set_option", "rdma_resolve_route"), true));
 }
 
 TEST(conn__leaves_to_others_what_is_not_set, setup_cfg, teardown)
@@ -151,9 +147,8 @@ TEST(conn__leaves_to_others_what_is_not_set, setup_cfg, teardown)
 	make_conn();
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
 	expect(0, rpma_conn_next_event(w.conn, &event));
-	assert_int_equal(calls_count("rdma_set_option"), 0);
-	assert_int_equal(calls_count("ibv_modify_cq"), 0);
-	assert_int_equal(calls_count("ibv_modify_qp"), 0);
+	EQUAL((calls_count("rdma_set_option"), 0), (calls_count("ibv_modify_cq"), 0),
+	      (calls_count("ibv_modify_qp"), 0));
 }
 
 /* The CM has no option for it: the queue pair takes it when it is ready. */
@@ -167,9 +162,8 @@ TEST(conn__gets_its_rnr_timer_when_established, setup_cfg, teardown)
 	assert_int_equal(calls_count("ibv_modify_qp"), 0);
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
 	expect(0, rpma_conn_next_event(w.conn, &event));
-	assert_int_equal(event, RPMA_CONN_ESTABLISHED);
-	assert_int_equal(provider.modify_qp.mask, IBV_QP_MIN_RNR_TIMER);
-	assert_int_equal(provider.modify_qp.attr.min_rnr_timer, 14);
+	EQUAL((event, RPMA_CONN_ESTABLISHED), (provider.modify_qp.mask, IBV_QP_MIN_RNR_TIMER),
+	      (provider.modify_qp.attr.min_rnr_timer, 14));
 
 	calls_fail_on("ibv_modify_qp", EINVAL);
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
@@ -185,9 +179,9 @@ TEST(accepted__has_them_too, setup_cfg, teardown)
 	make_ep();
 	make_incoming();
 	make_conn();
-	assert_int_equal(provider.accept.param.retry_count, 1);
-	assert_int_equal(provider.id_option[RDMA_OPTION_ID_ACK_TIMEOUT], 19);
-	assert_int_equal(provider.id_option[RDMA_OPTION_ID_TOS], 8);
+	EQUAL((provider.accept.param.retry_count, 1),
+	      (provider.id_option[RDMA_OPTION_ID_ACK_TIMEOUT], 19),
+	      (provider.id_option[RDMA_OPTION_ID_TOS], 8));
 }
 
 TEST(what_the_manager_does_not_know__is_told, setup_cfg, teardown)
@@ -228,14 +222,8 @@ static int new_req(void)
 	return ret;
 }
 
-static int setup_all_options(void **unused)
-{
-	setup_cfg(unused);
-	set(RPMA_CONN_OPT_RCQ_SIZE, 1);
-	set(RPMA_CONN_OPT_CQ_MODERATION_COUNT, 16);
-	set(RPMA_CONN_OPT_TRAFFIC_CLASS, 96);
-	return 0;
-}
+SETUP(setup_all_options, setup_cfg, set(RPMA_CONN_OPT_RCQ_SIZE, 1);
+      set(RPMA_CONN_OPT_CQ_MODERATION_COUNT, 16); set(RPMA_CONN_OPT_TRAFFIC_CLASS, 96))
 
 TEST(each_call__may_fail, setup_nothing, teardown)
 {
@@ -252,14 +240,14 @@ TEST(conn__tells_what_it_got, setup_cfg, teardown)
 	set(RPMA_CONN_OPT_RETRIES, 2);
 	make_req();
 	make_conn();
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_SQ_SIZE), 23);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RQ_SIZE), 10);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_CQ_SIZE), 23 + 10);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RCQ_SIZE), 0);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_INLINE_SIZE), 64);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RETRIES), 2);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_RNR_TIMER), RPMA_CONN_OPT_UNSET);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_READ);
+	EQUAL((option_of_conn(RPMA_CONN_OPT_SQ_SIZE), 23),
+	      (option_of_conn(RPMA_CONN_OPT_RQ_SIZE), 10),
+	      (option_of_conn(RPMA_CONN_OPT_CQ_SIZE), 23 + 10),
+	      (option_of_conn(RPMA_CONN_OPT_RCQ_SIZE), 0),
+	      (option_of_conn(RPMA_CONN_OPT_INLINE_SIZE), 64),
+	      (option_of_conn(RPMA_CONN_OPT_RETRIES), 2),
+	      (option_of_conn(RPMA_CONN_OPT_RNR_TIMER), RPMA_CONN_OPT_UNSET),
+	      (option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_READ));
 }
 
 TEST(conn__tells_what_a_generous_device_gave, setup_cfg, teardown)
@@ -339,8 +327,8 @@ TEST(auto__is_native_where_both_can, setup_native, teardown)
 	if (!RPMA_NATIVE)
 		skip();
 	connect_to_flush(RPMA_FLUSH_METHOD_AUTO);
-	assert_int_equal(method_of_conn(), RPMA_FLUSH_METHOD_NATIVE);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_NATIVE);
+	EQUAL((method_of_conn(), RPMA_FLUSH_METHOD_NATIVE),
+	      (option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_NATIVE));
 	expect_named(0, "rpma_flush", flush(w.remote));
 	assert_int_equal(provider.native.completed, 1);
 }
@@ -348,11 +336,10 @@ TEST(auto__is_native_where_both_can, setup_native, teardown)
 TEST(read__is_a_read_all_the_same, setup_native, teardown)
 {
 	connect_to_flush(RPMA_FLUSH_METHOD_READ);
-	assert_int_equal(method_of_conn(), RPMA_FLUSH_METHOD_READ);
-	assert_int_equal(option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_READ);
+	EQUAL((method_of_conn(), RPMA_FLUSH_METHOD_READ),
+	      (option_of_conn(RPMA_CONN_OPT_FLUSH_METHOD), RPMA_FLUSH_METHOD_READ));
 	expect_named(0, "rpma_flush", flush(w.remote));
-	assert_int_equal(provider.native.completed, 0);
-	assert_int_equal(provider.send.wr.opcode, IBV_WR_RDMA_READ);
+	EQUAL((provider.native.completed, 0), (provider.send.wr.opcode, IBV_WR_RDMA_READ));
 }
 
 TEST(native_only__refuses_a_region_without, setup_native, teardown)
@@ -369,8 +356,7 @@ TEST(native_only__refuses_a_region_without, setup_native, teardown)
 	expect(0, rpma_mr_remote_from_descriptor(desc, sizeof(desc), &w.remote));
 	expect(RPMA_E_NOSUPP, rpma_conn_get_flush_method(w.conn, w.remote, &method));
 	expect_named(RPMA_E_NOSUPP, "rpma_flush", flush(w.remote));
-	assert_int_equal(provider.send.posted, 0);
-	assert_int_equal(method, RPMA_FLUSH_METHOD_AUTO);
+	EQUAL((provider.send.posted, 0), (method, RPMA_FLUSH_METHOD_AUTO));
 }
 
 TEST(flush_method__refuses_null, setup_conn, teardown)

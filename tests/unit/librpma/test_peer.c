@@ -27,14 +27,7 @@ TEST(new__tells_why_there_is_no_pd, setup_nothing, teardown)
 	}
 }
 
-static int new_peer(void)
-{
-	struct rpma_peer *peer = UNTOUCHED;
-	int ret = rpma_peer_new(provider.context, &peer);
-
-	keep_made(ret, peer, w.peer);
-	return ret;
-}
+MAKES(new_peer, struct rpma_peer, w.peer, rpma_peer_new(provider.context, &made))
 
 SURVIVES(new, .function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer)
 
@@ -43,21 +36,14 @@ TEST(delete__takes_a_pointer_to_null, setup_nothing, teardown)
 	expect(0, rpma_peer_delete(&w.peer));
 }
 
-static int delete_peer(void)
-{
-	int ret = rpma_peer_delete(&w.peer);
-
-	assert_null(w.peer);
-	return ret;
-}
+ENDS(delete_peer, w.peer, rpma_peer_delete(&w.peer))
 
 SURVIVES(delete, .function = "rpma_peer_delete", .setup = setup_peer, .act = delete_peer)
 
 TEST(delete__says_that_a_region_is_left, setup_mr, teardown)
 {
 	expect(RPMA_E_PROVIDER, rpma_peer_delete(&w.peer));
-	assert_null(w.peer);
-	assert_int_equal(provider.live.pd, 1);
+	EQUAL((w.peer, NULL), (provider.live.pd, 1));
 	/* the library has no handle to it any more */
 	expect(0, rpma_mr_dereg(&w.mr));
 	assert_int_equal(ibv_dealloc_pd(provider.pd), 0);

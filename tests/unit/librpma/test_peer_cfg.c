@@ -2,12 +2,7 @@
 /* test_peer_cfg.c -- the peer configuration and its one-byte descriptor. */
 #include "every_call_fails.h"
 
-static int setup_pcfg(void **unused)
-{
-	setup_nothing(unused);
-	expect(0, rpma_peer_cfg_new(&w.pcfg));
-	return 0;
-}
+SETUP(setup_pcfg, setup_nothing, expect(0, rpma_peer_cfg_new(&w.pcfg)))
 
 static bool direct_write(void)
 {
@@ -41,8 +36,7 @@ TEST(descriptor__is_one_byte_0_or_1, setup_pcfg, teardown)
 	assert_int_equal(desc[0], 0);
 	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
 	expect(0, rpma_peer_cfg_get_descriptor(w.pcfg, desc));
-	assert_int_equal(desc[0], 1);
-	assert_int_equal(desc[1], 0xee);
+	EQUAL((desc[0], 1), (desc[1], 0xee));
 }
 
 TEST(from_descriptor__reads_the_first_byte, setup_nothing, teardown)
@@ -99,27 +93,12 @@ TEST(null__is_refused, setup_pcfg, teardown)
 	expect(RPMA_E_INVAL, rpma_peer_cfg_from_descriptor(NULL, 1, &pcfg));
 	expect(RPMA_E_INVAL, rpma_peer_cfg_from_descriptor("", 1, NULL));
 	assert_ptr_equal(pcfg, UNTOUCHED);
-	assert_true(supported);
-	assert_int_equal(size, 77);
+	EQUAL((supported, true), (size, 77));
 }
 
-static int new_pcfg(void)
-{
-	struct rpma_peer_cfg *pcfg = UNTOUCHED;
-	int ret = rpma_peer_cfg_new(&pcfg);
+MAKES(new_pcfg, struct rpma_peer_cfg, w.pcfg, rpma_peer_cfg_new(&made))
 
-	keep_made(ret, pcfg, w.pcfg);
-	return ret;
-}
-
-static int decode_pcfg(void)
-{
-	struct rpma_peer_cfg *pcfg = UNTOUCHED;
-	int ret = rpma_peer_cfg_from_descriptor("\1", 1, &pcfg);
-
-	keep_made(ret, pcfg, w.pcfg);
-	return ret;
-}
+MAKES(decode_pcfg, struct rpma_peer_cfg, w.pcfg, rpma_peer_cfg_from_descriptor("\1", 1, &made))
 
 TEST(constructors__survive_every_failing_call, setup_nothing, teardown)
 {

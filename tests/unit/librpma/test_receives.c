@@ -2,13 +2,7 @@
 /* test_receives.c -- rpma_recv(), rpma_conn_req_recv() and rpma_srq_recv(). */
 #include "world.h"
 
-static int setup_receives(void **unused)
-{
-	setup_conn(unused);
-	make_req();
-	make_srq(5);
-	return 0;
-}
+SETUP(setup_receives, setup_conn, make_req(); make_srq(5))
 
 static int post_recv(bool somewhere, struct rpma_mr_local *dst, size_t offset, size_t len,
 		     const void *context)
@@ -53,13 +47,10 @@ TEST(receives__post_the_range, setup_receives, teardown)
 		const unsigned before = r->recv->posted;
 
 		expect_named(0, r->name, r->post(true, w.mr, 8, 16, UNTOUCHED));
-		assert_int_equal(r->recv->posted, before + 1);
-		assert_int_equal(r->recv->wr.wr_id, (uintptr_t)UNTOUCHED);
-		assert_int_equal(r->recv->wr.num_sge, 1);
-		assert_null(r->recv->wr.next);
-		assert_int_equal(r->recv->sge.addr, (uintptr_t)region + 8);
-		assert_int_equal(r->recv->sge.length, 16);
-		assert_int_equal(r->recv->sge.lkey, 0x10000);
+		EQUAL((r->recv->posted, before + 1), (r->recv->wr.wr_id, (uintptr_t)UNTOUCHED),
+		      (r->recv->wr.num_sge, 1), (r->recv->wr.next, NULL),
+		      (r->recv->sge.addr, (uintptr_t)region + 8), (r->recv->sge.length, 16),
+		      (r->recv->sge.lkey, 0x10000));
 		/* the manual of rpma_conn_req_recv() has RPMA_E_INVAL */
 		expect_named(0, r->name, r->post(true, w.mr, 0, 8, NULL));
 	}
@@ -91,8 +82,8 @@ TEST(receives__refuse_what_32_bits_cannot_say, setup_receives, teardown)
 
 	FOR_EACH(r)
 	expect_named(want, r->name, r->post(true, w.mr, 0, UINT32_MAX + (size_t)1, NULL));
-	assert_int_equal(calls_count("ibv_post_recv"), want == 0 ? 2 : 0);
-	assert_int_equal(calls_count("ibv_post_srq_recv"), want == 0);
+	EQUAL((calls_count("ibv_post_recv"), want == 0 ? 2 : 0),
+	      (calls_count("ibv_post_srq_recv"), want == 0));
 }
 
 TEST(receives__report_a_full_queue, setup_receives, teardown)

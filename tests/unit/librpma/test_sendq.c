@@ -143,14 +143,11 @@ TEST(list__has_what_the_arguments_say, setup_nothing, teardown)
 	expect(0, rpma_write(w.conn, NULL, 0, NULL, 0, 0, MORE, (void *)4));
 	expect(0, rpma_read(w.conn, w.mr, 8, w.remote, 16, 24, RPMA_F_MORE | ALWAYS, (void *)5));
 	expect(0, rpma_submit(w.conn));
-	assert_int_equal(provider.sends[1].wr.rdma.remote_addr, (uintptr_t)region + 640);
-	assert_int_equal(provider.sends[1].wr.rdma.rkey, 0x20000);
-	assert_int_equal(provider.sends_bytes[1], 77);
-	assert_int_equal(provider.sends[2].opcode, IBV_WR_SEND);
-	assert_int_equal(provider.sends[2].send_flags, IBV_SEND_SOLICITED);
-	assert_int_equal(provider.sends[3].num_sge, 0);
-	assert_int_equal(provider.sends[4].opcode, IBV_WR_RDMA_READ);
-	assert_int_equal(provider.sends_bytes[4], 24);
+	EQUAL((provider.sends[1].wr.rdma.remote_addr, (uintptr_t)region + 640),
+	      (provider.sends[1].wr.rdma.rkey, 0x20000), (provider.sends_bytes[1], 77),
+	      (provider.sends[2].opcode, IBV_WR_SEND),
+	      (provider.sends[2].send_flags, IBV_SEND_SOLICITED), (provider.sends[3].num_sge, 0),
+	      (provider.sends[4].opcode, IBV_WR_RDMA_READ), (provider.sends_bytes[4], 24));
 	assert_got(1, "1 2 3 4 5! ");
 }
 
@@ -226,9 +223,7 @@ TEST(its_completions__stay_inside, setup_nothing, teardown)
 	complete(50, IBV_WC_SUCCESS, IBV_WC_RECV);
 	complete(6, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
 	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	assert_int_equal(got, 2);
-	assert_int_equal(wc[0].wr_id, 4);
-	assert_int_equal(wc[1].wr_id, 50);
+	EQUAL((got, 2), (wc[0].wr_id, 4), (wc[1].wr_id, 50));
 	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 4, wc, &got));
 }
 
@@ -332,9 +327,7 @@ TEST(errors__of_receives_leave_the_others_inside, setup_nothing, teardown)
 	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
 	complete(3, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
 	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	assert_int_equal(got, 2);
-	assert_int_equal(wc[0].wr_id, 50);
-	assert_int_equal(wc[1].wr_id, 3);
+	EQUAL((got, 2), (wc[0].wr_id, 50), (wc[1].wr_id, 3));
 }
 
 TEST(what_the_program_posts_itself__is_shown, setup_nothing, teardown)
@@ -448,13 +441,10 @@ TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 	complete(6, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
 	post(7, MORE);
 	expect(0, rpma_cq_get_wc(w.cq, 8, wc, &got));
-	assert_int_equal(got, 2);
-	assert_int_equal(wc[0].wr_id, 5);
-	assert_int_equal(wc[1].wr_id, 6);
+	EQUAL((got, 2), (wc[0].wr_id, 5), (wc[1].wr_id, 6));
 	expect(0, rpma_conn_disconnect(w.conn));
 	assert_got(1, "7 ");
 	complete(7, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
 	expect(0, rpma_cq_get_wc(w.cq, 8, wc, &got));
-	assert_int_equal(got, 1);
-	assert_int_equal(wc[0].wr_id, 7);
+	EQUAL((got, 1), (wc[0].wr_id, 7));
 }

@@ -156,9 +156,7 @@ static void run(uint64_t dies_at)
 
 	assert_int_equal(pthread_create(&thread, NULL, start_all, NULL), 0);
 	fetch_all();
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(device.posted, OPERATIONS);
-	assert_int_equal(device.overflows, 0);
+	EQUAL((pthread_join(thread, NULL), 0), (device.posted, OPERATIONS), (device.overflows, 0));
 }
 
 TEST(each_operation__completes_once_and_in_order, setup_nothing, teardown)

@@ -2,19 +2,9 @@
 /* test_srq.c -- shared receive queues with and without a receive CQ of their own. */
 #include "every_call_fails.h"
 
-static int setup_srq(void **unused)
-{
-	setup_mr(unused);
-	make_srq(5);
-	return 0;
-}
+SETUP(setup_srq, setup_mr, make_srq(5))
 
-static int setup_srq_without_rcq(void **unused)
-{
-	setup_mr(unused);
-	make_srq(0);
-	return 0;
-}
+SETUP(setup_srq_without_rcq, setup_mr, make_srq(0))
 
 TEST(new__makes_queue_and_rcq_as_configured, setup_peer, teardown)
 {
@@ -22,11 +12,9 @@ TEST(new__makes_queue_and_rcq_as_configured, setup_peer, teardown)
 	expect(0, rpma_srq_cfg_set_rq_size(w.srq_cfg, 3));
 	expect(0, rpma_srq_cfg_set_rcq_size(w.srq_cfg, 5));
 	expect(0, rpma_srq_new(w.peer, w.srq_cfg, &w.srq));
-	assert_int_equal(provider.create_srq.attr.max_wr, 3);
-	assert_int_equal(provider.create_srq.attr.max_sge, 1);
-	assert_int_equal(provider.create_srq.attr.srq_limit, 0);
-	assert_int_equal(provider.live.cq, 1);
-	assert_int_equal(provider.create_cq[0].cqe, 5);
+	EQUAL((provider.create_srq.attr.max_wr, 3), (provider.create_srq.attr.max_sge, 1),
+	      (provider.create_srq.attr.srq_limit, 0), (provider.live.cq, 1),
+	      (provider.create_cq[0].cqe, 5));
 	assert_ptr_equal(provider.req_notify_cq.cq, provider.cqs[0]);
 	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
 }
@@ -34,8 +22,7 @@ TEST(new__makes_queue_and_rcq_as_configured, setup_peer, teardown)
 TEST(new__takes_the_default_of_20_without_cfg, setup_peer, teardown)
 {
 	expect(0, rpma_srq_new(w.peer, NULL, &w.srq));
-	assert_int_equal(provider.create_srq.attr.max_wr, 20);
-	assert_int_equal(provider.create_cq[0].cqe, 20);
+	EQUAL((provider.create_srq.attr.max_wr, 20), (provider.create_cq[0].cqe, 20));
 }
 
 TEST(get_rcq__gives_the_cq_of_the_srq, setup_srq, teardown)
@@ -53,26 +40,12 @@ TEST(get_rcq__gives_null_without_rcq, setup_srq_without_rcq, teardown)
 	struct rpma_cq *rcq = UNTOUCHED;
 
 	expect(0, rpma_srq_get_rcq(w.srq, &rcq));
-	assert_null(rcq);
-	assert_int_equal(provider.live.cq, 0);
+	EQUAL((rcq, NULL), (provider.live.cq, 0));
 }
 
-static int new_srq(void)
-{
-	struct rpma_srq *srq = UNTOUCHED;
-	int ret = rpma_srq_new(w.peer, NULL, &srq);
+MAKES(new_srq, struct rpma_srq, w.srq, rpma_srq_new(w.peer, NULL, &made))
 
-	keep_made(ret, srq, w.srq);
-	return ret;
-}
-
-static int delete_srq(void)
-{
-	int ret = rpma_srq_delete(&w.srq);
-
-	assert_null(w.srq);
-	return ret;
-}
+ENDS(delete_srq, w.srq, rpma_srq_delete(&w.srq))
 
 TEST(new_and_delete__survive_every_failing_call, setup_nothing, teardown)
 {

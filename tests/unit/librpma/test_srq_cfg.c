@@ -2,12 +2,7 @@
 /* test_srq_cfg.c -- the configuration of shared receive queues. */
 #include "every_call_fails.h"
 
-static int setup_srq_cfg(void **unused)
-{
-	setup_nothing(unused);
-	expect(0, rpma_srq_cfg_new(&w.srq_cfg));
-	return 0;
-}
+SETUP(setup_srq_cfg, setup_nothing, expect(0, rpma_srq_cfg_new(&w.srq_cfg)))
 
 TEST(new__starts_with_20_and_20, setup_srq_cfg, teardown)
 {
@@ -15,8 +10,7 @@ TEST(new__starts_with_20_and_20, setup_srq_cfg, teardown)
 
 	expect(0, rpma_srq_cfg_get_rq_size(w.srq_cfg, &rq_size));
 	expect(0, rpma_srq_cfg_get_rcq_size(w.srq_cfg, &rcq_size));
-	assert_int_equal(rq_size, 20);
-	assert_int_equal(rcq_size, 20);
+	EQUAL((rq_size, 20), (rcq_size, 20));
 }
 
 TEST(sizes__are_kept_apart, setup_srq_cfg, teardown)
@@ -27,8 +21,7 @@ TEST(sizes__are_kept_apart, setup_srq_cfg, teardown)
 	expect(0, rpma_srq_cfg_set_rcq_size(w.srq_cfg, 1));
 	expect(0, rpma_srq_cfg_get_rq_size(w.srq_cfg, &rq_size));
 	expect(0, rpma_srq_cfg_get_rcq_size(w.srq_cfg, &rcq_size));
-	assert_int_equal(rq_size, UINT32_MAX);
-	assert_int_equal(rcq_size, 1);
+	EQUAL((rq_size, UINT32_MAX), (rcq_size, 1));
 }
 
 TEST(null__is_refused, setup_srq_cfg, teardown)
@@ -46,13 +39,6 @@ TEST(null__is_refused, setup_srq_cfg, teardown)
 	assert_int_equal(size, 77);
 }
 
-static int new_srq_cfg(void)
-{
-	struct rpma_srq_cfg *cfg = UNTOUCHED;
-	int ret = rpma_srq_cfg_new(&cfg);
-
-	keep_made(ret, cfg, w.srq_cfg);
-	return ret;
-}
+MAKES(new_srq_cfg, struct rpma_srq_cfg, w.srq_cfg, rpma_srq_cfg_new(&made))
 
 SURVIVES(new, .function = "rpma_srq_cfg_new", .setup = setup_nothing, .act = new_srq_cfg)

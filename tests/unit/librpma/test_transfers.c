@@ -72,19 +72,14 @@ TEST(transfers__post_the_range, setup_conn, teardown)
 		expect_named(
 			0, t->name,
 			t->post(w.conn, w.mr, 8, w.remote, 64, 16, RPMA_F_COMPLETION_ON_ERROR));
-		assert_int_equal(provider.send.posted, i + 1);
-		assert_int_equal(wr->opcode, t->opcode);
-		assert_int_equal(wr->wr_id, (uintptr_t)CONTEXT);
-		assert_int_equal(wr->send_flags, 0);
-		assert_null(wr->next);
-		assert_int_equal(wr->num_sge, 1);
-		assert_int_equal(provider.send.sge.addr, (uintptr_t)region + 8);
-		assert_int_equal(provider.send.sge.length, 16);
-		assert_int_equal(provider.send.sge.lkey, 0x10000);
+		EQUAL((provider.send.posted, i + 1), (wr->opcode, t->opcode),
+		      (wr->wr_id, (uintptr_t)CONTEXT), (wr->send_flags, 0), (wr->next, NULL),
+		      (wr->num_sge, 1), (provider.send.sge.addr, (uintptr_t)region + 8),
+		      (provider.send.sge.length, 16), (provider.send.sge.lkey, 0x10000));
 		if (i >= WITH_REMOTE)
 			continue;
-		assert_int_equal(wr->wr.rdma.remote_addr, (uintptr_t)region + 64);
-		assert_int_equal(wr->wr.rdma.rkey, 0x20000);
+		EQUAL((wr->wr.rdma.remote_addr, (uintptr_t)region + 64),
+		      (wr->wr.rdma.rkey, 0x20000));
 	}
 }
 
@@ -94,13 +89,12 @@ TEST(transfers__without_regions_move_nothing, setup_conn, teardown)
 		expect_named(
 			0, transfers[i].name,
 			transfers[i].post(w.conn, NULL, 0, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS));
-		assert_int_equal(provider.send.wr.opcode, transfers[i].opcode);
-		assert_int_equal(provider.send.wr.num_sge, 0);
-		assert_int_equal(provider.send.wr.send_flags, IBV_SEND_SIGNALED);
+		EQUAL((provider.send.wr.opcode, transfers[i].opcode), (provider.send.wr.num_sge, 0),
+		      (provider.send.wr.send_flags, IBV_SEND_SIGNALED));
 		if (i >= WITH_REMOTE)
 			continue;
-		assert_int_equal(provider.send.wr.wr.rdma.remote_addr, 0);
-		assert_int_equal(provider.send.wr.wr.rdma.rkey, 0);
+		EQUAL((provider.send.wr.wr.rdma.remote_addr, 0),
+		      (provider.send.wr.wr.rdma.rkey, 0));
 	}
 }
 
@@ -182,14 +176,12 @@ TEST(atomic_write__is_a_fenced_inline_write, setup_conn, teardown)
 		expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, cases[i].flags, CONTEXT));
 		assert_int_equal(provider.send.wr.send_flags, cases[i].send_flags);
 	}
-	assert_int_equal(provider.send.wr.opcode, IBV_WR_RDMA_WRITE);
-	assert_int_equal(provider.send.wr.wr_id, (uintptr_t)CONTEXT);
-	assert_int_equal(provider.send.wr.num_sge, 1);
-	assert_null(provider.send.wr.next);
-	assert_int_equal(provider.send.sge.length, sizeof(eight));
+	EQUAL((provider.send.wr.opcode, IBV_WR_RDMA_WRITE),
+	      (provider.send.wr.wr_id, (uintptr_t)CONTEXT), (provider.send.wr.num_sge, 1),
+	      (provider.send.wr.next, NULL), (provider.send.sge.length, sizeof(eight)));
 	assert_memory_equal(provider.send.inline_data, eight, sizeof(eight));
-	assert_int_equal(provider.send.wr.wr.rdma.remote_addr, (uintptr_t)region + 64);
-	assert_int_equal(provider.send.wr.wr.rdma.rkey, 0x20000);
+	EQUAL((provider.send.wr.wr.rdma.remote_addr, (uintptr_t)region + 64),
+	      (provider.send.wr.wr.rdma.rkey, 0x20000));
 }
 
 TEST(atomic_write__refuses_bad_arguments, setup_conn, teardown)

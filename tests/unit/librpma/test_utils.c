@@ -12,10 +12,9 @@ TEST(get_ibv_context__binds_to_a_local_address, setup_nothing, teardown)
 
 	expect(0, rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &context));
 	assert_ptr_equal(context, provider.context);
-	assert_string_equal(provider.getaddrinfo.node, "192.0.2.1");
-	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE);
-	assert_int_equal(calls_count("rdma_bind_addr"), 1);
-	assert_int_equal(calls_count("rdma_resolve_addr"), 0);
+	EQUAL((provider.getaddrinfo.node, "192.0.2.1"),
+	      (provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, RAI_PASSIVE),
+	      (calls_count("rdma_bind_addr"), 1), (calls_count("rdma_resolve_addr"), 0));
 }
 
 TEST(get_ibv_context__resolves_a_remote_address, setup_nothing, teardown)
@@ -24,9 +23,8 @@ TEST(get_ibv_context__resolves_a_remote_address, setup_nothing, teardown)
 
 	expect(0, rpma_utils_get_ibv_context("192.0.2.1", RPMA_UTIL_IBV_CONTEXT_REMOTE, &context));
 	assert_ptr_equal(context, provider.context);
-	assert_int_equal(provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0);
-	assert_int_equal(provider.resolve.addr_timeout_ms, 1000);
-	assert_int_equal(calls_count("rdma_bind_addr"), 0);
+	EQUAL((provider.getaddrinfo.hints.ai_flags & RAI_PASSIVE, 0),
+	      (provider.resolve.addr_timeout_ms, 1000), (calls_count("rdma_bind_addr"), 0));
 }
 
 TEST(get_ibv_context__finds_no_device_for_a_wildcard, setup_nothing, teardown)

@@ -33,8 +33,8 @@ TEST(arm__asks_for_the_next, setup_conn, teardown)
 	expect(0, rpma_cq_arm(w.cq, true));
 	assert_int_equal(provider.req_notify_cq.solicited_only, 1);
 	expect(0, rpma_cq_arm(w.cq, false));
-	assert_int_equal(provider.req_notify_cq.solicited_only, 0);
-	assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 2);
+	EQUAL((provider.req_notify_cq.solicited_only, 0),
+	      (calls_count("ibv_req_notify_cq"), armed + 2));
 	expect(RPMA_E_INVAL, rpma_cq_arm(NULL, false));
 	calls_fail_on("ibv_req_notify_cq", EIO);
 	expect(RPMA_E_PROVIDER, rpma_cq_arm(w.cq, false));
@@ -84,8 +84,7 @@ TEST(await__takes_what_is_there, setup_conn, teardown)
 	for (uint64_t i = 0; i < 3; i++)
 		queue_wc(i);
 	expect(0, rpma_cq_await_wc(w.cq, 4, wc, &got, 0, FOREVER));
-	assert_int_equal(got, 3);
-	assert_int_equal(wc[2].wr_id, 2);
+	EQUAL((got, 3), (wc[2].wr_id, 2));
 	assert_int_equal(calls_count("ibv_req_notify_cq"), armed); /* no thread sleeps */
 }
 
@@ -148,9 +147,9 @@ TEST(await__survives_signals, setup_conn, teardown)
 	int ret;
 
 	signals = 0;
-	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
-	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-	assert_int_equal(timer_settime(timer, 0, &ticks, NULL), 0);
+	EQUAL((sigaction(SIGALRM, &action, NULL), 0),
+	      (timer_create(CLOCK_MONOTONIC, &event, &timer), 0),
+	      (timer_settime(timer, 0, &ticks, NULL), 0));
 	/* no event comes with the completion: it sleeps until its time is over */
 	do {
 		ret = rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 30);
@@ -193,12 +192,7 @@ TEST(await__tells_failures, setup_conn, teardown)
 
 /* --- rpma_wait() --------------------------------------------------------------------------- */
 
-static int setup_all(void **unused)
-{
-	setup_accepted(unused);
-	provider.num_cqs = 1;
-	return 0;
-}
+SETUP(setup_all, setup_accepted, provider.num_cqs = 1)
 
 TEST(wait__tells_which_are_ready, setup_all, teardown)
 {
@@ -208,8 +202,7 @@ TEST(wait__tells_which_are_ready, setup_all, teardown)
 	size_t ready = 77;
 
 	expect(RPMA_E_TIMEOUT, rpma_wait(items, 3, 0, &ready));
-	assert_false(items[0].ready);
-	assert_int_equal(ready, 77);
+	EQUAL((items[0].ready, false), (ready, 77));
 	provider_queue_cm_event(provider.id, RDMA_CM_EVENT_ESTABLISHED, NULL, 0);
 	expect(0, rpma_wait(items, 3, FOREVER, &ready));
 	assert_int_equal(ready, 1);
@@ -221,8 +214,7 @@ TEST(wait__tells_which_are_ready, setup_all, teardown)
 	/* the event of the queue was taken, those of the others are for the calls that fetch */
 	assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 1);
 	expect(0, rpma_wait(items, 3, FOREVER, &ready));
-	assert_int_equal(ready, 2);
-	assert_false(items[0].ready);
+	EQUAL((ready, 2), (items[0].ready, false));
 	enum rpma_conn_event event;
 	expect(0, rpma_conn_next_event(w.conn, &event));
 	struct rpma_conn_req *req = NULL;

@@ -115,83 +115,28 @@ void setup_device(uint64_t caps)
 	provider.qp_is_extended = true;
 }
 
-int setup_peer(void **unused)
-{
-	setup_nothing(unused);
-	make_peer();
-	return 0;
-}
+SHARED_SETUP(setup_peer, setup_nothing, make_peer())
 
-int setup_mr(void **unused)
-{
-	setup_peer(unused);
-	make_mr();
-	return 0;
-}
+SHARED_SETUP(setup_mr, setup_peer, make_mr())
 
-int setup_cfg(void **unused)
-{
-	setup_mr(unused);
-	make_cfg();
-	return 0;
-}
+SHARED_SETUP(setup_cfg, setup_mr, make_cfg())
 
-int setup_req(void **unused)
-{
-	setup_cfg(unused);
-	make_req();
-	return 0;
-}
+SHARED_SETUP(setup_req, setup_cfg, make_req())
 
-int setup_conn(void **unused)
-{
-	setup_req(unused);
-	make_conn();
-	return 0;
-}
+SHARED_SETUP(setup_conn, setup_req, make_conn())
 
-int setup_shared_cfg(void **unused)
-{
-	setup_cfg(unused);
-	expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
-	expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true));
-	return 0;
-}
+SHARED_SETUP(setup_shared_cfg, setup_cfg, expect(0, rpma_conn_cfg_set_rcq_size(w.cfg, 1));
+	     expect(0, rpma_conn_cfg_set_compl_channel(w.cfg, true)))
 
-int setup_shared_req(void **unused)
-{
-	setup_shared_cfg(unused);
-	make_req();
-	return 0;
-}
+SHARED_SETUP(setup_shared_req, setup_shared_cfg, make_req())
 
-int setup_shared_conn(void **unused)
-{
-	setup_shared_req(unused);
-	make_conn();
-	return 0;
-}
+SHARED_SETUP(setup_shared_conn, setup_shared_req, make_conn())
 
-int setup_ep(void **unused)
-{
-	setup_cfg(unused);
-	make_ep();
-	return 0;
-}
+SHARED_SETUP(setup_ep, setup_cfg, make_ep())
 
-int setup_incoming(void **unused)
-{
-	setup_ep(unused);
-	make_incoming();
-	return 0;
-}
+SHARED_SETUP(setup_incoming, setup_ep, make_incoming())
 
-int setup_accepted(void **unused)
-{
-	setup_incoming(unused);
-	make_conn();
-	return 0;
-}
+SHARED_SETUP(setup_accepted, setup_incoming, make_conn())
 
 int teardown(void **unused)
 {
@@ -200,16 +145,11 @@ int teardown(void **unused)
 
 	calls_fail_never();
 	calls_watch_allocations(false);
-	assert_int_equal(rpma_conn_delete(&w.conn), 0);
-	assert_int_equal(rpma_conn_req_delete(&w.req), 0);
-	assert_int_equal(rpma_ep_shutdown(&w.ep), 0);
-	assert_int_equal(rpma_srq_delete(&w.srq), 0);
-	assert_int_equal(rpma_mr_dereg(&w.mr), 0);
-	assert_int_equal(rpma_mr_remote_delete(&w.remote), 0);
-	assert_int_equal(rpma_peer_delete(&w.peer), 0);
-	assert_int_equal(rpma_peer_cfg_delete(&w.pcfg), 0);
-	assert_int_equal(rpma_conn_cfg_delete(&w.cfg), 0);
-	assert_int_equal(rpma_srq_cfg_delete(&w.srq_cfg), 0);
+	EQUAL((rpma_conn_delete(&w.conn), 0), (rpma_conn_req_delete(&w.req), 0),
+	      (rpma_ep_shutdown(&w.ep), 0), (rpma_srq_delete(&w.srq), 0), (rpma_mr_dereg(&w.mr), 0),
+	      (rpma_mr_remote_delete(&w.remote), 0), (rpma_peer_delete(&w.peer), 0),
+	      (rpma_peer_cfg_delete(&w.pcfg), 0), (rpma_conn_cfg_delete(&w.cfg), 0),
+	      (rpma_srq_cfg_delete(&w.srq_cfg), 0));
 	if (rejecting)
 		reference_leaks(id, 1, "it never destroys the id of a rejected request");
 	complaint = provider_complaint();

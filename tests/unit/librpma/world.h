@@ -38,6 +38,16 @@ extern unsigned logged[RPMA_LOG_LEVEL_DEBUG + 1];
 /* The last line of this level has these words. */
 void expect_logged(enum rpma_log_level level, const char *words);
 
+/* A setup: what another one does, and these statements. */
+#define SETUP(name, first, ...) static SHARED_SETUP(name, first, __VA_ARGS__)
+#define SHARED_SETUP(name, first, ...)                                                             \
+	int name(void **unused)                                                                    \
+	{                                                                                          \
+		first(unused);                                                                     \
+		__VA_ARGS__;                                                                       \
+		return 0;                                                                          \
+	}
+
 int setup_nothing(void **unused);
 void setup_device(uint64_t caps);     /* nothing but a device that is native in this */
 int setup_peer(void **unused);	      /* + peer */
