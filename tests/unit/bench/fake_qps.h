@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "common/base/failure.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/measure/loop.h"
 
@@ -91,8 +92,15 @@ static __attribute__((unused)) struct measured m;
 /* A run that is good and did so many operations. */
 static __attribute__((unused)) void fake_run_well(uint64_t ops)
 {
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.ops, ops);
+	EQUAL((fake_run(&cfg, &m), 0), (m.ops, ops));
+}
+
+/* A run that fails, with these words. */
+static __attribute__((unused)) void fake_run_fails(const char *words)
+{
+	assert_int_not_equal(fake_run(&cfg, &m), 0);
+	if (strstr(failure_get()->text, words) == NULL)
+		fail_msg("%s, expected \"%s\"", failure_get()->text, words);
 }
 
 uint64_t fake_ten_us(uint32_t qp, uint64_t op);

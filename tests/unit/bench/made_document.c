@@ -76,10 +76,9 @@ bool document_warned(const json_t *document, const char *code, const char *words
 /* What the run warns of; the words are NULL when the code must not be there. */
 void document_expect_warning(const char *code, const char *words)
 {
-	json_t *document = document_make(&run);
+	json_auto_t *document = document_make(&run);
 
 	assert_non_null(document);
 	if (document_warned(document, code, words != NULL ? words : "") != (words != NULL))
 		fail_msg("%s: %s", code, words != NULL ? words : "should not be there");
-	json_decref(document);
 }

@@ -49,8 +49,8 @@ TEST(texts_become_values)
 		const struct axis_case *c = &cases[i];
 		struct series series = {0};
 
-		assert_int_equal(series_set(&series, c->axis, c->text), 0);
-		assert_int_equal(series.values[c->axis].count, c->count);
+		EQUAL((series_set(&series, c->axis, c->text), 0),
+		      (series.values[c->axis].count, c->count));
 		assert_memory_equal(series.values[c->axis].values, c->values,
 				    c->count * sizeof(uint64_t));
 		series_clear(&series);
@@ -125,8 +125,8 @@ TEST(wrong_texts_are_named_and_change_nothing)
 		assert_int_equal(series.values[c->axis].count, 0);
 		snprintf(begin, sizeof(begin), "--%s %s: ", axes[c->axis].name, c->text);
 		assert_memory_equal(failure_get()->text, begin, strlen(begin));
-		assert_non_null(strstr(failure_get()->text, "expected "));
-		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
+		EQUAL((failure_get()->text, HAS("expected ")),
+		      (failure_get()->code, EXIT_WRONG_USAGE));
 	}
 }
 
@@ -137,21 +137,16 @@ TEST(a_mix_is_one_value_of_the_sizes)
 	const struct units_list *sizes = &series.values[AXIS_SIZE];
 	struct params mixed = {.size_bytes = 65536}, plain = {.size_bytes = 65536};
 
-	assert_int_equal(series_set(&series, AXIS_SIZE, "64:1K:*4,4K/10:64K/90,4K,4K/100"), 0);
-	assert_int_equal(sizes->count, 6);
-	assert_int_equal(sizes->values[2], 1024);
-	assert_null(series.mixes[2]);
+	EQUAL((series_set(&series, AXIS_SIZE, "64:1K:*4,4K/10:64K/90,4K,4K/100"), 0),
+	      (sizes->count, 6), (sizes->values[2], 1024), (series.mixes[2], NULL));
 	mixed.mix = series.mixes[3];
 	assert_int_equal(sizes->values[3], 65536);
 	assert_int_not_equal(axis_compare(&mixed, &plain, AXIS_SIZE), 0);
-	assert_int_equal(axis_compare(&mixed, &mixed, AXIS_SIZE), 0);
-	assert_int_equal(sizes->values[4], 4096);
-	assert_null(series.mixes[4]);
-	assert_int_equal(sizes->values[5], 4096);
+	EQUAL((axis_compare(&mixed, &mixed, AXIS_SIZE), 0), (sizes->values[4], 4096),
+	      (series.mixes[4], NULL), (sizes->values[5], 4096));
 	assert_non_null(series.mixes[5]);
 	/* the last one given counts */
-	assert_int_equal(series_set(&series, AXIS_SIZE, "8"), 0);
-	assert_int_equal(sizes->count, 1);
+	EQUAL((series_set(&series, AXIS_SIZE, "8"), 0), (sizes->count, 1));
 	series_clear(&series);
 }
 
@@ -171,8 +166,7 @@ TEST(each_axis_has_a_field_of_its_own)
 	axis_put(&params, AXIS_SIZE, 1ULL << 30);
 	assert_int_equal(params.size_bytes, 1ULL << 30);
 	axis_put(&params, AXIS_SRQ, 1);
-	assert_true(params.srq);
-	assert_false(params.bidirectional);
+	EQUAL((params.srq, true), (params.bidirectional, false));
 }
 
 struct words_case {

@@ -52,15 +52,10 @@ TEST(spans_of_threads_are_added_by_their_time)
 	set(0, 3, one);
 	set(1, 3, two);
 	collect(&r, 2);
-	assert_int_equal(r.intervals_count, 3);
-	assert_int_equal(r.intervals[0].ops, 30);
-	assert_int_equal(r.intervals[1].ops, 21);
-	assert_int_equal(r.intervals[1].bytes, 1344);
-	assert_int_equal(r.intervals[1].max_ns, 8);
-	assert_int_equal(r.intervals[2].ops, 31);
-	assert_int_equal(r.intervals[2].t_ns, 3 * SPAN + 5);
-	assert_int_equal(r.intervals[2].max_ns, 9);
-	assert_false(r.intervals[2].percentiles_known);
+	EQUAL((r.intervals_count, 3), (r.intervals[0].ops, 30), (r.intervals[1].ops, 21),
+	      (r.intervals[1].bytes, 1344), (r.intervals[1].max_ns, 8), (r.intervals[2].ops, 31),
+	      (r.intervals[2].t_ns, 3 * SPAN + 5), (r.intervals[2].max_ns, 9),
+	      (r.intervals[2].percentiles_known, false));
 	repeat_clear(&r);
 }
 
@@ -74,10 +69,8 @@ TEST(what_one_thread_did_alone_is_in_the_result)
 	set(0, 1, one);
 	set(1, 2, two);
 	collect(&r, 2);
-	assert_int_equal(r.intervals_count, 2);
-	assert_int_equal(r.intervals[0].ops, 30);
-	assert_int_equal(r.intervals[0].t_ns, SPAN);
-	assert_int_equal(r.intervals[1].ops, 21);
+	EQUAL((r.intervals_count, 2), (r.intervals[0].ops, 30), (r.intervals[0].t_ns, SPAN),
+	      (r.intervals[1].ops, 21));
 	repeat_clear(&r);
 }
 
@@ -89,8 +82,7 @@ TEST(less_than_half_a_span_is_no_interval)
 
 	set(0, 2, list);
 	collect(&r, 1);
-	assert_int_equal(r.intervals_count, 1);
-	assert_true(r.intervals[0].percentiles_known);
+	EQUAL((r.intervals_count, 1), (r.intervals[0].percentiles_known, true));
 	repeat_clear(&r);
 	figures[0].intervals[1].t_ns++;
 	collect(&r, 1);

@@ -24,7 +24,7 @@ static json_t *document_of(const char *repeat)
 
 static void expect_repeat(const char *repeat, const char *written)
 {
-	json_t *document = document_of(repeat), *before = json_deep_copy(document);
+	json_auto_t *document = document_of(repeat), *before = json_deep_copy(document);
 	char expected[2048];
 	size_t len = 0;
 	char *text = compact_text(document, &len);
@@ -35,12 +35,8 @@ static void expect_repeat(const char *repeat, const char *written)
 		 "\"summary\":{\"latency\":null}}]\n}\n",
 		 written);
 	assert_non_null(text);
-	assert_string_equal(text, expected);
-	assert_int_equal(len, strlen(text));
-	assert_true(json_equal(document, before));
+	EQUAL((text, expected), (len, strlen(text)), (json_equal(document, before), true));
 	free(text);
-	json_decref(before);
-	json_decref(document);
 }
 
 TEST(an_unknown_figure_is_left_out_where_the_schema_lets_it)

@@ -68,24 +68,17 @@ SCRATCH_TEST(values_are_spelled_as_in_the_json)
 	write_csv("x",
 		  "{\"ops\": 9007199254740993, \"ops_per_s\": 412345.125, \"complete\": true,"
 		  "\"latency\": {\"min_ns\": 0, \"percentiles\": [{\"p\": 0.99, \"ns\": 77}]}}");
-	assert_string_equal(cell("ops"), "9007199254740993");
-	assert_string_equal(cell("ops_per_s"), "412345.125");
-	assert_string_equal(cell("complete"), "true");
-	assert_string_equal(cell("latency_p99_ns"), "77");
-	assert_string_equal(cell("latency_min_ns"), "0");
-	assert_string_equal(cell("op"), "write");
-	assert_string_equal(cell("point"), "p0000");
+	EQUAL((cell("ops"), "9007199254740993"), (cell("ops_per_s"), "412345.125"),
+	      (cell("complete"), "true"), (cell("latency_p99_ns"), "77"),
+	      (cell("latency_min_ns"), "0"), (cell("op"), "write"), (cell("point"), "p0000"));
 }
 
 SCRATCH_TEST(null_is_empty)
 {
 	write_csv("x", "{\"late_ops\": null, \"verify\": null, \"latency\": {\"percentiles\":"
 		       "[{\"p\": 0.999, \"ns\": null}]}}");
-	assert_string_equal(cell("late_ops"), "");
-	assert_string_equal(cell("verify_mismatches"), "");
-	assert_string_equal(cell("latency_p99.9_ns"), "");
-	assert_string_equal(cell("flush"), "");
-	assert_string_equal(cell("ops"), "");
+	EQUAL((cell("late_ops"), ""), (cell("verify_mismatches"), ""),
+	      (cell("latency_p99.9_ns"), ""), (cell("flush"), ""), (cell("ops"), ""));
 }
 
 SCRATCH_TEST(every_row_has_every_column)

@@ -81,11 +81,10 @@ TEST(what_cannot_be_told_apart_is_unknown)
 TEST(a_server_that_reports_nothing_leaves_it_unknown)
 {
 	const struct interference client = made(HERE, "0-3"), none = {0};
-	json_t *report = json_pack("{s:i}", "requests", 5);
+	json_auto_t *report = json_pack("{s:i}", "requests", 5);
 
 	GIVES(interference_json(&client, report), "client/other_cpu_ns: null", "server: null");
 	GIVES(interference_json(&none, NULL), "client: null", "server: null");
-	json_decref(report);
 }
 
 TEST(a_hostile_report_is_not_believed)
@@ -133,7 +132,7 @@ TEST(a_quota_is_of_its_end)
 {
 	struct repeat r = made_repeat(1000, 10);
 	struct interference server = {.quota = {.known = true}};
-	json_t *json;
+	json_auto_t *json = NULL;
 
 	r.interference.quota = (struct cpu_quota){.known = true,
 						  .cpus = 0.5,
@@ -148,7 +147,6 @@ TEST(a_quota_is_of_its_end)
 	/* known to have none */
 	assert_int_equal(json_object_size(path_get(json, "cpu_quota/server")), 1);
 	HOLDS(json, "cpu_quota/server/limited: false");
-	json_decref(json);
 }
 
 TEST(a_server_may_have_no_word_on_its_quota)

@@ -97,10 +97,9 @@ static json_t *repeat_of(size_t point, uint32_t index)
 
 static void add(size_t point, uint32_t index)
 {
-	json_t *repeat = repeat_of(point, index);
+	json_auto_t *repeat = repeat_of(point, index);
 
 	assert_int_equal(journal_add(f.journal, point, repeat), 0);
-	json_decref(repeat);
 }
 
 static bool exists(const char *name)
@@ -112,18 +111,14 @@ static bool exists(const char *name)
 
 TEST(what_was_measured_is_found_again, setup, teardown)
 {
-	assert_int_equal(start(), 0);
-	assert_int_equal(f.resumed, 0);
+	EQUAL((start(), 0), (f.resumed, 0));
 	add(0, 0);
 	add(2, 1);
 	assert_non_null(journal_path(f.journal));
 	journal_close(&f.journal, false);
 
-	assert_int_equal(resume(), 0);
-	assert_int_equal(f.resumed, 2);
-	assert_int_equal(json_array_size(f.repeats[0]), 1);
-	assert_int_equal(json_array_size(f.repeats[1]), 0);
-	assert_int_equal(json_array_size(f.repeats[2]), 1);
+	EQUAL((resume(), 0), (f.resumed, 2), (json_array_size(f.repeats[0]), 1),
+	      (json_array_size(f.repeats[1]), 0), (json_array_size(f.repeats[2]), 1));
 }
 
 /* To the last bit: floating point, and integers past what a double holds. */
@@ -154,9 +149,8 @@ TEST(a_torn_line_is_dropped_and_written_over, setup, teardown)
 	journal_close(&f.journal, false);
 	length = scratch_read("result.json.jsonl", whole, sizeof(whole));
 	for (size_t cut = head + 1; cut < length; cut += 11) {
-		assert_int_equal(truncate(scratch_path("result.json.jsonl", path), (off_t)cut), 0);
-		assert_int_equal(resume(), 0);
-		assert_int_equal(f.resumed, 0);
+		EQUAL((truncate(scratch_path("result.json.jsonl", path), (off_t)cut), 0),
+		      (resume(), 0), (f.resumed, 0));
 		add(0, 0);
 		journal_close(&f.journal, false);
 		assert_int_equal(scratch_read("result.json.jsonl", text, sizeof(text)), length);
@@ -189,7 +183,7 @@ TEST(a_full_disk_leaves_whole_lines, setup, teardown)
 {
 	struct rlimit unlimited, tight;
 	char whole[8192], text[8192];
-	json_t *repeat = repeat_of(0, 1);
+	json_auto_t *repeat = repeat_of(0, 1);
 
 	assert_int_equal(start(), 0);
 	add(0, 0);
@@ -199,14 +193,12 @@ TEST(a_full_disk_leaves_whole_lines, setup, teardown)
 	tight.rlim_cur = scratch_read("result.json.jsonl", whole, sizeof(whole)) + 10;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
 	assert_true(journal_add(f.journal, 0, repeat) < 0);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
-	assert_non_null(strstr(failure_get()->text, "cannot write the journal"));
+	EQUAL((setrlimit(RLIMIT_FSIZE, &unlimited), 0),
+	      (failure_get()->text, HAS("cannot write the journal")));
 	scratch_read("result.json.jsonl", text, sizeof(text));
 	assert_string_equal(text, whole);
 	journal_close(&f.journal, false);
-	assert_int_equal(resume(), 0);
-	assert_int_equal(f.resumed, 1);
-	json_decref(repeat);
+	EQUAL((resume(), 0), (f.resumed, 1));
 }
 
 TEST(repeats_are_not_overwritten, setup, teardown)
@@ -217,14 +209,12 @@ TEST(repeats_are_not_overwritten, setup, teardown)
 	assert_true(start() < 0);
 	assert_non_null(strstr(failure_get()->text, "--resume continues it"));
 	journal_close(&f.journal, false);
-	assert_int_equal(resume(), 0);
-	assert_int_equal(f.resumed, 1);
+	EQUAL((resume(), 0), (f.resumed, 1));
 }
 
 TEST(without_repeats_nothing_is_left, setup, teardown)
 {
-	assert_int_equal(start(), 0);
-	assert_null(journal_path(f.journal));
+	EQUAL((start(), 0), (journal_path(f.journal), NULL));
 	journal_close(&f.journal, false);
 	assert_false(exists("result.json.jsonl"));
 }
@@ -239,12 +229,10 @@ TEST(a_written_result_ends_it, setup, teardown)
 
 TEST(a_repeat_that_was_cut_short_is_not_kept, setup, teardown)
 {
-	json_t *repeat = json_pack("{s:i, s:b}", "index", 0, "complete", 0);
+	json_auto_t *repeat = json_pack("{s:i, s:b}", "index", 0, "complete", 0);
 
-	assert_int_equal(start(), 0);
-	assert_int_equal(journal_add(f.journal, 0, repeat), 0);
-	assert_null(journal_path(f.journal));
-	json_decref(repeat);
+	EQUAL((start(), 0), (journal_add(f.journal, 0, repeat), 0),
+	      (journal_path(f.journal), NULL));
 }
 
 TEST(there_must_be_something_to_resume, setup, teardown)
@@ -316,8 +304,7 @@ TEST(the_first_difference_is_named, setup, teardown)
 		memcpy(f.plan.points, points, sizeof(points));
 		f = kept;
 	}
-	assert_int_equal(resume(), 0);
-	assert_int_equal(f.resumed, 1);
+	EQUAL((resume(), 0), (f.resumed, 1));
 }
 
 TEST(foreign_files_are_left_alone, setup, teardown)
@@ -379,8 +366,7 @@ static void expect_refusal(const char *line, const char *sentence)
 		fail_msg("%s, not: %s", sentence, failure_get()->text);
 	journal_close(&f.journal, false);
 	scratch_read("result.json.jsonl", after, sizeof(after));
-	assert_string_equal(before, after);
-	assert_int_equal(remove(scratch_path("result.json.jsonl", path)), 0);
+	EQUAL((before, after), (remove(scratch_path("result.json.jsonl", path)), 0));
 }
 
 TEST(damaged_lines_are_named, setup, teardown)
@@ -484,24 +470,21 @@ TEST(a_repeat_is_there_once, setup, teardown)
 	char text[16384], *again;
 
 	journal_with(NULL);
-	assert_int_equal(resume(), 0);
-	assert_int_equal(f.resumed, 2);
+	EQUAL((resume(), 0), (f.resumed, 2));
 	journal_close(&f.journal, false);
 	scratch_read("result.json.jsonl", text, sizeof(text));
 	again = strdup(strchr(strchr(text, '\n') + 1, '\n') + 1);
 	strncat(text, again, sizeof(text) - strlen(text) - 1);
 	scratch_write("result.json.jsonl", text);
 	assert_true(resume() < 0);
-	assert_non_null(strstr(failure_get()->text, "line 4"));
-	assert_non_null(strstr(failure_get()->text, "each repeat once"));
+	EQUAL((failure_get()->text, HAS("line 4")), (failure_get()->text, HAS("each repeat once")));
 	free(again);
 }
 
 TEST(without_an_output_nothing_is_kept, setup, teardown)
 {
 	f.options.output = NULL;
-	assert_int_equal(start(), 0);
-	assert_null(f.journal);
+	EQUAL((start(), 0), (f.journal, NULL));
 	add(0, 0);
 	assert_null(journal_path(f.journal));
 	journal_close(&f.journal, true);

@@ -30,17 +30,11 @@ TEST(an_interval_is_taken_once, reset, NULL)
 {
 	assert_false(live_take(&live, &all));
 	add(&live, 1000, 500000000, 500000000, 10);
-	assert_true(live_ready(&live));
-	assert_true(live_take(&live, &all));
-	assert_false(live_ready(&live));
-	assert_false(live_take(&live, &all));
-	assert_int_equal(all.ops, 1000);
-	assert_int_equal(all.bytes, 64000);
+	EQUAL((live_ready(&live), true), (live_take(&live, &all), true), (live_ready(&live), false),
+	      (live_take(&live, &all), false), (all.ops, 1000), (all.bytes, 64000));
 	assert_true(all.ops_per_s == 2000);
 	assert_true(all.bytes_per_s == 128000);
-	assert_int_equal(all.end_ns, 500000000);
-	assert_int_equal(all.latency.count, 1000);
-	assert_int_equal(all.latency.max_ns, 10);
+	EQUAL((all.end_ns, 500000000), (all.latency.count, 1000), (all.latency.max_ns, 10));
 }
 
 /* The reader was late: nothing is lost, and the span tells of it. */
@@ -49,34 +43,25 @@ TEST(what_was_not_taken_in_time_comes_with_the_next_one, reset, NULL)
 	add(&live, 100, 1000000000, 1000000000, 10);
 	add(&live, 200, 1000000000, 2000000000, 20);
 	add(&live, 300, 1000000000, 3000000000, 30);
-	assert_true(live_take(&live, &all));
-	assert_int_equal(all.ops, 100);
+	EQUAL((live_take(&live, &all), true), (all.ops, 100));
 	live_clear(&all);
 	assert_false(live_take(&live, &all));
 	add(&live, 400, 1000000000, 4000000000, 5);
-	assert_true(live_take(&live, &all));
-	assert_int_equal(all.ops, 900);
-	assert_int_equal(all.late_ops, 3);
-	assert_int_equal(all.span_ns, 3000000000);
-	assert_int_equal(all.end_ns, 4000000000);
+	EQUAL((live_take(&live, &all), true), (all.ops, 900), (all.late_ops, 3),
+	      (all.span_ns, 3000000000), (all.end_ns, 4000000000));
 	assert_true(all.ops_per_s == 300);
-	assert_int_equal(all.latency.count, 900);
-	assert_int_equal(all.latency.max_ns, 30);
+	EQUAL((all.latency.count, 900), (all.latency.max_ns, 30));
 	live_clear(&all);
 	add(&live, 1, 1000000000, 5000000000, 7);
-	assert_true(live_take(&live, &all));
-	assert_int_equal(all.ops, 1);
+	EQUAL((live_take(&live, &all), true), (all.ops, 1));
 }
 
 TEST(rates_of_threads_add_up, reset, NULL)
 {
 	add(&live, 1000, 1000000000, 1000000000, 10);
 	add(&other, 1000, 2000000000, 2000000000, 40);
-	assert_true(live_take(&live, &all));
-	assert_true(live_take(&other, &all));
+	EQUAL((live_take(&live, &all), true), (live_take(&other, &all), true));
 	assert_true(all.ops_per_s == 1500);
-	assert_int_equal(all.ops, 2000);
-	assert_int_equal(all.end_ns, 2000000000);
-	assert_int_equal(all.latency.count, 2000);
-	assert_int_equal(all.latency.max_ns, 40);
+	EQUAL((all.ops, 2000), (all.end_ns, 2000000000), (all.latency.count, 2000),
+	      (all.latency.max_ns, 40));
 }

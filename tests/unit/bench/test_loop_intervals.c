@@ -37,10 +37,8 @@ static uint64_t ops_of(uint32_t used)
 TEST(as_many_as_fit_are_kept_as_they_are)
 {
 	cfg = setup(ROOM * INTERVAL_NS);
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.intervals_used, ROOM);
-	assert_int_equal(m.interval_parts, 1);
-	assert_int_equal(ops_of(ROOM), m.ops);
+	EQUAL((fake_run(&cfg, &m), 0), (m.intervals_used, ROOM), (m.interval_parts, 1),
+	      (ops_of(ROOM), m.ops));
 	for (uint32_t i = 0; i < ROOM; i++) {
 		assert_true(intervals[i].percentiles_known);
 		assert_in_range(intervals[i].ops, 9999, 10002);
@@ -57,11 +55,9 @@ TEST(more_than_fit_become_longer)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		cfg = setup(cases[i].count * INTERVAL_NS);
-		assert_int_equal(fake_run(&cfg, &m), 0);
-		assert_int_equal(m.intervals_used, cases[i].used);
-		assert_int_equal(m.interval_parts, cases[i].parts);
-		assert_int_equal(ops_of(m.intervals_used), m.ops);
-		assert_false(intervals[0].percentiles_known);
+		EQUAL((fake_run(&cfg, &m), 0), (m.intervals_used, cases[i].used),
+		      (m.interval_parts, cases[i].parts), (ops_of(m.intervals_used), m.ops),
+		      (fake_latency.count, m.ops), (intervals[0].percentiles_known, false));
 		assert_in_range(intervals[0].t_ns, cases[i].parts * INTERVAL_NS,
 				cases[i].parts * INTERVAL_NS * 101 / 100);
 		assert_in_range(intervals[m.intervals_used - 1].t_ns, cases[i].count * INTERVAL_NS,
@@ -76,17 +72,13 @@ TEST(nothing_is_in_the_intervals_of_a_stall)
 {
 	cfg = setup(5 * INTERVAL_NS);
 	fake.latency_ns = stall;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_int_equal(m.intervals_used, 5);
+	EQUAL((fake_run(&cfg, &m), 0), (m.intervals_used, 5));
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(intervals[i].t_ns, (i + 1) * INTERVAL_NS);
-	assert_int_equal(intervals[0].ops, 4999);
-	assert_int_equal(intervals[1].ops, 0);
-	assert_false(intervals[1].percentiles_known);
-	assert_int_equal(intervals[2].ops, 0);
+	EQUAL((intervals[0].ops, 4999), (intervals[1].ops, 0),
+	      (intervals[1].percentiles_known, false), (intervals[2].ops, 0));
 	assert_in_range(intervals[3].ops, 4899, 4901);
-	assert_int_equal(intervals[3].max_ns, 301000000);
-	assert_int_equal(ops_of(5), m.ops);
+	EQUAL((intervals[3].max_ns, 301000000), (ops_of(5), m.ops));
 }
 
 TEST(thinning_makes_one_of_two)
@@ -96,13 +88,8 @@ TEST(thinning_makes_one_of_two)
 	uint32_t used = 3;
 
 	measure_intervals_thin(some, &used);
-	assert_int_equal(used, 2);
-	assert_int_equal(some[0].t_ns, 20);
-	assert_int_equal(some[0].ops, 3);
-	assert_false(some[0].percentiles_known);
-	assert_int_equal(some[0].max_ns, 9);
-	assert_int_equal(some[1].t_ns, 30);
-	assert_true(some[1].percentiles_known);
+	EQUAL((used, 2), (some[0].t_ns, 20), (some[0].ops, 3), (some[0].percentiles_known, false),
+	      (some[0].max_ns, 9), (some[1].t_ns, 30), (some[1].percentiles_known, true));
 }
 
 TEST(what_is_shown_is_in_the_result_as_well)
@@ -113,11 +100,9 @@ TEST(what_is_shown_is_in_the_result_as_well)
 	cfg.live = &live;
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	live_clear(&all);
-	assert_true(live_take(&live, &all));
-	assert_int_equal(all.ops, intervals[0].ops);
-	assert_int_equal(all.latency.count, all.ops);
-	assert_int_equal(live.kept.ops, intervals[1].ops + intervals[2].ops);
-	assert_int_equal(fake_latency.count, m.ops);
+	EQUAL((live_take(&live, &all), true), (all.ops, intervals[0].ops),
+	      (all.latency.count, all.ops), (live.kept.ops, intervals[1].ops + intervals[2].ops),
+	      (fake_latency.count, m.ops));
 }
 
 /* An open loop shows the responses: they have the wait for their turn as well. */
@@ -131,8 +116,8 @@ TEST(an_open_loop_shows_responses)
 	cfg.live = &live;
 	fake.step_ns = fake.idle_ns = 500;
 	fake_run_well(15000);
-	assert_int_equal(fake_response.count, 15000);
-	assert_int_equal(live.shown.latency.count + live.kept.latency.count, 15000);
+	EQUAL((fake_response.count, 15000),
+	      (live.shown.latency.count + live.kept.latency.count, 15000));
 	assert_true(live.shown.latency.min_ns >= fake_latency.min_ns);
 }
 
@@ -141,8 +126,7 @@ TEST(without_an_end_it_goes_on_until_it_is_stopped)
 {
 	cfg = setup(MEASURE_ENDLESS_NS);
 	fake.stop_at = 300000;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_true(m.interrupted);
+	EQUAL((fake_run(&cfg, &m), 0), (m.interrupted, true));
 	assert_in_range(m.ops, 300000, 300200);
 	assert_int_equal(ops_of(m.intervals_used) <= m.ops, true);
 	assert_true(m.intervals_used <= ROOM);

@@ -104,8 +104,7 @@ TEST(what_was_planned_is_posted_after_the_end)
 	/* the stall is in the last 100 ms of the plan */
 	cfg = setup(stall, 1, 301000000);
 	fake_run_well(3010);
-	assert_int_equal(m.unbegun_ops, 0);
-	assert_int_equal(m.late_ops, 9);
+	EQUAL((m.unbegun_ops, 0), (m.late_ops, 9));
 	assert_in_range(m.elapsed_ns, 400090000, 400090000 + 3 * STEP_NS);
 }
 
@@ -150,10 +149,9 @@ TEST(a_plan_that_is_done_whole_has_all_its_quantiles)
 {
 	cfg = four_times_the_rate(250000000);
 	fake_run_well(20000);
-	assert_int_equal(m.unbegun_ops, 0);
-	assert_true(near(response_at(0.5), 75e6));
-	assert_true(near(response_at(0.99), 148.5e6));
-	assert_true(near(histogram_mean_ns(&fake_response), 75e6));
+	EQUAL((m.unbegun_ops, 0), (near(response_at(0.5), 75e6), true),
+	      (near(response_at(0.99), 148.5e6), true),
+	      (near(histogram_mean_ns(&fake_response), 75e6), true));
 }
 
 /* At 100 ms half of them have begun: beyond the median nothing is known. */
@@ -162,8 +160,7 @@ TEST(what_was_never_begun_lies_beyond_what_was_measured)
 	cfg = four_times_the_rate(101000000);
 	assert_int_equal(fake_run(&cfg, &m), 0);
 	assert_in_range(m.ops, 10000, 10200);
-	assert_int_equal(m.unbegun_ops, 20000 - m.ops);
-	assert_true(near(response_at(0.5), 75e6));
+	EQUAL((m.unbegun_ops, 20000 - m.ops), (near(response_at(0.5), 75e6), true));
 	assert_true(isnan(response_at(0.9)));
 	assert_true(isnan(response_at(0.99)));
 	assert_int_equal(fake_response.unbegun, m.unbegun_ops);
@@ -174,10 +171,8 @@ TEST(qps_take_turns)
 	cfg = setup(longer_than_the_period, 4, 100000000);
 	cfg.qps_count = 2;
 	fake_run_well(1000);
-	assert_int_equal(m.late_ops, 0);
-	assert_int_equal(fake.qps[0].posted, 500);
-	assert_int_equal(fake.qps[1].posted, 500);
-	assert_int_equal(cfg.qps[0].touched, 500);
+	EQUAL((m.late_ops, 0), (fake.qps[0].posted, 500), (fake.qps[1].posted, 500),
+	      (cfg.qps[0].touched, 500));
 }
 
 TEST(the_plan_may_begin_later)
@@ -232,17 +227,14 @@ TEST(answers_are_timed_from_the_plan_too)
 	cfg.operation = &fake_answered;
 	fake.request_ns = 1000;
 	fake_run_well(1000);
-	assert_int_equal(fake_response.count, 1000);
-	assert_int_equal(m.late_ops, 0);
+	EQUAL((fake_response.count, 1000), (m.late_ops, 0));
 }
 
 TEST(a_signal_ends_it_in_good_order)
 {
 	cfg = setup(fake_ten_us, 4, 1000000000);
 	fake.signal_at = 42;
-	assert_int_equal(fake_run(&cfg, &m), 0);
-	assert_true(m.interrupted);
-	assert_int_equal(m.ops, fake.posted);
+	EQUAL((fake_run(&cfg, &m), 0), (m.interrupted, true), (m.ops, fake.posted));
 	/* within a millisecond: ten operations */
 	assert_in_range(m.ops, 43, 54);
 }
@@ -260,8 +252,7 @@ TEST(a_silent_device_is_given_up)
 {
 	cfg = setup(never, 4, 100000000000);
 	fake.step_ns = 10000;
-	assert_int_not_equal(fake_run(&cfg, &m), 0);
-	assert_non_null(strstr(failure_get()->text, "no completion within 10 s"));
+	fake_run_fails("no completion within 10 s");
 }
 
 /*
@@ -282,8 +273,7 @@ TEST(waits_of_poisson_arrivals_are_those_of_an_m_d_1_queue)
 		cfg.arrivals.kind = BENCH_POISSON;
 		cfg.period_ns = 10000 / busy[i];
 		cfg.seed = 1 + i;
-		assert_int_equal(fake_run(&cfg, &m), 0);
-		assert_int_equal(m.unbegun_ops, 0);
+		EQUAL((fake_run(&cfg, &m), 0), (m.unbegun_ops, 0));
 		wait_ns = histogram_mean_ns(&fake_response) - histogram_mean_ns(&fake_latency);
 		if (fabs(wait_ns / wanted_ns - 1) > 0.1)
 			fail_msg("busy %g: %g ns, expected %g", busy[i], wait_ns, wanted_ns);

@@ -71,25 +71,23 @@ static json_t *merged_two(void)
 
 TEST(repeats_are_added)
 {
-	json_t *document = merged_two();
+	json_auto_t *document = merged_two();
 	const json_t *point = path_get(document, "points/id=p0000");
 
 	assert_int_equal(ranks_count_repeats(document), 2);
 	HOLDS(point, "repeats/index=0/ops: 1500", "repeats/index=1/ops: 3700",
 	      "repeats/index=1/bytes: 15155200", "repeats/index=1/latency/count: 3700");
-	json_decref(document);
 }
 
 TEST(the_summary_is_of_all)
 {
-	json_t *document = merged_two();
+	json_auto_t *document = merged_two();
 	const json_t *summary = path_get(document, "points/id=p0000/summary");
 
 	HOLDS(summary, "n: 2");
 	/* 1500 and 3700, in one second each */
 	assert_true(fabs(real_at(summary, "ops_per_s/mean") - sqrt(1500.0 * 3700)) < 1e-3);
 	HOLDS(summary, "latency/count: 5200", "latency/min_ns: 100", "latency/max_ns: 300");
-	json_decref(document);
 }
 
 TEST(threads_are_of_their_ranks)
@@ -100,14 +98,13 @@ TEST(threads_are_of_their_ranks)
 
 TEST(every_rank_keeps_its_own)
 {
-	json_t *document = merged_two();
+	json_auto_t *document = merged_two();
 	const json_t *own = path_get(
 		document, "ranks/rank=2/measured/server_rank=3/points/id=p0000/repeats/index=1");
 
 	HOLDS(document, "ranks: [4]");
 	HOLDS(own, "ops: 700", "begin_unix_ns: 202", "start_lag_ns: 12");
 	assert_null(path_get(own, "intervals"));
-	json_decref(document);
 }
 
 TEST(a_rank_that_serves_has_its_environment_from_its_client)
@@ -119,11 +116,10 @@ TEST(a_rank_that_serves_has_its_environment_from_its_client)
 TEST(a_repeat_that_one_lacks_is_left_out)
 {
 	static const size_t first[] = {1000, 3000}, second[] = {500};
-	json_t *document = merged_with(
+	json_auto_t *document = merged_with(
 		handed_in(document_of(100, first, 2), document_of(300, second, 1)), NULL);
 
 	assert_int_equal(ranks_count_repeats(document), 1);
-	json_decref(document);
 }
 
 TEST(a_point_without_common_repeats_is_left_out)
@@ -242,11 +238,10 @@ TEST(what_all_have_samples_for_is_known)
 TEST(what_all_have_too_few_samples_for_is_said_of_all)
 {
 	static const size_t ops[] = {400};
-	json_t *document =
+	json_auto_t *document =
 		merged_with(handed_in(document_of(100, ops, 1), document_of(100, ops, 1)), NULL);
 
 	assert_true(warned(document, "TOO_FEW_SAMPLES", "one of p0000 had 800"));
-	json_decref(document);
 }
 
 static void warn(json_t *document, const char *text)
@@ -280,22 +275,18 @@ TEST(a_kind_of_warning_appears_once)
 
 TEST(without_a_client_there_is_no_document)
 {
-	json_t *handed = json_pack("[{s:i, s:s, s:[]}]", "rank", 0, "host_name", "a", "measured");
+	json_auto_t *handed =
+		json_pack("[{s:i, s:s, s:[]}]", "rank", 0, "host_name", "a", "measured");
 
 	assert_null(ranks_merge(handed, NULL, 0));
-	json_decref(handed);
 }
 
 TEST(pairs_are_even_and_odd)
 {
-	assert_true(shape_measures(SHAPE_PAIRS, 2, 3));
-	assert_false(shape_measures(SHAPE_PAIRS, 1, 2));
-	assert_false(shape_measures(SHAPE_PAIRS, 0, 3));
-	assert_true(shape_serves(SHAPE_PAIRS, 3));
-	assert_false(shape_serves(SHAPE_PAIRS, 2));
-	assert_int_equal(shape_clients(SHAPE_PAIRS, 2, 4), 1);
-	assert_int_equal(shape_clients(SHAPE_PAIRS, 3, 4), 0);
-	assert_int_equal(shape_check(SHAPE_PAIRS, 4), 0);
+	EQUAL((shape_measures(SHAPE_PAIRS, 2, 3), true), (shape_measures(SHAPE_PAIRS, 1, 2), false),
+	      (shape_measures(SHAPE_PAIRS, 0, 3), false), (shape_serves(SHAPE_PAIRS, 3), true),
+	      (shape_serves(SHAPE_PAIRS, 2), false), (shape_clients(SHAPE_PAIRS, 2, 4), 1),
+	      (shape_clients(SHAPE_PAIRS, 3, 4), 0), (shape_check(SHAPE_PAIRS, 4), 0));
 	assert_int_not_equal(shape_check(SHAPE_PAIRS, 5), 0);
 	assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 }
@@ -303,16 +294,15 @@ TEST(pairs_are_even_and_odd)
 TEST(all_measure_all_others)
 {
 	for (int rank = 0; rank < 4; rank++) {
-		assert_true(shape_serves(SHAPE_ALL_TO_ALL, rank));
-		assert_int_equal(shape_clients(SHAPE_ALL_TO_ALL, rank, 4), 3);
-		assert_false(shape_measures(SHAPE_ALL_TO_ALL, rank, rank));
+		EQUAL((shape_serves(SHAPE_ALL_TO_ALL, rank), true),
+		      (shape_clients(SHAPE_ALL_TO_ALL, rank, 4), 3),
+		      (shape_measures(SHAPE_ALL_TO_ALL, rank, rank), false));
 	}
 	assert_int_not_equal(shape_check(SHAPE_ALL_TO_ALL, 1), 0);
 }
 
 TEST(clients_of_one_server_serve_nobody)
 {
-	assert_false(shape_serves(SHAPE_CLIENT, 1));
-	assert_int_equal(shape_clients(SHAPE_CLIENT, 1, 4), 1);
-	assert_int_equal(shape_check(SHAPE_CLIENT, 1), 0);
+	EQUAL((shape_serves(SHAPE_CLIENT, 1), false), (shape_clients(SHAPE_CLIENT, 1, 4), 1),
+	      (shape_check(SHAPE_CLIENT, 1), 0));
 }

@@ -203,18 +203,17 @@ TEST(it_has_all_that_a_repeat_has)
 	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
 	char why[SCHEMA_WHY_MAX] = "";
 	struct schema_position position = {.why = why};
-	json_t *one = merged(made_json(&a), made_json(&b));
+	json_auto_t *one = merged(made_json(&a), made_json(&b));
 
 	json_object_set_new(one, "placement", json_pack("{s:n}", "server"));
 	if (!schema_check(one, repeat_fields, &position))
 		fail_msg("%s", why);
-	json_decref(one);
 }
 
 TEST(of_one_client_it_is_that_one)
 {
 	struct repeat a = made_repeat(100, 10);
-	json_t *alone = made_json(&a), *one;
+	json_auto_t *alone = made_json(&a), *one = NULL;
 	const json_t *const list[] = {alone};
 
 	one = merge_repeats(list, 1);
@@ -222,6 +221,4 @@ TEST(of_one_client_it_is_that_one)
 	assert_true(
 		json_equal(json_object_get(one, "ops_per_s"), json_object_get(alone, "ops_per_s")));
 	assert_null(merge_repeats(list, 0));
-	json_decref(one);
-	json_decref(alone);
 }

@@ -200,9 +200,8 @@ TEST(what_was_written_is_found)
 				targets[i].target_bytes / ((targets[i].size + 63) & ~63ULL);
 			uint64_t touched = targets[i].ops < slots ? targets[i].ops : slots;
 
-			assert_int_equal(c.mismatches, 0);
-			assert_int_equal(c.first_offset, UINT64_MAX);
-			assert_int_equal(c.checked_bytes, touched * targets[i].size);
+			EQUAL((c.mismatches, 0), (c.first_offset, UINT64_MAX),
+			      (c.checked_bytes, touched * targets[i].size));
 			free(target);
 		}
 	}
@@ -224,8 +223,7 @@ TEST(exactly_the_flipped_byte_is_found)
 		target[at] ^= 0x40;
 		if (c.mismatches == 0)
 			continue;
-		assert_int_equal(c.mismatches, 1);
-		assert_int_equal(c.first_offset, at);
+		EQUAL((c.mismatches, 1), (c.first_offset, at));
 		found++;
 	}
 	/* untouched bytes are not checked */
@@ -266,14 +264,12 @@ TEST(a_log_is_checked_with_its_tail)
 	for (uint64_t ops = 1; ops < 20; ops++) {
 		target = written(&p, 64 + 128 * 7, ops, 3);
 		c = check(&p, 64 + 128 * 7, target, ops, 3);
-		assert_int_equal(c.mismatches, 0);
-		assert_int_equal(c.checked_bytes, (ops < 7 ? ops : 7) * 100 + 8);
+		EQUAL((c.mismatches, 0), (c.checked_bytes, (ops < 7 ? ops : 7) * 100 + 8));
 		/* it points behind the last record */
 		assert_int_equal(target[0] | target[1] << 8, ((ops - 1) % 7 + 1) * 128);
 		target[0] ^= 1;
 		c = check(&p, 64 + 128 * 7, target, ops, 3);
-		assert_int_equal(c.mismatches, 1);
-		assert_int_equal(c.first_offset, 0);
+		EQUAL((c.mismatches, 1), (c.first_offset, 0));
 		free(target);
 	}
 }

@@ -138,9 +138,8 @@ TEST(each_combination_that_may_be_asked_for_is_there)
 
 			assert_int_equal(o != NULL, params_conflict(&p) == NULL);
 			if (o != NULL) {
-				assert_int_equal(o->op, op);
-				assert_int_equal(o->persist, persist);
-				assert_int_equal(o->answered, params_answered(&p));
+				EQUAL((o->op, op), (o->persist, persist),
+				      (o->answered, params_answered(&p)));
 			}
 		}
 	}
@@ -177,9 +176,8 @@ TEST(only_the_last_work_completes_and_only_when_asked_to)
 			const struct operation *o = operation_find(p.op, p.persist);
 			struct qp qp = qp_of(&p);
 
-			assert_string_equal(o->latency_kind, rows[i].kind);
-			assert_int_equal(o->post(&qp, 3, flags[f]), 0);
-			assert_int_equal(work_count, o->work_requests);
+			EQUAL((o->latency_kind, rows[i].kind), (o->post(&qp, 3, flags[f]), 0),
+			      (work_count, o->work_requests));
 			for (uint32_t k = 0; k < work_count; k++) {
 				bool last = k + 1 == work_count;
 
@@ -203,9 +201,9 @@ TEST(in_a_batch_only_the_last_work_of_all_is_posted_at_once)
 		p.batch = 2;
 		assert_int_equal(qp_queues(o, NULL, &p).batch, 2 * o->work_requests);
 		qp.leading |= RPMA_F_MORE;
-		assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE), 0);
-		assert_int_equal(o->post(&qp, 1, RPMA_F_COMPLETION_ALWAYS), 0);
-		assert_int_equal(work_count, 2 * o->work_requests);
+		EQUAL((o->post(&qp, 0, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE), 0),
+		      (o->post(&qp, 1, RPMA_F_COMPLETION_ALWAYS), 0),
+		      (work_count, 2 * o->work_requests));
 		for (uint32_t k = 0; k + 1 < work_count; k++)
 			assert_int_equal(work[k].flags, RPMA_F_COMPLETION_ON_ERROR | RPMA_F_MORE);
 		assert_int_equal(work[work_count - 1].flags, RPMA_F_COMPLETION_ALWAYS);
@@ -220,10 +218,8 @@ TEST(what_is_flushed_is_what_was_written)
 	for (uint32_t i = 0; i < 3; i++) {
 		work_count = 0;
 		operation_find(p.op, p.persist)->post(&qp, i, RPMA_F_COMPLETION_ALWAYS);
-		assert_int_equal(work[0].offset, i * 128);
-		assert_int_equal(work[1].offset, i * 128);
-		assert_int_equal(work[0].len, 100);
-		assert_int_equal(work[1].len, 100);
+		EQUAL((work[0].offset, i * 128), (work[1].offset, i * 128), (work[0].len, 100),
+		      (work[1].len, 100));
 	}
 }
 
@@ -233,11 +229,8 @@ TEST(a_log_moves_its_tail_after_the_record)
 	struct qp qp = qp_of(&p);
 
 	operation_find(p.op, p.persist)->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS);
-	assert_int_equal(work[0].offset, ACCESS_LINE);
-	assert_int_equal(work[1].offset, ACCESS_LINE);
-	assert_int_equal(work[2].offset, 0);
-	assert_int_equal(work[3].offset, 0);
-	assert_int_equal(work[3].len, 8);
+	EQUAL((work[0].offset, ACCESS_LINE), (work[1].offset, ACCESS_LINE), (work[2].offset, 0),
+	      (work[3].offset, 0), (work[3].len, 8));
 }
 
 TEST(an_append_can_end_at_its_atomic_write)
@@ -246,12 +239,10 @@ TEST(an_append_can_end_at_its_atomic_write)
 	const struct operation *o = operation_find(p.op, p.persist)->up_to_atomic_write;
 	struct qp qp = qp_of(&p);
 
-	assert_true(o->atomic_writes);
-	assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0);
-	assert_int_equal(work_count, 3);
-	assert_string_equal(work[2].what, "atomic-write");
-	assert_int_equal(work[1].flags, RPMA_F_COMPLETION_ON_ERROR);
-	assert_int_equal(work[2].flags, RPMA_F_COMPLETION_ALWAYS);
+	EQUAL((o->atomic_writes, true), (o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0),
+	      (work_count, 3), (work[2].what, "atomic-write"),
+	      (work[1].flags, RPMA_F_COMPLETION_ON_ERROR),
+	      (work[2].flags, RPMA_F_COMPLETION_ALWAYS));
 }
 
 TEST(a_request_names_what_is_to_be_persistent)
@@ -263,11 +254,9 @@ TEST(a_request_names_what_is_to_be_persistent)
 	operation_find(p.op, p.persist)->post(&qp, 2, RPMA_F_COMPLETION_ALWAYS);
 	work_count = 0;
 	operation_find(p.op, p.persist)->post(&qp, 3, RPMA_F_COMPLETION_ALWAYS);
-	assert_int_equal(work[1].offset, 4096 + 3 * OPERATION_NOTE_BYTES);
-	assert_int_equal(persist_decode_request(source + work[1].offset, work[1].len, &request), 0);
-	assert_int_equal(request.slot, 3);
-	assert_int_equal(request.offset, work[0].offset);
-	assert_int_equal(request.length, 100);
+	EQUAL((work[1].offset, 4096 + 3 * OPERATION_NOTE_BYTES),
+	      (persist_decode_request(source + work[1].offset, work[1].len, &request), 0),
+	      (request.slot, 3), (request.offset, work[0].offset), (request.length, 100));
 }
 
 TEST(an_answer_is_believed_if_it_fits)
@@ -318,10 +307,9 @@ TEST(a_call_of_librpmem_is_one_persist_of_the_next_slot)
 		assert_string_equal(o->latency_kind, "rpmem_persist");
 		assert_non_null(o->single);
 		for (uint32_t k = 0; k < 2; k++) {
-			assert_int_equal(o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0);
-			assert_string_equal(work[k].what, cases[i].what);
-			assert_int_equal(work[k].offset, k * 128);
-			assert_int_equal(work[k].len, 100);
+			EQUAL((o->post(&qp, 0, RPMA_F_COMPLETION_ALWAYS), 0),
+			      (work[k].what, cases[i].what), (work[k].offset, k * 128),
+			      (work[k].len, 100));
 		}
 		assert_int_equal(work_count, 2);
 	}
@@ -359,8 +347,8 @@ TEST(each_slot_is_armed_once)
 		operation_arm(operation_find(p.op, p.persist), &qp, DEPTH);
 		assert_int_equal(work_count, cases[i].receives);
 		for (uint32_t k = 0; k < work_count; k++) {
-			assert_int_equal(work[k].offset, cases[i].first + k * cases[i].stride);
-			assert_int_equal(work[k].len, cases[i].len);
+			EQUAL((work[k].offset, cases[i].first + k * cases[i].stride),
+			      (work[k].len, cases[i].len));
 			assert_ptr_equal(work[k].context, operation_context(k));
 		}
 	}

@@ -51,21 +51,11 @@ static int client(const char *words)
 
 OPTIONS_TEST(a_client_has_defaults)
 {
-	assert_int_equal(client("host"), 0);
-	assert_string_equal(o.host, "host");
-	assert_int_equal(o.port, 7204);
-	assert_null(o.device);
-	assert_int_equal(o.duration_ns, 10000000000);
-	assert_int_equal(o.warmup_ns, 1000000000);
-	assert_int_equal(o.repeats, 5);
-	assert_int_equal(o.ops, 0);
+	EQUAL((client("host"), 0), (o.host, "host"), (o.port, 7204), (o.device, NULL),
+	      (o.duration_ns, 10000000000), (o.warmup_ns, 1000000000), (o.repeats, 5), (o.ops, 0));
 	assert_true(o.ci == 0);
-	assert_false(o.seed_given);
-	assert_string_equal(o.pin, "auto");
-	assert_string_equal(o.mem_node, "auto");
-	assert_null(o.output);
-	assert_int_equal(o.series_count, 1);
-	assert_int_equal(o.selector.count, 1);
+	EQUAL((o.seed_given, false), (o.pin, "auto"), (o.mem_node, "auto"), (o.output, NULL),
+	      (o.series_count, 1), (o.selector.count, 1));
 }
 
 OPTIONS_TEST(settings_are_taken)
@@ -73,16 +63,9 @@ OPTIONS_TEST(settings_are_taken)
 	assert_int_equal(client("host --duration 2s --warmup 5ms --repeats 2 --seed 7 --label tab "
 				"--pin 2,4 --mem-node 1 --verify --csv t.csv -o r.json"),
 			 0);
-	assert_int_equal(o.duration_ns, 2000000000);
-	assert_int_equal(o.warmup_ns, 5000000);
-	assert_int_equal(o.repeats, 2);
-	assert_int_equal(o.seed, 7);
-	assert_true(o.seed_given);
-	assert_string_equal(o.label, "tab");
-	assert_string_equal(o.pin, "2,4");
-	assert_string_equal(o.mem_node, "1");
-	assert_true(o.verify);
-	assert_string_equal(o.csv, "t.csv");
+	EQUAL((o.duration_ns, 2000000000), (o.warmup_ns, 5000000), (o.repeats, 2), (o.seed, 7),
+	      (o.seed_given, true), (o.label, "tab"), (o.pin, "2,4"), (o.mem_node, "1"),
+	      (o.verify, true), (o.csv, "t.csv"));
 	assert_string_equal(o.output, "r.json");
 }
 
@@ -90,50 +73,41 @@ OPTIONS_TEST(an_interval_is_in_percent_and_repeats_are_its_most)
 {
 	assert_int_equal(client("host --ci 5"), 0);
 	assert_true(o.ci == 0.05);
-	assert_int_equal(o.repeats, 30);
-	assert_int_equal(client("host --ci 2.5% --repeats 10"), 0);
+	EQUAL((o.repeats, 30), (client("host --ci 2.5% --repeats 10"), 0));
 	assert_true(o.ci == 0.025);
 	assert_int_equal(o.repeats, 10);
 }
 
 OPTIONS_TEST(operations_end_a_repeat_instead_of_time)
 {
-	assert_int_equal(client("host --ops 100k"), 0);
-	assert_int_equal(o.ops, 100000);
-	assert_int_equal(o.duration_ns, OPTIONS_DURATION_MAX);
+	EQUAL((client("host --ops 100k"), 0), (o.ops, 100000),
+	      (o.duration_ns, OPTIONS_DURATION_MAX));
 }
 
 OPTIONS_TEST(resume_names_the_result)
 {
-	assert_int_equal(client("host --resume r.json"), 0);
-	assert_true(o.resume);
-	assert_string_equal(o.output, "r.json");
-	assert_int_equal(client("host --resume r.json -o r.json"), 0);
-	assert_int_equal(client("host --resume r.json -o x.json"), -EINVAL);
+	EQUAL((client("host --resume r.json"), 0), (o.resume, true), (o.output, "r.json"),
+	      (client("host --resume r.json -o r.json"), 0),
+	      (client("host --resume r.json -o x.json"), -EINVAL));
 }
 
 OPTIONS_TEST(a_flag_axis_is_yes_or_a_list)
 {
-	assert_int_equal(client("host --bidirectional --srq=no"), 0);
-	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 1);
-	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].values[0], 1);
-	assert_int_equal(o.series->values[AXIS_SRQ].values[0], 0);
-	assert_int_equal(client("host --bidirectional=no,yes"), 0);
-	assert_int_equal(o.series->values[AXIS_BIDIRECTIONAL].count, 2);
+	EQUAL((client("host --bidirectional --srq=no"), 0),
+	      (o.series->values[AXIS_BIDIRECTIONAL].count, 1),
+	      (o.series->values[AXIS_BIDIRECTIONAL].values[0], 1),
+	      (o.series->values[AXIS_SRQ].values[0], 0), (client("host --bidirectional=no,yes"), 0),
+	      (o.series->values[AXIS_BIDIRECTIONAL].count, 2));
 }
 
 OPTIONS_TEST(a_server_offers_what_it_is_told)
 {
-	assert_int_equal(parse(options_parse_server, ""), 0);
-	assert_int_equal(o.targets_count, 1);
-	assert_string_equal(o.targets[0], "dram:64M");
-	assert_false(o.force);
+	EQUAL((parse(options_parse_server, ""), 0), (o.targets_count, 1),
+	      (o.targets[0], "dram:64M"), (o.force, false));
 	assert_int_equal(parse(options_parse_server,
 			       "--target dram:1M,dram:2M --target /dev/dax0.0 --force --once"),
 			 0);
-	assert_int_equal(o.targets_count, 3);
-	assert_string_equal(o.targets[1], "dram:2M");
-	assert_string_equal(o.targets[2], "/dev/dax0.0");
+	EQUAL((o.targets_count, 3), (o.targets[1], "dram:2M"), (o.targets[2], "/dev/dax0.0"));
 	assert_true(o.force && o.once);
 }
 
@@ -151,16 +125,14 @@ OPTIONS_TEST(a_server_has_a_limit_of_targets)
 /* The client's target axis counts words; local's counts what it offers. */
 OPTIONS_TEST(targets_are_chosen_by_word)
 {
-	assert_int_equal(client("host --target devdax,0,dram"), 0);
-	assert_int_equal(o.selector.count, 3);
-	assert_string_equal(o.selector.words[1], "devdax");
-	assert_string_equal(o.selector.words[2], "dram");
-	assert_int_equal(o.series->values[AXIS_TARGET].count, 3);
-	assert_int_equal(o.series->values[AXIS_TARGET].values[0], 1);
-	assert_int_equal(o.series->values[AXIS_TARGET].values[1], 0);
-	assert_int_equal(o.series->values[AXIS_TARGET].values[2], 2);
-	assert_int_equal(parse(options_parse_local, "--target dram:1M,dram:2M"), 0);
-	assert_int_equal(o.series->values[AXIS_TARGET].count, 2);
+	EQUAL((client("host --target devdax,0,dram"), 0), (o.selector.count, 3),
+	      (o.selector.words[1], "devdax"), (o.selector.words[2], "dram"),
+	      (o.series->values[AXIS_TARGET].count, 3),
+	      (o.series->values[AXIS_TARGET].values[0], 1),
+	      (o.series->values[AXIS_TARGET].values[1], 0),
+	      (o.series->values[AXIS_TARGET].values[2], 2),
+	      (parse(options_parse_local, "--target dram:1M,dram:2M"), 0),
+	      (o.series->values[AXIS_TARGET].count, 2));
 	assert_string_equal(o.selector.words[1], "1");
 }
 
@@ -171,11 +143,9 @@ OPTIONS_TEST(words_are_resolved_by_what_is_offered)
 {
 	uint32_t resolved[PARAMS_TARGETS_MAX];
 
-	assert_int_equal(client("host --target devdax,dram,2"), 0);
-	assert_int_equal(target_selector_resolve(&o.selector, &welcome, "server", resolved), 0);
-	assert_int_equal(resolved[1], 1);
-	assert_int_equal(resolved[2], 0);
-	assert_int_equal(resolved[3], 2);
+	EQUAL((client("host --target devdax,dram,2"), 0),
+	      (target_selector_resolve(&o.selector, &welcome, "server", resolved), 0),
+	      (resolved[1], 1), (resolved[2], 0), (resolved[3], 2));
 }
 
 OPTIONS_TEST(words_that_mean_nothing_or_the_same_are_refused)
@@ -205,8 +175,8 @@ OPTIONS_TEST(what_is_verified_must_be_written)
 		snprintf(words, sizeof(words), "host --verify %s", nothing[i]);
 		if (client(words) != -EINVAL)
 			fail_msg("taken: %s", words);
-		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
-		assert_non_null(strstr(failure_get()->text, "--verify: nothing to compare"));
+		EQUAL((failure_get()->code, EXIT_WRONG_USAGE),
+		      (failure_get()->text, HAS("--verify: nothing to compare")));
 	}
 	for (size_t i = 0; i < sizeof(something) / sizeof(something[0]); i++) {
 		snprintf(words, sizeof(words), "host --verify %s", something[i]);
@@ -217,13 +187,10 @@ OPTIONS_TEST(what_is_verified_must_be_written)
 
 OPTIONS_TEST(a_search_has_a_limit_and_maybe_two_ends)
 {
-	assert_int_equal(client("host --test rate --find-rate response.p99<5ms --rate 1k:20k"), 0);
-	assert_string_equal(o.find_rate, "response.p99<5ms");
-	assert_int_equal(o.rate_low, 1000);
-	assert_int_equal(o.rate_high, 20000);
-	assert_int_equal(client("host --test rate --find-rate lat.max<1s"), 0);
-	assert_int_equal(o.rate_low, 0);
-	assert_int_equal(o.rate_high, 0);
+	EQUAL((client("host --test rate --find-rate response.p99<5ms --rate 1k:20k"), 0),
+	      (o.find_rate, "response.p99<5ms"), (o.rate_low, 1000), (o.rate_high, 20000),
+	      (client("host --test rate --find-rate lat.max<1s"), 0), (o.rate_low, 0),
+	      (o.rate_high, 0));
 }
 
 OPTIONS_TEST(what_a_search_cannot_take_is_refused)
@@ -275,37 +242,32 @@ OPTIONS_TEST(an_endless_run_has_one_repeat_of_one_point)
 			fail_msg("%s is taken", refused[i]);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 	}
-	assert_int_equal(client("host --duration inf --size 64 --interval 500ms"), 0);
-	assert_true(o.endless);
-	assert_int_equal(o.repeats, 1);
-	assert_int_equal(o.interval_ns, 500000000);
+	EQUAL((client("host --duration inf --size 64 --interval 500ms"), 0), (o.endless, true),
+	      (o.repeats, 1), (o.interval_ns, 500000000));
 	assert_int_not_equal(parse(options_parse_ranks, "host --duration inf --size 64"), 0);
 	assert_int_not_equal(parse(options_parse_ranks, "host --interval 1s"), 0);
 }
 
 OPTIONS_TEST(a_missing_host_names_the_command)
 {
-	assert_int_equal(client(""), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, ": rpma-bench client HOST"));
-	assert_int_equal(parse(options_parse_ranks, ""), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, ": rpma-bench-mpi client HOST"));
+	EQUAL((client(""), -EINVAL), (failure_get()->text, HAS(": rpma-bench client HOST")),
+	      (parse(options_parse_ranks, ""), -EINVAL),
+	      (failure_get()->text, HAS(": rpma-bench-mpi client HOST")));
 }
 
 OPTIONS_TEST(an_address_may_stand_in_brackets)
 {
 	static const char *const with_port[] = {"[::1]:7204", "192.0.2.1:7204", "host:7204"};
 
-	assert_int_equal(client("[::1]"), 0);
-	assert_int_equal(client("fd00::1"), 0);
+	EQUAL((client("[::1]"), 0), (client("fd00::1"), 0));
 	for (size_t i = 0; i < sizeof(with_port) / sizeof(with_port[0]); i++) {
-		assert_int_equal(client(with_port[i]), -EINVAL);
-		assert_non_null(strstr(failure_get()->text, "the port goes into --port"));
+		EQUAL((client(with_port[i]), -EINVAL),
+		      (failure_get()->text, HAS("the port goes into --port")));
 	}
 }
 
 /* In local the server leaves the client's cores to it. */
 OPTIONS_TEST(a_client_takes_as_many_cores_as_its_largest_point)
 {
-	assert_int_equal(parse(options_parse_local, "--threads 1,4,2"), 0);
-	assert_int_equal(o.cores_taken, 4);
+	EQUAL((parse(options_parse_local, "--threads 1,4,2"), 0), (o.cores_taken, 4));
 }

@@ -31,15 +31,11 @@ static void expect(const struct params *params, const char *word)
 
 TEST(words_are_in_the_order_of_their_enums)
 {
-	assert_string_equal(params_tests[BENCH_REGISTER], "register");
-	assert_null(params_tests[BENCH_TESTS]);
-	assert_string_equal(params_ops[BENCH_ATOMIC_WRITE], "atomic-write");
-	assert_null(params_ops[BENCH_OPS]);
-	assert_string_equal(params_persists[BENCH_APPEND], "append");
-	assert_string_equal(params_persists[BENCH_AUTO], "auto");
-	assert_null(params_persists[BENCH_AUTO + 1]);
-	assert_string_equal(params_completions[BENCH_EVENT], "event");
-	assert_string_equal(params_patterns[BENCH_RAND], "rand");
+	EQUAL((params_tests[BENCH_REGISTER], "register"), (params_tests[BENCH_TESTS], NULL),
+	      (params_ops[BENCH_ATOMIC_WRITE], "atomic-write"), (params_ops[BENCH_OPS], NULL),
+	      (params_persists[BENCH_APPEND], "append"), (params_persists[BENCH_AUTO], "auto"),
+	      (params_persists[BENCH_AUTO + 1], NULL), (params_completions[BENCH_EVENT], "event"),
+	      (params_patterns[BENCH_RAND], "rand"));
 }
 
 #define TRY(word, ...)                                                                             \

@@ -48,9 +48,8 @@ TEST(auto_asks_the_server_where_only_that_persists)
 		struct message_welcome o = welcome(pmem[i], VISIBILITY | PERSISTENT, false);
 		struct persist_choice choice = {0};
 
-		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
-		assert_true(choice.made);
-		assert_non_null(strstr(choice.reason, "did not state"));
+		EQUAL((persisting_first(&o, 0, &choice), BENCH_GPSPM), (choice.made, true),
+		      (choice.reason, HAS("did not state")));
 	}
 }
 
@@ -63,8 +62,8 @@ TEST(auto_has_the_server_sync_a_file)
 		struct message_welcome o = welcome(files[i], VISIBILITY | PERSISTENT, i == 0);
 		struct persist_choice choice = {0};
 
-		assert_int_equal(persisting_first(&o, 0, &choice), BENCH_GPSPM);
-		assert_non_null(strstr(choice.reason, "page cache"));
+		EQUAL((persisting_first(&o, 0, &choice), BENCH_GPSPM),
+		      (choice.reason, HAS("page cache")));
 	}
 }
 
@@ -80,8 +79,8 @@ TEST(auto_tries_native_first)
 	for (size_t i = 0; i < 3; i++) {
 		struct persist_choice choice = {0};
 
-		assert_int_equal(persisting_first(&tries[i], 0, &choice), BENCH_NATIVE);
-		assert_false(choice.made);
+		EQUAL((persisting_first(&tries[i], 0, &choice), BENCH_NATIVE),
+		      (choice.made, false));
 	}
 }
 
@@ -101,8 +100,8 @@ TEST(a_choice_stays)
 
 	persisting_settle(&native, true);
 	persisting_settle(&read, false);
-	assert_int_equal(persisting_first(&o, 0, &native), BENCH_NATIVE);
-	assert_int_equal(persisting_first(&o, 0, &read), BENCH_APM);
+	EQUAL((persisting_first(&o, 0, &native), BENCH_NATIVE),
+	      (persisting_first(&o, 0, &read), BENCH_APM));
 	assert_true(native.made && read.made);
 	assert_string_not_equal(native.reason, read.reason);
 }

@@ -38,15 +38,12 @@ TWO_SOCKETS_TEST(requests_are_met)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct request_case *c = &cases[i];
 
-		assert_int_equal(placement_choose(&p, *state, &c->request), 0);
-		assert_string_equal(p.policy, c->request.pin);
-		assert_int_equal(p.threads, c->request.threads);
+		EQUAL((placement_choose(&p, *state, &c->request), 0), (p.policy, c->request.pin),
+		      (p.threads, c->request.threads));
 		assert_memory_equal(p.cpus, c->cpus, p.threads * sizeof(int));
-		assert_int_equal(p.cpus[p.threads], -1);
-		assert_int_equal(p.node, c->node);
-		assert_int_equal(p.shared_warning[0] != '\0', c->shared);
-		assert_int_equal(p.pin_warning[0], '\0');
-		assert_int_equal(p.memory_warning[0], '\0');
+		EQUAL((p.cpus[p.threads], -1), (p.node, c->node),
+		      (p.shared_warning[0] != '\0', c->shared), (p.pin_warning[0], '\0'),
+		      (p.memory_warning[0], '\0'));
 	}
 }
 
@@ -72,10 +69,10 @@ TWO_SOCKETS_TEST(more_threads_than_cores_share_them)
 	/* those of the other end count */
 	static const struct placement_request both = {"none", "auto", {NULL, -1}, 1, 8, false};
 
-	assert_int_equal(placement_choose(&p, *state, &both), 0);
-	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
-	assert_int_equal(placement_choose(&p, *state, &request), 0);
-	assert_string_equal(p.shared_warning, "9 threads of this run share 8 cores");
+	EQUAL((placement_choose(&p, *state, &both), 0),
+	      (p.shared_warning, "9 threads of this run share 8 cores"),
+	      (placement_choose(&p, *state, &request), 0),
+	      (p.shared_warning, "9 threads of this run share 8 cores"));
 }
 
 TWO_SOCKETS_TEST(what_the_kernel_refuses_is_a_warning)
@@ -95,15 +92,14 @@ TWO_SOCKETS_TEST(it_is_told_with_null_for_what_is_not_bound)
 {
 	static const struct placement_request request = {"auto", "none", {"mlx5_0", -1},
 							 3,	 6,	 true};
-	json_t *json, *expected = json_loads("{\"policy\": \"auto\", \"cpus\": [3, 0, null], "
-					     "\"node\": null}",
-					     0, NULL);
+	json_auto_t *json = NULL,
+		    *expected = json_loads("{\"policy\": \"auto\", \"cpus\": [3, 0, null], "
+					   "\"node\": null}",
+					   0, NULL);
 
 	assert_int_equal(placement_choose(&p, *state, &request), 0);
 	json = placement_json(&p);
 	assert_true(json_equal(json, expected));
-	json_decref(json);
-	json_decref(expected);
 }
 
 /* The kernel's answer counts more than what was chosen; a refused choice does not count. */
@@ -111,8 +107,7 @@ TWO_SOCKETS_TEST(the_node_is_what_the_kernel_says)
 {
 	static const struct placement_request request = {"none", "1", {NULL, -1}, 0, 0, false};
 
-	assert_int_equal(placement_choose(&p, *state, &request), 0);
-	assert_int_equal(p.node, 1);
+	EQUAL((placement_choose(&p, *state, &request), 0), (p.node, 1));
 	p.memory_node = 0;
 	GIVES(placement_json(&p), "node: 0");
 	p.memory_node = -1;

@@ -54,44 +54,34 @@ PLAN_TEST(a_plan_has_series_and_settings)
 			       " \"label\": \"lab\"}",
 			       NULL, NULL),
 			 0);
-	assert_int_equal(o.series_count, 2);
-	assert_int_equal(o.series[0].values[AXIS_SIZE].count, 2);
-	assert_int_equal(o.series[0].values[AXIS_SIZE].values[1], 4096);
-	assert_int_equal(o.series[0].values[AXIS_PERSIST].values[1], BENCH_APM);
-	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[0], 500000);
-	assert_int_equal(o.series[1].values[AXIS_READ_FRACTION].values[1], 900000);
-	assert_int_equal(o.series[1].values[AXIS_DEPTH].count, 4);
-	assert_string_equal(o.selector.words[1], "dram");
-	assert_string_equal(o.selector.words[2], "1");
-	assert_int_equal(o.duration_ns, 2000000000);
-	assert_int_equal(o.warmup_ns, 1000000000);
-	assert_int_equal(o.repeats, 3);
-	assert_int_equal(o.seed, 9);
-	assert_true(o.seed_given);
-	assert_string_equal(o.label, "lab");
+	EQUAL((o.series_count, 2), (o.series[0].values[AXIS_SIZE].count, 2),
+	      (o.series[0].values[AXIS_SIZE].values[1], 4096),
+	      (o.series[0].values[AXIS_PERSIST].values[1], BENCH_APM),
+	      (o.series[1].values[AXIS_READ_FRACTION].values[0], 500000),
+	      (o.series[1].values[AXIS_READ_FRACTION].values[1], 900000),
+	      (o.series[1].values[AXIS_DEPTH].count, 4), (o.selector.words[1], "dram"),
+	      (o.selector.words[2], "1"), (o.duration_ns, 2000000000));
+	EQUAL((o.warmup_ns, 1000000000), (o.repeats, 3), (o.seed, 9), (o.seed_given, true),
+	      (o.label, "lab"));
 }
 
 PLAN_TEST(true_and_false_are_values_of_flags)
 {
 	assert_int_equal(parse("{\"series\": [{\"bidirectional\": [true, false]}]}", NULL, NULL),
 			 0);
-	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].count, 2);
-	assert_int_equal(o.series[0].values[AXIS_BIDIRECTIONAL].values[0], 1);
+	EQUAL((o.series[0].values[AXIS_BIDIRECTIONAL].count, 2),
+	      (o.series[0].values[AXIS_BIDIRECTIONAL].values[0], 1));
 }
 
 PLAN_TEST(the_command_line_has_the_last_word)
 {
 	static const char plan[] = "{\"series\": [{}], \"repeats\": 3, \"duration\": 2}";
 
-	assert_int_equal(parse(plan, "--repeats", "7"), 0);
-	assert_int_equal(o.repeats, 7);
-	assert_int_equal(o.duration_ns, 2000000000);
+	EQUAL((parse(plan, "--repeats", "7"), 0), (o.repeats, 7), (o.duration_ns, 2000000000));
 	/* operations in place of the plan's time */
-	assert_int_equal(parse(plan, "--ops", "10k"), 0);
-	assert_int_equal(o.ops, 10000);
-	assert_int_equal(parse(plan, "--size", "64"), -EINVAL);
-	assert_string_equal(failure_get()->text,
-			    "--size and --plan: the plan decides what to measure");
+	EQUAL((parse(plan, "--ops", "10k"), 0), (o.ops, 10000),
+	      (parse(plan, "--size", "64"), -EINVAL),
+	      (failure_get()->text, "--size and --plan: the plan decides what to measure"));
 }
 
 struct refusal {
@@ -149,13 +139,11 @@ PLAN_TEST(a_plan_has_limits)
 	for (int i = 1; i < 257; i++)
 		end += sprintf(end, ", {\"size\": %d}", i);
 	sprintf(end, "]}");
-	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "a list of 1 to 256"));
+	EQUAL((parse(text, NULL, NULL), -EINVAL), (failure_get()->text, HAS("a list of 1 to 256")));
 
 	memset(text, ' ', (1 << 20) + 1);
 	text[(1 << 20) + 1] = '\0';
-	assert_int_equal(parse(text, NULL, NULL), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "at most 1 MiB"));
+	EQUAL((parse(text, NULL, NULL), -EINVAL), (failure_get()->text, HAS("at most 1 MiB")));
 
 	/* jansson bounds how deep it goes */
 	memset(text, '[', 100000);

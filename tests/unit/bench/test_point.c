@@ -23,12 +23,10 @@ static json_t *repeats_of(const uint64_t *means, size_t count)
 TEST(histograms_are_merged)
 {
 	static const uint64_t means[] = {100, 101, 102};
-	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
+	json_auto_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
 
 	HOLDS(summary, "n: 3", "latency/count: 3000", "latency/min_ns: 100", "latency/max_ns: 102");
 	assert_true(json_array_size(path_get(summary, "latency/merged_histogram/buckets")) == 3);
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 static bool near_at(const json_t *summary, const char *path, double expected)
@@ -39,7 +37,7 @@ static bool near_at(const json_t *summary, const char *path, double expected)
 /* One of two repeats left operations undone: what lies among them is not known of both. */
 TEST(unbegun_operations_of_one_repeat_count_in_all)
 {
-	json_t *repeats = json_array(), *summary;
+	json_auto_t *repeats = json_array(), *summary = NULL;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		struct repeat r = made_repeat(1000, 1000);
@@ -58,15 +56,13 @@ TEST(unbegun_operations_of_one_repeat_count_in_all)
 	HOLDS(summary, "response_latency/percentiles/p=0.9/ns: null",
 	      "response_latency/mean_ns: null", "response_latency/max_ns: null",
 	      "latency/max_ns: 1000");
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 /* 100, 200, 400: logarithms 1 apart in base 2, half width 4.30265 / sqrt(3) of them */
 TEST(the_interval_is_over_repeats)
 {
 	static const uint64_t means[] = {100, 200, 400};
-	json_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
+	json_auto_t *repeats = repeats_of(means, 3), *summary = point_summary(repeats);
 	double half = pow(2, 4.30265 / sqrt(3));
 
 	assert_true(near_at(summary, "latency/mean_ns/mean", 200));
@@ -77,40 +73,35 @@ TEST(the_interval_is_over_repeats)
 	assert_true(near_at(summary, "latency/percentiles/p=0.5/ns", 200));
 	assert_true(near_at(summary, "latency/percentiles/p=0.5/lo_ns", 200 / half));
 	assert_true(near_at(summary, "latency/percentiles/p=0.99/hi_ns", 200 * half));
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 /* A repeat's own percentile has no interval: its samples do not show how repeats differ. */
 TEST(a_repeats_percentile_has_no_interval)
 {
 	static const uint64_t mean = 100;
-	json_t *repeats = repeats_of(&mean, 1);
+	json_auto_t *repeats = repeats_of(&mean, 1);
 	const json_t *percentile =
 		path_get(json_array_get(repeats, 0), "latency/percentiles/p=0.5");
 
 	assert_true(near_at(percentile, "ns", 100));
 	HOLDS(percentile, "lo_ns: null", "hi_ns: null");
-	json_decref(repeats);
 }
 
 TEST(two_repeats_have_a_mean_and_no_interval)
 {
 	static const uint64_t means[] = {100, 400};
-	json_t *repeats = repeats_of(means, 2), *summary = point_summary(repeats);
+	json_auto_t *repeats = repeats_of(means, 2), *summary = point_summary(repeats);
 
 	assert_true(near_at(summary, "latency/percentiles/p=0.9/ns", 200));
 	HOLDS(summary, "latency/percentiles/p=0.9/lo_ns: null");
 	assert_true(near_at(summary, "latency/mean_ns/mean", 200));
 	HOLDS(summary, "latency/mean_ns/ci95_high: null");
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 /* p99 takes 1,000 samples: one repeat has 999, and those that have it are not all. */
 TEST(what_one_repeat_lacks_is_null)
 {
-	json_t *repeats = json_array(), *summary;
+	json_auto_t *repeats = json_array(), *summary = NULL;
 
 	for (size_t i = 0; i < 4; i++) {
 		struct repeat r = made_repeat(100, i == 2 ? 999 : 1000);
@@ -121,35 +112,31 @@ TEST(what_one_repeat_lacks_is_null)
 	HOLDS(summary, "latency/percentiles/p=0.99/ns: null",
 	      "latency/percentiles/p=0.99/lo_ns: null");
 	assert_true(near_at(summary, "latency/percentiles/p=0.95/lo_ns", 100));
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 TEST(a_stopped_repeat_counts_only_alone)
 {
 	static const uint64_t means[] = {100, 500};
-	json_t *repeats = repeats_of(means, 2);
+	json_auto_t *repeats = repeats_of(means, 2);
 
 	json_object_set_new(json_array_get(repeats, 1), "complete", json_false());
 	GIVES(point_summary(repeats), "n: 1", "latency/max_ns: 100", "ops_per_s/ci95_low: null");
 	json_object_set_new(json_array_get(repeats, 0), "complete", json_false());
 	GIVES(point_summary(repeats), "n: 2", "latency/max_ns: 500");
-	json_decref(repeats);
 }
 
 TEST(what_no_repeat_has_is_null)
 {
 	static const uint64_t mean = 100;
-	json_t *repeats = repeats_of(&mean, 1);
+	json_auto_t *repeats = repeats_of(&mean, 1);
 
 	GIVES(point_summary(repeats), "read_latency: null", "response_latency: null",
 	      "late_ops: null", "max_lag_ns: null", "steps: null", "reverse: null", "verify: null");
-	json_decref(repeats);
 }
 
 TEST(late_operations_are_added_up)
 {
-	json_t *repeats = json_array();
+	json_auto_t *repeats = json_array();
 
 	for (uint64_t i = 1; i <= 2; i++) {
 		struct repeat r = made_repeat(100, 10);
@@ -160,12 +147,11 @@ TEST(late_operations_are_added_up)
 		json_array_append_new(repeats, made_json(&r));
 	}
 	GIVES(point_summary(repeats), "late_ops: 15", "max_lag_ns: 14");
-	json_decref(repeats);
 }
 
 TEST(verification_adds_up_too)
 {
-	json_t *repeats = json_array();
+	json_auto_t *repeats = json_array();
 
 	for (int i = 0; i < 2; i++) {
 		struct repeat r = made_repeat(100, 10);
@@ -175,12 +161,11 @@ TEST(verification_adds_up_too)
 		json_array_append_new(repeats, made_json(&r));
 	}
 	GIVES(point_summary(repeats), "verify/checked_bytes: 200", "verify/mismatches: 1");
-	json_decref(repeats);
 }
 
 TEST(both_directions_are_summarised)
 {
-	json_t *repeats = json_array();
+	json_auto_t *repeats = json_array();
 
 	for (uint64_t i = 1; i <= 2; i++) {
 		struct repeat own = made_repeat(300 * i, 50), r = made_repeat(100, 10);
@@ -192,13 +177,12 @@ TEST(both_directions_are_summarised)
 	GIVES(point_summary(repeats), "ops_per_s/mean: 10", "reverse/ops_per_s/mean: 50",
 	      "reverse/bytes_per_s/mean: 204800", "reverse/latency/count: 100",
 	      "reverse/latency/max_ns: 600");
-	json_decref(repeats);
 }
 
 TEST(steps_are_summarised_by_name)
 {
 	static const uint64_t samples[] = {10, 20};
-	json_t *repeats = json_array();
+	json_auto_t *repeats = json_array();
 
 	for (int i = 0; i < 2; i++) {
 		struct repeat r = made_repeat(100, 2);
@@ -212,14 +196,13 @@ TEST(steps_are_summarised_by_name)
 	}
 	GIVES(point_summary(repeats), "steps/name=prepare/latency/count: 4",
 	      "steps/name=establish/latency/count: 2", "bytes_per_s: null");
-	json_decref(repeats);
 }
 
 /* What a flagged repeat had more of than the others is named, and nothing else. */
 TEST(a_flagged_repeat_has_hints)
 {
 	static const uint64_t means[] = {100, 101, 102, 101, 400};
-	json_t *repeats = json_array(), *summary;
+	json_auto_t *repeats = json_array(), *summary = NULL;
 	const json_t *flagged;
 
 	for (size_t i = 0; i < 5; i++) {
@@ -241,8 +224,6 @@ TEST(a_flagged_repeat_has_hints)
 			    "client.invol_switches=40");
 	assert_string_equal(json_string_value(json_array_get(path_get(flagged, "hints"), 1)),
 			    "server.1/hw_counters/rnr_nak_retry_err=7");
-	json_decref(summary);
-	json_decref(repeats);
 }
 
 TEST(warm_ups_are_added_up)
@@ -283,7 +264,7 @@ TEST(warm_ups_are_added_up)
 TEST(an_interval_may_be_narrow_enough)
 {
 	static const uint64_t means[] = {990, 1010, 990, 1010, 990, 1010, 990, 1010};
-	json_t *repeats = repeats_of(means, 8), *few = repeats_of(means, 7);
+	json_auto_t *repeats = repeats_of(means, 8), *few = repeats_of(means, 7);
 
 	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.0090));
 	assert_false(point_is_narrow(repeats, BENCH_LAT, 0.0089));
@@ -291,14 +272,12 @@ TEST(an_interval_may_be_narrow_enough)
 	assert_true(point_is_narrow(repeats, BENCH_BW, 0.0001));
 	assert_false(point_is_narrow(few, BENCH_BW, 0.5));
 	assert_false(point_is_narrow(NULL, BENCH_BW, 0.5));
-	json_decref(repeats);
-	json_decref(few);
 }
 
 /* Under a set rate the answers are what users wait for, not the operations. */
 TEST(for_a_rate_the_response_must_be_narrow)
 {
-	json_t *repeats = json_array();
+	json_auto_t *repeats = json_array();
 
 	for (uint64_t i = 0; i < 8; i++) {
 		struct repeat r = made_repeat(100, 10);
@@ -309,15 +288,12 @@ TEST(for_a_rate_the_response_must_be_narrow)
 	}
 	assert_true(point_is_narrow(repeats, BENCH_LAT, 0.001));
 	assert_false(point_is_narrow(repeats, BENCH_RATE, 0.5));
-	json_decref(repeats);
 }
 
 TEST(repeats_without_samples_are_summarised)
 {
 	struct repeat r = made_repeat(0, 0);
-	json_t *repeats = json_pack("[o]", made_json(&r)), *summary = point_summary(repeats);
+	json_auto_t *repeats = json_pack("[o]", made_json(&r)), *summary = point_summary(repeats);
 
 	HOLDS(summary, "latency: null", "n: 1");
-	json_decref(summary);
-	json_decref(repeats);
 }

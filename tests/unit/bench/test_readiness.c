@@ -36,20 +36,18 @@ static json_t *take_one(const char *text)
 
 static void expect_refused(const char *text)
 {
-	json_t *blocks = take_one(text);
+	json_auto_t *blocks = take_one(text);
 
 	if (platform_of(blocks, 0) != NULL)
 		fail_msg("taken: %s", text);
-	json_decref(blocks);
 }
 
 TEST(a_block_is_taken)
 {
-	json_t *blocks = take_one(BLOCK("APM_READY"));
+	json_auto_t *blocks = take_one(BLOCK("APM_READY"));
 
 	assert_non_null(platform_of(blocks, 0));
 	assert_null(platform_of(blocks, 1));
-	json_decref(blocks);
 }
 
 TEST(other_shapes_are_not)
@@ -108,7 +106,7 @@ TEST(every_value_that_the_schema_needs_is_looked_at)
 
 TEST(more_checks_than_there_can_be_are_refused)
 {
-	json_t *block = parse(BLOCK("APM_READY"));
+	json_auto_t *block = parse(BLOCK("APM_READY"));
 	json_t *checks = json_object_get(block, "checks");
 	char *text;
 
@@ -117,7 +115,6 @@ TEST(more_checks_than_there_can_be_are_refused)
 	text = json_dumps(block, 0);
 	expect_refused(text);
 	free(text);
-	json_decref(block);
 }
 
 TEST(there_is_a_block_for_each_target_or_none)
@@ -129,8 +126,7 @@ TEST(there_is_a_block_for_each_target_or_none)
 	environment = json_pack("{s:{}}", "readiness");
 	assert_null(platform_take(environment, 0));
 	json_decref(environment);
-	assert_null(platform_take(NULL, 1));
-	assert_null(platform_of(NULL, 0));
+	EQUAL((platform_take(NULL, 1), NULL), (platform_of(NULL, 0), NULL));
 }
 
 static json_t *points_of(size_t first, size_t second)
@@ -141,39 +137,28 @@ static json_t *points_of(size_t first, size_t second)
 
 TEST(a_result_has_the_least_ready_of_what_was_measured)
 {
-	json_t *blocks = json_pack("[o, o, o, n]", parse(BLOCK("NOT_READY")),
-				   parse(BLOCK("APM_READY")), parse(BLOCK("GPSPM_ONLY")));
-	json_t *points = points_of(2, 1), *value = platform_json(blocks, points);
+	json_auto_t *blocks = json_pack("[o, o, o, n]", parse(BLOCK("NOT_READY")),
+					parse(BLOCK("APM_READY")), parse(BLOCK("GPSPM_ONLY")));
+	json_auto_t *points = points_of(2, 1), *value = platform_json(blocks, points);
 
 	HOLDS(value, "verdict: GPSPM_ONLY", "host: server", "targets: [2]");
 	assert_int_equal(whole_at(json_array_get(json_object_get(value, "targets"), 0), "index"),
 			 1);
-	json_decref(value);
-	json_decref(points);
-	json_decref(blocks);
 }
 
 TEST(where_nothing_was_measured_all_targets_count)
 {
-	json_t *blocks =
+	json_auto_t *blocks =
 		json_pack("[o, o]", parse(BLOCK("APM_READY")), parse(BLOCK("UNDETERMINED")));
-	json_t *points = json_array(), *value = platform_json(blocks, points);
+	json_auto_t *points = json_array(), *value = platform_json(blocks, points);
 
 	HOLDS(value, "verdict: UNDETERMINED");
-	json_decref(value);
-	json_decref(points);
-	json_decref(blocks);
 }
 
 TEST(what_is_not_known_is_null)
 {
-	json_t *blocks = json_pack("[n]"), *points = points_of(0, 0);
-	json_t *value = platform_json(blocks, points), *none = platform_json(NULL, points);
+	json_auto_t *blocks = json_pack("[n]"), *points = points_of(0, 0);
+	json_auto_t *value = platform_json(blocks, points), *none = platform_json(NULL, points);
 
-	assert_true(json_is_null(value));
-	assert_true(json_is_null(none));
-	json_decref(value);
-	json_decref(none);
-	json_decref(points);
-	json_decref(blocks);
+	EQUAL((json_is_null(value), true), (json_is_null(none), true));
 }

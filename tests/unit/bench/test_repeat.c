@@ -58,7 +58,7 @@ TEST(counts_beyond_2_to_53_stay_exact)
 {
 	const uint64_t large = (1ULL << 53) + 1;
 	struct repeat r = made_repeat(7, 1);
-	json_t *json, *back;
+	json_auto_t *json = NULL, *back = NULL;
 	char *text;
 
 	r.params.size_bytes = 1;
@@ -68,15 +68,12 @@ TEST(counts_beyond_2_to_53_stay_exact)
 	json = made_json(&r);
 	text = json_dumps(json, JSON_REAL_PRECISION(15));
 	back = json_loads(text, 0, NULL);
-	assert_int_equal(whole_at(back, "ops"), large);
-	assert_int_equal(whole_at(back, "bytes"), large);
-	assert_int_equal(whole_at(back, "threads/index=0/minor_faults"), large);
+	EQUAL((whole_at(back, "ops"), large), (whole_at(back, "bytes"), large),
+	      (whole_at(back, "threads/index=0/minor_faults"), large));
 	assert_int_equal(json_integer_value(json_object_get(path_get(back, "counters/client"),
 							    "1/counters/x")),
 			 large);
 	free(text);
-	json_decref(back);
-	json_decref(json);
 }
 
 TEST(an_open_loop_tells_its_lag)
@@ -99,7 +96,7 @@ TEST(an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown)
 	static const uint64_t waits[] = {5000, 9000};
 	struct repeat r = made_repeat(1000, 2);
 	struct histogram back;
-	json_t *json;
+	json_auto_t *json = NULL;
 
 	r.params.test = BENCH_RATE;
 	r.params.rate_per_s = 1000;
@@ -110,12 +107,11 @@ TEST(an_operation_that_was_never_begun_leaves_mean_and_maximum_unknown)
 	      "response_latency/min_ns: 5000", "response_latency/max_ns: null",
 	      "response_latency/mean_ns: null", "response_latency/stddev_ns: null",
 	      "latency/max_ns: 1000");
-	assert_int_equal(result_read_latency(path_get(json, "response_latency"), &back), 0);
-	assert_int_equal(back.unbegun, 2);
+	EQUAL((result_read_latency(path_get(json, "response_latency"), &back), 0),
+	      (back.unbegun, 2));
 	json_object_set_new(json_object_get(json, "response_latency"), "max_ns",
 			    json_integer(9000));
 	assert_int_equal(result_read_latency(path_get(json, "response_latency"), &back), -EINVAL);
-	json_decref(json);
 }
 
 /* A plan may be over before its time is. */
@@ -198,7 +194,7 @@ TEST(intervals_without_samples_know_nothing)
 TEST(a_good_report_is_taken_over)
 {
 	struct repeat r = made_repeat(1000, 2);
-	json_t *json = with_report(
+	json_auto_t *json = with_report(
 		&r, "{\"elapsed_ns\": 1000, \"user_ns\": 200, \"sys_ns\": 300,"
 		    "\"load_fraction_measured\": 0.5, \"requests\": 12,"
 		    "\"counters\": {\"1/hw_counters/x\": 4},"
@@ -214,7 +210,6 @@ TEST(a_good_report_is_taken_over)
 			 4);
 	HOLDS(json, "verify/mismatches: 1", "verify/first_offset: 64", "placement/server/node: 0",
 	      "warnings/code=PIN_FAILED/text: a word");
-	json_decref(json);
 }
 
 /* Each report has one member in a form that is not allowed; the path is null then. */
@@ -263,7 +258,7 @@ TEST(a_wrong_report_is_not_believed)
 TEST(only_good_counters_and_warnings_are_kept)
 {
 	struct repeat r = made_repeat(1000, 2);
-	json_t *json = with_report(
+	json_auto_t *json = with_report(
 		&r, "{\"counters\": {\"good\": 4, \"bad\": -4, \"text\": \"4\", \"half\": 0.5,"
 		    "\"a b\": 4, \"\": 4},"
 		    "\"warnings\": [5, {\"code\": \"A\"}, {\"code\": \"B C\", \"text\": \"x\"},"
@@ -273,7 +268,6 @@ TEST(only_good_counters_and_warnings_are_kept)
 	assert_int_equal(json_object_size(path_get(json, "counters/server")), 1);
 	HOLDS(json, "warnings: [1]");
 	assert_int_equal(json_object_size(path_get(json, "warnings/code=GOOD")), 2);
-	json_decref(json);
 }
 
 /* Whatever becomes of a report, the repeat keeps its own figures and its shape. */
@@ -341,7 +335,7 @@ static json_t *sides(const char *key, const char *step)
 TEST(the_other_direction_is_worked_out_here)
 {
 	struct repeat r = made_repeat(1000, 2);
-	json_t *json;
+	json_auto_t *json = NULL;
 
 	r.params.bidirectional = true;
 	r.server = sides("reverse", "register");
@@ -351,7 +345,6 @@ TEST(the_other_direction_is_worked_out_here)
 	assert_int_equal(json_array_size(path_get(json, "reverse/latency/percentiles")),
 			 RESULT_PERCENTILES);
 	HOLDS(json, "ops: 2");
-	json_decref(json);
 }
 
 TEST(a_registration_is_the_repeat)

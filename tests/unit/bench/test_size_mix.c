@@ -11,15 +11,12 @@ TEST(a_mix_has_sizes_and_shares)
 	char text[SIZE_MIX_TEXT_MAX];
 	struct size_mix mix;
 
-	assert_int_equal(size_mix_parse("4K/10:64K/50:32K/40", MAX, &mix), 0);
-	assert_int_equal(mix.count, 3);
-	assert_int_equal(mix.size_bytes[1], 65536);
-	assert_int_equal(mix.percent[2], 40);
-	assert_int_equal(size_mix_largest(&mix), 65536);
+	EQUAL((size_mix_parse("4K/10:64K/50:32K/40", MAX, &mix), 0), (mix.count, 3),
+	      (mix.size_bytes[1], 65536), (mix.percent[2], 40), (size_mix_largest(&mix), 65536));
 	/* 409.6 + 32768 + 13107.2 */
-	assert_int_equal(size_mix_mean(&mix), 46285);
-	assert_string_equal(size_mix_print(&mix, text), "4096/10:65536/50:32768/40");
-	assert_int_equal(size_mix_parse("1G/100", MAX, &mix), 0);
+	EQUAL((size_mix_mean(&mix), 46285),
+	      (size_mix_print(&mix, text), "4096/10:65536/50:32768/40"),
+	      (size_mix_parse("1G/100", MAX, &mix), 0));
 }
 
 TEST(what_is_no_mix_is_refused)
@@ -86,9 +83,7 @@ TEST(draws_have_exact_shares_in_an_order_of_the_seed)
 			counts[2] += draws[i] == 32768;
 			runs += i > 0 && draws[i] != draws[i - 1];
 		}
-		assert_int_equal(counts[0], 1000);
-		assert_int_equal(counts[1], 5000);
-		assert_int_equal(counts[2], 4000);
+		EQUAL((counts[0], 1000), (counts[1], 5000), (counts[2], 4000));
 		/* two neighbours differ with probability 1 - 0.01 - 0.25 - 0.16 = 0.58 */
 		assert_in_range(runs, 5800 - 300, 5800 + 300);
 	}

@@ -33,8 +33,8 @@ static enum slo_verdict verdict_by(const char *points_text, const char *slo)
 	list = slos_judge(&slo, 1, points, &verdict);
 	assert_int_equal(json_array_size(list), 1);
 	missed = json_object_get(json_array_get(list, 0), "missed");
-	assert_int_equal(json_is_true(missed), verdict == SLO_MISSED);
-	assert_int_equal(json_is_null(missed), verdict == SLO_UNKNOWN);
+	EQUAL((json_is_true(missed), verdict == SLO_MISSED),
+	      (json_is_null(missed), verdict == SLO_UNKNOWN));
 	json_decref(list);
 	json_decref(points);
 	return verdict;
@@ -85,9 +85,9 @@ TEST(what_is_not_known_is_neither_kept_nor_missed)
 /* A quantile is not below a lower one. */
 TEST(a_lower_quantile_can_miss_for_one_that_is_not_known)
 {
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<4999"), SLO_MISSED);
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns<=4999"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by(complete, "lat.p99.99_ns>4998"), SLO_KEPT);
+	EQUAL((verdict_by(complete, "lat.p99.99_ns<4999"), SLO_MISSED),
+	      (verdict_by(complete, "lat.p99.99_ns<=4999"), SLO_UNKNOWN),
+	      (verdict_by(complete, "lat.p99.99_ns>4998"), SLO_KEPT));
 }
 
 /* Two repeats of a plan that the path could not keep: its p50 is known, its p99 is not. */
@@ -151,13 +151,13 @@ TEST(a_figure_of_some_repeats_is_not_of_the_point)
 		"\"reverse\": {\"ops_per_s\": {\"mean\": 9}}, "
 		"\"latency\": {\"min_ns\": 1, \"max_ns\": 5, \"mean_ns\": {\"mean\": 3}}}}]";
 
-	assert_int_equal(verdict_by(half, "ops_per_s>1"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by(half, "reverse.ops_per_s>1"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by(half, "lat.max<1s"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by(half, "lat.mean<1s"), SLO_UNKNOWN);
+	EQUAL((verdict_by(half, "ops_per_s>1"), SLO_UNKNOWN),
+	      (verdict_by(half, "reverse.ops_per_s>1"), SLO_UNKNOWN),
+	      (verdict_by(half, "lat.max<1s"), SLO_UNKNOWN),
+	      (verdict_by(half, "lat.mean<1s"), SLO_UNKNOWN));
 	/* what the others say can only add to what is wrong */
-	assert_int_equal(verdict_by(half, "verify.mismatches<=3"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by(half, "verify.mismatches<=2"), SLO_MISSED);
+	EQUAL((verdict_by(half, "verify.mismatches<=3"), SLO_UNKNOWN),
+	      (verdict_by(half, "verify.mismatches<=2"), SLO_MISSED));
 }
 
 /* Repeats that were stopped early prove nothing; neither does a run without points. */
@@ -168,8 +168,8 @@ TEST(only_complete_repeats_keep_an_slo)
 
 	snprintf(text, sizeof(text), "%.*snull%s", (int)(at - complete), complete,
 		 at + strlen("true"));
-	assert_int_equal(verdict_by(text, "ops_per_s>0"), SLO_UNKNOWN);
-	assert_int_equal(verdict_by("[]", "ops_per_s>0"), SLO_UNKNOWN);
+	EQUAL((verdict_by(text, "ops_per_s>0"), SLO_UNKNOWN),
+	      (verdict_by("[]", "ops_per_s>0"), SLO_UNKNOWN));
 }
 
 TEST(a_gate_of_one_point_may_be_unknown)
@@ -186,46 +186,41 @@ TEST(a_gate_of_one_point_may_be_unknown)
 		{"lat.max<1s", SLO_KEPT, 0},
 		{"late_ops<1", SLO_KEPT, 0},
 	};
-	json_t *points = json_loads(complete, 0, NULL);
+	json_auto_t *points = json_loads(complete, 0, NULL);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double value = 0;
 
-		assert_int_equal(slo_of_point(cases[i].slo, json_array_get(points, 0), &value),
-				 cases[i].verdict);
-		assert_int_equal(value != value, cases[i].verdict == SLO_UNKNOWN);
+		EQUAL((slo_of_point(cases[i].slo, json_array_get(points, 0), &value),
+		       cases[i].verdict),
+		      (value != value, cases[i].verdict == SLO_UNKNOWN));
 		assert_true(slo_quantile(cases[i].slo) == cases[i].quantile);
 	}
-	json_decref(points);
 }
 
 TEST(each_point_is_judged)
 {
 	const char *slo = "ops_per_s>5";
-	json_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [" REPEAT "],"
-				    "\"summary\": {\"ops_per_s\": {\"mean\": 10}}},"
-				    "{\"id\": \"p0001\", \"repeats\": [" REPEAT "],"
-				    "\"summary\": {\"ops_per_s\": {\"mean\": 3}}}]",
-				    0, NULL);
-	json_t *list, *expected;
+	json_auto_t *points = json_loads("[{\"id\": \"p0000\", \"repeats\": [" REPEAT "],"
+					 "\"summary\": {\"ops_per_s\": {\"mean\": 10}}},"
+					 "{\"id\": \"p0001\", \"repeats\": [" REPEAT "],"
+					 "\"summary\": {\"ops_per_s\": {\"mean\": 3}}}]",
+					 0, NULL);
+	json_auto_t *list = NULL, *expected = NULL;
 	enum slo_verdict verdict;
 
 	list = slos_judge(&slo, 1, points, &verdict);
 	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", slo,
 			     "missed", 1, "points", "id", "p0000", "value", 10.0, "missed", 0, "id",
 			     "p0001", "value", 3.0, "missed", 1);
-	assert_int_equal(verdict, SLO_MISSED);
-	assert_true(json_equal(list, expected));
-	json_decref(list);
-	json_decref(expected);
-	json_decref(points);
+	EQUAL((verdict, SLO_MISSED), (json_equal(list, expected), true));
 }
 
 /* All points are listed, as older readers want it; those of another test are not missed. */
 TEST(a_limit_of_a_test_leaves_the_others_alone)
 {
 	const char *slos[] = {"bw:ops_per_s>5", " lat: ops_per_s > 5"};
-	json_t *points =
+	json_auto_t *points =
 		json_loads("[{\"id\": \"p0000\", \"params\": {\"test\": \"lat\"}, \"repeats\": "
 			   "[" REPEAT "], \"summary\": {\"ops_per_s\": {\"mean\": 1}}},"
 			   "{\"id\": \"p0001\", \"params\": {\"test\": \"bw\"}, \"repeats\": "
@@ -238,36 +233,30 @@ TEST(a_limit_of_a_test_leaves_the_others_alone)
 	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "gate",
 			     slos[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
 			     "applies", 0, "id", "p0001", "value", 9.0, "missed", 0);
-	assert_int_equal(verdict, SLO_KEPT);
-	assert_true(json_equal(list, expected));
+	EQUAL((verdict, SLO_KEPT), (json_equal(list, expected), true));
 	json_decref(list);
 	json_decref(expected);
 	json_decref(slos_judge(slos, 2, points, &verdict));
 	assert_int_equal(verdict, SLO_MISSED);
-	json_decref(points);
 }
 
 TEST(a_limit_knows_its_test)
 {
-	assert_true(slo_applies("ops_per_s>5", BENCH_BW));
-	assert_true(slo_applies("bw:ops_per_s>5", BENCH_BW));
-	assert_false(slo_applies("bw:ops_per_s>5", BENCH_LAT));
-	assert_int_equal(slo_check("register:ops_per_s>5"), 0);
-	assert_int_equal(slo_check("bww:ops_per_s>5"), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "no test bww"));
-	assert_non_null(strstr(failure_get()->text, "did you mean bw?"));
+	EQUAL((slo_applies("ops_per_s>5", BENCH_BW), true),
+	      (slo_applies("bw:ops_per_s>5", BENCH_BW), true),
+	      (slo_applies("bw:ops_per_s>5", BENCH_LAT), false),
+	      (slo_check("register:ops_per_s>5"), 0), (slo_check("bww:ops_per_s>5"), -EINVAL),
+	      (failure_get()->text, HAS("no test bww")),
+	      (failure_get()->text, HAS("did you mean bw?")));
 }
 
 TEST(without_gates_none_is_missed)
 {
-	json_t *points = json_array(), *list;
+	json_auto_t *points = json_array(), *list = NULL;
 	enum slo_verdict verdict = SLO_MISSED;
 
 	list = slos_judge(NULL, 0, points, &verdict);
-	assert_int_equal(verdict, SLO_KEPT);
-	assert_int_equal(json_array_size(list), 0);
-	json_decref(list);
-	json_decref(points);
+	EQUAL((verdict, SLO_KEPT), (json_array_size(list), 0));
 }
 
 TEST(what_is_no_gate_is_refused)

@@ -17,9 +17,8 @@ TEST(free_slots_are_those_not_taken_each_once)
 	const struct slot_message message = {NULL, 100, 8};
 	uint32_t one = 0, two = 0, none = 7;
 
-	assert_true(slot_pool_exchange(&pool, &message, &one));
-	assert_true(slot_pool_exchange(&pool, &message, &two));
-	assert_int_equal(one + two, 102 + 103);
+	EQUAL((slot_pool_exchange(&pool, &message, &one), true),
+	      (slot_pool_exchange(&pool, &message, &two), true), (one + two, 102 + 103));
 	assert_int_not_equal(one, two);
 	assert_false(slot_pool_exchange(&pool, &message, &none));
 	slot_pool_clear(&pool);
@@ -41,8 +40,7 @@ TEST(messages_are_held_in_their_order)
 		for (uint32_t i = 0; i < 2; i++) {
 			assert_true(slot_pool_give(&pool, 2, &got));
 			assert_ptr_equal(got.from, &pool);
-			assert_int_equal(got.slot, i);
-			assert_int_equal(got.bytes, 10 * round + i);
+			EQUAL((got.slot, i), (got.bytes, 10 * round + i));
 		}
 	}
 	assert_false(slot_pool_give(&pool, 2, &got));
@@ -56,8 +54,7 @@ TEST(a_slot_given_is_the_next_to_be_taken)
 	struct slot_message got;
 	uint32_t slot = 0;
 
-	assert_false(slot_pool_give(&pool, 1, &got));
-	assert_true(slot_pool_exchange(&pool, &message, &slot));
-	assert_int_equal(slot, 1);
+	EQUAL((slot_pool_give(&pool, 1, &got), false),
+	      (slot_pool_exchange(&pool, &message, &slot), true), (slot, 1));
 	slot_pool_clear(&pool);
 }

@@ -13,14 +13,14 @@ static bool near(double a, double b, double relative)
 /* Quantiles as any table of Student's t has them. */
 TEST(t_is_that_of_the_tables)
 {
-	assert_true(near(summary_t975(1), 12.706, 1e-4));
-	assert_true(near(summary_t975(4), 2.776, 1e-3));
-	assert_true(near(summary_t975(9), 2.262, 1e-3));
-	assert_true(near(summary_t975(30), 2.042, 1e-3));
-	assert_true(near(summary_t975(40), 2.021, 1e-3));
-	assert_true(near(summary_t975(60), 2.000, 1e-3));
-	assert_true(near(summary_t975(120), 1.980, 1e-3));
-	assert_true(near(summary_t975(999), 1.962, 1e-3));
+	EQUAL((near(summary_t975(1), 12.706, 1e-4), true),
+	      (near(summary_t975(4), 2.776, 1e-3), true),
+	      (near(summary_t975(9), 2.262, 1e-3), true),
+	      (near(summary_t975(30), 2.042, 1e-3), true),
+	      (near(summary_t975(40), 2.021, 1e-3), true),
+	      (near(summary_t975(60), 2.000, 1e-3), true),
+	      (near(summary_t975(120), 1.980, 1e-3), true),
+	      (near(summary_t975(999), 1.962, 1e-3), true));
 }
 
 /* 1, 2, 4, 8, 16: logarithms 0..4 of base 2, mean 2, deviation sqrt(10/4), t 2.776 */
@@ -30,11 +30,10 @@ TEST(the_interval_is_students_over_logarithms)
 	struct summary_interval i = summary_over(values, 5);
 	double half = 2.77645 * sqrt(2.5) / sqrt(5);
 
-	assert_true(i.known);
-	assert_true(near(i.mean, 4, 1e-12));
-	assert_true(near(i.high, 4 * pow(2, half), 1e-9));
-	assert_true(near(i.low, 4 / pow(2, half), 1e-9));
-	assert_true(near(i.cv, sqrt(2.5) * log(2), 1e-12));
+	EQUAL((i.known, true), (near(i.mean, 4, 1e-12), true),
+	      (near(i.high, 4 * pow(2, half), 1e-9), true),
+	      (near(i.low, 4 / pow(2, half), 1e-9), true),
+	      (near(i.cv, sqrt(2.5) * log(2), 1e-12), true));
 }
 
 TEST(a_wide_interval_stays_above_zero)
@@ -50,9 +49,8 @@ TEST(fewer_than_three_values_have_no_interval)
 {
 	static const double values[] = {5, 20};
 
-	assert_false(summary_over(values, 0).known);
-	assert_false(summary_over(values, 1).known);
-	assert_false(summary_over(values, 2).known);
+	EQUAL((summary_over(values, 0).known, false), (summary_over(values, 1).known, false),
+	      (summary_over(values, 2).known, false));
 	assert_true(summary_over(values, 1).mean == 5);
 	assert_true(near(summary_over(values, 2).mean, 10, 1e-12));
 }
@@ -73,9 +71,7 @@ TEST(an_outlier_is_flagged)
 	static const double values[] = {100, 101, 99, 100.5, 120};
 	bool flags[5];
 
-	assert_int_equal(summary_flag(values, 5, flags), 1);
-	assert_true(flags[4]);
-	assert_false(flags[0]);
+	EQUAL((summary_flag(values, 5, flags), 1), (flags[4], true), (flags[0], false));
 }
 
 TEST(alike_repeats_are_not_flagged)
@@ -99,10 +95,8 @@ TEST(steady_states_are_told)
 		ramp[i] = 1000 + 20 * i;
 		noise[i] = 1000 * (1 + 0.2 * (test_uniform(&seed) - 0.5));
 	}
-	assert_int_equal(summary_steady(level, 10), 1);
-	assert_int_equal(summary_steady(step, 10), 0);
-	assert_int_equal(summary_steady(ramp, 10), 0);
-	assert_int_equal(summary_steady(noise, 10), 0);
-	assert_int_equal(summary_steady(level, 9), -1);
+	EQUAL((summary_steady(level, 10), 1), (summary_steady(step, 10), 0),
+	      (summary_steady(ramp, 10), 0), (summary_steady(noise, 10), 0),
+	      (summary_steady(level, 9), -1));
 	assert_int_equal(summary_steady((const double[10]){0}, 10), 0);
 }

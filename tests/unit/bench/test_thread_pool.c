@@ -73,8 +73,7 @@ TEST(nobody_begins_before_all_are_there, setup, teardown)
 	struct job *job = *state;
 
 	thread_pool_begin(job->pool, meet, job);
-	assert_int_equal(thread_pool_end(job->pool), 0);
-	assert_int_equal(atomic_load(&job->early), 0);
+	EQUAL((thread_pool_end(job->pool), 0), (atomic_load(&job->early), 0));
 }
 
 /* What the others do until one of them fails: work, and look at the flag. */
@@ -96,8 +95,7 @@ TEST(one_that_fails_stops_the_others, setup, teardown)
 	job->failing = 2;
 	thread_pool_begin(job->pool, fail_one, job);
 	assert_int_not_equal(thread_pool_end(job->pool), 0);
-	assert_string_equal(failure_get()->text, "thread 2 failed");
-	assert_string_equal(failure_get()->step, "measure");
+	EQUAL((failure_get()->text, "thread 2 failed"), (failure_get()->step, "measure"));
 }
 
 TEST(the_end_can_be_polled_for, setup, teardown)
@@ -107,7 +105,5 @@ TEST(the_end_can_be_polled_for, setup, teardown)
 
 	assert_int_equal(poll(&fd, 1, 0), 0);
 	thread_pool_begin(job->pool, count, job);
-	assert_int_equal(poll(&fd, 1, -1), 1);
-	assert_int_equal(thread_pool_end(job->pool), 0);
-	assert_int_equal(poll(&fd, 1, 0), 0);
+	EQUAL((poll(&fd, 1, -1), 1), (thread_pool_end(job->pool), 0), (poll(&fd, 1, 0), 0));
 }
