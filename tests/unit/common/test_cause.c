@@ -47,8 +47,7 @@ TEST(a_limit_is_no_internal_error)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		failure_call("start", rows[i].error, "open %d files", 7);
-		assert_int_equal(failure_get()->code, rows[i].code);
-		assert_int_equal(failure_get()->cause, rows[i].cause);
+		EQUAL((failure_get()->code, rows[i].code), (failure_get()->cause, rows[i].cause));
 		assert_non_null(strstr(failure_get()->text, rows[i].words));
 	}
 }
@@ -123,8 +122,8 @@ TEST(other_codes_are_no_call_that_failed)
 {
 	connection_log_to_failures(false);
 	logged(EACCES, 0);
-	assert_int_equal(connection_cause_of(RPMA_E_INVAL), CAUSE_UNKNOWN);
-	assert_int_equal(connection_cause_of(RPMA_E_NOMEM), CAUSE_NO_MEMORY);
+	EQUAL((connection_cause_of(RPMA_E_INVAL), CAUSE_UNKNOWN),
+	      (connection_cause_of(RPMA_E_NOMEM), CAUSE_NO_MEMORY));
 }
 
 /* --- the end of a connection ------------------------------------------------ */
@@ -132,13 +131,13 @@ TEST(other_codes_are_no_call_that_failed)
 /* Events by rpma_conn_next_event(3), statuses by ibv_poll_cq(3). */
 TEST(events_and_statuses_have_their_causes)
 {
-	assert_int_equal(connection_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED);
-	assert_int_equal(connection_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE);
-	assert_int_equal(connection_end_of(RPMA_CONN_UNREACHABLE), CAUSE_UNREACHABLE);
-	assert_int_equal(connection_status_cause(IBV_WC_RETRY_EXC_ERR), CAUSE_LOST);
-	assert_int_equal(connection_status_cause(IBV_WC_REM_ACCESS_ERR), CAUSE_NO_ACCESS);
-	assert_int_equal(connection_status_cause(IBV_WC_FATAL_ERR), CAUSE_DEVICE_GONE);
-	assert_int_equal(connection_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN);
+	EQUAL((connection_end_of(RPMA_CONN_CLOSED), CAUSE_CLOSED),
+	      (connection_end_of(RPMA_CONN_LOST), CAUSE_DEVICE_GONE),
+	      (connection_end_of(RPMA_CONN_UNREACHABLE), CAUSE_UNREACHABLE),
+	      (connection_status_cause(IBV_WC_RETRY_EXC_ERR), CAUSE_LOST),
+	      (connection_status_cause(IBV_WC_REM_ACCESS_ERR), CAUSE_NO_ACCESS),
+	      (connection_status_cause(IBV_WC_FATAL_ERR), CAUSE_DEVICE_GONE),
+	      (connection_status_cause(IBV_WC_LOC_PROT_ERR), CAUSE_UNKNOWN));
 }
 
 TEST(each_end_has_its_sentence)
@@ -153,8 +152,8 @@ TEST(each_end_has_its_sentence)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(connection_ended(rows[i].end, "server x"), -EIO);
-		assert_int_equal(failure_get()->cause, rows[i].end);
+		EQUAL((connection_ended(rows[i].end, "server x"), -EIO),
+		      (failure_get()->cause, rows[i].end));
 		assert_non_null(strstr(failure_get()->text, rows[i].words));
 	}
 }
@@ -178,8 +177,7 @@ static enum cause asked(int (*check)(const struct sysroot *root))
 		assert_int_equal(seteuid(0), 0);
 	if (ret == 0)
 		return CAUSE_UNKNOWN;
-	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
-	assert_string_equal(failure_get()->step, "device");
+	EQUAL((failure_get()->code, EXIT_NO_DEVICE), (failure_get()->step, "device"));
 	return failure_get()->cause;
 }
 
@@ -193,8 +191,8 @@ static void make(const char *name, mode_t mode)
 
 ROOT_TEST(the_file_of_the_rdma_cm_is_asked)
 {
-	assert_int_equal(asked(device_files_check), CAUSE_NO_DEVICE);
-	assert_non_null(strstr(failure_get()->text, "modprobe rdma_ucm"));
+	EQUAL((asked(device_files_check), CAUSE_NO_DEVICE),
+	      (failure_get()->text, HAS("modprobe rdma_ucm")));
 	make(RDMA_CM, 0);
 	assert_int_equal(asked(device_files_check), CAUSE_NO_PERMISSION);
 	assert_non_null(strstr(failure_get()->text, "this user cannot open /" RDMA_CM));
@@ -212,9 +210,8 @@ ROOT_TEST(the_files_of_the_devices_are_asked)
 	assert_int_equal(asked(blame), CAUSE_UNKNOWN);
 	scratch_write("sys/class/infiniband_verbs/uverbs3/ibdev", "mlx5_0\n");
 	make("dev/infiniband/uverbs3", 0);
-	assert_int_equal(asked(blame), CAUSE_NO_PERMISSION);
-	assert_non_null(
-		strstr(failure_get()->text, "/dev/infiniband/uverbs3 of the RDMA device mlx5_0"));
+	EQUAL((asked(blame), CAUSE_NO_PERMISSION),
+	      (failure_get()->text, HAS("/dev/infiniband/uverbs3 of the RDMA device mlx5_0")));
 	assert_null(strstr(failure_get()->text, "192.0.2.1"));
 	/* with another device that opens it may as well be the route */
 	scratch_write("sys/class/infiniband_verbs/uverbs4/ibdev", "mlx5_1\n");

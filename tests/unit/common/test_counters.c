@@ -37,31 +37,25 @@ static json_int_t moved(const char *before, const char *after)
 
 ROOT_TEST(both_folders_of_each_port_are_read)
 {
-	json_t *counters;
+	json_auto_t *counters = NULL;
 
 	scratch_write(PORT "counters/port_xmit_data", "17\n");
 	scratch_write(PORT "hw_counters/rnr_nak_retry_err", "3\n");
 	scratch_write("sys/class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "5\n");
 	counters = look();
-	assert_int_equal(json_object_size(counters), 3);
-	assert_int_equal(json_integer_value(json_object_get(counters, "1/counters/port_xmit_data")),
-			 17);
-	assert_int_equal(
-		json_integer_value(json_object_get(counters, "1/hw_counters/rnr_nak_retry_err")),
-		3);
-	assert_int_equal(json_integer_value(json_object_get(counters, "2/counters/port_xmit_data")),
-			 5);
-	json_decref(counters);
+	EQUAL((json_object_size(counters), 3),
+	      (json_integer_value(json_object_get(counters, "1/counters/port_xmit_data")), 17),
+	      (json_integer_value(json_object_get(counters, "1/hw_counters/rnr_nak_retry_err")), 3),
+	      (json_integer_value(json_object_get(counters, "2/counters/port_xmit_data")), 5));
 }
 
 ROOT_TEST(a_device_without_counters_has_none)
 {
 	assert_null(look());
 	scratch_write(PORT "state", "4: ACTIVE\n");
-	assert_null(look());
-	assert_null(counters_between(NULL, NULL));
-	assert_null(counters_between(json_object(), NULL));
-	assert_null(counters_between(NULL, json_object()));
+	EQUAL((look(), NULL), (counters_between(NULL, NULL), NULL),
+	      (counters_between(json_object(), NULL), NULL),
+	      (counters_between(NULL, json_object()), NULL));
 }
 
 ROOT_TEST(what_is_no_count_is_left_out)
@@ -91,23 +85,20 @@ ROOT_TEST(a_setting_is_no_counter)
 
 ROOT_TEST(the_difference_is_what_was_counted)
 {
-	assert_int_equal(moved("10\n", "17\n"), 7);
-	assert_int_equal(moved("10\n", "10\n"), 0);
+	EQUAL((moved("10\n", "17\n"), 7), (moved("10\n", "10\n"), 0));
 	/* 2^53 and what follows it are different numbers */
-	assert_int_equal(moved("9007199254740992\n", "9007199254740993\n"), 1);
-	assert_int_equal(moved("0\n", "4611686018427387903\n"), 4611686018427387903);
+	EQUAL((moved("9007199254740992\n", "9007199254740993\n"), 1),
+	      (moved("0\n", "4611686018427387903\n"), 4611686018427387903));
 }
 
 ROOT_TEST(a_counter_may_go_round)
 {
-	assert_int_equal(moved("4294967290\n", "4\n"), 10);
-	assert_int_equal(moved("18446744073709551610\n", "4\n"), 10);
+	EQUAL((moved("4294967290\n", "4\n"), 10), (moved("18446744073709551610\n", "4\n"), 10));
 }
 
 ROOT_TEST(a_counter_that_was_reset_is_left_out)
 {
-	assert_int_equal(moved("1000\n", "4\n"), -1);
-	assert_int_equal(moved("5000000000\n", "4\n"), -1);
+	EQUAL((moved("1000\n", "4\n"), -1), (moved("5000000000\n", "4\n"), -1));
 }
 
 ROOT_TEST(a_counter_that_came_or_went_is_left_out)
@@ -121,8 +112,8 @@ ROOT_TEST(a_counter_that_came_or_went_is_left_out)
 	assert_int_equal(unlink(scratch_path(PORT "counters/gone", path)), 0);
 	scratch_write(PORT "counters/new", "1\n");
 	between = counters_between(before, look());
-	assert_int_equal(json_object_size(between), 1);
-	assert_int_equal(json_integer_value(json_object_get(between, "1/counters/stays")), 0);
+	EQUAL((json_object_size(between), 1),
+	      (json_integer_value(json_object_get(between, "1/counters/stays")), 0));
 	assert_non_null(json_object_get(between, "1/counters/stays"));
 	json_decref(between);
 }

@@ -32,9 +32,7 @@ ROOT_TEST(version_2_has_cpu_max)
 	now = look();
 	assert_true(now.known);
 	assert_true(now.cpus == 0.5);
-	assert_int_equal(now.periods, 63);
-	assert_int_equal(now.throttled_periods, 40);
-	assert_int_equal(now.throttled_ns, 1234567000);
+	EQUAL((now.periods, 63), (now.throttled_periods, 40), (now.throttled_ns, 1234567000));
 }
 
 ROOT_TEST(version_1_has_cfs_quota)
@@ -58,9 +56,7 @@ ROOT_TEST(version_1_has_cfs_quota)
 		now = look();
 		assert_true(now.known);
 		assert_true(now.cpus == 1.5);
-		assert_int_equal(now.periods, 10);
-		assert_int_equal(now.throttled_periods, 3);
-		assert_int_equal(now.throttled_ns, 77000000);
+		EQUAL((now.periods, 10), (now.throttled_periods, 3), (now.throttled_ns, 77000000));
 	}
 }
 
@@ -76,8 +72,7 @@ ROOT_TEST(all_groups_above_count)
 						  "throttled_usec 30\n");
 	now = look();
 	assert_true(now.cpus == 0.25);
-	assert_int_equal(now.throttled_periods, 5);
-	assert_int_equal(now.throttled_ns, 40000);
+	EQUAL((now.throttled_periods, 5), (now.throttled_ns, 40000));
 }
 
 /* A container sees its own group as the root of the mount, whatever its path is called. */
@@ -138,9 +133,7 @@ ROOT_TEST(a_span_is_the_difference)
 				 .throttled_ns = 50};
 	cpu_quota_since(&now, &before);
 	assert_true(now.known && now.cpus == 2);
-	assert_int_equal(now.periods, 5);
-	assert_int_equal(now.throttled_periods, 1);
-	assert_int_equal(now.throttled_ns, 50);
+	EQUAL((now.periods, 5), (now.throttled_periods, 1), (now.throttled_ns, 50));
 	/* moved to another group meanwhile */
 	before.periods = 100;
 	cpu_quota_since(&now, &before);

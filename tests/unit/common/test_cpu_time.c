@@ -47,11 +47,8 @@ ROOT_TEST(only_allowed_cpus_are_summed)
 
 	assert_true(now.known);
 	/* user, nice, system, irq and softirq; guest time is in user time already */
-	assert_int_equal(now.busy_ns, (1 + 2 + 4 + 8 + 16 + 10 + 20) * tick());
-	assert_int_equal(now.steal_ns, 7 * tick());
-	assert_int_equal(now.all_ns, (31 + 150 + 5 + 10 + 22) * tick());
-	assert_int_equal(now.cpus, 3);
-	assert_string_equal(now.list, "0-1,10");
+	EQUAL((now.busy_ns, (1 + 2 + 4 + 8 + 16 + 10 + 20) * tick()), (now.steal_ns, 7 * tick()),
+	      (now.all_ns, (31 + 150 + 5 + 10 + 22) * tick()), (now.cpus, 3), (now.list, "0-1,10"));
 }
 
 ROOT_TEST(a_kernel_of_old_has_four_columns)
@@ -102,19 +99,16 @@ ROOT_TEST(a_span_is_the_difference)
 	struct cpu_time span = between("cpu0 100 0 0 1000 0 0 0 7 0 0\n",
 				       "cpu0 130 5 10 1050 0 1 0 11 0 0\n", 100 * tick());
 
-	assert_true(span.known);
-	assert_int_equal(span.busy_ns, 46 * tick());
-	assert_int_equal(span.steal_ns, 4 * tick());
-	assert_int_equal(span.own_ns, 250);
-	assert_int_equal(span.wall_ns, 100 * tick());
+	EQUAL((span.known, true), (span.busy_ns, 46 * tick()), (span.steal_ns, 4 * tick()),
+	      (span.own_ns, 250), (span.wall_ns, 100 * tick()));
 }
 
 ROOT_TEST(counters_that_stand_still_are_unknown)
 {
 	static const char zero[] = "cpu0 0 0 0 0 0 0 0 0 0 0\n";
 
-	assert_false(between(zero, zero, SECOND).known);
-	assert_false(between("cpu0 5 0 0 9 0 0 0 0\n", "cpu0 6 0 0 9 0 0 0 0\n", SECOND).known);
+	EQUAL((between(zero, zero, SECOND).known, false),
+	      (between("cpu0 5 0 0 9 0 0 0 0\n", "cpu0 6 0 0 9 0 0 0 0\n", SECOND).known, false));
 	/* idle by the kernel's count, and so known to be undisturbed */
 	assert_true(
 		between("cpu0 5 0 0 0 0 0 0 0\n", "cpu0 5 0 0 100 0 0 0 0\n", 100 * tick()).known);

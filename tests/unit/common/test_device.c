@@ -49,18 +49,11 @@ ROOT_TEST(kinds_are_told_apart)
 	make_rxe();
 	make_siw();
 	make_hardware();
-	assert_int_equal(device_find(&root, "rxe0", &d), 0);
-	assert_int_equal(d.kind, DEVICE_RXE);
-	assert_string_equal(d.transport, "roce");
-	assert_string_equal(d.netdev, "lo");
-	assert_string_equal(d.address, "127.0.0.1");
-	assert_int_equal(device_find(&root, "siw0", &d), 0);
-	assert_int_equal(d.kind, DEVICE_SIW);
-	assert_string_equal(d.transport, "iwarp");
-	assert_int_equal(device_find(&root, "mlx5_0", &d), 0);
-	assert_int_equal(d.kind, DEVICE_HARDWARE);
-	assert_string_equal(d.transport, "ib");
-	assert_string_equal(d.address, "");
+	EQUAL((device_find(&root, "rxe0", &d), 0), (d.kind, DEVICE_RXE), (d.transport, "roce"),
+	      (d.netdev, "lo"), (d.address, "127.0.0.1"), (device_find(&root, "siw0", &d), 0),
+	      (d.kind, DEVICE_SIW), (d.transport, "iwarp"), (device_find(&root, "mlx5_0", &d), 0),
+	      (d.kind, DEVICE_HARDWARE));
+	EQUAL((d.transport, "ib"), (d.address, ""));
 }
 
 ROOT_TEST(devices_are_listed_by_name)
@@ -70,10 +63,8 @@ ROOT_TEST(devices_are_listed_by_name)
 
 	make_siw();
 	make_rxe();
-	assert_int_equal(device_list(&root, &list, &count), 0);
-	assert_int_equal(count, 2);
-	assert_string_equal(list[0].name, "rxe0");
-	assert_string_equal(list[1].name, "siw0");
+	EQUAL((device_list(&root, &list, &count), 0), (count, 2), (list[0].name, "rxe0"),
+	      (list[1].name, "siw0"));
 	free(list);
 }
 
@@ -81,12 +72,10 @@ ROOT_TEST(the_choice_needs_an_address)
 {
 	make_siw();
 	make_rxe();
-	assert_int_equal(device_choose(&root, NULL, &d), 0);
-	assert_string_equal(d.name, "rxe0");
-	assert_int_equal(device_choose(&root, "auto", &d), 0);
+	EQUAL((device_choose(&root, NULL, &d), 0), (d.name, "rxe0"),
+	      (device_choose(&root, "auto", &d), 0));
 	assert_int_not_equal(device_choose(&root, "siw0", &d), 0);
-	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
-	assert_non_null(strstr(failure_get()->text, "siw0"));
+	EQUAL((failure_get()->code, EXIT_NO_DEVICE), (failure_get()->text, HAS("siw0")));
 }
 
 /* Twice as many devices as are listed: of eleven names one or more is not among them. */
@@ -105,8 +94,7 @@ ROOT_TEST(a_named_device_is_found_behind_any_number)
 	}
 	for (int i = 0; i <= 10; i++) {
 		snprintf(path, sizeof(path), "rxe%d", i);
-		assert_int_equal(device_choose(&root, path, &d), 0);
-		assert_string_equal(d.name, path);
+		EQUAL((device_choose(&root, path, &d), 0), (d.name, path));
 	}
 }
 
@@ -115,11 +103,9 @@ ROOT_TEST(a_host_without_devices_is_told_what_to_do)
 	struct device *list = NULL;
 	size_t count = 7;
 
-	assert_int_equal(device_list(&root, &list, &count), 0);
-	assert_int_equal(count, 0);
+	EQUAL((device_list(&root, &list, &count), 0), (count, 0));
 	assert_int_not_equal(device_choose(&root, NULL, &d), 0);
-	assert_int_equal(failure_get()->code, EXIT_NO_DEVICE);
-	assert_non_null(strstr(failure_get()->text, "scripts/vm"));
+	EQUAL((failure_get()->code, EXIT_NO_DEVICE), (failure_get()->text, HAS("scripts/vm")));
 }
 
 /* States by the kernel's sysfs, drivers/infiniband/core/sysfs.c. */

@@ -111,15 +111,11 @@ TEST(the_first_that_welcomes_is_taken)
 		{"10.0.0.1", REFUSES}, {"10.0.0.3", WELCOMES}, {"10.0.0.5", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
 
-	assert_int_equal(reach(&dial, 5000), 0);
-	assert_int_equal(seen.tried, 2);
-	assert_string_equal(dial.address, "10.0.0.3");
-	assert_string_equal(dial.name, "server 10.0.0.3:7204");
-	assert_int_equal(seen.peers, 1);
+	EQUAL((reach(&dial, 5000), 0), (seen.tried, 2), (dial.address, "10.0.0.3"),
+	      (dial.name, "server 10.0.0.3:7204"), (seen.peers, 1));
 	/* another connection goes to the same one */
 	seen.tried = 0;
-	assert_int_equal(reach(&dial, 5000), 0);
-	assert_int_equal(seen.tried, 1);
+	EQUAL((reach(&dial, 5000), 0), (seen.tried, 1));
 }
 
 TEST(silent_ones_share_the_time)
@@ -132,8 +128,7 @@ TEST(silent_ones_share_the_time)
 	assert_int_equal(seen.tried, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(seen.timeouts_ms[i], 2000);
-	assert_int_equal(seen.now_ms, 6000);
-	assert_int_equal(failure_get()->cause, CAUSE_NO_ANSWER);
+	EQUAL((seen.now_ms, 6000), (failure_get()->cause, CAUSE_NO_ANSWER));
 }
 
 TEST(who_refuses_at_once_leaves_the_time_to_others)
@@ -142,8 +137,7 @@ TEST(who_refuses_at_once_leaves_the_time_to_others)
 		{"10.0.0.1", REFUSES}, {"10.0.0.3", REFUSES}, {"10.0.0.5", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
 
-	assert_int_equal(reach(&dial, 6000), 0);
-	assert_int_equal(seen.timeouts_ms[2], 6000);
+	EQUAL((reach(&dial, 6000), 0), (seen.timeouts_ms[2], 6000));
 }
 
 TEST(what_each_answered_is_told)
@@ -172,8 +166,7 @@ TEST(another_device_gets_a_peer_of_its_own)
 	struct dial dial = dial_of(list);
 
 	dial.move = move;
-	assert_int_equal(reach(&dial, 5000), 0);
-	assert_string_equal(dial.device.name, "two");
+	EQUAL((reach(&dial, 5000), 0), (dial.device.name, "two"));
 	assert_int_equal(seen.moves, 101); /* what was registered went, and came */
 	assert_int_equal(seen.peers, 1);
 }
@@ -186,10 +179,8 @@ TEST(what_cannot_move_stays)
 	dial.move = move;
 	seen.cannot_move = true;
 	assert_true(reach(&dial, 5000) != 0);
-	assert_int_equal(seen.tried, 1);
-	assert_string_equal(dial.device.name, "one");
-	assert_int_equal(seen.peers, 1);
-	assert_non_null(strstr(failure_get()->text, "memory is registered with one"));
+	EQUAL((seen.tried, 1), (dial.device.name, "one"), (seen.peers, 1),
+	      (failure_get()->text, HAS("memory is registered with one")));
 }
 
 TEST(an_address_without_a_route_is_passed_over)
@@ -197,6 +188,5 @@ TEST(an_address_without_a_route_is_passed_over)
 	static const struct server list[] = {{"no route", SILENT}, {"10.0.0.1", WELCOMES}, {0}};
 	struct dial dial = dial_of(list);
 
-	assert_int_equal(reach(&dial, 5000), 0);
-	assert_string_equal(dial.address, "10.0.0.1");
+	EQUAL((reach(&dial, 5000), 0), (dial.address, "10.0.0.1"));
 }

@@ -35,15 +35,14 @@ ROOT_TEST(facts_are_read_from_the_root)
 ROOT_TEST(the_command_line_is_filtered)
 {
 	const json_t *list;
-	json_t *block;
+	json_auto_t *block = NULL;
 
 	scratch_write("proc/cmdline", "root=/dev/secret isolcpus=1 quiet mitigations=off\n");
 	block = gather(NULL);
 	HOLDS(block, "os/cmdline: [2]");
 	list = path_get(block, "os/cmdline");
-	assert_string_equal(json_string_value(json_array_get(list, 0)), "isolcpus=1");
-	assert_string_equal(json_string_value(json_array_get(list, 1)), "mitigations=off");
-	json_decref(block);
+	EQUAL((json_string_value(json_array_get(list, 0)), "isolcpus=1"),
+	      (json_string_value(json_array_get(list, 1)), "mitigations=off"));
 }
 
 ROOT_TEST(what_is_unknown_is_null)
@@ -119,7 +118,7 @@ ROOT_TEST(persistent_memory_is_listed)
 ROOT_TEST(namespaces_and_mounts_are_listed)
 {
 	const json_t *region;
-	json_t *block;
+	json_auto_t *block = NULL;
 
 	scratch_write("sys/devices/ndbus0/provider", "ACPI.NFIT\n");
 	scratch_write("sys/devices/ndbus0/region0/persistence_domain", "memory_controller\n");
@@ -138,7 +137,6 @@ ROOT_TEST(namespaces_and_mounts_are_listed)
 	      "read_only: null", "namespaces: [1]");
 	HOLDS(path_get(region, "namespaces/namespace=namespace0.0"), "mode: memory", "block: pmem0",
 	      "filesystem: xfs", "mount_options: rw,dax=always");
-	json_decref(block);
 }
 
 ROOT_TEST(power_and_caches_are_read)
@@ -169,8 +167,7 @@ static void write_config(const uint8_t *config, size_t bytes)
 	FILE *file = fopen(scratch_path("sys/class/infiniband/mlx5_0/device/config", path), "we");
 
 	assert_non_null(file);
-	assert_int_equal(fwrite(config, 1, bytes, file), bytes);
-	assert_int_equal(fclose(file), 0);
+	EQUAL((fwrite(config, 1, bytes, file), bytes), (fclose(file), 0));
 }
 
 /* Power management, then Express: relaxed ordering, no-snoop, 256 and 512 bytes. */
@@ -236,11 +233,8 @@ ROOT_TEST(qemus_processor_is_an_emulated_one)
 
 TEST(loaded_libraries_have_versions)
 {
-	json_t *version = environment_library("libjansson.so");
-	json_t *none = environment_library("libnosuch.so");
+	json_auto_t *version = environment_library("libjansson.so");
+	json_auto_t *none = environment_library("libnosuch.so");
 
-	assert_true(json_is_string(version));
-	assert_true(json_is_null(none));
-	json_decref(version);
-	json_decref(none);
+	EQUAL((json_is_string(version), true), (json_is_null(none), true));
 }

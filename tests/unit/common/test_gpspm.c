@@ -78,10 +78,9 @@ TEST(volatile_memory_needs_nothing)
 {
 	const struct persist dram = opened(TARGET_DRAM), huge = opened(TARGET_HUGEPAGES);
 
-	assert_string_equal(persist_method_name(dram.method), "nothing");
-	assert_string_equal(persist_method_name(huge.method), "nothing");
-	assert_int_equal(persist_range(&dram, 0, sizeof(memory)), PERSIST_DONE);
-	assert_int_equal(asked.calls, 0);
+	EQUAL((persist_method_name(dram.method), "nothing"),
+	      (persist_method_name(huge.method), "nothing"),
+	      (persist_range(&dram, 0, sizeof(memory)), PERSIST_DONE), (asked.calls, 0));
 }
 
 /* msync(2) is called where it may help, and believed where the file system is known to store. */
@@ -100,12 +99,11 @@ TEST(what_is_durable_depends_on_the_kind)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct persist persist = opened(cases[i].kind);
 
-		assert_string_equal(persist_method_name(persist.method), cases[i].method);
-		assert_int_equal(persist_is_durable(persist.method, cases[i].kind),
-				 cases[i].durable);
+		EQUAL((persist_method_name(persist.method), cases[i].method),
+		      (persist_is_durable(persist.method, cases[i].kind), cases[i].durable));
 	}
-	assert_true(persist_is_durable(PERSIST_LIBPMEM, TARGET_DEVDAX));
-	assert_true(persist_is_durable(PERSIST_MSYNC, TARGET_FSDAX));
+	EQUAL((persist_is_durable(PERSIST_LIBPMEM, TARGET_DEVDAX), true),
+	      (persist_is_durable(PERSIST_MSYNC, TARGET_FSDAX), true));
 }
 
 /* msync(2) takes whole pages: the range is widened to the left. */
@@ -113,12 +111,10 @@ TEST(a_file_is_synced_by_pages)
 {
 	const struct persist persist = opened(TARGET_FILE);
 
-	assert_string_equal(persist_method_name(persist.method), "msync");
-	assert_int_equal(persist_range(&persist, 65536 + 100, 8), PERSIST_DONE);
-	assert_int_equal(asked.calls, 1);
+	EQUAL((persist_method_name(persist.method), "msync"),
+	      (persist_range(&persist, 65536 + 100, 8), PERSIST_DONE), (asked.calls, 1));
 	assert_ptr_equal(asked.at, memory + 65536);
-	assert_int_equal(asked.len, 108);
-	assert_int_equal(asked.flags, MS_SYNC);
+	EQUAL((asked.len, 108), (asked.flags, MS_SYNC));
 }
 
 TEST(a_refusal_of_the_system_is_told)
@@ -126,8 +122,7 @@ TEST(a_refusal_of_the_system_is_told)
 	const struct persist persist = opened(TARGET_FILE);
 
 	asked.answer = -1;
-	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
-	assert_int_equal(errno, EIO);
+	EQUAL((persist_range(&persist, 0, 1), PERSIST_FAILED), (errno, EIO));
 }
 
 /* The kernel tells of it once, and the data are lost for good. */
@@ -140,11 +135,9 @@ TEST(a_failure_stays_for_all_that_persist_the_file)
 	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
 	other = opened_again(TARGET_FILE);
 	errno = 0;
-	assert_int_equal(persist_range(&persist, 0, 1), PERSIST_FAILED);
-	assert_int_equal(errno, EIO);
-	assert_int_equal(persist_range(&other, 65536, 1), PERSIST_FAILED);
-	assert_int_equal(persist_range(&persist, sizeof(memory), 1), PERSIST_OUTSIDE);
-	assert_int_equal(asked.calls, 0);
+	EQUAL((persist_range(&persist, 0, 1), PERSIST_FAILED), (errno, EIO),
+	      (persist_range(&other, 65536, 1), PERSIST_FAILED),
+	      (persist_range(&persist, sizeof(memory), 1), PERSIST_OUTSIDE), (asked.calls, 0));
 }
 
 struct persister {
@@ -196,8 +189,7 @@ TEST(the_failure_of_another_thread_is_waited_for)
 		sem_post(&gates[1].may_leave);
 		pthread_join(lost.thread, NULL);
 		pthread_join(other.thread, NULL);
-		assert_int_equal(lost.status, cases[i].status);
-		assert_int_equal(other.status, cases[i].status);
+		EQUAL((lost.status, cases[i].status), (other.status, cases[i].status));
 	}
 }
 
@@ -209,8 +201,7 @@ TEST(dax_is_flushed_from_user_space_where_libpmem_is)
 
 	assert_int_equal(persist_range(&fsdax, 1, 2), PERSIST_DONE);
 	if (fsdax.method == PERSIST_LIBPMEM) {
-		assert_int_equal(asked.calls, 0);
-		assert_int_equal(persist_open(&persist, &devdax), 0);
+		EQUAL((asked.calls, 0), (persist_open(&persist, &devdax), 0));
 		return;
 	}
 	assert_int_equal(asked.calls, 1);
@@ -236,8 +227,7 @@ TEST(ranges_outside_the_target_are_refused)
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
 		assert_int_equal(persist_range(&persist, outside[i].offset, outside[i].length),
 				 PERSIST_OUTSIDE);
-	assert_int_equal(asked.calls, 0);
-	assert_int_equal(persist_range(&persist, sizeof(memory) - 1, 1), PERSIST_DONE);
+	EQUAL((asked.calls, 0), (persist_range(&persist, sizeof(memory) - 1, 1), PERSIST_DONE));
 }
 
 TEST(a_request_comes_back)
@@ -247,11 +237,10 @@ TEST(a_request_comes_back)
 	struct persist_request got;
 
 	persist_encode_request(&request, bytes);
-	assert_int_equal(persist_decode_request(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.slot, request.slot);
+	EQUAL((persist_decode_request(bytes, sizeof(bytes), &got), 0), (got.slot, request.slot));
 	assert_true(got.offset == request.offset);
-	assert_int_equal(got.length, request.length);
-	assert_int_equal(persist_decode_request(bytes, sizeof(bytes) - 1, &got), -EPROTO);
+	EQUAL((got.length, request.length),
+	      (persist_decode_request(bytes, sizeof(bytes) - 1, &got), -EPROTO));
 }
 
 TEST(an_answer_comes_back)
@@ -261,10 +250,9 @@ TEST(an_answer_comes_back)
 	struct persist_answer got;
 
 	persist_encode_answer(&answer, bytes);
-	assert_int_equal(persist_decode_answer(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.slot, 7);
-	assert_int_equal(got.status, PERSIST_OUTSIDE);
-	assert_int_equal(persist_decode_answer(bytes, sizeof(bytes) - 1, &got), -EPROTO);
+	EQUAL((persist_decode_answer(bytes, sizeof(bytes), &got), 0), (got.slot, 7),
+	      (got.status, PERSIST_OUTSIDE),
+	      (persist_decode_answer(bytes, sizeof(bytes) - 1, &got), -EPROTO));
 	bytes[4] = PERSIST_STATUSES;
 	assert_int_equal(persist_decode_answer(bytes, sizeof(bytes), &got), -EPROTO);
 }

@@ -22,11 +22,9 @@ TEST(a_request_comes_back)
 
 	/* InfiniBand pads with zeros */
 	handshake_encode_request(&request, bytes);
-	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.version, request.version);
-	assert_int_equal(got.role, request.role);
-	assert_int_equal(got.number, request.number);
-	assert_int_equal(got.token, request.token);
+	EQUAL((handshake_decode_request(bytes, sizeof(bytes), &got), 0),
+	      (got.version, request.version), (got.role, request.role),
+	      (got.number, request.number), (got.token, request.token));
 }
 
 TEST(foreign_requests_are_refused)
@@ -56,12 +54,11 @@ TEST(another_version_is_for_the_caller_to_refuse)
 	struct handshake_request got = {0};
 	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
 
-	assert_int_equal(handshake_decode_request(first, sizeof(first), &got), 0);
-	assert_int_equal(got.version, 1);
-	assert_int_equal(got.token, 0);
+	EQUAL((handshake_decode_request(first, sizeof(first), &got), 0), (got.version, 1),
+	      (got.token, 0));
 	handshake_encode_request(&later, bytes);
-	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.version, HANDSHAKE_VERSION + 1);
+	EQUAL((handshake_decode_request(bytes, sizeof(bytes), &got), 0),
+	      (got.version, HANDSHAKE_VERSION + 1));
 }
 
 TEST(a_reply_comes_back)
@@ -70,12 +67,9 @@ TEST(a_reply_comes_back)
 	uint8_t bytes[196] = {0};
 
 	handshake_encode_reply(&sample, bytes);
-	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.version, sample.version);
-	assert_int_equal(got.answer, sample.answer);
-	assert_int_equal(got.desc.mr_bytes, 22);
-	assert_int_equal(got.desc.pcfg_bytes, 1);
-	assert_int_equal(got.word, sample.word);
+	EQUAL((handshake_decode_reply(bytes, sizeof(bytes), &got), 0),
+	      (got.version, sample.version), (got.answer, sample.answer), (got.desc.mr_bytes, 22),
+	      (got.desc.pcfg_bytes, 1), (got.word, sample.word));
 	assert_memory_equal(got.desc.mr, sample.desc.mr, sizeof(got.desc.mr));
 	assert_memory_equal(got.desc.pcfg, sample.desc.pcfg, sizeof(got.desc.pcfg));
 }
@@ -110,9 +104,8 @@ TEST(a_control_connection_describes_no_target)
 	uint8_t bytes[HANDSHAKE_REPLY_BYTES];
 
 	handshake_encode_reply(&welcome, bytes);
-	assert_int_equal(handshake_decode_reply(bytes, sizeof(bytes), &got), 0);
-	assert_int_equal(got.desc.mr_bytes, 0);
-	assert_int_equal(got.desc.pcfg_bytes, 0);
+	EQUAL((handshake_decode_reply(bytes, sizeof(bytes), &got), 0), (got.desc.mr_bytes, 0),
+	      (got.desc.pcfg_bytes, 0));
 }
 
 /* Who refuses describes nothing, and may speak any version. */
@@ -124,8 +117,7 @@ TEST(a_refusal_needs_no_target)
 
 	handshake_encode_reply(&refusal, bytes);
 	for (size_t len = 11; len <= sizeof(bytes); len++) {
-		assert_int_equal(handshake_decode_reply(bytes, len, &got), 0);
-		assert_int_equal(got.answer, HANDSHAKE_WRONG_VERSION);
-		assert_int_equal(got.version, 9);
+		EQUAL((handshake_decode_reply(bytes, len, &got), 0),
+		      (got.answer, HANDSHAKE_WRONG_VERSION), (got.version, 9));
 	}
 }

@@ -23,9 +23,8 @@ TEST(a_bucket_holds_what_it_says)
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		uint64_t low = histogram_bucket_low(i), width = histogram_bucket_width(i);
 
-		assert_int_equal(low, next);
-		assert_int_equal(histogram_index(low), i);
-		assert_int_equal(histogram_index(low + width - 1), i);
+		EQUAL((low, next), (histogram_index(low), i),
+		      (histogram_index(low + width - 1), i));
 		next = low + width;
 	}
 	assert_int_equal(next, RANGE);
@@ -65,10 +64,7 @@ TEST(extremes_and_mean_are_exact)
 	histogram_reset(&h);
 	for (size_t i = 0; i < 5; i++)
 		histogram_record(&h, values[i]);
-	assert_int_equal(h.count, 5);
-	assert_int_equal(h.min_ns, 17);
-	assert_int_equal(h.max_ns, 999999999);
-	assert_int_equal(h.sum_ns, 1001004132);
+	EQUAL((h.count, 5), (h.min_ns, 17), (h.max_ns, 999999999), (h.sum_ns, 1001004132));
 	assert_true(fabs(histogram_mean_ns(&h) - 200200826.4) < 1e-6);
 }
 
@@ -101,9 +97,7 @@ TEST(saturation_is_counted)
 	assert_int_equal(h.saturated, 0);
 	histogram_record(&h, RANGE);
 	histogram_record(&h, 3 * RANGE);
-	assert_int_equal(h.saturated, 2);
-	assert_int_equal(h.buckets[HISTOGRAM_BUCKETS - 1], 3);
-	assert_int_equal(h.max_ns, 3 * RANGE);
+	EQUAL((h.saturated, 2), (h.buckets[HISTOGRAM_BUCKETS - 1], 3), (h.max_ns, 3 * RANGE));
 }
 
 TEST(counts_beyond_2_to_53_stay_exact)
@@ -115,8 +109,7 @@ TEST(counts_beyond_2_to_53_stay_exact)
 	h.min_ns = h.max_ns = 5;
 	histogram_record(&other, 5);
 	histogram_merge(&h, &other);
-	assert_int_equal(h.count, (1ULL << 53) + 2);
-	assert_int_equal(h.sum_ns, 5 * ((1ULL << 53) + 2));
+	EQUAL((h.count, (1ULL << 53) + 2), (h.sum_ns, 5 * ((1ULL << 53) + 2)));
 }
 
 TEST(merging_is_recording_all)

@@ -35,23 +35,22 @@ static int setup(void **state)
 
 TEST(the_wildcards_are_known_in_any_form, setup, NULL)
 {
-	assert_true(host_address_is_wildcard("0.0.0.0"));
-	assert_true(host_address_is_wildcard("::"));
-	assert_true(host_address_is_wildcard("0:0:0:0:0:0:0:0"));
-	assert_false(host_address_is_wildcard("127.0.0.1"));
-	assert_false(host_address_is_wildcard("::1"));
-	assert_false(host_address_is_wildcard("localhost"));
-	assert_false(host_address_is_wildcard(""));
+	EQUAL((host_address_is_wildcard("0.0.0.0"), true), (host_address_is_wildcard("::"), true),
+	      (host_address_is_wildcard("0:0:0:0:0:0:0:0"), true),
+	      (host_address_is_wildcard("127.0.0.1"), false),
+	      (host_address_is_wildcard("::1"), false),
+	      (host_address_is_wildcard("localhost"), false),
+	      (host_address_is_wildcard(""), false));
 }
 
 TEST(all_of_127_and_one_address_of_ipv6_are_loopback, setup, NULL)
 {
-	assert_true(host_address_is_loopback("127.0.0.1"));
-	assert_true(host_address_is_loopback("127.255.0.9"));
-	assert_true(host_address_is_loopback("::1"));
-	assert_false(host_address_is_loopback("128.0.0.1"));
-	assert_false(host_address_is_loopback("::2"));
-	assert_false(host_address_is_loopback("0.0.0.0"));
+	EQUAL((host_address_is_loopback("127.0.0.1"), true),
+	      (host_address_is_loopback("127.255.0.9"), true),
+	      (host_address_is_loopback("::1"), true),
+	      (host_address_is_loopback("128.0.0.1"), false),
+	      (host_address_is_loopback("::2"), false),
+	      (host_address_is_loopback("0.0.0.0"), false));
 }
 
 TEST(that_of_ipv4_is_every_ipv4_address_once, setup, NULL)
@@ -59,9 +58,7 @@ TEST(that_of_ipv4_is_every_ipv4_address_once, setup, NULL)
 	struct host_addresses found;
 
 	host_addresses_take(&found, "0.0.0.0", all);
-	assert_int_equal(found.count, 2);
-	assert_string_equal(found.text[0], "127.0.0.1");
-	assert_string_equal(found.text[1], "192.0.2.1");
+	EQUAL((found.count, 2), (found.text[0], "127.0.0.1"), (found.text[1], "192.0.2.1"));
 }
 
 TEST(that_of_ipv6_is_both_without_those_of_a_link, setup, NULL)
@@ -69,9 +66,7 @@ TEST(that_of_ipv6_is_both_without_those_of_a_link, setup, NULL)
 	struct host_addresses found;
 
 	host_addresses_take(&found, "::", all);
-	assert_int_equal(found.count, 4);
-	assert_string_equal(found.text[2], "::1");
-	assert_string_equal(found.text[3], "2001:db8::1");
+	EQUAL((found.count, 4), (found.text[2], "::1"), (found.text[3], "2001:db8::1"));
 }
 
 TEST(an_interface_that_is_down_has_none, setup, NULL)

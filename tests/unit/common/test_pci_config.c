@@ -51,16 +51,15 @@ TEST(capabilities_are_found_in_any_order)
 
 	nic();
 	read_space(4096);
-	assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
-	assert_int_equal(pci_config_capability(&config, ID_MSI), 0xc0);
-	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
-	assert_int_equal(pci_config_capability(&config, 0x11), NOT_THERE);
-	assert_int_equal(pci_config_extended(&config, ID_AER), 0x100);
-	assert_int_equal(pci_config_extended(&config, ID_TPH), 0x150);
-	assert_int_equal(pci_config_extended(&config, ID_VENDOR), NOT_THERE);
-	assert_true(pci_config_extended_at(&config, 0x1c0, &id));
-	assert_int_equal(id, ID_ACS);
-	assert_false(pci_config_extended_at(&config, 0x180, &id));
+	EQUAL((pci_config_capability(&config, ID_PM), 0x40),
+	      (pci_config_capability(&config, ID_MSI), 0xc0),
+	      (pci_config_capability(&config, ID_EXPRESS), 0x60),
+	      (pci_config_capability(&config, 0x11), NOT_THERE),
+	      (pci_config_extended(&config, ID_AER), 0x100),
+	      (pci_config_extended(&config, ID_TPH), 0x150),
+	      (pci_config_extended(&config, ID_VENDOR), NOT_THERE),
+	      (pci_config_extended_at(&config, 0x1c0, &id), true), (id, ID_ACS),
+	      (pci_config_extended_at(&config, 0x180, &id), false));
 }
 
 TEST(a_walk_gives_the_list_in_its_order)
@@ -72,10 +71,9 @@ TEST(a_walk_gives_the_list_in_its_order)
 	nic();
 	read_space(4096);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(pci_config_next_extended(&config, &capability));
-		assert_int_equal(capability.at, expected[i].at);
-		assert_int_equal(capability.id, expected[i].id);
-		assert_int_equal(capability.version, expected[i].version);
+		EQUAL((pci_config_next_extended(&config, &capability), true),
+		      (capability.at, expected[i].at), (capability.id, expected[i].id),
+		      (capability.version, expected[i].version));
 	}
 	assert_false(pci_config_next_extended(&config, &capability));
 }
@@ -86,16 +84,10 @@ TEST(the_use_of_the_link_is_decoded)
 
 	nic();
 	read_space(256);
-	assert_true(pci_config_express(&config, &express));
-	assert_int_equal(express.at, 0x60);
-	assert_int_equal(express.max_payload_bytes, 256);
-	assert_int_equal(express.max_read_request_bytes, 512);
-	assert_true(express.relaxed_ordering);
-	assert_true(express.no_snoop);
-	assert_int_equal(express.max_speed, 4);
-	assert_int_equal(express.max_width, 16);
-	assert_int_equal(express.speed, 3);
-	assert_int_equal(express.width, 8);
+	EQUAL((pci_config_express(&config, &express), true), (express.at, 0x60),
+	      (express.max_payload_bytes, 256), (express.max_read_request_bytes, 512),
+	      (express.relaxed_ordering, true), (express.no_snoop, true), (express.max_speed, 4),
+	      (express.max_width, 16), (express.speed, 3), (express.width, 8));
 }
 
 /* All eight codes; two are reserved. */
@@ -109,11 +101,10 @@ TEST(payload_and_read_sizes_are_powers_of_two)
 		config_space_begin(&space, DEVICE_MELLANOX, 0);
 		config_space_add_express(&space, 0x40, 0, (uint16_t)(code << 5 | code << 12));
 		read_space(4096);
-		assert_true(pci_config_express(&config, &express));
-		assert_int_equal(express.max_payload_bytes, bytes[code]);
-		assert_int_equal(express.max_read_request_bytes, bytes[code]);
-		assert_false(express.relaxed_ordering);
-		assert_false(express.no_snoop);
+		EQUAL((pci_config_express(&config, &express), true),
+		      (express.max_payload_bytes, bytes[code]),
+		      (express.max_read_request_bytes, bytes[code]),
+		      (express.relaxed_ordering, false), (express.no_snoop, false));
 	}
 }
 
@@ -151,8 +142,8 @@ TEST(a_space_without_express_says_nothing_of_tph)
 {
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
 	read_space(4096);
-	assert_false(pci_config_extended_seen(&config));
-	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+	EQUAL((pci_config_extended_seen(&config), false),
+	      (pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN));
 }
 
 /* Without privilege, or without access to the extended space. */
@@ -165,16 +156,16 @@ TEST(what_was_not_read_is_unknown)
 	nic();
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		read_space(lengths[i]);
-		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
-		assert_int_equal(pci_config_extended(&config, ID_AER), NOT_THERE);
-		assert_false(pci_config_extended_seen(&config));
-		assert_false(pci_config_dword(&config, lengths[i], &dword));
-		assert_false(pci_config_dword(&config, lengths[i] - 3, &dword));
-		assert_false(pci_config_dword(&config, SIZE_MAX, &dword));
-		assert_false(pci_config_absent(&config));
+		EQUAL((pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN),
+		      (pci_config_extended(&config, ID_AER), NOT_THERE),
+		      (pci_config_extended_seen(&config), false),
+		      (pci_config_dword(&config, lengths[i], &dword), false),
+		      (pci_config_dword(&config, lengths[i] - 3, &dword), false),
+		      (pci_config_dword(&config, SIZE_MAX, &dword), false),
+		      (pci_config_absent(&config), false));
 		if (lengths[i] < 256) {
-			assert_int_equal(pci_config_express_type(&config), -1);
-			assert_false(pci_config_express(&config, &express));
+			EQUAL((pci_config_express_type(&config), -1),
+			      (pci_config_express(&config, &express), false));
 		}
 	}
 }
@@ -187,12 +178,11 @@ TEST(a_device_that_has_gone_has_nothing)
 	memset(space.bytes, 0xff, sizeof(space.bytes));
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		read_space(lengths[i]);
-		assert_true(pci_config_absent(&config));
-		assert_int_equal(pci_config_capability(&config, 0xff), NOT_THERE);
-		assert_int_equal(pci_config_extended(&config, 0xffff), NOT_THERE);
-		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
-		assert_true(pci_config_dword(&config, 0, &dword));
-		assert_int_equal(dword, UINT32_MAX);
+		EQUAL((pci_config_absent(&config), true),
+		      (pci_config_capability(&config, 0xff), NOT_THERE),
+		      (pci_config_extended(&config, 0xffff), NOT_THERE),
+		      (pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN),
+		      (pci_config_dword(&config, 0, &dword), true), (dword, UINT32_MAX));
 	}
 }
 
@@ -202,8 +192,8 @@ TEST(a_virtual_function_has_not_gone)
 	nic();
 	config_space_put(&space, 0, UINT32_MAX, 4);
 	read_space(4096);
-	assert_false(pci_config_absent(&config));
-	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0x60);
+	EQUAL((pci_config_absent(&config), false),
+	      (pci_config_capability(&config, ID_EXPRESS), 0x60));
 }
 
 /* Ports of Ice Lake read 0x1901000b at 0x180: the head of a vendor's capability. */
@@ -218,10 +208,8 @@ TEST(a_header_in_the_place_of_a_register_is_seen)
 	config_space_add_extended(&space, 0x180, ID_VENDOR, 1);
 	config_space_add_extended(&space, 0x190, ID_ACS, 1);
 	read_space(4096);
-	assert_true(pci_config_dword(&config, 0x180, &dword));
-	assert_int_equal(dword, 0x1901000b);
-	assert_true(pci_config_extended_at(&config, 0x180, &id));
-	assert_int_equal(id, ID_VENDOR);
+	EQUAL((pci_config_dword(&config, 0x180, &dword), true), (dword, 0x1901000b),
+	      (pci_config_extended_at(&config, 0x180, &id), true), (id, ID_VENDOR));
 }
 
 /* Each is a place to go from the last capability: itself, one back, outside, odd, unread. */
@@ -235,8 +223,8 @@ TEST(a_broken_list_ends)
 		config_space_add(&space, 0x40, ID_PM);
 		space.bytes[0x41] = next[i];
 		read_space(254);
-		assert_int_equal(pci_config_capability(&config, ID_PM), 0x40);
-		assert_int_equal(pci_config_capability(&config, ID_EXPRESS), NOT_THERE);
+		EQUAL((pci_config_capability(&config, ID_PM), 0x40),
+		      (pci_config_capability(&config, ID_EXPRESS), NOT_THERE));
 	}
 }
 
@@ -253,11 +241,11 @@ TEST(a_broken_extended_list_ends)
 		assert_true(pci_config_extended_seen(&config));
 		config_space_put(&space, 0x142, (uint32_t)next[i] << 4 | 1, 2);
 		read_space(4096);
-		assert_int_equal(pci_config_extended(&config, ID_SERIAL), 0x140);
-		assert_int_equal(pci_config_extended(&config, ID_TPH), NOT_THERE);
+		EQUAL((pci_config_extended(&config, ID_SERIAL), 0x140),
+		      (pci_config_extended(&config, ID_TPH), NOT_THERE));
 		/* which is not to say that there is none */
-		assert_false(pci_config_extended_seen(&config));
-		assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+		EQUAL((pci_config_extended_seen(&config), false),
+		      (pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN));
 	}
 }
 
@@ -270,8 +258,8 @@ TEST(the_longest_list_is_walked_to_its_end)
 	for (size_t at = 0x100; at < 0x1000; at += 8)
 		config_space_add_extended(&space, at, at == 0xff8 ? ID_TPH : ID_AER, 1);
 	read_space(4096);
-	assert_int_equal(pci_config_capability(&config, ID_EXPRESS), 0xfc);
-	assert_int_equal(pci_config_extended(&config, ID_TPH), 0xff8);
+	EQUAL((pci_config_capability(&config, ID_EXPRESS), 0xfc),
+	      (pci_config_extended(&config, ID_TPH), 0xff8));
 	/* whose control would be beyond the space */
 	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
 }
@@ -282,8 +270,8 @@ TEST(without_the_status_bit_there_is_no_list)
 	nic();
 	space.bytes[0x06] = 0;
 	read_space(4096);
-	assert_int_equal(pci_config_capability(&config, ID_PM), NOT_THERE);
-	assert_int_equal(pci_config_express_type(&config), -1);
+	EQUAL((pci_config_capability(&config, ID_PM), NOT_THERE),
+	      (pci_config_express_type(&config), -1));
 }
 
 SCRATCH_TEST(the_file_is_read_to_the_end_of_the_space)
@@ -294,10 +282,9 @@ SCRATCH_TEST(the_file_is_read_to_the_end_of_the_space)
 
 	nic();
 	assert_non_null(file);
-	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);
-	assert_int_equal(fwrite(space.bytes, 1, 4096, file), 4096);
-	assert_int_equal(fclose(file), 0);
-	assert_int_equal(sysroot_open(&root, scratch), 0);
+	EQUAL((fwrite(space.bytes, 1, 4096, file), 4096),
+	      (fwrite(space.bytes, 1, 4096, file), 4096), (fclose(file), 0),
+	      (sysroot_open(&root, scratch), 0));
 	pci_config_read(&root, "sys/f", &config);
 	assert_int_equal(config.len, 4096);
 	assert_memory_equal(config.bytes, space.bytes, 4096);

@@ -25,17 +25,14 @@ int __wrap_getaddrinfo(const char *node, const char *service, const struct addri
 
 TEST(addresses_stay_what_they_are)
 {
-	assert_int_equal(resolve_host("10.1.2.3", 5000, address), 0);
-	assert_string_equal(address, "10.1.2.3");
-	assert_int_equal(resolve_host("fd00::0001", 5000, address), 0);
-	assert_string_equal(address, "fd00::1");
+	EQUAL((resolve_host("10.1.2.3", 5000, address), 0), (address, "10.1.2.3"),
+	      (resolve_host("fd00::0001", 5000, address), 0), (address, "fd00::1"));
 }
 
 /* As addresses of IPv6 are printed before a port. */
 TEST(brackets_around_an_address_are_taken)
 {
-	assert_int_equal(resolve_host("[fd00::0001]", 5000, address), 0);
-	assert_string_equal(address, "fd00::1");
+	EQUAL((resolve_host("[fd00::0001]", 5000, address), 0), (address, "fd00::1"));
 	assert_int_not_equal(resolve_host("[fd00::1", 5000, address), 0);
 	assert_non_null(strstr(failure_get()->text, "[fd00::1"));
 	assert_int_not_equal(resolve_host("[]", 30000, address), 0);
@@ -55,8 +52,8 @@ TEST(a_port_behind_a_host_is_seen)
 TEST(an_unknown_name_is_told)
 {
 	assert_int_not_equal(resolve_host("nowhere.invalid", 30000, address), 0);
-	assert_int_equal(failure_get()->code, EXIT_RUN_FAILED);
-	assert_non_null(strstr(failure_get()->text, "nowhere.invalid"));
+	EQUAL((failure_get()->code, EXIT_RUN_FAILED),
+	      (failure_get()->text, HAS("nowhere.invalid")));
 }
 
 TEST(waiting_has_a_limit)

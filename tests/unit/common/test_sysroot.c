@@ -25,16 +25,14 @@ static void is_line(const char *path, const char *expected)
 {
 	char line[64];
 
-	assert_true(sysroot_line(&root, line, sizeof(line), "%s", path));
-	assert_string_equal(line, expected);
+	EQUAL((sysroot_line(&root, line, sizeof(line), "%s", path), true), (line, expected));
 }
 
 static void is_no_line(const char *path)
 {
 	char line[64] = "before";
 
-	assert_false(sysroot_line(&root, line, sizeof(line), "%s", path));
-	assert_string_equal(line, "");
+	EQUAL((sysroot_line(&root, line, sizeof(line), "%s", path), false), (line, ""));
 }
 
 REFUSING_TEST(links_stay_inside)
@@ -49,9 +47,8 @@ REFUSING_TEST(links_stay_inside)
 	is_line("/inside", "yes");
 	is_line("directory/up", "yes");
 	is_line("directory//./../directory/chained", "yes");
-	assert_true(sysroot_link_name(&root, name, sizeof(name), "directory/chained"));
-	assert_string_equal(name, "absolute");
-	assert_int_equal(refused.count, 0);
+	EQUAL((sysroot_link_name(&root, name, sizeof(name), "directory/chained"), true),
+	      (name, "absolute"), (refused.count, 0));
 }
 
 /* As sysfs has it: the class names a link to a directory, and there is a file below it. */
@@ -66,8 +63,8 @@ REFUSING_TEST(a_link_to_a_directory_is_followed)
 	scratch_link("../../../0000:17:00.0",
 		     "sys/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0/device");
 	is_line("sys/class/infiniband/mlx5_0/fw_ver", "1");
-	assert_true(sysroot_real_path(&root, "sys/class/infiniband/mlx5_0/device", real));
-	assert_string_equal(real, "sys/devices/pci0000:16/0000:17:00.0");
+	EQUAL((sysroot_real_path(&root, "sys/class/infiniband/mlx5_0/device", real), true),
+	      (real, "sys/devices/pci0000:16/0000:17:00.0"));
 	directory = sysroot_directory(&root, "sys/class/infiniband/mlx5_0");
 	assert_non_null(directory);
 	closedir(directory);
@@ -84,12 +81,11 @@ REFUSING_TEST(links_that_leave_the_root_are_errors)
 	scratch_link("../../../../../../../etc/passwd", "deep/climbing");
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		is_no_line(paths[i]);
-		assert_false(sysroot_exists(&root, "%s", paths[i]));
-		assert_false(sysroot_real_path(&root, paths[i], real));
-		assert_null(sysroot_directory(&root, paths[i]));
+		EQUAL((sysroot_exists(&root, "%s", paths[i]), false),
+		      (sysroot_real_path(&root, paths[i], real), false),
+		      (sysroot_directory(&root, paths[i]), NULL));
 	}
-	assert_int_equal(refused.count, 4 * 5);
-	assert_string_equal(refused.first, "climbing: a link leads out of the root");
+	EQUAL((refused.count, 4 * 5), (refused.first, "climbing: a link leads out of the root"));
 }
 
 /* An absolute one is within the root, where that file is not. */
@@ -115,8 +111,7 @@ REFUSING_TEST(circles_of_links_end)
 		is_no_line(paths[i]);
 		assert_false(sysroot_exists(&root, "%s", paths[i]));
 	}
-	assert_string_equal(refused.first, "self: links lead in a circle");
-	assert_int_equal(refused.count, 8);
+	EQUAL((refused.first, "self: links lead in a circle"), (refused.count, 8));
 }
 
 /* Without a writer, reading the FIFO would hang. */
@@ -128,9 +123,8 @@ REFUSING_TEST(only_regular_files_are_opened)
 	scratch_link("fifo", "to-fifo");
 	is_no_line("fifo");
 	is_no_line("to-fifo");
-	assert_int_equal(sysroot_pread(&root, "fifo", 0, bytes, sizeof(bytes)), -1);
-	assert_true(sysroot_exists(&root, "fifo"));
-	assert_string_equal(refused.first, "fifo: is no regular file");
+	EQUAL((sysroot_pread(&root, "fifo", 0, bytes, sizeof(bytes)), -1),
+	      (sysroot_exists(&root, "fifo"), true), (refused.first, "fifo: is no regular file"));
 	if (mknod(scratch_path("zero", path), S_IFCHR | 0644, makedev(1, 5)) == 0)
 		is_no_line("zero");
 }
@@ -141,8 +135,8 @@ REFUSING_TEST(a_directory_is_no_file)
 
 	scratch_write("directory/file", "1\n");
 	is_no_line("directory");
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "directory"), -1);
-	assert_null(sysroot_directory(&root, "directory/file"));
+	EQUAL((sysroot_read(&root, text, sizeof(text), "directory"), -1),
+	      (sysroot_directory(&root, "directory/file"), NULL));
 	is_no_line("directory/file/..");
 	is_no_line("directory/none/../file");
 	assert_int_equal(refused.count, 0);
@@ -155,25 +149,22 @@ REFUSING_TEST(what_may_not_be_read_is_said)
 	char path[PATH_MAX];
 
 	scratch_write("secret", "1\n");
-	assert_int_equal(chmod(scratch_path("secret", path), 0), 0);
-	assert_int_equal(chmod(scratch, 0755), 0);
-	assert_int_equal(was_root ? seteuid(65534) : 0, 0);
+	EQUAL((chmod(scratch_path("secret", path), 0), 0), (chmod(scratch, 0755), 0),
+	      (was_root ? seteuid(65534) : 0, 0));
 	is_no_line("secret");
-	assert_true(sysroot_exists(&root, "secret"));
-	assert_int_equal(was_root ? seteuid(0) : 0, 0);
-	assert_string_equal(refused.first, "secret: may not be read");
+	EQUAL((sysroot_exists(&root, "secret"), true), (was_root ? seteuid(0) : 0, 0),
+	      (refused.first, "secret: may not be read"));
 }
 
 REFUSING_TEST(a_read_ends_with_the_buffer)
 {
 	char path[PATH_MAX], text[5];
 
-	assert_int_equal(close(open(scratch_path("sparse", path), O_CREAT | O_WRONLY, 0644)), 0);
-	assert_int_equal(truncate(path, 1LL << 30), 0);
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "sparse"), 4);
+	EQUAL((close(open(scratch_path("sparse", path), O_CREAT | O_WRONLY, 0644)), 0),
+	      (truncate(path, 1LL << 30), 0),
+	      (sysroot_read(&root, text, sizeof(text), "sparse"), 4));
 	scratch_write("long", "123456789\n");
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "long"), 4);
-	assert_string_equal(text, "1234");
+	EQUAL((sysroot_read(&root, text, sizeof(text), "long"), 4), (text, "1234"));
 }
 
 REFUSING_TEST(bytes_are_read_from_an_offset)
@@ -182,14 +173,12 @@ REFUSING_TEST(bytes_are_read_from_an_offset)
 	char path[PATH_MAX];
 	int fd = open(scratch_path("msr", path), O_CREAT | O_WRONLY, 0644);
 
-	assert_int_equal(pwrite(fd, "\x00\x06\x00\x00\x00\x00\x00\x00", 8, 0xc8b), 8);
-	assert_int_equal(close(fd), 0);
-	assert_int_equal(sysroot_pread(&root, "msr", 0xc8b, bytes, 8), 8);
-	assert_int_equal(bytes[1], 6);
-	assert_int_equal(sysroot_pread(&root, "msr", 0xc8d, bytes, 8), 6);
-	assert_int_equal(sysroot_pread(&root, "msr", 1 << 20, bytes, 8), 0);
-	assert_int_equal(sysroot_pread(&root, "none", 0, bytes, 8), -1);
-	assert_int_equal(sysroot_pread(&root, "msr", -1, bytes, 8), -1);
+	EQUAL((pwrite(fd, "\x00\x06\x00\x00\x00\x00\x00\x00", 8, 0xc8b), 8), (close(fd), 0),
+	      (sysroot_pread(&root, "msr", 0xc8b, bytes, 8), 8), (bytes[1], 6),
+	      (sysroot_pread(&root, "msr", 0xc8d, bytes, 8), 6),
+	      (sysroot_pread(&root, "msr", 1 << 20, bytes, 8), 0),
+	      (sysroot_pread(&root, "none", 0, bytes, 8), -1),
+	      (sysroot_pread(&root, "msr", -1, bytes, 8), -1));
 }
 
 /* What a terminal or JSON could not take does not get that far. */
@@ -245,7 +234,7 @@ REFUSING_TEST(a_root_that_is_none_is_refused)
 	char path[PATH_MAX];
 
 	scratch_write("file", "");
-	assert_int_equal(sysroot_open(&none, scratch_path("file", path)), -ENOTDIR);
-	assert_int_equal(sysroot_open(&none, scratch_path("none", path)), -ENOENT);
+	EQUAL((sysroot_open(&none, scratch_path("file", path)), -ENOTDIR),
+	      (sysroot_open(&none, scratch_path("none", path)), -ENOENT));
 	sysroot_close(&none);
 }

@@ -13,8 +13,8 @@ static struct sysroot recorded(void)
 	char from[PATH_MAX], to[PATH_MAX];
 	struct sysroot root;
 
-	assert_int_equal(sysroot_open(&root, scratch_path("from", from)), 0);
-	assert_int_equal(sysroot_record(&root, scratch_path("to", to)), 0);
+	EQUAL((sysroot_open(&root, scratch_path("from", from)), 0),
+	      (sysroot_record(&root, scratch_path("to", to)), 0));
 	return root;
 }
 
@@ -48,15 +48,15 @@ SCRATCH_TEST(what_was_read_reads_the_same)
 	scratch_link("../../devices/pci0/nic", "from/sys/class/infiniband/mlx5_0");
 	scratch_write("from/dev/cpu/0/msr", "0123456789");
 	root = recorded();
-	assert_true(sysroot_line(&root, line, sizeof(line), "sys/class/infiniband/mlx5_0/fw_ver"));
-	assert_int_equal(sysroot_pread(&root, "dev/cpu/0/msr", 4, bytes, 2), 2);
+	EQUAL((sysroot_line(&root, line, sizeof(line), "sys/class/infiniband/mlx5_0/fw_ver"), true),
+	      (sysroot_pread(&root, "dev/cpu/0/msr", 4, bytes, 2), 2));
 	replay = copy(&root);
 	assert_true(
 		sysroot_line(&replay, other, sizeof(other), "sys/class/infiniband/mlx5_0/fw_ver"));
-	assert_string_equal(other, line);
-	assert_true(sysroot_real_path(&replay, "sys/class/infiniband/mlx5_0", real));
-	assert_string_equal(real, "sys/devices/pci0/nic");
-	assert_int_equal(sysroot_pread(&replay, "dev/cpu/0/msr", 4, bytes, 2), 2);
+	EQUAL((other, line),
+	      (sysroot_real_path(&replay, "sys/class/infiniband/mlx5_0", real), true),
+	      (real, "sys/devices/pci0/nic"),
+	      (sysroot_pread(&replay, "dev/cpu/0/msr", 4, bytes, 2), 2));
 	assert_memory_equal(bytes, "45", 2);
 	assert_false(copied("sys/devices/pci0/nic/untouched"));
 	sysroot_close(&replay);
@@ -83,13 +83,10 @@ SCRATCH_TEST(a_listing_keeps_its_names)
 	while (readdir(listed) != NULL)
 		count++;
 	closedir(listed);
-	assert_int_equal(count, 2 + 4);
-	assert_true(sysroot_exists(&replay, "sys/a/one"));
-	assert_false(sysroot_number(&replay, &value, "sys/a/one"));
-	assert_true(sysroot_number(&replay, &value, "sys/a/two"));
-	assert_int_equal(value, 2);
-	assert_false(sysroot_exists(&replay, "sys/a/link"));
-	assert_false(copied("sys/a/below/three"));
+	EQUAL((count, 2 + 4), (sysroot_exists(&replay, "sys/a/one"), true),
+	      (sysroot_number(&replay, &value, "sys/a/one"), false),
+	      (sysroot_number(&replay, &value, "sys/a/two"), true), (value, 2),
+	      (sysroot_exists(&replay, "sys/a/link"), false), (copied("sys/a/below/three"), false));
 	sysroot_close(&replay);
 }
 
@@ -101,14 +98,14 @@ SCRATCH_TEST(an_empty_file_and_one_that_is_not_there_differ)
 	scratch_write("from/badblocks", "");
 	assert_int_equal(mkfifo(scratch_path("from/unread", path), 0600), 0);
 	root = recorded();
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "badblocks"), 0);
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "unread"), -1);
-	assert_int_equal(sysroot_read(&root, text, sizeof(text), "missing"), -1);
+	EQUAL((sysroot_read(&root, text, sizeof(text), "badblocks"), 0),
+	      (sysroot_read(&root, text, sizeof(text), "unread"), -1),
+	      (sysroot_read(&root, text, sizeof(text), "missing"), -1));
 	replay = copy(&root);
-	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "badblocks"), 0);
-	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "unread"), -1);
-	assert_true(sysroot_exists(&replay, "unread"));
-	assert_false(sysroot_exists(&replay, "missing"));
+	EQUAL((sysroot_read(&replay, text, sizeof(text), "badblocks"), 0),
+	      (sysroot_read(&replay, text, sizeof(text), "unread"), -1),
+	      (sysroot_exists(&replay, "unread"), true),
+	      (sysroot_exists(&replay, "missing"), false));
 	sysroot_close(&replay);
 }
 
@@ -120,12 +117,10 @@ SCRATCH_TEST(the_longest_reading_is_kept)
 
 	scratch_write("from/file", "0123456789\n");
 	root = recorded();
-	assert_int_equal(sysroot_read(&root, text, 4, "file"), 3);
-	assert_int_equal(sysroot_read(&root, text, 8, "file"), 7);
-	assert_int_equal(sysroot_read(&root, text, 4, "file"), 3);
+	EQUAL((sysroot_read(&root, text, 4, "file"), 3), (sysroot_read(&root, text, 8, "file"), 7),
+	      (sysroot_read(&root, text, 4, "file"), 3));
 	replay = copy(&root);
-	assert_int_equal(sysroot_read(&replay, text, sizeof(text), "file"), 7);
-	assert_string_equal(text, "0123456");
+	EQUAL((sysroot_read(&replay, text, sizeof(text), "file"), 7), (text, "0123456"));
 	sysroot_close(&replay);
 }
 
@@ -139,18 +134,16 @@ SCRATCH_TEST(names_with_addresses_are_hidden_everywhere)
 	scratch_write("from/sys/ib/ndev", "enx0a1b2c3d4e5f\n");
 	scratch_link("../class/net/enx0a1b2c3d4e5f", "from/sys/ib/parent");
 	root = recorded();
-	assert_true(sysroot_line(&root, line, sizeof(line), "sys/ib/ndev"));
-	assert_true(sysroot_line(&root, line, sizeof(line), "sys/class/net/enx0a1b2c3d4e5f/mtu"));
-	assert_true(sysroot_link_name(&root, name, sizeof(name), "sys/ib/parent"));
+	EQUAL((sysroot_line(&root, line, sizeof(line), "sys/ib/ndev"), true),
+	      (sysroot_line(&root, line, sizeof(line), "sys/class/net/enx0a1b2c3d4e5f/mtu"), true),
+	      (sysroot_link_name(&root, name, sizeof(name), "sys/ib/parent"), true));
 	sysroot_record_text(&root, argument);
 	replay = copy(&root);
-	assert_false(copied("sys/class/net/enx0a1b2c3d4e5f"));
-	assert_true(sysroot_line(&replay, line, sizeof(line), "sys/ib/ndev"));
-	assert_string_equal(line, argument);
+	EQUAL((copied("sys/class/net/enx0a1b2c3d4e5f"), false),
+	      (sysroot_line(&replay, line, sizeof(line), "sys/ib/ndev"), true), (line, argument));
 	assert_string_not_equal(line, "enx0a1b2c3d4e5f");
-	assert_true(sysroot_link_name(&replay, name, sizeof(name), "sys/ib/parent"));
-	assert_string_equal(name, argument);
-	assert_true(sysroot_exists(&replay, "sys/class/net/%s/mtu", argument));
+	EQUAL((sysroot_link_name(&replay, name, sizeof(name), "sys/ib/parent"), true),
+	      (name, argument), (sysroot_exists(&replay, "sys/class/net/%s/mtu", argument), true));
 	sysroot_close(&replay);
 }
 
@@ -163,12 +156,10 @@ SCRATCH_TEST(only_an_empty_directory_is_taken)
 	scratch_write("to/something", "");
 	assert_int_equal(sysroot_open(&root, scratch_path("from", from)), 0);
 	assert_int_not_equal(sysroot_record(&root, scratch_path("to", to)), 0);
-	assert_non_null(strstr(failure_get()->text, "expected a new or an empty directory"));
-	assert_null(root.record);
-	assert_int_equal(unlink(scratch_path("to/something", to)), 0);
-	assert_int_equal(sysroot_record(&root, scratch_path("to", to)), 0);
-	assert_int_equal(sysroot_record_end(&root), 0);
-	assert_int_equal(sysroot_record_end(&root), 0);
+	EQUAL((failure_get()->text, HAS("expected a new or an empty directory")),
+	      (root.record, NULL), (unlink(scratch_path("to/something", to)), 0),
+	      (sysroot_record(&root, scratch_path("to", to)), 0), (sysroot_record_end(&root), 0),
+	      (sysroot_record_end(&root), 0));
 	sysroot_close(&root);
 }
 
@@ -178,11 +169,11 @@ SCRATCH_TEST(two_records_have_different_pseudonyms)
 	char one[] = "0c42:a103:0068:7a44", other[] = "0c42:a103:0068:7a44", path[PATH_MAX];
 	struct sysroot root;
 
-	assert_int_equal(sysroot_open(&root, scratch), 0);
-	assert_int_equal(sysroot_record(&root, scratch_path("one", path)), 0);
+	EQUAL((sysroot_open(&root, scratch), 0),
+	      (sysroot_record(&root, scratch_path("one", path)), 0));
 	sysroot_record_text(&root, one);
-	assert_int_equal(sysroot_record_end(&root), 0);
-	assert_int_equal(sysroot_record(&root, scratch_path("other", path)), 0);
+	EQUAL((sysroot_record_end(&root), 0),
+	      (sysroot_record(&root, scratch_path("other", path)), 0));
 	sysroot_record_text(&root, other);
 	assert_string_not_equal(one, other);
 	sysroot_close(&root);

@@ -16,10 +16,8 @@ static const struct target_cfg forced = {.node = -1, .force = true};
 
 TEST(dram_is_there_and_writable)
 {
-	assert_int_equal(target_open(&t, "dram:1M", &plain), 0);
-	assert_int_equal(t.kind, TARGET_DRAM);
-	assert_int_equal(t.size_bytes, 1048576);
-	assert_int_equal(t.page_bytes, sysconf(_SC_PAGESIZE));
+	EQUAL((target_open(&t, "dram:1M", &plain), 0), (t.kind, TARGET_DRAM),
+	      (t.size_bytes, 1048576), (t.page_bytes, sysconf(_SC_PAGESIZE)));
 	memset(t.memory, 1, t.size_bytes);
 	target_close(&t);
 	assert_null(t.memory);
@@ -36,10 +34,8 @@ TEST(malformed_targets_are_refused)
 			fail_msg("accepted: %s", specs[i]);
 		assert_int_equal(failure_get()->code, EXIT_WRONG_USAGE);
 	}
-	assert_int_equal(target_check("dram:64M"), 0);
-	assert_int_equal(target_check("hugepages:64M"), 0);
-	assert_int_equal(target_check("/dev/dax0.0"), 0);
-	assert_int_equal(target_check("/tmp/x:1G"), 0);
+	EQUAL((target_check("dram:64M"), 0), (target_check("hugepages:64M"), 0),
+	      (target_check("/dev/dax0.0"), 0), (target_check("/tmp/x:1G"), 0));
 }
 
 SCRATCH_TEST(a_new_file_goes_as_it_came)
@@ -49,8 +45,7 @@ SCRATCH_TEST(a_new_file_goes_as_it_came)
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
 	assert_int_equal(target_open(&t, spec, &plain), 0);
 	assert_true(t.kind == TARGET_FSDAX || target_is_cached(t.kind));
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_size, 65536);
+	EQUAL((stat(path, &st), 0), (st.st_size, 65536));
 	/* allocated, so that no write to it can fail later */
 	assert_true(st.st_blocks * 512 >= 65536);
 	memset(t.memory, 1, t.size_bytes);
@@ -66,10 +61,8 @@ TEST(a_file_in_memory_is_not_taken_for_one_on_a_disk)
 
 	assert_int_equal(ftruncate(fd, 65536), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(target_open(&t, path, &forced), 0);
-	assert_int_equal(t.kind, TARGET_MEMFILE);
-	assert_string_equal(target_kind_name(t.kind), "memfile");
-	assert_true(target_is_memory(t.kind));
+	EQUAL((target_open(&t, path, &forced), 0), (t.kind, TARGET_MEMFILE),
+	      (target_kind_name(t.kind), "memfile"), (target_is_memory(t.kind), true));
 	target_close(&t);
 	close(fd);
 }
@@ -78,8 +71,7 @@ TEST(a_file_in_memory_is_not_taken_for_one_on_a_disk)
 TEST(no_file_in_dev_passes_for_a_device)
 {
 	assert_int_not_equal(target_open(&t, "/dev/dax99.9:64K", &forced), 0);
-	assert_non_null(strstr(failure_get()->text, "no such device"));
-	assert_int_equal(stat("/dev/dax99.9", &st), -1);
+	EQUAL((failure_get()->text, HAS("no such device")), (stat("/dev/dax99.9", &st), -1));
 }
 
 SCRATCH_TEST(an_existing_file_is_not_replaced)
@@ -102,13 +94,11 @@ SCRATCH_TEST(force_uses_an_existing_file)
 	char path[PATH_MAX], text[32];
 
 	scratch_write("old", "precious");
-	assert_int_equal(target_open(&t, scratch_path("old", path), &forced), 0);
-	assert_int_equal(t.size_bytes, 8);
+	EQUAL((target_open(&t, scratch_path("old", path), &forced), 0), (t.size_bytes, 8));
 	assert_memory_equal(t.memory, "precious", 8);
 	memcpy(t.memory, "PRE", 3);
 	target_close(&t);
-	assert_int_equal(scratch_read("old", text, sizeof(text)), 8);
-	assert_string_equal(text, "PREcious");
+	EQUAL((scratch_read("old", text, sizeof(text)), 8), (text, "PREcious"));
 }
 
 static int open_window(uint64_t offset, uint64_t bytes)
@@ -138,19 +128,14 @@ SCRATCH_TEST(a_window_is_just_that_part)
 	size_t page = make_pages();
 	char path[PATH_MAX];
 
-	assert_int_equal(open_window(page, 2 * page), 0);
-	assert_int_equal(t.size_bytes, 2 * page);
-	assert_int_equal(((char *)t.memory)[0], 'b');
-	assert_int_equal(((char *)t.memory)[2 * page - 1], 'c');
+	EQUAL((open_window(page, 2 * page), 0), (t.size_bytes, 2 * page),
+	      (((char *)t.memory)[0], 'b'), (((char *)t.memory)[2 * page - 1], 'c'));
 	target_close(&t);
-	assert_int_equal(open_window(3 * page, 0), 0);
-	assert_int_equal(t.size_bytes, page);
+	EQUAL((open_window(3 * page, 0), 0), (t.size_bytes, page));
 	target_close(&t);
-	assert_int_equal(open_window(0, 100), 0);
-	assert_int_equal(t.size_bytes, 100);
+	EQUAL((open_window(0, 100), 0), (t.size_bytes, 100));
 	target_close(&t);
-	assert_int_equal(stat(scratch_path("old", path), &st), 0);
-	assert_int_equal(st.st_size, 4 * page);
+	EQUAL((stat(scratch_path("old", path), &st), 0), (st.st_size, 4 * page));
 }
 
 /* A hole elsewhere stays one. */
@@ -160,10 +145,9 @@ SCRATCH_TEST(no_more_than_the_window_is_touched)
 	char path[PATH_MAX];
 
 	scratch_write("old", "");
-	assert_int_equal(truncate(scratch_path("old", path), 2 * half), 0);
-	assert_int_equal(open_window((uint64_t)half, 65536), 0);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_size, 2 * half);
+	EQUAL((truncate(scratch_path("old", path), 2 * half), 0),
+	      (open_window((uint64_t)half, 65536), 0), (stat(path, &st), 0),
+	      (st.st_size, 2 * half));
 	assert_in_range(st.st_blocks * 512, 65536, half - 1);
 	target_close(&t);
 }
@@ -225,8 +209,7 @@ SCRATCH_TEST(without_force_nothing_is_even_opened)
 TEST(huge_pages_are_there_or_the_remedy_is_told)
 {
 	if (target_open(&t, "hugepages:1G", &plain) == 0) {
-		assert_int_equal(t.kind, TARGET_HUGEPAGES);
-		assert_int_equal(1073741824 % t.page_bytes, 0);
+		EQUAL((t.kind, TARGET_HUGEPAGES), (1073741824 % t.page_bytes, 0));
 		memset(t.memory, 1, t.page_bytes);
 		target_close(&t);
 		return;
@@ -255,8 +238,7 @@ SCRATCH_TEST(a_signal_ends_the_filling)
 
 	assert_int_equal(target_open(&t, "dram:1G", &stopped), -ECANCELED);
 	snprintf(spec, sizeof(spec), "%s:64K", scratch_path("new", path));
-	assert_int_equal(target_open(&t, spec, &stopped), -ECANCELED);
-	assert_int_equal(stat(path, &st), -1);
+	EQUAL((target_open(&t, spec, &stopped), -ECANCELED), (stat(path, &st), -1));
 }
 
 /* Node 0 is there on every machine; a node that is not is told of, and no failure. */

@@ -161,8 +161,8 @@ TEST(lists_and_ranges_expand)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct units_list list = {0, NULL};
 
-		assert_int_equal(units_parse_list(cases[i].text, units_parse_size, &list), 0);
-		assert_int_equal(list.count, cases[i].count);
+		EQUAL((units_parse_list(cases[i].text, units_parse_size, &list), 0),
+		      (list.count, cases[i].count));
 		assert_memory_equal(list.values, cases[i].values,
 				    cases[i].count * sizeof(list.values[0]));
 		units_list_free(&list);
@@ -192,8 +192,7 @@ TEST(a_list_has_a_limit)
 {
 	struct units_list list = {0, NULL};
 
-	assert_int_equal(units_parse_list("1:4096:+1", units_parse_size, &list), 0);
-	assert_int_equal(list.count, 4096);
+	EQUAL((units_parse_list("1:4096:+1", units_parse_size, &list), 0), (list.count, 4096));
 	units_list_free(&list);
 	assert_int_equal(units_parse_list("1:4097:+1", units_parse_size, &list), -ERANGE);
 }
@@ -208,8 +207,7 @@ TEST(printed_fractions_are_read_again)
 		uint64_t value = 77;
 
 		units_print_fraction(cases[i], text);
-		assert_int_equal(units_parse_fraction(text, &value), 0);
-		assert_int_equal(value, cases[i]);
+		EQUAL((units_parse_fraction(text, &value), 0), (value, cases[i]));
 	}
 }
 
@@ -217,34 +215,30 @@ TEST(printed_spans_have_two_units)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	assert_string_equal(units_print_span(0, text), "0 s");
-	assert_string_equal(units_print_span(59, text), "59 s");
-	assert_string_equal(units_print_span(605, text), "10 min 05 s");
-	assert_string_equal(units_print_span(3 * 3600 + 125, text), "3 h 02 min");
+	EQUAL((units_print_span(0, text), "0 s"), (units_print_span(59, text), "59 s"),
+	      (units_print_span(605, text), "10 min 05 s"),
+	      (units_print_span(3 * 3600 + 125, text), "3 h 02 min"));
 }
 
 TEST(printed_sizes_are_exact)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	assert_string_equal(units_print_size(0, text), "0 B");
-	assert_string_equal(units_print_size(1500, text), "1500 B");
-	assert_string_equal(units_print_size(4096, text), "4 KiB");
-	assert_string_equal(units_print_size(1536, text), "1536 B");
-	assert_string_equal(units_print_size(3ULL << 20, text), "3 MiB");
-	assert_string_equal(units_print_size(UINT64_MAX, text), "18446744073709551615 B");
+	EQUAL((units_print_size(0, text), "0 B"), (units_print_size(1500, text), "1500 B"),
+	      (units_print_size(4096, text), "4 KiB"), (units_print_size(1536, text), "1536 B"),
+	      (units_print_size(3ULL << 20, text), "3 MiB"),
+	      (units_print_size(UINT64_MAX, text), "18446744073709551615 B"));
 }
 
 TEST(printed_durations_have_three_digits)
 {
 	char text[UNITS_TEXT_BYTES];
 
-	assert_string_equal(units_print_duration(1, text), "1 ns");
-	assert_string_equal(units_print_duration(999, text), "999 ns");
-	assert_string_equal(units_print_duration(999.6, text), "1.00 us");
-	assert_string_equal(units_print_duration(1890, text), "1.89 us");
-	assert_string_equal(units_print_duration(18900, text), "18.9 us");
-	assert_string_equal(units_print_duration(189000, text), "189 us");
-	assert_string_equal(units_print_duration(9.996e6, text), "10.0 ms");
-	assert_string_equal(units_print_duration(7.5e10, text), "75.0 s");
+	EQUAL((units_print_duration(1, text), "1 ns"), (units_print_duration(999, text), "999 ns"),
+	      (units_print_duration(999.6, text), "1.00 us"),
+	      (units_print_duration(1890, text), "1.89 us"),
+	      (units_print_duration(18900, text), "18.9 us"),
+	      (units_print_duration(189000, text), "189 us"),
+	      (units_print_duration(9.996e6, text), "10.0 ms"),
+	      (units_print_duration(7.5e10, text), "75.0 s"));
 }
