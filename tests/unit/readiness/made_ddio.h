@@ -31,8 +31,7 @@ static inline void assert_state(struct facts *facts, enum ddio_state state, cons
 		fail_msg("%s, \"%s\" in place of %s, \"...%s...\"", ddio_state_name(ddio.state),
 			 ddio.why, ddio_state_name(state), why);
 	if (state == DDIO_UNKNOWN) {
-		assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);
-		assert_false(ddio.read);
+		EQUAL((ddio.evidence, DDIO_NO_EVIDENCE), (ddio.read, false));
 	}
 }
 

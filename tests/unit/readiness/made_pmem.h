@@ -127,14 +127,11 @@ static inline void put_fsdax(void)
 
 static inline void is_on(enum target_shape shape, const char *device, size_t regions)
 {
-	assert_int_equal(target.shape, shape);
-	assert_string_equal(target.device, device);
-	assert_int_equal(target.regions_count, regions);
+	EQUAL((target.shape, shape), (target.device, device), (target.regions_count, regions));
 }
 
 static inline void is_made_of(const char *name, const char *mode)
 {
-	assert_int_equal(target.namespaces_count, 1);
-	assert_string_equal(target.namespaces[0].name, name);
-	assert_string_equal(target.namespaces[0].mode, mode);
+	EQUAL((target.namespaces_count, 1), (target.namespaces[0].name, name),
+	      (target.namespaces[0].mode, mode));
 }

@@ -139,15 +139,15 @@ TEST(too_large_a_file_is_refused, open_roots, close_roots)
 	text[ANSWERS_BYTES_MAX + 1] = '\0';
 	scratch_write("facts.json", text);
 	free(text);
-	assert_int_equal(answers_open(&answers, &tree), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "at most 1048576 bytes"));
+	EQUAL((answers_open(&answers, &tree), -EINVAL),
+	      (failure_get()->text, HAS("at most 1048576 bytes")));
 }
 
 TEST(what_is_no_file_is_refused, open_roots, close_roots)
 {
 	scratch_write("facts.json/in", "");
-	assert_int_equal(answers_open(&answers, &tree), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "cannot be read"));
+	EQUAL((answers_open(&answers, &tree), -EINVAL),
+	      (failure_get()->text, HAS("cannot be read")));
 }
 
 /* The machine that looks at a tree must not answer in its place. */
@@ -157,15 +157,12 @@ TEST(without_a_file_nothing_is_known, open_roots, close_roots)
 
 	assert_int_equal(answers_open(&answers, &tree), 0);
 	answers_of_device(&answers, "mlx5_0", &device);
-	assert_false(device.known || device.flags_known || device.odp_known);
-	assert_int_equal(device.max_qp_wr, -1);
-	assert_int_equal(device.tph_handle, -1);
+	EQUAL((device.known || device.flags_known || device.odp_known, false),
+	      (device.max_qp_wr, -1), (device.tph_handle, -1));
 	assert_string_not_equal(device.why, "");
 	answers_of_path(&answers, "/", &path);
-	assert_int_equal(path.kind, ANSWERS_UNKNOWN);
-	assert_int_equal(path.dax, -1);
-	assert_int_equal(path.map_sync, -1);
-	assert_false(path.numbers);
+	EQUAL((path.kind, ANSWERS_UNKNOWN), (path.dax, -1), (path.map_sync, -1),
+	      (path.numbers, false));
 	answers_of_probe(&answers, &probe);
 	assert_false(probe.done);
 }
@@ -177,13 +174,9 @@ TEST(a_device_is_read, open_roots, close_roots)
 			 "\"max_qp_rd_atom\":16,\"tph_handle\":false}}}");
 	answers_of_device(&answers, "mlx5_0", &device);
 	assert_true(device.known && device.flags_known && device.odp_known);
-	assert_int_equal(device.cap_flags_ex, 3ULL << 38);
-	assert_int_equal(device.odp_general, 3);
-	assert_int_equal(device.odp_rc, 31);
-	assert_int_equal(device.max_qp_wr, 32768);
-	assert_int_equal(device.max_cqe, 4194303);
-	assert_int_equal(device.max_qp_rd_atom, 16);
-	assert_int_equal(device.tph_handle, 0);
+	EQUAL((device.cap_flags_ex, 3ULL << 38), (device.odp_general, 3), (device.odp_rc, 31),
+	      (device.max_qp_wr, 32768), (device.max_cqe, 4194303), (device.max_qp_rd_atom, 16),
+	      (device.tph_handle, 0));
 }
 
 /* Flags of 0 that were not given are not flags. */
@@ -197,8 +190,7 @@ TEST(a_part_of_a_device_is_a_part, open_roots, close_roots)
 	assert_true(device.known && device.flags_known);
 	assert_false(device.odp_known);
 	answers_of_device(&answers, "c", &device);
-	assert_false(device.known);
-	assert_string_equal(device.why, "busy");
+	EQUAL((device.known, false), (device.why, "busy"));
 }
 
 TEST(a_target_is_read, open_roots, close_roots)
@@ -208,21 +200,12 @@ TEST(a_target_is_read, open_roots, close_roots)
 			 "\"kind\":\"directory\",\"major\":1,\"map_sync\":\"EOPNOTSUPP\",\"error\":"
 			 "\"EACCES\",\"dax\":false}}}");
 	answers_of_path(&answers, "/mnt/a", &path);
-	assert_int_equal(path.kind, ANSWERS_REGULAR);
-	assert_int_equal(path.size_bytes, 4096);
-	assert_true(path.numbers);
-	assert_int_equal(path.major, 259);
-	assert_int_equal(path.minor, 1);
-	assert_int_equal(path.dax, 1);
-	assert_int_equal(path.map_sync, 0);
-	assert_int_equal(path.error, 0);
+	EQUAL((path.kind, ANSWERS_REGULAR), (path.size_bytes, 4096), (path.numbers, true),
+	      (path.major, 259), (path.minor, 1), (path.dax, 1), (path.map_sync, 0),
+	      (path.error, 0));
 	answers_of_path(&answers, "/b", &path);
-	assert_int_equal(path.kind, ANSWERS_DIRECTORY);
-	assert_int_equal(path.size_bytes, -1);
-	assert_false(path.numbers);
-	assert_int_equal(path.dax, 0);
-	assert_int_equal(path.map_sync, EOPNOTSUPP);
-	assert_int_equal(path.error, EACCES);
+	EQUAL((path.kind, ANSWERS_DIRECTORY), (path.size_bytes, -1), (path.numbers, false),
+	      (path.dax, 0), (path.map_sync, EOPNOTSUPP), (path.error, EACCES));
 }
 
 TEST(a_probe_needs_both_counts, open_roots, close_roots)
@@ -232,18 +215,13 @@ TEST(a_probe_needs_both_counts, open_roots, close_roots)
 	open_tree(SCHEMA ",\"probe\":{\"rdma_bytes\":100,\"window_bytes\":4096}}");
 	snprintf(probe.why, sizeof(probe.why), "not run");
 	answers_of_probe(&answers, &probe);
-	assert_false(probe.done);
-	assert_string_equal(probe.why, "not run");
+	EQUAL((probe.done, false), (probe.why, "not run"));
 	answers_close(&answers);
 	open_tree(SCHEMA ",\"probe\":{\"rdma_bytes\":100,\"memory_write_bytes\":0,\"events\":"
 			 "\"imc\"}}");
 	answers_of_probe(&answers, &probe);
-	assert_true(probe.done);
-	assert_int_equal(probe.rdma_bytes, 100);
-	assert_int_equal(probe.memory_write_bytes, 0);
-	assert_int_equal(probe.window_bytes, -1);
-	assert_string_equal(probe.events, "imc");
-	assert_string_equal(probe.why, "");
+	EQUAL((probe.done, true), (probe.rdma_bytes, 100), (probe.memory_write_bytes, 0),
+	      (probe.window_bytes, -1), (probe.events, "imc"), (probe.why, ""));
 }
 
 /* What only this machine has: its paths. */
@@ -263,17 +241,13 @@ TEST(a_file_is_asked_without_a_trace, open_roots, close_roots)
 	struct stat before, after;
 
 	scratch_write("file", "content");
-	assert_int_equal(utimensat(AT_FDCWD, scratch_path("file", file), times, 0), 0);
-	assert_int_equal(stat(file, &before), 0);
+	EQUAL((utimensat(AT_FDCWD, scratch_path("file", file), times, 0), 0),
+	      (stat(file, &before), 0));
 	ask("file", &path);
-	assert_int_equal(path.kind, ANSWERS_REGULAR);
-	assert_int_equal(path.size_bytes, 7);
-	assert_true(path.numbers);
+	EQUAL((path.kind, ANSWERS_REGULAR), (path.size_bytes, 7), (path.numbers, true));
 	assert_true(path.map_sync >= 0);
-	assert_int_equal(stat(file, &after), 0);
-	assert_int_equal(after.st_atime, 1000);
-	assert_int_equal(after.st_mtime, 2000);
-	assert_int_equal(after.st_ctime, before.st_ctime);
+	EQUAL((stat(file, &after), 0), (after.st_atime, 1000), (after.st_mtime, 2000),
+	      (after.st_ctime, before.st_ctime));
 	scratch_read("file", text, sizeof(text));
 	assert_string_equal(text, "content");
 }
@@ -282,8 +256,7 @@ TEST(an_empty_file_can_be_asked, open_roots, close_roots)
 {
 	scratch_write("empty", "");
 	ask("empty", &path);
-	assert_int_equal(path.kind, ANSWERS_REGULAR);
-	assert_int_equal(path.size_bytes, 0);
+	EQUAL((path.kind, ANSWERS_REGULAR), (path.size_bytes, 0));
 	assert_true(path.map_sync >= 0);
 }
 
@@ -295,11 +268,8 @@ TEST(a_directory_stays_as_it_is, open_roots, close_roots)
 	scratch_write("directory/only", "");
 	assert_int_equal(stat(scratch_path("directory", directory), &before), 0);
 	ask("directory", &path);
-	assert_int_equal(path.kind, ANSWERS_DIRECTORY);
-	assert_int_equal(path.size_bytes, -1);
-	assert_int_equal(stat(directory, &after), 0);
-	assert_int_equal(after.st_mtime, before.st_mtime);
-	assert_int_equal(after.st_nlink, before.st_nlink);
+	EQUAL((path.kind, ANSWERS_DIRECTORY), (path.size_bytes, -1), (stat(directory, &after), 0),
+	      (after.st_mtime, before.st_mtime), (after.st_nlink, before.st_nlink));
 }
 
 /* Opening it would wait for a writer. */
@@ -309,8 +279,7 @@ TEST(a_fifo_is_not_opened, open_roots, close_roots)
 
 	assert_int_equal(mkfifo(scratch_path("fifo", fifo), 0600), 0);
 	ask("fifo", &path);
-	assert_int_equal(path.kind, ANSWERS_OTHER);
-	assert_int_equal(path.map_sync, -1);
+	EQUAL((path.kind, ANSWERS_OTHER), (path.map_sync, -1));
 }
 
 TEST(a_link_is_followed, open_roots, close_roots)
@@ -324,8 +293,7 @@ TEST(a_link_is_followed, open_roots, close_roots)
 TEST(what_is_missing_is_nothing, open_roots, close_roots)
 {
 	ask("nothing", &path);
-	assert_int_equal(path.kind, ANSWERS_NONE);
-	assert_int_equal(path.error, ENOENT);
+	EQUAL((path.kind, ANSWERS_NONE), (path.error, ENOENT));
 	scratch_write("file", "");
 	ask("file", &path);
 	answers_of_path(&answers, "/dev/null/below", &path);
@@ -337,11 +305,8 @@ TEST(a_device_node_has_its_own_numbers, open_roots, close_roots)
 {
 	assert_int_equal(answers_open(&answers, &machine), 0);
 	answers_of_path(&answers, "/dev/null", &path);
-	assert_int_equal(path.kind, ANSWERS_CHARACTER);
-	assert_true(path.numbers);
-	assert_int_equal(path.major, 1);
-	assert_int_equal(path.minor, 3);
-	assert_int_equal(path.map_sync, -1);
+	EQUAL((path.kind, ANSWERS_CHARACTER), (path.numbers, true), (path.major, 1),
+	      (path.minor, 3), (path.map_sync, -1));
 }
 
 TEST(a_locked_directory_is_said_to_be, open_roots, close_roots)
@@ -354,9 +319,7 @@ TEST(a_locked_directory_is_said_to_be, open_roots, close_roots)
 	scratch_path("locked/file", file);
 	assert_int_equal(chmod(scratch_path("locked", directory), 0), 0);
 	ask("locked/file", &path);
-	assert_int_equal(chmod(directory, 0700), 0);
-	assert_int_equal(path.kind, ANSWERS_UNKNOWN);
-	assert_int_equal(path.error, EACCES);
+	EQUAL((chmod(directory, 0700), 0), (path.kind, ANSWERS_UNKNOWN), (path.error, EACCES));
 }
 
 TEST(no_device_of_that_name_answers, open_roots, close_roots)
@@ -406,20 +369,12 @@ TEST(noted_answers_come_back, open_roots, close_roots)
 	assert_int_equal(answers_open(&answers, &tree), 0);
 	for (size_t i = 0; i < count; i++) {
 		answers_of_path(&answers, names[i], &path);
-		assert_int_equal(path.kind, paths[i].kind);
-		assert_int_equal(path.size_bytes, paths[i].size_bytes);
-		assert_int_equal(path.numbers, paths[i].numbers);
-		assert_int_equal(path.major, paths[i].major);
-		assert_int_equal(path.minor, paths[i].minor);
-		assert_int_equal(path.dax, paths[i].dax);
-		assert_int_equal(path.map_sync, paths[i].map_sync);
-		assert_int_equal(path.error, paths[i].error);
+		EQUAL((path.kind, paths[i].kind), (path.size_bytes, paths[i].size_bytes),
+		      (path.numbers, paths[i].numbers), (path.major, paths[i].major),
+		      (path.minor, paths[i].minor), (path.dax, paths[i].dax),
+		      (path.map_sync, paths[i].map_sync), (path.error, paths[i].error));
 	}
 	answers_of_probe(&answers, &probe);
-	assert_true(probe.done);
-	assert_int_equal(probe.memory_write_bytes, 4);
-	assert_int_equal(probe.window_bytes, 3);
-	assert_int_equal(probe.phases, 6);
-	assert_int_equal(probe.share_low_ppm, 700000);
-	assert_int_equal(probe.share_high_ppm, 900000);
+	EQUAL((probe.done, true), (probe.memory_write_bytes, 4), (probe.window_bytes, 3),
+	      (probe.phases, 6), (probe.share_low_ppm, 700000), (probe.share_high_ppm, 900000));
 }

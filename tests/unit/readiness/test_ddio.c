@@ -52,11 +52,9 @@ TEST(each_combination_of_bits)
 		if (ddio.state != cases[i].state)
 			fail_msg("case %zu: %s in place of %s: %s", i, ddio_state_name(ddio.state),
 				 ddio_state_name(cases[i].state), ddio.why);
-		assert_true(ddio.read);
-		assert_int_equal(ddio.perfctrlsts[0], cases[i].zero);
-		assert_int_equal(ddio.perfctrlsts[1], cases[i].one);
-		assert_int_equal(ddio.evidence, DDIO_REGISTERS);
-		assert_string_equal(ddio.port, "0000:16:00.0");
+		EQUAL((ddio.read, true), (ddio.perfctrlsts[0], cases[i].zero),
+		      (ddio.perfctrlsts[1], cases[i].one), (ddio.evidence, DDIO_REGISTERS),
+		      (ddio.port, "0000:16:00.0"));
 		made_free(facts);
 	}
 }

@@ -159,8 +159,7 @@ TEST(a_probe_shows_all_of_one_root_port)
 	made_another(facts)->functions[0] = facts->pci.chains[0].functions[0];
 	claim(facts, KNOWN_NOT, SAW_OFF);
 	ddio_decide(facts, &ddio);
-	assert_int_equal(ddio.state, DDIO_OFF);
-	assert_int_equal(ddio.evidence, DDIO_PROBE);
+	EQUAL((ddio.state, DDIO_OFF), (ddio.evidence, DDIO_PROBE));
 	made_free(facts);
 }
 
@@ -175,12 +174,10 @@ TEST(a_doubt_about_the_register_can_be_lifted)
 	assert_true(ddio.low_confidence);
 	facts->claims.ddio_assumed = KNOWN_NO;
 	ddio_decide(facts, &ddio);
-	assert_int_equal(ddio.state, DDIO_OFF);
-	assert_int_equal(ddio.evidence, DDIO_STATEMENT);
+	EQUAL((ddio.state, DDIO_OFF), (ddio.evidence, DDIO_STATEMENT));
 	facts->claims.probe = made_probe(256000000, 256000000, 4096);
 	ddio_decide(facts, &ddio);
-	assert_int_equal(ddio.evidence, DDIO_PROBE);
-	assert_false(ddio.low_confidence);
+	EQUAL((ddio.evidence, DDIO_PROBE), (ddio.low_confidence, false));
 	made_free(facts);
 }
 
@@ -193,7 +190,6 @@ TEST(software_is_not_decided)
 	facts->claims.ddio_assumed = KNOWN_NO;
 	facts->claims.probe = made_probe(256000000, 256000000, 4096);
 	ddio_decide(facts, &ddio);
-	assert_int_equal(ddio.state, DDIO_UNKNOWN);
-	assert_int_equal(ddio.evidence, DDIO_NO_EVIDENCE);
+	EQUAL((ddio.state, DDIO_UNKNOWN), (ddio.evidence, DDIO_NO_EVIDENCE));
 	made_free(facts);
 }

@@ -14,32 +14,21 @@ ROOT_TEST(facts_of_a_nic)
 	tree_file(NIC, "numa_node", "1\n");
 	tree_file(NIC, "local_cpulist", "16-31\n");
 	tree_gather_device(NULL, &device);
-	assert_true(device.found);
-	assert_int_equal(device.count, 1);
-	assert_string_equal(device.name, "mlx5_0");
-	assert_string_equal(device.asked, "");
-	assert_int_equal(device.kind, DEVICE_HARDWARE);
-	assert_string_equal(device.transport, "roce");
-	assert_string_equal(device.firmware, "16.35.2000");
-	assert_string_equal(device.board, "MT_0000000012");
-	assert_string_equal(device.hca_type, "MT4119");
-	assert_int_equal(device.ids.vendor, 0x15b3);
-	assert_int_equal(device.ids.model, 0x1017);
-	assert_int_equal(device.numa_node, 1);
-	assert_string_equal(device.local_cpus, "16-31");
-	assert_int_equal(device.ports_count, 1);
-	assert_string_equal(device.ports[0].state, "4: ACTIVE");
-	assert_string_equal(device.ports[0].phys_state, "5: LinkUp");
-	assert_string_equal(device.ports[0].rate, "100 Gb/sec (4X EDR)");
-	assert_string_equal(device.ports[0].link_layer, "Ethernet");
+	EQUAL((device.found, true), (device.count, 1), (device.name, "mlx5_0"), (device.asked, ""),
+	      (device.kind, DEVICE_HARDWARE), (device.transport, "roce"),
+	      (device.firmware, "16.35.2000"), (device.board, "MT_0000000012"),
+	      (device.hca_type, "MT4119"), (device.ids.vendor, 0x15b3));
+	EQUAL((device.ids.model, 0x1017), (device.numa_node, 1), (device.local_cpus, "16-31"),
+	      (device.ports_count, 1), (device.ports[0].state, "4: ACTIVE"),
+	      (device.ports[0].phys_state, "5: LinkUp"),
+	      (device.ports[0].rate, "100 Gb/sec (4X EDR)"),
+	      (device.ports[0].link_layer, "Ethernet"));
 }
 
 ROOT_TEST(a_host_without_devices)
 {
 	tree_gather_device(NULL, &device);
-	assert_false(device.found);
-	assert_int_equal(device.count, 0);
-	assert_true(device.no_sysfs);
+	EQUAL((device.found, false), (device.count, 0), (device.no_sysfs, true));
 	scratch_write("sys/class/net/lo/mtu", "65536\n");
 	tree_gather_device(NULL, &device);
 	assert_false(device.no_sysfs);
@@ -49,9 +38,7 @@ ROOT_TEST(a_name_that_is_not_there)
 {
 	tree_host();
 	tree_gather_device("mlx5_9", &device);
-	assert_false(device.found);
-	assert_int_equal(device.count, 1);
-	assert_string_equal(device.asked, "mlx5_9");
+	EQUAL((device.found, false), (device.count, 1), (device.asked, "mlx5_9"));
 }
 
 static void choose(const char *asked, const char *expected)
@@ -239,9 +226,7 @@ ROOT_TEST(a_device_on_no_bus_has_a_node)
 	tree_file("sys/devices/platform/roce/", "numa_node", "1\n");
 	tree_device("hns_0", "sys/devices/platform/roce");
 	tree_gather_device(NULL, &device);
-	assert_int_equal(device.kind, DEVICE_HARDWARE);
-	assert_int_equal(device.numa_node, 1);
-	assert_int_equal(device.ids.vendor, -1);
+	EQUAL((device.kind, DEVICE_HARDWARE), (device.numa_node, 1), (device.ids.vendor, -1));
 }
 
 ROOT_TEST(both_ports_are_read)
@@ -249,8 +234,6 @@ ROOT_TEST(both_ports_are_read)
 	tree_host();
 	scratch_write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
 	tree_gather_device(NULL, &device);
-	assert_int_equal(device.ports_count, 2);
-	assert_int_equal(device.ports[1].number, 2);
-	assert_string_equal(device.ports[1].state, "1: DOWN");
-	assert_string_equal(device.ports[1].rate, "");
+	EQUAL((device.ports_count, 2), (device.ports[1].number, 2),
+	      (device.ports[1].state, "1: DOWN"), (device.ports[1].rate, ""));
 }

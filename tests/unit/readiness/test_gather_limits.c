@@ -23,9 +23,8 @@ ROOT_TEST(limits_are_read)
 			   "Max locked memory         8388608              16777216             "
 			   "bytes     \n");
 	gather();
-	assert_int_equal(limits.memlock_bytes, 8388608);
-	assert_int_equal(limits.open_files, 524288);
-	assert_int_equal(limits.may_lock, KNOWN_NOT);
+	EQUAL((limits.memlock_bytes, 8388608), (limits.open_files, 524288),
+	      (limits.may_lock, KNOWN_NOT));
 }
 
 ROOT_TEST(unlimited_is_more_than_any)
@@ -36,8 +35,7 @@ ROOT_TEST(unlimited_is_more_than_any)
 			   "Max open files            unlimited            unlimited            "
 			   "files     \n");
 	gather();
-	assert_int_equal(limits.memlock_bytes, INT64_MAX);
-	assert_int_equal(limits.open_files, INT64_MAX);
+	EQUAL((limits.memlock_bytes, INT64_MAX), (limits.open_files, INT64_MAX));
 }
 
 ROOT_TEST(what_is_no_limit_is_unknown)
@@ -54,8 +52,7 @@ ROOT_TEST(what_is_no_limit_is_unknown)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		scratch_write("proc/self/limits", texts[i]);
 		gather();
-		assert_int_equal(limits.memlock_bytes, -1);
-		assert_int_equal(limits.open_files, -1);
+		EQUAL((limits.memlock_bytes, -1), (limits.open_files, -1));
 	}
 }
 

@@ -32,8 +32,7 @@ static void assert_chain(const struct facts_chain *chain, const char *const *add
 		assert_true(n < chain->count);
 		assert_string_equal(chain->functions[n].address, addresses[n]);
 	}
-	assert_int_equal(chain->count, n);
-	assert_false(chain->cut);
+	EQUAL((chain->count, n), (chain->cut, false));
 }
 
 CHAINS_TEST(a_nic_below_its_port)
@@ -45,13 +44,9 @@ CHAINS_TEST(a_nic_below_its_port)
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0");
 	assert_int_equal(pci.chains[0].nics, 1);
 	nic = &pci.chains[0].functions[1];
-	assert_string_equal(nic->path, "sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0");
-	assert_int_equal(nic->vendor, 0x15b3);
-	assert_int_equal(nic->device, 0x1017);
-	assert_int_equal(nic->config.len, 4096);
-	assert_string_equal(nic->current_speed, "8.0 GT/s PCIe");
-	assert_int_equal(nic->current_width, 8);
-	assert_int_equal(nic->max_width, 16);
+	EQUAL((nic->path, "sys/devices/pci0000:16/0000:16:00.0/0000:17:00.0"),
+	      (nic->vendor, 0x15b3), (nic->device, 0x1017), (nic->config.len, 4096),
+	      (nic->current_speed, "8.0 GT/s PCIe"), (nic->current_width, 8), (nic->max_width, 16));
 }
 
 CHAINS_TEST(ports_of_a_switch_are_between)
@@ -110,9 +105,8 @@ CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
 	tree_file(PORT "0000:17:00.2/", "device", "0x1018\n");
 	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
-	assert_int_equal(pci.chains[0].nics, 2);
-	assert_int_equal(pci.chains[0].functions[2].vendor, 0x15b3);
-	assert_int_equal(pci.chains[0].functions[2].device, 0x1018);
+	EQUAL((pci.chains[0].nics, 2), (pci.chains[0].functions[2].vendor, 0x15b3),
+	      (pci.chains[0].functions[2].device, 0x1018));
 }
 
 /* Whether it sends TPH is not known then, which is not the same as no. */
@@ -121,8 +115,7 @@ CHAINS_TEST(a_virtual_function_without_config_is_there_all_the_same)
 	make_virtual(PORT "0000:17:00.2");
 	gather(1);
 	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
-	assert_int_equal(pci.chains[0].nics, 2);
-	assert_int_equal(pci.chains[0].functions[2].config.len, 0);
+	EQUAL((pci.chains[0].nics, 2), (pci.chains[0].functions[2].config.len, 0));
 }
 
 CHAINS_TEST(a_virtual_function_whose_physical_one_is_hidden)
@@ -147,9 +140,8 @@ static void make_other_nic(void)
 static void assert_two_nics(void)
 {
 	gather(2);
-	assert_false(pci.cut);
-	assert_string_equal(pci.chains[0].functions[0].address, "0000:16:00.0");
-	assert_string_equal(pci.chains[1].functions[0].address, "0000:64:00.0");
+	EQUAL((pci.cut, false), (pci.chains[0].functions[0].address, "0000:16:00.0"),
+	      (pci.chains[1].functions[0].address, "0000:64:00.0"));
 }
 
 CHAINS_TEST(interfaces_of_the_gids_are_followed)
@@ -323,6 +315,6 @@ CHAINS_TEST(sizes_of_a_link_are_bounded)
 	tree_file(NIC, "current_link_width", "-7\n");
 	tree_file(NIC, "max_link_width", "99999999999999999999\n");
 	tree_gather_pci(&pci);
-	assert_int_equal(pci.chains[0].functions[1].current_width, -1);
-	assert_int_equal(pci.chains[0].functions[1].max_width, -1);
+	EQUAL((pci.chains[0].functions[1].current_width, -1),
+	      (pci.chains[0].functions[1].max_width, -1));
 }

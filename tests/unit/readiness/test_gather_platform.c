@@ -12,21 +12,11 @@ static struct facts_platform p;
 ROOT_TEST(nothing_is_known_of_an_empty_tree)
 {
 	tree_gather_platform(&p);
-	assert_string_equal(p.vendor, "");
-	assert_int_equal(p.family, -1);
-	assert_int_equal(p.model, -1);
-	assert_int_equal(p.stepping, -1);
-	assert_int_equal(p.tph_disabled, KNOWN_NOT);
-	assert_int_equal(p.ddio_ways_msr, -1);
-	assert_int_equal(p.turbo, KNOWN_NOT);
-	assert_int_equal(p.deepest_idle_ns, -1);
-	assert_int_equal(p.numa_balancing, -1);
-	assert_string_equal(p.governor, "");
-	assert_string_equal(p.clocksource, "");
-	assert_string_equal(p.lockdown, "");
-	assert_string_equal(p.usable_cpus, "");
-	assert_string_equal(p.irq_cpus, "");
-	assert_string_equal(p.emulated, "");
+	EQUAL((p.vendor, ""), (p.family, -1), (p.model, -1), (p.stepping, -1),
+	      (p.tph_disabled, KNOWN_NOT), (p.ddio_ways_msr, -1), (p.turbo, KNOWN_NOT),
+	      (p.deepest_idle_ns, -1), (p.numa_balancing, -1), (p.governor, ""));
+	EQUAL((p.clocksource, ""), (p.lockdown, ""), (p.usable_cpus, ""), (p.irq_cpus, ""),
+	      (p.emulated, ""));
 }
 
 ROOT_TEST(a_processor_of_intel)
@@ -42,12 +32,8 @@ ROOT_TEST(a_processor_of_intel)
 				      "processor\t: 1\n"
 				      "model\t\t: 1\n");
 	tree_gather_platform(&p);
-	assert_string_equal(p.vendor, "GenuineIntel");
-	assert_int_equal(p.family, 6);
-	assert_int_equal(p.model, 0x55);
-	assert_int_equal(p.stepping, 7);
-	assert_string_equal(p.cpu_model_name, "Intel(R) Xeon(R) Gold 6252 CPU @ 2.10GHz");
-	assert_string_equal(p.emulated, "");
+	EQUAL((p.vendor, "GenuineIntel"), (p.family, 6), (p.model, 0x55), (p.stepping, 7),
+	      (p.cpu_model_name, "Intel(R) Xeon(R) Gold 6252 CPU @ 2.10GHz"), (p.emulated, ""));
 }
 
 ROOT_TEST(a_processor_of_arm)
@@ -56,18 +42,15 @@ ROOT_TEST(a_processor_of_arm)
 				      "Features\t: fp asimd dcpop sha3\n"
 				      "CPU implementer\t: 0x41\n");
 	tree_gather_platform(&p);
-	assert_string_equal(p.vendor, "Arm 0x41");
-	assert_int_equal(p.arm_dcpop, KNOWN_YES);
-	assert_int_equal(p.arm_dcpodp, KNOWN_NO);
-	assert_int_equal(p.family, -1);
+	EQUAL((p.vendor, "Arm 0x41"), (p.arm_dcpop, KNOWN_YES), (p.arm_dcpodp, KNOWN_NO),
+	      (p.family, -1));
 }
 
 ROOT_TEST(dcpodp_is_not_dcpop)
 {
 	scratch_write("proc/cpuinfo", "CPU implementer\t: 0x41\nFeatures\t: fp dcpodp\n");
 	tree_gather_platform(&p);
-	assert_int_equal(p.arm_dcpop, KNOWN_NO);
-	assert_int_equal(p.arm_dcpodp, KNOWN_YES);
+	EQUAL((p.arm_dcpop, KNOWN_NO), (p.arm_dcpodp, KNOWN_YES));
 }
 
 ROOT_TEST(a_guest_is_known)
@@ -87,8 +70,7 @@ ROOT_TEST(the_display_of_bhyve_shows_a_guest)
 	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "vendor", "0xfb5d\n");
 	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "device", "0x40fb\n");
 	tree_gather_platform(&p);
-	assert_int_equal(p.guest, KNOWN_YES);
-	assert_non_null(strstr(p.guest_why, "0000:00:1d.0 (fb5d:40fb)"));
+	EQUAL((p.guest, KNOWN_YES), (p.guest_why, HAS("0000:00:1d.0 (fb5d:40fb)")));
 }
 
 ROOT_TEST(the_command_line_is_split_into_words)
@@ -122,9 +104,8 @@ static void put_msr(const char *path, uint64_t value)
 	FILE *file = fopen(scratch_path(path, full), "we");
 
 	assert_non_null(file);
-	assert_int_equal(fseek(file, 0xc8b, SEEK_SET), 0);
-	assert_int_equal(fwrite(&value, sizeof(value), 1, file), 1);
-	assert_int_equal(fclose(file), 0);
+	EQUAL((fseek(file, 0xc8b, SEEK_SET), 0), (fwrite(&value, sizeof(value), 1, file), 1),
+	      (fclose(file), 0));
 }
 
 ROOT_TEST(ways_are_those_of_the_nics_node)
@@ -138,8 +119,7 @@ ROOT_TEST(ways_are_those_of_the_nics_node)
 	assert_int_equal(p.ddio_ways_msr, 0x7ff);
 	scratch_write("sys/devices/system/node/node1/cpulist", "16-31\n");
 	tree_gather_platform(&p);
-	assert_int_equal(p.ddio_ways_msr, 0x600);
-	assert_string_equal(p.ddio_ways_source, "dev/cpu/16/msr");
+	EQUAL((p.ddio_ways_msr, 0x600), (p.ddio_ways_source, "dev/cpu/16/msr"));
 }
 
 ROOT_TEST(another_vendor_has_no_such_register)
@@ -147,8 +127,7 @@ ROOT_TEST(another_vendor_has_no_such_register)
 	scratch_write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
 	put_msr("dev/cpu/0/msr", 0x600);
 	tree_gather_platform(&p);
-	assert_int_equal(p.ddio_ways_msr, -1);
-	assert_string_equal(p.ddio_ways_source, "");
+	EQUAL((p.ddio_ways_msr, -1), (p.ddio_ways_source, ""));
 }
 
 ROOT_TEST(shared_ways)
@@ -158,10 +137,8 @@ ROOT_TEST(shared_ways)
 	scratch_write("sys/fs/resctrl/info/L3/io_alloc", "enabled\n");
 	scratch_write("sys/fs/resctrl/info/L3/io_alloc_cbm", "0=ffff;1=ffff\n");
 	tree_gather_platform(&p);
-	assert_string_equal(p.l3_shareable_bits, "600");
-	assert_string_equal(p.l3_cbm_mask, "7ff");
-	assert_string_equal(p.l3_io_alloc, "enabled");
-	assert_string_equal(p.l3_io_alloc_cbm, "0=ffff;1=ffff");
+	EQUAL((p.l3_shareable_bits, "600"), (p.l3_cbm_mask, "7ff"), (p.l3_io_alloc, "enabled"),
+	      (p.l3_io_alloc_cbm, "0=ffff;1=ffff"));
 }
 
 ROOT_TEST(governors_of_all_processors)
@@ -214,10 +191,8 @@ ROOT_TEST(settings_of_the_kernel)
 	scratch_write("proc/sys/kernel/numa_balancing", "1\n");
 	scratch_write("proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n");
 	tree_gather_platform(&p);
-	assert_string_equal(p.lockdown, "integrity");
-	assert_string_equal(p.clocksource, "tsc");
-	assert_int_equal(p.numa_balancing, 1);
-	assert_string_equal(p.usable_cpus, "0-7");
+	EQUAL((p.lockdown, "integrity"), (p.clocksource, "tsc"), (p.numa_balancing, 1),
+	      (p.usable_cpus, "0-7"));
 }
 
 ROOT_TEST(interrupts_are_put_together)

@@ -33,10 +33,8 @@ ROOT_TEST(mapped_devices_are_all_counted)
 	put_mapper(slaves, 2);
 	gather("/mnt/a");
 	is_on(TARGET_ON_FSDAX, "dm-0", 2);
-	assert_int_equal(target.namespaces_count, 2);
-	assert_int_equal(target.dax_queue, KNOWN_YES);
-	assert_int_equal(target.badblocks, 1);
-	assert_false(target.cut);
+	EQUAL((target.namespaces_count, 2), (target.dax_queue, KNOWN_YES), (target.badblocks, 1),
+	      (target.cut, false));
 }
 
 ROOT_TEST(a_mapped_device_of_which_nothing_is_known)
@@ -107,21 +105,17 @@ ROOT_TEST(without_a_target_the_host)
 	put("0\n", BUS "/region1/namespace1.1/size"); /* the one kept ready */
 	gather(NULL);
 	is_on(TARGET_NOT_GIVEN, "", 2);
-	assert_int_equal(target.regions_of_host, 2);
-	assert_int_equal(target.namespaces_count, 2);
-	assert_string_equal(target.namespaces[1].name, "namespace1.0");
-	assert_string_equal(target.regions[1].dimms[0].name, "nmem1");
-	assert_true(target.host_seen);
-	assert_false(target.cut);
+	EQUAL((target.regions_of_host, 2), (target.namespaces_count, 2),
+	      (target.namespaces[1].name, "namespace1.0"),
+	      (target.regions[1].dimms[0].name, "nmem1"), (target.host_seen, true),
+	      (target.cut, false));
 }
 
 ROOT_TEST(an_empty_host)
 {
 	gather(NULL);
 	is_on(TARGET_NOT_GIVEN, "", 0);
-	assert_false(target.host_seen);
-	assert_int_equal(target.regions_of_host, 0);
-	assert_int_equal(target.cxl.pmem_bytes, 0);
+	EQUAL((target.host_seen, false), (target.regions_of_host, 0), (target.cxl.pmem_bytes, 0));
 }
 
 ROOT_TEST(volatile_regions_do_not_count)
@@ -140,8 +134,7 @@ ROOT_TEST(more_than_fits_is_said)
 		put("1\n", ND "/region%d/size", i);
 	gather(NULL);
 	is_on(TARGET_NOT_GIVEN, "", FACTS_REGIONS_MAX);
-	assert_string_equal(target.regions[FACTS_REGIONS_MAX - 1].name, "region15");
-	assert_true(target.cut);
+	EQUAL((target.regions[FACTS_REGIONS_MAX - 1].name, "region15"), (target.cut, true));
 }
 
 ROOT_TEST(names_that_are_none_are_left_out)
@@ -180,20 +173,15 @@ ROOT_TEST(cxl_devices_and_what_is_made_of_them)
 	put("ram\n", "sys/bus/cxl/devices/region2/mode");
 	put("1\n", "sys/bus/cxl/devices/region2/commit");
 	gather(NULL);
-	assert_int_equal(target.cxl.devices, 2);
-	assert_int_equal(target.cxl.locked, 1);
-	assert_int_equal(target.cxl.regions, 2);
-	assert_int_equal(target.cxl.committed, 1);
-	assert_false(target.cxl.bridge);
-	assert_string_equal(target.cxl.memory, "mem0");
-	assert_string_equal(target.cxl.decoder, "");
+	EQUAL((target.cxl.devices, 2), (target.cxl.locked, 1), (target.cxl.regions, 2),
+	      (target.cxl.committed, 1), (target.cxl.bridge, false), (target.cxl.memory, "mem0"),
+	      (target.cxl.decoder, ""));
 	put("0\n", "sys/bus/cxl/devices/decoder0.0/cap_pmem");
 	put("1\n", "sys/bus/cxl/devices/decoder0.1/cap_pmem");
 	put("0x0\n", "sys/bus/cxl/devices/decoder1.0/start"); /* a port's */
 	put("", "sys/bus/cxl/devices/nvdimm-bridge0/uevent");
 	gather(NULL);
-	assert_true(target.cxl.bridge);
-	assert_string_equal(target.cxl.decoder, "decoder0.1");
+	EQUAL((target.cxl.bridge, true), (target.cxl.decoder, "decoder0.1"));
 }
 
 /* Bad blocks, by the sector of 512 bytes from the region's start. */
@@ -234,11 +222,11 @@ ROOT_TEST(bad_blocks_are_unknown_in_what_is_no_text)
 	put("", BUS "/region0/badblocks");
 	file = fopen(scratch_path(BUS "/region0/badblocks", path), "w");
 	assert_non_null(file);
-	assert_int_equal(fwrite("\0"
-				"4096 8\n",
-				1, 8, file),
-			 8);
-	assert_int_equal(fclose(file), 0);
+	EQUAL((fwrite("\0"
+		      "4096 8\n",
+		      1, 8, file),
+	       8),
+	      (fclose(file), 0));
 	gather("/dev/dax0.0");
 	assert_int_equal(target.regions[0].badblocks, -1);
 }
@@ -251,8 +239,8 @@ ROOT_TEST(bad_blocks_where_the_place_is_secret)
 	put("0 8\n", BUS "/region0/badblocks");
 	assert_int_equal(unlink(scratch_path(BUS "/region0/resource", path)), 0);
 	gather("/dev/dax0.0");
-	assert_int_equal(target.regions[0].badblocks, 1);
-	assert_int_equal(unlink(scratch_path(BUS "/region0/badblocks", path)), 0);
+	EQUAL((target.regions[0].badblocks, 1),
+	      (unlink(scratch_path(BUS "/region0/badblocks", path)), 0));
 	gather("/dev/dax0.0");
 	assert_int_equal(target.regions[0].badblocks, -1);
 }
@@ -272,9 +260,8 @@ ROOT_TEST(a_module_that_is_not_named_is_there)
 	put_devdax();
 	put("2\n", BUS "/region0/mappings");
 	gather("/dev/dax0.0");
-	assert_int_equal(target.regions[0].dimms_count, 2);
-	assert_string_equal(target.regions[0].dimms[1].name, "nmem");
-	assert_string_equal(target.regions[0].dimms[1].flags, "");
+	EQUAL((target.regions[0].dimms_count, 2), (target.regions[0].dimms[1].name, "nmem"),
+	      (target.regions[0].dimms[1].flags, ""));
 }
 
 /* Trees by hand, whose devices are no links: only their names are left. */
@@ -290,9 +277,9 @@ ROOT_TEST(a_flat_tree)
 	gather("/dev/dax0.0");
 	is_on(TARGET_ON_DEVDAX, "dax0.0", 1);
 	is_made_of("namespace0.0", "dax");
-	assert_string_equal(target.regions[0].persistence_domain, "cpu_cache");
-	assert_string_equal(target.regions[0].provider, "ACPI.NFIT");
-	assert_string_equal(target.regions[0].dimms[0].flags, "not_armed ");
+	EQUAL((target.regions[0].persistence_domain, "cpu_cache"),
+	      (target.regions[0].provider, "ACPI.NFIT"),
+	      (target.regions[0].dimms[0].flags, "not_armed "));
 	gather("/dev/pmem0");
 	is_on(TARGET_ON_BLOCK, "pmem0", 1);
 	gather("/dev/pmem7");

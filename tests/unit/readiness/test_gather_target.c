@@ -13,16 +13,12 @@ ROOT_TEST(device_dax_by_its_numbers)
 	gather("/dev/mine");
 	is_on(TARGET_ON_DEVDAX, "dax0.0", 1);
 	is_made_of("namespace0.0", "dax");
-	assert_string_equal(target.driver, "device_dax");
-	assert_int_equal(target.size_bytes, 1056964608);
-	assert_int_equal(target.align_bytes, 2097152);
-	assert_string_equal(target.regions[0].provider, "ACPI.NFIT");
-	assert_string_equal(target.regions[0].persistence_domain, "memory_controller");
-	assert_int_equal(target.regions[0].size_bytes, 135291469824);
-	assert_int_equal(target.regions[0].badblocks, 0);
-	assert_int_equal(target.regions[0].dimms_count, 1);
-	assert_string_equal(target.regions[0].dimms[0].name, "nmem0");
-	assert_string_equal(target.regions[0].dimms[0].flags, "none");
+	EQUAL((target.driver, "device_dax"), (target.size_bytes, 1056964608),
+	      (target.align_bytes, 2097152), (target.regions[0].provider, "ACPI.NFIT"),
+	      (target.regions[0].persistence_domain, "memory_controller"),
+	      (target.regions[0].size_bytes, 135291469824), (target.regions[0].badblocks, 0),
+	      (target.regions[0].dimms_count, 1), (target.regions[0].dimms[0].name, "nmem0"),
+	      (target.regions[0].dimms[0].flags, "none"));
 }
 
 ROOT_TEST(device_dax_by_its_name)
@@ -84,11 +80,9 @@ ROOT_TEST(a_file_by_its_mount)
 	gather("/mnt/pmem/a/b");
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
 	is_made_of("namespace0.0", "memory");
-	assert_string_equal(target.filesystem, "ext4");
-	assert_int_equal(target.dax_mount, KNOWN_YES);
-	assert_int_equal(target.dax_queue, KNOWN_YES);
-	assert_int_equal(target.badblocks, 0);
-	assert_false(target.read_only_mount);
+	EQUAL((target.filesystem, "ext4"), (target.dax_mount, KNOWN_YES),
+	      (target.dax_queue, KNOWN_YES), (target.badblocks, 0),
+	      (target.read_only_mount, false));
 	gather("/mnt/pmemory/a");
 	is_on(TARGET_NOT_PMEM, "sda3", 0);
 	gather("/mnt/pmem/../other");
@@ -117,8 +111,7 @@ ROOT_TEST(blanks_of_a_mount_point)
 		      "30 20 259:0 / /mnt/my\\040pmem ro - xfs /dev/pmem0 ro,dax=inode\n");
 	gather("/mnt/my pmem/a");
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
-	assert_int_equal(target.dax_mount, KNOWN_NOT);
-	assert_true(target.read_only_mount);
+	EQUAL((target.dax_mount, KNOWN_NOT), (target.read_only_mount, true));
 }
 
 ROOT_TEST(options_of_the_mount)
@@ -164,8 +157,7 @@ ROOT_TEST(a_file_system_with_numbers_of_its_own)
 					   "\"major\":0,\"minor\":45}}}");
 	gather("/mnt/a");
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
-	assert_int_equal(target.size_bytes, 7);
-	assert_int_equal(target.dax_mount, KNOWN_NO);
+	EQUAL((target.size_bytes, 7), (target.dax_mount, KNOWN_NO));
 }
 
 ROOT_TEST(statx_counts_more_than_the_mount)
@@ -259,8 +251,7 @@ ROOT_TEST(relative_paths)
 	is_on(TARGET_MISSING, "", 0);
 	gather("known");
 	is_on(TARGET_ON_FSDAX, "pmem0", 1);
-	assert_false(target.read_only_mount);
-	assert_int_equal(target.dax_mount, KNOWN_NOT);
+	EQUAL((target.read_only_mount, false), (target.dax_mount, KNOWN_NOT));
 }
 
 ROOT_TEST(memory_of_the_process)

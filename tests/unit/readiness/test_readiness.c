@@ -41,8 +41,7 @@ TEST(checks_are_in_order)
 {
 	for (size_t i = 0; i < COUNT; i++) {
 		assert_non_null(readiness_check_at(i));
-		assert_string_equal(readiness_check_at(i)->id, ids[i]);
-		assert_int_equal(readiness_check_index(ids[i]), i);
+		EQUAL((readiness_check_at(i)->id, ids[i]), (readiness_check_index(ids[i]), i));
 	}
 	assert_null(readiness_check_at(COUNT));
 	assert_true(COUNT <= READINESS_CHECKS_MAX);
@@ -65,9 +64,8 @@ TREE_TEST(an_empty_tree_has_no_device)
 {
 	const struct readiness_cfg cfg = {.root = &root};
 
-	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
-	assert_string_equal(readiness->row->name, "no-device");
-	assert_int_equal(readiness_find(readiness->findings, "DEV-01")->status, READINESS_FAIL);
+	EQUAL((readiness_inspect(readiness, &cfg), 0), (readiness->row->name, "no-device"),
+	      (readiness_find(readiness->findings, "DEV-01")->status, READINESS_FAIL));
 	for (size_t i = 0; i < COUNT; i++) {
 		enum readiness_status status = readiness->findings[i].status;
 
@@ -82,8 +80,8 @@ TREE_TEST(a_broken_facts_file_fails)
 	const struct readiness_cfg cfg = {.root = &root, .target = "/dev/dax0.0"};
 
 	scratch_write("facts.json", "{\"schema\":2}");
-	assert_int_equal(readiness_inspect(readiness, &cfg), -EINVAL);
-	assert_non_null(strstr(failure_get()->text, "facts.json"));
+	EQUAL((readiness_inspect(readiness, &cfg), -EINVAL),
+	      (failure_get()->text, HAS("facts.json")));
 }
 
 TREE_TEST(a_probe_of_the_tree_counts)
@@ -94,12 +92,10 @@ TREE_TEST(a_probe_of_the_tree_counts)
 
 	scratch_write("facts.json", "{\"schema\":\"rpma-ddio-check-facts/1\",\"probe\":{"
 				    "\"rdma_bytes\":100,\"memory_write_bytes\":100}}");
-	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
-	assert_true(readiness->facts.claims.probe.done);
+	EQUAL((readiness_inspect(readiness, &cfg), 0), (readiness->facts.claims.probe.done, true));
 	cfg.claims = &failed;
-	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
-	assert_true(readiness->facts.claims.probe.done);
-	assert_string_equal(readiness->facts.claims.probe.why, "");
+	EQUAL((readiness_inspect(readiness, &cfg), 0), (readiness->facts.claims.probe.done, true),
+	      (readiness->facts.claims.probe.why, ""));
 }
 
 TREE_TEST(a_probe_that_failed_is_kept)
@@ -108,9 +104,8 @@ TREE_TEST(a_probe_that_failed_is_kept)
 					    .probe = {.why = "no events"}};
 	const struct readiness_cfg cfg = {.root = &root, .claims = &failed};
 
-	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
-	assert_false(readiness->facts.claims.probe.done);
-	assert_string_equal(readiness->facts.claims.probe.why, "no events");
+	EQUAL((readiness_inspect(readiness, &cfg), 0), (readiness->facts.claims.probe.done, false),
+	      (readiness->facts.claims.probe.why, "no events"));
 }
 
 TREE_TEST(findings_become_json)
@@ -131,7 +126,7 @@ TREE_TEST(findings_become_json)
 TREE_TEST(a_value_that_is_no_text_becomes_null)
 {
 	const struct readiness_cfg cfg = {.root = &root, .target = "/\xff\xfe"};
-	json_t *block;
+	json_auto_t *block = NULL;
 	char *text;
 
 	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
@@ -141,7 +136,6 @@ TREE_TEST(a_value_that_is_no_text_becomes_null)
 	text = json_dumps(block, 0);
 	assert_non_null(text);
 	free(text);
-	json_decref(block);
 }
 
 TEST(texts_are_cut_and_made_printable)
@@ -155,13 +149,12 @@ TEST(texts_are_cut_and_made_printable)
 	finding_source(&finding, "%s", longer);
 	finding_meaning(&finding, "%s", longer);
 	finding_fix(&finding, "%s", longer);
-	assert_int_equal(strlen(finding.value), sizeof(finding.value) - 1);
-	assert_int_equal(strlen(finding.fix), sizeof(finding.fix) - 1);
+	EQUAL((strlen(finding.value), sizeof(finding.value) - 1),
+	      (strlen(finding.fix), sizeof(finding.fix) - 1));
 	finding_value(&finding, "\033]0;%s\a\n\x7f", "title");
 	assert_string_equal(finding.value, "?]0;title???");
 	finding_say(&finding, READINESS_SKIP, "100%s", NULL);
-	assert_string_equal(finding.meaning, "100%s");
-	assert_string_equal(finding.fix, "");
+	EQUAL((finding.meaning, "100%s"), (finding.fix, ""));
 }
 
 TEST(names_are_upper_case)

@@ -364,8 +364,7 @@ TEST(a_statement_is_marked)
 {
 	struct readiness *said = judged(DDIO_NOT_KNOWN | ASSUMED_OFF), *seen = judged(ASSUMED_OFF);
 
-	assert_true(readiness_assumed(said));
-	assert_false(readiness_assumed(seen));
+	EQUAL((readiness_assumed(said), true), (readiness_assumed(seen), false));
 	judged_free(said);
 	judged_free(seen);
 }

@@ -34,8 +34,7 @@ static inline void tree_config(const char *directory, const struct config_space 
 	tree_join(name, directory, "config");
 	file = fopen(scratch_path(name, path), "we");
 	assert_non_null(file);
-	assert_int_equal(fwrite(space->bytes, 1, len, file), len);
-	assert_int_equal(fclose(file), 0);
+	EQUAL((fwrite(space->bytes, 1, len, file), len), (fclose(file), 0));
 }
 
 static inline void tree_function(const char *directory, uint16_t vendor, uint16_t device,
