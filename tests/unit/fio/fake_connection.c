@@ -15,8 +15,7 @@ struct fake fake;
 
 int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct resolved *resolved)
 {
-	assert_string_equal(host, "a-server");
-	assert_int_equal(family, AF_UNSPEC);
+	EQUAL((host, "a-server"), (family, AF_UNSPEC));
 	strcpy(resolved->addresses[0], "127.0.0.1");
 	resolved->count = 1;
 	return 0;
@@ -25,9 +24,7 @@ int __wrap_resolve_all(const char *host, int family, int timeout_ms, struct reso
 int __wrap_endpoint_route(const struct sysroot *root, const struct endpoint_options *options,
 			  const char *address, struct rpma_peer **peer, struct device *device)
 {
-	assert_string_equal(address, "127.0.0.1");
-	assert_null(options->device);
-	assert_null(options->argv);
+	EQUAL((address, "127.0.0.1"), (options->device, NULL), (options->argv, NULL));
 	if (fake.no_device)
 		return failure_set(EXIT_RUN_FAILED, "device", "no such device");
 	strcpy(device->name, "fake0");
@@ -40,8 +37,7 @@ int __wrap_rpma_peer_delete(struct rpma_peer **peer)
 {
 	/* regions and connections are to go before */
 	if (*peer != NULL) {
-		assert_int_equal(fake.connections, 0);
-		assert_int_equal(fake.regions, 0);
+		EQUAL((fake.connections, 0), (fake.regions, 0));
 		fake.peers--;
 	}
 	*peer = NULL;
@@ -97,9 +93,8 @@ int __wrap_connection_connect(struct connection **one, struct rpma_peer *peer, c
 	int ret = 0;
 
 	fake.tries++;
-	assert_int_equal(port, 7204);
-	assert_int_equal(handshake_len, HANDSHAKE_REQUEST_BYTES);
-	assert_string_equal(cfg->peer_name, "server 127.0.0.1:7204");
+	EQUAL((port, 7204), (handshake_len, HANDSHAKE_REQUEST_BYTES),
+	      (cfg->peer_name, "server 127.0.0.1:7204"));
 	memcpy(fake.handshake, handshake, handshake_len);
 	fake.queues = *cfg->queues;
 	if (fake.failures >= fake.tries)
@@ -121,8 +116,8 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 {
 	if (fake.receive_fails)
 		return RPMA_E_PROVIDER;
-	assert_int_equal(len, PERSIST_ANSWER_BYTES);
-	assert_int_equal((uintptr_t)op_context, ANSWER_CONTEXT | fake.receives % 4);
+	EQUAL((len, PERSIST_ANSWER_BYTES),
+	      ((uintptr_t)op_context, ANSWER_CONTEXT | fake.receives % 4));
 	assert_int_equal(offset, fake.cfg.job_request.depth * PERSIST_REQUEST_BYTES +
 					 fake.receives % 4 * PERSIST_ANSWER_BYTES);
 	fake.receives++;
@@ -181,9 +176,7 @@ bool __wrap_connection_alive(struct connection *one, int timeout_ms)
 int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
 		     size_t len, int flags, const void *op_context)
 {
-	assert_null(src);
-	assert_int_equal(len, 0);
-	assert_int_equal(flags, RPMA_F_COMPLETION_ALWAYS);
+	EQUAL((src, NULL), (len, 0), (flags, RPMA_F_COMPLETION_ALWAYS));
 	fake.goodbyes++;
 	fake.goodbye = (uintptr_t)op_context;
 	return 0;
@@ -191,8 +184,7 @@ int __wrap_rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, si
 
 int __wrap_rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *got)
 {
-	assert_int_equal(num_entries, 1);
-	assert_int_equal(fake.connections, 1);
+	EQUAL((num_entries, 1), (fake.connections, 1));
 	if (fake.deaf)
 		return RPMA_E_NO_COMPLETION;
 	wc->wr_id = fake.others > 0 ? fake.others : fake.goodbye;
@@ -247,9 +239,7 @@ void fake_connection_begin(enum method method)
 
 void connection_end(void)
 {
-	assert_int_equal(fake.connections, 0);
-	assert_int_equal(fake.regions, 0);
-	assert_int_equal(fake.peers, 0);
+	EQUAL((fake.connections, 0), (fake.regions, 0), (fake.peers, 0));
 }
 
 void fake_connection_expect(const char *part)

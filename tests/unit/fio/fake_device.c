@@ -121,8 +121,8 @@ int __wrap_rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t o
 	if (fake.receive_fails)
 		return RPMA_E_PROVIDER;
 	assert_ptr_equal(dst, MESSAGES);
-	assert_int_equal(offset, job_connection_answer_offset(&fake.connection, number));
-	assert_int_equal(len, PERSIST_ANSWER_BYTES);
+	EQUAL((offset, job_connection_answer_offset(&fake.connection, number)),
+	      (len, PERSIST_ANSWER_BYTES));
 	assert_true((uintptr_t)op_context & ANSWER_CONTEXT);
 	fake.receives[fake.receives_posted++ % (FAKE_DEPTH * 2)] = (uintptr_t)op_context;
 	assert_true(fake.receives_posted - fake.received <=
@@ -380,9 +380,7 @@ int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
-	assert_int_equal(count, 2);
-	assert_int_equal(fds[0].fd, 1001);
-	assert_int_equal(fds[1].fd, 1000);
+	EQUAL((count, 2), (fds[0].fd, 1001), (fds[1].fd, 1000));
 	assert_true(fake.told || fake.polled == fake.completed);
 	go_on();
 	fds[0].revents = fake.told ? POLLIN : 0;

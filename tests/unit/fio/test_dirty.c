@@ -18,17 +18,14 @@ static void takes(struct dirty *dirty, uint64_t begin, uint64_t end)
 {
 	struct extent extent = {0, 0};
 
-	assert_true(dirty_take(dirty, &extent));
-	assert_int_equal(extent.begin, begin);
-	assert_int_equal(extent.end, end);
+	EQUAL((dirty_take(dirty, &extent), true), (extent.begin, begin), (extent.end, end));
 }
 
 static void takes_no_more(struct dirty *dirty)
 {
 	struct extent extent;
 
-	assert_false(dirty_any(dirty));
-	assert_false(dirty_take(dirty, &extent));
+	EQUAL((dirty_any(dirty), false), (dirty_take(dirty, &extent), false));
 	dirty_close(dirty);
 }
 

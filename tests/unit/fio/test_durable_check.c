@@ -119,9 +119,7 @@ LOG_TEST(a_sync_claims_all_that_is_done)
 	durable_log_done(job_log, 3, false);
 	target[70] = 0;
 	EXPECT(CLAIM_THERE, CLAIM_LOST, CLAIM_NONE, CLAIM_DONE);
-	assert_int_equal(check.lost_count, 1);
-	assert_int_equal(check.lost[0].begin, 64);
-	assert_int_equal(check.lost[0].end, 128);
+	EQUAL((check.lost_count, 1), (check.lost[0].begin, 64), (check.lost[0].end, 128));
 }
 
 /* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
@@ -175,8 +173,7 @@ LOG_TEST(what_a_later_claim_covers_is_its_concern)
 	memset(target, 0, 64);
 	memset(target + 10, 1, 20); /* the earlier one is there, and must not be */
 	EXPECT(CLAIM_COVERED, CLAIM_LOST);
-	assert_int_equal(check.lost[0].begin, 0);
-	assert_int_equal(check.lost[0].end, 64);
+	EQUAL((check.lost[0].begin, 0), (check.lost[0].end, 64));
 }
 
 LOG_TEST(older_content_is_a_loss_whatever_was_under_way)
@@ -284,9 +281,10 @@ static void judge_at_random(uint64_t seed, bool whole_lines)
 			assert_int_equal(check.states[i] == CLAIM_LOST, !kept);
 			assert_int_not_equal(check.states[i], CLAIM_UNDECIDED);
 		} else {
-			assert_false(kept && check.states[i] == CLAIM_LOST);
-			assert_false(!kept && (check.states[i] == CLAIM_THERE ||
-					       check.states[i] == CLAIM_COVERED));
+			EQUAL((kept && check.states[i] == CLAIM_LOST, false),
+			      (!kept && (check.states[i] == CLAIM_THERE ||
+					 check.states[i] == CLAIM_COVERED),
+			       false));
 		}
 	}
 	durable_check_close(&check);
@@ -322,25 +320,21 @@ LOG_TEST(a_log_may_end_anywhere_behind_its_header)
 				end == LOG_HEADER_BYTES || (end + 2 * LOG_RECORD_BYTES >= size &&
 							    (size - end) % LOG_RECORD_BYTES == 0);
 
-			assert_int_equal(check.torn, !whole);
-			assert_int_equal(check.ended, end == size);
-			assert_int_equal(check.flushes, end == size ? 3 : 0);
-			assert_int_equal(check.reached,
-					 end == size ? REACHED_VISIBILITY : REACHED_NOTHING);
-			assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
-			assert_int_equal(durable_check_verdict(&check),
-					 end == size ? EXIT_GOOD : EXIT_NO_DEVICE);
+			EQUAL((check.torn, !whole), (check.ended, end == size),
+			      (check.flushes, end == size ? 3 : 0),
+			      (check.reached, end == size ? REACHED_VISIBILITY : REACHED_NOTHING),
+			      (durable_check_judge(&check, read_target, NULL), 0),
+			      (durable_check_verdict(&check),
+			       end == size ? EXIT_GOOD : EXIT_NO_DEVICE));
 		}
 		durable_check_close(&check);
 	}
 	/* room that was made and not written: nothing is known of what was to be there */
 	size -= LOG_RECORD_BYTES;
 	memset(bytes + size, 0, 100);
-	assert_int_equal(durable_check_open(&check, "log", bytes, size + 100), 0);
-	assert_true(check.torn);
-	assert_int_equal(check.states[0], CLAIM_THERE);
-	assert_int_equal(durable_check_judge(&check, read_target, NULL), 0);
-	assert_int_equal(durable_check_verdict(&check), EXIT_NO_DEVICE);
+	EQUAL((durable_check_open(&check, "log", bytes, size + 100), 0), (check.torn, true),
+	      (check.states[0], CLAIM_THERE), (durable_check_judge(&check, read_target, NULL), 0),
+	      (durable_check_verdict(&check), EXIT_NO_DEVICE));
 	durable_check_close(&check);
 }
 
@@ -356,8 +350,8 @@ LOG_TEST(a_changed_byte_is_damage)
 	for (size_t at = 0; at < size; at++) {
 		bytes[at] ^= 0x10;
 		/* even a length that goes beyond the end, which a crash does not leave */
-		assert_int_equal(durable_check_open(&check, "log", bytes, size), -EIO);
-		assert_non_null(strstr(failure_get()->text, "log"));
+		EQUAL((durable_check_open(&check, "log", bytes, size), -EIO),
+		      (failure_get()->text, HAS("log")));
 		bytes[at] ^= 0x10;
 	}
 }
@@ -399,9 +393,8 @@ LOG_TEST(refuses_what_no_client_writes)
 			size += LOG_TAG_BYTES;
 		}
 		log_record_end(sum, bytes + size);
-		assert_int_equal(durable_check_open(&check, "log", bytes, size + LOG_TAG_BYTES),
-				 -EIO);
-		assert_non_null(strstr(failure_get()->text, "damaged at byte 32"));
+		EQUAL((durable_check_open(&check, "log", bytes, size + LOG_TAG_BYTES), -EIO),
+		      (failure_get()->text, HAS("damaged at byte 32")));
 	}
 }
 
@@ -410,9 +403,8 @@ LOG_TEST(a_log_that_a_job_has_is_not_taken_from_it)
 	const struct log_header header = {METHOD_APM, FLUSH_EACH, TARGET_DRAM, 1};
 	struct durable_log *other = NULL;
 
-	assert_int_equal(durable_log_open(&other, path, &header), -EIO);
-	assert_null(other);
-	assert_non_null(strstr(failure_get()->text, "another job writes it"));
-	assert_int_equal(durable_log_open(&other, "/", &header), -EIO);
-	assert_int_equal(durable_log_open(&other, "/dev/full", &header), -EIO);
+	EQUAL((durable_log_open(&other, path, &header), -EIO), (other, NULL),
+	      (failure_get()->text, HAS("another job writes it")),
+	      (durable_log_open(&other, "/", &header), -EIO),
+	      (durable_log_open(&other, "/dev/full", &header), -EIO));
 }

@@ -8,40 +8,39 @@
 
 TEST(release_is_the_same_whatever_is_appended)
 {
-	assert_true(guard_same_version("fio-3.33", "fio-3.33"));
-	assert_true(guard_same_version("fio-3.33", "fio-3.33-dirty"));
-	assert_true(guard_same_version("fio-3.33", "fio-3.33-3"));
-	assert_true(guard_same_version("fio-3.33.1", "fio-3.33.1-3"));
-	assert_true(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef-dirty"));
-	assert_true(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef01"));
-	assert_int_equal(guard_version_length("fio-3.33-12-gabcdef-dirty"), 19);
-	assert_int_equal(guard_version_length("fio-3.33.1-3"), 10);
+	EQUAL((guard_same_version("fio-3.33", "fio-3.33"), true),
+	      (guard_same_version("fio-3.33", "fio-3.33-dirty"), true),
+	      (guard_same_version("fio-3.33", "fio-3.33-3"), true),
+	      (guard_same_version("fio-3.33.1", "fio-3.33.1-3"), true),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef-dirty"), true),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcdef01"), true),
+	      (guard_version_length("fio-3.33-12-gabcdef-dirty"), 19),
+	      (guard_version_length("fio-3.33.1-3"), 10));
 }
 
 TEST(other_release_is_told_apart)
 {
-	assert_false(guard_same_version("fio-3.33", "fio-3.39"));
-	assert_false(guard_same_version("fio-3.3", "fio-3.33"));
-	assert_false(guard_same_version("fio-3.33", "fio-3.3"));
-	assert_false(guard_same_version("fio-3.33", "fio-3.33.1"));
-	assert_false(guard_same_version("fio-3.33", "fio-4.33"));
+	EQUAL((guard_same_version("fio-3.33", "fio-3.39"), false),
+	      (guard_same_version("fio-3.3", "fio-3.33"), false),
+	      (guard_same_version("fio-3.33", "fio-3.3"), false),
+	      (guard_same_version("fio-3.33", "fio-3.33.1"), false),
+	      (guard_same_version("fio-3.33", "fio-4.33"), false));
 }
 
 /* What git calls so came after the release, and before the next one. */
 TEST(version_between_releases_is_none_of_them)
 {
-	assert_false(guard_same_version("fio-3.33", "fio-3.33-12-gabcdef"));
-	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33"));
-	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-3"));
-	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcde0"));
-	assert_false(guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-1-gabcdef"));
+	EQUAL((guard_same_version("fio-3.33", "fio-3.33-12-gabcdef"), false),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33"), false),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-3"), false),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-12-gabcde0"), false),
+	      (guard_same_version("fio-3.33-12-gabcdef", "fio-3.33-1-gabcdef"), false));
 }
 
 TEST(what_names_no_release_matches_nothing)
 {
-	assert_false(guard_same_version("", ""));
-	assert_false(guard_same_version("fio", "fio"));
-	assert_false(guard_same_version("fio-3.33", ""));
+	EQUAL((guard_same_version("", ""), false), (guard_same_version("fio", "fio"), false),
+	      (guard_same_version("fio-3.33", ""), false));
 }
 
 /* This program is no fio: it exports no version. */

@@ -38,13 +38,12 @@ QUEUE_TEST(a_write_that_fails_is_told_from_the_others)
 	fake.fail_after = 1;
 	fake.status = IBV_WC_REM_ACCESS_ERR;
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-	assert_int_equal(status_of(io_queue, 0), IBV_WC_WR_FLUSH_ERR);
-	assert_int_equal(status_of(io_queue, 1), IBV_WC_REM_ACCESS_ERR);
-	assert_int_equal(io_queue_operation(io_queue, 1)->vendor_error, 0x77);
-	assert_int_equal(status_of(io_queue, 2), IBV_WC_WR_FLUSH_ERR);
-	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
-	assert_int_equal(io_queue_broken(io_queue), EIO);
+	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3),
+	      (status_of(io_queue, 0), IBV_WC_WR_FLUSH_ERR),
+	      (status_of(io_queue, 1), IBV_WC_REM_ACCESS_ERR),
+	      (io_queue_operation(io_queue, 1)->vendor_error, 0x77),
+	      (status_of(io_queue, 2), IBV_WC_WR_FLUSH_ERR), (fake_done(io_queue), "0x 1x 2x "),
+	      (io_queue_broken(io_queue), EIO));
 	expect_sentence(": a write failed: REM_ACCESS_ERR");
 }
 
@@ -82,9 +81,8 @@ QUEUE_TEST(what_cannot_be_posted_comes_back)
 		for (uint32_t k = 0; k < 4; k++)
 			fake_add(io_queue, k, kinds[i], k * 8, 8);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_poll(io_queue), 4);
-		assert_string_equal(fake_done(io_queue), "0x 1x 2x 3x ");
-		assert_true(fake.disconnected);
+		EQUAL((io_queue_poll(io_queue), 4), (fake_done(io_queue), "0x 1x 2x 3x "),
+		      (fake.disconnected, true));
 		expect_sentence("cannot post the");
 		io_queue_close(&io_queue);
 	}
@@ -99,8 +97,7 @@ QUEUE_TEST(nothing_is_posted_on_a_broken_connection)
 	fake_forget();
 	fake_add(io_queue, 1, OPERATION_READ, 0, 8);
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_string_equal(fake.log, "");
-	assert_string_equal(fake_done(io_queue), "1x ");
+	EQUAL((fake.log, ""), (fake_done(io_queue), "1x "));
 }
 
 QUEUE_TEST(a_queue_that_cannot_be_polled_ends_it)
@@ -108,8 +105,7 @@ QUEUE_TEST(a_queue_that_cannot_be_polled_ends_it)
 	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake.poll_fails = true;
-	assert_int_equal(io_queue_poll(io_queue), 3);
-	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+	EQUAL((io_queue_poll(io_queue), 3), (fake_done(io_queue), "0x 1x 2x "));
 	expect_sentence("cannot poll");
 }
 
@@ -132,10 +128,9 @@ QUEUE_TEST(a_flush_that_reads_is_not_native)
 	io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 	fake.flush_opcode = IBV_WC_RDMA_READ;
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-	assert_int_equal(io_queue_operation(io_queue, 0)->error, EOPNOTSUPP);
-	assert_int_equal(io_queue_broken(io_queue), EOPNOTSUPP);
-	assert_int_equal(io_queue_counts(io_queue).covered, 0);
+	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3),
+	      (io_queue_operation(io_queue, 0)->error, EOPNOTSUPP),
+	      (io_queue_broken(io_queue), EOPNOTSUPP), (io_queue_counts(io_queue).covered, 0));
 	expect_sentence("mode=native");
 	assert_int_equal(fake.goodbyes, 1);
 }
@@ -145,9 +140,8 @@ QUEUE_TEST(a_native_flush_covers_what_it_follows)
 {
 	io_queue = with_writes(METHOD_NATIVE, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_counts(io_queue).covered, 0);
-	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-	assert_int_equal(io_queue_counts(io_queue).covered, 3);
+	EQUAL((io_queue_counts(io_queue).covered, 0), (io_queue_wait(io_queue, 3, UINT64_MAX), 3),
+	      (io_queue_counts(io_queue).covered, 3));
 }
 
 QUEUE_TEST(a_sync_that_reads_is_not_native)
@@ -184,10 +178,9 @@ QUEUE_TEST(a_hostile_answer_ends_the_connection)
 		io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
 		fake.forge = cases[i].forge;
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
-		assert_int_equal(io_queue_broken(io_queue), EIO);
-		assert_true(fake.disconnected);
+		EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3),
+		      (fake_done(io_queue), "0x 1x 2x "), (io_queue_broken(io_queue), EIO),
+		      (fake.disconnected, true));
 		expect_sentence(cases[i].sentence);
 		io_queue_close(&io_queue);
 	}
@@ -199,9 +192,8 @@ QUEUE_TEST(an_answer_nobody_waits_for_ends_the_connection)
 	io_queue_commit(io_queue, NULL, NULL);
 	fake_run(6);
 	fake.asked++;
-	assert_int_equal(io_queue_poll(io_queue), 3);
-	assert_string_equal(fake_done(io_queue), "0 1 2 ");
-	assert_int_equal(io_queue_broken(io_queue), EIO);
+	EQUAL((io_queue_poll(io_queue), 3), (fake_done(io_queue), "0 1 2 "),
+	      (io_queue_broken(io_queue), EIO));
 	expect_sentence("without being asked");
 }
 
@@ -237,8 +229,7 @@ QUEUE_TEST(what_the_server_could_not_make_durable_fails_alone)
 	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(status_of(io_queue, i), IBV_WC_SUCCESS);
-	assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
-	assert_int_equal(io_queue_broken(io_queue), 0);
+	EQUAL((fake_done(io_queue), "0x 1x 2x "), (io_queue_broken(io_queue), 0));
 	fake.forge = NULL;
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	io_queue_commit(io_queue, NULL, NULL);
@@ -251,8 +242,7 @@ QUEUE_TEST(a_receive_that_cannot_be_posted_ends_it)
 	io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 	fake.receive_fails = true;
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-	assert_int_equal(io_queue_broken(io_queue), EIO);
+	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3), (io_queue_broken(io_queue), EIO));
 	expect_sentence("cannot post a receive");
 }
 
@@ -283,13 +273,12 @@ QUEUE_TEST(after_a_reconnect_all_works_again)
 		fake_done(io_queue);
 		reconnect(methods[i]);
 		io_queue_abandon(io_queue, EIO);
-		assert_int_equal(io_queue_broken(io_queue), 0);
-		assert_int_equal(io_queue_out(io_queue), 0);
+		EQUAL((io_queue_broken(io_queue), 0), (io_queue_out(io_queue), 0));
 		for (uint32_t k = 0; k < DEPTH; k++)
 			fake_add(io_queue, k, OPERATION_WRITE, k * 8, 8);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), DEPTH);
-		assert_string_equal(fake_done(io_queue), "0 1 2 3 ");
+		EQUAL((io_queue_wait(io_queue, DEPTH, UINT64_MAX), DEPTH),
+		      (fake_done(io_queue), "0 1 2 3 "));
 		io_queue_close(&io_queue);
 	}
 }
@@ -300,10 +289,9 @@ QUEUE_TEST(abandoning_ends_what_is_out_and_what_was_added)
 	io_queue_commit(io_queue, NULL, NULL);
 	fake_add(io_queue, 3, OPERATION_READ, 0, 8);
 	io_queue_abandon(io_queue, ECANCELED);
-	assert_int_equal(io_queue_operation(io_queue, 2)->error, ECANCELED);
-	assert_int_equal(io_queue_operation(io_queue, 2)->status, IBV_WC_SUCCESS);
-	assert_string_equal(fake_done(io_queue), "3x 0x 1x 2x ");
-	assert_int_equal(io_queue_added(io_queue), 0);
+	EQUAL((io_queue_operation(io_queue, 2)->error, ECANCELED),
+	      (io_queue_operation(io_queue, 2)->status, IBV_WC_SUCCESS),
+	      (fake_done(io_queue), "3x 0x 1x 2x "), (io_queue_added(io_queue), 0));
 }
 
 QUEUE_TEST(what_was_dirty_at_a_break_is_told_once)
@@ -314,12 +302,9 @@ QUEUE_TEST(what_was_dirty_at_a_break_is_told_once)
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
 	reconnect(METHOD_NATIVE);
 	io_queue_abandon(io_queue, EIO);
-	assert_true(io_queue_dirty(io_queue));
-	assert_int_equal(io_queue_sync(io_queue), -EIO);
+	EQUAL((io_queue_dirty(io_queue), true), (io_queue_sync(io_queue), -EIO));
 	expect_sentence("may be lost");
-	assert_string_equal(fake.log, "");
-	assert_false(io_queue_dirty(io_queue));
-	assert_int_equal(io_queue_sync(io_queue), 0);
+	EQUAL((fake.log, ""), (io_queue_dirty(io_queue), false), (io_queue_sync(io_queue), 0));
 }
 
 /* The sync that tells of it waits for nothing: what is on the new connection is flushed by the
@@ -340,12 +325,10 @@ QUEUE_TEST(what_is_written_after_a_break_stays_dirty)
 		io_queue_abandon(io_queue, EIO);
 		fake_add(io_queue, 0, OPERATION_WRITE, 64, 8);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_sync(io_queue), -EIO);
-		assert_true(io_queue_dirty(io_queue));
+		EQUAL((io_queue_sync(io_queue), -EIO), (io_queue_dirty(io_queue), true));
 		fake_forget();
-		assert_int_equal(io_queue_sync(io_queue), 0);
-		assert_string_equal(fake.log, cases[i].flush);
-		assert_false(io_queue_dirty(io_queue));
+		EQUAL((io_queue_sync(io_queue), 0), (fake.log, cases[i].flush),
+		      (io_queue_dirty(io_queue), false));
 		io_queue_close(&io_queue);
 	}
 }

@@ -49,13 +49,9 @@ static void commit_batch(const struct batch *b)
 	for (uint32_t i = 0; i < DEPTH && b->accesses[i].bytes != 0; i++)
 		fake_add(q, i, b->accesses[i].kind, b->accesses[i].begin, b->accesses[i].bytes);
 	io_queue_commit(q, NULL, NULL);
-	assert_string_equal(fake.log, b->posted);
-	assert_int_equal(fake.doorbells, 1);
-	assert_int_equal(io_queue_added(q), 0);
+	EQUAL((fake.log, b->posted), (fake.doorbells, 1), (io_queue_added(q), 0));
 	io_queue_wait(q, DEPTH, UINT64_MAX);
-	assert_string_equal(fake_done(q), b->done);
-	assert_int_equal(io_queue_out(q), 0);
-	assert_int_equal(fake.posted, fake.reclaimed);
+	EQUAL((fake_done(q), b->done), (io_queue_out(q), 0), (fake.posted, fake.reclaimed));
 	io_queue_close(&q);
 }
 
@@ -196,9 +192,8 @@ QUEUE_TEST(gpspm_with_immediate_data_numbers_blocks)
 		fake_add(io_queue, 0, OPERATION_WRITE, (uint64_t)last * bytes, bytes);
 		fake_add(io_queue, 1, OPERATION_WRITE, 0, bytes);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(fake.works[0].imm, last);
-		assert_true(fake.works[0].signalled);
-		assert_int_equal(fake.works[1].imm, 0);
+		EQUAL((fake.works[0].imm, last), (fake.works[0].signalled, true),
+		      (fake.works[1].imm, 0));
 		io_queue_wait(io_queue, 2, UINT64_MAX);
 		assert_string_equal(fake_done(io_queue), "0 1 ");
 		fake_all_flushed();
@@ -227,11 +222,9 @@ QUEUE_TEST(gpspm_is_done_when_both_have_come)
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake.deaf = true;
-	assert_int_equal(io_queue_poll(io_queue), 0);
-	assert_int_equal(fake.polled, 1);
+	EQUAL((io_queue_poll(io_queue), 0), (fake.polled, 1));
 	fake.deaf = false;
-	assert_int_equal(io_queue_poll(io_queue), 1);
-	assert_string_equal(fake_done(io_queue), "0 ");
+	EQUAL((io_queue_poll(io_queue), 1), (fake_done(io_queue), "0 "));
 }
 
 /* --- who is told ------------------------------------------------------------------- */
@@ -252,8 +245,7 @@ QUEUE_TEST(posting_is_told_right_before_each_post)
 	fake_add(io_queue, 1, OPERATION_READ, 8, 8);
 	fake_add(io_queue, 2, OPERATION_WRITE, 16, 8);
 	io_queue_commit(io_queue, note, notes);
-	assert_string_equal(notes, "0:8:w0+8 f0+8! 16:r8+8! ");
-	assert_string_equal(fake.log, "w16+8 f16+8! ");
+	EQUAL((notes, "0:8:w0+8 f0+8! 16:r8+8! "), (fake.log, "w16+8 f16+8! "));
 }
 
 QUEUE_TEST(no_more_are_taken_than_the_depth)
@@ -265,13 +257,9 @@ QUEUE_TEST(no_more_are_taken_than_the_depth)
 	fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 	fake_add(io_queue, 1, OPERATION_WRITE, 8, 8);
 	third = io_queue_operation(io_queue, 0);
-	assert_int_equal(io_queue_added(io_queue), 2);
-	assert_false(io_queue_add(io_queue, third));
+	EQUAL((io_queue_added(io_queue), 2), (io_queue_add(io_queue, third), false));
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_out(io_queue), 2);
-	assert_false(io_queue_add(io_queue, third));
-	assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 2);
-	assert_false(io_queue_add(io_queue, third));
-	assert_string_equal(fake_done(io_queue), "0 1 ");
-	assert_true(io_queue_add(io_queue, third));
+	EQUAL((io_queue_out(io_queue), 2), (io_queue_add(io_queue, third), false),
+	      (io_queue_wait(io_queue, 1, UINT64_MAX), 2), (io_queue_add(io_queue, third), false),
+	      (fake_done(io_queue), "0 1 "), (io_queue_add(io_queue, third), true));
 }

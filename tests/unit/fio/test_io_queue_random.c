@@ -183,9 +183,8 @@ static void end(void)
 	sync();
 	io_queue_wait(run.io_queue, run.depth, UINT64_MAX);
 	hand_back();
-	assert_int_equal(io_queue_out(run.io_queue), 0);
-	assert_int_equal(fake.posted, fake.reclaimed);
-	assert_int_equal(fake.asked, fake.answered);
+	EQUAL((io_queue_out(run.io_queue), 0), (fake.posted, fake.reclaimed),
+	      (fake.asked, fake.answered));
 	assert_memory_equal(fake.region, run.region, FAKE_REGION);
 	if (run.policy == FLUSH_NONE)
 		assert_int_equal(fake.flushes, 0);

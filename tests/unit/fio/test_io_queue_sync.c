@@ -16,10 +16,8 @@ static void expect_counts(const struct io_queue *q, uint64_t writes, uint64_t co
 {
 	const struct io_queue_counts counts = io_queue_counts(q);
 
-	assert_int_equal(counts.writes, writes);
-	assert_int_equal(counts.covered, covered);
-	assert_int_equal(counts.pending, pending);
-	assert_int_equal(counts.flushes, flushes);
+	EQUAL((counts.writes, writes), (counts.covered, covered), (counts.pending, pending),
+	      (counts.flushes, flushes));
 }
 
 /* Three writes that leave two extents. */
@@ -54,14 +52,12 @@ QUEUE_TEST(a_sync_flushes_each_extent)
 		expect_counts(io_queue, 3, 0, 3, 0);
 		assert_int_equal(io_queue_sync(io_queue), 0);
 		expect_counts(io_queue, 3, 3, 0, i == 0 ? 1 : 2);
-		assert_int_equal(fake.doorbells, doorbells + 1);
-		assert_string_equal(fake.log, cases[i].posted);
-		assert_false(io_queue_dirty(io_queue));
+		EQUAL((fake.doorbells, doorbells + 1), (fake.log, cases[i].posted),
+		      (io_queue_dirty(io_queue), false));
 		fake_all_flushed();
 		/* and the next one has nothing to do */
 		fake_forget();
-		assert_int_equal(io_queue_sync(io_queue), 0);
-		assert_string_equal(fake.log, "");
+		EQUAL((io_queue_sync(io_queue), 0), (fake.log, ""));
 		io_queue_close(&io_queue);
 	}
 }
@@ -76,9 +72,8 @@ QUEUE_TEST(other_policies_leave_nothing_to_sync)
 		io_queue = fake_io_queue(policies[i], WRITE_PLAIN, 4);
 		write_at(io_queue, 0, 8);
 		fake_forget();
-		assert_false(io_queue_dirty(io_queue));
-		assert_int_equal(io_queue_sync(io_queue), 0);
-		assert_string_equal(fake.log, "");
+		EQUAL((io_queue_dirty(io_queue), false), (io_queue_sync(io_queue), 0),
+		      (fake.log, ""));
 		if (policies[i] == FLUSH_NONE)
 			expect_counts(io_queue, 1, 0, 1, 0);
 		else
@@ -108,8 +103,7 @@ QUEUE_TEST(more_extents_than_there_is_room_for_take_turns)
 		io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 2);
 		for (uint32_t k = 0; k < 100; k++)
 			write_at(io_queue, k * 40, 8);
-		assert_int_equal(io_queue_sync(io_queue), 0);
-		assert_int_equal(fake.flushes, 100);
+		EQUAL((io_queue_sync(io_queue), 0), (fake.flushes, 100));
 		fake_all_flushed();
 		io_queue_close(&io_queue);
 	}
@@ -125,9 +119,8 @@ QUEUE_TEST(what_completes_meanwhile_is_kept)
 		for (uint32_t k = 0; k < 4; k++)
 			fake_add(io_queue, k, OPERATION_WRITE, 128 + k * 8, 8);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_sync(io_queue), 0);
-		assert_int_equal(io_queue_added(io_queue), 0);
-		assert_int_equal(io_queue_out(io_queue), 4);
+		EQUAL((io_queue_sync(io_queue), 0), (io_queue_added(io_queue), 0),
+		      (io_queue_out(io_queue), 4));
 		for (uint32_t k = 0; k < 4; k++)
 			assert_true(io_queue_operation(io_queue, k)->done_ns > 0);
 		assert_string_equal(fake_done(io_queue), "0 1 2 3 ");
@@ -144,8 +137,8 @@ QUEUE_TEST(a_large_extent_is_asked_for_in_parts)
 	io_queue = fake_io_queue(FLUSH_FSYNC, WRITE_PLAIN, 4);
 	dirty_mark(&io_queue->dirty, 0, 150ULL << 20);
 	fake.vast = true;
-	assert_int_equal(io_queue_sync(io_queue), 0);
-	assert_string_equal(fake.log, "s0+67108864 s67108864+67108864 s134217728+23068672! ");
+	EQUAL((io_queue_sync(io_queue), 0),
+	      (fake.log, "s0+67108864 s67108864+67108864 s134217728+23068672! "));
 }
 
 /* --- failures -------------------------------------------------------------------- */
@@ -159,14 +152,13 @@ QUEUE_TEST(what_was_not_made_durable_stays_dirty)
 {
 	io_queue = with_two_extents(METHOD_GPSPM, 4);
 	fake.forge = refuses;
-	assert_int_equal(io_queue_sync(io_queue), -EIO);
-	assert_non_null(strstr(failure_get()->text, "could not make the data durable"));
-	assert_int_equal(io_queue_broken(io_queue), 0);
+	EQUAL((io_queue_sync(io_queue), -EIO),
+	      (failure_get()->text, HAS("could not make the data durable")),
+	      (io_queue_broken(io_queue), 0));
 	fake.forge = NULL;
 	memset(fake.unflushed, 1, sizeof(fake.unflushed));
 	fake_forget();
-	assert_int_equal(io_queue_sync(io_queue), 0);
-	assert_string_equal(fake.log, "s0+8 s64+24! ");
+	EQUAL((io_queue_sync(io_queue), 0), (fake.log, "s0+8 s64+24! "));
 	/* but what was before the failed one is never counted as covered */
 	expect_counts(io_queue, 3, 0, 0, 2);
 }
@@ -185,11 +177,9 @@ QUEUE_TEST(a_sync_that_breaks_leaves_all_dirty)
 			fake.fail = cases[i % 3].letter;
 		else
 			fake.refuse = cases[i % 3].letter;
-		assert_int_equal(io_queue_sync(io_queue), -EIO);
-		assert_int_equal(io_queue_broken(io_queue), EIO);
-		assert_non_null(strstr(failure_get()->text, "flush"));
-		assert_true(io_queue_dirty(io_queue));
-		assert_true(fake.disconnected);
+		EQUAL((io_queue_sync(io_queue), -EIO), (io_queue_broken(io_queue), EIO),
+		      (failure_get()->text, HAS("flush")), (io_queue_dirty(io_queue), true),
+		      (fake.disconnected, true));
 		/* until there is another connection it fails at once */
 		assert_int_equal(io_queue_sync(io_queue), -EIO);
 		io_queue_close(&io_queue);
@@ -204,8 +194,8 @@ QUEUE_TEST(operations_that_are_out_fail_with_the_sync)
 	io_queue_commit(io_queue, NULL, NULL);
 	fake.fail = 'w';
 	fake.status = IBV_WC_RETRY_EXC_ERR;
-	assert_int_equal(io_queue_sync(io_queue), -EIO);
-	assert_int_equal(io_queue_operation(io_queue, 1)->status, IBV_WC_RETRY_EXC_ERR);
-	assert_int_equal(io_queue_operation(io_queue, 3)->status, IBV_WC_WR_FLUSH_ERR);
-	assert_string_equal(fake_done(io_queue), "1x 3x ");
+	EQUAL((io_queue_sync(io_queue), -EIO),
+	      (io_queue_operation(io_queue, 1)->status, IBV_WC_RETRY_EXC_ERR),
+	      (io_queue_operation(io_queue, 3)->status, IBV_WC_WR_FLUSH_ERR),
+	      (fake_done(io_queue), "1x 3x "));
 }

@@ -27,9 +27,8 @@ QUEUE_TEST(it_waits_for_as_many_as_are_wanted)
 	for (int poll = 0; poll < 2; poll++) {
 		io_queue = with_reads(poll);
 		fake.pace = 1;
-		assert_int_equal(io_queue_wait(io_queue, 2, UINT64_MAX), 2);
-		assert_string_equal(fake_done(io_queue), "0 1 ");
-		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
+		EQUAL((io_queue_wait(io_queue, 2, UINT64_MAX), 2), (fake_done(io_queue), "0 1 "),
+		      (io_queue_wait(io_queue, 1, UINT64_MAX), 1));
 		io_queue_close(&io_queue);
 	}
 }
@@ -63,8 +62,7 @@ QUEUE_TEST(it_ends_with_its_time)
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, 500 * MS), 0);
 		assert_in_range(fake.now_ns, 500 * MS, 600 * MS);
-		assert_int_equal(io_queue_broken(io_queue), 0);
-		assert_int_equal(io_queue_out(io_queue), 3);
+		EQUAL((io_queue_broken(io_queue), 0), (io_queue_out(io_queue), 3));
 		io_queue_close(&io_queue);
 	}
 }
@@ -73,8 +71,7 @@ QUEUE_TEST(no_time_at_all_is_a_poll)
 {
 	io_queue = with_reads(false);
 	fake.silent = true;
-	assert_int_equal(io_queue_wait(io_queue, 1, 0), 0);
-	assert_int_equal(fake.waits, 0);
+	EQUAL((io_queue_wait(io_queue, 1, 0), 0), (fake.waits, 0));
 	fake.silent = false;
 	assert_int_equal(io_queue_wait(io_queue, 1, 0), 3);
 }
@@ -87,11 +84,10 @@ QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 		fake.tick_ns = 10 * MS;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 60000 * MS, 61000 * MS);
-		assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
-		assert_int_equal(io_queue_operation(io_queue, 0)->error, ETIMEDOUT);
-		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
-		assert_non_null(strstr(failure_get()->text, "for 60 s"));
-		assert_true(fake.disconnected);
+		EQUAL((io_queue_broken(io_queue), ETIMEDOUT),
+		      (io_queue_operation(io_queue, 0)->error, ETIMEDOUT),
+		      (fake_done(io_queue), "0x 1x 2x "), (failure_get()->text, HAS("for 60 s")),
+		      (fake.disconnected, true));
 		io_queue_close(&io_queue);
 	}
 }
@@ -104,8 +100,7 @@ QUEUE_TEST(a_server_that_leaves_ends_the_wait)
 		fake.gone = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 0, 10 * MS);
-		assert_int_equal(io_queue_broken(io_queue), EIO);
-		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+		EQUAL((io_queue_broken(io_queue), EIO), (fake_done(io_queue), "0x 1x 2x "));
 		io_queue_close(&io_queue);
 	}
 }
@@ -123,8 +118,7 @@ QUEUE_TEST(a_job_that_stops_gets_back_what_still_completes)
 	fake.connection.cfg.stopped = stopped;
 	fake.connection.cfg.arg = &stop;
 	fake.pace = 1;
-	assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
-	assert_string_equal(fake_done(io_queue), "0 1 2 ");
+	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3), (fake_done(io_queue), "0 1 2 "));
 }
 
 QUEUE_TEST(a_job_that_stops_waits_two_seconds)
@@ -138,8 +132,7 @@ QUEUE_TEST(a_job_that_stops_waits_two_seconds)
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 2000 * MS, 2300 * MS);
-		assert_int_equal(io_queue_broken(io_queue), ECANCELED);
-		assert_string_equal(fake_done(io_queue), "0x 1x 2x ");
+		EQUAL((io_queue_broken(io_queue), ECANCELED), (fake_done(io_queue), "0x 1x 2x "));
 		io_queue_close(&io_queue);
 	}
 }
@@ -190,8 +183,8 @@ QUEUE_TEST(a_write_that_never_gets_one_comes_back)
 	for (int i = 0; i < 3; i++) {
 		fake_add(io_queue, 0, OPERATION_WRITE, 0, 8);
 		io_queue_commit(io_queue, NULL, NULL);
-		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 1);
-		assert_string_equal(fake_done(io_queue), i < 2 ? "0 " : "0x ");
+		EQUAL((io_queue_wait(io_queue, 1, UINT64_MAX), 1),
+		      (fake_done(io_queue), i < 2 ? "0 " : "0x "));
 	}
 	assert_int_equal(io_queue_broken(io_queue), ETIMEDOUT);
 }

@@ -16,32 +16,24 @@ JOB_TEST(a_client_sends_its_request_and_takes_the_region)
 	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.job = 1;
 	fake.cfg.job_request.jobs = 3;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(
-		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
-		0);
-	assert_int_equal(answer, HANDSHAKE_WELCOME);
-	assert_int_equal(job_request.method, METHOD_APM);
-	assert_int_equal(job_request.job, 1);
-	assert_int_equal(job_request.jobs, 3);
-	assert_false(job_request.again);
-	assert_string_equal(connection.server, "server 127.0.0.1:7204");
-	assert_string_equal(connection.device, "fake0");
-	assert_int_equal(connection.remote_bytes, FAKE_REGION_BYTES);
+	EQUAL((job_connection_open(&connection, &fake.cfg), 0),
+	      (job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
+	       0),
+	      (answer, HANDSHAKE_WELCOME), (job_request.method, METHOD_APM), (job_request.job, 1),
+	      (job_request.jobs, 3), (job_request.again, false),
+	      (connection.server, "server 127.0.0.1:7204"), (connection.device, "fake0"),
+	      (connection.remote_bytes, FAKE_REGION_BYTES));
 	assert_non_null(connection.remote);
 	assert_ptr_equal(connection.conn, FAKE_CONN);
 	assert_ptr_equal(connection.cq, FAKE_CQ);
-	assert_int_equal(fake.queues.sq_size, 10);
-	assert_int_equal(fake.queues.cq_size, 14);
-	assert_int_equal(fake.queues.rq_size, 1);
-	assert_int_equal(fake.receives, 0);
+	EQUAL((fake.queues.sq_size, 10), (fake.queues.cq_size, 14), (fake.queues.rq_size, 1),
+	      (fake.receives, 0));
 }
 
 JOB_TEST(gpspm_has_a_receive_for_each_message)
 {
 	opened(METHOD_GPSPM);
-	assert_int_equal(fake.queues.rq_size, 4);
-	assert_int_equal(fake.receives, 4);
+	EQUAL((fake.queues.rq_size, 4), (fake.receives, 4));
 }
 
 /* Where they are not answered, the server reports how many more it can take. */
@@ -49,17 +41,16 @@ JOB_TEST(immediate_data_has_a_few)
 {
 	fake_connection_begin(METHOD_APM);
 	fake.cfg.job_request.depth = 256;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(fake.queues.rq_size, JOB_CONNECTION_CREDITS);
-	assert_int_equal(fake.receives, JOB_CONNECTION_CREDITS);
+	EQUAL((job_connection_open(&connection, &fake.cfg), 0),
+	      (fake.queues.rq_size, JOB_CONNECTION_CREDITS),
+	      (fake.receives, JOB_CONNECTION_CREDITS));
 }
 
 JOB_TEST(a_receive_that_cannot_be_posted_is_told)
 {
 	fake_connection_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	assert_int_equal(fake.tries, 1);
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 1));
 	fake_connection_expect("cannot post a receive");
 }
 
@@ -68,11 +59,11 @@ JOB_TEST(memory_is_registered_for_what_it_does)
 	static char buffers[4096];
 
 	opened(METHOD_APM);
-	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)), 0);
-	assert_int_equal(fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC);
+	EQUAL((job_connection_register_buffers(&connection, buffers, sizeof(buffers)), 0),
+	      (fake.usage, RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC));
 	assert_ptr_equal(connection.buffer_memory, buffers);
-	assert_int_equal(job_connection_make_zeros(&connection, 4096), 0);
-	assert_int_equal(fake.usage, RPMA_MR_USAGE_WRITE_SRC);
+	EQUAL((job_connection_make_zeros(&connection, 4096), 0),
+	      (fake.usage, RPMA_MR_USAGE_WRITE_SRC));
 }
 
 JOB_TEST(memory_that_cannot_be_registered_is_told)
@@ -107,9 +98,8 @@ JOB_TEST(a_server_that_comes_late_is_waited_for)
 {
 	fake_connection_begin(METHOD_APM);
 	fake.failures = 15;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), 0);
-	assert_int_equal(fake.tries, 16);
-	assert_int_equal(fake.now_ns, 1500 * MS);
+	EQUAL((job_connection_open(&connection, &fake.cfg), 0), (fake.tries, 16),
+	      (fake.now_ns, 1500 * MS));
 }
 
 JOB_TEST(a_server_that_never_comes_is_waited_for_so_long)
@@ -122,8 +112,8 @@ JOB_TEST(a_server_that_never_comes_is_waited_for_so_long)
 		fake_connection_begin(METHOD_APM);
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
-		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-		assert_int_equal(fake.tries, cases[i].tries);
+		EQUAL((job_connection_open(&connection, &fake.cfg), -EIO),
+		      (fake.tries, cases[i].tries));
 		fake_connection_expect("no server listens (connect_timeout=");
 		connection_end();
 	}
@@ -139,8 +129,7 @@ JOB_TEST(waiting_ends_when_the_job_does)
 	fake_connection_begin(METHOD_APM);
 	fake.failures = 1000;
 	fake.cfg.stopped = stopped;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -ECANCELED);
-	assert_int_equal(fake.tries, 3);
+	EQUAL((job_connection_open(&connection, &fake.cfg), -ECANCELED), (fake.tries, 3));
 }
 
 JOB_TEST(what_is_wrong_here_is_not_tried_again)
@@ -150,8 +139,7 @@ JOB_TEST(what_is_wrong_here_is_not_tried_again)
 		fake.failures = 1;
 		fake.failure = here ? EXIT_RUN_FAILED : EXIT_INTERNAL;
 		fake.here = here;
-		assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-		assert_int_equal(fake.tries, 1);
+		EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 1));
 		connection_end();
 	}
 }
@@ -178,8 +166,7 @@ JOB_TEST(a_refusal_is_not_tried_again)
 {
 	fake_connection_begin(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	assert_int_equal(fake.tries, 1);
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 1));
 }
 
 /* --- coming back --------------------------------------------------------------------- */
@@ -190,13 +177,10 @@ JOB_TEST(a_client_that_comes_again_says_so)
 	struct job_request job_request;
 
 	opened(METHOD_GPSPM);
-	assert_int_equal(job_connection_reconnect(&connection), 0);
-	assert_int_equal(
-		job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
-		0);
-	assert_true(job_request.again);
-	assert_int_equal(fake.receives, 8);
-	assert_int_equal(fake.goodbyes, 0);
+	EQUAL((job_connection_reconnect(&connection), 0),
+	      (job_request_decode(fake.handshake, sizeof(fake.handshake), &job_request, &answer),
+	       0),
+	      (job_request.again, true), (fake.receives, 8), (fake.goodbyes, 0));
 }
 
 /* It may not have seen yet that the connection broke. */
@@ -205,26 +189,22 @@ JOB_TEST(a_server_that_is_full_is_asked_again_then)
 	opened(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_FULL;
 	fake.full_until = 5;
-	assert_int_equal(job_connection_reconnect(&connection), 0);
-	assert_int_equal(fake.tries, 5);
+	EQUAL((job_connection_reconnect(&connection), 0), (fake.tries, 5));
 }
 
 JOB_TEST(any_other_refusal_is_not_tried_again_then)
 {
 	opened(METHOD_APM);
 	fake.job_reply.refusal = REFUSAL_METHOD;
-	assert_int_equal(job_connection_reconnect(&connection), -EIO);
-	assert_int_equal(fake.tries, 2);
+	EQUAL((job_connection_reconnect(&connection), -EIO), (fake.tries, 2));
 }
 
 JOB_TEST(a_server_that_does_not_come_back_is_given_up)
 {
 	opened(METHOD_APM);
 	fake.failures = 1000;
-	assert_int_equal(job_connection_reconnect(&connection), -EIO);
-	assert_int_equal(fake.now_ns, 10000 * MS);
-	assert_null(connection.conn);
-	assert_null(connection.remote);
+	EQUAL((job_connection_reconnect(&connection), -EIO), (fake.now_ns, 10000 * MS),
+	      (connection.conn, NULL), (connection.remote, NULL));
 	job_connection_close(&connection);
 	assert_int_equal(fake.goodbyes, 0);
 }
@@ -246,8 +226,7 @@ JOB_TEST(a_client_that_is_done_says_goodbye)
 	/* completions of abandoned operations */
 	fake.others = 3;
 	job_connection_close(&connection);
-	assert_int_equal(fake.goodbyes, 1);
-	assert_true(fake.goodbye_seen);
+	EQUAL((fake.goodbyes, 1), (fake.goodbye_seen, true));
 }
 
 JOB_TEST(a_goodbye_nobody_takes_is_not_waited_for)

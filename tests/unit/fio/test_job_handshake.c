@@ -38,8 +38,8 @@ TEST(a_request_has_its_bytes)
 	job_request_encode(&sample, bytes);
 	assert_memory_equal(bytes, sample_bytes, sizeof(sample_bytes));
 	/* InfiniBand pads with zeros */
-	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, HANDSHAKE_WELCOME);
+	EQUAL((job_request_decode(bytes, sizeof(bytes), &got, &answer), 0),
+	      (answer, HANDSHAKE_WELCOME));
 }
 
 TEST(bytes_of_another_are_told_apart)
@@ -50,12 +50,12 @@ TEST(bytes_of_another_are_told_apart)
 
 	memcpy(bytes, sample_bytes, sizeof(bytes));
 	bytes[8] = HANDSHAKE_VERSION + 1;
-	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, HANDSHAKE_WRONG_VERSION);
+	EQUAL((job_request_decode(bytes, sizeof(bytes), &got, &answer), 0),
+	      (answer, HANDSHAKE_WRONG_VERSION));
 	bytes[8] = HANDSHAKE_VERSION;
 	bytes[10] = HANDSHAKE_PING;
-	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), 0);
-	assert_int_equal(answer, HANDSHAKE_OTHER_TOOL);
+	EQUAL((job_request_decode(bytes, sizeof(bytes), &got, &answer), 0),
+	      (answer, HANDSHAKE_OTHER_TOOL));
 	bytes[0] = 'R';
 	assert_int_equal(job_request_decode(bytes, sizeof(bytes), &got, &answer), -EPROTO);
 	for (size_t len = 0; len < sizeof(sample_bytes); len++)
@@ -106,8 +106,6 @@ TEST(no_server_makes_other_replies)
 
 TEST(methods_have_the_names_of_the_option)
 {
-	assert_string_equal(method_name(METHOD_ANY), "any");
-	assert_string_equal(method_name(METHOD_APM), "apm");
-	assert_string_equal(method_name(METHOD_GPSPM), "gpspm");
-	assert_string_equal(method_name(METHOD_NATIVE), "native");
+	EQUAL((method_name(METHOD_ANY), "any"), (method_name(METHOD_APM), "apm"),
+	      (method_name(METHOD_GPSPM), "gpspm"), (method_name(METHOD_NATIVE), "native"));
 }

@@ -13,13 +13,9 @@ TEST(files_follow_each_other)
 	const uint64_t bytes[] = {100, 16, 8};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 
-	assert_int_equal(layout_open(&layout, &request, 4096), 0);
-	assert_false(layout.split);
-	assert_int_equal(layout.files[0], 0);
-	assert_int_equal(layout.files[1], 104);
-	assert_int_equal(layout.files[2], 120);
-	assert_int_equal(layout.sizes[0], 100);
-	assert_int_equal(layout.sizes[2], 8);
+	EQUAL((layout_open(&layout, &request, 4096), 0), (layout.split, false),
+	      (layout.files[0], 0), (layout.files[1], 104), (layout.files[2], 120),
+	      (layout.sizes[0], 100), (layout.sizes[2], 8));
 	layout_close(&layout);
 }
 
@@ -28,10 +24,8 @@ TEST(files_follow_without_a_gap_where_none_is_asked_for)
 	const uint64_t bytes[] = {3, 2, 5};
 	const struct layout_request request = {REGION_SPLIT, 1, 2, 1, false, bytes, 3};
 
-	assert_int_equal(layout_open(&layout, &request, 20), 0);
-	assert_int_equal(layout.files[0], 10);
-	assert_int_equal(layout.files[1], 13);
-	assert_int_equal(layout.files[2], 15);
+	EQUAL((layout_open(&layout, &request, 20), 0), (layout.files[0], 10), (layout.files[1], 13),
+	      (layout.files[2], 15));
 	layout_close(&layout);
 }
 
@@ -40,10 +34,8 @@ TEST(files_without_a_size_share_what_there_is)
 	const uint64_t bytes[] = {0, 0, 0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 3};
 
-	assert_int_equal(layout_open(&layout, &request, 100), 0);
-	assert_int_equal(layout.sizes[0], 32);
-	assert_int_equal(layout.files[2], 64);
-	assert_int_equal(layout.sizes[2], 32);
+	EQUAL((layout_open(&layout, &request, 100), 0), (layout.sizes[0], 32),
+	      (layout.files[2], 64), (layout.sizes[2], 32));
 	layout_close(&layout);
 }
 
@@ -52,9 +44,8 @@ TEST(one_file_without_a_size_is_the_region)
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_AUTO, 0, 1, 8, false, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 1001), 0);
-	assert_int_equal(layout.files[0], 0);
-	assert_int_equal(layout.sizes[0], 1001);
+	EQUAL((layout_open(&layout, &request, 1001), 0), (layout.files[0], 0),
+	      (layout.sizes[0], 1001));
 	layout_close(&layout);
 }
 
@@ -63,11 +54,8 @@ TEST(jobs_have_parts_of_their_own_where_they_fit)
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
-	assert_true(layout.split);
-	assert_int_equal(layout.base, 3 * MIB);
-	assert_int_equal(layout.files[0], 3 * MIB);
-	assert_int_equal(layout.bytes, MIB);
+	EQUAL((layout_open(&layout, &request, 4 * MIB), 0), (layout.split, true),
+	      (layout.base, 3 * MIB), (layout.files[0], 3 * MIB), (layout.bytes, MIB));
 	layout_close(&layout);
 }
 
@@ -76,9 +64,8 @@ TEST(part_begins_where_an_atomic_write_can)
 	const uint64_t bytes[] = {0};
 	const struct layout_request request = {REGION_SPLIT, 1, 3, 8, false, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 100), 0);
-	assert_int_equal(layout.files[0], 32);
-	assert_int_equal(layout.sizes[0], 32);
+	EQUAL((layout_open(&layout, &request, 100), 0), (layout.files[0], 32),
+	      (layout.sizes[0], 32));
 	layout_close(&layout);
 }
 
@@ -87,9 +74,8 @@ TEST(jobs_share_the_region_where_parts_are_too_small)
 	const uint64_t bytes[] = {4 * MIB};
 	const struct layout_request request = {REGION_AUTO, 3, 4, 8, false, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
-	assert_false(layout.split);
-	assert_int_equal(layout.files[0], 0);
+	EQUAL((layout_open(&layout, &request, 4 * MIB), 0), (layout.split, false),
+	      (layout.files[0], 0));
 	layout_close(&layout);
 }
 
@@ -98,9 +84,8 @@ TEST(jobs_that_are_placed_share_the_region)
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_AUTO, 1, 4, 8, true, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
-	assert_false(layout.split);
-	assert_int_equal(layout.base, 0);
+	EQUAL((layout_open(&layout, &request, 4 * MIB), 0), (layout.split, false),
+	      (layout.base, 0));
 	layout_close(&layout);
 }
 
@@ -109,8 +94,7 @@ TEST(shared_is_followed)
 	const uint64_t bytes[] = {MIB};
 	const struct layout_request request = {REGION_SHARED, 1, 4, 8, false, bytes, 1};
 
-	assert_int_equal(layout_open(&layout, &request, 4 * MIB), 0);
-	assert_int_equal(layout.files[0], 0);
+	EQUAL((layout_open(&layout, &request, 4 * MIB), 0), (layout.files[0], 0));
 	layout_close(&layout);
 }
 
@@ -120,11 +104,10 @@ TEST(what_does_not_fit_is_refused_with_both_sizes)
 	const struct layout_request whole = {REGION_SHARED, 0, 1, 8, false, bytes, 2};
 	const struct layout_request part = {REGION_SPLIT, 0, 2, 8, false, bytes, 2};
 
-	assert_int_equal(layout_open(&layout, &whole, 2 * MIB), -ENOSPC);
-	assert_non_null(strstr(failure_get()->text, "2097153 B"));
-	assert_non_null(strstr(failure_get()->text, "2 MiB"));
-	assert_int_equal(layout_open(&layout, &part, 4 * MIB), -ENOSPC);
-	assert_non_null(strstr(failure_get()->text, "region=shared"));
+	EQUAL((layout_open(&layout, &whole, 2 * MIB), -ENOSPC),
+	      (failure_get()->text, HAS("2097153 B")), (failure_get()->text, HAS("2 MiB")),
+	      (layout_open(&layout, &part, 4 * MIB), -ENOSPC),
+	      (failure_get()->text, HAS("region=shared")));
 }
 
 TEST(sizes_beyond_all_numbers_are_refused)

@@ -69,15 +69,12 @@ SERVER_TEST(the_region_is_told_of)
 
 	fixture_begin(&any_method);
 	client = client_open(&apm);
-	assert_int_equal(client->reply.answer, HANDSHAKE_WELCOME);
-	assert_int_equal(client->job_reply.refusal, REFUSAL_NONE);
-	assert_int_equal(client->job_reply.method, METHOD_ANY);
-	assert_int_equal(client->job_reply.kind, TARGET_DRAM);
-	assert_int_equal(client->job_reply.persist, PERSIST_NOTHING);
-	assert_false(client->job_reply.direct_write_to_pmem);
-	assert_int_equal(client->job_reply.depth, JOB_DEPTH_MIN);
-	assert_int_equal(rpma_mr_remote_get_size(client->remote, &bytes), 0);
-	assert_int_equal(bytes, FIXTURE_BYTES);
+	EQUAL((client->reply.answer, HANDSHAKE_WELCOME), (client->job_reply.refusal, REFUSAL_NONE),
+	      (client->job_reply.method, METHOD_ANY), (client->job_reply.kind, TARGET_DRAM),
+	      (client->job_reply.persist, PERSIST_NOTHING),
+	      (client->job_reply.direct_write_to_pmem, false),
+	      (client->job_reply.depth, JOB_DEPTH_MIN),
+	      (rpma_mr_remote_get_size(client->remote, &bytes), 0), (bytes, FIXTURE_BYTES));
 	client_ends(client);
 	assert_int_equal(fixture_count("\n"), 1); /* it listens: no more to be said */
 }
@@ -92,8 +89,7 @@ static void requests_are_answered_in_their_order(void **state)
 			client_ask(g, round + i, i * 4096ULL, 4096);
 		for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
 			answer = client_answer(g);
-			assert_int_equal(answer.slot, round + i);
-			assert_int_equal(answer.status, PERSIST_DONE);
+			EQUAL((answer.slot, round + i), (answer.status, PERSIST_DONE));
 		}
 	}
 	client_ends(g);
@@ -149,11 +145,9 @@ SERVER_TEST(what_is_asked_for_is_made_durable)
 	fixture_begin(&(struct fixture_cfg){.target = path, .offset = 2 * page, .bytes = 4 * page});
 	assert_int_equal(unlink(path), 0);
 	client = client_open(&gpspm);
-	assert_int_equal(client->job_reply.kind, TARGET_FILE);
-	assert_int_equal(client->job_reply.persist, PERSIST_MSYNC);
+	EQUAL((client->job_reply.kind, TARGET_FILE), (client->job_reply.persist, PERSIST_MSYNC));
 	client_ask(client, 0, 0, 4 * page);
-	assert_int_equal(client_answer(client).status, PERSIST_DONE);
-	assert_int_equal(synced.bytes, 4 * page);
+	EQUAL((client_answer(client).status, PERSIST_DONE), (synced.bytes, 4 * page));
 	begin = synced.begin;
 	client_ask(client, 0, page + 10, 20);
 	assert_int_equal(client_answer(client).status, PERSIST_DONE);
@@ -165,8 +159,7 @@ SERVER_TEST(what_is_asked_for_is_made_durable)
 	client_ask(client, 0, UINT64_MAX - 4, 8);
 	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
 	client_ask(client, 0, 0, 0);
-	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
-	assert_int_equal(synced.calls, 0);
+	EQUAL((client_answer(client).status, PERSIST_OUTSIDE), (synced.calls, 0));
 	synced.error = EIO;
 	client_ask(client, 0, 0, 8);
 	assert_int_equal(client_answer(client).status, PERSIST_FAILED);
@@ -186,8 +179,7 @@ SERVER_TEST(a_number_stands_for_its_block)
 		client_number(client, FIXTURE_BYTES / 8192 - 1 - i);
 	for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
 		answer = client_answer(client);
-		assert_int_equal(answer.slot, FIXTURE_BYTES / 8192 - 1 - i);
-		assert_int_equal(answer.status, PERSIST_DONE);
+		EQUAL((answer.slot, FIXTURE_BYTES / 8192 - 1 - i), (answer.status, PERSIST_DONE));
 	}
 	client_number(client, FIXTURE_BYTES / 8192);
 	assert_int_equal(client_answer(client).status, PERSIST_OUTSIDE);
@@ -269,8 +261,8 @@ SERVER_TEST(who_leaves_without_a_word_is_missed)
 	fixture_begin(&any_method);
 	come_and_vanish(&apm);
 	fixture_pass_ms(6000);
-	assert_int_equal(fixture_end(), -EIO);
-	assert_non_null(strstr(fixture_failure(), "client 127.0.0.1, job 1 of 1 went without"));
+	EQUAL((fixture_end(), -EIO),
+	      (fixture_failure(), HAS("client 127.0.0.1, job 1 of 1 went without")));
 }
 
 SERVER_TEST(who_comes_again_is_not_missed)

@@ -27,9 +27,8 @@ static void is_refused(const struct job_request *job_request, enum refusal refus
 {
 	struct test_client *g = client_open(job_request);
 
-	assert_int_equal(g->reply.answer, HANDSHAKE_WELCOME);
-	assert_int_equal(g->job_reply.refusal, refusal);
-	assert_int_equal(g->reply.desc.mr_bytes, 0);
+	EQUAL((g->reply.answer, HANDSHAKE_WELCOME), (g->job_reply.refusal, refusal),
+	      (g->reply.desc.mr_bytes, 0));
 	client_close(g);
 }
 
@@ -150,9 +149,8 @@ static void is_dropped(const struct job_request *job_request, const void *bytes,
 	client_ask(good, 9, 0, 8);
 	assert_int_equal(client_answer(good).slot, 9);
 	client_leave(good);
-	assert_int_equal(fixture_end(), -EIO);
-	assert_int_equal(
-		fixture_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1);
+	EQUAL((fixture_end(), -EIO),
+	      (fixture_count("dropped client 127.0.0.1, job 1 of 1: it sent what no client"), 1));
 }
 
 SERVER_TEST(what_is_no_request_is_not_taken_for_one)

@@ -88,47 +88,36 @@ static void assert_refused(unsigned number, const char *words)
 
 NEW_NAME_TEST(client_is_for_apm_at_the_port_of_all)
 {
-	assert_int_equal(options_settle(job(2), &settings), 0);
-	assert_int_equal(settings.role, ROLE_CLIENT);
-	assert_int_equal(settings.method, METHOD_APM);
-	assert_int_equal(settings.port, 7204);
-	assert_int_equal(settings.job, 1);
-	assert_int_equal(settings.jobs, 3);
-	assert_true(settings.poll);
+	EQUAL((options_settle(job(2), &settings), 0), (settings.role, ROLE_CLIENT),
+	      (settings.method, METHOD_APM), (settings.port, 7204), (settings.job, 1),
+	      (settings.jobs, 3), (settings.poll, true));
 }
 
 NEW_NAME_TEST(server_takes_any_method)
 {
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
-	assert_int_equal(options_settle(job(0), &settings), 0);
-	assert_int_equal(settings.role, ROLE_SERVER);
-	assert_int_equal(settings.method, METHOD_ANY);
+	EQUAL((options_settle(job(0), &settings), 0), (settings.role, ROLE_SERVER),
+	      (settings.method, METHOD_ANY));
 }
 
 NEW_NAME_TEST(port_may_follow_the_subjob)
 {
 	options.port_mode = PORT_SUBJOB;
-	assert_int_equal(options_settle(job(1), &settings), 0);
-	assert_int_equal(settings.port, 7206);
-	assert_int_equal(settings.job, 0);
-	assert_int_equal(settings.jobs, 1);
+	EQUAL((options_settle(job(1), &settings), 0), (settings.port, 7206), (settings.job, 0),
+	      (settings.jobs, 1));
 }
 
 OLD_CLIENT_TEST(old_client_has_role_method_and_a_port_of_its_own)
 {
-	assert_int_equal(options_settle(job(2), &settings), 0);
-	assert_int_equal(settings.role, ROLE_CLIENT);
-	assert_int_equal(settings.method, METHOD_GPSPM);
-	assert_int_equal(settings.port, 7206);
+	EQUAL((options_settle(job(2), &settings), 0), (settings.role, ROLE_CLIENT),
+	      (settings.method, METHOD_GPSPM), (settings.port, 7206));
 }
 
 OLD_SERVER_TEST(old_server_needs_no_role)
 {
-	assert_int_equal(options_role(job(0)), ROLE_SERVER);
-	assert_int_equal(options_settle(job(1), &settings), 0);
-	assert_int_equal(settings.method, METHOD_APM);
-	assert_int_equal(settings.port, 7205);
+	EQUAL((options_role(job(0)), ROLE_SERVER), (options_settle(job(1), &settings), 0),
+	      (settings.method, METHOD_APM), (settings.port, 7205));
 }
 
 OLD_CLIENT_TEST(old_client_is_no_server)
@@ -153,8 +142,7 @@ NEW_NAME_TEST(port_ends_where_ports_end)
 {
 	options.port = 65534;
 	options.port_mode = PORT_THREAD;
-	assert_int_equal(options_settle(job(1), &settings), 0);
-	assert_int_equal(settings.port, 65535);
+	EQUAL((options_settle(job(1), &settings), 0), (settings.port, 65535));
 	assert_refused(2, "65536");
 }
 
@@ -215,8 +203,7 @@ NEW_NAME_TEST(server_allows_a_list)
 	job(0)->o.numjobs = 1;
 	options.role = ROLE_SERVER;
 	options.allow = list;
-	assert_int_equal(options_settle(job(0), &settings), 0);
-	assert_int_equal(settings.allow.count, 3);
+	EQUAL((options_settle(job(0), &settings), 0), (settings.allow.count, 3));
 }
 
 NEW_NAME_TEST(malformed_item_of_a_list_is_named)
