@@ -30,6 +30,13 @@ int teardown_pair(void **unused);
 
 /* For options of one's own, in a test after setup_nothing(). */
 void pair_make(const struct end_options *near, const struct end_options *far);
+/* Both with the defaults o but for these: PAIR_MAKE(o.timeout = 12, o.retry_cnt = 2). */
+#define PAIR_MAKE(...)                                                                             \
+	do {                                                                                       \
+		struct end_options o = end_defaults();                                             \
+		__VA_ARGS__;                                                                       \
+		pair_make(&o, &o);                                                                 \
+	} while (0)
 
 #define PAIR_TEST(name)		 TEST(name, setup_pair, teardown_pair)
 #define OWN_PAIR_TEST(name)	 TEST(name, setup_nothing, teardown_pair)

@@ -38,8 +38,8 @@ CM_TEST(connect__establishes_both_ends)
 	assert_ptr_equal(cm.server.id->channel, cm.server.channel);
 	assert_ptr_equal(cm.server.id->context, &cm); /* the listener's */
 	assert_non_null(cm.server.id->verbs);
-	assert_int_equal(ntohs(rdma_get_src_port(cm.server.id)), cm.port);
-	assert_int_equal(rdma_get_dst_port(cm.server.id), rdma_get_src_port(cm.client.id));
+	EQUAL((ntohs(rdma_get_src_port(cm.server.id)), cm.port),
+	      (rdma_get_dst_port(cm.server.id), rdma_get_src_port(cm.client.id)));
 	cm_expect_nothing(cm.client.channel);
 	cm_accept(cm.server.id, &param);
 	struct cm_event event = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
@@ -62,11 +62,9 @@ CM_PAIR_TEST(qp__of_the_id_goes_to_rts)
 	struct ibv_qp_attr attr;
 
 	OK(ibv_query_qp(cm.client.id->qp, &attr, IBV_QP_STATE | IBV_QP_DEST_QPN, &init));
-	assert_int_equal(attr.qp_state, IBV_QPS_RTS);
-	assert_int_equal(attr.dest_qp_num, cm.server.id->qp->qp_num);
+	EQUAL((attr.qp_state, IBV_QPS_RTS), (attr.dest_qp_num, cm.server.id->qp->qp_num));
 	OK(ibv_query_qp(cm.server.id->qp, &attr, IBV_QP_STATE | IBV_QP_DEST_QPN, &init));
-	assert_int_equal(attr.qp_state, IBV_QPS_RTS);
-	assert_int_equal(attr.dest_qp_num, cm.client.id->qp->qp_num);
+	EQUAL((attr.qp_state, IBV_QPS_RTS), (attr.dest_qp_num, cm.client.id->qp->qp_num));
 }
 
 static struct ibv_qp_attr attributes(const struct rdma_cm_id *id)
@@ -255,19 +253,16 @@ CM_TEST(parameters__arrive_from_the_other_view)
 	param.rnr_retry_count = 3;
 	cm_connect(cm.client.id, &param);
 	struct cm_event event = cm_take_request();
-	assert_int_equal(event.conn.responder_resources, 2);
-	assert_int_equal(event.conn.initiator_depth, 5);
-	assert_int_equal(event.conn.retry_count, 4);
-	assert_int_equal(event.conn.rnr_retry_count, 3);
-	assert_int_equal(event.conn.qp_num, cm.client.id->qp->qp_num);
+	EQUAL((event.conn.responder_resources, 2), (event.conn.initiator_depth, 5),
+	      (event.conn.retry_count, 4), (event.conn.rnr_retry_count, 3),
+	      (event.conn.qp_num, cm.client.id->qp->qp_num));
 	cm.server.id = event.id;
 	param.responder_resources = 1;
 	param.initiator_depth = 1;
 	cm_accept(cm.server.id, &param);
 	event = cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_int_equal(event.conn.responder_resources, 1);
-	assert_int_equal(event.conn.initiator_depth, 1);
-	assert_int_equal(event.conn.qp_num, cm.server.id->qp->qp_num);
+	EQUAL((event.conn.responder_resources, 1), (event.conn.initiator_depth, 1),
+	      (event.conn.qp_num, cm.server.id->qp->qp_num));
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 }
 

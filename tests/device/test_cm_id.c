@@ -16,9 +16,8 @@ CM_TEST(create_id__fills_in_what_is_known)
 {
 	assert_ptr_equal(cm.client.id->channel, cm.client.channel);
 	assert_ptr_equal(cm.client.id->context, &cm);
-	assert_int_equal(cm.client.id->ps, RDMA_PS_TCP);
-	assert_null(cm.client.id->verbs);
-	assert_null(cm.client.id->qp);
+	EQUAL((cm.client.id->ps, RDMA_PS_TCP), (cm.client.id->verbs, NULL),
+	      (cm.client.id->qp, NULL));
 }
 
 CM_TEST(create_id__refuses_port_spaces_it_does_not_know)
@@ -42,8 +41,8 @@ CM_TEST(resolve__finds_device_and_address)
 	assert_int_equal(id->port_num, 1);
 	OK(ibv_query_device(id->verbs, &attr));
 	assert_memory_equal(rdma_get_peer_addr(id), addr, sizeof(struct sockaddr_in));
-	assert_int_equal(rdma_get_local_addr(id)->sa_family, AF_INET);
-	assert_int_equal(ntohs(rdma_get_dst_port(id)), cm.port);
+	EQUAL((rdma_get_local_addr(id)->sa_family, AF_INET),
+	      (ntohs(rdma_get_dst_port(id)), cm.port));
 	assert_int_not_equal(rdma_get_src_port(id), 0);
 }
 
@@ -68,8 +67,7 @@ CM_TEST(get_devices__has_that_of_the_id)
 	cm_resolve(cm.client.id, test_addr(), cm.port);
 	for (int i = 0; i < count; i++)
 		found = found || list[i] == cm.client.id->verbs;
-	assert_true(found);
-	assert_null(list[count]);
+	EQUAL((found, true), (list[count], NULL));
 	rdma_free_devices(list);
 }
 
@@ -89,9 +87,8 @@ CM_TEST(create_qp__makes_one_in_init_and_its_queues)
 	assert_non_null(cm.client.id->recv_cq_channel);
 	assert_ptr_equal(cm.client.id->qp->pd, cm.client.id->pd);
 	rdma_destroy_qp(cm.client.id);
-	assert_null(cm.client.id->qp);
-	assert_null(cm.client.id->send_cq);
-	assert_null(cm.client.id->recv_cq);
+	EQUAL((cm.client.id->qp, NULL), (cm.client.id->send_cq, NULL),
+	      (cm.client.id->recv_cq, NULL));
 }
 
 /* Queues and PD of the program's own are used as they are, and stay its own. */
@@ -205,8 +202,7 @@ CM_TEST(bind__to_loopback_chooses_no_device)
 		struct rdma_cm_id *id = cm_id(cm.client.channel);
 
 		OK(rdma_bind_addr(id, test_sockaddr(addresses[i], 0, &room)));
-		assert_null(id->verbs);
-		assert_null(id->pd);
+		EQUAL((id->verbs, NULL), (id->pd, NULL));
 		assert_int_not_equal(rdma_get_src_port(id), 0);
 		OK(rdma_destroy_id(id));
 	}
@@ -331,8 +327,7 @@ CM_TEST(resolve__keeps_the_port_of_a_bound_id)
 	uint16_t port = rdma_get_src_port(cm.client.id);
 	assert_int_not_equal(port, 0);
 	cm_make_pair(test_addr());
-	assert_int_equal(rdma_get_src_port(cm.client.id), port);
-	assert_int_equal(rdma_get_dst_port(cm.server.id), port);
+	EQUAL((rdma_get_src_port(cm.client.id), port), (rdma_get_dst_port(cm.server.id), port));
 }
 
 struct destroyer {
@@ -441,11 +436,9 @@ CM_TEST(destroy_channel__leaves_its_reader_asleep)
 
 CM_TEST(event_strings__are_those_of_the_manual)
 {
-	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED),
-			    "RDMA_CM_EVENT_ADDR_RESOLVED");
-	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_TIMEWAIT_EXIT),
-			    "RDMA_CM_EVENT_TIMEWAIT_EXIT");
-	assert_string_equal(rdma_event_str((enum rdma_cm_event_type)99), "UNKNOWN EVENT");
+	EQUAL((rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED), "RDMA_CM_EVENT_ADDR_RESOLVED"),
+	      (rdma_event_str(RDMA_CM_EVENT_TIMEWAIT_EXIT), "RDMA_CM_EVENT_TIMEWAIT_EXIT"),
+	      (rdma_event_str((enum rdma_cm_event_type)99), "UNKNOWN EVENT"));
 }
 
 CM_TEST(set_option__takes_what_programs_set)

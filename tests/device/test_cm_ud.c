@@ -135,8 +135,7 @@ static struct told take_request(void)
 	struct told request = next(cm.server_channel, RDMA_CM_EVENT_CONNECT_REQUEST);
 
 	cm.server = request.id;
-	assert_int_equal(cm.server->qp_type, IBV_QPT_UD);
-	assert_int_equal(request.ud.private_data_len, REQ_DATA);
+	EQUAL((cm.server->qp_type, IBV_QPT_UD), (request.ud.private_data_len, REQ_DATA));
 	return request;
 }
 
@@ -166,12 +165,9 @@ TEST(client__is_told_the_queue_pair, setup_ids, teardown_ids)
 {
 	struct told told = connect_both();
 
-	assert_int_equal(told.status, 0);
-	assert_int_equal(told.ud.qp_num, cm.server->qp->qp_num);
-	assert_int_equal(told.ud.qkey, QKEY);
-	assert_int_equal(told.ud.ah_attr.is_global, 1);
-	assert_int_equal(told.ud.ah_attr.port_num, 1);
-	assert_int_equal(told.ud.private_data_len, REP_DATA);
+	EQUAL((told.status, 0), (told.ud.qp_num, cm.server->qp->qp_num), (told.ud.qkey, QKEY),
+	      (told.ud.ah_attr.is_global, 1), (told.ud.ah_attr.port_num, 1),
+	      (told.ud.private_data_len, REP_DATA));
 	assert_memory_equal(told.data, "yes\0", 4);
 }
 
@@ -308,8 +304,7 @@ TEST(join__tells_where_to_send, setup_ids, teardown_ids)
 	told = next(cm.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	assert_int_equal(told.status, 0);
 	assert_ptr_equal(told.ud.private_data, &context);
-	assert_int_equal(told.ud.qp_num, 0xffffff);
-	assert_int_equal(told.ud.qkey, QKEY);
+	EQUAL((told.ud.qp_num, 0xffffff), (told.ud.qkey, QKEY));
 	assert_memory_equal(told.ud.ah_attr.grh.dgid.raw, expected, 16);
 	OK(rdma_leave_multicast(cm.client, (struct sockaddr *)&addr));
 }

@@ -81,8 +81,7 @@ TEST(poll__without_completions_says_so, setup_ex, teardown_pair)
 {
 	struct ibv_poll_cq_attr attr = {0};
 
-	assert_int_equal(ibv_start_poll(cq, &attr), ENOENT);
-	assert_int_equal(ibv_start_poll(cq, &attr), ENOENT);
+	EQUAL((ibv_start_poll(cq, &attr), ENOENT), (ibv_start_poll(cq, &attr), ENOENT));
 }
 
 TEST(poll__refuses_an_unknown_attribute, setup_ex, teardown_pair)
@@ -97,11 +96,10 @@ TEST(poll__tells_of_a_send, setup_ex, teardown_pair)
 {
 	write_with_id(77);
 	start();
-	assert_int_equal(cq->wr_id, 77);
-	assert_int_equal(cq->status, IBV_WC_SUCCESS);
-	assert_int_equal(ibv_wc_read_opcode(cq), IBV_WC_RDMA_WRITE);
-	assert_int_equal(ibv_wc_read_qp_num(cq), w.near.qp->qp_num);
-	assert_int_equal(ibv_wc_read_wc_flags(cq) & IBV_WC_WITH_IMM, 0);
+	EQUAL((cq->wr_id, 77), (cq->status, IBV_WC_SUCCESS),
+	      (ibv_wc_read_opcode(cq), IBV_WC_RDMA_WRITE),
+	      (ibv_wc_read_qp_num(cq), w.near.qp->qp_num),
+	      (ibv_wc_read_wc_flags(cq) & IBV_WC_WITH_IMM, 0));
 	ibv_end_poll(cq);
 }
 
@@ -110,11 +108,8 @@ TEST(poll__tells_of_a_receive, setup_ex, teardown_pair)
 	recv_near(5, 0, 100);
 	far_send(6, 0, 80);
 	start();
-	assert_int_equal(cq->wr_id, 5);
-	assert_int_equal(cq->status, IBV_WC_SUCCESS);
-	assert_int_equal(ibv_wc_read_opcode(cq), IBV_WC_RECV);
-	assert_int_equal(ibv_wc_read_byte_len(cq), 80);
-	assert_int_equal(ibv_wc_read_qp_num(cq), w.near.qp->qp_num);
+	EQUAL((cq->wr_id, 5), (cq->status, IBV_WC_SUCCESS), (ibv_wc_read_opcode(cq), IBV_WC_RECV),
+	      (ibv_wc_read_byte_len(cq), 80), (ibv_wc_read_qp_num(cq), w.near.qp->qp_num));
 	ibv_end_poll(cq);
 	far_expect(6, IBV_WC_SUCCESS);
 }
@@ -151,8 +146,7 @@ TEST(poll__goes_through_a_batch_in_order, setup_ex, teardown_pair)
 		write_with_id(id);
 	start();
 	for (uint64_t id = 1; id <= 8; id++) {
-		assert_int_equal(cq->wr_id, id);
-		assert_int_equal(cq->status, IBV_WC_SUCCESS);
+		EQUAL((cq->wr_id, id), (cq->status, IBV_WC_SUCCESS));
 		if (id < 8)
 			next();
 	}
@@ -193,9 +187,8 @@ TEST(poll__tells_a_failure, setup_ex, teardown_pair)
 	wr->wr_id = 9;
 	post(wr);
 	start();
-	assert_int_equal(cq->wr_id, 9);
-	assert_int_equal(cq->status, IBV_WC_REM_ACCESS_ERR);
-	assert_int_equal(ibv_wc_read_qp_num(cq), w.near.qp->qp_num);
+	EQUAL((cq->wr_id, 9), (cq->status, IBV_WC_REM_ACCESS_ERR),
+	      (ibv_wc_read_qp_num(cq), w.near.qp->qp_num));
 	(void)ibv_wc_read_vendor_err(cq);
 	ibv_end_poll(cq);
 }

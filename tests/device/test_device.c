@@ -49,9 +49,8 @@ TEST(list__has_channel_adapters)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
-	assert_int_equal(list[0]->node_type, IBV_NODE_CA);
-	assert_int_equal(list[0]->transport_type, IBV_TRANSPORT_IB);
-	assert_string_equal(ibv_node_type_str(list[0]->node_type), "InfiniBand channel adapter");
+	EQUAL((list[0]->node_type, IBV_NODE_CA), (list[0]->transport_type, IBV_TRANSPORT_IB),
+	      (ibv_node_type_str(list[0]->node_type), "InfiniBand channel adapter"));
 	ibv_free_device_list(list);
 }
 
@@ -113,9 +112,8 @@ TEST(query_device__tells_what_requests_need, setup_context, teardown_context)
 	assert_true(attr.max_srq_wr > 0 && attr.max_srq_sge > 0);
 	assert_true(attr.max_sge >= 16 && attr.max_sge_rd >= 16);
 	assert_true(attr.max_qp_rd_atom >= 16 && attr.max_qp_init_rd_atom >= 16);
-	assert_int_equal(attr.atomic_cap, IBV_ATOMIC_HCA);
-	assert_int_equal(attr.max_pkeys > 0, 1);
-	assert_true(strnlen(attr.fw_ver, sizeof(attr.fw_ver)) < sizeof(attr.fw_ver));
+	EQUAL((attr.atomic_cap, IBV_ATOMIC_HCA), (attr.max_pkeys > 0, 1),
+	      (strnlen(attr.fw_ver, sizeof(attr.fw_ver)) < sizeof(attr.fw_ver), true));
 	assert_true(attr.device_cap_flags & IBV_DEVICE_RC_RNR_NAK_GEN);
 	assert_true(attr.device_cap_flags & IBV_DEVICE_PORT_ACTIVE_EVENT);
 }
@@ -129,8 +127,8 @@ TEST(query_device_ex__agrees_with_query_device, setup_context, teardown_context)
 	OK(ibv_query_device(context, &attr));
 	OK(ibv_query_device_ex(context, NULL, &extended));
 	assert_memory_equal(&extended.orig_attr, &attr, sizeof(attr));
-	assert_int_equal((unsigned)extended.device_cap_flags_ex, attr.device_cap_flags);
-	assert_int_equal(extended.comp_mask, 0);
+	EQUAL(((unsigned)extended.device_cap_flags_ex, attr.device_cap_flags),
+	      (extended.comp_mask, 0));
 }
 
 TEST(query_device_ex__tells_of_odp, setup_context, teardown_context)
@@ -160,9 +158,8 @@ TEST(query_port__tells_of_an_active_ethernet_port, setup_context, teardown_conte
 	struct ibv_port_attr port;
 
 	OK(ibv_query_port(context, 1, &port));
-	assert_int_equal(port.state, IBV_PORT_ACTIVE);
-	assert_int_equal(port.link_layer, IBV_LINK_LAYER_ETHERNET);
-	assert_int_equal(port.max_mtu, IBV_MTU_4096);
+	EQUAL((port.state, IBV_PORT_ACTIVE), (port.link_layer, IBV_LINK_LAYER_ETHERNET),
+	      (port.max_mtu, IBV_MTU_4096));
 	assert_true(port.active_mtu >= IBV_MTU_256 && port.active_mtu <= port.max_mtu);
 	assert_true(port.max_msg_sz >= 1 << 20);
 	assert_true(port.gid_tbl_len >= 1 && port.pkey_tbl_len >= 1);
@@ -187,9 +184,8 @@ TEST(gid__at_the_address_is_roce_v2)
 
 	OK(ibv_query_gid_ex(found, 1, (uint32_t)index, &entry, 0));
 	assert_memory_equal(&entry.gid, &gid, sizeof(gid));
-	assert_int_equal(entry.gid_index, index);
-	assert_int_equal(entry.port_num, 1);
-	assert_int_equal(entry.gid_type, IBV_GID_TYPE_ROCE_V2);
+	EQUAL((entry.gid_index, index), (entry.port_num, 1),
+	      (entry.gid_type, IBV_GID_TYPE_ROCE_V2));
 	assert_true(entry.ndev_ifindex > 0);
 	OK(ibv_close_device(found));
 }
@@ -224,8 +220,7 @@ TEST(pkey__is_the_default_one, setup_context, teardown_context)
 	uint16_t pkey = 0;
 
 	OK(ibv_query_pkey(context, 1, 0, &pkey));
-	assert_int_equal(be16toh(pkey), 0xffff);
-	assert_int_equal(ibv_get_pkey_index(context, 1, pkey), 0);
+	EQUAL((be16toh(pkey), 0xffff), (ibv_get_pkey_index(context, 1, pkey), 0));
 }
 
 TEST(async_event__is_not_there_at_first, setup_context, teardown_context)

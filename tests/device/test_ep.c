@@ -100,10 +100,8 @@ TEST(getaddrinfo__for_the_client_resolves)
 	struct rdma_addrinfo *info = resolve("7471", 0);
 	const struct sockaddr_in *dst = (const struct sockaddr_in *)info->ai_dst_addr;
 
-	assert_int_equal(info->ai_family, AF_INET);
-	assert_int_equal(info->ai_port_space, RDMA_PS_TCP);
-	assert_int_equal(info->ai_qp_type, IBV_QPT_RC);
-	assert_int_equal(info->ai_flags & RAI_PASSIVE, 0);
+	EQUAL((info->ai_family, AF_INET), (info->ai_port_space, RDMA_PS_TCP),
+	      (info->ai_qp_type, IBV_QPT_RC), (info->ai_flags & RAI_PASSIVE, 0));
 	assert_non_null(dst);
 	assert_int_equal(ntohs(dst->sin_port), 7471);
 	rdma_freeaddrinfo(info);
@@ -115,8 +113,7 @@ TEST(getaddrinfo__for_the_server_has_a_source)
 
 	assert_int_equal(info->ai_flags & RAI_PASSIVE, RAI_PASSIVE);
 	assert_non_null(info->ai_src_addr);
-	assert_null(info->ai_dst_addr);
-	assert_int_equal(info->ai_src_len, sizeof(struct sockaddr_in));
+	EQUAL((info->ai_dst_addr, NULL), (info->ai_src_len, sizeof(struct sockaddr_in)));
 	rdma_freeaddrinfo(info);
 }
 
@@ -131,8 +128,7 @@ TEST(getaddrinfo__refuses_names_it_cannot_resolve)
 TEST(ep__makes_connected_ids, setup_ep, teardown_ep)
 {
 	assert_non_null(server->qp);
-	assert_int_equal(client->qp->state, IBV_QPS_RTS);
-	assert_int_equal(server->qp->state, IBV_QPS_RTS);
+	EQUAL((client->qp->state, IBV_QPS_RTS), (server->qp->state, IBV_QPS_RTS));
 	assert_non_null(client->send_cq);
 	assert_non_null(client->recv_cq);
 }
@@ -141,8 +137,7 @@ static void expect_send(struct rdma_cm_id *id, void *context)
 {
 	struct ibv_wc wc;
 
-	assert_int_equal(rdma_get_send_comp(id, &wc), 1);
-	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	EQUAL((rdma_get_send_comp(id, &wc), 1), (wc.status, IBV_WC_SUCCESS));
 	assert_ptr_equal((void *)(uintptr_t)wc.wr_id, context);
 }
 
@@ -150,8 +145,7 @@ static struct ibv_wc expect_recv(struct rdma_cm_id *id, void *context)
 {
 	struct ibv_wc wc;
 
-	assert_int_equal(rdma_get_recv_comp(id, &wc), 1);
-	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	EQUAL((rdma_get_recv_comp(id, &wc), 1), (wc.status, IBV_WC_SUCCESS));
 	assert_ptr_equal((void *)(uintptr_t)wc.wr_id, context);
 	return wc;
 }

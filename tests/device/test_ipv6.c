@@ -38,11 +38,10 @@ TEST(addresses__are_of_ipv6, setup_cm6, teardown_cm)
 	struct sockaddr_in6 *peer = (struct sockaddr_in6 *)rdma_get_peer_addr(cm.server.id);
 	struct sockaddr_in6 *local = (struct sockaddr_in6 *)rdma_get_local_addr(cm.server.id);
 
-	assert_int_equal(peer->sin6_family, AF_INET6);
-	assert_int_equal(local->sin6_family, AF_INET6);
+	EQUAL((peer->sin6_family, AF_INET6), (local->sin6_family, AF_INET6));
 	assert_memory_equal(&local->sin6_addr, &expected, sizeof(expected));
-	assert_int_equal(local->sin6_port, htons(cm.port));
-	assert_int_equal(peer->sin6_port, rdma_get_src_port(cm.client.id));
+	EQUAL((local->sin6_port, htons(cm.port)),
+	      (peer->sin6_port, rdma_get_src_port(cm.client.id)));
 }
 
 TEST(gid__of_the_address_is_in_the_table, setup_cm6, teardown_cm)

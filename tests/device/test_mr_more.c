@@ -230,8 +230,7 @@ TEST(advice__brings_the_pages, setup_end, teardown_end)
 	OK(madvise(end->memory + 4 * PAGE, 4 * PAGE, MADV_DONTNEED));
 	assert_false(is_resident(5 * PAGE));
 	OK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, mr, at(5 * PAGE), PAGE));
-	assert_true(is_resident(5 * PAGE));
-	assert_false(is_resident(6 * PAGE));
+	EQUAL((is_resident(5 * PAGE), true), (is_resident(6 * PAGE), false));
 	OK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH, mr, at(6 * PAGE), 1));
 	OK(advise(IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, mr, at(7 * PAGE), PAGE));
 	assert_false(is_resident(7 * PAGE));

@@ -14,11 +14,7 @@
 
 static void make(uint64_t send_ops)
 {
-	struct end_options options = end_defaults();
-
-	options.mr_access |= IBV_ACCESS_MW_BIND;
-	options.send_ops = send_ops;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.mr_access |= IBV_ACCESS_MW_BIND, o.send_ops = send_ops);
 }
 
 static int setup_mw(void **unused)
@@ -180,8 +176,7 @@ MW_TEST(type_2__invalidated_by_its_peer_gives_no_access)
 	send_with_inv(rkey);
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 	wc = far_expect(7, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV);
-	assert_int_equal(wc.byte_len, 100);
+	EQUAL((wc.opcode, IBV_WC_RECV), (wc.byte_len, 100));
 	if (!on_rxe()) /* its provider passes on the kernel's flag, which is another bit */
 		assert_int_equal(wc.wc_flags, IBV_WC_WITH_INV);
 	assert_int_equal(wc.invalidated_rkey, rkey);
@@ -470,8 +465,8 @@ MW_TEST(dealloc_pd__is_busy_while_a_window_is_there)
 
 MW_TEST(alloc__knows_two_types)
 {
-	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)3));
-	assert_null(ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)0));
+	EQUAL((ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)3), NULL),
+	      (ibv_alloc_mw(w.near.pd, (enum ibv_mw_type)0), NULL));
 }
 
 /* --- by the extended interface --- */

@@ -49,12 +49,10 @@ OWN_PAIR_TEST(page__that_is_unmapped_or_protected_fails_the_request)
 		{IBV_WR_ATOMIC_WRITE, PROT_NONE, true},	  {IBV_WR_RDMA_READ, -1, true},
 		{IBV_WR_ATOMIC_FETCH_AND_ADD, -1, true}, /* it is executed all the same */
 	};
-	const struct end_options options = end_defaults();
-
 	NOT_ON_RXE("a NIC has pinned the page, and uses it all the same");
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		print_message("case %zu\n", i);
-		pair_make(&options, &options);
+		PAIR_MAKE();
 		expect_page_fault(cases[i].opcode, cases[i].protection, cases[i].near);
 		OK(teardown_pair(NULL));
 	}
@@ -64,11 +62,8 @@ OWN_PAIR_TEST(page__that_is_unmapped_or_protected_fails_the_request)
 OWN_PAIR_TEST(large__write_across_an_unmapped_page_fails)
 {
 	const size_t bytes = 512 * 1024;
-	struct end_options options = end_defaults();
-
 	NOT_ON_RXE("a NIC has pinned the page, and uses it all the same");
-	options.memory_size = bytes;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.memory_size = bytes);
 	unsigned char *page = w.far_memory + 40 * FAULT_PAGE;
 
 	OK(munmap(page, FAULT_PAGE));
@@ -138,10 +133,8 @@ static void expect_untouched(const unsigned char *page)
 /* A NIC writes to the page that was there. */
 OWN_PAIR_TEST(write__never_reaches_a_page_mapped_anew)
 {
-	const struct end_options options = end_defaults();
-
 	for (unsigned i = 0; i < sizeof(renewals) / sizeof(renewals[0]); i++) {
-		pair_make(&options, &options);
+		PAIR_MAKE();
 		memset(w.near.memory, 0x5a, FAULT_PAGE);
 		renewals[i](far_page());
 		post(work(IBV_WR_RDMA_WRITE, 0, FAULT_PAGE, FAULT_PAGE));
@@ -208,8 +201,7 @@ static void write_from(unsigned char *memory, struct ibv_mr *mr, int byte)
 	memset(memory, byte, 8);
 	*wr->sg_list = (struct ibv_sge){(uintptr_t)memory, 8, mr->lkey};
 	done(wr);
-	assert_int_equal(w.far_memory[0], byte);
-	assert_int_equal(w.far_memory[7], byte);
+	EQUAL((w.far_memory[0], byte), (w.far_memory[7], byte));
 }
 
 PAIR_TEST(write__sends_what_a_region_of_the_new_memory_has)

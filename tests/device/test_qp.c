@@ -77,9 +77,7 @@ TEST(create__tells_what_it_made, setup_end, teardown_end)
 	assert_ptr_equal(qp->pd, end.pd);
 	assert_ptr_equal(qp->send_cq, end.cq);
 	assert_ptr_equal(qp->recv_cq, end.cq);
-	assert_null(qp->srq);
-	assert_int_equal(qp->qp_type, IBV_QPT_RC);
-	assert_int_equal(qp->state, IBV_QPS_RESET);
+	EQUAL((qp->srq, NULL), (qp->qp_type, IBV_QPT_RC), (qp->state, IBV_QPS_RESET));
 	assert_int_not_equal(qp->qp_num, end.qp->qp_num);
 	assert_true(qp->qp_num > 1 && qp->qp_num < 1 << 24);
 	OK(ibv_destroy_qp(qp));
@@ -96,13 +94,12 @@ TEST(query__gives_what_create_told, setup_end, teardown_end)
 	/* rxe has, and tells later, more than it told at first */
 	assert_true(queried.cap.max_send_wr >= init.cap.max_send_wr);
 	assert_true(queried.cap.max_recv_wr >= init.cap.max_recv_wr);
-	assert_int_equal(queried.cap.max_send_sge, init.cap.max_send_sge);
-	assert_int_equal(queried.cap.max_recv_sge, init.cap.max_recv_sge);
-	assert_int_equal(queried.cap.max_inline_data, init.cap.max_inline_data);
+	EQUAL((queried.cap.max_send_sge, init.cap.max_send_sge),
+	      (queried.cap.max_recv_sge, init.cap.max_recv_sge),
+	      (queried.cap.max_inline_data, init.cap.max_inline_data));
 	assert_ptr_equal(queried.send_cq, end.cq);
 	assert_ptr_equal(queried.recv_cq, end.cq);
-	assert_int_equal(queried.qp_type, IBV_QPT_RC);
-	assert_int_equal(queried.sq_sig_all, 0);
+	EQUAL((queried.qp_type, IBV_QPT_RC), (queried.sq_sig_all, 0));
 	OK(ibv_destroy_qp(qp));
 }
 
@@ -183,8 +180,7 @@ static void go_to(enum ibv_qp_state state, int mask)
 	struct ibv_qp_attr attr = attr_for(state);
 
 	OK(ibv_modify_qp(end.qp, &attr, mask));
-	assert_int_equal(end.qp->state, state);
-	assert_int_equal(end_state(&end), state);
+	EQUAL((end.qp->state, state), (end_state(&end), state));
 }
 
 /* The modification fails and changes nothing, "including the QP state". */
@@ -194,8 +190,7 @@ static void cannot_go(enum ibv_qp_state state, int mask)
 	struct ibv_qp_attr attr = attr_for(state);
 
 	FAILS(EINVAL, ibv_modify_qp(end.qp, &attr, mask));
-	assert_int_equal(end.qp->state, before);
-	assert_int_equal(end_state(&end), before);
+	EQUAL((end.qp->state, before), (end_state(&end), before));
 }
 
 TEST(states__go_from_reset_to_rts_and_back, setup_end, teardown_end)
@@ -342,20 +337,13 @@ TEST(query__gives_what_was_set, setup_end, teardown_end)
 	go_to(IBV_QPS_RTS, RTS_MASK);
 	struct ibv_qp_attr attr = query(end.qp, &init);
 
-	assert_int_equal(attr.qp_state, IBV_QPS_RTS);
-	assert_int_equal(attr.path_mtu, IBV_MTU_2048);
-	assert_int_equal(attr.dest_qp_num, end.qp->qp_num);
-	assert_int_equal(attr.rq_psn, 0x111111);
-	assert_int_equal(attr.sq_psn, 0x222222);
-	assert_int_equal(attr.qp_access_flags, END_ACCESS);
+	EQUAL((attr.qp_state, IBV_QPS_RTS), (attr.path_mtu, IBV_MTU_2048),
+	      (attr.dest_qp_num, end.qp->qp_num), (attr.rq_psn, 0x111111), (attr.sq_psn, 0x222222),
+	      (attr.qp_access_flags, END_ACCESS));
 	assert_true(attr.max_dest_rd_atomic >= 3); /* a device may round it up */
 	assert_true(attr.max_rd_atomic >= 2);
-	assert_int_equal(attr.min_rnr_timer, 11);
-	assert_int_equal(attr.port_num, 1);
-	assert_int_equal(attr.timeout, 15);
-	assert_int_equal(attr.retry_cnt, 5);
-	assert_int_equal(attr.rnr_retry, 6);
-	assert_int_equal(attr.ah_attr.is_global, 1);
+	EQUAL((attr.min_rnr_timer, 11), (attr.port_num, 1), (attr.timeout, 15), (attr.retry_cnt, 5),
+	      (attr.rnr_retry, 6), (attr.ah_attr.is_global, 1));
 	assert_memory_equal(&attr.ah_attr.grh.dgid, &end.gid, sizeof(end.gid));
 }
 

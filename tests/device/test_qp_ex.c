@@ -108,8 +108,7 @@ TEST(write_imm__tells_it, setup_ex, teardown_pair)
 	from_near(0, 200);
 	finish(5, IBV_WC_RDMA_WRITE);
 	struct ibv_wc wc = far_expect(2, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
-	assert_int_equal(ntohl(wc.imm_data), 0xabcdef);
+	EQUAL((wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM), (ntohl(wc.imm_data), 0xabcdef));
 	assert_memory_equal(w.far_memory + 100, w.near.memory, 200);
 }
 
@@ -141,9 +140,8 @@ TEST(send_imm__tells_it, setup_ex, teardown_pair)
 	from_near(0, 20);
 	finish(5, IBV_WC_SEND);
 	struct ibv_wc wc = far_expect(2, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV);
-	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM);
-	assert_int_equal(ntohl(wc.imm_data), 77);
+	EQUAL((wc.opcode, IBV_WC_RECV), (wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM),
+	      (ntohl(wc.imm_data), 77));
 }
 
 TEST(atomics__change_the_word, setup_ex, teardown_pair)
@@ -422,10 +420,8 @@ OWN_PAIR_TEST(flush__past_the_end_is_refused)
 /* Memory that is lost with power cannot be made persistent. */
 OWN_PAIR_TEST(persistent_flush__is_not_for_dram)
 {
-	struct end_options options = end_defaults();
-
 	SKIP_UNLESS(device_has(CAN_FLUSH_PERSISTENT), "the device has no persistent flush");
-	pair_make(&options, &options);
+	PAIR_MAKE();
 	NONE(EINVAL, ibv_reg_mr(w.near.pd, w.near.memory, 4096, IBV_ACCESS_FLUSH_PERSISTENT));
 }
 #else
@@ -510,8 +506,6 @@ TEST(plain_posts__go_between_those_of_a_builder, setup_ex, teardown_pair)
 	OK(pthread_join(thread, NULL));
 	while (completed[0] + completed[1] < 2 * REQUESTS && deadline() < until + WAIT_S)
 		book();
-	assert_int_equal(wrong, 0);
-	assert_int_equal(completed[0], REQUESTS);
-	assert_int_equal(completed[1], REQUESTS);
+	EQUAL((wrong, 0), (completed[0], REQUESTS), (completed[1], REQUESTS));
 	assert_memory_equal(w.far_memory, w.near.memory, 128);
 }

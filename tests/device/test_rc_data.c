@@ -17,8 +17,7 @@ PAIR_TEST(write__changes_just_its_bytes)
 	memcpy(expected + 100, w.near.memory + 7, 50);
 	post(work(IBV_WR_RDMA_WRITE, 7, 50, 100));
 	struct ibv_wc wc = EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RDMA_WRITE);
-	assert_int_equal(wc.qp_num, w.near.qp->qp_num);
+	EQUAL((wc.opcode, IBV_WC_RDMA_WRITE), (wc.qp_num, w.near.qp->qp_num));
 	assert_memory_equal(w.far_memory, expected, sizeof(expected));
 	far_expect_nothing();
 }
@@ -31,8 +30,7 @@ PAIR_TEST(read__changes_just_its_bytes)
 	memcpy(expected + 100, w.far_memory + 7, 50);
 	post(work(IBV_WR_RDMA_READ, 100, 50, 7));
 	struct ibv_wc wc = EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RDMA_READ);
-	assert_int_equal(wc.byte_len, 50);
+	EQUAL((wc.opcode, IBV_WC_RDMA_READ), (wc.byte_len, 50));
 	assert_memory_equal(w.near.memory, expected, sizeof(expected));
 	far_expect_nothing();
 }
@@ -44,10 +42,8 @@ PAIR_TEST(send__arrives_in_the_receive)
 	struct ibv_wc wc = EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 	assert_int_equal(wc.opcode, IBV_WC_SEND);
 	wc = far_expect(77, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV);
-	assert_int_equal(wc.byte_len, 60);
-	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, 0);
-	assert_int_equal(wc.qp_num, w.far.qp_num);
+	EQUAL((wc.opcode, IBV_WC_RECV), (wc.byte_len, 60), (wc.wc_flags & IBV_WC_WITH_IMM, 0),
+	      (wc.qp_num, w.far.qp_num));
 	assert_memory_equal(w.far_memory + 1000, w.near.memory + 5, 60);
 }
 
@@ -73,8 +69,7 @@ PAIR_TEST(send__goes_both_ways)
 	struct ibv_wc far[2] = {far_wc(), far_wc()};
 	unsigned recv_near_at = near[0].wr_id == 5 ? 0 : 1, recv_far_at = far[0].wr_id == 6 ? 0 : 1;
 
-	assert_int_equal(near[recv_near_at].byte_len, 30);
-	assert_int_equal(far[recv_far_at].byte_len, 40);
+	EQUAL((near[recv_near_at].byte_len, 30), (far[recv_far_at].byte_len, 40));
 	assert_memory_equal(w.near.memory, w.far_memory + 500, 30);
 	assert_memory_equal(w.far_memory, w.near.memory + 600, 40);
 }
@@ -88,10 +83,8 @@ PAIR_TEST(send_with_imm__tells_it)
 	post(wr);
 	assert_int_equal(EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS).opcode, IBV_WC_SEND);
 	struct ibv_wc wc = far_expect(3, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV);
-	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM);
-	assert_int_equal(ntohl(wc.imm_data), 0x01020304);
-	assert_int_equal(wc.byte_len, 10);
+	EQUAL((wc.opcode, IBV_WC_RECV), (wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM),
+	      (ntohl(wc.imm_data), 0x01020304), (wc.byte_len, 10));
 }
 
 PAIR_TEST(write_with_imm__takes_a_receive_and_leaves_its_buffer)
@@ -105,10 +98,9 @@ PAIR_TEST(write_with_imm__takes_a_receive_and_leaves_its_buffer)
 	post(wr);
 	assert_int_equal(EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS).opcode, IBV_WC_RDMA_WRITE);
 	struct ibv_wc wc = far_expect(9, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
-	assert_int_equal(wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM);
-	assert_int_equal(ntohl(wc.imm_data), 0xfffefdfc);
-	assert_int_equal(wc.byte_len, 100);
+	EQUAL((wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM),
+	      (wc.wc_flags & IBV_WC_WITH_IMM, IBV_WC_WITH_IMM), (ntohl(wc.imm_data), 0xfffefdfc),
+	      (wc.byte_len, 100));
 	assert_memory_equal(w.far_memory + 5000, w.near.memory, 100);
 	assert_memory_equal(w.far_memory, buffer, sizeof(buffer));
 }
@@ -122,9 +114,7 @@ PAIR_TEST(write_with_imm__of_nothing_tells_the_imm)
 	far_recv(9, 0, 64);
 	done(wr);
 	struct ibv_wc wc = far_expect(9, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
-	assert_int_equal(wc.byte_len, 0);
-	assert_int_equal(ntohl(wc.imm_data), 5);
+	EQUAL((wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM), (wc.byte_len, 0), (ntohl(wc.imm_data), 5));
 }
 
 /* Sizes around cache lines, packets and pages. */
@@ -168,10 +158,7 @@ PAIR_TEST(send__of_each_size_arrives)
 OWN_PAIR_TEST(large__messages_arrive)
 {
 	static const size_t large[] = {1024 * 1024, MAX_MESSAGE - 1, MAX_MESSAGE};
-	struct end_options options = end_defaults();
-
-	options.memory_size = MAX_MESSAGE + 4096;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.memory_size = MAX_MESSAGE + 4096);
 	for (size_t i = 0; i < ARRAY_LENGTH(large); i++) {
 		fill(w.near.memory, large[i], (unsigned)i + 20);
 		done(work(IBV_WR_RDMA_WRITE, 0, large[i], 100));
@@ -189,11 +176,9 @@ OWN_PAIR_TEST(large__messages_arrive)
 OWN_PAIR_TEST(large__writes_follow_each_other)
 {
 	static const size_t bytes[] = {65536, 65536, 13, 32767, 300001, 8, 32768, 131072 + 63};
-	struct end_options options = end_defaults();
 	size_t at = 5;
 
-	options.memory_size = 1024 * 1024;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.memory_size = 1024 * 1024);
 	for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) {
 		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, at, bytes[i], at + 1);
 
@@ -292,11 +277,9 @@ PAIR_TEST(recv__leaves_what_the_message_does_not_reach)
 
 OWN_PAIR_TEST(inline__data_may_change_after_the_post)
 {
-	struct end_options options = end_defaults();
 	unsigned char copy[32];
 
-	options.cap.max_inline_data = 32;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.cap.max_inline_data = 32);
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 32, 64);
 	wr->send_flags |= IBV_SEND_INLINE;
 	memcpy(copy, w.near.memory, sizeof(copy));
@@ -308,11 +291,9 @@ OWN_PAIR_TEST(inline__data_may_change_after_the_post)
 
 OWN_PAIR_TEST(inline__needs_no_registered_memory)
 {
-	struct end_options options = end_defaults();
 	unsigned char bytes[24];
 
-	options.cap.max_inline_data = 32;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.cap.max_inline_data = 32);
 	fill(bytes, sizeof(bytes), 9);
 	far_recv(2, 0, 100);
 	struct ibv_send_wr *wr = work(IBV_WR_SEND, 0, 24, 0);
@@ -383,10 +364,7 @@ PAIR_TEST(unsignaled__requests_complete_in_silence)
 
 OWN_PAIR_TEST(sq_sig_all__signals_each)
 {
-	struct end_options options = end_defaults();
-
-	options.sq_sig_all = 1;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.sq_sig_all = 1);
 	for (uint64_t id = 1; id <= 3; id++) {
 		struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 64, 0);
 
@@ -427,9 +405,8 @@ PAIR_TEST(messages__keep_their_order_for_long)
 		far_recv(i, 0, 4096);
 		done(work(IBV_WR_SEND, 0, length, 0));
 		struct ibv_wc wc = far_expect(i, IBV_WC_SUCCESS);
-		assert_int_equal(wc.byte_len, length);
-		assert_int_equal(w.far_memory[0], i & 0xff);
-		assert_int_equal(w.far_memory[length - 1], i & 0xff);
+		EQUAL((wc.byte_len, length), (w.far_memory[0], i & 0xff),
+		      (w.far_memory[length - 1], i & 0xff));
 	}
 }
 

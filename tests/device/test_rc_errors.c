@@ -79,8 +79,7 @@ PAIR_TEST(atomic__with_an_unknown_lkey_is_executed_and_fails)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_LOC_PROT_ERR);
 	end_expect_error(&w.near);
 	memcpy(&after, w.far_memory, sizeof(after));
-	assert_int_equal(after, before + 5);
-	assert_int_equal(far_state(), IBV_QPS_RTS);
+	EQUAL((after, before + 5), (far_state(), IBV_QPS_RTS));
 }
 
 PAIR_TEST(failed__requester_leaves_the_responder_alone)
@@ -302,9 +301,8 @@ PAIR_TEST(flush__follows_the_error_in_order)
 		struct ibv_wc wc = next_wc(w.near.cq);
 		uint64_t expected = wc.wr_id < 10 ? sends++ : receives++;
 
-		assert_int_equal(wc.wr_id, expected);
-		assert_int_equal(wc.status,
-				 expected == 1 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR);
+		EQUAL((wc.wr_id, expected),
+		      (wc.status, expected == 1 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR));
 	}
 	expect_no_wc(w.near.cq);
 }
@@ -436,10 +434,9 @@ PAIR_TEST(waiting__send_holds_what_is_behind_it)
 
 OWN_PAIR_TEST(message__longer_than_the_port_takes_fails)
 {
-	struct end_options options = end_defaults();
 	struct ibv_port_attr port;
 
-	pair_make(&options, &options);
+	PAIR_MAKE();
 	OK(ibv_query_port(w.near.context, 1, &port));
 	SKIP_UNLESS(port.max_msg_sz <= 64 << 20, "this test has no memory for such a message");
 	size_t size = (size_t)port.max_msg_sz + 1;
@@ -466,12 +463,10 @@ OWN_PAIR_TEST(message__longer_than_the_port_takes_fails)
 OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing)
 {
 	const size_t region = 256 * 1024;
-	struct end_options options = end_defaults();
 	unsigned char *before = malloc(region);
 
 	assert_non_null(before);
-	options.memory_size = 2 * region;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.memory_size = 2 * region);
 	memcpy(before, w.far_memory, region);
 	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, region, 1);
 
@@ -488,12 +483,10 @@ OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing)
 OWN_PAIR_TEST(large__write_stores_nothing_after_the_region_is_gone)
 {
 	const size_t bytes = 8 * 1024 * 1024;
-	struct end_options options = end_defaults();
 	unsigned char *then = malloc(bytes);
 
 	assert_non_null(then);
-	options.memory_size = bytes;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.memory_size = bytes);
 	post(work(IBV_WR_RDMA_WRITE, 0, bytes, 0));
 	far_dereg();
 	memcpy(then, w.far_memory, bytes);

@@ -7,11 +7,7 @@
 
 OWN_PAIR_TEST(no_receive__ends_when_the_retries_do)
 {
-	struct end_options options = end_defaults();
-
-	options.rnr_retry = 2;
-	options.min_rnr_timer = 1;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.rnr_retry = 2, o.min_rnr_timer = 1);
 	post(work(IBV_WR_SEND, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
 	end_expect_error(&w.near);
@@ -20,10 +16,7 @@ OWN_PAIR_TEST(no_receive__ends_when_the_retries_do)
 
 OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once)
 {
-	struct end_options options = end_defaults();
-
-	options.rnr_retry = 0;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.rnr_retry = 0);
 	post(work(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
 }
@@ -31,10 +24,7 @@ OWN_PAIR_TEST(no_receive__with_no_retry_ends_at_once)
 /* rnr_retry 7 has no end, whatever came in between. */
 OWN_PAIR_TEST(no_receive__waits_with_retry_7)
 {
-	struct end_options options = end_defaults();
-
-	options.min_rnr_timer = 1;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.min_rnr_timer = 1);
 	post(work(IBV_WR_SEND, 0, 64, 0));
 	for (int i = 0; i < 1000; i++) {
 		expect_no_wc(w.near.cq);
@@ -48,11 +38,7 @@ OWN_PAIR_TEST(no_receive__waits_with_retry_7)
 /* A peer that does not answer is found out after the retries. */
 static void pair_of_few_retries(void)
 {
-	struct end_options options = end_defaults();
-
-	options.timeout = 12;
-	options.retry_cnt = 2;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.timeout = 12, o.retry_cnt = 2);
 }
 
 OWN_PAIR_TEST(peer__in_error_does_not_answer)
@@ -89,12 +75,8 @@ TWO_PROCESSES_TEST(peer__killed_does_not_answer)
 /* Only the RNR retry count has 7 for no limit (IBA 9.9.2.1.1). */
 OWN_PAIR_TEST(peer__in_error_ends_seven_retries)
 {
-	struct end_options options = end_defaults();
-
 	NOT_ON_RXE("it takes a retry_cnt of 7 for no end");
-	options.retry_cnt = 7;
-	options.timeout = 12;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.retry_cnt = 7, o.timeout = 12);
 	far_to_error();
 	post(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);

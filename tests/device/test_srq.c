@@ -87,8 +87,7 @@ TEST(receive__goes_to_whoever_sends, setup_srq, teardown_srq)
 	OK(try_post(11, 1000, 100));
 	send_done(1, 500, 40);
 	struct ibv_wc wc = EXPECT_WC(receiver.cq, 10, IBV_WC_SUCCESS);
-	assert_int_equal(wc.qp_num, receiver.qp->qp_num);
-	assert_int_equal(wc.byte_len, 40);
+	EQUAL((wc.qp_num, receiver.qp->qp_num), (wc.byte_len, 40));
 	send_done(0, 600, 50);
 	wc = EXPECT_WC(receiver.cq, 11, IBV_WC_SUCCESS);
 	assert_int_equal(wc.qp_num, second->qp_num);

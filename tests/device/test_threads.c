@@ -131,8 +131,7 @@ TEST(one_cq__serves_the_qps_of_all_threads, setup_workers, teardown_workers)
 	for (unsigned i = 0; i < THREADS; i++)
 		OK(pthread_join(workers[i].thread, NULL));
 	for (unsigned i = 0; i < THREADS; i++) {
-		assert_int_equal(workers[i].error, 0);
-		assert_int_equal(workers[i].completed, REQUESTS);
+		EQUAL((workers[i].error, 0), (workers[i].completed, REQUESTS));
 		assert_memory_equal(workers[i].target.memory, workers[i].source, 4096);
 	}
 	expect_no_wc(requester.cq);
@@ -182,8 +181,7 @@ TEST(atomics__of_all_threads_add_up, setup_workers, teardown_workers)
 	for (unsigned i = 0; i < THREADS; i++)
 		OK(pthread_join(workers[i].thread, NULL));
 	for (unsigned i = 0; i < THREADS; i++) {
-		assert_int_equal(workers[i].error, 0);
-		assert_int_equal(workers[i].completed, REQUESTS);
+		EQUAL((workers[i].error, 0), (workers[i].completed, REQUESTS));
 		OK(ibv_dereg_mr(mrs[i]));
 	}
 	assert_int_equal(*word, THREADS * REQUESTS);
@@ -220,8 +218,7 @@ TEST(one_qp__takes_the_posts_of_all_threads, setup_workers, teardown_workers)
 	for (unsigned i = 0; i < THREADS; i++)
 		OK(pthread_join(workers[i].thread, NULL));
 	for (unsigned i = 0; i < THREADS; i++) {
-		assert_int_equal(workers[i].error, 0);
-		assert_int_equal(workers[i].completed, 100);
+		EQUAL((workers[i].error, 0), (workers[i].completed, 100));
 	}
 	expect_no_wc(requester.cq);
 }

@@ -9,10 +9,7 @@
 
 static int setup_uc(void **unused)
 {
-	struct end_options options = end_defaults();
-
-	options.type = IBV_QPT_UC;
-	pair_make(&options, &options);
+	PAIR_MAKE(o.type = IBV_QPT_UC);
 	return 0;
 }
 
@@ -35,8 +32,7 @@ TEST(write_with_immediate__takes_a_receive, setup_uc, teardown_pair)
 	far_recv(7, 1000, 100);
 	done(wr);
 	wc = far_expect(7, IBV_WC_SUCCESS);
-	assert_int_equal(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
-	assert_int_equal(wc.imm_data, htonl(77));
+	EQUAL((wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM), (wc.imm_data, htonl(77)));
 	assert_memory_equal(w.far_memory + 200, w.near.memory, 100);
 }
 

@@ -148,9 +148,8 @@ TEST(header__names_both_ends, setup_ends, teardown_ends)
 	ud_recv(&b, 7, 0, ROOM);
 	ud_send(&a, ud_work(&a, ah, b.qp->qp_num, 100));
 	ud_arrived(&b, 7, 0, &a, 100);
-	assert_int_equal(ip[0], 0x45);
-	assert_int_equal(ip[1] & 0xfc, 0x20);
-	assert_int_equal(ip[8], DIFFERS(33, 64, "the kernel takes the limit of the route"));
+	EQUAL((ip[0], 0x45), (ip[1] & 0xfc, 0x20),
+	      (ip[8], DIFFERS(33, 64, "the kernel takes the limit of the route")));
 	assert_int_equal(ip[9], 17); /* UDP */
 	assert_memory_equal(ip + 12, a.gid.raw + 12, 4);
 	assert_memory_equal(ip + 16, b.gid.raw + 12, 4);
@@ -167,8 +166,7 @@ TEST(handle__from_a_completion_answers, setup_ends, teardown_ends)
 	ud_send(&a, work(100));
 	wc = ud_arrived(&b, 7, 0, &a, 100);
 	OK(ibv_init_ah_from_wc(b.context, 1, &wc, (struct ibv_grh *)b.memory, &path));
-	assert_int_equal(path.is_global, 1);
-	assert_int_equal(path.port_num, 1);
+	EQUAL((path.is_global, 1), (path.port_num, 1));
 	OK(ibv_query_gid(b.context, 1, path.grh.sgid_index, &own));
 	assert_memory_equal(&own, &b.gid, sizeof(own));
 	assert_memory_equal(&path.grh.dgid, &a.gid, sizeof(a.gid));
