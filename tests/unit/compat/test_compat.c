@@ -45,8 +45,7 @@ TEST(wait__arms_again, setup_conn, teardown)
 		unsigned armed = calls_count("ibv_req_notify_cq");
 
 		provider_queue_cq_event(provider.cqs[0]);
-		assert_int_equal(manuals[i].wait(w.conn), 0);
-		assert_int_equal(calls_count("ibv_req_notify_cq"), armed + 1);
+		EQUAL((manuals[i].wait(w.conn), 0), (calls_count("ibv_req_notify_cq"), armed + 1));
 	}
 }
 
@@ -67,11 +66,9 @@ TEST(get__fills_the_whole_completion, setup_conn, teardown)
 		queue_wc(IBV_WC_SUCCESS, IBV_WC_RECV);
 		assert_int_equal(manuals[i].get(w.conn, &cmpl), 0);
 		assert_ptr_equal(cmpl.op_context, CONTEXT);
-		assert_int_equal(cmpl.op, RPMA_OP_RECV);
-		assert_int_equal(cmpl.byte_len, 40);
-		assert_int_equal(cmpl.op_status, IBV_WC_SUCCESS);
-		assert_int_equal(cmpl.flags, IBV_WC_WITH_IMM);
-		assert_int_equal(cmpl.imm, 0x01020304);
+		EQUAL((cmpl.op, RPMA_OP_RECV), (cmpl.byte_len, 40),
+		      (cmpl.op_status, IBV_WC_SUCCESS), (cmpl.flags, IBV_WC_WITH_IMM),
+		      (cmpl.imm, 0x01020304));
 	}
 }
 
@@ -80,9 +77,9 @@ TEST(get__passes_errors_on, setup_conn, teardown)
 	struct rpma_completion cmpl = {0};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(manuals); i++) {
-		assert_int_equal(manuals[i].get(NULL, &cmpl), RPMA_E_INVAL);
-		assert_int_equal(manuals[i].get(w.conn, NULL), RPMA_E_INVAL);
-		assert_int_equal(manuals[i].get(w.conn, &cmpl), RPMA_E_NO_COMPLETION);
+		EQUAL((manuals[i].get(NULL, &cmpl), RPMA_E_INVAL),
+		      (manuals[i].get(w.conn, NULL), RPMA_E_INVAL),
+		      (manuals[i].get(w.conn, &cmpl), RPMA_E_NO_COMPLETION));
 	}
 }
 
@@ -105,8 +102,7 @@ TEST(get_completion__names_each_operation, setup_conn, teardown)
 		struct rpma_completion cmpl = {0};
 
 		queue_wc(IBV_WC_SUCCESS, (enum ibv_wc_opcode)cases[i].opcode);
-		assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), 0);
-		assert_int_equal(cmpl.op, cases[i].op);
+		EQUAL((rpma_cq_get_completion(w.cq, &cmpl), 0), (cmpl.op, cases[i].op));
 	}
 }
 
@@ -115,8 +111,8 @@ TEST(get_completion__does_not_know_other_opcodes, setup_conn, teardown)
 	struct rpma_completion cmpl = {0};
 
 	queue_wc(IBV_WC_SUCCESS, IBV_WC_COMP_SWAP);
-	assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NOSUPP);
-	assert_int_equal(rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NO_COMPLETION);
+	EQUAL((rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NOSUPP),
+	      (rpma_cq_get_completion(w.cq, &cmpl), RPMA_E_NO_COMPLETION));
 }
 
 TEST(get_completion__of_a_failure_has_context_and_status_only, setup_conn, teardown)
@@ -136,8 +132,8 @@ TEST(get_completion__refuses_null, setup_conn, teardown)
 {
 	struct rpma_completion cmpl = {0};
 
-	assert_int_equal(rpma_cq_get_completion(NULL, &cmpl), RPMA_E_INVAL);
-	assert_int_equal(rpma_cq_get_completion(w.cq, NULL), RPMA_E_INVAL);
+	EQUAL((rpma_cq_get_completion(NULL, &cmpl), RPMA_E_INVAL),
+	      (rpma_cq_get_completion(w.cq, NULL), RPMA_E_INVAL));
 }
 
 TEST(completion_fd__is_readable_on_an_event, setup_conn, teardown)
@@ -153,9 +149,8 @@ TEST(completion_fd__refuses_null, setup_conn, teardown)
 {
 	int fd = 77;
 
-	assert_int_equal(rpma_conn_get_completion_fd(NULL, &fd), RPMA_E_INVAL);
-	assert_int_equal(rpma_conn_get_completion_fd(w.conn, NULL), RPMA_E_INVAL);
-	assert_int_equal(fd, 77);
+	EQUAL((rpma_conn_get_completion_fd(NULL, &fd), RPMA_E_INVAL),
+	      (rpma_conn_get_completion_fd(w.conn, NULL), RPMA_E_INVAL), (fd, 77));
 }
 
 static int write_atomic(size_t dst_offset, const struct rpma_mr_local *src, size_t src_offset)
@@ -167,12 +162,10 @@ static int write_atomic(size_t dst_offset, const struct rpma_mr_local *src, size
 TEST(write_atomic__posts_a_fenced_write_of_the_bytes, setup_conn, teardown)
 {
 	memcpy(region + 24, bytes, sizeof(bytes));
-	assert_int_equal(write_atomic(16, w.mr, 24), 0);
-	assert_int_equal(provider.send.wr.opcode, IBV_WR_RDMA_WRITE);
+	EQUAL((write_atomic(16, w.mr, 24), 0), (provider.send.wr.opcode, IBV_WR_RDMA_WRITE));
 	assert_true(provider.send.wr.send_flags & IBV_SEND_FENCE);
 	assert_true(provider.send.wr.send_flags & IBV_SEND_SIGNALED);
-	assert_int_equal(provider.send.wr.wr_id, (uintptr_t)CONTEXT);
-	assert_int_equal(provider.send.sge.length, 8);
+	EQUAL((provider.send.wr.wr_id, (uintptr_t)CONTEXT), (provider.send.sge.length, 8));
 	assert_memory_equal(provider.send.inline_data, bytes, sizeof(bytes));
 }
 
@@ -185,12 +178,11 @@ TEST(write_atomic__takes_the_last_bytes_of_a_region, setup_conn, teardown)
 
 TEST(write_atomic__refuses_what_it_cannot_write, setup_conn, teardown)
 {
-	assert_int_equal(write_atomic(0, NULL, 0), RPMA_E_INVAL);
-	assert_int_equal(write_atomic(4, w.mr, 0), RPMA_E_INVAL);
-	assert_int_equal(write_atomic(0, w.mr, REGION_SIZE - 7), RPMA_E_INVAL);
-	assert_int_equal(write_atomic(0, w.mr, SIZE_MAX - 3), RPMA_E_INVAL);
-	assert_int_equal(rpma_write_atomic(w.conn, NULL, 0, w.mr, 0, 1, NULL), RPMA_E_INVAL);
-	assert_int_equal(rpma_write_atomic(NULL, w.remote, 0, w.mr, 0, 1, NULL), RPMA_E_INVAL);
-	assert_int_equal(rpma_write_atomic(w.conn, w.remote, 0, w.mr, 0, 0, NULL), RPMA_E_INVAL);
-	assert_int_equal(provider.send.posted, 0);
+	EQUAL((write_atomic(0, NULL, 0), RPMA_E_INVAL), (write_atomic(4, w.mr, 0), RPMA_E_INVAL),
+	      (write_atomic(0, w.mr, REGION_SIZE - 7), RPMA_E_INVAL),
+	      (write_atomic(0, w.mr, SIZE_MAX - 3), RPMA_E_INVAL),
+	      (rpma_write_atomic(w.conn, NULL, 0, w.mr, 0, 1, NULL), RPMA_E_INVAL),
+	      (rpma_write_atomic(NULL, w.remote, 0, w.mr, 0, 1, NULL), RPMA_E_INVAL),
+	      (rpma_write_atomic(w.conn, w.remote, 0, w.mr, 0, 0, NULL), RPMA_E_INVAL),
+	      (provider.send.posted, 0));
 }

@@ -37,20 +37,17 @@ ROOT_TEST(terms_are_laid_into_the_bits_of_their_formats)
 	struct probe_config config;
 
 	make_units();
-	assert_int_equal(
-		probe_config_parse(&root, "uncore_imc_0", "event=0x04,umask=0x0c", &config), 0);
-	assert_int_equal(config.type, 13);
-	assert_int_equal(config.config[0], 0x0c04);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=4,inv", &config), 0);
-	assert_int_equal(config.config[0], 0x800004);
+	EQUAL((probe_config_parse(&root, "uncore_imc_0", "event=0x04,umask=0x0c", &config), 0),
+	      (config.type, 13), (config.config[0], 0x0c04),
+	      (probe_config_parse(&root, "uncore_imc_0", "event=4,inv", &config), 0),
+	      (config.config[0], 0x800004));
 	/* UNC_CHA_TOR_INSERTS.IO_MISS_ITOM: umask 0x04, and 0xcc43fe above bit 32 */
 	assert_int_equal(
 		probe_config_parse(&root, "uncore_cha_0", "event=0x35,umask=0xcc43fe04", &config),
 		0);
 	assert_true(config.config[0] == 0x00cc43fe00000435);
-	assert_int_equal(
-		probe_config_parse(&root, "uncore_cha_0", "event=0x35,filter=0x10049", &config), 0);
-	assert_int_equal(config.config[1], 0x10049);
+	EQUAL((probe_config_parse(&root, "uncore_cha_0", "event=0x35,filter=0x10049", &config), 0),
+	      (config.config[1], 0x10049));
 }
 
 /*
@@ -64,10 +61,8 @@ ROOT_TEST(the_memory_controllers_of_amd_have_a_mask)
 	scratch_write(DEVICES "amd_umc_0/type", "15\n");
 	scratch_write(DEVICES "amd_umc_0/format/event", "config:0-7\n");
 	scratch_write(DEVICES "amd_umc_0/format/rdwrmask", "config:8-9\n");
-	assert_int_equal(probe_config_parse(&root, "amd_umc_0", "event=0x0a,rdwrmask=0x2", &config),
-			 0);
-	assert_int_equal(config.type, 15);
-	assert_int_equal(config.config[0], 0x20a);
+	EQUAL((probe_config_parse(&root, "amd_umc_0", "event=0x0a,rdwrmask=0x2", &config), 0),
+	      (config.type, 15), (config.config[0], 0x20a));
 }
 
 ROOT_TEST(what_does_not_fit_is_refused)
@@ -83,16 +78,16 @@ ROOT_TEST(what_does_not_fit_is_refused)
 	assert_int_equal(
 		probe_config_parse(&root, "uncore_imc_0", "event=0x35,umask=0xcc43fe04", &config),
 		-ERANGE);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "edge=1", &config), -ENOENT);
-	assert_int_equal(probe_config_parse(&root, "nowhere", "event=1", &config), -ENOENT);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "event=1x", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "uncore_imc_0", "../type=1", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "odd", "far=1", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "odd", "back=1", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "odd", "other=1", &config), -EINVAL);
-	assert_int_equal(probe_config_parse(&root, "odd", "junk=1", &config), -EINVAL);
+	EQUAL((probe_config_parse(&root, "uncore_imc_0", "edge=1", &config), -ENOENT),
+	      (probe_config_parse(&root, "nowhere", "event=1", &config), -ENOENT),
+	      (probe_config_parse(&root, "uncore_imc_0", "event=", &config), -EINVAL),
+	      (probe_config_parse(&root, "uncore_imc_0", "event=1x", &config), -EINVAL),
+	      (probe_config_parse(&root, "uncore_imc_0", "", &config), -EINVAL),
+	      (probe_config_parse(&root, "uncore_imc_0", "../type=1", &config), -EINVAL),
+	      (probe_config_parse(&root, "odd", "far=1", &config), -EINVAL),
+	      (probe_config_parse(&root, "odd", "back=1", &config), -EINVAL),
+	      (probe_config_parse(&root, "odd", "other=1", &config), -EINVAL),
+	      (probe_config_parse(&root, "odd", "junk=1", &config), -EINVAL));
 }
 
 ROOT_TEST(a_machine_without_such_counters_is_told_of)
@@ -100,9 +95,8 @@ ROOT_TEST(a_machine_without_such_counters_is_told_of)
 	struct probe_events events;
 	char why[160] = "";
 
-	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "uncore_imc*/events/cas_count_write"));
-	assert_non_null(strstr(why, "amd_umc*"));
+	EQUAL((probe_events_open(&events, &root, why, sizeof(why)), -ENOENT),
+	      (why, HAS("uncore_imc*/events/cas_count_write")), (why, HAS("amd_umc*")));
 	/* units without the event are no memory controllers */
 	make_units();
 	assert_int_equal(probe_events_open(&events, &root, why, sizeof(why)), -ENOENT);
@@ -128,8 +122,7 @@ ROOT_TEST(amd_is_counted_where_intel_has_nothing)
 	scratch_write(DEVICES "amd_umc_0/format/rdwrmask", "config1:8-9\n");
 	if (probe_events_open(&events, &root, why, sizeof(why)) != 0)
 		skip(); /* as in a container, where why has the reason */
-	assert_int_equal(events.of_kind[PROBE_WRITE], 1);
-	assert_string_equal(events.source, "amd_umc umc_cas_cmd.wr");
+	EQUAL((events.of_kind[PROBE_WRITE], 1), (events.source, "amd_umc umc_cas_cmd.wr"));
 	assert_true(events.counters[0].weight == 64);
 	probe_events_close(&events);
 }
@@ -150,8 +143,7 @@ ROOT_TEST(counters_are_added_up_with_their_weight)
 		skip(); /* as in a container, where why has the reason */
 	assert_int_equal(events.of_kind[PROBE_WRITE], 1);
 	assert_true(events.counters[0].weight == 64);
-	assert_int_equal(probe_events_read(&events, &first), 0);
-	assert_int_equal(probe_events_read(&events, &second), 0);
+	EQUAL((probe_events_read(&events, &first), 0), (probe_events_read(&events, &second), 0));
 	assert_true(second.sums[PROBE_WRITE] > first.sums[PROBE_WRITE]);
 	probe_events_close(&events);
 }
@@ -183,26 +175,23 @@ TEST(idle_traffic_is_taken_off)
 	/* 0.1 GB/s for half a second of each fast phase: 0.05 GB of six times */
 	struct answers_probe probe = judged(24e9, 24.3e9, 0.1e9, 0.05e9);
 
-	assert_true(probe.done);
-	assert_int_equal(probe.rdma_bytes, 24000000000);
-	assert_int_equal(probe.memory_write_bytes, 24000000000);
-	assert_int_equal(probe.phases, 6);
+	EQUAL((probe.done, true), (probe.rdma_bytes, 24000000000),
+	      (probe.memory_write_bytes, 24000000000), (probe.phases, 6));
 	assert_in_range(probe.share_low_ppm, 999990, 1000000);
 	assert_in_range(probe.share_high_ppm, 999999, 1000010);
-	assert_int_equal(probe.window_bytes, 1 << 20);
-	assert_int_equal(judged(20e9, 0.1e9, 0.1e9, 0.1e9).memory_write_bytes, 0);
+	EQUAL((probe.window_bytes, 1 << 20),
+	      (judged(20e9, 0.1e9, 0.1e9, 0.1e9).memory_write_bytes, 0));
 }
 
 TEST(a_busy_machine_proves_nothing)
 {
 	/* what others write could pass for device writes that reach memory */
-	assert_false(judged(20e9, 18e9, 6e9, 6e9).done);
-	assert_false(judged(20e9, 18e9, 0, 6e9).done);
-	assert_false(judged(20e9, 18e9, 6e9, 0).done);
-	assert_non_null(strstr(judged(20e9, 18e9, 6e9, 0).why, "6000 MB/s"));
+	EQUAL((judged(20e9, 18e9, 6e9, 6e9).done, false), (judged(20e9, 18e9, 0, 6e9).done, false),
+	      (judged(20e9, 18e9, 6e9, 0).done, false),
+	      (judged(20e9, 18e9, 6e9, 0).why, HAS("6000 MB/s")));
 	assert_true(judged(20e9, 30e9, 0, 0).done);
-	assert_false(judged(20e9, 30.1e9, 0, 0).done);
-	assert_non_null(strstr(judged(20e9, 40e9, 0, 0).why, "2.0 times"));
+	EQUAL((judged(20e9, 30.1e9, 0, 0).done, false),
+	      (judged(20e9, 40e9, 0, 0).why, HAS("2.0 times")));
 }
 
 TEST(little_traffic_proves_nothing)
@@ -303,8 +292,7 @@ TEST(traffic_of_one_speed_proves_nothing)
 	for (int i = 0; i < PROBE_PHASES; i++)
 		figures[i] = (struct probe_figures){12e9, 12e9, 1, {0, 0}};
 	probe_judge(figures, PROBE_PHASES, &probe);
-	assert_false(probe.done);
-	assert_non_null(strstr(probe.why, "did not change its speed"));
+	EQUAL((probe.done, false), (probe.why, HAS("did not change its speed")));
 }
 
 /* --- rpma-bench as a child --------------------------------------------------- */
@@ -321,9 +309,8 @@ static int read_text(const char *text)
 
 TEST(writes_of_the_warm_up_are_traffic_too)
 {
-	assert_int_equal(read_text(RESULT), 0);
-	assert_int_equal(traffic.bytes, 1000000 + 10 * 65536);
-	assert_int_equal(traffic.numa_node, 1);
+	EQUAL((read_text(RESULT), 0), (traffic.bytes, 1000000 + 10 * 65536),
+	      (traffic.numa_node, 1));
 }
 
 /* RESULT with one part of it replaced. */
@@ -351,8 +338,7 @@ TEST(what_is_no_complete_result_is_refused)
 	expect_no_result("1000000", "1e6");
 	expect_no_result("{\"bytes\": 1000000}", "");
 	expect_no_result("[{\"params\"", "[{}, {\"params\"");
-	assert_int_equal(read_text(""), -EINVAL);
-	assert_int_equal(read_text("[]"), -EINVAL);
+	EQUAL((read_text(""), -EINVAL), (read_text("[]"), -EINVAL));
 }
 
 TEST(an_unknown_node_is_unknown)
@@ -360,8 +346,7 @@ TEST(an_unknown_node_is_unknown)
 	char text[] = RESULT;
 
 	*strstr(text, "numa_node") = 'N';
-	assert_int_equal(read_text(text), 0);
-	assert_int_equal(traffic.numa_node, -1);
+	EQUAL((read_text(text), 0), (traffic.numa_node, -1));
 }
 
 /* A program that does this in place of rpma-bench. */
@@ -386,8 +371,7 @@ static void expect_why(const char *script, const char *words)
 	if (strstr(why, words) == NULL)
 		fail_msg("%s: %s", script, why);
 	/* it was reaped */
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	assert_int_equal(errno, ECHILD);
+	EQUAL((waitpid(-1, NULL, WNOHANG), -1), (errno, ECHILD));
 }
 
 ROOT_TEST(a_child_gets_the_device_and_gives_a_result)
@@ -435,6 +419,5 @@ ROOT_TEST(a_signal_ends_the_child)
 	assert_int_equal(probe_traffic_run(bench_of("kill -TERM $PPID; exec sleep 1000"), "mlx5_0",
 					   PROBE_FULL, &traffic, why, sizeof(why)),
 			 -ECANCELED);
-	assert_int_equal(cli_signal, SIGTERM);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	EQUAL((cli_signal, SIGTERM), (waitpid(-1, NULL, WNOHANG), -1));
 }

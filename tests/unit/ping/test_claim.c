@@ -14,8 +14,7 @@ TEST(a_row_comes_back_as_it_was)
 	for (size_t i = 0; i < READINESS_ROWS; i++)
 		assert_ptr_equal(claim_decode(claim_encode(&readiness_rows[i])),
 				 &readiness_rows[i]);
-	assert_int_equal(claim_encode(NULL), 0);
-	assert_null(claim_decode(0));
+	EQUAL((claim_encode(NULL), 0), (claim_decode(0), NULL));
 }
 
 /* Three bytes mean something, and they have to agree: all others are nothing. */
@@ -40,8 +39,7 @@ TEST(only_verdicts_that_are_ready_support_it)
 					     row->verdict == VERDICT_NATIVE_FLUSH_READY;
 		int ret = claim_check("server", &stated, claim_encode(row), &native);
 
-		assert_int_equal(ret == 0, ready);
-		assert_int_equal(native, row->verdict == VERDICT_NATIVE_FLUSH_READY);
+		EQUAL((ret == 0, ready), (native, row->verdict == VERDICT_NATIVE_FLUSH_READY));
 		if (ready)
 			continue;
 		assert_int_equal(failure_get()->code, EXIT_NEGATIVE);

@@ -110,14 +110,14 @@ TEST(only_what_is_large_and_first_may_be_the_mtu)
 /* The names are those of librpma.h. */
 TEST(codes_have_their_names)
 {
-	assert_string_equal(diagnosis_code_name(RPMA_E_UNKNOWN), "RPMA_E_UNKNOWN");
-	assert_string_equal(diagnosis_code_name(RPMA_E_PROVIDER), "RPMA_E_PROVIDER");
-	assert_string_equal(diagnosis_code_name(RPMA_E_AGAIN), "RPMA_E_AGAIN");
-	assert_string_equal(diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL), "RPMA_E_NOT_SHARED_CHNL");
-	assert_null(diagnosis_code_name(0));
-	assert_string_equal(diagnosis_code_name(RPMA_E_TIMEOUT), "RPMA_E_TIMEOUT");
-	assert_null(diagnosis_code_name(RPMA_E_TIMEOUT - 1));
-	assert_null(diagnosis_code_name(RPMA_E_UNKNOWN + 1));
+	EQUAL((diagnosis_code_name(RPMA_E_UNKNOWN), "RPMA_E_UNKNOWN"),
+	      (diagnosis_code_name(RPMA_E_PROVIDER), "RPMA_E_PROVIDER"),
+	      (diagnosis_code_name(RPMA_E_AGAIN), "RPMA_E_AGAIN"),
+	      (diagnosis_code_name(RPMA_E_NOT_SHARED_CHNL), "RPMA_E_NOT_SHARED_CHNL"),
+	      (diagnosis_code_name(0), NULL),
+	      (diagnosis_code_name(RPMA_E_TIMEOUT), "RPMA_E_TIMEOUT"),
+	      (diagnosis_code_name(RPMA_E_TIMEOUT - 1), NULL),
+	      (diagnosis_code_name(RPMA_E_UNKNOWN + 1), NULL));
 }
 
 TEST(wrong_usage_needs_no_remedy)
@@ -127,8 +127,7 @@ TEST(wrong_usage_needs_no_remedy)
 
 	failure_set(EXIT_WRONG_USAGE, "parse", "--count 0: expected more");
 	diagnosis_take(&diagnosis, &facts);
-	assert_int_equal(diagnosis.exit_code, EXIT_WRONG_USAGE);
-	assert_string_equal(diagnosis.remedy, "");
+	EQUAL((diagnosis.exit_code, EXIT_WRONG_USAGE), (diagnosis.remedy, ""));
 }
 
 TEST(all_that_is_known_is_taken)
@@ -139,11 +138,8 @@ TEST(all_that_is_known_is_taken)
 
 	failure_because(CAUSE_NO_ACCESS, EXIT_NEGATIVE, "write", "it failed");
 	diagnosis_take(&t, &facts);
-	assert_int_equal(t.cause, CAUSE_NO_ACCESS);
-	assert_int_equal(t.exit_code, EXIT_NEGATIVE);
-	assert_string_equal(t.step, "write");
-	assert_string_equal(t.text, "it failed");
-	assert_string_equal(t.librpma, "RPMA_E_PROVIDER");
-	assert_string_equal(t.wc_status, "REM_ACCESS_ERR");
+	EQUAL((t.cause, CAUSE_NO_ACCESS), (t.exit_code, EXIT_NEGATIVE), (t.step, "write"),
+	      (t.text, "it failed"), (t.librpma, "RPMA_E_PROVIDER"),
+	      (t.wc_status, "REM_ACCESS_ERR"));
 	assert_string_not_equal(t.remedy, "");
 }

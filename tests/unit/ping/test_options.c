@@ -25,16 +25,9 @@ static int parse(const char *line)
 
 TEST(a_host_is_enough)
 {
-	assert_int_equal(parse("host"), 0);
-	assert_int_equal(o.hosts_count, 1);
-	assert_string_equal(o.hosts[0], "host");
-	assert_int_equal(o.port, 7205);
-	assert_int_equal(o.count, 0);
-	assert_int_equal(o.interval_ns, 1000000000);
-	assert_int_equal(o.size_bytes, 64);
-	assert_int_equal(o.limit_ns, 5000000000);
-	assert_int_equal(o.flush, FLUSH_AUTO);
-	assert_int_equal(o.wait, WAIT_POLL);
+	EQUAL((parse("host"), 0), (o.hosts_count, 1), (o.hosts[0], "host"), (o.port, 7205),
+	      (o.count, 0), (o.interval_ns, 1000000000), (o.size_bytes, 64),
+	      (o.limit_ns, 5000000000), (o.flush, FLUSH_AUTO), (o.wait, WAIT_POLL));
 	assert_null(o.device);
 }
 
@@ -42,13 +35,9 @@ TEST(letters_are_those_of_ping)
 {
 	assert_int_equal(parse("-q -f -c 5 -s 4K -w 10 -W 0.5 h"), 0);
 	assert_true(o.cli.quiet && o.flood);
-	assert_int_equal(o.count, 5);
-	assert_int_equal(o.size_bytes, 4096);
-	assert_int_equal(o.deadline_ns, 10000000000);
-	assert_int_equal(o.limit_ns, 500000000);
-	assert_int_equal(o.interval_ns, 0);
-	assert_int_equal(parse("-f -i 10ms h"), 0);
-	assert_int_equal(o.interval_ns, 10000000);
+	EQUAL((o.count, 5), (o.size_bytes, 4096), (o.deadline_ns, 10000000000),
+	      (o.limit_ns, 500000000), (o.interval_ns, 0), (parse("-f -i 10ms h"), 0),
+	      (o.interval_ns, 10000000));
 }
 
 TEST(times_may_have_a_fraction)
@@ -64,8 +53,7 @@ TEST(times_may_have_a_fraction)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(line, sizeof(line), "-i %s h", cases[i].text);
-		assert_int_equal(parse(line), 0);
-		assert_int_equal(o.interval_ns, cases[i].ns);
+		EQUAL((parse(line), 0), (o.interval_ns, cases[i].ns));
 	}
 }
 
@@ -73,31 +61,23 @@ TEST(sizes_ascend_and_are_there_once)
 {
 	static const uint64_t expected[] = {64, 256, 1024, 4096};
 
-	assert_int_equal(parse("-s 4K,64:1K:*4,64 h"), 0);
-	assert_int_equal(o.sizes_count, 4);
+	EQUAL((parse("-s 4K,64:1K:*4,64 h"), 0), (o.sizes_count, 4));
 	assert_memory_equal(o.sizes, expected, sizeof(expected));
-	assert_int_equal(o.size_bytes, 4096);
-	assert_int_equal(parse("-s 64:127:+1 h"), 0);
-	assert_int_equal(o.sizes_count, OPTIONS_SIZES);
+	EQUAL((o.size_bytes, 4096), (parse("-s 64:127:+1 h"), 0), (o.sizes_count, OPTIONS_SIZES));
 }
 
 TEST(hosts_are_kept_in_order)
 {
 	assert_int_equal(parse("-D -6 a b c"), 0);
 	assert_true(o.timestamps && o.ipv6 && !o.ipv4);
-	assert_int_equal(o.hosts_count, 3);
-	assert_string_equal(o.hosts[0], "a");
-	assert_string_equal(o.hosts[2], "c");
+	EQUAL((o.hosts_count, 3), (o.hosts[0], "a"), (o.hosts[2], "c"));
 }
 
 TEST(a_server_has_its_own)
 {
-	assert_int_equal(parse("--server --listen ::1 -p 0 -t dram:1M --allow 192.0.2.0/24"), 0);
-	assert_true(o.server);
-	assert_string_equal(o.listen, "::1");
-	assert_int_equal(o.port, 0);
-	assert_string_equal(o.target, "dram:1M");
-	assert_int_equal(o.allow.count, 1);
+	EQUAL((parse("--server --listen ::1 -p 0 -t dram:1M --allow 192.0.2.0/24"), 0),
+	      (o.server, true), (o.listen, "::1"), (o.port, 0), (o.target, "dram:1M"),
+	      (o.allow.count, 1));
 }
 
 TEST(wrong_lines_are_told)

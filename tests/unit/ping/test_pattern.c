@@ -23,8 +23,7 @@ TEST(no_byte_is_written_beyond_the_size)
 	uint8_t patterns[2][8] = {{0}};
 
 	pattern_fill(patterns[0], 8, 2, 7, 1);
-	assert_int_equal(patterns[0][7], 0);
-	assert_int_equal(patterns[1][7], 0);
+	EQUAL((patterns[0][7], 0), (patterns[1][7], 0));
 }
 
 /* What another run left in the same place must not pass for what this one wrote. */
@@ -82,8 +81,5 @@ TEST(differences_are_counted_and_the_first_is_shown)
 	found[17] = 0xee;
 	found[99] = 0xef;
 	d = pattern_compare(found, expected, sizeof(found));
-	assert_int_equal(d.bytes, 2);
-	assert_int_equal(d.first, 17);
-	assert_int_equal(d.expected, 17);
-	assert_int_equal(d.found, 0xee);
+	EQUAL((d.bytes, 2), (d.first, 17), (d.expected, 17), (d.found, 0xee));
 }

@@ -46,9 +46,7 @@ int __wrap_rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
 		      const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
 		      const void *op_context)
 {
-	assert_int_equal(dst_offset, 0);
-	assert_int_equal(len, SIZE);
-	assert_int_equal(flags, RPMA_F_COMPLETION_ALWAYS);
+	EQUAL((dst_offset, 0), (len, SIZE), (flags, RPMA_F_COMPLETION_ALWAYS));
 	memcpy(fake.target, fake.memory + src_offset, len);
 	return post('w', op_context);
 }
@@ -104,11 +102,9 @@ TEST(a_ping_is_a_write_a_flush_and_a_read)
 	struct ping ping = made(LONG);
 
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_BACK);
-	assert_string_equal(fake.posts, "wfr");
-	assert_int_equal(r.rtt_ns, r.write_ns + r.flush_ns + r.read_ns);
-	assert_int_equal(ping.under_way, 0);
-	assert_false(ping.native_flush);
+	EQUAL((r.end, PING_BACK), (fake.posts, "wfr"),
+	      (r.rtt_ns, r.write_ns + r.flush_ns + r.read_ns), (ping.under_way, 0),
+	      (ping.native_flush, false));
 	ping_once(&ping, &r);
 	assert_string_equal(fake.posts, "wfrwfr");
 }
@@ -140,11 +136,8 @@ TEST(a_changed_byte_is_corrupt)
 
 	fake.corrupt = true;
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_CORRUPT);
-	assert_int_equal(r.step, STEP_COMPARE);
-	assert_int_equal(r.difference.bytes, 1);
-	assert_int_equal(r.difference.first, 3);
-	assert_int_equal(r.difference.found ^ r.difference.expected, 1);
+	EQUAL((r.end, PING_CORRUPT), (r.step, STEP_COMPARE), (r.difference.bytes, 1),
+	      (r.difference.first, 3), (r.difference.found ^ r.difference.expected, 1));
 }
 
 TEST(a_status_names_its_step)
@@ -157,10 +150,8 @@ TEST(a_status_names_its_step)
 		fake.fail_id = steps[i];
 		fake.status = IBV_WC_REM_ACCESS_ERR;
 		ping_once(&ping, &r);
-		assert_int_equal(r.end, PING_FAILED);
-		assert_int_equal(r.step, steps[i]);
-		assert_int_equal(r.wc_status, IBV_WC_REM_ACCESS_ERR);
-		assert_int_equal(r.code, 0);
+		EQUAL((r.end, PING_FAILED), (r.step, steps[i]),
+		      (r.wc_status, IBV_WC_REM_ACCESS_ERR), (r.code, 0));
 	}
 }
 
@@ -176,9 +167,7 @@ TEST(a_refused_post_names_its_step)
 
 		fake.refuse = cases[i].letter;
 		ping_once(&ping, &r);
-		assert_int_equal(r.end, PING_FAILED);
-		assert_int_equal(r.step, cases[i].step);
-		assert_int_equal(r.code, RPMA_E_PROVIDER);
+		EQUAL((r.end, PING_FAILED), (r.step, cases[i].step), (r.code, RPMA_E_PROVIDER));
 	}
 }
 
@@ -188,18 +177,14 @@ TEST(a_late_ping_is_drained_by_the_next)
 
 	fake.silent = true;
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_LATE);
-	assert_int_equal(r.step, STEP_WRITE);
-	assert_string_equal(fake.posts, "wf");
+	EQUAL((r.end, PING_LATE), (r.step, STEP_WRITE), (fake.posts, "wf"));
 	/* still silent: nothing more is posted, and it is lost too */
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_LATE);
-	assert_string_equal(fake.posts, "wf");
+	EQUAL((r.end, PING_LATE), (fake.posts, "wf"));
 	fake.silent = false;
 	ping.limit_ns = LONG;
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_BACK);
-	assert_string_equal(fake.posts, "wfwfr");
+	EQUAL((r.end, PING_BACK), (fake.posts, "wfwfr"));
 }
 
 /* A busy wait looks at the time now and then only. */
@@ -208,12 +193,10 @@ TEST(what_is_back_after_its_time_is_late)
 	struct ping ping = made(0);
 
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_LATE);
-	assert_int_equal(r.step, STEP_WRITE);
+	EQUAL((r.end, PING_LATE), (r.step, STEP_WRITE));
 	ping.limit_ns = LONG;
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_BACK);
-	assert_string_equal(fake.posts, "wfwfr");
+	EQUAL((r.end, PING_BACK), (fake.posts, "wfwfr"));
 }
 
 /* Else a write that never arrives would not show: what is read was there before. */
@@ -242,8 +225,7 @@ TEST(a_peer_that_leaves_ends_it)
 	fake.silent = true;
 	fake.gone = true;
 	ping_once(&ping, &r);
-	assert_int_equal(r.end, PING_FAILED);
-	assert_true(r.ended);
+	EQUAL((r.end, PING_FAILED), (r.ended, true));
 }
 
 TEST(a_signal_ends_it)

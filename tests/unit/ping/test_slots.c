@@ -24,8 +24,7 @@ TEST(slots_are_whole_pages_within_the_target)
 		size_t size = 0;
 
 		slots_divide(cases[i].target, &count, &size);
-		assert_int_equal(count, cases[i].count);
-		assert_int_equal(size, cases[i].size);
+		EQUAL((count, cases[i].count), (size, cases[i].size));
 		assert_true(size * count <= cases[i].target);
 	}
 }
@@ -34,10 +33,7 @@ TEST(a_slot_has_one_client)
 {
 	struct slots slots = {.count = 2};
 
-	assert_int_equal(slots_take(&slots), 0);
-	assert_int_equal(slots_take(&slots), 1);
-	assert_int_equal(slots_take(&slots), -1);
+	EQUAL((slots_take(&slots), 0), (slots_take(&slots), 1), (slots_take(&slots), -1));
 	slots_release(&slots, 0);
-	assert_int_equal(slots_take(&slots), 0);
-	assert_int_equal(slots_take(&slots), -1);
+	EQUAL((slots_take(&slots), 0), (slots_take(&slots), -1));
 }

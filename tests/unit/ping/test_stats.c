@@ -40,13 +40,9 @@ TEST(lost_ones_are_those_that_did_not_come_back, make, unmake)
 	add(t, PING_LATE, 0);
 	add(t, PING_CORRUPT, 100);
 	add(t, PING_FAILED, 0);
-	assert_int_equal(t->transmitted, 4);
-	assert_int_equal(t->received, 2);
-	assert_int_equal(t->corrupt, 1);
+	EQUAL((t->transmitted, 4), (t->received, 2), (t->corrupt, 1));
 	assert_true(stats_loss(t) == 0.5);
-	assert_int_equal(t->rtt->count, 2);
-	assert_int_equal(stats_records(t), 4);
-	assert_int_equal(t->records[1].end, PING_LATE);
+	EQUAL((t->rtt->count, 2), (stats_records(t), 4), (t->records[1].end, PING_LATE));
 }
 
 TEST(one_that_a_signal_cut_short_does_not_count, make, unmake)
@@ -54,8 +50,7 @@ TEST(one_that_a_signal_cut_short_does_not_count, make, unmake)
 	struct stats *t = *state;
 
 	add(t, PING_STOPPED, 0);
-	assert_int_equal(t->transmitted, 0);
-	assert_int_equal(stats_records(t), 0);
+	EQUAL((t->transmitted, 0), (stats_records(t), 0));
 }
 
 /* mdev as ping(8) works it out; nearest ranks of 1..100. */
@@ -67,10 +62,7 @@ TEST(figures_are_those_of_arithmetic, make, unmake)
 	for (uint64_t i = 1; i <= 100; i++)
 		add(t, PING_BACK, i);
 	f = stats_figures(t->rtt);
-	assert_int_equal(f.min_ns, 1);
-	assert_int_equal(f.max_ns, 100);
-	assert_int_equal(f.p50_ns, 50);
-	assert_int_equal(f.p99_ns, 99);
+	EQUAL((f.min_ns, 1), (f.max_ns, 100), (f.p50_ns, 50), (f.p99_ns, 99));
 	assert_true(fabs(f.mean_ns - 50.5) < 1e-9);
 	/* (101 * 201 / 6 - 50.5^2) ^ 0.5 */
 	assert_true(fabs(f.mdev_ns - 28.866070047722118) < 1e-6);
@@ -83,13 +75,11 @@ TEST(of_few_pings_p99_is_the_slowest, make, unmake)
 
 	add(t, PING_BACK, 1000003);
 	f = stats_figures(t->rtt);
-	assert_int_equal(f.p50_ns, 1000003);
-	assert_int_equal(f.p99_ns, 1000003);
+	EQUAL((f.p50_ns, 1000003), (f.p99_ns, 1000003));
 	assert_true(f.mdev_ns < 1e-3);
 	add(t, PING_BACK, 3000001);
 	f = stats_figures(t->rtt);
-	assert_int_equal(f.p50_ns, 1000003);
-	assert_int_equal(f.p99_ns, 3000001);
+	EQUAL((f.p50_ns, 1000003), (f.p99_ns, 3000001));
 }
 
 TEST(what_is_kept_one_by_one_is_bounded, make, unmake)
@@ -98,7 +88,6 @@ TEST(what_is_kept_one_by_one_is_bounded, make, unmake)
 
 	for (int i = 0; i < STATS_RECORDS + 5; i++)
 		add(t, PING_BACK, 8);
-	assert_int_equal(t->transmitted, STATS_RECORDS + 5);
-	assert_int_equal(stats_records(t), STATS_RECORDS);
-	assert_int_equal(t->rtt->count, STATS_RECORDS + 5);
+	EQUAL((t->transmitted, STATS_RECORDS + 5), (stats_records(t), STATS_RECORDS),
+	      (t->rtt->count, STATS_RECORDS + 5));
 }

@@ -41,8 +41,7 @@ static void in_child(int (*body)(void))
 			dprintf(STDERR_FILENO, "the child failed at line %d: %d\n", line, errno);
 		_exit(line != 0);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	EQUAL((waitpid(pid, &status, 0), pid), (status, 0));
 }
 
 static int use_context(void)
@@ -150,8 +149,7 @@ PAIR_TEST(parent__receives_in_memory_that_a_child_shares)
 	}
 	done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
 	assert_memory_equal(w.far_memory, w.near.memory, 4096);
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	EQUAL((kill(pid, SIGKILL), 0), (waitpid(pid, &status, 0), pid));
 }
 
 /* A pair of ends of its own, and a write from the one to the other. */

@@ -205,8 +205,8 @@ TEST(test_answer_of_one_who_leaves_counts)
 	close(peer.from);
 	OK(kill(partner.pid, SIGCONT));
 	wait_readable(partner.socket, "how the send ended");
-	assert_int_equal(recv(partner.socket, &status, sizeof(status), 0), sizeof(status));
-	assert_int_equal(status, IBV_WC_SUCCESS);
+	EQUAL((recv(partner.socket, &status, sizeof(status), 0), sizeof(status)),
+	      (status, IBV_WC_SUCCESS));
 	bury(&partner);
 	close(partner.socket);
 }
@@ -261,9 +261,8 @@ TEST(test_answer_of_another_length_is_no_answer)
 	wire_put_answer(bytes, &answer);
 	fake_peer_send(peer.from, bytes, WIRE_ANSWER_START + 4);
 	wait_readable(partner.socket, "how the read ended");
-	assert_int_equal(recv(partner.socket, &ending, sizeof(ending), 0), sizeof(ending));
-	assert_int_equal(ending.status, IBV_WC_RETRY_EXC_ERR);
-	assert_int_equal(ending.vendor_err, 20);
+	EQUAL((recv(partner.socket, &ending, sizeof(ending), 0), sizeof(ending)),
+	      (ending.status, IBV_WC_RETRY_EXC_ERR), (ending.vendor_err, 20));
 	bury(&partner);
 	close(partner.socket);
 	close(peer.to);
@@ -307,8 +306,8 @@ static void end_refusal(const struct refused_read *read, uint32_t status)
 	struct ending ending;
 
 	wait_readable(read->partner.socket, "how the read ended");
-	assert_int_equal(recv(read->partner.socket, &ending, sizeof(ending), 0), sizeof(ending));
-	assert_int_equal(ending.status, status);
+	EQUAL((recv(read->partner.socket, &ending, sizeof(ending), 0), sizeof(ending)),
+	      (ending.status, status));
 	bury(&read->partner);
 	close(read->partner.socket);
 	close(read->peer.to);
@@ -410,9 +409,8 @@ TEST(test_region_goes_in_the_middle_of_a_write)
 	wait_ready(partner.socket); /* half of it was there */
 	fake_peer_send(peer.to, bytes + WIRE_REQUEST_START + HALF, HALF);
 	answer = fake_peer_receive_answer(peer.to);
-	assert_int_equal(answer.number, 1);
-	assert_int_equal(answer.outcome.kind, OUTCOME_DONE);
-	assert_int_equal(answer.outcome.status, IBV_WC_REM_ACCESS_ERR);
+	EQUAL((answer.number, 1), (answer.outcome.kind, OUTCOME_DONE),
+	      (answer.outcome.status, IBV_WC_REM_ACCESS_ERR));
 	say_ready(partner.socket);
 	wait_ready(partner.socket);
 	bury(&partner);

@@ -122,8 +122,7 @@ TEST(test_request_for_nobody_is_absent, setup, teardown)
 
 		fake_peer_send(fd, bytes, put_write(bytes, number, number == 0 ? 0 : 0xffffff));
 		answer = fake_peer_receive_answer(fd);
-		assert_int_equal(answer.number, number);
-		assert_int_equal(answer.outcome.kind, OUTCOME_ABSENT);
+		EQUAL((answer.number, number), (answer.outcome.kind, OUTCOME_ABSENT));
 	}
 	close(fd);
 }

@@ -293,8 +293,7 @@ TEST(test_child_of_a_setuid_program, setup, teardown)
 	assert_true(pid >= 0);
 	if (pid == 0)
 		_exit(child_of_setuid());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WEXITSTATUS(status), 0);
+	EQUAL((waitpid(pid, &status, 0), pid), (WEXITSTATUS(status), 0));
 	assert_memory_equal(target.memory, before, sizeof(before));
 }
 

@@ -22,9 +22,7 @@ static void spin_for_wc(uint64_t wr_id)
 
 	while ((count = ibv_poll_cq(w.near.cq, 1, &wc)) == 0)
 		assert_true(deadline() < until + WAIT_S);
-	assert_int_equal(count, 1);
-	assert_int_equal(wc.wr_id, wr_id);
-	assert_int_equal(wc.status, IBV_WC_SUCCESS);
+	EQUAL((count, 1), (wc.wr_id, wr_id), (wc.status, IBV_WC_SUCCESS));
 }
 
 static void write_spinning(unsigned writes)

@@ -243,8 +243,7 @@ TEST(test_peer_stopped_anywhere_holds_no_other_up, setup, teardown)
 	print_message("stopped %d times in %d instructions\n", stops, steps);
 	assert_true(steps < STEPS_MAX);
 	let_go(&counts);
-	assert_int_equal(counts.of_child, 1);
-	assert_int_equal(counts.received, stops);
+	EQUAL((counts.of_child, 1), (counts.received, stops));
 }
 
 /* This process's segment, as the device maps it. */

@@ -47,14 +47,10 @@ TEST(a_file_is_opened_and_read)
 	struct stat st;
 
 	assert_true(fd >= 0);
-	assert_int_equal(read(fd, text, sizeof(text)), strlen("1: CA\n"));
-	assert_string_equal(text, "1: CA\n");
-	assert_int_equal(read(fd, text, sizeof(text)), 0);
-	assert_int_equal(pread(fd, text, 2, 3), 2);
+	EQUAL((read(fd, text, sizeof(text)), strlen("1: CA\n")), (text, "1: CA\n"),
+	      (read(fd, text, sizeof(text)), 0), (pread(fd, text, 2, 3), 2));
 	assert_memory_equal(text, "CA", 2);
-	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	assert_int_equal(fstat(fd, &st), 0);
-	assert_true(S_ISREG(st.st_mode));
+	EQUAL((fcntl(fd, F_GETFD), FD_CLOEXEC), (fstat(fd, &st), 0), (S_ISREG(st.st_mode), true));
 	close(fd);
 }
 
@@ -65,8 +61,7 @@ TEST(a_stream_is_read)
 
 	assert_non_null(file);
 	assert_non_null(fgets(line, sizeof(line), file));
-	assert_string_equal(line, "RoCE v2\n");
-	assert_null(fgets(line, sizeof(line), file));
+	EQUAL((line, "RoCE v2\n"), (fgets(line, sizeof(line), file), NULL));
 	fclose(file);
 	FAILS(fopen(DEVICE "/nothing", "r") == NULL, ENOENT);
 	FAILS(fopen(DEVICE "/fw_ver", "w") == NULL, EACCES);
@@ -87,12 +82,9 @@ TEST(what_cannot_be_opened_tells_why)
 
 TEST(access_is_that_of_the_modes)
 {
-	assert_int_equal(access(DEVICE, F_OK), 0);
-	assert_int_equal(access(DEVICE "/ports", R_OK | X_OK), 0);
-	assert_int_equal(access(DEVICE "/fw_ver", R_OK), 0);
-	assert_int_equal(access(NODE, R_OK | W_OK), 0);
-	assert_int_equal(euidaccess(NODE, R_OK), 0);
-	assert_int_equal(faccessat(AT_FDCWD, NODE, W_OK, AT_EACCESS), 0);
+	EQUAL((access(DEVICE, F_OK), 0), (access(DEVICE "/ports", R_OK | X_OK), 0),
+	      (access(DEVICE "/fw_ver", R_OK), 0), (access(NODE, R_OK | W_OK), 0),
+	      (euidaccess(NODE, R_OK), 0), (faccessat(AT_FDCWD, NODE, W_OK, AT_EACCESS), 0));
 	FAILS(access(DEVICE "/fw_ver", W_OK) == -1, EACCES);
 	FAILS(access(DEVICE "/fw_ver", X_OK) == -1, EACCES);
 	FAILS(access(CLASS "/mlx5_0", F_OK) == -1, ENOENT);
@@ -103,20 +95,17 @@ TEST(every_stat_agrees)
 	struct stat st[8] = {0};
 	struct statx stx;
 
-	assert_int_equal(stat(NODE, &st[0]), 0);
-	assert_int_equal(lstat(NODE, &st[1]), 0);
-	assert_int_equal(fstatat(AT_FDCWD, NODE, &st[2], 0), 0);
-	assert_int_equal(__xstat(STAT_VERSION, NODE, &st[3]), 0);
-	assert_int_equal(__lxstat(STAT_VERSION, NODE, &st[4]), 0);
-	assert_int_equal(__fxstatat(STAT_VERSION, AT_FDCWD, NODE, &st[5], 0), 0);
+	EQUAL((stat(NODE, &st[0]), 0), (lstat(NODE, &st[1]), 0),
+	      (fstatat(AT_FDCWD, NODE, &st[2], 0), 0), (__xstat(STAT_VERSION, NODE, &st[3]), 0),
+	      (__lxstat(STAT_VERSION, NODE, &st[4]), 0),
+	      (__fxstatat(STAT_VERSION, AT_FDCWD, NODE, &st[5], 0), 0));
 	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(st[i].st_mode, S_IFCHR | 0666);
-		assert_int_equal(st[i].st_rdev, makedev(231, 192));
-		assert_int_equal(st[i].st_ino, st[0].st_ino);
+		EQUAL((st[i].st_mode, S_IFCHR | 0666), (st[i].st_rdev, makedev(231, 192)),
+		      (st[i].st_ino, st[0].st_ino));
 	}
-	assert_int_equal(statx(AT_FDCWD, NODE, 0, STATX_BASIC_STATS, &stx), 0);
-	assert_int_equal(stx.stx_mode, S_IFCHR | 0666);
-	assert_int_equal(makedev(stx.stx_rdev_major, stx.stx_rdev_minor), makedev(231, 192));
+	EQUAL((statx(AT_FDCWD, NODE, 0, STATX_BASIC_STATS, &stx), 0),
+	      (stx.stx_mode, S_IFCHR | 0666),
+	      (makedev(stx.stx_rdev_major, stx.stx_rdev_minor), makedev(231, 192)));
 	FAILS(stat(CLASS "/mlx5_0", &st[0]) == -1, ENOENT);
 	FAILS(statx(AT_FDCWD, CLASS "/mlx5_0", 0, STATX_ALL, &stx) == -1, ENOENT);
 }
@@ -127,16 +116,11 @@ TEST(a_link_is_one_until_it_is_followed)
 	char text[PATH_MAX] = "";
 	struct stat st;
 
-	assert_int_equal(lstat(DEVICE, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(st.st_size, strlen(target));
-	assert_int_equal(stat(DEVICE, &st), 0);
-	assert_true(S_ISDIR(st.st_mode));
-	assert_int_equal(fstatat(AT_FDCWD, DEVICE, &st, AT_SYMLINK_NOFOLLOW), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(readlink(DEVICE, text, sizeof(text)), strlen(target));
-	assert_string_equal(text, target);
-	assert_int_equal(readlink(DEVICE, text, 5), 5);
+	EQUAL((lstat(DEVICE, &st), 0), (S_ISLNK(st.st_mode), true), (st.st_size, strlen(target)),
+	      (stat(DEVICE, &st), 0), (S_ISDIR(st.st_mode), true),
+	      (fstatat(AT_FDCWD, DEVICE, &st, AT_SYMLINK_NOFOLLOW), 0), (S_ISLNK(st.st_mode), true),
+	      (readlink(DEVICE, text, sizeof(text)), strlen(target)), (text, target),
+	      (readlink(DEVICE, text, 5), 5));
 	FAILS(readlink(DEVICE "/ports", text, sizeof(text)) == -1, EINVAL);
 	FAILS(readlink(CLASS "/mlx5_0", text, sizeof(text)) == -1, ENOENT);
 }
@@ -170,8 +154,8 @@ TEST(fortified_calls_agree)
 	fd = __open_2("/proc/self/stat", O_RDONLY);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(__readlink_chk(DEVICE, text, 5, sizeof(text)), 5);
-	assert_int_equal(__readlinkat_chk(AT_FDCWD, DEVICE, text, 5, sizeof(text)), 5);
+	EQUAL((__readlink_chk(DEVICE, text, 5, sizeof(text)), 5),
+	      (__readlinkat_chk(AT_FDCWD, DEVICE, text, 5, sizeof(text)), 5));
 	assert_ptr_equal(__realpath_chk(DEVICE, text, sizeof(text)), text);
 	assert_string_equal(text, TARGET);
 }
@@ -195,16 +179,13 @@ TEST(a_folder_is_listed)
 	assert_non_null(dir);
 	assert_int_equal(count_entries(dir, "3"), 2 + 4);
 	rewinddir(dir);
-	assert_string_equal(readdir(dir)->d_name, ".");
-	assert_string_equal(readdir(dir)->d_name, "..");
+	EQUAL((readdir(dir)->d_name, "."), (readdir(dir)->d_name, ".."));
 	after_two = telldir(dir);
 	assert_string_equal(readdir(dir)->d_name, "0");
 	assert_non_null(readdir(dir));
 	seekdir(dir, after_two);
-	assert_string_equal(readdir(dir)->d_name, "0");
-	assert_int_equal(fstat(dirfd(dir), &st), 0);
-	assert_true(S_ISDIR(st.st_mode));
-	assert_int_equal(closedir(dir), 0);
+	EQUAL((readdir(dir)->d_name, "0"), (fstat(dirfd(dir), &st), 0), (S_ISDIR(st.st_mode), true),
+	      (closedir(dir), 0));
 }
 
 TEST(two_folders_are_listed_at_once)
@@ -235,15 +216,11 @@ TEST(paths_may_be_relative_to_a_folder)
 	assert_true(folder >= 0);
 	file = openat(folder, "ports/1/lid", O_RDONLY);
 	assert_true(file >= 0);
-	assert_int_equal(read(file, text, sizeof(text)), 4);
-	assert_string_equal(text, "0x0\n");
+	EQUAL((read(file, text, sizeof(text)), 4), (text, "0x0\n"));
 	close(file);
-	assert_int_equal(fstatat(folder, "ports", &st, 0), 0);
-	assert_true(S_ISDIR(st.st_mode));
-	assert_int_equal(fstatat(folder, "", &st, AT_EMPTY_PATH), 0);
-	assert_true(S_ISDIR(st.st_mode));
-	assert_int_equal(__fxstat(STAT_VERSION, folder, &st), 0);
-	assert_true(S_ISDIR(st.st_mode));
+	EQUAL((fstatat(folder, "ports", &st, 0), 0), (S_ISDIR(st.st_mode), true),
+	      (fstatat(folder, "", &st, AT_EMPTY_PATH), 0), (S_ISDIR(st.st_mode), true),
+	      (__fxstat(STAT_VERSION, folder, &st), 0), (S_ISDIR(st.st_mode), true));
 	FAILS(openat(folder, "nothing", O_RDONLY) == -1, ENOENT);
 	dir = fdopendir(dup(folder));
 	assert_int_equal(count_entries(dir, "ports"), 2 + 7);
@@ -276,11 +253,10 @@ TEST(glob_finds_paths)
 	glob_t found;
 
 	assert_int_equal(glob(CLASS "/soft0/ports/*/gid_attrs/types/[13]", 0, NULL, &found), 0);
-	assert_int_equal(found.gl_pathc, 2);
-	assert_string_equal(found.gl_pathv[1], DEVICE "/ports/1/gid_attrs/types/3");
+	EQUAL((found.gl_pathc, 2), (found.gl_pathv[1], DEVICE "/ports/1/gid_attrs/types/3"));
 	globfree(&found);
-	assert_int_equal(glob(CLASS "/mlx*", 0, NULL, &found), GLOB_NOMATCH);
-	assert_int_equal(glob("/proc/self/sta[t]", 0, NULL, &found), 0);
+	EQUAL((glob(CLASS "/mlx*", 0, NULL, &found), GLOB_NOMATCH),
+	      (glob("/proc/self/sta[t]", 0, NULL, &found), 0));
 	globfree(&found);
 }
 
@@ -289,7 +265,5 @@ TEST(errno_of_others_is_left_alone)
 	struct stat st;
 
 	errno = ERANGE;
-	assert_int_equal(stat(DEVICE, &st), 0);
-	assert_int_equal(access("/proc/self/stat", R_OK), 0);
-	assert_int_equal(errno, ERANGE);
+	EQUAL((stat(DEVICE, &st), 0), (access("/proc/self/stat", R_OK), 0), (errno, ERANGE));
 }

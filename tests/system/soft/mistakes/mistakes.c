@@ -96,8 +96,7 @@ PAIR_TEST(post_before_the_qp_is_ready_to_send)
 
 	EXPECT("ibv_post_send of QP %#x: it is in RESET, not in RTS (EINVAL)", qp->qp_num);
 	errno = 0;
-	assert_int_equal(ibv_post_send(qp, wr, &bad), EINVAL);
-	assert_int_equal(errno, EINVAL);
+	EQUAL((ibv_post_send(qp, wr, &bad), EINVAL), (errno, EINVAL));
 	assert_ptr_equal(bad, wr);
 	OK(ibv_destroy_qp(qp));
 }
@@ -149,8 +148,7 @@ PAIR_TEST(domain_with_regions_in_it)
 	EXPECT("ibv_dealloc_pd of PD %u: 1 memory regions, QPs or SRQs are in it (EBUSY)",
 	       pd->handle);
 	errno = 0;
-	assert_int_equal(ibv_dealloc_pd(pd), EBUSY);
-	assert_int_equal(errno, EBUSY);
+	EQUAL((ibv_dealloc_pd(pd), EBUSY), (errno, EBUSY));
 	OK(ibv_dereg_mr(mr));
 	OK(ibv_dealloc_pd(pd));
 }
