@@ -114,6 +114,13 @@ SESSION_TEST(the_status_of_close_is_told)
 	expect_text("because");
 }
 
+SESSION_TEST(a_body_where_there_is_none_is_refused)
+{
+	begin("hello,take,reply,take,flip=15:1,raw=x,eof");
+	assert_int_equal(session_close(&session, true), -EPROTO);
+	expect_text("sent a reply to");
+}
+
 /* A lane has failed: the other lanes give up, and the daemon still gets its CLOSE. */
 SESSION_TEST(a_lane_can_end_the_session)
 {
