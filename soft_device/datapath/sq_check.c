@@ -348,6 +348,19 @@ static uint32_t unsignaled(const struct send_queue *sq, uint32_t *first)
 	return sq->posted - number;
 }
 
+/* All at once, as ibv_wr_complete() posts them: none was. Fewer may be posted later. */
+static void hold_too_many(struct send_queue *sq)
+{
+	const uint32_t stack = where();
+	struct check_finding finding;
+
+	check_find(&finding, CHECK_SQ_FULL, stack,
+		   "more requests are built at once for QP %#x than its send queue has places: %u",
+		   sq->qpn, sq->max_wr);
+	check_place(&finding, "posted at", stack);
+	check_hold(sq, 0, &finding);
+}
+
 /* True: it will never have room again. `is_part`: requests before it in a list were posted. */
 static bool tell_full(struct send_queue *sq, bool is_part)
 {
@@ -357,6 +370,10 @@ static bool tell_full(struct send_queue *sq, bool is_part)
 	const uint32_t silent = unsignaled(sq, &first);
 	const bool is_stuck = silent == taken;
 
+	if (taken == 0) {
+		hold_too_many(sq);
+		return false;
+	}
 	check_find(&finding, CHECK_SQ_FULL, stack,
 		   "the send queue of QP %#x is full: %u of %u places are taken", sq->qpn, taken,
 		   sq->max_wr);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mistake.c -- posts to a queue pair in RESET, at one place or at many, and ends in one of the ways
- * in which a process may end.
+ * mistake.c -- posts to a queue pair in RESET, at one place or at many, or makes another mistake,
+ * and ends in one of the ways in which a process may end.
  *
- * Usage: rpma-soft --check mistake none|once|often|many|asleep ENDING
+ * Usage: rpma-soft --check mistake none|once|often|many|asleep|built ENDING
  */
 #include <infiniband/verbs.h>
 #include <signal.h>
@@ -95,6 +95,28 @@ static void sleep_on(void)
 	need(ibv_poll_cq(cq, 1, &wc) == 1, "no completion");
 }
 
+/* More requests than the queue has places. */
+static void build(void)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = {.max_send_wr = 4, .max_send_sge = 1},
+		.send_cq = cq,
+		.recv_cq = cq,
+		.pd = qp->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	};
+	struct ibv_qp *made = ibv_create_qp_ex(qp->context, &init);
+	struct ibv_qp_ex *builder = made == NULL ? NULL : ibv_qp_to_qp_ex(made);
+
+	need(builder != NULL, "no extended QP");
+	ibv_wr_start(builder);
+	for (unsigned i = 0; i <= init.cap.max_send_wr; i++)
+		ibv_wr_send(builder);
+	need(ibv_wr_complete(builder) != 0, "posted");
+}
+
 static void make_mistakes(const char *which)
 {
 	if (strcmp(which, "once") == 0)
@@ -105,6 +127,8 @@ static void make_mistakes(const char *which)
 		right(path, 5);
 	if (strcmp(which, "asleep") == 0)
 		sleep_on();
+	if (strcmp(which, "built") == 0)
+		build();
 }
 
 int main(int argc, char **argv)
