@@ -218,22 +218,15 @@ static bool add_disk(const struct gather *g, const char *name, int depth, size_t
 static bool add_slaves(const struct gather *g, const char *name, int depth, size_t *seen,
 		       struct facts_target *facts)
 {
-	char path[128];
-	DIR *slaves;
-	const struct dirent *entry;
-	bool all = true;
+	struct sysroot_walk slaves = sysroot_walk(g->root, SIZE_MAX, "sys/block/%s/slaves", name);
 	const size_t before = *seen;
+	const char *slave;
+	bool all = true;
 
-	snprintf(path, sizeof(path), "sys/block/%.63s/slaves", name);
-	slaves = sysroot_directory(g->root, path);
-	while (slaves != NULL && all && (entry = readdir(slaves)) != NULL) {
-		if (entry->d_name[0] == '.')
-			continue;
-		all = ++*seen <= DISKS_MAX && strlen(entry->d_name) < GATHER_NAME_MAX &&
-		      add_disk(g, entry->d_name, depth + 1, seen, facts);
-	}
-	if (slaves != NULL)
-		closedir(slaves);
+	while (all && (slave = sysroot_next(&slaves)) != NULL)
+		all = ++*seen <= DISKS_MAX && strlen(slave) < GATHER_NAME_MAX &&
+		      add_disk(g, slave, depth + 1, seen, facts);
+	sysroot_walk_end(&slaves);
 	return all && *seen > before;
 }
 
@@ -281,11 +274,10 @@ static bool read_numbers(const char *name, const char *prefix)
 /* The region at this place of the path is the one that libnvdimm lists. */
 static bool is_listed(const struct sysroot *root, const char *region, const char *path)
 {
-	char listed[PATH_MAX], real[PATH_MAX];
+	char real[PATH_MAX];
 
-	snprintf(listed, sizeof(listed), ND_DEVICES "/%s", region);
-	return sysroot_exists(root, "%s", listed) && sysroot_real_path(root, listed, real) &&
-	       strcmp(real, path) == 0;
+	return sysroot_exists(root, ND_DEVICES "/%s", region) &&
+	       sysroot_real_path(root, real, ND_DEVICES "/%s", region) && strcmp(real, path) == 0;
 }
 
 /* The device that claims a namespace has its number: pfn0.1, dax0.1, btt0.1. */
@@ -310,7 +302,8 @@ enum backing gather_backing(const struct sysroot *root, const char *directory,
 	enum backing backing = BACKING_OTHER;
 	bool below_bus = false;
 
-	if (!sysroot_exists(root, "%s", directory) || !sysroot_real_path(root, directory, real))
+	if (!sysroot_exists(root, "%s", directory) ||
+	    !sysroot_real_path(root, real, "%s", directory))
 		return BACKING_UNKNOWN;
 	if (strncmp(real, "sys/devices/", 12) != 0)
 		backing = BACKING_UNKNOWN; /* not in a real sysfs: its place is meaningless */

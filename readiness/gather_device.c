@@ -76,26 +76,19 @@ static bool gid_is_routable(const struct sysroot *root, const char *port, long i
 /* Outside of sysfs the entries come in any order: all of them are looked at, or it is not known. */
 static enum known find_gid(const struct sysroot *root, const char *port)
 {
-	char path[FACTS_PATH_MAX + 8];
-	const struct dirent *entry;
-	enum known found = KNOWN_NO;
-	DIR *gids;
+	struct sysroot_walk gids = sysroot_walk(root, GIDS_MAX, "%s/gids", port);
+	enum known found = gids.directory != NULL ? KNOWN_NO : KNOWN_NOT;
+	const char *name;
 
-	snprintf(path, sizeof(path), "%s/gids", port);
-	gids = sysroot_directory(root, path);
-	if (gids == NULL)
-		return KNOWN_NOT;
-	for (int left = GIDS_MAX; found == KNOWN_NO && (entry = readdir(gids)) != NULL; left--) {
+	while (found != KNOWN_YES && (name = sysroot_next(&gids)) != NULL) {
 		char *end;
-		long index = strtol(entry->d_name, &end, 10);
+		long index = strtol(name, &end, 10);
 
-		if (left == 0)
-			found = KNOWN_NOT;
-		else if (end != entry->d_name && *end == '\0' && gid_is_routable(root, port, index))
+		if (end != name && *end == '\0' && gid_is_routable(root, port, index))
 			found = KNOWN_YES;
 	}
-	closedir(gids);
-	return found;
+	sysroot_walk_end(&gids);
+	return gids.cut ? KNOWN_NOT : found;
 }
 
 static void gather_port(const struct sysroot *root, const struct device *device, int number,

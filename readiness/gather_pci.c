@@ -17,6 +17,7 @@
 
 #define CLASS	    "sys/class/infiniband/"
 #define NET	    "sys/class/net/"
+#define NDEVS	    CLASS "%s/ports/%d/gid_attrs/ndevs"
 #define NETDEVS_MAX 32
 #define ENTRIES_MAX 4096 /* limit per directory */
 
@@ -67,7 +68,7 @@ bool gather_function_path(const struct sysroot *root, const char *link, char pat
 {
 	char real[PATH_MAX];
 	size_t ends[FACTS_CHAIN_MAX + 1];
-	size_t n = sysroot_real_path(root, link, real)
+	size_t n = sysroot_real_path(root, real, "%s", link)
 			   ? find_functions(real, ends, FACTS_CHAIN_MAX + 1)
 			   : 0;
 
@@ -226,46 +227,31 @@ static void add_name(struct netdevs *netdevs, const char *name)
 static void find_netdevs(const struct sysroot *root, const char *device, int port,
 			 struct netdevs *netdevs)
 {
-	char path[FACTS_PATH_MAX], name[64];
-	const struct dirent *entry;
-	DIR *directory;
+	struct sysroot_walk files = sysroot_walk(root, ENTRIES_MAX, NDEVS, device, port);
+	const char *file;
+	char name[64];
 
-	snprintf(path, sizeof(path), CLASS "%s/ports/%d/gid_attrs/ndevs", device, port);
-	directory = sysroot_directory(root, path);
-	if (directory == NULL)
-		return;
-	for (int i = 0; (entry = readdir(directory)) != NULL; i++) {
-		if (i == ENTRIES_MAX) {
-			netdevs->cut = true;
-			break;
-		}
-		if (entry->d_name[0] != '.' &&
-		    sysroot_text(root, name, "%s/%.63s", path, entry->d_name))
+	while ((file = sysroot_next(&files)) != NULL) {
+		if (sysroot_text(root, name, NDEVS "/%s", device, port, file))
 			add_name(netdevs, name);
 	}
-	closedir(directory);
+	netdevs->cut = netdevs->cut || files.cut;
 }
 
 /* Counts the devices below a bond, team or VLAN. */
 static size_t find_lower(const struct sysroot *root, const char *name, struct netdevs *netdevs)
 {
-	char path[FACTS_PATH_MAX], slaves[1024];
-	const struct dirent *entry;
-	char *save = NULL;
-	DIR *directory;
+	struct sysroot_walk files = sysroot_walk(root, ENTRIES_MAX, NET "%s", name);
+	char slaves[1024], *save = NULL;
+	const char *file;
 	size_t n = 0;
 
-	snprintf(path, sizeof(path), NET "%s", name);
-	directory = sysroot_directory(root, path);
-	for (int i = 0;
-	     directory != NULL && i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
-		if (strncmp(entry->d_name, "lower_", 6) == 0) {
-			add_name(netdevs, entry->d_name + 6);
+	while ((file = sysroot_next(&files)) != NULL) {
+		if (strncmp(file, "lower_", 6) == 0) {
+			add_name(netdevs, file + 6);
 			n++;
 		}
 	}
-	if (directory != NULL)
-		closedir(directory);
 	if (sysroot_text(root, slaves, NET "%s/bonding/slaves", name)) {
 		for (char *slave = strtok_r(slaves, " ", &save); slave != NULL;
 		     slave = strtok_r(NULL, " ", &save), n++)

@@ -245,26 +245,22 @@ static bool interrupt_cpus(const struct sysroot *root, long irq, char *list, siz
 static void gather_interrupts(const struct sysroot *root, const char *device,
 			      struct facts_platform *facts)
 {
-	char path[FACTS_PATH_MAX], irqs[FACTS_PATH_MAX + 16], list[1024];
-	const struct dirent *entry;
-	DIR *directory;
+	char path[FACTS_PATH_MAX], list[1024];
+	struct sysroot_walk irqs;
+	const char *name;
 	int ret = 0;
 
 	snprintf(path, sizeof(path), "sys/class/infiniband/%s/device", device);
 	if (!gather_function_path(root, path, path))
 		return;
-	snprintf(irqs, sizeof(irqs), "%s/msi_irqs", path);
-	directory = sysroot_directory(root, irqs);
-	for (int i = 0; directory != NULL && ret != -ENOSPC && i < IRQS_MAX &&
-			(entry = readdir(directory)) != NULL;
-	     i++) {
-		long irq = strtol(entry->d_name, NULL, 10);
+	irqs = sysroot_walk(root, IRQS_MAX, "%s/msi_irqs", path);
+	while (ret != -ENOSPC && (name = sysroot_next(&irqs)) != NULL) {
+		long irq = strtol(name, NULL, 10);
 
 		if (irq > 0 && interrupt_cpus(root, irq, list, sizeof(list)))
 			ret = topology_list_add(facts->irq_cpus, sizeof(facts->irq_cpus), list);
 	}
-	if (directory != NULL)
-		closedir(directory);
+	sysroot_walk_end(&irqs);
 }
 
 static void gather_usable(const struct sysroot *root, struct facts_platform *facts)

@@ -164,16 +164,14 @@ static void insert(char (*names)[GATHER_NAME_MAX], size_t count, size_t max, con
 size_t gather_names(const struct sysroot *root, const char *directory, const char *prefix,
 		    char (*names)[GATHER_NAME_MAX], size_t max)
 {
-	DIR *entries = sysroot_directory(root, directory);
-	const struct dirent *entry;
+	struct sysroot_walk entries = sysroot_walk(root, SIZE_MAX, "%s", directory);
+	const char *name;
 	size_t count = 0;
 
-	while (entries != NULL && (entry = readdir(entries)) != NULL) {
-		if (is_numbered(entry->d_name, prefix))
-			insert(names, count++, max, entry->d_name);
+	while ((name = sysroot_next(&entries)) != NULL) {
+		if (is_numbered(name, prefix))
+			insert(names, count++, max, name);
 	}
-	if (entries != NULL)
-		closedir(entries);
 	return count;
 }
 
@@ -202,7 +200,7 @@ static bool touches(const char *line, int64_t from, int64_t to)
 int64_t gather_bad_blocks(const struct sysroot *root, const char *path, int64_t from, int64_t to)
 {
 	char text[1 << 14], *rest, *line;
-	const long len = sysroot_read(root, text, sizeof(text), path);
+	const long len = sysroot_read(root, text, sizeof(text), "%s", path);
 	int64_t bad = 0;
 
 	if (len < 0 || len != (long)strlen(text)) /* bytes of zero are no list */
@@ -229,18 +227,17 @@ static void read_provider(const struct sysroot *root, struct facts_region *regio
 static void read_flags(const struct sysroot *root, const char *dimm, char *flags, size_t size)
 {
 	static const char *const files[] = {"nfit/flags", "papr/flags"};
-	char path[128], text[128];
+	char text[128];
 	long len;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), ND_DEVICES "/%.63s/%s", dimm, files[i]);
-		len = sysroot_read(root, text, sizeof(text), path);
+		len = sysroot_read(root, text, sizeof(text), ND_DEVICES "/%s/%s", dimm, files[i]);
 		if (len < 0)
 			continue;
 		if (text[strspn(text, " \n")] == '\0' && len == (long)strlen(text))
 			snprintf(flags, size, "none");
 		else if (len < (long)sizeof(text) - 1)
-			sysroot_line(root, flags, size, "%s", path);
+			sysroot_line(root, flags, size, ND_DEVICES "/%s/%s", dimm, files[i]);
 		return;
 	}
 }

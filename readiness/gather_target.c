@@ -20,11 +20,11 @@
 static bool name_of(const struct gather *g, const char *type, unsigned major, unsigned minor,
 		    char name[GATHER_NAME_MAX])
 {
-	char path[64], real[PATH_MAX];
+	char real[PATH_MAX];
 	const char *base;
 
-	snprintf(path, sizeof(path), "sys/dev/%s/%u:%u", type, major, minor);
-	if (!sysroot_exists(g->root, "%s", path) || !sysroot_real_path(g->root, path, real))
+	if (!sysroot_exists(g->root, "sys/dev/%s/%u:%u", type, major, minor) ||
+	    !sysroot_real_path(g->root, real, "sys/dev/%s/%u:%u", type, major, minor))
 		return false;
 	base = strrchr(real, '/');
 	snprintf(name, GATHER_NAME_MAX, "%.63s", base != NULL ? base + 1 : real);

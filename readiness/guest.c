@@ -239,17 +239,14 @@ static enum known read_smbios(const struct sysroot *root)
 /* "fw-cfg@9020000", of QEMU */
 static void find_fw_cfg(const struct sysroot *root, struct guest_signs *signs)
 {
-	DIR *directory = sysroot_directory(root, "proc/device-tree");
-	const struct dirent *entry;
+	struct sysroot_walk nodes = sysroot_walk(root, FUNCTIONS_MAX, "proc/device-tree");
+	const char *name;
 
-	for (int i = 0;
-	     directory != NULL && i < FUNCTIONS_MAX && (entry = readdir(directory)) != NULL; i++) {
-		if (strncmp(entry->d_name, "fw-cfg", 6) == 0)
+	while ((name = sysroot_next(&nodes)) != NULL) {
+		if (strncmp(name, "fw-cfg", 6) == 0)
 			snprintf(signs->interface, sizeof(signs->interface),
-				 "/proc/device-tree/%.64s", entry->d_name);
+				 "/proc/device-tree/%.64s", name);
 	}
-	if (directory != NULL)
-		closedir(directory);
 }
 
 /* The files that a hypervisor provides for its guests; the first found is told. */
@@ -294,21 +291,15 @@ static void judge_function(const char *address, int vendor, int device, struct g
 
 static void find_functions(const struct sysroot *root, struct guest_signs *signs)
 {
-	DIR *directory = sysroot_directory(root, "sys/bus/pci/devices");
-	const struct dirent *entry;
+	struct sysroot_walk devices = sysroot_walk(root, FUNCTIONS_MAX, "sys/bus/pci/devices");
 	int64_t vendor, device;
+	const char *name;
 
-	for (int i = 0;
-	     directory != NULL && i < FUNCTIONS_MAX && (entry = readdir(directory)) != NULL; i++) {
-		if (entry->d_name[0] == '.' ||
-		    !sysroot_number(root, &vendor, "sys/bus/pci/devices/%s/vendor",
-				    entry->d_name) ||
-		    !sysroot_number(root, &device, "sys/bus/pci/devices/%s/device", entry->d_name))
-			continue;
-		judge_function(entry->d_name, (int)vendor, (int)device, signs);
+	while ((name = sysroot_next(&devices)) != NULL) {
+		if (sysroot_number(root, &vendor, "sys/bus/pci/devices/%s/vendor", name) &&
+		    sysroot_number(root, &device, "sys/bus/pci/devices/%s/device", name))
+			judge_function(name, (int)vendor, (int)device, signs);
 	}
-	if (directory != NULL)
-		closedir(directory);
 }
 
 /* Those above the NIC, by what was read of them: they may be all that a tree has. */

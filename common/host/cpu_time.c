@@ -152,7 +152,7 @@ static void add_group(const struct sysroot *root, const struct group *group, str
 		now->cpus = cpus;
 	snprintf(path, sizeof(path), "%s%s/cpu.stat", group->mount, group->path);
 	stat = malloc(QUOTA_BYTES);
-	if (stat == NULL || sysroot_read(root, stat, QUOTA_BYTES, path) <= 0) {
+	if (stat == NULL || sysroot_read(root, stat, QUOTA_BYTES, "%s", path) <= 0) {
 		now->known = false;
 	} else {
 		now->periods += stat_of(stat, "nr_periods");

@@ -228,14 +228,6 @@ long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset,
 	return got < 0 ? -1 : (long)len;
 }
 
-long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *path)
-{
-	long len = sysroot_pread(root, path, 0, text, size - 1);
-
-	text[len > 0 ? len : 0] = '\0';
-	return len;
-}
-
 /* For terminals and JSON alike; what sysfs itself writes is ASCII. */
 static void make_printable(char *text)
 {
@@ -247,18 +239,37 @@ static void make_printable(char *text)
 	}
 }
 
-static bool path_of(char path[PATH_MAX], const char *format, va_list args)
+/* The path that the format of a function and its arguments give; fits: it is short enough. */
+#define MAKE_PATH(path, format, fits)                                                              \
+	do {                                                                                       \
+		va_list args;                                                                      \
+                                                                                                   \
+		va_start(args, format);                                                            \
+		(fits) = vsnprintf(path, PATH_MAX, format, args) < PATH_MAX;                       \
+		va_end(args);                                                                      \
+	} while (0)
+
+static long read_text(const struct sysroot *root, const char *path, char *text, size_t size)
 {
-	return vsnprintf(path, PATH_MAX, format, args) < PATH_MAX;
+	long len = sysroot_pread(root, path, 0, text, size - 1);
+
+	text[len > 0 ? len : 0] = '\0';
+	return len;
 }
 
-static bool vline(const struct sysroot *root, char *line, size_t size, const char *format,
-		  va_list args)
+long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *format, ...)
 {
 	char path[PATH_MAX];
+	bool fits;
 
-	line[0] = '\0';
-	if (!path_of(path, format, args) || sysroot_read(root, line, size, path) < 0)
+	text[0] = '\0';
+	MAKE_PATH(path, format, fits);
+	return fits ? read_text(root, path, text, size) : -1;
+}
+
+static bool read_line(const struct sysroot *root, const char *path, char *line, size_t size)
+{
+	if (read_text(root, path, line, size) < 0)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	make_printable(line);
@@ -267,25 +278,21 @@ static bool vline(const struct sysroot *root, char *line, size_t size, const cha
 
 bool sysroot_line(const struct sysroot *root, char *line, size_t size, const char *format, ...)
 {
-	va_list args;
-	bool found;
+	char path[PATH_MAX];
+	bool fits;
 
-	va_start(args, format);
-	found = vline(root, line, size, format, args);
-	va_end(args);
-	return found;
+	line[0] = '\0';
+	MAKE_PATH(path, format, fits);
+	return fits && read_line(root, path, line, size);
 }
 
 bool sysroot_number(const struct sysroot *root, int64_t *value, const char *format, ...)
 {
-	char line[64], *end;
-	va_list args;
-	bool found;
+	char path[PATH_MAX], line[64], *end;
+	bool fits;
 
-	va_start(args, format);
-	found = vline(root, line, sizeof(line), format, args);
-	va_end(args);
-	if (!found)
+	MAKE_PATH(path, format, fits);
+	if (!fits || !read_line(root, path, line, sizeof(line)))
 		return false;
 	errno = 0;
 	*value = strtoll(line, &end, 0);
@@ -296,13 +303,10 @@ bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, cons
 {
 	char path[PATH_MAX], resolved[PATH_MAX], target[PATH_MAX];
 	const char *base;
-	va_list args;
 	ssize_t len;
 	bool fits;
 
-	va_start(args, format);
-	fits = path_of(path, format, args);
-	va_end(args);
+	MAKE_PATH(path, format, fits);
 	if (!fits || !resolve_here(root, path, false, resolved))
 		return false;
 	len = readlinkat(root->fd, resolved, target, sizeof(target) - 1);
@@ -315,10 +319,14 @@ bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, cons
 	return true;
 }
 
-bool sysroot_real_path(const struct sysroot *root, const char *path, char real[PATH_MAX])
+bool sysroot_real_path(const struct sysroot *root, char real[PATH_MAX], const char *format, ...)
 {
-	int ret = resolve(root, path, true, real);
+	char path[PATH_MAX];
+	bool fits;
+	int ret;
 
+	MAKE_PATH(path, format, fits);
+	ret = fits ? resolve(root, path, true, real) : -ENAMETOOLONG;
 	if (ret != 0)
 		refuse(root, path, -ret);
 	else
@@ -330,12 +338,9 @@ bool sysroot_exists(const struct sysroot *root, const char *format, ...)
 {
 	char path[PATH_MAX], resolved[PATH_MAX];
 	struct stat st;
-	va_list args;
 	bool fits;
 
-	va_start(args, format);
-	fits = path_of(path, format, args);
-	va_end(args);
+	MAKE_PATH(path, format, fits);
 	if (!fits || !resolve_here(root, path, true, resolved) ||
 	    fstatat(root->fd, resolved, &st, 0) != 0)
 		return false;
@@ -343,7 +348,7 @@ bool sysroot_exists(const struct sysroot *root, const char *format, ...)
 	return true;
 }
 
-DIR *sysroot_directory(const struct sysroot *root, const char *path)
+static DIR *open_directory(const struct sysroot *root, const char *path)
 {
 	char resolved[PATH_MAX];
 	DIR *directory;
@@ -361,4 +366,37 @@ DIR *sysroot_directory(const struct sysroot *root, const char *path)
 	if (directory == NULL)
 		close(fd);
 	return directory;
+}
+
+struct sysroot_walk sysroot_walk(const struct sysroot *root, size_t max, const char *format, ...)
+{
+	char path[PATH_MAX];
+	bool fits;
+
+	MAKE_PATH(path, format, fits);
+	return (struct sysroot_walk){.directory = fits ? open_directory(root, path) : NULL,
+				     .left = max};
+}
+
+const char *sysroot_next(struct sysroot_walk *walk)
+{
+	const struct dirent *entry;
+
+	while (walk->directory != NULL && (entry = readdir(walk->directory)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (walk->left-- > 0)
+			return entry->d_name;
+		walk->cut = true;
+		break;
+	}
+	sysroot_walk_end(walk);
+	return NULL;
+}
+
+void sysroot_walk_end(struct sysroot_walk *walk)
+{
+	if (walk->directory != NULL)
+		closedir(walk->directory);
+	walk->directory = NULL;
 }

@@ -40,7 +40,8 @@ bool sysroot_line(const struct sysroot *root, char *line, size_t size, const cha
 bool sysroot_number(const struct sysroot *root, int64_t *value, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* At most size - 1 bytes of a file, terminated; the length, or -1. */
-long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *path);
+long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* At most size bytes from an offset on; how many there were, or -1. */
 long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset, void *buffer,
 		   size_t size);
@@ -48,11 +49,24 @@ long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset,
 bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The path below the root without links; false when nothing is there. */
-bool sysroot_real_path(const struct sysroot *root, const char *path, char real[PATH_MAX]);
+bool sysroot_real_path(const struct sysroot *root, char real[PATH_MAX], const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 bool sysroot_exists(const struct sysroot *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Names in it are as they are: any bytes. */
-DIR *sysroot_directory(const struct sysroot *root, const char *path);
+
+/* A walk through the names in a directory, any bytes, but for those that begin with a dot. */
+struct sysroot_walk {
+	DIR *directory; /* NULL: it could not be opened, or the walk has ended */
+	size_t left;
+	bool cut; /* there are more names than were asked for */
+};
+
+struct sysroot_walk sysroot_walk(const struct sysroot *root, size_t max, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The next name, until the one after; NULL: the walk has ended. */
+const char *sysroot_next(struct sysroot_walk *walk);
+/* Ends one that did not come to its end. */
+void sysroot_walk_end(struct sysroot_walk *walk);
 
 /*
  * From now on all that is looked at is copied below a new or empty directory,

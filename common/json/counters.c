@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#define PORTS		"sys/class/infiniband/%s/ports"
 #define LIFESPAN_MAX_MS 100 /* ten times what the kernel begins with */
 
 #define WRAP_32		(1ULL << 32)
@@ -46,43 +47,34 @@ static void read_folder(const struct sysroot *root, const char *ports, const cha
 			json_t *counters)
 {
 	char path[PATH_MAX], key[NAME_MAX + 64];
-	const struct dirent *entry;
+	struct sysroot_walk files = sysroot_walk(root, SIZE_MAX, "%s/%s", ports, folder);
+	const char *name;
 	json_int_t count;
-	DIR *directory;
 
-	snprintf(path, sizeof(path), "%s/%s", ports, folder);
-	directory = sysroot_directory(root, path);
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (entry->d_name[0] == '.' || is_setting(entry->d_name))
-			continue;
-		snprintf(key, sizeof(key), "%s/%s", folder, entry->d_name);
+	while ((name = sysroot_next(&files)) != NULL) {
+		snprintf(key, sizeof(key), "%s/%s", folder, name);
 		snprintf(path, sizeof(path), "%s/%s", ports, key);
-		if (read_count(root, path, &count))
+		if (!is_setting(name) && read_count(root, path, &count))
 			json_object_set_new(counters, key, json_integer(count));
 	}
-	if (directory != NULL)
-		closedir(directory);
 }
 
 json_t *counters_read(const struct sysroot *root, const char *device)
 {
+	struct sysroot_walk walk = sysroot_walk(root, SIZE_MAX, PORTS, device);
 	char ports[PATH_MAX], folder[NAME_MAX + 32];
 	json_t *counters = json_object();
-	const struct dirent *entry;
-	DIR *directory;
+	const char *port;
 
-	snprintf(ports, sizeof(ports), "sys/class/infiniband/%s/ports", device);
-	directory = sysroot_directory(root, ports);
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
+	snprintf(ports, sizeof(ports), PORTS, device);
+	while ((port = sysroot_next(&walk)) != NULL) {
+		if (!isdigit((unsigned char)port[0]))
 			continue;
-		snprintf(folder, sizeof(folder), "%s/counters", entry->d_name);
+		snprintf(folder, sizeof(folder), "%s/counters", port);
 		read_folder(root, ports, folder, counters);
-		snprintf(folder, sizeof(folder), "%s/hw_counters", entry->d_name);
+		snprintf(folder, sizeof(folder), "%s/hw_counters", port);
 		read_folder(root, ports, folder, counters);
 	}
-	if (directory != NULL)
-		closedir(directory);
 	if (json_object_size(counters) == 0) {
 		json_decref(counters);
 		return NULL;
@@ -92,27 +84,21 @@ json_t *counters_read(const struct sysroot *root, const char *device)
 
 void counters_settle(const struct sysroot *root, const char *device)
 {
+	struct sysroot_walk ports = sysroot_walk(root, SIZE_MAX, PORTS, device);
 	struct timespec wait = {0, 0};
-	const struct dirent *entry;
+	const char *port;
 	char path[PATH_MAX];
 	json_int_t ms;
-	DIR *directory;
 
-	snprintf(path, sizeof(path), "sys/class/infiniband/%s/ports", device);
-	directory = sysroot_directory(root, path);
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		snprintf(path, sizeof(path),
-			 "sys/class/infiniband/%s/ports/%s/hw_counters/lifespan", device,
-			 entry->d_name);
-		if (entry->d_name[0] == '.' || !read_count(root, path, &ms))
+	while ((port = sysroot_next(&ports)) != NULL) {
+		snprintf(path, sizeof(path), PORTS "/%s/hw_counters/lifespan", device, port);
+		if (!read_count(root, path, &ms))
 			continue;
 		if (ms > LIFESPAN_MAX_MS)
 			ms = LIFESPAN_MAX_MS;
 		if (ms * 1000000 > wait.tv_nsec)
 			wait.tv_nsec = (long)ms * 1000000;
 	}
-	if (directory != NULL)
-		closedir(directory);
 	nanosleep(&wait, NULL);
 }
 

@@ -20,7 +20,8 @@
 #include "fact.h"
 #include "result.h"
 
-#define NODES_MAX 64
+#define NODES_MAX	64
+#define VULNERABILITIES "sys/devices/system/cpu/vulnerabilities"
 
 static json_t *field(const char *text, const char *key)
 {
@@ -188,22 +189,15 @@ static json_t *gather_noise(const struct sysroot *root)
 
 static json_t *gather_mitigations(const struct sysroot *root)
 {
-	DIR *directory = sysroot_directory(root, "sys/devices/system/cpu/vulnerabilities");
-	const struct dirent *entry;
-	json_t *group = json_object();
+	struct sysroot_walk files = sysroot_walk(root, SIZE_MAX, VULNERABILITIES);
+	json_t *group = files.directory != NULL ? json_object() : json_null();
+	const char *name;
 	char line[256];
 
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (entry->d_name[0] != '.' &&
-		    sysroot_text(root, line, "sys/devices/system/cpu/vulnerabilities/%s",
-				 entry->d_name))
-			json_object_set_new(group, entry->d_name, result_text(line));
+	while ((name = sysroot_next(&files)) != NULL) {
+		if (sysroot_text(root, line, VULNERABILITIES "/%s", name))
+			json_object_set_new(group, name, result_text(line));
 	}
-	if (directory == NULL) {
-		json_decref(group);
-		return json_null();
-	}
-	closedir(directory);
 	return group;
 }
 
@@ -215,14 +209,14 @@ static json_t *limit(rlim_t value)
 /* "Node 0 MemTotal:  16384 kB" of each node. */
 static json_t *memory_nodes(const struct sysroot *root)
 {
-	char path[64], text[4096];
 	json_t *list = json_array();
+	char text[4096];
 
 	for (int node = 0; node < NODES_MAX; node++) {
 		const char *total;
 
-		snprintf(path, sizeof(path), "sys/devices/system/node/node%d/meminfo", node);
-		if (sysroot_read(root, text, sizeof(text), path) < 0)
+		if (sysroot_read(root, text, sizeof(text), "sys/devices/system/node/node%d/meminfo",
+				 node) < 0)
 			continue;
 		total = strstr(text, "MemTotal:");
 		json_array_append_new(

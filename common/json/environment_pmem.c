@@ -16,20 +16,13 @@
 /* The name of the only block device of a namespace; false: none. */
 static bool block_name(const struct sysroot *root, const char *namespace, char name[64])
 {
-	char path[PATH_MAX];
-	const struct dirent *entry;
-	bool found = false;
-	DIR *directory;
+	struct sysroot_walk blocks = sysroot_walk(root, 1, DEVICES "/%s/block", namespace);
+	const char *found = sysroot_next(&blocks);
 
-	snprintf(path, sizeof(path), DEVICES "/%s/block", namespace);
-	directory = sysroot_directory(root, path);
-	while (directory != NULL && !found && (entry = readdir(directory)) != NULL) {
-		found = entry->d_name[0] != '.';
-		snprintf(name, 64, "%.63s", entry->d_name);
-	}
-	if (directory != NULL)
-		closedir(directory);
-	return found;
+	if (found != NULL)
+		snprintf(name, 64, "%.63s", found);
+	sysroot_walk_end(&blocks);
+	return found != NULL;
 }
 
 /* "36 35 98:0 / /mnt rw - ext4 /dev/pmem0 rw,dax=always": type and options, not where. */
@@ -87,29 +80,26 @@ static json_t *namespace_json(const struct sysroot *root, const char *name)
 static json_t *namespaces_of(const struct sysroot *root, const char *region)
 {
 	const char *number = region + strlen("region");
-	DIR *directory = sysroot_directory(root, DEVICES);
-	const struct dirent *entry;
+	struct sysroot_walk devices = sysroot_walk(root, SIZE_MAX, DEVICES);
 	json_t *list = json_array();
+	const char *name;
 	char prefix[64];
 
 	snprintf(prefix, sizeof(prefix), "namespace%s.", number);
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-			json_array_append_new(list, namespace_json(root, entry->d_name));
+	while ((name = sysroot_next(&devices)) != NULL) {
+		if (strncmp(name, prefix, strlen(prefix)) == 0)
+			json_array_append_new(list, namespace_json(root, name));
 	}
-	if (directory != NULL)
-		closedir(directory);
 	return list;
 }
 
 /* A line each. */
 static json_t *bad_blocks(const struct sysroot *root, const char *region)
 {
-	char path[PATH_MAX], text[4096];
+	char text[4096];
 	json_int_t lines = 0;
 
-	snprintf(path, sizeof(path), DEVICES "/%s/badblocks", region);
-	if (sysroot_read(root, text, sizeof(text), path) < 0)
+	if (sysroot_read(root, text, sizeof(text), DEVICES "/%s/badblocks", region) < 0)
 		return json_null();
 	for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
 		lines++;
@@ -137,15 +127,13 @@ static json_t *region_json(const struct sysroot *root, const char *region)
 /* An empty list: the kernel knows of no persistent memory. */
 json_t *environment_pmem(const struct sysroot *root)
 {
-	DIR *directory = sysroot_directory(root, DEVICES);
-	const struct dirent *entry;
+	struct sysroot_walk devices = sysroot_walk(root, SIZE_MAX, DEVICES);
 	json_t *list = json_array();
+	const char *name;
 
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, "region", 6) == 0)
-			json_array_append_new(list, region_json(root, entry->d_name));
+	while ((name = sysroot_next(&devices)) != NULL) {
+		if (strncmp(name, "region", 6) == 0)
+			json_array_append_new(list, region_json(root, name));
 	}
-	if (directory != NULL)
-		closedir(directory);
 	return list;
 }

@@ -24,13 +24,12 @@
 
 static bool is_hardware(const struct sysroot *root, const char *name)
 {
-	char path[PATH_MAX], real[PATH_MAX];
+	char real[PATH_MAX];
 
-	snprintf(path, sizeof(path), CLASS "/%s/device", name);
-	if (sysroot_real_path(root, path, real))
+	if (sysroot_real_path(root, real, CLASS "/%s/device", name))
 		return strstr(real, "devices/virtual/") == NULL;
 	/* what it points to is not in this tree */
-	return sysroot_link_name(root, real, sizeof(real), "%s", path);
+	return sysroot_link_name(root, real, sizeof(real), CLASS "/%s/device", name);
 }
 
 static enum device_kind kind_of(const struct sysroot *root, const char *name, bool rnic)
@@ -139,28 +138,23 @@ static int by_name(const void *a, const void *b)
 
 static int list_class(const struct sysroot *root, struct device **devices, size_t *count)
 {
-	DIR *class = sysroot_directory(root, CLASS);
-	const struct dirent *entry;
+	struct sysroot_walk class = sysroot_walk(root, DEVICES_MAX, CLASS);
 	struct device *list = NULL;
+	const char *name;
 	size_t n = 0;
 
-	while (class != NULL && n < DEVICES_MAX && (entry = readdir(class)) != NULL) {
-		struct device *longer;
+	while ((name = sysroot_next(&class)) != NULL) {
+		struct device *longer = realloc(list, (n + 1) * sizeof(*list));
 
-		if (entry->d_name[0] == '.')
-			continue;
-		longer = realloc(list, (n + 1) * sizeof(*list));
 		if (longer == NULL) {
 			free(list);
-			closedir(class);
+			sysroot_walk_end(&class);
 			return -ENOMEM;
 		}
 		list = longer;
-		if (device_find(root, entry->d_name, &list[n]) == 0)
+		if (device_find(root, name, &list[n]) == 0)
 			n++;
 	}
-	if (class != NULL)
-		closedir(class);
 	if (n > 0)
 		qsort(list, n, sizeof(*list), by_name);
 	*devices = list;

@@ -69,16 +69,14 @@ static void ask(const struct sysroot *root, const char *name, struct refused *r)
 
 int device_files_blame(const struct sysroot *root, const char *address)
 {
-	DIR *class = sysroot_directory(root, CLASS);
-	const struct dirent *entry;
+	struct sysroot_walk class = sysroot_walk(root, SIZE_MAX, CLASS);
 	struct refused r = {0};
+	const char *name;
 
-	while (class != NULL && (entry = readdir(class)) != NULL) {
-		if (strncmp(entry->d_name, "uverbs", 6) == 0)
-			ask(root, entry->d_name, &r);
+	while ((name = sysroot_next(&class)) != NULL) {
+		if (strncmp(name, "uverbs", 6) == 0)
+			ask(root, name, &r);
 	}
-	if (class != NULL)
-		closedir(class);
 	if (r.error == 0)
 		return 0;
 	return failure_because(CAUSE_NO_PERMISSION, EXIT_NO_DEVICE, "device",

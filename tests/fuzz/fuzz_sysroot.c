@@ -130,7 +130,7 @@ static void make_tree(struct input *input, int root)
 
 static long read_at(const struct sysroot *root, const char *path, char text[64])
 {
-	long len = sysroot_read(root, text, 64, path);
+	long len = sysroot_read(root, text, 64, "%s", path);
 
 	hold(len < 64 && (len < 0 || strcmp(text, SECRET) != 0));
 	return len;
@@ -153,13 +153,12 @@ static void look(const struct sysroot *root, const char *path)
 {
 	size_t refused = root->refused->count;
 	char real[PATH_MAX], text[64], name[64];
-	DIR *directory = sysroot_directory(root, path);
-	bool found = sysroot_real_path(root, path, real);
+	struct sysroot_walk walk = sysroot_walk(root, SIZE_MAX, "%s", path);
+	bool found = sysroot_real_path(root, real, "%s", path);
 	struct stat theirs = {0}, ours;
 	int error = kernel_finds(root->fd, path, &theirs);
 
-	if (directory != NULL)
-		closedir(directory);
+	sysroot_walk_end(&walk);
 	read_at(root, path, text);
 	sysroot_link_name(root, name, sizeof(name), "%s", path);
 	hold(sysroot_exists(root, "%s", path) == found);

@@ -68,19 +68,14 @@ static bool any_of_ports(const struct query *q, const struct device *device, con
 	bool found = false;
 
 	for (int port = 1; port <= FACTS_PORTS_MAX && !found; port++) {
-		const struct dirent *entry;
-		DIR *files;
+		struct sysroot_walk files;
+		const char *name;
 
 		snprintf(path, sizeof(path), CLASS "%s/ports/%d/%s", device->name, port, directory);
-		files = sysroot_directory(q->root, path);
-		for (int i = 0;
-		     files != NULL && !found && i < ENTRIES_MAX && (entry = readdir(files)) != NULL;
-		     i++)
-			found = entry->d_name[0] != '.' &&
-				sysroot_text(q->root, line, "%s/%.63s", path, entry->d_name) &&
-				is(q, line);
-		if (files != NULL)
-			closedir(files);
+		files = sysroot_walk(q->root, ENTRIES_MAX, "%s", path);
+		while (!found && (name = sysroot_next(&files)) != NULL)
+			found = sysroot_text(q->root, line, "%s/%s", path, name) && is(q, line);
+		sysroot_walk_end(&files);
 	}
 	return found;
 }
@@ -100,24 +95,21 @@ static bool is_gid(const struct query *q, const char *line)
 /* Is the interface, or one that it is on top of, of the same PCI function? */
 static bool shares_function(const struct query *q, const char *netdev, const char *function)
 {
-	char path[FACTS_PATH_MAX], own[16];
-	const struct dirent *entry;
+	struct sysroot_walk files;
+	const char *name;
+	char own[16];
 	bool found;
-	DIR *lower;
 
 	function_of(q->root, NET, netdev, own);
 	found = own[0] != '\0' && strcmp(own, function) == 0;
-	snprintf(path, sizeof(path), NET "%.63s", netdev);
-	lower = found ? NULL : sysroot_directory(q->root, path);
-	for (int i = 0;
-	     lower != NULL && !found && i < ENTRIES_MAX && (entry = readdir(lower)) != NULL; i++) {
-		if (strncmp(entry->d_name, "lower_", 6) != 0)
+	files = sysroot_walk(q->root, ENTRIES_MAX, NET "%s", netdev);
+	while (!found && (name = sysroot_next(&files)) != NULL) {
+		if (strncmp(name, "lower_", 6) != 0)
 			continue;
-		function_of(q->root, NET, entry->d_name + 6, own);
+		function_of(q->root, NET, name + 6, own);
 		found = own[0] != '\0' && strcmp(own, function) == 0;
 	}
-	if (lower != NULL)
-		closedir(lower);
+	sysroot_walk_end(&files);
 	return found;
 }
 

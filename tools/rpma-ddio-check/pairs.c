@@ -38,10 +38,9 @@ static void add(struct targets *targets, const char *path)
 /* It belongs to a region of persistent memory, not to memory that is set aside (hmem). */
 static bool is_persistent(const struct sysroot *root, const char *name)
 {
-	char link[FACTS_PATH_MAX], real[PATH_MAX];
+	char real[PATH_MAX];
 
-	snprintf(link, sizeof(link), DAX "/%.63s", name);
-	return sysroot_real_path(root, link, real) && strstr(real, "/ndbus") != NULL;
+	return sysroot_real_path(root, real, DAX "/%s", name) && strstr(real, "/ndbus") != NULL;
 }
 
 /* "259:0" in the third field: the fifth is where it is mounted. */
@@ -74,17 +73,12 @@ static void add_block(const struct sysroot *root, const char *mounts, const char
 static void find_in(const struct sysroot *root, const char *directory, const char *mounts,
 		    struct targets *targets)
 {
-	DIR *entries = sysroot_directory(root, directory);
-	const struct dirent *entry;
+	struct sysroot_walk entries = sysroot_walk(root, ENTRIES_MAX, "%s", directory);
+	const char *name;
 
-	for (int i = 0; entries != NULL && (entry = readdir(entries)) != NULL; i++) {
-		const char *name = entry->d_name;
+	while ((name = sysroot_next(&entries)) != NULL) {
 		char path[FACTS_PATH_MAX];
 
-		if (i == ENTRIES_MAX) {
-			targets->cut = true;
-			break;
-		}
 		snprintf(path, sizeof(path), "/dev/%.63s", name);
 		if (strcmp(directory, BLOCK) == 0 && strncmp(name, "pmem", 4) == 0)
 			add_block(root, mounts, name, targets);
@@ -92,8 +86,7 @@ static void find_in(const struct sysroot *root, const char *directory, const cha
 			 is_persistent(root, name))
 			add(targets, path);
 	}
-	if (entries != NULL)
-		closedir(entries);
+	targets->cut = targets->cut || entries.cut;
 }
 
 void targets_find(const struct sysroot *root, struct targets *targets)

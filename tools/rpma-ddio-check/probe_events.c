@@ -248,16 +248,15 @@ static int open_cache(struct probe_events *events, const struct sysroot *root, c
 static int open_units(struct probe_events *events, const struct sysroot *root, const char *prefix,
 		      int (*open_it)(struct probe_events *, const struct sysroot *, const char *))
 {
-	DIR *units = sysroot_directory(root, UNITS);
-	const struct dirent *unit;
+	struct sysroot_walk units = sysroot_walk(root, SIZE_MAX, UNITS);
+	const char *unit;
 	int ret = 0;
 
-	while (units != NULL && ret == 0 && (unit = readdir(units)) != NULL) {
-		if (strncmp(unit->d_name, prefix, strlen(prefix)) == 0)
-			ret = open_it(events, root, unit->d_name);
+	while (ret == 0 && (unit = sysroot_next(&units)) != NULL) {
+		if (strncmp(unit, prefix, strlen(prefix)) == 0)
+			ret = open_it(events, root, unit);
 	}
-	if (units != NULL)
-		closedir(units);
+	sysroot_walk_end(&units);
 	return ret;
 }
 

@@ -43,7 +43,7 @@ static void say(const struct sysroot *root, const char *address)
 		printf("extended %zx id %" PRIx16 " version %u\n", extended.at, extended.id,
 		       extended.version);
 	say_express(&config);
-	if (sysroot_real_path(root, directory, real))
+	if (sysroot_real_path(root, real, "%s", directory))
 		printf("path %s\n", real);
 }
 

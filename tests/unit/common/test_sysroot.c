@@ -51,11 +51,19 @@ REFUSING_TEST(links_stay_inside)
 	      (name, "absolute"), (refused.count, 0));
 }
 
+static bool is_walked(const char *path)
+{
+	struct sysroot_walk walk = sysroot_walk(&root, SIZE_MAX, "%s", path);
+	bool opened = walk.directory != NULL;
+
+	sysroot_walk_end(&walk);
+	return opened;
+}
+
 /* As sysfs has it: the class names a link to a directory, and there is a file below it. */
 REFUSING_TEST(a_link_to_a_directory_is_followed)
 {
 	char real[PATH_MAX];
-	DIR *directory;
 
 	scratch_write("sys/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0/fw_ver", "1\n");
 	scratch_link("../../devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0",
@@ -63,11 +71,28 @@ REFUSING_TEST(a_link_to_a_directory_is_followed)
 	scratch_link("../../../0000:17:00.0",
 		     "sys/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0/device");
 	is_line("sys/class/infiniband/mlx5_0/fw_ver", "1");
-	EQUAL((sysroot_real_path(&root, "sys/class/infiniband/mlx5_0/device", real), true),
-	      (real, "sys/devices/pci0000:16/0000:17:00.0"));
-	directory = sysroot_directory(&root, "sys/class/infiniband/mlx5_0");
-	assert_non_null(directory);
-	closedir(directory);
+	EQUAL((sysroot_real_path(&root, real, "sys/class/infiniband/mlx5_0/device"), true),
+	      (real, "sys/devices/pci0000:16/0000:17:00.0"),
+	      (is_walked("sys/class/infiniband/mlx5_0"), true));
+}
+
+/* Names of any bytes, without those that begin with a dot; and no more than were asked for. */
+REFUSING_TEST(a_walk_gives_the_names_of_a_directory)
+{
+	struct sysroot_walk walk;
+	const char *name;
+	int count = 0;
+
+	scratch_write("names/one", "");
+	scratch_write("names/.hidden", "");
+	scratch_write("names/t w\to/three", "");
+	walk = sysroot_walk(&root, 2, "na%s", "mes");
+	while ((name = sysroot_next(&walk)) != NULL)
+		count += strcmp(name, "one") == 0 ? 1 : strcmp(name, "t w\to") == 0 ? 10 : 100;
+	EQUAL((count, 11), (walk.cut, false), (sysroot_next(&walk), NULL));
+	walk = sysroot_walk(&root, 1, "names");
+	assert_non_null(sysroot_next(&walk));
+	EQUAL((sysroot_next(&walk), NULL), (walk.cut, true));
 }
 
 REFUSING_TEST(links_that_leave_the_root_are_errors)
@@ -82,8 +107,8 @@ REFUSING_TEST(links_that_leave_the_root_are_errors)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		is_no_line(paths[i]);
 		EQUAL((sysroot_exists(&root, "%s", paths[i]), false),
-		      (sysroot_real_path(&root, paths[i], real), false),
-		      (sysroot_directory(&root, paths[i]), NULL));
+		      (sysroot_real_path(&root, real, "%s", paths[i]), false),
+		      (is_walked(paths[i]), false));
 	}
 	EQUAL((refused.count, 4 * 5), (refused.first, "climbing: a link leads out of the root"));
 }
@@ -136,7 +161,7 @@ REFUSING_TEST(a_directory_is_no_file)
 	scratch_write("directory/file", "1\n");
 	is_no_line("directory");
 	EQUAL((sysroot_read(&root, text, sizeof(text), "directory"), -1),
-	      (sysroot_directory(&root, "directory/file"), NULL));
+	      (is_walked("directory/file"), false));
 	is_no_line("directory/file/..");
 	is_no_line("directory/none/../file");
 	assert_int_equal(refused.count, 0);
