@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gather_pmem.h -- the pieces of gather_target.c: from a device to the regions
- * and namespaces it is made of, and from a path to the mount it is below.
+ * and namespaces it is made of.
  */
 #pragma once
 
@@ -51,15 +51,3 @@ bool gather_disk(const struct gather *g, const char *name, struct facts_target *
 /* "pmem0.1s" and "pmem0p1": region, namespace in it, and the disk without the partition. */
 bool gather_parse_disk(const char *name, unsigned *region, unsigned *space,
 		       char disk[GATHER_NAME_MAX]);
-
-struct mount {
-	unsigned major, minor;
-	char filesystem[32];
-	char options[256]; /* the mount's and the file system's */
-	char source[64];   /* "pmem0"; empty: it is not a device node */
-};
-
-/* The mount that a path without links is below. */
-bool gather_mount(const struct sysroot *root, const char *path, struct mount *mount);
-/* True if a list of options has this one. */
-bool gather_has_option(const char *options, const char *option);

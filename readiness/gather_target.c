@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/base/units.h"
+#include "common/host/mounts.h"
 #include "gather_pmem.h"
 
 #define SECTOR_BYTES 512
@@ -98,15 +99,55 @@ static void take_block(const struct gather *g, const char *name, struct facts_ta
 		facts->size_bytes = sectors * SECTOR_BYTES;
 }
 
+static bool has_option(const char *options, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (const char *at = options; *at != '\0'; at += strspn(at, ",")) {
+		size_t word = strcspn(at, ",");
+
+		if (word == len && strncmp(at, option, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+static bool is_below(const char *path, const char *point)
+{
+	size_t len = strlen(point);
+
+	if (strcmp(point, "/") == 0)
+		return path[0] == '/';
+	return strncmp(path, point, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+/* The longest mount point wins, and of equal ones the last: it hides the others. */
+static const struct mount *find_mount(const struct mounts *mounts, const char *path)
+{
+	const struct mount *best = NULL;
+
+	for (size_t i = 0; i < mounts->count; i++) {
+		const struct mount *mount = &mounts->list[i];
+
+		if (is_below(path, mount->point) &&
+		    (best == NULL || strlen(mount->point) >= strlen(best->point)))
+			best = mount;
+	}
+	return best;
+}
+
 static void read_mount(const struct mount *mount, struct facts_target *facts)
 {
-	snprintf(facts->filesystem, sizeof(facts->filesystem), "%s", mount->filesystem);
-	snprintf(facts->mount_options, sizeof(facts->mount_options), "%s", mount->options);
-	facts->read_only_mount = gather_has_option(mount->options, "ro");
-	if (gather_has_option(mount->options, "dax") ||
-	    gather_has_option(mount->options, "dax=always"))
+	const char *options = facts->mount_options;
+
+	snprintf(facts->filesystem, sizeof(facts->filesystem), "%s", mount->type);
+	snprintf(facts->mount_options, sizeof(facts->mount_options), "%.120s,%s", mount->options,
+		 mount->fs_options);
+	facts->read_only_mount = has_option(options, "ro");
+	if (has_option(options, "dax") || has_option(options, "dax=always"))
 		facts->dax_mount = KNOWN_YES;
-	else if (gather_has_option(mount->options, "dax=inode"))
+	else if (has_option(options, "dax=inode"))
 		facts->dax_mount = KNOWN_NOT;
 	else
 		facts->dax_mount = KNOWN_NO;
@@ -116,24 +157,29 @@ static void read_mount(const struct mount *mount, struct facts_target *facts)
 static void take_file(const struct gather *g, const char *path, struct facts_target *facts)
 {
 	const struct answers_path *answer = &facts->answer;
-	struct mount mount = {0};
 	char name[GATHER_NAME_MAX];
-	bool mounted = gather_mount(g->root, path, &mount), found;
+	const struct mount *mount;
+	struct mounts mounts;
+	bool found;
 
-	if (mounted)
-		read_mount(&mount, facts);
+	mounts_read(g->root, &mounts);
+	mount = find_mount(&mounts, path);
+	if (mount != NULL)
+		read_mount(mount, facts);
 	found = answer->numbers && name_of(g, "block", answer->major, answer->minor, name);
-	if (!found && mounted)
-		found = name_of(g, "block", mount.major, mount.minor, name);
-	if (!found && mounted)
-		snprintf(name, sizeof(name), "%s",
-			 mount.source[0] != '\0' ? mount.source : mount.filesystem);
-	if (!found && !mounted)
-		return;
-	if (gather_disk(g, name, facts))
-		facts->shape = TARGET_ON_FSDAX;
-	if (answer->kind == ANSWERS_REGULAR)
-		facts->size_bytes = answer->size_bytes;
+	if (!found && mount != NULL)
+		found = name_of(g, "block", mount->major, mount->minor, name);
+	if (!found && mount != NULL)
+		snprintf(name, sizeof(name), "%.63s",
+			 strncmp(mount->source, "/dev/", 5) == 0 ? strrchr(mount->source, '/') + 1
+								 : mount->type);
+	if (found || mount != NULL) {
+		if (gather_disk(g, name, facts))
+			facts->shape = TARGET_ON_FSDAX;
+		if (answer->kind == ANSWERS_REGULAR)
+			facts->size_bytes = answer->size_bytes;
+	}
+	mounts_free(&mounts);
 }
 
 /* A disk, or a partition of one. */

@@ -62,66 +62,25 @@ static enum file_medium medium_of_path(const char *path, const struct stat *same
 
 /* --- overlays --------------------------------------------------------------------- */
 
-/* mountinfo writes blanks and backslashes as \ooo. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from != '\0'; to++) {
-		if (from[0] == '\\' && strspn(from + 1, "01234567") >= 3) {
-			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-			from += 4;
-		} else {
-			*to = *from++;
-		}
-	}
-	*to = '\0';
-}
-
 /* Finds the value of b in "a,b=c,d"; false: it is not there. */
 static bool find_option(const char *options, const char *name, char *value, size_t size)
 {
 	const size_t len = strlen(name);
 
 	while (options != NULL) {
-		const size_t all = strcspn(options, ",\n");
+		const size_t all = strcspn(options, ",");
 
 		if (strncmp(options, name, len) == 0 && (options[len] == '=' || all == len)) {
 			const size_t skip = all == len ? len : len + 1;
 			const int printed =
 				snprintf(value, size, "%.*s", (int)(all - skip), options + skip);
 
-			unescape(value);
+			mounts_unescape(value);
 			return printed >= 0 && (size_t)printed < size;
 		}
 		options = options[all] == ',' ? options + all + 1 : NULL;
 	}
 	return false;
-}
-
-/* The line of a mount; NULL: it is not there. */
-static const char *find_mount(const char *mounts, int mount)
-{
-	while (mounts != NULL && *mounts != '\0') {
-		char *end;
-
-		if (strtol(mounts, &end, 10) == mount && *end == ' ')
-			return mounts;
-		mounts = strchr(mounts, '\n');
-		mounts = mounts != NULL ? mounts + 1 : NULL;
-	}
-	return NULL;
-}
-
-/* Behind the fields of any mount: "- TYPE SOURCE OPTIONS"; NULL: it is not an overlay. */
-static const char *overlay_options(const char *line)
-{
-	const char *end = strchrnul(line, '\n'), *at = strstr(line, " - overlay ");
-
-	if (at == NULL || at >= end)
-		return NULL;
-	at = strchr(at + strlen(" - overlay "), ' ');
-	return at != NULL && at < end ? at + 1 : NULL;
 }
 
 /* Linux 5.10 shows it as an option of its own, later ones as a kind of fsync. */
@@ -134,25 +93,26 @@ static bool syncs_nothing(const char *options)
 		strcmp(value, "volatile") == 0);
 }
 
-bool file_medium_upper(const char *mounts, int mount, const char *path, char *upper, size_t size)
+bool file_medium_upper(const struct mounts *mounts, long id, const char *path, char *upper,
+		       size_t size)
 {
-	const char *line = find_mount(mounts, mount);
-	const char *options = line != NULL ? overlay_options(line) : NULL;
-	char root[PATH_MAX], point[PATH_MAX], layer[PATH_MAX];
+	const struct mount *mount = NULL;
+	char layer[PATH_MAX];
 	size_t len;
 	int printed;
 
-	if (options == NULL || syncs_nothing(options) ||
-	    !find_option(options, "upperdir", layer, sizeof(layer)) ||
-	    sscanf(line, "%*d %*d %*s %4095s %4095s", root, point) != 2)
+	for (size_t i = 0; i < mounts->count; i++) {
+		if (mounts->list[i].id == id && strcmp(mounts->list[i].type, "overlay") == 0)
+			mount = &mounts->list[i];
+	}
+	if (mount == NULL || syncs_nothing(mount->fs_options) ||
+	    !find_option(mount->fs_options, "upperdir", layer, sizeof(layer)))
 		return false;
-	unescape(root);
-	unescape(point);
-	len = strcmp(point, "/") == 0 ? 0 : strlen(point);
-	if (strncmp(path, point, len) != 0 || path[len] != '/')
+	len = strcmp(mount->point, "/") == 0 ? 0 : strlen(mount->point);
+	if (strncmp(path, mount->point, len) != 0 || path[len] != '/')
 		return false;
-	printed = snprintf(upper, size, "%s%s%s", layer, strcmp(root, "/") == 0 ? "" : root,
-			   path + len);
+	printed = snprintf(upper, size, "%s%s%s", layer,
+			   strcmp(mount->root, "/") == 0 ? "" : mount->root, path + len);
 	return printed > 0 && (size_t)printed < size;
 }
 
@@ -172,16 +132,16 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static int mount_of(int fd)
+static long mount_of(int fd)
 {
 	char path[64], *text, *at;
-	int mount = -1;
+	long mount = -1;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	text = read_text(path);
 	at = text != NULL ? strstr(text, "mnt_id:") : NULL;
 	if (at != NULL)
-		mount = (int)strtol(at + strlen("mnt_id:"), NULL, 10);
+		mount = strtol(at + strlen("mnt_id:"), NULL, 10);
 	free(text);
 	return mount;
 }
@@ -190,17 +150,18 @@ static enum file_medium medium_of_overlay(int fd, const struct stat *st, int dep
 {
 	char link[64], path[PATH_MAX], upper[PATH_MAX];
 	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
-	char *mounts = read_text("/proc/self/mountinfo");
+	struct mounts mounts;
 	ssize_t len;
 
+	mounts_take(&mounts, read_text("/proc/self/mountinfo"));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, sizeof(path) - 1);
-	if (mounts != NULL && len > 0) {
+	if (len > 0) {
 		path[len] = '\0';
-		if (file_medium_upper(mounts, mount_of(fd), path, upper, sizeof(upper)))
+		if (file_medium_upper(&mounts, mount_of(fd), path, upper, sizeof(upper)))
 			medium = medium_of_path(upper, st, depth);
 	}
-	free(mounts);
+	mounts_free(&mounts);
 	return medium;
 }
 

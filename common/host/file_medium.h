@@ -10,8 +10,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "mounts.h"
 
 enum file_medium {
 	FILE_MEDIUM_UNKNOWN,
@@ -28,9 +27,9 @@ enum file_medium file_medium(int fd);
 enum file_medium file_medium_of_type(long type);
 
 /*
- * The path of a file of an overlay in its upper layer: `mounts` is the text of
- * /proc/self/mountinfo, `mount` the number of the file's own, `path` the file's.
- * False: it is not an overlay, syncs nothing (volatile), has no upper layer, or
- * does not fit.
+ * The path of a file of an overlay in its upper layer: `id` is the number of the file's
+ * mount, `path` the file's. False: it is not an overlay, syncs nothing (volatile), has no
+ * upper layer, or does not fit.
  */
-bool file_medium_upper(const char *mounts, int mount, const char *path, char *upper, size_t size);
+bool file_medium_upper(const struct mounts *mounts, long id, const char *path, char *upper,
+		       size_t size);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/host/mounts.h"
 #include "environment.h"
 #include "fact.h"
 #include "result.h"
@@ -25,26 +26,20 @@ static bool block_name(const struct sysroot *root, const char *namespace, char n
 	return found != NULL;
 }
 
-/* "36 35 98:0 / /mnt rw - ext4 /dev/pmem0 rw,dax=always": type and options, not where. */
+/* How it is mounted, not where. */
 static void add_mount(const struct sysroot *root, json_t *group, const char *block)
 {
-	static char mounts[1 << 16];
-	char device[80], type[32] = "", options[512] = "";
-	const char *at;
+	const struct mount *mount = NULL;
+	struct mounts mounts;
+	char device[80];
 
-	snprintf(device, sizeof(device), " /dev/%s ", block);
-	if (sysroot_read(root, mounts, sizeof(mounts), "proc/self/mountinfo") > 0 &&
-	    (at = strstr(mounts, device)) != NULL) {
-		const char *begin = at;
-
-		while (begin > mounts && begin[-1] != ' ')
-			begin--;
-		snprintf(type, sizeof(type), "%.*s", (int)(at - begin), begin);
-		at += strlen(device);
-		snprintf(options, sizeof(options), "%.*s", (int)strcspn(at, "\n"), at);
-	}
-	json_object_set_new(group, "filesystem", result_text(type));
-	json_object_set_new(group, "mount_options", result_text(options));
+	snprintf(device, sizeof(device), "/dev/%s", block);
+	mounts_read(root, &mounts);
+	for (size_t i = 0; i < mounts.count && mount == NULL; i++)
+		mount = strcmp(mounts.list[i].source, device) == 0 ? &mounts.list[i] : NULL;
+	json_object_set_new(group, "filesystem", result_text(mount ? mount->type : NULL));
+	json_object_set_new(group, "mount_options", result_text(mount ? mount->fs_options : NULL));
+	mounts_free(&mounts);
 }
 
 /* Adds what its directory in DEVICES tells to its name. */

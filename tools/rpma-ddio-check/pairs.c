@@ -12,14 +12,13 @@
 
 #include "common/base/failure.h"
 #include "common/base/text_writer.h"
+#include "common/host/mounts.h"
 #include "common/json/json_path.h"
 #include "common/json/result.h"
 #include "document.h"
 
 #define DAX	    "sys/bus/dax/devices"
 #define BLOCK	    "sys/block"
-#define MOUNTS	    "proc/self/mountinfo"
-#define MOUNTS_MAX  (1 << 20)
 #define ENTRIES_MAX 4096
 
 static int by_path(const void *a, const void *b)
@@ -43,34 +42,25 @@ static bool is_persistent(const struct sysroot *root, const char *name)
 	return sysroot_real_path(root, real, DAX "/%s", name) && strstr(real, "/ndbus") != NULL;
 }
 
-/* "259:0" in the third field: the fifth is where it is mounted. */
-static bool mount_of(const char *mounts, const char *number, char path[FACTS_PATH_MAX])
-{
-	char device[32], mounted_on[FACTS_PATH_MAX];
-
-	for (const char *line = mounts; line != NULL && *line != '\0';
-	     line = strchr(line, '\n'), line += line != NULL) {
-		if (sscanf(line, "%*s %*s %31s %*s %255s", device, mounted_on) == 2 &&
-		    strcmp(device, number) == 0) {
-			snprintf(path, FACTS_PATH_MAX, "%s", mounted_on);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void add_block(const struct sysroot *root, const char *mounts, const char *name,
+/* Adds where it is mounted first, or its node. */
+static void add_block(const struct sysroot *root, const struct mounts *mounts, const char *name,
 		      struct targets *targets)
 {
 	char number[32], path[FACTS_PATH_MAX];
+	unsigned major, minor;
 
 	snprintf(path, sizeof(path), "/dev/%.63s", name);
-	if (mounts != NULL && sysroot_text(root, number, BLOCK "/%.63s/dev", name))
-		mount_of(mounts, number, path);
+	if (sysroot_text(root, number, BLOCK "/%s/dev", name) &&
+	    sscanf(number, "%u:%u", &major, &minor) == 2) {
+		for (size_t i = mounts->count; i-- > 0;) {
+			if (mounts->list[i].major == major && mounts->list[i].minor == minor)
+				snprintf(path, sizeof(path), "%.255s", mounts->list[i].point);
+		}
+	}
 	add(targets, path);
 }
 
-static void find_in(const struct sysroot *root, const char *directory, const char *mounts,
+static void find_in(const struct sysroot *root, const char *directory, const struct mounts *mounts,
 		    struct targets *targets)
 {
 	struct sysroot_walk entries = sysroot_walk(root, ENTRIES_MAX, "%s", directory);
@@ -91,15 +81,14 @@ static void find_in(const struct sysroot *root, const char *directory, const cha
 
 void targets_find(const struct sysroot *root, struct targets *targets)
 {
-	char *mounts = malloc(MOUNTS_MAX);
+	struct mounts mounts;
 
 	memset(targets, 0, sizeof(*targets));
-	if (mounts != NULL && sysroot_read(root, mounts, MOUNTS_MAX, MOUNTS) < 0)
-		mounts[0] = '\0';
-	find_in(root, DAX, mounts, targets);
-	find_in(root, BLOCK, mounts, targets);
+	mounts_read(root, &mounts);
+	find_in(root, DAX, &mounts, targets);
+	find_in(root, BLOCK, &mounts, targets);
 	qsort(targets->paths, targets->count, sizeof(targets->paths[0]), by_path);
-	free(mounts);
+	mounts_free(&mounts);
 }
 
 #define DEVICES_MAX 64

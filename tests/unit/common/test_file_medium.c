@@ -59,7 +59,7 @@ TEST(what_is_no_file_is_unknown)
 	assert_int_equal(file_medium(-1), FILE_MEDIUM_UNKNOWN);
 }
 
-static const char mounts[] =
+static const char text[] =
 	"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n"
 	"66 43 0:40 / /mnt rw,relatime shared:1 - overlay o "
 	"rw,lowerdir=/l,upperdir=/up,workdir=/w\n"
@@ -93,10 +93,12 @@ TEST(an_upper_layer_is_found)
 		{-1, "/a", NULL},
 		{66, "/mnt/a (deleted)", "/up/a (deleted)"},
 	};
+	struct mounts mounts;
 	char upper[64];
 
+	mounts_take(&mounts, strdup(text));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bool found = file_medium_upper(mounts, cases[i].mount, cases[i].path, upper,
+		bool found = file_medium_upper(&mounts, cases[i].mount, cases[i].path, upper,
 					       sizeof(upper));
 
 		if (found != (cases[i].upper != NULL) ||
@@ -104,8 +106,7 @@ TEST(an_upper_layer_is_found)
 			fail_msg("%d %s: %s", cases[i].mount, cases[i].path,
 				 found ? upper : "none");
 	}
-	assert_false(file_medium_upper(mounts, 66, "/mnt/a/b", upper, 7));
-	assert_true(file_medium_upper(mounts, 66, "/mnt/a/b", upper, 8));
-	assert_false(file_medium_upper("", 66, "/mnt/a", upper, sizeof(upper)));
-	assert_false(file_medium_upper("66 43\n", 66, "/mnt/a", upper, sizeof(upper)));
+	assert_false(file_medium_upper(&mounts, 66, "/mnt/a/b", upper, 7));
+	assert_true(file_medium_upper(&mounts, 66, "/mnt/a/b", upper, 8));
+	mounts_free(&mounts);
 }
