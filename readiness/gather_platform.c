@@ -9,7 +9,6 @@
 #include "common/host/rlimits.h"
 #include "common/host/topology.h"
 #include "common/json/environment.h"
-#include "common/json/fact.h"
 #include "gather.h"
 #include "gather_pmem.h"
 
@@ -44,14 +43,11 @@ static void find_limit(const char *limits, const char *name, int64_t *soft, int6
 /* "Uid:\t0\t0\t0\t0": the effective one is the second. */
 static bool is_root(const struct sysroot *root)
 {
-	char status[1 << 14];
-	const char *at;
-	char *end;
+	char uids[64], *end;
 
-	if (sysroot_read(root, status, sizeof(status), "proc/self/status") <= 0 ||
-	    (at = strstr(status, "\nUid:\t")) == NULL)
+	if (!sysroot_file_field(root, "proc/self/status", "Uid", uids, sizeof(uids)))
 		return false;
-	(void)strtoul(at + strlen("\nUid:\t"), &end, 10);
+	(void)strtoul(uids, &end, 10);
 	return strtoul(end, NULL, 10) == 0;
 }
 
@@ -108,7 +104,7 @@ static int field_number(const char *text, const char *key)
 	char value[32], *end;
 	long number;
 
-	if (!fact_field(text, key, value, sizeof(value)))
+	if (!sysroot_field(text, key, value, sizeof(value)))
 		return -1;
 	number = strtol(value, &end, 10);
 	return end != value && number >= 0 && number < 1 << 16 ? (int)number : -1;
@@ -123,18 +119,18 @@ static void gather_cpu(const struct sysroot *root, struct facts_platform *facts)
 	facts->arm_dcpop = facts->arm_dcpodp = KNOWN_NO;
 	if (sysroot_read(root, cpuinfo, sizeof(cpuinfo), "proc/cpuinfo") < 0)
 		return;
-	if (!fact_field(cpuinfo, "vendor_id", facts->vendor, sizeof(facts->vendor)) &&
-	    fact_field(cpuinfo, "CPU implementer", flags, sizeof(flags)))
+	if (!sysroot_field(cpuinfo, "vendor_id", facts->vendor, sizeof(facts->vendor)) &&
+	    sysroot_field(cpuinfo, "CPU implementer", flags, sizeof(flags)))
 		snprintf(facts->vendor, sizeof(facts->vendor), "Arm %.16s", flags);
-	fact_field(cpuinfo, "model name", facts->cpu_model_name, sizeof(facts->cpu_model_name));
+	sysroot_field(cpuinfo, "model name", facts->cpu_model_name, sizeof(facts->cpu_model_name));
 	facts->family = field_number(cpuinfo, "cpu family");
 	facts->model = field_number(cpuinfo, "model");
 	facts->stepping = field_number(cpuinfo, "stepping");
-	if (fact_field(cpuinfo, "Features", flags, sizeof(flags))) {
+	if (sysroot_field(cpuinfo, "Features", flags, sizeof(flags))) {
 		facts->arm_dcpop = has_word(flags, "dcpop") ? KNOWN_YES : KNOWN_NO;
 		facts->arm_dcpodp = has_word(flags, "dcpodp") ? KNOWN_YES : KNOWN_NO;
 	}
-	if (fact_field(cpuinfo, "flags", flags, sizeof(flags)))
+	if (sysroot_field(cpuinfo, "flags", flags, sizeof(flags)))
 		facts->hypervisor_flag = has_word(flags, "hypervisor") ? KNOWN_YES : KNOWN_NO;
 }
 
@@ -263,15 +259,6 @@ static void gather_interrupts(const struct sysroot *root, const char *device,
 	sysroot_walk_end(&irqs);
 }
 
-static void gather_usable(const struct sysroot *root, struct facts_platform *facts)
-{
-	char status[8192];
-
-	if (sysroot_read(root, status, sizeof(status), "proc/self/status") > 0)
-		fact_field(status, "Cpus_allowed_list", facts->usable_cpus,
-			   sizeof(facts->usable_cpus));
-}
-
 void gather_platform(const struct gather *g, const struct facts_device *device,
 		     struct facts_platform *facts)
 {
@@ -288,7 +275,8 @@ void gather_platform(const struct gather *g, const struct facts_device *device,
 		     "sys/devices/system/clocksource/clocksource0/current_clocksource");
 	if (!sysroot_number(root, &facts->numa_balancing, "proc/sys/kernel/numa_balancing"))
 		facts->numa_balancing = -1;
-	gather_usable(root, facts);
+	sysroot_file_field(root, "proc/self/status", "Cpus_allowed_list", facts->usable_cpus,
+			   sizeof(facts->usable_cpus));
 	if (device->found && device->kind == DEVICE_HARDWARE)
 		gather_interrupts(root, device->name, facts);
 }

@@ -28,18 +28,13 @@ static bool in_own_namespace(const struct sysroot *root)
 
 int memlock_exempt(const struct sysroot *root)
 {
-	char status[1 << 14];
-	static const char key[] = "\nCapEff:\t";
-	const char *at;
-	char *end;
+	char text[32], *end;
 	uint64_t effective;
 
-	if (sysroot_read(root, status, sizeof(status), "proc/self/status") <= 0 ||
-	    (at = strstr(status, key)) == NULL)
+	if (!sysroot_file_field(root, "proc/self/status", "CapEff", text, sizeof(text)))
 		return -1;
-	at += strlen(key);
-	effective = strtoull(at, &end, 16);
-	if (end == at)
+	effective = strtoull(text, &end, 16);
+	if (end == text)
 		return -1;
 	return (effective >> CAP_IPC_LOCK_BIT & 1) != 0 && !in_own_namespace(root);
 }

@@ -23,6 +23,8 @@
 
 /* more than any sane path has; a loop of links ends here */
 #define STEPS_MAX 400
+/* what a process may know of itself (proc/self/status) has some 1,500 bytes */
+#define FIELDS_BYTES_MAX (1 << 14)
 
 int sysroot_open(struct sysroot *root, const char *path)
 {
@@ -297,6 +299,33 @@ bool sysroot_number(const struct sysroot *root, int64_t *value, const char *form
 	errno = 0;
 	*value = strtoll(line, &end, 0);
 	return errno == 0 && end != line && end[strspn(end, " ")] == '\0';
+}
+
+bool sysroot_field(const char *text, const char *key, char *value, size_t size)
+{
+	size_t len = strlen(key);
+
+	for (const char *line = text; line != NULL;
+	     line = strchr(line, '\n'), line += line != NULL) {
+		const char *after = strncmp(line, key, len) == 0 ? line + len : "";
+
+		after += strspn(after, " \t");
+		if (*after != ':')
+			continue;
+		after += 1 + strspn(after + 1, " \t");
+		snprintf(value, size, "%.*s", (int)strcspn(after, "\n"), after);
+		return value[0] != '\0';
+	}
+	return false;
+}
+
+bool sysroot_file_field(const struct sysroot *root, const char *path, const char *key, char *value,
+			size_t size)
+{
+	char text[FIELDS_BYTES_MAX];
+
+	return sysroot_read(root, text, sizeof(text), "%s", path) > 0 &&
+	       sysroot_field(text, key, value, size);
 }
 
 bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, const char *format, ...)

@@ -42,6 +42,10 @@ bool sysroot_number(const struct sysroot *root, int64_t *value, const char *form
 /* At most size - 1 bytes of a file, terminated; the length, or -1. */
 long sysroot_read(const struct sysroot *root, char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The value after "key<blanks>:<blanks>" on the first such line of a text, or of a file. */
+bool sysroot_field(const char *text, const char *key, char *value, size_t size);
+bool sysroot_file_field(const struct sysroot *root, const char *path, const char *key, char *value,
+			size_t size);
 /* At most size bytes from an offset on; how many there were, or -1. */
 long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset, void *buffer,
 		   size_t size);

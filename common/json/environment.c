@@ -27,14 +27,14 @@ static json_t *field(const char *text, const char *key)
 {
 	char value[256];
 
-	return fact_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
+	return sysroot_field(text, key, value, sizeof(value)) ? result_text(value) : json_null();
 }
 
 static json_t *number_field(const char *text, const char *key, long long factor)
 {
 	char value[256];
 
-	return fact_field(text, key, value, sizeof(value))
+	return sysroot_field(text, key, value, sizeof(value))
 		       ? json_integer(strtoll(value, NULL, 10) * factor)
 		       : json_null();
 }
@@ -55,7 +55,7 @@ static json_t *gather_host(const struct sysroot *root, const char *cpuinfo)
 	json_object_set_new(group, "hostname", result_text(name));
 	fact_add(root, group, "", facts);
 	json_object_set_new(group, "virtualised",
-			    fact_field(cpuinfo, "flags", flags, sizeof(flags))
+			    sysroot_field(cpuinfo, "flags", flags, sizeof(flags))
 				    ? json_boolean(strstr(flags, " hypervisor") != NULL)
 				    : json_null());
 	return group;
@@ -113,16 +113,13 @@ static json_t *gather_os(const struct sysroot *root)
 		{"lockdown", FACT_TEXT, "sys/kernel/security/lockdown"},
 		{0},
 	};
-	json_t *group = json_object();
 	struct utsname name;
+	bool known = uname(&name) == 0;
+	json_t *group = json_pack("{s:o, s:o, s:o, s:o, s:o}", "kernel",
+				  result_text(known ? name.release : NULL), "machine",
+				  result_text(known ? name.machine : NULL), "distro", distro(root),
+				  "cmdline", kernel_options(root), "container", container(root));
 
-	json_object_set_new(group, "kernel",
-			    uname(&name) == 0 ? result_text(name.release) : json_null());
-	json_object_set_new(group, "machine",
-			    uname(&name) == 0 ? result_text(name.machine) : json_null());
-	json_object_set_new(group, "distro", distro(root));
-	json_object_set_new(group, "cmdline", kernel_options(root));
-	json_object_set_new(group, "container", container(root));
 	fact_add(root, group, "", facts);
 	return group;
 }
@@ -146,25 +143,24 @@ static json_t *llc_ways(const struct sysroot *root)
 static json_t *gather_cpu(const struct sysroot *root, const struct topology *topology,
 			  const char *cpuinfo)
 {
-	json_t *group = json_object();
 	int64_t smt;
+	json_t *group = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
+				  field(cpuinfo, "model name"), "family",
+				  field(cpuinfo, "cpu family"), "model_id", field(cpuinfo, "model"),
+				  "stepping", field(cpuinfo, "stepping"), "microcode",
+				  field(cpuinfo, "microcode"), "smt_active",
+				  sysroot_number(root, &smt, "sys/devices/system/cpu/smt/active")
+					  ? json_boolean(smt != 0)
+					  : json_null(),
+				  "llc_ways", llc_ways(root));
 
-	json_object_set_new(group, "model", field(cpuinfo, "model name"));
-	json_object_set_new(group, "family", field(cpuinfo, "cpu family"));
-	json_object_set_new(group, "model_id", field(cpuinfo, "model"));
-	json_object_set_new(group, "stepping", field(cpuinfo, "stepping"));
-	json_object_set_new(group, "microcode", field(cpuinfo, "microcode"));
-	json_object_set_new(group, "smt_active",
-			    sysroot_number(root, &smt, "sys/devices/system/cpu/smt/active")
-				    ? json_boolean(smt != 0)
-				    : json_null());
-	json_object_set_new(group, "llc_ways", llc_ways(root));
-	if (topology == NULL)
-		return group;
-	json_object_set_new(group, "sockets", positive(topology_sockets(topology)));
-	json_object_set_new(group, "cores", positive(topology_cores(topology)));
-	json_object_set_new(group, "numa_nodes", result_known(topology_numa_nodes(topology)));
-	json_object_set_new(group, "llc_bytes", positive(topology_llc_bytes(topology)));
+	if (topology != NULL)
+		json_object_update_new(
+			group, json_pack("{s:o, s:o, s:o, s:o}", "sockets",
+					 positive(topology_sockets(topology)), "cores",
+					 positive(topology_cores(topology)), "numa_nodes",
+					 result_known(topology_numa_nodes(topology)), "llc_bytes",
+					 positive(topology_llc_bytes(topology))));
 	return group;
 }
 
@@ -248,45 +244,34 @@ static json_t *gather_memory(const struct sysroot *root)
 
 static json_t *gather_software(void)
 {
-	json_t *group = json_object();
+	/* the faults of the software device, and what else it was told to do to the traffic */
+	const char *soft = soft_active() ? getenv("RPMA_SOFT") : NULL;
 
-	json_object_set_new(group, "librpma", result_text(RPMA_VERSION));
-	json_object_set_new(group, "libibverbs", environment_library("libibverbs.so"));
-	json_object_set_new(group, "librdmacm", environment_library("librdmacm.so"));
-	json_object_set_new(group, "libpmem", environment_library("libpmem.so"));
-	json_object_set_new(group, "provider", environment_provider());
-	/* its faults, and what else it was told to do to the traffic */
-	json_object_set_new(group, "soft_device",
-			    soft_active() ? result_text(getenv("RPMA_SOFT")) : json_null());
-	json_object_set_new(group, "compiler", result_text(__VERSION__));
-	return group;
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "librpma", RPMA_VERSION,
+			 "libibverbs", environment_library("libibverbs.so"), "librdmacm",
+			 environment_library("librdmacm.so"), "libpmem",
+			 environment_library("libpmem.so"), "provider", environment_provider(),
+			 "soft_device", result_text(soft), "compiler", __VERSION__);
 }
 
 json_t *environment_gather(const struct sysroot *root, const struct topology *topology,
 			   const char *device)
 {
 	const size_t size = 1 << 16;
-	char *cpuinfo = calloc(1, size);
-	json_t *block = json_object();
+	char *cpuinfo = malloc(size);
+	json_t *block;
 
-	if (cpuinfo == NULL || block == NULL) {
-		free(cpuinfo);
-		json_decref(block);
+	if (cpuinfo == NULL)
 		return json_null();
-	}
 	sysroot_read(root, cpuinfo, size, "proc/cpuinfo");
-	json_object_set_new(block, "host", gather_host(root, cpuinfo));
-	json_object_set_new(block, "os", gather_os(root));
-	json_object_set_new(block, "cpu", gather_cpu(root, topology, cpuinfo));
-	json_object_set_new(block, "power", environment_power(root));
-	json_object_set_new(block, "noise", gather_noise(root));
-	json_object_set_new(block, "mitigations", gather_mitigations(root));
-	json_object_set_new(block, "nic", environment_nic(root, device));
-	json_object_set_new(block, "memory", gather_memory(root));
-	json_object_set_new(block, "pmem", environment_pmem(root));
-	json_object_set_new(block, "software", gather_software());
+	block = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
+			  gather_host(root, cpuinfo), "os", gather_os(root), "cpu",
+			  gather_cpu(root, topology, cpuinfo), "power", environment_power(root),
+			  "noise", gather_noise(root), "mitigations", gather_mitigations(root),
+			  "nic", environment_nic(root, device), "memory", gather_memory(root),
+			  "pmem", environment_pmem(root), "software", gather_software());
 	free(cpuinfo);
-	return block;
+	return block != NULL ? block : json_null();
 }
 
 void environment_anonymise(json_t *block)

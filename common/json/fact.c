@@ -39,27 +39,3 @@ void fact_add(const struct sysroot *root, json_t *group, const char *base, const
 		json_object_set_new(group, facts->key,
 				    fact_get(root, facts->kind, "%s%s", base, facts->path));
 }
-
-bool fact_field(const char *text, const char *key, char *value, size_t size)
-{
-	size_t len = strlen(key);
-	const char *line = text;
-
-	while (line != NULL && *line != '\0') {
-		const char *after = line + len;
-
-		if (strncmp(line, key, len) == 0) {
-			after += strspn(after, " \t");
-			if (*after == ':') {
-				after++;
-				after += strspn(after, " \t");
-				snprintf(value, size, "%.*s", (int)strcspn(after, "\n"), after);
-				return value[0] != '\0';
-			}
-		}
-		line = strchr(line, '\n');
-		if (line != NULL)
-			line++;
-	}
-	return false;
-}

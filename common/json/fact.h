@@ -25,6 +25,3 @@ json_t *fact_get(const struct sysroot *root, enum fact_kind kind, const char *fo
 /* Adds all rows, up to one without a key, to an object; their paths begin behind base. */
 void fact_add(const struct sysroot *root, json_t *group, const char *base,
 	      const struct fact *facts);
-
-/* The value after "key<blanks>:<blanks>" on the first such line of a text. */
-bool fact_field(const char *text, const char *key, char *value, size_t size);
