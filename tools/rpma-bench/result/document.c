@@ -303,12 +303,6 @@ static json_t *make_points(const struct record *record)
 	return points;
 }
 
-/* Each repeat has its server's own. */
-static json_t *make_placement(const struct placement *p)
-{
-	return json_pack("{s:o}", "client", p->policy != NULL ? placement_json(p) : json_null());
-}
-
 static json_t *own_environment(const struct record *record)
 {
 	json_t *block = environment_gather(&record->sysroot, record->topology,
@@ -322,21 +316,17 @@ static json_t *own_environment(const struct record *record)
 json_t *document_make(const struct record *record)
 {
 	json_t *points = make_points(record);
-	json_t *document = json_pack("{s:s, s:o, s:o}", "schema", "rpma-bench/1", "tool",
-				     make_tool(), "run", make_run(record, points));
-	json_t *server = record->server.environment;
+	/* the server's placement is in each repeat */
+	json_t *placement =
+		record->placement.policy != NULL ? placement_json(&record->placement) : json_null();
 
-	json_object_set_new(document, "device",
-			    record->device_known
-				    ? result_device(&record->device, record->emulated_cpu)
-				    : json_null());
-	json_object_set_new(document, "clock",
-			    record->clock_started ? result_clock(&record->clock) : json_null());
-	json_object_set_new(document, "placement", make_placement(&record->placement));
-	json_object_set_new(document, "points", points);
-	json_object_set_new(document, "environment",
-			    json_pack("{s:o, s:o}", "client", own_environment(record), "server",
-				      server != NULL ? json_incref(server) : json_null()));
-	json_object_set_new(document, "readiness", platform_json(record->server.readiness, points));
-	return document;
+	return json_pack(
+		"{s:s, s:o, s:o, s:o, s:o, s:{s:o}, s:o, s:{s:o, s:O?}, s:o}", "schema",
+		"rpma-bench/1", "tool", make_tool(), "run", make_run(record, points), "device",
+		record->device_known ? result_device(&record->device, record->emulated_cpu)
+				     : json_null(),
+		"clock", record->clock_started ? result_clock(&record->clock) : json_null(),
+		"placement", "client", placement, "points", points, "environment", "client",
+		own_environment(record), "server", record->server.environment, "readiness",
+		platform_json(record->server.readiness, points));
 }

@@ -57,21 +57,15 @@ static void put_knobs(json_t *head, const struct options *o)
 json_t *journal_head_make(const struct options *o, const struct journal_run *run,
 			  const struct plan *plan)
 {
-	json_t *head = json_pack("{s:s, s:o, s:s, s:I}", "schema", JOURNAL_SCHEMA, "run_id",
-				 result_uuid(run->id), "version", RPMA_VERSION, "seed",
-				 (json_int_t)run->seed);
+	json_t *head = json_pack(
+		"{s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:b}",
+		"schema", JOURNAL_SCHEMA, "run_id", result_uuid(run->id), "version", RPMA_VERSION,
+		"seed", (json_int_t)run->seed, "host", result_text(o->host), "device",
+		result_text(o->device != NULL ? o->device : "auto"), "offered", offered_json(o),
+		"duration_ns", (json_int_t)o->duration_ns, "ops", (json_int_t)o->ops, "warmup_ns",
+		(json_int_t)o->warmup_ns, "repeats", (json_int_t)o->repeats, "ci", o->ci, "pin",
+		result_text(o->pin), "mem_node", result_text(o->mem_node), "verify", o->verify);
 
-	json_object_set_new(head, "host", result_text(o->host));
-	json_object_set_new(head, "device", json_string(o->device != NULL ? o->device : "auto"));
-	json_object_set_new(head, "offered", offered_json(o));
-	json_object_set_new(head, "duration_ns", json_integer((json_int_t)o->duration_ns));
-	json_object_set_new(head, "ops", json_integer((json_int_t)o->ops));
-	json_object_set_new(head, "warmup_ns", json_integer((json_int_t)o->warmup_ns));
-	json_object_set_new(head, "repeats", json_integer(o->repeats));
-	json_object_set_new(head, "ci", json_real(o->ci));
-	json_object_set_new(head, "pin", json_string(o->pin));
-	json_object_set_new(head, "mem_node", json_string(o->mem_node));
-	json_object_set_new(head, "verify", json_boolean(o->verify));
 	put_knobs(head, o);
 	json_object_set_new(head, "points", points_json(plan, &o->selector));
 	return head;

@@ -38,15 +38,13 @@ int repeat_put_rates(json_t *object, const struct params *params, uint64_t ops, 
 	double bytes_per_s = params->mix == NULL ? per_s * (double)params->size_bytes
 			     : elapsed_ns > 0	 ? (double)bytes / s
 						 : NAN;
-	int bad = 0;
 
-	bad |= json_object_set_new(object, "elapsed_ns", result_integer(elapsed_ns));
-	bad |= json_object_set_new(object, "ops", result_integer(ops));
-	bad |= json_object_set_new(object, "bytes", payload ? result_integer(bytes) : json_null());
-	bad |= json_object_set_new(object, "ops_per_s", result_real(per_s));
-	bad |= json_object_set_new(object, "bytes_per_s",
-				   payload ? result_real(bytes_per_s) : json_null());
-	return bad;
+	return json_object_update_new(
+		object, json_pack("{s:o, s:o, s:o, s:o, s:o}", "elapsed_ns",
+				  result_integer(elapsed_ns), "ops", result_integer(ops), "bytes",
+				  payload ? result_integer(bytes) : json_null(), "ops_per_s",
+				  result_real(per_s), "bytes_per_s",
+				  payload ? result_real(bytes_per_s) : json_null()));
 }
 
 static json_t *part(const json_t *object, const char *key)
@@ -88,30 +86,26 @@ static json_t *reverse_of(const json_t *report, const struct params *params)
 {
 	const json_t *own = json_object_get(report, "reverse");
 	json_t *reverse;
-	int bad;
 
 	if (path_whole(own, "ops") == 0 || path_whole(own, "elapsed_ns") == 0)
 		return json_null();
 	reverse = json_object();
-	bad = put_rates_of(reverse, params, own);
-	bad |= json_object_set_new(reverse, "latency", part(own, "latency"));
-	bad |= json_object_set_new(reverse, "threads", list(own, "threads"));
-	if (bad != 0) {
-		json_decref(reverse);
-		return NULL;
-	}
-	return reverse;
+	if (put_rates_of(reverse, params, own) == 0 &&
+	    json_object_update_new(reverse, json_pack("{s:o, s:o}", "latency", part(own, "latency"),
+						      "threads", list(own, "threads"))) == 0)
+		return reverse;
+	json_decref(reverse);
+	return NULL;
 }
 
 /* A registration happens on the server: the client has nothing of its own to say. */
 static int put_registration(json_t *repeat, const struct params *params, const json_t *own)
 {
-	int bad = put_rates_of(repeat, params, own);
-
-	bad |= json_object_set_new(repeat, "latency", part(own, "latency"));
-	bad |= json_object_set_new(repeat, "steps", list(own, "steps"));
-	bad |= json_object_set_new(repeat, "threads", list(own, "threads"));
-	return bad;
+	if (put_rates_of(repeat, params, own) != 0)
+		return -1;
+	return json_object_update_new(
+		repeat, json_pack("{s:o, s:o, s:o}", "latency", part(own, "latency"), "steps",
+				  list(own, "steps"), "threads", list(own, "threads")));
 }
 
 /*
@@ -124,21 +118,18 @@ static int put_registration(json_t *repeat, const struct params *params, const j
 static bool repeat_take_server(json_t *repeat, const struct params *params, const json_t *report)
 {
 	json_t *taken = schema_take(report, report_fields); /* NULL: all of it is unknown */
-	json_t *cpu = json_object_get(repeat, "cpu");
-	json_t *counters = json_object_get(repeat, "counters");
-	int bad = 0;
+	int bad = json_object_set_new(json_object_get(repeat, "cpu"), "server", cpu_of(taken));
 
-	bad |= json_object_set_new(cpu, "server", cpu_of(taken));
-	bad |= json_object_set_new(counters, "server", part(taken, "counters"));
+	bad |= json_object_set_new(json_object_get(repeat, "counters"), "server",
+				   part(taken, "counters"));
 	bad |= json_object_set_new(json_object_get(repeat, "cpu_quota"), "server",
 				   part(taken, "cpu_quota"));
-	bad |= json_object_set_new(repeat, "requests", part(taken, "requests"));
-	bad |= json_object_set_new(repeat, "persist_method", part(taken, "persist_method"));
-	bad |= json_object_set_new(repeat, "verify", part(taken, "verify"));
-	bad |= json_object_set_new(repeat, "reverse", reverse_of(taken, params));
-	bad |= json_object_set_new(repeat, "placement",
-				   json_pack("{s:o}", "server", part(taken, "placement")));
-	bad |= json_object_set_new(repeat, "warnings", list(taken, "warnings"));
+	bad |= json_object_update_new(
+		repeat,
+		json_pack("{s:o, s:o, s:o, s:o, s:{s:o}, s:o}", "requests", part(taken, "requests"),
+			  "persist_method", part(taken, "persist_method"), "verify",
+			  part(taken, "verify"), "reverse", reverse_of(taken, params), "placement",
+			  "server", part(taken, "placement"), "warnings", list(taken, "warnings")));
 	if (params->test == BENCH_REGISTER)
 		bad |= put_registration(repeat, params, json_object_get(taken, "registration"));
 	json_decref(taken);
@@ -310,25 +301,25 @@ static json_t *client_cpu(const struct repeat *r)
 static bool add_figures(json_t *repeat, const struct repeat *r)
 {
 	bool open_loop = r->params.rate_per_s > 0;
+	bool mix = r->params.test == BENCH_MIX;
 	int bad = 0;
 
-	bad |= json_object_set_new(repeat, "index", result_integer(r->index));
-	bad |= json_object_set_new(repeat, "order", result_integer(r->order));
-	bad |= json_object_set_new(repeat, "complete", json_boolean(r->complete));
-	bad |= json_object_set_new(repeat, "used", used_json(r));
+	bad |= json_object_update_new(repeat, json_pack("{s:o, s:o, s:b, s:o}", "index",
+							result_integer(r->index), "order",
+							result_integer(r->order), "complete",
+							r->complete, "used", used_json(r)));
 	bad |= repeat_put_rates(repeat, &r->params, r->ops, r->bytes, r->elapsed_ns);
-	bad |= json_object_set_new(repeat, "errors", json_integer(0));
-	bad |= json_object_set_new(repeat, "read_ops",
-				   r->params.test == BENCH_MIX ? result_integer(r->read_ops)
-							       : json_null());
+	bad |= json_object_update_new(repeat,
+				      json_pack("{s:i, s:o}", "errors", 0, "read_ops",
+						mix ? result_integer(r->read_ops) : json_null()));
 	PLAIN_COUNT_ROWS(PUT_COUNT, ;);
-	bad |= json_object_set_new(repeat, "latency", latency_of(r->latency));
-	bad |= json_object_set_new(repeat, "read_latency", latency_of(r->read_latency));
-	bad |= json_object_set_new(repeat, "response_latency", latency_of(r->response));
-	bad |= json_object_set_new(repeat, "steps", steps_json(r));
-	bad |= json_object_set_new(repeat, "warmup", warmup_json(&r->warmup));
-	bad |= json_object_set_new(repeat, "intervals", intervals_json(r));
-	bad |= json_object_set_new(repeat, "threads", threads_json(r));
+	bad |= json_object_update_new(repeat,
+				      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "latency",
+						latency_of(r->latency), "read_latency",
+						latency_of(r->read_latency), "response_latency",
+						latency_of(r->response), "steps", steps_json(r),
+						"warmup", warmup_json(&r->warmup), "intervals",
+						intervals_json(r), "threads", threads_json(r)));
 	return bad == 0;
 }
 
@@ -341,24 +332,17 @@ json_t *repeat_own_json(const struct repeat *r)
 
 json_t *repeat_json(const struct repeat *r)
 {
-	json_t *repeat = json_object(), *counters = NULL;
+	json_t *repeat = json_object();
 
-	if (repeat == NULL || !add_figures(repeat, r))
-		goto failed;
-	counters = r->counters != NULL ? json_incref(r->counters) : json_null();
-	if (json_object_set_new(repeat, "cpu",
-				json_pack("{s:o, s:n}", "client", client_cpu(r), "server")) != 0 ||
-	    json_object_set_new(repeat, "interference",
-				interference_json(&r->interference, r->server)) != 0 ||
-	    json_object_set_new(repeat, "cpu_quota",
-				json_pack("{s:o, s:n}", "client",
-					  interference_quota(&r->interference), "server")) != 0 ||
-	    json_object_set_new(repeat, "counters",
-				json_pack("{s:o, s:n}", "client", counters, "server")) != 0 ||
-	    !repeat_take_server(repeat, &r->params, r->server))
-		goto failed;
-	return repeat;
-failed:
+	if (add_figures(repeat, r) &&
+	    json_object_update_new(
+		    repeat, json_pack("{s:{s:o, s:n}, s:o, s:{s:o, s:n}, s:{s:O?, s:n}}", "cpu",
+				      "client", client_cpu(r), "server", "interference",
+				      interference_json(&r->interference, r->server), "cpu_quota",
+				      "client", interference_quota(&r->interference), "server",
+				      "counters", "client", r->counters, "server")) == 0 &&
+	    repeat_take_server(repeat, &r->params, r->server))
+		return repeat;
 	json_decref(repeat);
 	return NULL;
 }

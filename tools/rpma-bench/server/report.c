@@ -61,27 +61,17 @@ static json_t *number(uint64_t value)
 	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
 }
 
-/* Another reference of its own; null for NULL. */
-static json_t *shared_or_null(json_t *value)
-{
-	return value != NULL ? json_incref(value) : json_null();
-}
-
 static json_t *verify_json(const struct server_report *report)
 {
 	const struct access_check *c = &report->check;
-	json_t *object;
 
 	if (report->verify_method == NULL)
 		return json_null();
-	object = json_object();
-	json_object_set_new(object, "checked_bytes", number(c->checked_bytes));
-	json_object_set_new(object, "mismatches", number(c->mismatches));
-	json_object_set_new(object, "first_offset",
-			    c->mismatches > 0 ? number(c->first_offset) : json_null());
-	json_object_set_new(object, "overwritten_bytes", number(report->overwritten_bytes));
-	json_object_set_new(object, "method", json_string(report->verify_method));
-	return object;
+	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "checked_bytes", number(c->checked_bytes),
+			 "mismatches", number(c->mismatches), "first_offset",
+			 c->mismatches > 0 ? number(c->first_offset) : json_null(),
+			 "overwritten_bytes", number(report->overwritten_bytes), "method",
+			 report->verify_method);
 }
 
 static void warn(json_t *list, const char *code, const char *text)
@@ -107,29 +97,19 @@ static json_t *warnings_json(const struct server_report *report, const struct pl
 
 json_t *server_report_json(const struct server_report *report, const struct placement *placement)
 {
-	json_t *json = json_object();
+	json_t *json = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:s?, s:O?, s:o, s:o, s:o, s:O?, s:O?, s:o*, s:o}",
+		"elapsed_ns", number(report->elapsed_ns), "user_ns", number(report->user_ns),
+		"sys_ns", number(report->sys_ns), "load_fraction_measured",
+		report->loaded ? json_real(report->load_fraction) : json_null(), "requests",
+		report->answered ? number(report->requests) : json_null(), "persist_method",
+		report->persist_method, "counters", report->counters, "interference",
+		interference_report(&report->interference), "cpu_quota",
+		interference_quota(&report->interference), "verify", verify_json(report), "reverse",
+		report->reverse, "registration", report->registration, "placement",
+		placement_json(placement), "warnings", warnings_json(report, placement));
 
-	json_object_set_new(json, "elapsed_ns", number(report->elapsed_ns));
-	json_object_set_new(json, "user_ns", number(report->user_ns));
-	json_object_set_new(json, "sys_ns", number(report->sys_ns));
-	json_object_set_new(json, "load_fraction_measured",
-			    report->loaded ? json_real(report->load_fraction) : json_null());
-	json_object_set_new(json, "requests",
-			    report->answered ? number(report->requests) : json_null());
-	json_object_set_new(json, "persist_method",
-			    report->persist_method != NULL ? json_string(report->persist_method)
-							   : json_null());
-	json_object_set_new(json, "counters", shared_or_null(report->counters));
-	json_object_set_new(json, "interference", interference_report(&report->interference));
-	json_object_set_new(json, "cpu_quota", interference_quota(&report->interference));
-	json_object_set_new(json, "verify", verify_json(report));
-	json_object_set_new(json, "reverse", shared_or_null(report->reverse));
-	json_object_set_new(json, "registration", shared_or_null(report->registration));
-	json_object_set_new(json, "placement", placement_json(placement));
-	if (json_object_set_new(json, "warnings", warnings_json(report, placement)) != 0) {
-		json_decref(json);
+	if (json == NULL)
 		failure_set(EXIT_INTERNAL, "report", "out of memory");
-		return NULL;
-	}
 	return json;
 }
