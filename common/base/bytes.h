@@ -94,3 +94,58 @@ static inline uint64_t bytes_get_big(struct bytes_reader *r, size_t width)
 		value = value << 8 | be[i];
 	return value;
 }
+
+/*
+ * Puts the fields of a structure into bytes, or gets them from bytes, so that a message is
+ * described once for both. A field that is out of its range makes the reader bad, in either
+ * direction.
+ */
+struct bytes_codec {
+	bool writes;
+	bool big; /* integers are big-endian */
+	struct bytes_writer w;
+	struct bytes_reader r;
+};
+
+static inline struct bytes_codec bytes_reading(const uint8_t *bytes, size_t len)
+{
+	return (struct bytes_codec){.r = {bytes, len, false}};
+}
+
+static inline struct bytes_codec bytes_writing(uint8_t *bytes, size_t len)
+{
+	return (struct bytes_codec){.writes = true, .w = {bytes, len, false}};
+}
+
+static inline void bytes_code(struct bytes_codec *c, void *data, size_t len)
+{
+	if (c->writes)
+		bytes_put(&c->w, data, len);
+	else
+		bytes_get(&c->r, data, len);
+}
+
+/* The value itself, or the one that was read instead of it. */
+static inline uint64_t bytes_code_value(struct bytes_codec *c, uint64_t value, size_t width)
+{
+	if (!c->writes)
+		return c->big ? bytes_get_big(&c->r, width) : bytes_get_int(&c->r, width);
+	if (c->big)
+		bytes_put_big(&c->w, value, width);
+	else
+		bytes_put_int(&c->w, value, width);
+	return value;
+}
+
+/* One byte that is 0 or 1. */
+static inline bool bytes_code_flag(struct bytes_codec *c, bool flag)
+{
+	uint64_t value = bytes_code_value(c, flag, 1);
+
+	c->r.bad = c->r.bad || value > 1;
+	return value == 1;
+}
+
+/* A field that is an unsigned integer or an enum. */
+#define bytes_code_int(c, field, width)                                                            \
+	((field) = (__typeof__(field))bytes_code_value(c, (uint64_t)(field), width))
