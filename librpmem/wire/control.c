@@ -21,22 +21,23 @@
 
 static const uint8_t magic[4] = {'r', 'p', 'm', 'R'};
 
-static struct bytes_writer begin(uint8_t *frame, size_t room)
+static struct bytes_codec begin(uint8_t *frame, size_t room)
 {
-	struct bytes_writer w = bytes_write_to(frame, room);
-	const uint8_t later[CONTROL_HEADER_BYTES] = {0};
+	struct bytes_codec c = bytes_writing(frame, room);
+	uint8_t later[CONTROL_HEADER_BYTES] = {0};
 
-	bytes_put(&w, later, sizeof(later));
-	return w;
+	c.big = true;
+	bytes_code(&c, later, sizeof(later));
+	return c;
 }
 
 /* Fills in the header, once the body's size is known. */
-static size_t finish(const struct bytes_writer *w, uint8_t *frame, unsigned type, uint32_t status)
+static size_t finish(const struct bytes_codec *c, uint8_t *frame, unsigned type, uint32_t status)
 {
 	struct bytes_writer header = bytes_write_to(frame, CONTROL_HEADER_BYTES);
-	size_t body_bytes = (size_t)(w->at - frame) - CONTROL_HEADER_BYTES;
+	size_t body_bytes = (size_t)(c->w.at - frame) - CONTROL_HEADER_BYTES;
 
-	if (w->bad || body_bytes > CONTROL_BODY_MAX)
+	if (c->w.bad || c->r.bad || body_bytes > CONTROL_BODY_MAX)
 		return 0;
 	bytes_put(&header, magic, sizeof(magic));
 	bytes_put_big(&header, CONTROL_VERSION, 2);
@@ -46,32 +47,32 @@ static size_t finish(const struct bytes_writer *w, uint8_t *frame, unsigned type
 	return CONTROL_HEADER_BYTES + body_bytes;
 }
 
-static void put_attr(struct bytes_writer *w, const struct rpmem_pool_attr *attr)
+static struct bytes_codec reading(const uint8_t *body, size_t len)
 {
-	bytes_put(w, attr->signature, sizeof(attr->signature));
-	bytes_put_big(w, attr->major, 4);
-	bytes_put_big(w, attr->compat_features, 4);
-	bytes_put_big(w, attr->incompat_features, 4);
-	bytes_put_big(w, attr->ro_compat_features, 4);
-	bytes_put(w, attr->poolset_uuid, sizeof(attr->poolset_uuid));
-	bytes_put(w, attr->uuid, sizeof(attr->uuid));
-	bytes_put(w, attr->next_uuid, sizeof(attr->next_uuid));
-	bytes_put(w, attr->prev_uuid, sizeof(attr->prev_uuid));
-	bytes_put(w, attr->user_flags, sizeof(attr->user_flags));
+	struct bytes_codec c = bytes_reading(body, len);
+
+	c.big = true;
+	return c;
 }
 
-static void get_attr(struct bytes_reader *r, struct rpmem_pool_attr *attr)
+/* It was exactly one body, with each field in its range. */
+static int ended(const struct bytes_codec *c, bool good)
 {
-	bytes_get(r, attr->signature, sizeof(attr->signature));
-	attr->major = (uint32_t)bytes_get_big(r, 4);
-	attr->compat_features = (uint32_t)bytes_get_big(r, 4);
-	attr->incompat_features = (uint32_t)bytes_get_big(r, 4);
-	attr->ro_compat_features = (uint32_t)bytes_get_big(r, 4);
-	bytes_get(r, attr->poolset_uuid, sizeof(attr->poolset_uuid));
-	bytes_get(r, attr->uuid, sizeof(attr->uuid));
-	bytes_get(r, attr->next_uuid, sizeof(attr->next_uuid));
-	bytes_get(r, attr->prev_uuid, sizeof(attr->prev_uuid));
-	bytes_get(r, attr->user_flags, sizeof(attr->user_flags));
+	return c->r.bad || c->r.left > 0 || !good ? -EPROTO : 0;
+}
+
+static void code_attr(struct bytes_codec *c, struct rpmem_pool_attr *attr)
+{
+	bytes_code(c, attr->signature, sizeof(attr->signature));
+	bytes_code_int(c, attr->major, 4);
+	bytes_code_int(c, attr->compat_features, 4);
+	bytes_code_int(c, attr->incompat_features, 4);
+	bytes_code_int(c, attr->ro_compat_features, 4);
+	bytes_code(c, attr->poolset_uuid, sizeof(attr->poolset_uuid));
+	bytes_code(c, attr->uuid, sizeof(attr->uuid));
+	bytes_code(c, attr->next_uuid, sizeof(attr->next_uuid));
+	bytes_code(c, attr->prev_uuid, sizeof(attr->prev_uuid));
+	bytes_code(c, attr->user_flags, sizeof(attr->user_flags));
 }
 
 static bool is_zero(const struct rpmem_pool_attr *attr)
@@ -81,68 +82,92 @@ static bool is_zero(const struct rpmem_pool_attr *attr)
 	return memcmp(attr, &zero, sizeof(zero)) == 0;
 }
 
+/* It takes the rest of a body. */
+static void code_name(struct bytes_codec *c, char name[CONTROL_NAME_MAX])
+{
+	size_t len = (size_t)bytes_code_value(c, strnlen(name, CONTROL_NAME_MAX), 2);
+
+	c->r.bad =
+		c->r.bad || len == 0 || len >= CONTROL_NAME_MAX || (!c->writes && len != c->r.left);
+	if (c->r.bad)
+		return;
+	bytes_code(c, name, len);
+	name[len] = '\0';
+	c->r.bad = strlen(name) != len;
+}
+
+static void code_pool_request(struct bytes_codec *c, struct control_pool_request *request)
+{
+	bytes_code_int(c, request->pool_size, 8);
+	bytes_code_int(c, request->nlanes, 4);
+	bytes_code_int(c, request->transport, 1);
+	request->has_attr = bytes_code_flag(c, request->has_attr);
+	code_attr(c, &request->attr);
+	code_name(c, request->name);
+}
+
+static void code_pool_reply(struct bytes_codec *c, struct control_pool_reply *reply)
+{
+	bytes_code_int(c, reply->nlanes, 4);
+	bytes_code_int(c, reply->port, 2);
+	bytes_code(c, reply->address, sizeof(reply->address));
+	bytes_code_int(c, reply->method, 1);
+	reply->has_headers = bytes_code_flag(c, reply->has_headers);
+	bytes_code_int(c, reply->pool_size, 8);
+	bytes_code_int(c, reply->token, 8);
+	code_attr(c, &reply->attr);
+}
+
 size_t control_encode_pool_request(enum control_type type, const struct control_pool_request *body,
 				   uint8_t *frame, size_t room)
 {
-	static const struct rpmem_pool_attr none;
-	struct bytes_writer w = begin(frame, room);
-	size_t name_bytes = strnlen(body->name, sizeof(body->name));
+	struct bytes_codec c = begin(frame, room);
+	struct control_pool_request request = *body;
 
-	if (name_bytes == 0 || name_bytes == sizeof(body->name))
-		return 0;
-	bytes_put_big(&w, body->pool_size, 8);
-	bytes_put_big(&w, body->nlanes, 4);
-	bytes_put_big(&w, body->transport, 1);
-	bytes_put_big(&w, body->has_attr, 1);
-	put_attr(&w, body->has_attr ? &body->attr : &none);
-	bytes_put_big(&w, name_bytes, 2);
-	bytes_put(&w, body->name, name_bytes);
-	return finish(&w, frame, type, 0);
+	if (!request.has_attr)
+		memset(&request.attr, 0, sizeof(request.attr));
+	code_pool_request(&c, &request);
+	return finish(&c, frame, type, 0);
 }
 
 size_t control_encode_pool_reply(enum control_type type, const struct control_pool_reply *body,
 				 uint8_t *frame, size_t room)
 {
-	struct bytes_writer w = begin(frame, room);
-	char address[sizeof(body->address)] = {0};
+	struct bytes_codec c = begin(frame, room);
+	struct control_pool_reply reply = *body;
+	size_t len = strnlen(reply.address, sizeof(reply.address) - 1);
 
-	memcpy(address, body->address, strnlen(body->address, sizeof(address) - 1));
-	bytes_put_big(&w, body->nlanes, 4);
-	bytes_put_big(&w, body->port, 2);
-	bytes_put(&w, address, sizeof(address));
-	bytes_put_big(&w, body->method, 1);
-	bytes_put_big(&w, body->has_headers, 1);
-	bytes_put_big(&w, body->pool_size, 8);
-	bytes_put_big(&w, body->token, 8);
-	put_attr(&w, &body->attr);
-	return finish(&w, frame, type | REPLY_BIT, 0);
+	memset(reply.address + len, 0, sizeof(reply.address) - len);
+	code_pool_reply(&c, &reply);
+	return finish(&c, frame, type | REPLY_BIT, 0);
 }
 
 size_t control_encode_set_attr(const struct rpmem_pool_attr *attr, uint8_t *frame, size_t room)
 {
-	struct bytes_writer w = begin(frame, room);
+	struct bytes_codec c = begin(frame, room);
+	struct rpmem_pool_attr copy = *attr;
 
-	put_attr(&w, attr);
-	return finish(&w, frame, CONTROL_SET_ATTR, 0);
+	code_attr(&c, &copy);
+	return finish(&c, frame, CONTROL_SET_ATTR, 0);
 }
 
 size_t control_encode_close(uint32_t flags, uint8_t *frame, size_t room)
 {
-	struct bytes_writer w = begin(frame, room);
+	struct bytes_codec c = begin(frame, room);
 
-	bytes_put_big(&w, flags, 4);
-	return finish(&w, frame, CONTROL_CLOSE, 0);
+	bytes_code_int(&c, flags, 4);
+	return finish(&c, frame, CONTROL_CLOSE, 0);
 }
 
 size_t control_encode_plain(enum control_type type, bool is_reply, uint32_t status,
 			    const char *reason, uint8_t *frame, size_t room)
 {
-	struct bytes_writer w = begin(frame, room);
+	struct bytes_codec c = begin(frame, room);
 	unsigned bit = is_reply && type != CONTROL_HELLO ? REPLY_BIT : 0;
 
 	if (status != 0 && reason != NULL)
-		bytes_put(&w, reason, strnlen(reason, CONTROL_REASON_MAX - 1));
-	return finish(&w, frame, type | bit, status);
+		bytes_put(&c.w, reason, strnlen(reason, CONTROL_REASON_MAX - 1));
+	return finish(&c, frame, type | bit, status);
 }
 
 static bool is_type(uint64_t type, bool is_reply)
@@ -183,61 +208,27 @@ bool control_may_begin(const uint8_t *bytes, size_t len)
 	return memcmp(bytes, magic, len < sizeof(magic) ? len : sizeof(magic)) == 0;
 }
 
-static bool get_bool(struct bytes_reader *r, bool *value)
-{
-	uint64_t byte = bytes_get_big(r, 1);
-
-	*value = byte == 1;
-	return byte <= 1;
-}
-
-static bool get_transport(struct bytes_reader *r, enum control_transport *transport)
-{
-	uint64_t byte = bytes_get_big(r, 1);
-
-	*transport = (enum control_transport)byte;
-	return byte == CONTROL_RDMA || byte == CONTROL_TCP;
-}
-
-static bool get_name(struct bytes_reader *r, char name[CONTROL_NAME_MAX])
-{
-	size_t len = (size_t)bytes_get_big(r, 2);
-
-	if (len == 0 || len >= CONTROL_NAME_MAX || len != r->left)
-		return false;
-	memset(name, 0, CONTROL_NAME_MAX);
-	bytes_get(r, name, len);
-	return strlen(name) == len;
-}
-
 int control_decode_pool_request(enum control_type type, const uint8_t *body, size_t len,
 				struct control_pool_request *request)
 {
-	struct bytes_reader r = {body, len, false};
-	bool good;
+	struct bytes_codec c = reading(body, len);
 
-	request->pool_size = bytes_get_big(&r, 8);
-	request->nlanes = (uint32_t)bytes_get_big(&r, 4);
-	good = get_transport(&r, &request->transport);
-	good = get_bool(&r, &request->has_attr) && good;
-	get_attr(&r, &request->attr);
-	good = get_name(&r, request->name) && good;
-	if (r.bad || !good || request->pool_size == 0 || request->nlanes == 0)
-		return -EPROTO;
-	if (request->has_attr ? type != CONTROL_CREATE : !is_zero(&request->attr))
-		return -EPROTO;
-	return 0;
+	memset(request, 0, sizeof(*request));
+	code_pool_request(&c, request);
+	return ended(
+		&c,
+		request->pool_size > 0 && request->nlanes > 0 &&
+			(request->transport == CONTROL_RDMA || request->transport == CONTROL_TCP) &&
+			(request->has_attr ? type == CONTROL_CREATE : is_zero(&request->attr)));
 }
 
 /* A numeric address, and the zone of a link-local one; padded with zeros. */
-static bool get_address(struct bytes_reader *r, char address[64])
+static bool is_address(const char address[64])
 {
 	static const char zone[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "0123456789._-";
-	size_t len;
+	size_t len = strnlen(address, 64);
 
-	bytes_get(r, address, 64);
-	len = strnlen(address, 64);
 	for (size_t i = len; i < 64; i++)
 		if (address[i] != '\0')
 			return false;
@@ -249,47 +240,33 @@ static bool get_address(struct bytes_reader *r, char address[64])
 	return address[len] == '\0';
 }
 
-static bool get_method(struct bytes_reader *r, enum control_method *method)
-{
-	uint64_t byte = bytes_get_big(r, 1);
-
-	*method = (enum control_method)byte;
-	return byte == CONTROL_GPSPM || byte == CONTROL_APM;
-}
-
 int control_decode_pool_reply(const uint8_t *body, size_t len, struct control_pool_reply *reply)
 {
-	struct bytes_reader r = {body, len, false};
-	bool good;
+	struct bytes_codec c = reading(body, len);
 
-	reply->nlanes = (uint32_t)bytes_get_big(&r, 4);
-	reply->port = (uint16_t)bytes_get_big(&r, 2);
-	good = get_address(&r, reply->address);
-	good = get_method(&r, &reply->method) && good;
-	good = get_bool(&r, &reply->has_headers) && good;
-	reply->pool_size = bytes_get_big(&r, 8);
-	reply->token = bytes_get_big(&r, 8);
-	get_attr(&r, &reply->attr);
-	if (r.bad || r.left > 0 || !good || reply->nlanes == 0 || reply->port == 0 ||
-	    reply->pool_size == 0)
-		return -EPROTO;
-	return 0;
+	memset(reply, 0, sizeof(*reply));
+	code_pool_reply(&c, reply);
+	return ended(&c, is_address(reply->address) &&
+				 (reply->method == CONTROL_GPSPM || reply->method == CONTROL_APM) &&
+				 reply->nlanes > 0 && reply->port > 0 && reply->pool_size > 0);
 }
 
 int control_decode_set_attr(const uint8_t *body, size_t len, struct rpmem_pool_attr *attr)
 {
-	struct bytes_reader r = {body, len, false};
+	struct bytes_codec c = reading(body, len);
 
-	get_attr(&r, attr);
-	return r.bad || r.left > 0 ? -EPROTO : 0;
+	memset(attr, 0, sizeof(*attr));
+	code_attr(&c, attr);
+	return ended(&c, true);
 }
 
 int control_decode_close(const uint8_t *body, size_t len, uint32_t *flags)
 {
-	struct bytes_reader r = {body, len, false};
+	struct bytes_codec c = reading(body, len);
 
-	*flags = (uint32_t)bytes_get_big(&r, 4);
-	return r.bad || r.left > 0 || (*flags & ~CONTROL_CLOSE_REMOVE) != 0 ? -EPROTO : 0;
+	*flags = 0;
+	bytes_code_int(&c, *flags, 4);
+	return ended(&c, (*flags & ~CONTROL_CLOSE_REMOVE) == 0);
 }
 
 void control_decode_reason(const uint8_t *body, size_t len, char reason[CONTROL_REASON_MAX])

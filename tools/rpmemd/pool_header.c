@@ -177,59 +177,47 @@ void pool_header_change(struct pool_header headers[], size_t count,
 
 /* --- codec ---------------------------------------------------------------------------- */
 
-void pool_header_encode(const struct pool_header *header, uint8_t bytes[POOL_HEADER_BYTES])
-{
-	const struct rpmem_pool_attr *attr = &header->attr;
-	struct bytes_writer w = bytes_write_to(bytes, FIELDS_BYTES);
-	struct bytes_writer checksum = bytes_write_to(bytes + CHECKSUM_OFFSET, 8);
-
-	bytes_put(&w, attr->signature, sizeof(attr->signature));
-	bytes_put_int(&w, attr->major, 4);
-	bytes_put_int(&w, attr->compat_features, 4);
-	bytes_put_int(&w, attr->incompat_features, 4);
-	bytes_put_int(&w, attr->ro_compat_features, 4);
-	bytes_put(&w, attr->poolset_uuid, UUID_BYTES);
-	bytes_put(&w, attr->uuid, UUID_BYTES);
-	bytes_put(&w, header->previous_part, UUID_BYTES);
-	bytes_put(&w, header->next_part, UUID_BYTES);
-	bytes_put(&w, attr->prev_uuid, UUID_BYTES);
-	bytes_put(&w, attr->next_uuid, UUID_BYTES);
-	bytes_put_int(&w, header->created_s, 8);
-	bytes_put(&w, attr->user_flags, sizeof(attr->user_flags));
-	bytes_put_int(&checksum, pool_header_checksum(bytes), 8);
-}
-
-static void decode_fields(const uint8_t bytes[POOL_HEADER_BYTES], struct pool_header *header)
+static void code_fields(struct bytes_codec *c, struct pool_header *header)
 {
 	struct rpmem_pool_attr *attr = &header->attr;
-	struct bytes_reader r = {bytes, FIELDS_BYTES, false};
 
-	bytes_get(&r, attr->signature, sizeof(attr->signature));
-	attr->major = (uint32_t)bytes_get_int(&r, 4);
-	attr->compat_features = (uint32_t)bytes_get_int(&r, 4);
-	attr->incompat_features = (uint32_t)bytes_get_int(&r, 4);
-	attr->ro_compat_features = (uint32_t)bytes_get_int(&r, 4);
-	bytes_get(&r, attr->poolset_uuid, UUID_BYTES);
-	bytes_get(&r, attr->uuid, UUID_BYTES);
-	bytes_get(&r, header->previous_part, UUID_BYTES);
-	bytes_get(&r, header->next_part, UUID_BYTES);
-	bytes_get(&r, attr->prev_uuid, UUID_BYTES);
-	bytes_get(&r, attr->next_uuid, UUID_BYTES);
-	header->created_s = bytes_get_int(&r, 8);
-	bytes_get(&r, attr->user_flags, sizeof(attr->user_flags));
+	bytes_code(c, attr->signature, sizeof(attr->signature));
+	bytes_code_int(c, attr->major, 4);
+	bytes_code_int(c, attr->compat_features, 4);
+	bytes_code_int(c, attr->incompat_features, 4);
+	bytes_code_int(c, attr->ro_compat_features, 4);
+	bytes_code(c, attr->poolset_uuid, UUID_BYTES);
+	bytes_code(c, attr->uuid, UUID_BYTES);
+	bytes_code(c, header->previous_part, UUID_BYTES);
+	bytes_code(c, header->next_part, UUID_BYTES);
+	bytes_code(c, attr->prev_uuid, UUID_BYTES);
+	bytes_code(c, attr->next_uuid, UUID_BYTES);
+	bytes_code_int(c, header->created_s, 8);
+	bytes_code(c, attr->user_flags, sizeof(attr->user_flags));
+}
+
+void pool_header_encode(const struct pool_header *header, uint8_t bytes[POOL_HEADER_BYTES])
+{
+	struct bytes_writer checksum = bytes_write_to(bytes + CHECKSUM_OFFSET, 8);
+	struct bytes_codec fields = bytes_writing(bytes, FIELDS_BYTES);
+	struct pool_header copy = *header;
+
+	code_fields(&fields, &copy);
+	bytes_put_int(&checksum, pool_header_checksum(bytes), 8);
 }
 
 int pool_header_decode(const char *name, const uint8_t bytes[POOL_HEADER_BYTES],
 		       struct pool_header *header)
 {
 	struct bytes_reader checksum = {bytes + CHECKSUM_OFFSET, 8, false};
+	struct bytes_codec fields = bytes_reading(bytes, FIELDS_BYTES);
 
 	if (pool_header_is_empty(bytes))
 		return reason_set(EINVAL, "%s has no pool header: its first %d bytes are zeros",
 				  name, POOL_HEADER_BYTES);
 	if (bytes_get_int(&checksum, 8) != pool_header_checksum(bytes))
 		return reason_set(EINVAL, "the pool header of %s has a wrong checksum", name);
-	decode_fields(bytes, header);
+	code_fields(&fields, header);
 	return 0;
 }
 
