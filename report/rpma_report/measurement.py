@@ -16,8 +16,8 @@ from rpma_report import copies
 from rpma_report.failure import Failure
 from rpma_report.figures.series import identity
 from rpma_report.intervals import of_repeats
-from rpma_report.model import NOT_READ, Cpu, Estimate, Latency, Point, Remark, Run, listed
-from rpma_report.sources import fio_bins, load_all
+from rpma_report.model import NOT_READ, Cpu, Estimate, Histogram, Latency, Point, Remark, Run, listed
+from rpma_report.sources import load_all
 from rpma_report.text import shown
 
 ENDINGS = (".json", ".json.gz")
@@ -164,7 +164,7 @@ def _latency(parts: Sequence[Latency]) -> Latency | None:
         percentiles={share: value for share, value in stated.items() if value},
         by_repeat=by_repeat,
         means_by_repeat=tuple(means),
-        histogram=fio_bins.merged(bins) if len(bins) == len(parts) else None,
+        histogram=Histogram.sum_of(bins) if len(bins) == len(parts) else None,
     )
 
 

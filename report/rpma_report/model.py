@@ -8,7 +8,7 @@ that many files fit in memory. Unknown is None, never 0. Times are nanoseconds.
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # an array has a type of its items for the checker only
 else:
     Integers = Reals = array
 
+PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 SHA_DIGITS = 12  # SHA-256 of a file, cut: enough to tell those of a page apart
 
 PERSISTENT = frozenset({"apm", "native", "gpspm", "gpspm-rt", "append", "rpmem", "rpmem-relaxed"})
@@ -60,6 +61,25 @@ class Histogram:
     def middle(self, low: int) -> int:
         return low + self.width(low) // 2
 
+    def ends(self) -> tuple[int, int]:
+        """The least and the most that its samples can be."""
+        last = self.lows[-1]
+        return self.lows[0], last + self.width(last) - 1
+
+    @classmethod
+    def of(cls, counts: Mapping[int, int], sub_bits: int, unit_bits: int = 0) -> "Histogram":
+        """Takes counts by the lower ends of their buckets."""
+        lows = sorted(counts)
+        return cls(array("q", lows), array("q", (counts[low] for low in lows)), sub_bits, unit_bits)
+
+    @classmethod
+    def sum_of(cls, parts: Sequence["Histogram"]) -> "Histogram":
+        """Adds up several of one scheme."""
+        counts: Counter[int] = Counter()
+        for part in parts:
+            counts.update(dict(zip(part.lows, part.counts, strict=True)))
+        return cls.of(counts, parts[0].sub_bits, parts[0].unit_bits)
+
 
 @dataclass(frozen=True)
 class Latency:
@@ -73,6 +93,14 @@ class Latency:
     by_repeat: dict[float, tuple[float, ...]]  # the same of each repeat that supports it
     means_by_repeat: tuple[float, ...]
     histogram: Histogram | None  # None: the file has none
+
+    @classmethod
+    def once(cls, count: int, least: int, most: int, mean: float, stated: Mapping[float, float],
+             histogram: Histogram | None = None) -> "Latency":  # fmt: skip
+        """Makes that of a point that was measured once: its percentiles are those of the only repeat."""
+        shares = sorted(stated)
+        return cls(count, least, most, Estimate(mean), {p: Estimate(stated[p]) for p in shares},
+                   {p: (stated[p],) for p in shares}, (mean,), histogram)  # fmt: skip
 
 
 @dataclass(frozen=True)

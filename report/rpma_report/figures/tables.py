@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from rpma_report import quantity
 from rpma_report.figures import address
 from rpma_report.figures.address import Address
-from rpma_report.model import Estimate, Latency, Point
+from rpma_report.model import PERCENTILES, Estimate, Latency, Point
 
 if TYPE_CHECKING:
     from rpma_report.figures.series import SeriesSet
-
-PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
-
 
 Tone = Literal["worse", "better", ""]  # colour and sign of a word
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from rpma_report.figures import connection
 from rpma_report.figures.marks import marks
-from rpma_report.figures.tables import PERCENTILES
-from rpma_report.model import Estimate, Latency, Point, Run
+from rpma_report.model import PERCENTILES, Estimate, Latency, Point, Run
 from rpma_report.text import shown
 
 _PARAMS = ("test", "op", "persist", "atomic_write_method", "latency_kind", "size_bytes", "depth", "threads",

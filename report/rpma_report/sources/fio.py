@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from rpma_report.model import NOT_READ, Cpu, Estimate, Histogram, Latency, Point, Remark, Run
-from rpma_report.sources import fio_bins, fio_options, fio_releases, fio_sidecar, fio_sums, histogram, study
+from rpma_report.model import NOT_READ, PERCENTILES, Cpu, Estimate, Histogram, Latency, Point, Remark, Run
+from rpma_report.sources import fio_options, fio_releases, fio_sidecar, fio_sums, histogram, study
 from rpma_report.sources.document import Source
 from rpma_report.sources.fio_releases import DIRECTIONS, Job
 from rpma_report.sources.schema import check_schema
+from rpma_report.sources.text import is_supported
 from rpma_report.text import shown
 
 KIND = "fio's json"
 _SCHEMA = "fio-output.schema.json"
-PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 _SUM = "All clients"
 _NO_PERCENTILES = (
     "fio left them out (clat_percentiles=0, or another percentile_list), or several clones without group_reporting "
@@ -179,23 +179,11 @@ def _latency(parts: list[dict[str, Any]]) -> Latency | None:
     count = sum(p["N"] for p in parts)
     mean = sum(p["mean"] * p["N"] for p in parts) / count
     found = [p["bins"] for p in parts if p.get("bins")]
-    whole = fio_bins.merged(found) if len(found) == len(parts) else None
+    whole = Histogram.sum_of(found) if len(found) == len(parts) else None
     least, most = min(p["min"] for p in parts), max(p["max"] for p in parts)
-    wanted = [p for p in PERCENTILES if fio_bins.supported(count, p)]
-    if whole:
-        stated = {p: histogram.percentile(whole, p, least, most) for p in wanted}
-    else:
-        stated = _told(wanted, parts)
-    return Latency(
-        count=count,
-        min=least,
-        max=most,
-        mean=Estimate(mean),
-        percentiles={p: Estimate(value) for p, value in stated.items()},
-        by_repeat={p: (value,) for p, value in stated.items()},
-        means_by_repeat=(mean,),
-        histogram=whole,
-    )
+    wanted = [p for p in PERCENTILES if is_supported(count, p)]
+    stated = {p: histogram.percentile(whole, p, least, most) for p in wanted} if whole else _told(wanted, parts)
+    return Latency.once(count, least, most, mean, stated, whole)
 
 
 def _told(wanted: list[float], parts: list[dict[str, Any]]) -> dict[float, float]:
@@ -240,5 +228,5 @@ def _remarks(points: list[Point]) -> Iterator[Remark]:
         latency, job = point.latency, point.params["job"]
         if latency is None:
             yield Remark("FIO_NO_LATENCY", "info", "client", f"{job}: the file has no latency (gtod_reduce or disable_clat)")
-        elif not latency.percentiles and fio_bins.supported(latency.count, 0.5):
+        elif not latency.percentiles and is_supported(latency.count, 0.5):
             yield Remark("FIO_NO_PERCENTILES", "info", "client", f"{job}: no percentiles: {_NO_PERCENTILES}")

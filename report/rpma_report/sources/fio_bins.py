@@ -6,7 +6,6 @@ its stat.c). Its percentile is the middle of the first bin up to which at least 
 share of the samples lies (calc_clat_percentiles).
 """
 
-from array import array
 from typing import Any
 
 from rpma_report.model import Histogram
@@ -18,7 +17,6 @@ NUMBER = GROUPS << SUB_BITS
 LAST = (1 << SUB_BITS + GROUPS - 1) - 1  # the longest that has a bin of its own
 _BITS = "FIO_IO_U_PLAT_BITS"
 _CONSTANTS = frozenset({_BITS, "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"})  # beside bins by index
-MIN_BEYOND = 10  # samples beyond a percentile that is stated
 
 
 def low_of(middle: int) -> int:
@@ -51,11 +49,8 @@ def from_document(source: Source, place: Place, bins: dict[str, Any]) -> Histogr
             raise BadResult(source.name, place_text(place + (key,)), text)
         low = lower(int(key))
         counts[low] = counts.get(low, 0) + count
-    ordered = sorted((low, count) for low, count in counts.items() if count)
-    if not ordered:
-        return None
-    lows, numbers = zip(*ordered, strict=True)
-    return Histogram(array("q", lows), array("q", numbers), SUB_BITS)
+    held = {low: count for low, count in counts.items() if count}
+    return Histogram.of(held, SUB_BITS) if held else None
 
 
 def _low_by_index(index: int) -> int:
@@ -80,16 +75,3 @@ def agrees(histogram: Histogram, p: float, value: int) -> bool:
     """With fio's arithmetic, which at the very edge of a bin may take either side."""
     rank = sum(histogram.counts) * p
     return value in (_middle_at(histogram, rank), _middle_at(histogram, rank + 2e-6))
-
-
-def supported(count: int, p: float) -> bool:
-    return count * (1 - p) >= MIN_BEYOND - 1e-6
-
-
-def merged(parts: list[Histogram]) -> Histogram:
-    counts: dict[int, int] = {}
-    for part in parts:
-        for low, count in zip(part.lows, part.counts, strict=True):
-            counts[low] = counts.get(low, 0) + count
-    lows = sorted(counts)
-    return Histogram(array("q", lows), array("q", (counts[low] for low in lows)), SUB_BITS)

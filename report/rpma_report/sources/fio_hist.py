@@ -6,12 +6,11 @@ before. The bins are those of json+ (fio_bins.py); log_hist_coarseness= adds 2^c
 """
 
 import re
-from array import array
 from dataclasses import dataclass, field
 
 from rpma_report.model import Histogram, Point, Run
-from rpma_report.sources import fio_bins, fio_log, hdr_log
-from rpma_report.sources.text import TextSource, latency_of, point
+from rpma_report.sources import fio_bins
+from rpma_report.sources.text import TextSource, latency_of, point, run_of
 
 KIND = "fio's histogram log"
 SOURCE = "fio-log"
@@ -43,7 +42,7 @@ def run(source: TextSource) -> Run:
     found = _directions(source)
     coarseness = next(span.unit_bits for of in found.values() for span in of.spans if span)
     width = 100 / (1 << fio_bins.SUB_BITS - coarseness)
-    return fio_log.run_of(source, [_point(op, of) for op, of in found.items()], _UNKNOWN.format(width))
+    return run_of(source, "fio's log", "fio", [_point(op, of) for op, of in found.items()], _UNKNOWN.format(width))
 
 
 def _directions(source: TextSource) -> dict[str, _Direction]:
@@ -75,17 +74,11 @@ def _directions(source: TextSource) -> dict[str, _Direction]:
 
 
 def _histogram(counts: list[int], coarseness: int) -> Histogram | None:
-    held = [(fio_bins.low_at(index << coarseness), count) for index, count in enumerate(counts) if count]
-    if not held:
-        return None
-    lows, numbers = zip(*held, strict=True)
-    return Histogram(array("q", lows), array("q", numbers), fio_bins.SUB_BITS - coarseness, coarseness)
+    held = {fio_bins.low_at(index << coarseness): count for index, count in enumerate(counts) if count}
+    return Histogram.of(held, fio_bins.SUB_BITS - coarseness, coarseness) if held else None
 
 
 def _point(op: str, of: _Direction) -> Point:
-    whole = hdr_log.merged([span for span in of.spans if span])
-    total = sum(whole.counts)
-    middles = sum(whole.middle(low) * count for low, count in zip(whole.lows, whole.counts, strict=True))
-    latency = latency_of(whole, *hdr_log.ends(whole), middles / total)
+    latency = latency_of([span for span in of.spans if span])
     params = {"size_bytes": next(iter(of.sizes)) if len(of.sizes) == 1 else None, "latency_kind": "fio_clat"}
-    return point(op, SOURCE, f"{op} clat", latency, total, params=params)
+    return point(op, SOURCE, f"{op} clat", latency, latency.count, params=params)

@@ -8,13 +8,13 @@ then writes block size 0, which no operation has. How many operations a window h
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil, nan
 
-from rpma_report.model import Estimate, Histogram, Latency, Point, Run, Windows
+from rpma_report.model import PERCENTILES, Estimate, Histogram, Latency, Point, Run, Windows
 from rpma_report.sources.document import BadResult
-from rpma_report.sources.text import MAX_NS, PERCENTILES, TextSource, is_supported, point, unknown
-from rpma_report.text import shown
+from rpma_report.sources.text import MAX_NS, TextSource, is_supported, point, run_of
 
 KIND = "fio's latency log"
 SOURCE = "fio-log"
@@ -48,21 +48,7 @@ def run(source: TextSource) -> Run:
     figure, found = _figure(source), _directions(source)
     windowed = _is_windowed(source, found)
     points = [(_window_point if windowed else _point)(op, figure, *of) for op, of in found.items()]
-    return run_of(source, points, _UNKNOWN.format(_WINDOWS if windowed else _SINGLE))
-
-
-def run_of(source: TextSource, points: Sequence[Point], note: str) -> Run:
-    """A log of fio, of either kind; the note tells what it does not record."""
-    return Run(
-        program="fio's log",
-        name=shown(source.file, 60),
-        file=shown(source.file),
-        sha256=source.sha256,
-        commands=(),
-        tool={"name": "fio", "version": None},
-        points=tuple(points),
-        warnings=(unknown(note),),
-    )
+    return run_of(source, "fio's log", "fio", points, _UNKNOWN.format(_WINDOWS if windowed else _SINGLE))
 
 
 def _figure(source: TextSource) -> str:
@@ -124,16 +110,7 @@ def _point(op: str, figure: str, times: list[int], values: list[int], sizes: set
 def _latency(values: list[int]) -> Latency:
     ordered, mean = sorted(values), sum(values) / len(values)
     stated = {p: float(_at(ordered, p)) for p in PERCENTILES if is_supported(len(ordered), p)}
-    return Latency(
-        count=len(ordered),
-        min=ordered[0],
-        max=ordered[-1],
-        mean=Estimate(mean),
-        percentiles={p: Estimate(ns) for p, ns in stated.items()},
-        by_repeat={p: (ns,) for p, ns in stated.items()},
-        means_by_repeat=(mean,),
-        histogram=_histogram(ordered),
-    )
+    return Latency.once(len(ordered), ordered[0], ordered[-1], mean, stated, _histogram(ordered))
 
 
 def _at(ordered: Sequence[int], share: float) -> int:
@@ -142,12 +119,8 @@ def _at(ordered: Sequence[int], share: float) -> int:
 
 
 def _histogram(ordered: Sequence[int]) -> Histogram:
-    counts: dict[int, int] = {}
-    for ns in ordered:
-        shift = max(ns.bit_length() - 1 - SUB_BITS, 0)
-        low = ns >> shift << shift
-        counts[low] = counts.get(low, 0) + 1
-    return Histogram(array("q", counts), array("q", counts.values()), SUB_BITS)
+    shifts = (max(ns.bit_length() - 1 - SUB_BITS, 0) for ns in ordered)
+    return Histogram.of(Counter(ns >> shift << shift for ns, shift in zip(ordered, shifts, strict=True)), SUB_BITS)
 
 
 def _windows(times: list[int], values: list[int]) -> tuple[Windows, ...]:

@@ -14,7 +14,7 @@ from math import nan
 
 from rpma_report.model import Histogram, Point, Run, Windows
 from rpma_report.sources import hdr_codec, histogram
-from rpma_report.sources.text import TextSource, is_supported, latency_of, point, unknown
+from rpma_report.sources.text import TextSource, is_supported, latency_of, point, run_of
 from rpma_report.text import shown
 
 KIND = "HdrHistogram log"
@@ -54,19 +54,8 @@ def check(source: TextSource) -> None:
 
 
 def run(source: TextSource) -> Run:
-    tags, started = _tags(source), _started(source.text)
-    points = [_point(number, tag, intervals) for number, (tag, intervals) in enumerate(tags.items())]
-    return Run(
-        program="HdrHistogram",
-        name=shown(source.file, 60),
-        file=shown(source.file),
-        sha256=source.sha256,
-        started=started,
-        commands=(),
-        tool={"name": "HdrHistogram", "version": None},
-        points=tuple(points),
-        warnings=(unknown(_UNKNOWN),),
-    )
+    points = [_point(number, tag, intervals) for number, (tag, intervals) in enumerate(_tags(source).items())]
+    return run_of(source, "HdrHistogram", "HdrHistogram", points, _UNKNOWN, started=_started(source.text))
 
 
 def _started(text: str) -> str | None:
@@ -114,28 +103,9 @@ def _intervals(source: TextSource) -> Iterator[tuple[int, str, _Interval]]:
         yield number, match[1] or "", _Interval(float(match[2]), float(match[3]), counts)
 
 
-def merged(parts: list[Histogram]) -> Histogram:
-    """Their sum; they have one scheme."""
-    counts: dict[int, int] = {}
-    for part in parts:
-        for low, count in zip(part.lows, part.counts, strict=True):
-            counts[low] = counts.get(low, 0) + count
-    lows = sorted(counts)
-    return Histogram(array("q", lows), array("q", (counts[low] for low in lows)), parts[0].sub_bits, parts[0].unit_bits)
-
-
-def ends(counts: Histogram) -> tuple[int, int]:
-    """The least and the most that its samples can be."""
-    last = counts.lows[-1]
-    return counts.lows[0], last + counts.width(last) - 1
-
-
 def _point(number: int, tag: str, intervals: list[_Interval]) -> Point:
-    whole = merged([i.counts for i in intervals if i.counts])
-    total = sum(whole.counts)
-    middles = sum(whole.middle(low) * count for low, count in zip(whole.lows, whole.counts, strict=True))
-    latency = latency_of(whole, *ends(whole), middles / total)
-    return point(f"tag {number}", SOURCE, shown(tag, 60) or "all", latency, total, windows=_windows(intervals))
+    latency = latency_of([i.counts for i in intervals if i.counts])
+    return point(f"tag {number}", SOURCE, shown(tag, 60) or "all", latency, latency.count, windows=_windows(intervals))
 
 
 def _windows(intervals: list[_Interval]) -> tuple[Windows, ...]:
@@ -153,11 +123,11 @@ def _windows(intervals: list[_Interval]) -> tuple[Windows, ...]:
         rates.append(count / interval.length_s)
         for values, share in ((medians, 0.5), (tails, 0.99)):
             values.append(_percentile(interval.counts, count, share))
-        most.append(float(ends(interval.counts)[1]) if interval.counts else nan)
+        most.append(float(interval.counts.ends()[1]) if interval.counts else nan)
     return (Windows(ends_ns, rates, medians, tails, most, tuple(counts)),) if len(ends_ns) > 1 else ()
 
 
 def _percentile(counts: Histogram | None, count: int, share: float) -> float:
     if counts is None or not is_supported(count, share):
         return nan
-    return histogram.percentile(counts, share, *ends(counts))
+    return histogram.percentile(counts, share, *counts.ends())

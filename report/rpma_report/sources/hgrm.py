@@ -8,12 +8,12 @@ The output of wrk2 --latency has such a table within other text.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
-from rpma_report.model import Estimate, Latency, Run
+from rpma_report.model import PERCENTILES, Latency, Run
 from rpma_report.sources.document import BadResult
-from rpma_report.sources.text import MAX_NS, PERCENTILES, TextSource, is_supported, point, unknown
-from rpma_report.text import shown
+from rpma_report.sources.text import MAX_NS, TextSource, is_supported, point, run_of
 
 KIND = "HdrHistogram percentiles, unit unknown"
 SOURCE = "hdr"
@@ -47,16 +47,8 @@ def run(source: TextSource, unit: str | None = None) -> Run:
         raise BadResult(source.name, "", "has no unit of its values, expected --unit ns, us, ms or s")
     rows, mean = _read(source)
     latency = _latency(rows, mean, UNITS[unit])
-    return Run(
-        program="HdrHistogram",
-        name=shown(source.file, 60),
-        file=shown(source.file),
-        sha256=source.sha256,
-        commands=(),
-        tool={"name": "HdrHistogram", "version": None},
-        points=(point("all", SOURCE, "all", latency, latency.count),),
-        warnings=(unknown(f"{_UNKNOWN} The unit {unit} was stated."),),
-    )
+    points = [point("all", SOURCE, "all", latency, latency.count)]
+    return run_of(source, "HdrHistogram", "HdrHistogram", points, f"{_UNKNOWN} The unit {unit} was stated.")
 
 
 def _read(source: TextSource) -> tuple[list[Row], float]:
@@ -116,17 +108,8 @@ def _row(source: TextSource, number: int, line: str, before: Row) -> Row:
 def _latency(rows: list[Row], mean: float, scale: float) -> Latency:
     total = rows[-1][2]
     known = {share: min(value * scale, MAX_NS) for share, value in _known(rows) if is_supported(total, share)}
-    most = rows[-1][0] * scale
-    return Latency(
-        count=total,
-        min=round(min(rows[0][0] * scale, MAX_NS)),
-        max=round(min(most, MAX_NS)),
-        mean=Estimate(min(mean * scale, MAX_NS)),
-        percentiles={p: Estimate(ns) for p, ns in sorted(known.items())},
-        by_repeat={p: (ns,) for p, ns in known.items()},
-        means_by_repeat=(),
-        histogram=None,
-    )
+    least, most, middle = (min(value * scale, MAX_NS) for value in (rows[0][0], rows[-1][0], mean))
+    return replace(Latency.once(total, round(least), round(most), middle, known), means_by_repeat=())
 
 
 def _known(rows: list[Row]) -> Iterator[tuple[float, float]]:

@@ -9,10 +9,11 @@ The unit of BW_average depends on an option that is not in the file, MiB or with
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from rpma_report.model import NOT_READ, Estimate, Latency, Point, Remark, Run
-from rpma_report.sources.text import MAX_NS, TextSource, is_supported, point, unknown
+from rpma_report.sources.text import MAX_NS, TextSource, is_supported, point, run_of
 from rpma_report.text import shown
 
 KIND = "perftest's output"
@@ -45,17 +46,8 @@ def check(source: TextSource) -> None:
 def run(source: TextSource) -> Run:
     blocks = _blocks(source)
     device = blocks["test_info"].get("Device", (0, ""))[1]
-    return Run(
-        program="perftest",
-        name=shown(source.file, 60),
-        file=shown(source.file),
-        sha256=source.sha256,
-        commands=(),
-        tool={"name": "perftest", "version": None},
-        device_name=shown(device, 60) or None,
-        points=(_point(source, blocks),),
-        warnings=(unknown(_UNKNOWN), *_not_read(source, blocks)),
-    )
+    found = run_of(source, "perftest", "perftest", [_point(source, blocks)], _UNKNOWN, device_name=shown(device, 60) or None)
+    return replace(found, warnings=(*found.warnings, *_not_read(source, blocks)))
 
 
 def _not_read(source: TextSource, blocks: Blocks) -> Iterator[Remark]:
@@ -192,13 +184,4 @@ def _latency(source: TextSource, blocks: Blocks, count: int) -> Latency | None:
     told = {0.5: "t_typical", 0.99: "percentile_99", 0.999: "percentile_99.9"}
     known = {p: us * 1e3 for p, key in told.items()
              if (us := _number(source, blocks, key)) is not None and is_supported(count, p)}  # fmt: skip
-    return Latency(
-        count=count,
-        min=round(min(least * 1e3, MAX_NS)),
-        max=round(min(most * 1e3, MAX_NS)),
-        mean=Estimate(mean * 1e3),
-        percentiles={p: Estimate(ns) for p, ns in known.items()},
-        by_repeat={p: (ns,) for p, ns in known.items()},
-        means_by_repeat=(mean * 1e3,),
-        histogram=None,
-    )
+    return Latency.once(count, round(min(least * 1e3, MAX_NS)), round(min(most * 1e3, MAX_NS)), mean * 1e3, known)

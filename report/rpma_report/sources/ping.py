@@ -13,6 +13,7 @@ from rpma_report.sources.bench import command_line
 from rpma_report.sources.claims import CLOCK_S, time_of
 from rpma_report.sources.document import Contradiction, Place, Source, check_numbers
 from rpma_report.sources.schema import check_schema
+from rpma_report.sources.text import is_supported
 from rpma_report.text import shown
 
 KIND = "rpma-ping/1"
@@ -182,7 +183,7 @@ def _latency(figures: dict[str, Any]) -> Latency:
     stated = {
         p: Estimate(figures[key])
         for p, key in ((0.5, "p50_ns"), (0.99, "p99_ns"))
-        if count * (1 - p) >= 10 - 1e-6
+        if is_supported(count, p)
     }
     return Latency(
         count=count,

@@ -5,15 +5,15 @@ Such formats lack much that a result has. What a reader of them makes is a Run l
 other: what the file does not tell is None there, and a remark names it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from rpma_report.model import Estimate, Histogram, Latency, Point, Remark
+from rpma_report.model import PERCENTILES, Histogram, Latency, Point, Remark, Run
 from rpma_report.sources import histogram
 from rpma_report.sources.document import BadResult, LineContradiction, quoted
+from rpma_report.text import shown
 
-PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 MIN_BEYOND = 10  # samples beyond a percentile that is stated
 MAX_LINES = 8_000_000
 MAX_NS = 2**62
@@ -50,21 +50,14 @@ def is_supported(count: int, share: float) -> bool:
     return count * (1 - share) >= MIN_BEYOND - 1e-6
 
 
-def latency_of(counts: Histogram, least: int, most: int, mean: float) -> Latency:
-    """Percentiles are interpolated inside their buckets, those that the samples support."""
-    total = sum(counts.counts)
+def latency_of(parts: Sequence[Histogram]) -> Latency:
+    """Percentiles are interpolated inside their buckets, those that the samples support; the mean is of their middles."""
+    whole = Histogram.sum_of(parts)
+    total = sum(whole.counts)
     wanted = [p for p in PERCENTILES if is_supported(total, p)]
-    stated = dict(zip(wanted, histogram.percentiles(counts, wanted, least, most), strict=True))
-    return Latency(
-        count=total,
-        min=least,
-        max=most,
-        mean=Estimate(mean),
-        percentiles={p: Estimate(ns) for p, ns in stated.items()},
-        by_repeat={p: (ns,) for p, ns in stated.items()},
-        means_by_repeat=(mean,),
-        histogram=counts,
-    )
+    stated = dict(zip(wanted, histogram.percentiles(whole, wanted, *whole.ends()), strict=True))
+    middles = sum(whole.middle(low) * count for low, count in zip(whole.lows, whole.counts, strict=True))
+    return Latency.once(total, *whole.ends(), middles / total, stated, whole)
 
 
 def point(id: str, source: str, op: str, latency: Latency | None, ops: int | None, **more: Any) -> Point:
@@ -77,5 +70,8 @@ def point(id: str, source: str, op: str, latency: Latency | None, ops: int | Non
     return Point(id=id, params=params, repeats=1, ops=ops, errors=0, latency=latency, **more)
 
 
-def unknown(text: str) -> Remark:
-    return Remark("NOT_IN_FILE", "info", "client", text)
+def run_of(source: TextSource, program: str, tool: str, points: Sequence[Point], note: str, **more: Any) -> Run:
+    """Makes that of a program that records neither its command nor its version; the note tells what else it does not."""
+    unknown = Remark("NOT_IN_FILE", "info", "client", note)
+    return Run(program=program, name=shown(source.file, 60), file=shown(source.file), sha256=source.sha256, commands=(),
+               tool={"name": tool, "version": None}, points=tuple(points), warnings=(unknown,), **more)  # fmt: skip
