@@ -5,10 +5,12 @@ figures makes them, draw draws them and adds nothing, page puts table and text
 beside them: a test of these numbers is a test of the chart.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from rpma_report import quantity
 from rpma_report.figures.address import Address
 from rpma_report.figures.extent import Extent, Interval, around_one, extent
 from rpma_report.figures.tables import Table, Tone
@@ -88,6 +90,12 @@ class Panel:
         """Whether two bars have the same place."""
         places = [m.x for line in self.lines for m in line.marks]
         return len(places) > len(set(places))
+
+
+def by_percentile(percentiles: Sequence[float], lines_of: Callable[[float], Iterable[Line]]) -> tuple[Panel, ...]:
+    """A panel each, but for those without a mark."""
+    panels = (Panel(quantity.percentile(p), tuple(lines_of(p))) for p in percentiles)
+    return tuple(panel for panel in panels if any(line.marks for line in panel.lines))
 
 
 @dataclass(frozen=True)

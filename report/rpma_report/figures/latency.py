@@ -8,7 +8,7 @@ from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
 from rpma_report.figures.facets import facets
-from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale
+from rpma_report.figures.figure import Figure, Line, Mark, Panel, XScale, by_percentile
 from rpma_report.figures.groups import latency_series
 from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.marks import marks
@@ -105,15 +105,9 @@ def _panels(group: SeriesSet, axis: Axis, looks: Looks) -> tuple[Panel, ...]:
         )
         found = tuple(line for line in lines if line.marks)
         return (Panel(only.label, found),) if found else ()
-    panels = []
-    for p in PANEL_PERCENTILES:
-        lines_of_p = tuple(
-            line_of(s, s.label, (looks.of(s), 0), axis.place, percentile_mark(axis.place, p))
-            for s in drawn(group.series)
-        )
-        if any(line.marks for line in lines_of_p):
-            panels.append(Panel(quantity.percentile(p), lines_of_p))
-    return tuple(panels)
+    return by_percentile(PANEL_PERCENTILES, lambda p: (
+        line_of(s, s.label, (looks.of(s), 0), axis.place, percentile_mark(axis.place, p))
+        for s in drawn(group.series)))  # fmt: skip
 
 
 def single(group: SeriesSet) -> str:

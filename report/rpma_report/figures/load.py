@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.choice import drawn, left_out
-from rpma_report.figures.figure import Figure, Panel
+from rpma_report.figures.figure import Figure, by_percentile
 from rpma_report.figures.groups import load_series
 from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark
 from rpma_report.figures.looks import Looks
@@ -24,14 +24,9 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     group, looks = load_series(runs), Looks(runs)
     if not group.series:
         return None
-    panels, shown = [], drawn(group.series)
-    for p in PERCENTILES:
-        lines = tuple(
-            line_of(s, s.label, (looks.of(s), 0), measured, percentile_mark(measured, p))
-            for s in shown
-        )
-        if any(line.marks for line in lines):
-            panels.append(Panel(quantity.percentile(p), lines))
+    shown = drawn(group.series)
+    panels = by_percentile(PERCENTILES, lambda p: (
+        line_of(s, s.label, (looks.of(s), 0), measured, percentile_mark(measured, p)) for s in shown))  # fmt: skip
     if not panels:
         return None
     columns = [
@@ -49,7 +44,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale="fraction",
         y_title="latency",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=" ".join(["Line chart of latency against load.", *alt_of(group, PERCENTILES)]),
         table=tables.of_points(group, caption(group, "Latency under load"), columns),
         notes=left_out(group.series, shown),

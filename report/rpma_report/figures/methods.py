@@ -13,7 +13,7 @@ from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import NEAR_BYTES, drawn, left_out
 from rpma_report.figures.distribution import Spread, ladder_of
-from rpma_report.figures.figure import Figure, Line, Mark, Panel
+from rpma_report.figures.figure import Figure, Line, Mark, by_percentile
 from rpma_report.figures.groups import latency_series
 from rpma_report.figures.latency import caption
 from rpma_report.figures.looks import Looks
@@ -65,15 +65,9 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if found is None:
         return None
     group, size, here = found.group, found.size, found.here
-    panels = []
-    for q in PERCENTILES:
-        lines = tuple(
-            Line(s.label, looks.of(s), (_mark(i, p, q),))
-            for i, (s, p) in enumerate(here)
-            if p.latency and q in p.latency.percentiles
-        )
-        if lines:
-            panels.append(Panel(quantity.percentile(q), lines))
+    panels = by_percentile(PERCENTILES, lambda q: (
+        Line(s.label, looks.of(s), (_mark(i, p, q),))
+        for i, (s, p) in enumerate(here) if p.latency and q in p.latency.percentiles))  # fmt: skip
     if not panels:
         return None
     return Figure(
@@ -84,7 +78,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale="category",
         y_title="latency",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=_alt(here),
         table=_table(group),
         notes=found.notes,

@@ -4,10 +4,9 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.figures.choice import drawn, left_out
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, by_percentile
 from rpma_report.figures.groups import mix_series
 from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark, x_scale
 from rpma_report.figures.looks import Looks
@@ -28,11 +27,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     if not group.series:
         return None
     axis = group.axis or SIZE
-    panels, looks, shown = [], Looks(runs), drawn(group.series, MAX_LINES // 2)
-    for p in PERCENTILES:
-        lines = tuple(line for s in shown for line in _lines(s, looks, axis, p))
-        if any(line.marks for line in lines):
-            panels.append(Panel(quantity.percentile(p), lines))
+    looks, shown = Looks(runs), drawn(group.series, MAX_LINES // 2)
+    panels = by_percentile(PERCENTILES, lambda p: (line for s in shown for line in _lines(s, looks, axis, p)))
     if not panels:
         return None
     return Figure(
@@ -43,7 +39,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale=x_scale(axis),
         y_title="latency",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=" ".join(["Line chart of latency in a mix.", *map(partial(_alt, group), _HALVES)]),
         table=_table(group),
         notes=left_out(group.series, shown),

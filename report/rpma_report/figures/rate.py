@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from rpma_report import quantity
 from rpma_report.figures import search, tables
 from rpma_report.figures.choice import drawn, left_out
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Panel
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, by_percentile
 from rpma_report.figures.groups import rate_series
 from rpma_report.figures.latency import alt_of, caption, line_of, percentile_mark
 from rpma_report.figures.looks import Looks
@@ -27,11 +27,8 @@ def figure(runs: Sequence[Run]) -> Figure | None:
     group = rate_series(runs)
     if not group.series:
         return None
-    panels, looks, shown = [], Looks(runs), drawn(group.series, MAX_LINES // 2)
-    for p in PERCENTILES:
-        lines = tuple(line for s in shown for line in _lines(s, looks, p))
-        if any(line.marks for line in lines):
-            panels.append(Panel(quantity.percentile(p), lines))
+    looks, shown = Looks(runs), drawn(group.series, MAX_LINES // 2)
+    panels = by_percentile(PERCENTILES, lambda p: (line for s in shown for line in _lines(s, looks, p)))
     if not panels:
         return None
     searched = [f"{name}: {search.answer(found)}." for run in group.runs for name, found in search.of(run)]
@@ -45,7 +42,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale="per_s",
         y_title="time",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=" ".join(["Line chart of response time.", *alt_of(_on_axis(group), PERCENTILES, _response)]),
         table=_table(group),
         notes=notes,

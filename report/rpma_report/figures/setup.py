@@ -7,7 +7,7 @@ from functools import partial
 from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, by_percentile
 from rpma_report.figures.groups import connect_series, register_series
 from rpma_report.figures.latency import alt_of, line_of, percentile_mark
 from rpma_report.figures.looks import Looks
@@ -39,20 +39,9 @@ def connect(runs: Sequence[Run]) -> Figure | None:
     if not group.series:
         return None
     names = steps_of(group.points(), CONNECTED, "establish")
-    panels, shown = [], drawn(group.series)
-    for q in PERCENTILES:
-        lines = []
-        for series in shown:
-            point = series.points[0]
-            found = ((i, step(name, point)) for i, name in enumerate(names))
-            places = tuple(
-                Mark(i, latency.percentiles[q], latency.by_repeat[q], address.of(point, f"step.{names[i]}.{quantity.percentile(q)}"))
-                for i, latency in found
-                if latency and q in latency.percentiles
-            )
-            lines.append(Line(series.label, looks.of(series), places))
-        if any(line.marks for line in lines):
-            panels.append(Panel(quantity.percentile(q), tuple(lines)))
+    shown = drawn(group.series)
+    panels = by_percentile(PERCENTILES, lambda q: (
+        Line(s.label, looks.of(s), tuple(_step_marks(s.points[0], names, q))) for s in shown))  # fmt: skip
     if not panels:
         return None
     return Figure(
@@ -63,12 +52,20 @@ def connect(runs: Sequence[Run]) -> Figure | None:
         x_scale="category",
         y_title="time",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=" ".join(["Bar chart of the time of each step.", *(_alt(group, name) for name in names)]),
         table=_table(group, names, "Steps of a connection"),
         notes=left_out(group.series, shown),
         categories=tuple(names),
     )
+
+
+def _step_marks(point: Point, names: Sequence[str], q: float) -> Iterator[Mark]:
+    for i, name in enumerate(names):
+        latency = step(name, point)
+        if latency and q in latency.percentiles:
+            at = address.of(point, f"step.{name}.{quantity.percentile(q)}")
+            yield Mark(i, latency.percentiles[q], latency.by_repeat[q], at)
 
 
 def register(runs: Sequence[Run]) -> Figure | None:
@@ -78,8 +75,7 @@ def register(runs: Sequence[Run]) -> Figure | None:
         return None
     names = steps_of(group.points(), REGISTERED, "")
     shown = drawn(group.series, max(1, MAX_LINES // len(names)))
-    panels = tuple(_register_panel(shown, looks, names, q) for q in PERCENTILES)
-    panels = tuple(p for p in panels if any(line.marks for line in p.lines))
+    panels = by_percentile(PERCENTILES, lambda q: _register_lines(shown, looks, names, q))
     if not panels:
         return None
     return Figure(
@@ -97,14 +93,14 @@ def register(runs: Sequence[Run]) -> Figure | None:
     )
 
 
-def _register_panel(shown: Sequence[Series], looks: Looks, names: Sequence[str], q: float) -> Panel:
-    lines = []
+def _register_lines(shown: Sequence[Series], looks: Looks, names: Sequence[str], q: float) -> Iterator[Line]:
     for series in shown:
         for number, name in enumerate(names):
             label = ", ".join(filter(None, (series.label if len(shown) > 1 else "", name)))
             mark = percentile_mark(SIZE.place, q, partial(step, name))
-            lines.append(line_of(series, label, looks.part(series, number), SIZE.place, mark))
-    return Panel(quantity.percentile(q), tuple(line for line in lines if line.marks))
+            line = line_of(series, label, looks.part(series, number), SIZE.place, mark)
+            if line.marks:
+                yield line
 
 
 def _alt(group: SeriesSet, name: str) -> str:

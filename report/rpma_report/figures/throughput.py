@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from rpma_report import quantity
 from rpma_report.figures import address, tables
 from rpma_report.figures.choice import drawn, left_out
-from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, Panel
+from rpma_report.figures.figure import MAX_LINES, Figure, Line, Mark, by_percentile
 from rpma_report.figures.groups import rate_series, throughput_series
 from rpma_report.figures.looks import Looks, Style
 from rpma_report.figures.marks import marks
@@ -24,11 +24,9 @@ Swept = tuple[Series, Axis]
 def figure(runs: Sequence[Run]) -> Figure | None:
     every = _swept(runs)
     shown, looks = _drawn(every), Looks(runs)
-    panels, styles = [], _styles(shown, looks)
-    for q in PERCENTILES:
-        lines = tuple(line for (s, axis), look in zip(shown, styles, strict=True) if len((line := _line(s, axis, look, q)).marks) > 1)
-        if lines:
-            panels.append(Panel(quantity.percentile(q), lines))
+    styles = _styles(shown, looks)
+    panels = by_percentile(PERCENTILES, lambda q: (
+        line for (s, axis), look in zip(shown, styles, strict=True) if len((line := _line(s, axis, look, q)).marks) > 1))
     if not panels:
         return None
     points, of = [p for s, _ in every for p in s.points], tuple({id(s.run): s.run for s, _ in every}.values())
@@ -40,7 +38,7 @@ def figure(runs: Sequence[Run]) -> Figure | None:
         x_scale="per_s",
         y_title="latency",
         y_scale="time",
-        panels=tuple(panels),
+        panels=panels,
         alt=_alt(shown),
         table=_table(every),
         notes=("A line goes from the least to the most that was asked for.",
