@@ -116,34 +116,14 @@ bool file_medium_upper(const struct mounts *mounts, long id, const char *path, c
 	return printed > 0 && (size_t)printed < size;
 }
 
-/* The whole of a file of the kernel's; the caller frees it. NULL: it cannot be read. */
-static char *read_text(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-
-	if (file != NULL && getdelim(&text, &size, '\0', file) < 0) {
-		free(text);
-		text = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return text;
-}
-
 static long mount_of(int fd)
 {
-	char path[64], *text, *at;
-	long mount = -1;
+	char path[64], id[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	text = read_text(path);
-	at = text != NULL ? strstr(text, "mnt_id:") : NULL;
-	if (at != NULL)
-		mount = strtol(at + strlen("mnt_id:"), NULL, 10);
-	free(text);
-	return mount;
+	snprintf(path, sizeof(path), "proc/self/fdinfo/%d", fd);
+	return sysroot_file_field(&sysroot_machine, path, "mnt_id", id, sizeof(id))
+		       ? strtol(id, NULL, 10)
+		       : -1;
 }
 
 static enum file_medium medium_of_overlay(int fd, const struct stat *st, int depth)
@@ -153,7 +133,7 @@ static enum file_medium medium_of_overlay(int fd, const struct stat *st, int dep
 	struct mounts mounts;
 	ssize_t len;
 
-	mounts_take(&mounts, read_text("/proc/self/mountinfo"));
+	mounts_read(&sysroot_machine, &mounts);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len > 0) {
@@ -170,8 +150,7 @@ static enum file_medium medium_of_overlay(int fd, const struct stat *st, int dep
 /* A file system without a disk of its own number, such as btrfs, is taken at its word. */
 static enum file_medium medium_of_disk(dev_t dev, int depth)
 {
-	char path[64], target[PATH_MAX], *text;
-	enum file_medium medium = FILE_MEDIUM_UNKNOWN;
+	char path[64], target[PATH_MAX], backing[PATH_MAX];
 	const char *name;
 	ssize_t len;
 
@@ -187,15 +166,11 @@ static enum file_medium medium_of_disk(dev_t dev, int depth)
 		return FILE_MEDIUM_MEMORY;
 	if (strncmp(name, "loop", 4) != 0)
 		return FILE_MEDIUM_STORAGE;
-	snprintf(path, sizeof(path), "/sys/block/%.*s/loop/backing_file", (int)strcspn(name, "/"),
-		 name);
-	text = read_text(path);
-	if (text != NULL) {
-		text[strcspn(text, "\n")] = '\0';
-		medium = medium_of_path(text, NULL, depth);
-	}
-	free(text);
-	return medium;
+	if (sysroot_read(&sysroot_machine, backing, sizeof(backing),
+			 "sys/block/%.*s/loop/backing_file", (int)strcspn(name, "/"), name) <= 0)
+		return FILE_MEDIUM_UNKNOWN;
+	backing[strcspn(backing, "\n")] = '\0';
+	return medium_of_path(backing, NULL, depth);
 }
 
 static enum file_medium medium_of_fd(int fd, int depth)

@@ -10,26 +10,21 @@
 
 #include "common/base/failure.h"
 #include "common/base/units.h"
+#include "sysroot.h"
 
 /* A number of /proc/meminfo; 0: it is not there. */
 static size_t meminfo(const char *key)
 {
-	char line[128];
-	size_t value = 0, len = strlen(key);
-	FILE *file = fopen("/proc/meminfo", "re");
+	char text[64];
 
-	while (file != NULL && value == 0 && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, key, len) == 0)
-			value = strtoul(line + len, NULL, 10);
-	}
-	if (file != NULL)
-		fclose(file);
-	return value;
+	if (!sysroot_file_field(&sysroot_machine, "proc/meminfo", key, text, sizeof(text)))
+		return 0;
+	return strtoul(text, NULL, 10);
 }
 
 size_t huge_page_bytes(void)
 {
-	return meminfo("Hugepagesize:") * 1024;
+	return meminfo("Hugepagesize") * 1024;
 }
 
 static int too_few(size_t bytes, size_t each, const char *step)
@@ -41,7 +36,7 @@ static int too_few(size_t bytes, size_t each, const char *step)
 			   "cannot map %s of huge pages: %zu pages of %s are needed, %zu are free: "
 			   "sysctl vm.nr_hugepages=%zu reserves them",
 			   units_print_size(bytes, size), pages, units_print_size(each, page),
-			   meminfo("HugePages_Free:"), meminfo("HugePages_Total:") + pages);
+			   meminfo("HugePages_Free"), meminfo("HugePages_Total") + pages);
 }
 
 int huge_pages_map(size_t bytes, const char *step, void **memory)

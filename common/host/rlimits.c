@@ -42,15 +42,10 @@ int memlock_exempt(const struct sysroot *root)
 uint64_t memlock_limit(void)
 {
 	struct rlimit limit;
-	struct sysroot root;
-	int exempt;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	    sysroot_open(&root, "/") != 0)
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return UINT64_MAX;
-	exempt = memlock_exempt(&root);
-	sysroot_close(&root);
-	return exempt == 0 ? (uint64_t)limit.rlim_cur : UINT64_MAX;
+	return memlock_exempt(&sysroot_machine) == 0 ? (uint64_t)limit.rlim_cur : UINT64_MAX;
 }
 
 const char *memlock_print_limit(char text[UNITS_TEXT_BYTES])

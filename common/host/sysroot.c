@@ -26,6 +26,8 @@
 /* what a process may know of itself (proc/self/status) has some 1,500 bytes */
 #define FIELDS_BYTES_MAX (1 << 14)
 
+const struct sysroot sysroot_machine = {.fd = AT_FDCWD, .machine = true};
+
 int sysroot_open(struct sysroot *root, const char *path)
 {
 	*root = (struct sysroot){.machine = strcmp(path, "/") == 0};
@@ -182,7 +184,7 @@ static bool resolve_here(const struct sysroot *root, const char *path, bool foll
 	int ret;
 
 	if (root->machine && root->record == NULL)
-		ret = snprintf(resolved, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+		ret = snprintf(resolved, PATH_MAX, "/%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 	else
 		ret = resolve(root, path, follow, resolved);
 	if (ret != 0)
@@ -348,6 +350,29 @@ bool sysroot_link_name(const struct sysroot *root, char *name, size_t size, cons
 	return true;
 }
 
+int sysroot_access(const struct sysroot *root, const char *path)
+{
+	char resolved[PATH_MAX];
+
+	if (!resolve_here(root, path, true, resolved))
+		return ENOENT;
+	return faccessat(root->fd, resolved, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* Does what resolve() does; the kernel does it for the machine's own root. */
+static int find_real(const struct sysroot *root, const char *path, char real[PATH_MAX])
+{
+	char absolute[PATH_MAX + 1];
+
+	if (!root->machine || root->record != NULL)
+		return resolve(root, path, true, real);
+	snprintf(absolute, sizeof(absolute), "/%s", path);
+	if (realpath(absolute, real) == NULL)
+		return -errno;
+	memmove(real, real + 1, strlen(real));
+	return 0;
+}
+
 bool sysroot_real_path(const struct sysroot *root, char real[PATH_MAX], const char *format, ...)
 {
 	char path[PATH_MAX];
@@ -355,7 +380,7 @@ bool sysroot_real_path(const struct sysroot *root, char real[PATH_MAX], const ch
 	int ret;
 
 	MAKE_PATH(path, format, fits);
-	ret = fits ? resolve(root, path, true, real) : -ENAMETOOLONG;
+	ret = fits ? find_real(root, path, real) : -ENAMETOOLONG;
 	if (ret != 0)
 		refuse(root, path, -ret);
 	else

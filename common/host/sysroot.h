@@ -28,6 +28,9 @@ struct sysroot {
 	struct sysroot_refusals *refused; /* borrowed; NULL: not collected */
 };
 
+/* "/", which needs no opening. */
+extern const struct sysroot sysroot_machine;
+
 int sysroot_open(struct sysroot *root, const char *path);
 void sysroot_close(struct sysroot *root);
 
@@ -46,6 +49,8 @@ long sysroot_read(const struct sysroot *root, char *text, size_t size, const cha
 bool sysroot_field(const char *text, const char *key, char *value, size_t size);
 bool sysroot_file_field(const struct sysroot *root, const char *path, const char *key, char *value,
 			size_t size);
+/* May this user read and write it? 0 or the errno that opening it would give. */
+int sysroot_access(const struct sysroot *root, const char *path);
 /* At most size bytes from an offset on; how many there were, or -1. */
 long sysroot_pread(const struct sysroot *root, const char *path, int64_t offset, void *buffer,
 		   size_t size);

@@ -126,49 +126,46 @@ int environment_emulated_cpu(const struct sysroot *root)
 }
 #endif
 
-/* The file is named after the version: libibverbs.so.1.14.44.0. */
-json_t *environment_library(const char *soname)
+/* A loaded file whose name begins so, and has that in it; false: there is none. */
+static bool find_loaded(const char *begin, const char *within, char name[NAME_MAX + 1])
 {
-	/* the library is loaded, but nothing of it is called */
-	if (soft_active())
-		return json_string("librpma-soft " RPMA_VERSION);
 	char line[4352];
-	json_t *version = json_null();
+	bool found = false;
 	FILE *maps = fopen("/proc/self/maps", "re");
 
-	while (maps != NULL && json_is_null(version) && fgets(line, sizeof(line), maps) != NULL) {
+	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL) {
 		const char *base = strrchr(line, '/');
 
 		line[strcspn(line, "\n")] = '\0';
-		if (base != NULL && strncmp(base + 1, soname, strlen(soname)) == 0 &&
-		    base[1 + strlen(soname)] == '.')
-			version = result_text(base + 2 + strlen(soname));
+		found = base != NULL && strncmp(base + 1, begin, strlen(begin)) == 0 &&
+			strstr(base, within) != NULL;
+		if (found)
+			snprintf(name, NAME_MAX + 1, "%.255s", base + 1);
 	}
 	if (maps != NULL)
 		fclose(maps);
-	return version;
+	return found;
+}
+
+/* The file is named after the version: libibverbs.so.1.14.44.0. */
+json_t *environment_library(const char *soname)
+{
+	char begin[64], name[NAME_MAX + 1];
+
+	/* the library is loaded, but nothing of it is called */
+	if (soft_active())
+		return json_string("librpma-soft " RPMA_VERSION);
+	snprintf(begin, sizeof(begin), "%s.", soname);
+	return find_loaded(begin, "", name) ? result_text(name + strlen(begin)) : json_null();
 }
 
 /* Drivers are plug-ins of libibverbs: libmlx5-rdmav34.so. */
 json_t *environment_provider(void)
 {
-	char line[4352];
-	json_t *provider = json_null();
-	FILE *maps;
+	char name[NAME_MAX + 1];
 
-	if (soft_active())
-		return provider;
-	maps = fopen("/proc/self/maps", "re");
-	while (maps != NULL && json_is_null(provider) && fgets(line, sizeof(line), maps) != NULL) {
-		const char *base = strrchr(line, '/');
-		char *end = base != NULL ? strstr(base, ".so") : NULL;
-
-		if (end == NULL || strncmp(base, "/lib", 4) != 0 || strstr(base, "-rdmav") == NULL)
-			continue;
-		*end = '\0';
-		provider = result_text(base + 4);
-	}
-	if (maps != NULL)
-		fclose(maps);
-	return provider;
+	if (soft_active() || !find_loaded("lib", "-rdmav", name) || strstr(name, ".so") == NULL)
+		return json_null();
+	*strstr(name, ".so") = '\0';
+	return result_text(name + strlen("lib"));
 }

@@ -142,14 +142,9 @@ enum cause connection_status_cause(enum ibv_wc_status status)
 
 static bool port_down(const struct connection *connection)
 {
-	struct sysroot root;
-	bool down;
+	const char *device = connection_device(connection);
 
-	if (connection_device(connection)[0] == '\0' || sysroot_open(&root, "/") != 0)
-		return false;
-	down = device_is_down(&root, connection_device(connection));
-	sysroot_close(&root);
-	return down;
+	return device[0] != '\0' && device_is_down(&sysroot_machine, device);
 }
 
 int connection_work_failed(struct connection *connection, const char *step, const char *what,

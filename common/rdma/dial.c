@@ -90,41 +90,25 @@ static void tell(const struct answers *answers)
 		failure_because(best->cause, best->code, best->step, "%s", answers->text);
 }
 
-static int route(const struct dial *dial, struct rpma_peer **peer, struct device *device)
-{
-	struct sysroot root;
-	int ret;
-
-	ret = sysroot_open(&root, "/");
-	if (ret != 0)
-		return failure_call("device", -ret, "open /");
-	ret = endpoint_route(&root, &dial->endpoint, dial->address, peer, device);
-	sysroot_close(&root);
-	return ret;
-}
-
 /* An interface without its link has no route, which is not what is wrong. */
 static void blame_link(const char *device)
 {
 	struct device *list = NULL;
 	char down[256] = "";
-	struct sysroot root;
 	size_t count = 0, n = 0, len = 0;
 
-	if (failure_get()->cause != CAUSE_UNREACHABLE || sysroot_open(&root, "/") != 0)
+	if (failure_get()->cause != CAUSE_UNREACHABLE ||
+	    device_list(&sysroot_machine, &list, &count) != 0)
 		return;
-	if (device_list(&root, &list, &count) != 0)
-		count = 0;
 	for (size_t i = 0; i < count && len < sizeof(down); i++) {
 		if ((device[0] != '\0' && strcmp(list[i].name, device) != 0) ||
-		    !device_is_down(&root, list[i].name))
+		    !device_is_down(&sysroot_machine, list[i].name))
 			continue;
 		len += (size_t)snprintf(down + len, sizeof(down) - len, "%s%s", n > 0 ? ", " : "",
 					list[i].name);
 		n++;
 	}
 	free(list);
-	sysroot_close(&root);
 	if (n > 0 && (device[0] != '\0' || n == count))
 		failure_because(CAUSE_LINK_DOWN, EXIT_RUN_FAILED, failure_get()->step,
 				"no port of the RDMA device %s of this host is active: the link is "
@@ -140,7 +124,8 @@ int dial_route(struct dial *dial, const struct endpoint_options *options)
 	dial->endpoint = *options;
 	for (size_t i = 0; i < dial->resolved.count; i++) {
 		choose(dial, i);
-		ret = route(dial, &dial->peer, &dial->device);
+		ret = endpoint_route(&sysroot_machine, &dial->endpoint, dial->address, &dial->peer,
+				     &dial->device);
 		dial->routed = i;
 		if (ret == 0 || ret == -ECANCELED)
 			return ret;
@@ -177,7 +162,7 @@ static int route_again(struct dial *dial)
 
 	if (dial->at == dial->routed)
 		return 0;
-	ret = route(dial, &peer, &device);
+	ret = endpoint_route(&sysroot_machine, &dial->endpoint, dial->address, &peer, &device);
 	if (ret == 0 && strcmp(device.name, dial->device.name) != 0)
 		ret = move_to(dial, &peer, &device);
 	else

@@ -16,15 +16,9 @@
 #define RDMA_CM "dev/infiniband/rdma_cm"
 #define CLASS	"sys/class/infiniband_verbs"
 
-/* 0 or the errno that opening it would give. */
-static int refusal(const struct sysroot *root, const char *path)
-{
-	return faccessat(root->fd, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
-}
-
 int device_files_check(const struct sysroot *root)
 {
-	int error = refusal(root, RDMA_CM);
+	int error = sysroot_access(root, RDMA_CM);
 
 	if (error == 0)
 		return 0;
@@ -56,7 +50,7 @@ static void ask(const struct sysroot *root, const char *name, struct refused *r)
 
 	if (snprintf(file, sizeof(file), "dev/infiniband/%s", name) >= (int)sizeof(file))
 		return;
-	error = refusal(root, file);
+	error = sysroot_access(root, file);
 	if (error == 0) {
 		r->opens++;
 	} else if (r->error == 0) {

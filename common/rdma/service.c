@@ -94,18 +94,6 @@ bool service_log_settle(struct service_log *log, time_t now)
 
 /* --- begin and end ------------------------------------------------------------ */
 
-static int find_device(struct service *s)
-{
-	struct sysroot root;
-	int ret;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_call("device", errno, "open /");
-	ret = endpoint_own(&root, &s->endpoint, s->address, &s->peer, s->device);
-	sysroot_close(&root);
-	return ret;
-}
-
 int service_open(struct service *s)
 {
 	int ret;
@@ -123,7 +111,8 @@ int service_open(struct service *s)
 				   "client is: use a firewall",
 				   s->allow_option);
 	ret = resolve_host(s->listen, RESOLVE_TIMEOUT_MS, s->address);
-	return ret ? ret : find_device(s);
+	return ret ? ret
+		   : endpoint_own(&sysroot_machine, &s->endpoint, s->address, &s->peer, s->device);
 }
 
 int service_listen(struct service *service)

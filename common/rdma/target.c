@@ -194,17 +194,12 @@ static int make_file(struct target *t, const struct target_cfg *cfg)
 /* The size of a character device in sysfs; 0: unknown. */
 static size_t device_number(const struct stat *st, const char *name)
 {
-	char path[96], line[32] = "";
-	FILE *file;
+	int64_t value;
 
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/%s", major(st->st_rdev),
-		 minor(st->st_rdev), name);
-	file = fopen(path, "re");
-	if (file != NULL && fgets(line, sizeof(line), file) == NULL)
-		line[0] = '\0';
-	if (file != NULL)
-		fclose(file);
-	return strtoul(line, NULL, 10);
+	if (!sysroot_number(&sysroot_machine, &value, "sys/dev/char/%u:%u/%s", major(st->st_rdev),
+			    minor(st->st_rdev), name))
+		return 0;
+	return value > 0 ? (size_t)value : 0;
 }
 
 /* The bytes to map for these: they begin at a page, and on device DAX end at one. */

@@ -21,30 +21,16 @@
 
 int server_child_enter(const struct options *options)
 {
-	struct sysroot root;
-	int ret;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_call("start", errno, "open /");
-	ret = soft_enter(&root, options->device, options->cli.quiet, options->argv);
-	sysroot_close(&root);
-	return ret;
+	return soft_enter(&sysroot_machine, options->device, options->cli.quiet, options->argv);
 }
 
 int server_child_device(const struct options *options, struct device *device)
 {
-	struct sysroot root;
-	int ret = 0;
-
-	if (sysroot_open(&root, "/") != 0)
-		return failure_call("start", errno, "open /");
 	/* without a name any address of the software device will do */
-	if (soft_active() && (options->device == NULL || strcmp(options->device, "soft") == 0))
-		*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
-	else
-		ret = device_choose(&root, options->device, device);
-	sysroot_close(&root);
-	return ret;
+	if (!soft_active() || (options->device != NULL && strcmp(options->device, "soft") != 0))
+		return device_choose(&sysroot_machine, options->device, device);
+	*device = (struct device){.kind = DEVICE_SOFT, .address = "127.0.0.1"};
+	return 0;
 }
 
 static int find_and_serve(const struct options *options, const struct server_order *order,

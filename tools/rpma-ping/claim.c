@@ -34,21 +34,16 @@ const struct verdict_row *claim_decode(uint64_t word)
 
 const struct verdict_row *claim_inspect(const char *device, const char *target)
 {
+	const struct readiness_cfg cfg = {
+		.root = &sysroot_machine, .device = device, .target = target};
 	struct readiness *readiness = calloc(1, sizeof(*readiness));
 	const struct verdict_row *row = NULL;
-	struct sysroot root;
 
 	if (readiness == NULL)
 		return NULL;
-	if (sysroot_open(&root, "/") == 0) {
-		const struct readiness_cfg cfg = {
-			.root = &root, .device = device, .target = target};
-
-		if (readiness_inspect(readiness, &cfg) == 0)
-			row = readiness->row;
-		readiness_free(readiness);
-		sysroot_close(&root);
-	}
+	if (readiness_inspect(readiness, &cfg) == 0)
+		row = readiness->row;
+	readiness_free(readiness);
 	free(readiness);
 	return row;
 }

@@ -91,7 +91,6 @@ static int strictness(enum readiness_verdict verdict)
 }
 
 struct inspection {
-	struct sysroot root;
 	const char *device;
 	struct readiness readiness; /* one part at a time */
 	int strictest;
@@ -100,7 +99,8 @@ struct inspection {
 
 static void inspect_part(struct inspection *i, const char *part, struct method_facts *facts)
 {
-	const struct readiness_cfg cfg = {.root = &i->root, .device = i->device, .target = part};
+	const struct readiness_cfg cfg = {
+		.root = &sysroot_machine, .device = i->device, .target = part};
 	struct readiness *r = &i->readiness;
 	enum readiness_verdict verdict = VERDICT_UNDETERMINED;
 	const bool known = readiness_inspect(r, &cfg) == 0;
@@ -124,12 +124,9 @@ static void inspect_part(struct inspection *i, const char *part, struct method_f
 
 static void inspect_parts(struct inspection *i, const struct pool *pool, struct method_facts *facts)
 {
-	if (sysroot_open(&i->root, "/") != 0)
-		return;
 	facts->reason = i->reason;
 	for (size_t part = 0; part < pool_parts(pool); part++)
 		inspect_part(i, pool_part_path(pool, part), facts);
-	sysroot_close(&i->root);
 }
 
 void method_find(const struct pool *pool, enum control_transport transport, const char *device,

@@ -263,3 +263,20 @@ REFUSING_TEST(a_root_that_is_none_is_refused)
 	      (sysroot_open(&none, scratch_path("none", path)), -ENOENT));
 	sysroot_close(&none);
 }
+
+TEST(the_machine_needs_no_opening)
+{
+	char text[32], real[PATH_MAX], here[PATH_MAX];
+
+	assert_true(sysroot_file_field(&sysroot_machine, "proc/self/status", "PPid", text,
+				       sizeof(text)));
+	assert_int_equal(strtol(text, NULL, 10), getppid());
+	assert_false(sysroot_file_field(&sysroot_machine, "proc/self/status", "PPi", text,
+					sizeof(text)));
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_true(sysroot_real_path(&sysroot_machine, real, "proc/self/cwd"));
+	assert_string_equal(real, here + 1);
+	assert_false(sysroot_real_path(&sysroot_machine, real, "proc/self/none"));
+	assert_int_equal(sysroot_access(&sysroot_machine, "dev/null"), 0);
+	assert_int_equal(sysroot_access(&sysroot_machine, "dev/none/null"), ENOENT);
+}

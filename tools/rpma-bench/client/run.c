@@ -196,12 +196,10 @@ int run_open(struct run *run, const struct options *options)
 	int ret;
 
 	*run = (struct run){
-		.record = {.options = options, .emulated_cpu = -1, .sysroot = {.fd = -1}}};
+		.record = {.options = options, .emulated_cpu = -1, .sysroot = sysroot_machine}};
 	clock_gettime(CLOCK_REALTIME, &run->record.started);
 	if ((ret = identify(&run->record)) || (ret = make_plan(&run->record)))
 		return ret;
-	if (sysroot_open(&run->record.sysroot, "/") != 0)
-		return failure_call("start", errno, "open /");
 	run->record.emulated_cpu = environment_emulated_cpu(&run->record.sysroot);
 	if (topology_load(&run->record.topology) != 0)
 		return failure_set(EXIT_RUN_FAILED, "placement",
@@ -226,7 +224,6 @@ static void clear(struct record *record)
 	json_decref(record->server.readiness);
 	journal_close(&record->journal, false);
 	topology_free(&record->topology);
-	sysroot_close(&record->sysroot);
 }
 
 void run_close(struct run *run)

@@ -9,26 +9,11 @@
 #include "common/base/thread.h"
 #include "common/json/counters.h"
 
-typedef void interference_step(struct interference *seen, const struct sysroot *root);
-
-/* The counters of the device; meanwhile the CPU time is read. */
-static json_t *read_host(const char *device, struct interference *seen, interference_step *step)
-{
-	struct sysroot root;
-	json_t *counters;
-
-	if (sysroot_open(&root, "/") != 0)
-		return NULL;
-	step(seen, &root);
-	counters = counters_read(&root, device);
-	sysroot_close(&root);
-	return counters;
-}
-
 void server_report_begin(struct server_report *report, const char *device)
 {
 	json_decref(report->counters);
-	report->counters = read_host(device, &report->interference, interference_begin);
+	interference_begin(&report->interference, &sysroot_machine);
+	report->counters = counters_read(&sysroot_machine, device);
 	getrusage(RUSAGE_SELF, &report->before);
 	report->begin_ns = clock_raw_ns();
 	report->measuring = true;
@@ -38,15 +23,15 @@ void server_report_end(struct server_report *report, const char *device)
 {
 	const struct rusage *before = &report->before;
 	struct rusage after;
-	json_t *after_counters;
 
 	report->measuring = false;
 	report->elapsed_ns = clock_raw_ns() - report->begin_ns;
 	getrusage(RUSAGE_SELF, &after);
 	report->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(before->ru_utime);
 	report->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(before->ru_stime);
-	after_counters = read_host(device, &report->interference, interference_end);
-	report->counters = counters_between(report->counters, after_counters);
+	interference_end(&report->interference, &sysroot_machine);
+	report->counters =
+		counters_between(report->counters, counters_read(&sysroot_machine, device));
 }
 
 void server_report_clear(struct server_report *report)

@@ -130,20 +130,16 @@ static bool share_device(struct server *s, const struct server *others, size_t c
 
 static int gather_environment(struct server *s)
 {
-	struct sysroot root;
-	json_t *block;
+	json_t *block =
+		environment_gather(&sysroot_machine, s->state.topology, s->state.service.device);
 
-	if (sysroot_open(&root, "/") != 0)
-		return failure_call("environment", errno, "open /");
-	block = environment_gather(&root, s->state.topology, s->state.service.device);
 	json_object_set_new(block, "readiness",
-			    regions_readiness(s->state.regions, s->state.regions_count, &root,
+			    regions_readiness(s->state.regions, s->state.regions_count,
 					      s->state.service.device));
 	if (s->options->anonymous)
 		environment_anonymise(block);
 	s->state.environment = json_dumps(block, JSON_COMPACT);
 	json_decref(block);
-	sysroot_close(&root);
 	if (s->state.environment == NULL || strlen(s->state.environment) > MESSAGE_TEXT_MAX) {
 		free(s->state.environment);
 		s->state.environment = strdup("null");

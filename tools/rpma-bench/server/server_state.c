@@ -54,14 +54,13 @@ static const char *name_of(const struct target *target, char word[64])
 	return word;
 }
 
-static json_t *readiness_of(const struct target *target, const struct sysroot *root,
-			    const char *device)
+static json_t *readiness_of(const struct target *target, const char *device)
 {
 	struct readiness *readiness = calloc(1, sizeof(*readiness));
 	json_t *block = NULL;
 	char word[64];
 	const struct readiness_cfg cfg = {
-		.root = root, .device = device, .target = name_of(target, word)};
+		.root = &sysroot_machine, .device = device, .target = name_of(target, word)};
 
 	if (readiness == NULL)
 		return json_null();
@@ -72,13 +71,12 @@ static json_t *readiness_of(const struct target *target, const struct sysroot *r
 	return block != NULL ? block : json_null();
 }
 
-json_t *regions_readiness(const struct exported_region *regions, size_t count,
-			  const struct sysroot *root, const char *device)
+json_t *regions_readiness(const struct exported_region *regions, size_t count, const char *device)
 {
 	json_t *blocks = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(blocks, readiness_of(&regions[i].target, root, device));
+		json_array_append_new(blocks, readiness_of(&regions[i].target, device));
 	return blocks;
 }
 

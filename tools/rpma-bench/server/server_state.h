@@ -37,8 +37,7 @@ int exported_region_register(struct exported_region *exported, const struct targ
 			     const char *spec);
 
 /* The readiness of this platform for each region, rpma-ddio-check/1; null: cannot be told. */
-json_t *regions_readiness(const struct exported_region *regions, size_t count,
-			  const struct sysroot *root, const char *device);
+json_t *regions_readiness(const struct exported_region *regions, size_t count, const char *device);
 
 #define SERVER_SESSIONS_MAX 256
 #define SERVER_QPS_MAX	    2048
