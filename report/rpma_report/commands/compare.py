@@ -22,7 +22,6 @@ from rpma_report.terminal import say
 from rpma_report.text import shown
 
 if TYPE_CHECKING:
-    from rpma_report.comparison.changes import Comparison
     from rpma_report.comparison.gate import Condition
     from rpma_report.comparison.limits import Findings
     from rpma_report.comparison.measures import Measure
@@ -62,24 +61,23 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     conditions = _conditions(options)
     _check_outputs(options)
-    base, comparisons, found, runs = _compared([options.base, *options.new], options, conditions)
+    found = _compared([options.base, *options.new], options, conditions)
     code = EXIT_FAIL_IF if found.failed else EXIT_UNDETERMINED if found.undetermined else 0
     if options.output:
-        _write(options, base, comparisons, conditions, found, runs)
-    _write_for_programs(options, base, comparisons, conditions, found, code)
+        _write(options, found)
+    _write_for_programs(options, found, code)
     if options.github:
         from rpma_report.comparison import report, workflow
 
-        for line in workflow.commands(base, comparisons, conditions, found, report.alarms(runs)):
+        for line in workflow.commands(found, report.alarms(found.runs)):
             say(line)
     elif options.json != "-":
-        _tell(base, comparisons, runs, every=not options.output)
-        _tell_conditions(conditions, found)
+        _tell(found, every=not options.output)
+        _tell_conditions(found)
     return code
 
 
-def _compared(paths: Sequence[Path], options: argparse.Namespace, conditions: "Sequence[Condition]"
-              ) -> "tuple[Measurement, list[Comparison], Findings, list[Run]]":  # fmt: skip
+def _compared(paths: Sequence[Path], options: argparse.Namespace, conditions: "Sequence[Condition]") -> "Findings":
     from rpma_report.comparison import changes, limits
     from rpma_report.measurement import read
     from rpma_report.model import name_apart
@@ -89,10 +87,10 @@ def _compared(paths: Sequence[Path], options: argparse.Namespace, conditions: "S
     asked = changes.Asked(options.figures, also, options.noise)
     comparisons = [changes.compare(base, new, asked) for new in others]
     runs = name_apart([*base.runs, *(run for other in others for run in other.runs)])
-    return base, comparisons, limits.findings(conditions, base, comparisons), runs
+    return limits.findings(conditions, base, comparisons, runs)
 
 
-def remade(paths: Sequence[Path], made: recipe.Recipe) -> "tuple[Document, list[Run]]":
+def remade(paths: Sequence[Path], made: recipe.Recipe) -> "tuple[Document, Sequence[Run]]":
     """The page of these results, for verify."""
     from rpma_report.comparison import gate
 
@@ -101,30 +99,29 @@ def remade(paths: Sequence[Path], made: recipe.Recipe) -> "tuple[Document, list[
         conditions = _conditions_of(options)
     except gate.Malformed as error:
         raise Failure(f"the options of the page: {error}") from error
-    base, comparisons, found, runs = _compared(paths, options, conditions)
-    return _document(paths, options, base, comparisons, conditions, found, runs), runs
+    found = _compared(paths, options, conditions)
+    return _document(paths, options, found), found.runs
 
 
-def _tell_conditions(conditions: "Sequence[Condition]", found: "Findings") -> None:
+def _tell_conditions(found: "Findings") -> None:
     from rpma_report.comparison import words
 
     for line in words.failed(found, _MAX_LINES):
         say(f"failed: {line}")
     for line in words.undetermined(found, _MAX_LINES):
         say(f"undetermined: {line}")
-    if conditions and not found.failed and not found.undetermined:
-        say(f"passed: {', '.join(condition.text for condition in conditions)}")
+    if found.passed:
+        say(f"passed: {found.asked}")
 
 
-def _write_for_programs(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-                        conditions: "Sequence[Condition]", found: "Findings", code: int) -> None:  # fmt: skip
+def _write_for_programs(options: argparse.Namespace, found: "Findings", code: int) -> None:
     from rpma_report.atomic_file import write_atomically
     from rpma_report.comparison import junit, machine
 
     if options.junit:
-        write_atomically(options.junit, junit.render(base, comparisons, conditions, found).encode())
+        write_atomically(options.junit, junit.render(found).encode())
     if options.json:
-        text = machine.render(base, comparisons, conditions, found, code)
+        text = machine.render(found, code)
         if options.json == "-":
             say(text.rstrip("\n"))
         else:
@@ -200,42 +197,39 @@ def _named_apart(paths: Sequence[Path], read: "Sequence[Measurement]") -> "list[
     return named
 
 
-def _write(options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-           conditions: "Sequence[Condition]", found: "Findings", runs: "Sequence[Run]") -> None:  # fmt: skip
+def _write(options: argparse.Namespace, found: "Findings") -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from rpma_report.comparison import words
 
-    document = _document([options.base, *options.new], options, base, comparisons, conditions, found, runs)
-    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(comparisons, runs))
+    document = _document([options.base, *options.new], options, found)
+    outputs.write(document, outputs.Wanted.of(options), lambda: words.table(found.comparisons, found.runs))
 
 
-def _document(paths: Sequence[Path], options: argparse.Namespace, base: "Measurement", comparisons: "Sequence[Comparison]",
-              conditions: "Sequence[Condition]", found: "Findings", runs: "Sequence[Run]") -> "Document":  # fmt: skip
+def _document(paths: Sequence[Path], options: argparse.Namespace, found: "Findings") -> "Document":
     """With what verify needs to make it again."""
     from rpma_report.comparison import report
 
     limits = {"fail_if": options.fail_if, "fail_if_estimate": options.fail_if_estimate}
     made = recipe.text(recipe.Recipe("compare", recipe.names(paths), {**recipe.shared(options), **limits}))
-    files = (*base.files, *(file for comparison in comparisons for file in comparison.new.files))
-    return replace(report.document(base, comparisons, conditions, found, runs), results=files, made=made)
+    files = (*found.base.files, *(file for comparison in found.comparisons for file in comparison.new.files))
+    return replace(report.document(found), results=files, made=made)
 
 
-def _tell(base: "Measurement", comparisons: "Sequence[Comparison]", runs: "Sequence[Run]",
-          every: bool) -> None:  # fmt: skip
+def _tell(found: "Findings", every: bool) -> None:
     from rpma_report import copies
     from rpma_report.comparison import report, words
 
-    for note in report.alarms(runs):
+    for note in report.alarms(found.runs):
         say(" ".join((note.heading, *note.lines)))
-    for text in copies.told(runs):
+    for text in copies.told(found.runs):
         say(f"{text}.")
-    for comparison in comparisons:
-        say(f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
+    for comparison in found.comparisons:
+        say(f"{comparison.new.name} against {found.base.name}: {words.tally(comparison)}")
         lines = list(words.lines(comparison)) if every else []
         for line in (*lines[:_MAX_LINES], *words.skipped(comparison)):
             say(line)
         if len(lines) > _MAX_LINES:
             say(f"  and {len(lines) - _MAX_LINES} lines more: -o writes a page with all of them")
-    if every and (differing := list(words.differing(runs))):
+    if every and (differing := list(words.differing(found.runs))):
         for line in ("Facts of the hosts that differ:", *differing):
             say(line)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rpma_report import quantity
 from rpma_report.comparison import rule
 from rpma_report.comparison.changes import Comparison, Row
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.history import History, Step, called
 from rpma_report.comparison.limits import Findings
 from rpma_report.comparison.match import has
@@ -37,16 +36,15 @@ def of_comparison(base: Measurement, comparisons: Sequence[Comparison]) -> str:
     return f"No change is certain: {sides}, {_tally(counted, len(every))}{missing}{_largest([row for _, row in every])}."
 
 
-def of_gate(conditions: Sequence[Condition], found: Findings) -> str:
+def of_gate(found: Findings) -> str:
     """Empty where no condition was given."""
-    told = ", ".join(condition.text for condition in conditions)
-    if not conditions:
+    if not found.conditions:
         return ""
     if found.failed:
-        return f"--fail-if {told}: failed, {_number(len(found.failed), 'place')}."
+        return f"--fail-if {found.asked}: failed, {_number(len(found.failed), 'place')}."
     if found.undetermined:
-        return f"--fail-if {told}: undetermined, {_number(len(found.undetermined), 'place')}."
-    return f"--fail-if {told}: passed, none of it holds anywhere."
+        return f"--fail-if {found.asked}: undetermined, {_number(len(found.undetermined), 'place')}."
+    return f"--fail-if {found.asked}: passed, none of it holds anywhere."
 
 
 def of_history(found: History) -> str:

@@ -12,9 +12,7 @@ from xml.etree import ElementTree
 from rpma_report import quantity
 from rpma_report.comparison import words
 from rpma_report.comparison.changes import Comparison, Row
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings, rows_of
-from rpma_report.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -25,15 +23,14 @@ class Case:
     message: str = ""
 
 
-def render(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-           found: Findings) -> str:  # fmt: skip
+def render(found: Findings) -> str:
     root = ElementTree.Element("testsuites")
-    for comparison in comparisons:
-        cases = list(_of_conditions(comparison, conditions, found) if conditions else _of_words(comparison))
-        _suite(root, f"{comparison.new.name} against {base.name}", cases)
+    for comparison in found.comparisons:
+        cases = list(_of_conditions(comparison, found) if found.conditions else _of_words(comparison))
+        _suite(root, f"{comparison.new.name} against {found.base.name}", cases)
     general = [_undetermined(u.condition.text, "any point", u.why) for u in found.undetermined if u.new is None]
     if general:
-        _suite(root, base.name, general)
+        _suite(root, found.base.name, general)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -57,8 +54,8 @@ def _of_words(comparison: Comparison) -> Iterator[Case]:
             yield Case(row.pair.place.series, _name(row), outcome, _said(row))
 
 
-def _of_conditions(comparison: Comparison, conditions: Sequence[Condition], found: Findings) -> Iterator[Case]:
-    for condition in conditions:
+def _of_conditions(comparison: Comparison, found: Findings) -> Iterator[Case]:
+    for condition in found.conditions:
         failed = {id(f.row) for f in found.failed if f.condition is condition}
         unsure = [u for u in found.undetermined if u.condition is condition and u.new is comparison.new]
         places = {(u.place, u.figure): u for u in unsure}

@@ -19,7 +19,7 @@ from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.match import Pair, Place, has
 from rpma_report.comparison.measures import Measure
 from rpma_report.measurement import Measurement
-from rpma_report.model import Point
+from rpma_report.model import Point, Run
 from rpma_report.quantity import signed
 
 
@@ -45,12 +45,26 @@ class Undetermined:
 
 @dataclass(frozen=True)
 class Findings:
-    failed: tuple[Failed, ...] = ()
-    undetermined: tuple[Undetermined, ...] = ()
+    """What was compared with a base, and what became of the conditions."""
+
+    base: Measurement
+    comparisons: Sequence[Comparison]
+    conditions: Sequence[Condition]
+    runs: Sequence[Run]  # all sides' runs, with names that are unique among them
+    failed: Sequence[Failed]
+    undetermined: Sequence[Undetermined]
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.conditions) and not self.failed and not self.undetermined
+
+    @property
+    def asked(self) -> str:
+        return ", ".join(condition.text for condition in self.conditions)
 
 
-def findings(conditions: Sequence[Condition], base: Measurement,
-             comparisons: Sequence[Comparison]) -> Findings:  # fmt: skip
+def findings(conditions: Sequence[Condition], base: Measurement, comparisons: Sequence[Comparison],
+             runs: Sequence[Run]) -> Findings:  # fmt: skip
     """The findings of every condition at every point where the base has its figure."""
     found: list[Failed | Undetermined] = []
     for condition in conditions:
@@ -63,8 +77,8 @@ def findings(conditions: Sequence[Condition], base: Measurement,
             found += _partial(condition, base, comparison)
         if measure and nowhere:
             found.append(Undetermined(condition, None, None, f"no point of {base.name} has {measure.name}"))
-    return Findings(tuple(one for one in found if isinstance(one, Failed)),
-                    tuple(one for one in found if isinstance(one, Undetermined)))  # fmt: skip
+    return Findings(base, comparisons, conditions, runs, [one for one in found if isinstance(one, Failed)],
+                    [one for one in found if isinstance(one, Undetermined)])  # fmt: skip
 
 
 def rows_of(condition: Condition, comparison: Comparison) -> list[Row]:

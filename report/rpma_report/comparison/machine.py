@@ -5,13 +5,11 @@ The fractions are those that the page prints, unrounded; unknown is null.
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from rpma_report import __version__
 from rpma_report.comparison import rule
 from rpma_report.comparison.changes import Comparison, Row
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings
 from rpma_report.comparison.match import Alone, Place
 from rpma_report.measurement import Measurement
@@ -19,15 +17,14 @@ from rpma_report.measurement import Measurement
 SCHEMA = "rpma-report-compare/1"
 
 
-def render(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-           found: Findings, exit_code: int) -> str:  # fmt: skip
+def render(found: Findings, exit_code: int) -> str:
     document = {
         "schema": SCHEMA,
         "tool": {"name": "rpma-report", "version": __version__},
         "rule": rule.RULE,
-        "base": _measurement(base),
-        "comparisons": [_comparison(one) for one in comparisons],
-        "conditions": [condition.text for condition in conditions],
+        "base": _measurement(found.base),
+        "comparisons": [_comparison(one) for one in found.comparisons],
+        "conditions": [condition.text for condition in found.conditions],
         "failed": [
             {"condition": f.condition.text, "new": f.new.name, **_place(f.row.pair.place), "figure": f.row.measure.name}
             for f in found.failed

@@ -7,7 +7,6 @@ from itertools import groupby
 from rpma_report import __version__, quantity
 from rpma_report.comparison import answer, forest, rule, words
 from rpma_report.comparison.changes import Comparison, Row
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings
 from rpma_report.comparison.severity import tone, worst_first
 from rpma_report.figures import tables
@@ -24,17 +23,16 @@ _NO_VALUES = "Where there are 0 values, the change is that of the whole runs, an
 _NO_WORD = "A figure without a word does not decide."
 
 
-def document(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-             found: Findings, runs: Sequence[Run]) -> Document:  # fmt: skip
-    """`runs` are those of all sides, with names that are unique on the page."""
+def document(found: Findings) -> Document:
+    base, comparisons, runs = found.base, found.comparisons, found.runs
     return Document(
         title="Comparison of remote persistent memory benchmarks",
         answer=answer.of_comparison(base, comparisons),
-        lead=tuple(filter(None, (answer.of_gate(conditions, found), _sides(base, comparisons), *summary.lead(runs)[1:]))),
+        lead=tuple(filter(None, (answer.of_gate(found), _sides(base, comparisons), *summary.lead(runs)[1:]))),
         alarms=alarms(runs),
         sections=(
             *_forests(base, comparisons, runs),
-            _tallies(base, comparisons, conditions, found),
+            _tallies(found),
             _changes(base, comparisons),
             *report.chart_sections(runs),
             facts.environment_section(runs),
@@ -64,28 +62,26 @@ def _devices(runs: Sequence[Run]) -> Iterator[Note]:
         yield Note("The devices differ.", lines, alarm=True)
 
 
-def _tallies(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-             found: Findings) -> Section:  # fmt: skip
+def _tallies(found: Findings) -> Section:
     rows = [[c.new.name, *(str(c.words()[word]) for word in rule.WORDS), str(len(c.matched.pairs))]
-            for c in comparisons]  # fmt: skip
+            for c in found.comparisons]  # fmt: skip
     columns = ["compared", *rule.WORDS, "points"]
-    blocks: list[Block] = [tables.plain(f"Changes against {base.name}, by word", columns, rows)]
-    if conditions:
-        blocks += _gate(conditions, found)
-    blocks += [Paragraph(text.strip()) for c in comparisons for text in words.skipped(c)]
+    blocks: list[Block] = [tables.plain(f"Changes against {found.base.name}, by word", columns, rows)]
+    if found.conditions:
+        blocks += _gate(found)
+    blocks += [Paragraph(text.strip()) for c in found.comparisons for text in words.skipped(c)]
     return Section("tallies", "Words and limits", tuple(blocks), "Words")
 
 
-def _gate(conditions: Sequence[Condition], found: Findings) -> Iterator[Note]:
-    told = ", ".join(condition.text for condition in conditions)
+def _gate(found: Findings) -> Iterator[Note]:
     if found.failed:
         yield Note("Failed: a condition of --fail-if holds.", tuple(words.failed(found, _MAX_LINES)), alarm=True)
     elif not found.undetermined:
-        yield Note("Passed.", (f"None of these holds anywhere: {told}.",))
+        yield Note("Passed.", (f"None of these holds anywhere: {found.asked}.",))
     if found.undetermined:
         heading = "Undetermined: a condition of --fail-if cannot be decided everywhere."
         if not found.failed:
-            heading = f"{heading} Where it can, none of these holds: {told}."
+            heading = f"{heading} Where it can, none of these holds: {found.asked}."
         yield Note(heading, tuple(words.undetermined(found, _MAX_LINES)), alarm=True)
 
 

@@ -10,10 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from rpma_report.comparison import words
 from rpma_report.comparison.changes import Comparison
-from rpma_report.comparison.gate import Condition
 from rpma_report.comparison.limits import Findings
 from rpma_report.comparison.severity import ranked
-from rpma_report.measurement import Measurement
 from rpma_report.page.document import Note
 from rpma_report.quantity import signed
 
@@ -21,20 +19,19 @@ _TITLE = "rpma-report compare"
 _MAX_LINES = 50
 
 
-def commands(base: Measurement, comparisons: Sequence[Comparison], conditions: Sequence[Condition],
-             found: Findings, alarms: Sequence[Note]) -> Iterator[str]:  # fmt: skip
+def commands(found: Findings, alarms: Sequence[Note]) -> Iterator[str]:
     for text in words.failed(found, _MAX_LINES):
         yield command("error", text)
     for text in words.undetermined(found, _MAX_LINES):
         yield command("warning", f"undetermined: {text}")
-    for comparison in comparisons:
-        if not conditions:
+    for comparison in found.comparisons:
+        if not found.conditions:
             yield from _worse(comparison)
-        yield command("notice", f"{comparison.new.name} against {base.name}: {words.tally(comparison)}")
+        yield command("notice", f"{comparison.new.name} against {found.base.name}: {words.tally(comparison)}")
     for note in alarms:
         yield command("notice", " ".join((note.heading, *note.lines)))
-    if conditions and not found.failed and not found.undetermined:
-        yield command("notice", f"passed: {', '.join(condition.text for condition in conditions)}")
+    if found.passed:
+        yield command("notice", f"passed: {found.asked}")
 
 
 def _worse(comparison: Comparison) -> Iterator[str]:
