@@ -8,6 +8,7 @@ lone surrogates, and sheer length.
 """
 
 import unicodedata
+from collections.abc import Sequence
 
 # Cc control, Cf format (bidirectional overrides, zero width), Cs surrogate,
 # Co private use, Cn unassigned, Zl/Zp line and paragraph separators.
@@ -20,3 +21,9 @@ def shown(value: object, limit: int = 200) -> str:
     cut = text[: limit + 1]
     clean = "".join("\ufffd" if unicodedata.category(c) in _UNFIT else c for c in cut)
     return clean if len(clean) <= limit else clean[: limit - 1] + "\u2026"
+
+
+def some(names: Sequence[str], limit: int = 8) -> str:
+    """a, b and 3 more"""
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")

@@ -14,6 +14,7 @@ from rpma_report.comparison.measures import Measure
 from rpma_report.comparison.rule import Verdict
 from rpma_report.comparison.severity import harm, ranked
 from rpma_report.measurement import Measurement
+from rpma_report.text import some
 
 _TIMES = 2.0  # from here on, and below its inverse, a change is told as a multiple
 
@@ -29,7 +30,7 @@ def of_comparison(base: Measurement, comparisons: Sequence[Comparison]) -> str:
             chosen = ranked([row for _, row in found])[0 if word == "worse" else -1]
             where = next(c for c, row in found if row is chosen).new.name
             return f"Certainly {word}: {where} against {base.name}, {_told(chosen)}; {_tally(counted, len(every))}{missing}."
-    sides = f"{_names(comparisons)} against {base.name}"
+    sides = f"{some([c.new.name for c in comparisons], 3)} against {base.name}"
     if every and counted["same"] == len(every):
         same = "The same where both have it" if missing else "The same"
         return f"{same}: {sides}, {_all(len(every))} within {rule.RELEVANT * 100:g} %{missing}."
@@ -126,12 +127,6 @@ def _tally(counted: Counter[str], number: int) -> str:
 
 def _all(number: int) -> str:
     return f"all {number} deciding figures lie" if number > 1 else "the deciding figure lies"
-
-
-def _names(comparisons: Sequence[Comparison]) -> str:
-    names = [c.new.name for c in comparisons[:3]]
-    more = len(comparisons) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def _number(number: int, what: str) -> str:

@@ -11,8 +11,8 @@ from rpma_report.figures.connection import SETTINGS, Setting
 from rpma_report.figures.series import AXES, Axis
 from rpma_report.model import Point, Run
 from rpma_report.page.document import Block, Paragraph
+from rpma_report.text import some
 
-_MAX_NAMES = 8
 Item = tuple[Run, Point]
 
 
@@ -50,9 +50,9 @@ def _points(items: Sequence[Item], every: Sequence[Item], found: dict[str, list[
     axis = next((a for a in AXES if _decides(a, list(found.values()))), None)
     if axis:
         values = {axis.place(point): axis.shown(point) for _, point in items}
-        return f"{axis.title} {_some([values[place] for place in sorted(values, key=lambda v: v or 0)])}"
+        return f"{axis.title} {some([values[place] for place in sorted(values, key=lambda v: v or 0)])}"
     of_run, whole = _by_run(items), _by_run(every)
-    return _some([name if len(ids) == len(whole[name]) else f"{name}: {_some(ids)}" for name, ids in of_run.items()])
+    return some([name if len(ids) == len(whole[name]) else f"{name}: {some(ids)}" for name, ids in of_run.items()])
 
 
 def _by_run(items: Sequence[Item]) -> dict[str, list[str]]:
@@ -67,8 +67,3 @@ def _decides(axis: Axis, groups: Sequence[Sequence[Item]]) -> bool:
     """No value of the axis is in two groups."""
     places = [{axis.place(point) for _, point in items} for items in groups]
     return sum(map(len, places)) == len(set().union(*places))
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -15,11 +15,10 @@ from rpma_report.figures import tables
 from rpma_report.model import Run
 from rpma_report.page import connections
 from rpma_report.page.document import Block, Code, Facts, Heading, Paragraph, Section
-from rpma_report.text import shown
+from rpma_report.text import shown, some
 
 MAX_ROWS = 400
 MAX_COMMANDS = 100
-_MAX_NAMES = 8
 _MAX_DEPTH = 6
 _MAX_SOFTWARE = 20
 _COLUMNS = ["code", "severity", "where", "text", "runs"]
@@ -37,10 +36,7 @@ class Environment:
 
 
 def names(runs: Sequence[Run]) -> str:
-    """a, b and 3 more"""
-    text = ", ".join(run.name for run in runs[:_MAX_NAMES])
-    more = len(runs) - _MAX_NAMES
-    return f"{text} and {more} more" if more > 0 else text
+    return some([run.name for run in runs])
 
 
 def by_key(pairs: Iterable[tuple[Key, Run]], every: Sequence[Run]) -> list[tuple[Key, str]]:

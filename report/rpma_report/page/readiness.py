@@ -7,6 +7,7 @@ from rpma_report import quantity
 from rpma_report.figures import tables
 from rpma_report.model import Readiness, Run
 from rpma_report.page.document import Block, Facts, Heading, Paragraph, Section
+from rpma_report.text import some
 
 _ORDER = ("FAIL", "WARN", "UNKNOWN", "ASSUMED", "PASS", "INFO")
 
@@ -19,8 +20,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         if run.readiness:
             told.setdefault(run.readiness, []).append(run.name)
     for readiness, names in told.items():
-        shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-        blocks += [Heading(shown), _facts(readiness), _table(readiness, shown)]
+        blocks += [Heading(some(names)), _facts(readiness), _table(readiness, some(names))]
         skipped = ", ".join(c.id for c in readiness.checks if c.status == "SKIP")
         if skipped:
             blocks.append(Paragraph(f"Skipped, since the question does not arise: {skipped}."))
