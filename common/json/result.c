@@ -177,11 +177,21 @@ static char *dump(const json_t *document, size_t *len)
 	return line;
 }
 
+static int print_text(const char *text, size_t len)
+{
+	if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
+		return refuse("standard output", strerror(errno));
+	return 0;
+}
+
 int result_write_text(const char *path, const char *text, size_t len)
 {
 	char real[PATH_MAX];
-	int ret = check_regular(path);
+	int ret;
 
+	if (path == NULL)
+		return print_text(text, len);
+	ret = check_regular(path);
 	return ret ? ret : write_text(behind_links(path, real), text, len);
 }
 
@@ -194,26 +204,6 @@ int result_write(const char *path, const json_t *document)
 	if (text == NULL)
 		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
 	ret = result_write_text(path, text, len);
-	free(text);
-	return ret;
-}
-
-int result_print_text(const char *text, size_t len)
-{
-	if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
-		return refuse("standard output", strerror(errno));
-	return 0;
-}
-
-int result_print(const json_t *document)
-{
-	size_t len = 0;
-	char *text = dump(document, &len);
-	int ret;
-
-	if (text == NULL)
-		return failure_set(EXIT_INTERNAL, STEP, "the result cannot be written as JSON");
-	ret = result_print_text(text, len);
 	free(text);
 	return ret;
 }

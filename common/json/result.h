@@ -21,13 +21,9 @@ int result_check_writable(const char *path);
 /* Would writing one replace the other? Neither needs to be there. */
 bool result_is_same_file(const char *path, const char *other);
 
-/* Writes to a temporary file beside it, syncs, and renames. */
+/* Writes to a temporary file beside it, syncs, and renames; NULL: to standard output. */
 int result_write(const char *path, const json_t *document);
 int result_write_text(const char *path, const char *text, size_t len);
-
-/* Writes to standard output. */
-int result_print(const json_t *document);
-int result_print_text(const char *text, size_t len);
 
 json_t *result_histogram(const struct histogram *h);
 json_t *result_percentile_list(const struct histogram *h);

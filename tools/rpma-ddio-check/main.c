@@ -129,7 +129,7 @@ static int print(const struct options *o, const struct readiness *readiness,
 		json_object_set_new(document, "advice", advice);
 	}
 	if (o->json)
-		ret = result_print(document);
+		ret = result_write(NULL, document);
 	else if (o->short_form)
 		ret = summary_print(document);
 	else if (o->cli.quiet)

@@ -303,7 +303,8 @@ int pairs_inspect(const struct options *options, const struct sysroot *root, int
 			     document_run(options, root->refused, &started, *exit_code), "devices",
 			     names_json(devices, count), "targets", paths_json(targets), "matrix",
 			     pairs, "cut", cut);
-	ret = options->json ? result_print(document) : print_table(document, options->cli.quiet);
+	ret = options->json ? result_write(NULL, document)
+			    : print_table(document, options->cli.quiet);
 	json_decref(document);
 out:
 	json_decref(pairs);

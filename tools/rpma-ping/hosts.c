@@ -134,7 +134,7 @@ static int print_documents(const struct host *hosts, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(all, document_make(&hosts[i].client));
-	ret = result_print(count == 1 ? json_array_get(all, 0) : all);
+	ret = result_write(NULL, count == 1 ? json_array_get(all, 0) : all);
 	json_decref(all);
 	return ret;
 }

@@ -106,7 +106,7 @@ static int print_json(const struct dry_run *o)
 		(json_int_t)o->seed, "repeats", (int)o->options->repeats, "estimate_s",
 		o->estimate_s == UINT64_MAX ? json_null() : json_integer((json_int_t)o->estimate_s),
 		"placement", placement, "points", points_json(o), "order", order_json(o));
-	ret = result_print(document);
+	ret = result_write(NULL, document);
 	json_decref(document);
 	return ret;
 }

@@ -16,7 +16,6 @@
 #include "tools/rpma-bench/options/slo.h"
 #include "tools/rpma-bench/result/point.h"
 #include "tools/rpma-bench/result/readiness.h"
-#include "tools/rpma-bench/result/warning.h"
 #include "tools/rpma-bench/result/warnings.h"
 
 /*

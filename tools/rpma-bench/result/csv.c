@@ -199,8 +199,7 @@ int csv_write(const char *path, const json_t *document)
 	if (file == NULL || fclose(file) != 0)
 		ret = failure_set(EXIT_INTERNAL, "output", "out of memory");
 	if (ret == 0)
-		ret = path != NULL ? result_write_text(path, text, len)
-				   : result_print_text(text, len);
+		ret = result_write_text(path, text, len);
 	free(text);
 	return ret;
 }

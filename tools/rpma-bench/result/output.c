@@ -94,7 +94,7 @@ static int write_document(const char *path, bool packed, const json_t *document)
 
 	if (text == NULL)
 		return failure_set(EXIT_INTERNAL, "output", "out of memory");
-	ret = path != NULL ? result_write_text(path, text, len) : result_print_text(text, len);
+	ret = result_write_text(path, text, len);
 	free(text);
 	return ret;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "common/json/result.h"
-#include "warning.h"
 
 static bool is_there(const json_t *list, const char *code, const char *host, const json_t *text)
 {

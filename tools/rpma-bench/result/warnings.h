@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* warnings.h -- what a reader of the result must know before believing it. */
+/*
+ * warnings.h -- what a reader of the result must know before believing it: a list of warnings,
+ * an array of {code, severity, host, text}, whose words are the schema's.
+ */
 #pragma once
 
 #include "record.h"
 
-/* An array of {code, severity, host, text} about the run and its points; the schema's codes. */
+/* About the run and its points. */
 json_t *warnings_make(const struct record *record, const json_t *points);
+
+/* Takes the text, NULL adds nothing; a warning that is in the list is not added again. */
+void warning_add(json_t *list, const char *code, const char *severity, const char *host,
+		 json_t *text);
 
 /* --- its parts, a file each --- */
 

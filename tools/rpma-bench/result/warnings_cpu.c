@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "common/json/json_path.h"
-#include "warning.h"
 
 #define LEAST_SHARE 0.05
 #define LEAST_NS    50e6

@@ -4,7 +4,6 @@
 
 #include "common/json/json_path.h"
 #include "readiness.h"
-#include "warning.h"
 #include "warnings.h"
 
 static bool is_pmem(const char *kind)

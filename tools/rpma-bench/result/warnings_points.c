@@ -13,7 +13,6 @@
 #include "common/base/units.h"
 #include "common/json/json_path.h"
 #include "point.h"
-#include "warning.h"
 #include "warnings.h"
 
 /* The repeat with the fewest samples of all that lack a percentile. */
