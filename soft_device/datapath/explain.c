@@ -74,15 +74,15 @@ static void put_remote(const struct send_queue *sq, const struct send_work *work
 	int used;
 
 	if (opcode->op == REQUEST_FLUSH)
-		length = work->flush_length;
+		length = work->request.length;
 	if (is_send(opcode->op))
 		used = snprintf(text, DETAIL_BYTES, ": %llu bytes to QP %#x", length, sq->path.qpn);
 	else
 		used = snprintf(text, DETAIL_BYTES, ": rkey %#x, %llu bytes at %#llx of QP %#x",
-				work->rkey, length, (unsigned long long)work->remote_addr,
-				sq->path.qpn);
+				work->request.rkey, length,
+				(unsigned long long)work->request.remote_addr, sq->path.qpn);
 	if (sq->peer != NULL && sq->peer->segment != NULL)
-		put_region(sq->peer->segment, work->rkey, why, text + used,
+		put_region(sq->peer->segment, work->request.rkey, why, text + used,
 			   DETAIL_BYTES - (size_t)used);
 }
 
@@ -92,10 +92,10 @@ static void put_window(const struct send_work *work, char *text)
 
 	if (work->opcode == IBV_WR_BIND_MW)
 		snprintf(text, DETAIL_BYTES, ": rkey %#x, to %llu bytes at %#llx with lkey %#x",
-			 work->rkey, (unsigned long long)bind->length,
+			 bind->rkey, (unsigned long long)bind->length,
 			 (unsigned long long)bind->addr, bind->lkey);
 	else
-		snprintf(text, DETAIL_BYTES, ": rkey %#x", work->rkey);
+		snprintf(text, DETAIL_BYTES, ": rkey %#x", work->request.rkey);
 }
 
 static void put_mtu(const struct send_queue *sq, char text[DETAIL_BYTES])
@@ -142,7 +142,7 @@ void explain_request(const struct send_queue *sq, const struct send_work *work,
 void explain_loss(const struct send_queue *sq, const struct send_work *work, enum vendor_err why)
 {
 	static _Atomic unsigned count;
-	const uint32_t qpn = sq->ud != NULL ? work->to.qpn : sq->path.qpn;
+	const uint32_t qpn = sq->ud != NULL ? work->qpn : sq->path.qpn;
 	unsigned before;
 
 	if (check_any)

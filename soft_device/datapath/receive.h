@@ -13,12 +13,13 @@
 #include "soft_device/transport/request.h"
 #include "soft_device/transport/vendor_err.h"
 
-/* A request that is being executed: the target, its owner, and what is asked of it. */
+/* A request that is being executed: the target, its owner, what is asked of it, and its bytes. */
 struct execution {
 	struct peer *peer;
 	struct shared_qp *target;
 	uint32_t qpn;
 	const struct request *request;
+	const struct local_memory *local;
 };
 
 /* A receive as taken out of its ring. */

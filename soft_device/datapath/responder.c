@@ -185,15 +185,13 @@ static struct outcome not_ready(const struct execution *x)
  */
 static struct outcome moved(const struct execution *x, int error)
 {
-	const struct request *request = x->request;
-
 	if (error == 0)
 		return done(IBV_WC_SUCCESS);
 	if (error != -EFAULT)
 		return failed(IBV_WC_RETRY_EXC_ERR,
 			      error == -ESRCH ? VENDOR_PEER_GONE : VENDOR_NO_ACCESS);
-	if (!target_memory_is_usable(request->local, request->local_count,
-				     request->op == REQUEST_READ))
+	if (!target_memory_is_usable(x->local->parts, x->local->count,
+				     x->request->op == REQUEST_READ))
 		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, VENDOR_UNMAPPED, RAISE_QP_ACCESS);
 }
@@ -240,19 +238,18 @@ static bool find_region(const struct execution *x, uint32_t access, struct range
 static inline __attribute__((always_inline)) struct outcome write_bytes(const struct execution *x)
 {
 	const struct request *request = x->request;
+	const struct local_memory *local = x->local;
 	struct range range;
 
 	if (request->length == 0)
 		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
 	if (!find_range(x, request->length, IBV_ACCESS_REMOTE_WRITE, &range))
 		return refuse_range(x, request->length, IBV_ACCESS_REMOTE_WRITE);
-	if (request->receive != NULL)
-		return moved(x,
-			     request->receive(request->receive_arg, range.memory, request->length));
+	if (local->receive != NULL)
+		return moved(x, local->receive(local->receive_arg, range.memory, request->length));
 	powerfail_before_write(x->peer, range.mr, range.memory, request->length, x->qpn);
-	return moved(x, target_memory_write_ordered(x->peer->memory, request->local,
-						    request->local_count, range.memory,
-						    request->length));
+	return moved(x, target_memory_write_ordered(x->peer->memory, local->parts, local->count,
+						    range.memory, request->length));
 }
 
 static struct outcome execute_read(const struct execution *x)
@@ -269,7 +266,7 @@ static struct outcome execute_read(const struct execution *x)
 		return done(IBV_WC_SUCCESS);
 	struct iovec remote = {(void *)(uintptr_t)range.memory, request->length};
 
-	return moved(x, target_memory_read(x->peer->memory, request->local, request->local_count,
+	return moved(x, target_memory_read(x->peer->memory, x->local->parts, x->local->count,
 					   &remote, 1));
 }
 
@@ -404,10 +401,9 @@ static struct outcome execute_send(const struct execution *x)
 	if (!receive_scatter(x, &received, request->length, parts, &count, &why))
 		return receive_unusable(x, &received, why);
 	if (count != 0)
-		error = target_memory_write(x->peer->memory, request->local, request->local_count,
+		error = target_memory_write(x->peer->memory, x->local->parts, x->local->count,
 					    parts, count);
-	if (error == -EFAULT &&
-	    !target_memory_is_usable(request->local, request->local_count, false))
+	if (error == -EFAULT && !target_memory_is_usable(x->local->parts, x->local->count, false))
 		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (error == -EFAULT)
 		return receive_unusable(x, &received, VENDOR_UNMAPPED);
@@ -543,9 +539,9 @@ static void tell_established(const struct execution *x)
 }
 
 struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
-				    const struct request *request)
+				    const struct request *request, const struct local_memory *local)
 {
-	const struct execution x = {peer, target, qpn, request};
+	const struct execution x = {peer, target, qpn, request, local};
 	struct outcome outcome = absent;
 
 	if (!shared_lock_take_soon(&target->lock))
@@ -564,21 +560,22 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 }
 
 struct outcome responder_execute_for(struct peer *self, uint64_t identity, const union ibv_gid *gid,
-				     uint32_t qpn, const struct request *request, bool *known)
+				     uint32_t qpn, const struct request *request,
+				     const struct local_memory *local, bool *known)
 {
 	struct shared_qp *target = segment_qp(self->segment, gid, qpn);
 	const uint64_t partner = target == NULL ? 0 : atomic_load(&target->partner);
 
 	if (request_is_datagram(request->op)) {
 		*known = true; /* it is for anyone to send */
-		return responder_datagram(self, gid, qpn, request);
+		return responder_datagram(self, gid, qpn, request, local);
 	}
 	*known = partner == 0 || partner == identity;
 	/* whether there is such a QP at all is told to no other process */
 	struct outcome outcome = silence(VENDOR_NOT_CONNECTED);
 
 	if (target != NULL && partner == identity)
-		outcome = responder_execute_on(self, target, qpn, request);
+		outcome = responder_execute_on(self, target, qpn, request, local);
 	/* the peer tries again */
 	return outcome.kind == OUTCOME_BUSY ? silence(VENDOR_NONE) : outcome;
 }

@@ -17,7 +17,8 @@
  * `gid`, if that is connected to the process. *known: false when it is connected to another one.
  */
 struct outcome responder_execute_for(struct peer *self, uint64_t identity, const union ibv_gid *gid,
-				     uint32_t qpn, const struct request *request, bool *known);
+				     uint32_t qpn, const struct request *request,
+				     const struct local_memory *local, bool *known);
 
 /*
  * Executes a request on a QP in the peer's segment (peer->segment is not NULL), which segment_qp()
@@ -25,7 +26,8 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
  * completes a receive; on a fault moves that QP to ERR, flushes its receives and raises its event.
  */
 struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target, uint32_t qpn,
-				    const struct request *request);
+				    const struct request *request,
+				    const struct local_memory *local);
 
 /* True if `target` is this QP, and its partner is that one. Callers hold shared_qp.lock. */
 static inline __attribute__((always_inline)) bool responder_knows(struct shared_qp *target,

@@ -57,8 +57,8 @@ static int write_message(const struct execution *x, const struct iovec *parts, u
 				      .traffic_class = request->traffic_class,
 				      .hop_limit = request->hop_limit});
 	local[0] = (struct iovec){header, sizeof(header)};
-	memcpy(local + 1, request->local, request->local_count * sizeof(local[0]));
-	return target_memory_write(x->peer->memory, local, request->local_count + 1, parts, count);
+	memcpy(local + 1, x->local->parts, x->local->count * sizeof(local[0]));
+	return target_memory_write(x->peer->memory, local, x->local->count + 1, parts, count);
 }
 
 /* The receive is of no use: it completes in error, and its QP has to fail. */
@@ -73,8 +73,7 @@ static struct outcome fail(const struct execution *x, const struct received *rec
 /* *raise: not 0, the QP fails. */
 static struct outcome execute(const struct execution *x, uint32_t *raise)
 {
-	const struct request *request = x->request;
-	const uint64_t length = GRH_BYTES + (uint64_t)request->length;
+	const uint64_t length = GRH_BYTES + (uint64_t)x->request->length;
 	struct iovec parts[SOFT_MAX_SGE];
 	struct received received;
 	enum vendor_err why;
@@ -93,8 +92,7 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 	if (!receive_scatter(x, &received, length, parts, &count, &why))
 		return fail(x, &received, why, raise);
 	error = write_message(x, parts, count);
-	if (error == -EFAULT &&
-	    !target_memory_is_usable(request->local, request->local_count, false))
+	if (error == -EFAULT && !target_memory_is_usable(x->local->parts, x->local->count, false))
 		return (struct outcome){.kind = OUTCOME_DONE,
 					.status = IBV_WC_LOC_PROT_ERR,
 					.vendor_err = VENDOR_UNMAPPED};
@@ -132,9 +130,9 @@ static struct outcome deliver(const struct execution *x)
 }
 
 static void deliver_to_group(struct peer *peer, const union ibv_gid *gid,
-			     const struct request *request)
+			     const struct request *request, const struct local_memory *local)
 {
-	struct execution x = {.peer = peer, .request = request};
+	struct execution x = {.peer = peer, .request = request, .local = local};
 
 	for (unsigned i = 0; i < SEGMENT_MEMBERS; i++) {
 		const struct shared_member *member = &peer->segment->member[i];
@@ -149,12 +147,12 @@ static void deliver_to_group(struct peer *peer, const union ibv_gid *gid,
 }
 
 struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
-				  const struct request *request)
+				  const struct request *request, const struct local_memory *local)
 {
-	const struct execution x = {peer, segment_qp(peer->segment, gid, qpn), qpn, request};
+	const struct execution x = {peer, segment_qp(peer->segment, gid, qpn), qpn, request, local};
 
 	if (qpn == MULTICAST_QPN) {
-		deliver_to_group(peer, gid, request);
+		deliver_to_group(peer, gid, request, local);
 		return done;
 	}
 	return x.target == NULL ? absent(VENDOR_NO_QP) : deliver(&x);

@@ -17,4 +17,4 @@
  * is delivered to those that have a receive, and the outcome is good.
  */
 struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, uint32_t qpn,
-				  const struct request *request);
+				  const struct request *request, const struct local_memory *local);

@@ -130,17 +130,17 @@ static struct shared_qp *target_of(struct send_queue *sq)
  * processor's stack of return addresses, so each level above it costs a misprediction.
  */
 static inline __attribute__((always_inline)) struct outcome execute(struct send_queue *sq,
-								    const struct send_work *work)
+								    struct send_work *work)
 {
 	struct shared_qp *target = target_of(sq);
 	struct outcome outcome = {.kind = OUTCOME_DONE};
 	enum ibv_wc_status own; /* what is wrong with the local memory */
-	struct request request;
+	struct local_memory local;
 	void *copy = NULL;
 
 	if (__builtin_expect(sq_is_local(work), 0))
 		return window_execute(sq, work);
-	outcome.status = own = sq_make_request(sq, work, &request);
+	outcome.status = own = sq_make_request(sq, work, &local);
 	if (!sq_goes_out(work, own)) {
 		outcome.vendor_err = (uint8_t)sq_request_reason(sq, work, own);
 		return outcome;
@@ -148,15 +148,15 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 	if (target == NULL)
 		return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
 	if (__builtin_expect(fault_any, 0))
-		copy = sq_fault_corrupt_out(work, &request);
-	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &request);
+		copy = sq_fault_corrupt_out(work, &local);
+	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &work->request, &local);
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
 	    sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC)
-		sq_finish_atomic(sq, work, own, &request, &outcome);
+		sq_finish_atomic(sq, work, own, &local, &outcome);
 	if (__builtin_expect(fault_any, 0)) {
 		free(copy);
 		if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS)
-			sq_fault_corrupt_in(work, &request);
+			sq_fault_corrupt_in(work, &local);
 	}
 	return outcome;
 }
@@ -244,7 +244,7 @@ static bool run_at_once(struct send_queue *sq, const struct send_slot *slot)
 			   reads ? IBV_ACCESS_LOCAL_WRITE : 0, &memory) == NULL)
 		return false;
 	local.iov_base = (void *)(uintptr_t)memory;
-	if (!move_at_once(sq, work->rkey, work->remote_addr, local, reads))
+	if (!move_at_once(sq, work->request.rkey, work->request.remote_addr, local, reads))
 		return false;
 	if (post->has_sum && check_sum(local.iov_base, sge->length) != post->sum)
 		sq_source_tell(sq, work, post->stack);
@@ -344,12 +344,6 @@ void sq_peer_gone(struct send_queue *sq)
 
 /* --- posting --- */
 
-void sq_slot_begin(struct send_slot *slot, const struct send_work *work)
-{
-	*slot = (struct send_slot){.work = *work};
-	slot->work.sge = slot->sge;
-}
-
 /* Keeps the request in the next slot. */
 static struct send_slot *keep(struct send_queue *sq, const struct send_work *work)
 {
@@ -357,7 +351,8 @@ static struct send_slot *keep(struct send_queue *sq, const struct send_work *wor
 	unsigned char *data = sq_slot_data(sq, slot);
 	uint32_t bytes = 0;
 
-	sq_slot_begin(slot, work);
+	*slot = (struct send_slot){.work = *work};
+	slot->work.sge = slot->sge;
 	if (work->flags & IBV_SEND_INLINE) {
 		for (uint32_t i = 0; i < work->num_sge; i++) {
 			memcpy(data + bytes, (void *)(uintptr_t)work->sge[i].addr,
@@ -390,10 +385,10 @@ static inline void put_plain(struct send_slot *slot, const struct ibv_send_wr *w
 	*slot = (struct send_slot){.work = {.wr_id = wr->wr_id,
 					    .opcode = wr->opcode,
 					    .flags = wr->send_flags,
-					    .rkey = wr->wr.rdma.rkey,
-					    .remote_addr = wr->wr.rdma.remote_addr,
 					    .num_sge = 1,
-					    .sge = slot->sge}};
+					    .sge = slot->sge,
+					    .request = {.rkey = wr->wr.rdma.rkey,
+							.remote_addr = wr->wr.rdma.remote_addr}}};
 	slot->sge[0] = wr->sg_list[0];
 }
 
@@ -413,7 +408,7 @@ static inline __attribute__((always_inline)) bool may_execute_checked(const stru
 	       !atomic_load_explicit(&sq->peer->gone, memory_order_relaxed);
 }
 
-static void submit(struct send_queue *sq, const struct send_work *work)
+static void submit(struct send_queue *sq, struct send_work *work)
 {
 	if (!may_execute(sq)) {
 		keep(sq, work);

@@ -28,17 +28,11 @@ struct send_queue;
 
 extern const struct process_part sq_wait_part;
 
-/* The destination of a datagram. */
-struct send_to {
-	union ibv_gid gid;
-	uint32_t qpn;
-	uint32_t qkey;
-};
-
-/* The range that a memory window is bound to; its new key is send_work.rkey. */
+/* The range that a memory window is bound to, and the key that it gets. */
 struct send_bind {
 	uint64_t addr;
 	uint64_t length;
+	uint32_t rkey;
 	uint32_t lkey;
 	uint32_t access;
 };
@@ -46,30 +40,15 @@ struct send_bind {
 /* A send work request, from whatever interface. */
 struct send_work {
 	uint64_t wr_id;
-	uint32_t opcode;   /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
-	uint32_t flags;	   /* enum ibv_send_flags; inline: no lkeys */
-	uint32_t imm_data; /* network order */
-	uint32_t rkey;
-	union {
-		struct {
-			uint64_t remote_addr;
-			uint64_t compare_add;
-			uint64_t swap;
-		};
-		struct send_to to; /* UD only */
-		struct send_bind bind;
-	};
-	uint32_t flush_length;
-	union {
-		uint8_t flush_type;
-		uint8_t traffic_class; /* UD only */
-	};
-	union {
-		uint8_t flush_level;
-		uint8_t hop_limit; /* UD only */
-	};
+	uint32_t opcode; /* enum ibv_wr_opcode, or SOFT_WR_FLUSH */
+	uint32_t flags;	 /* enum ibv_send_flags; inline: no lkeys */
 	uint32_t num_sge;
+	uint32_t qpn;		   /* the destination; UD only */
 	const struct ibv_sge *sge; /* borrowed of the caller, or the slot's own */
+	union {
+		struct request request; /* as posted; sq_make_request() adds the rest */
+		struct send_bind bind;	/* IBV_WR_BIND_MW */
+	};
 };
 
 struct send_slot {
@@ -249,9 +228,6 @@ static inline bool sq_has_room(const struct send_queue *sq, uint32_t more)
 	return sq->posted + more - released <= sq->max_wr;
 }
 
-/* Empties a slot for a request. */
-void sq_slot_begin(struct send_slot *slot, const struct send_work *work);
-
 /* The sum of the bytes it moves. */
 static inline uint64_t sq_length(const struct send_work *work)
 {
@@ -289,11 +265,11 @@ int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, stru
 int sq_refuse_full(const struct send_queue *sq) __attribute__((cold));
 int sq_refuse_state(const struct send_queue *sq) __attribute__((cold));
 /*
- * The request that goes to the target; a status other than SUCCESS names what
- * is wrong with the local memory.
+ * Completes work->request, and finds its memory; a status other than SUCCESS names what is wrong
+ * with that. It may be done again.
  */
-enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
-				   struct request *request);
+enum ibv_wc_status sq_make_request(const struct send_queue *sq, struct send_work *work,
+				   struct local_memory *local);
 /* Why it named that status; see mr_reason(). */
 enum vendor_err sq_request_reason(const struct send_queue *sq, const struct send_work *work,
 				  enum ibv_wc_status status) __attribute__((cold));
@@ -302,7 +278,7 @@ const struct ibv_sge *sq_bad_part(const struct send_queue *sq, const struct send
 				  enum vendor_err *why) __attribute__((cold));
 /*
  * An atomic whose own memory is wrong is executed all the same: the target changes, and the old
- * value cannot be stored. Then the request is whole, but for `local`.
+ * value cannot be stored. Then the request is whole, but for its memory.
  */
 static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status status)
 {
@@ -314,7 +290,7 @@ static inline bool sq_goes_out(const struct send_work *work, enum ibv_wc_status 
  * it, `own`.
  */
 void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
-		      enum ibv_wc_status own, const struct request *request,
+		      enum ibv_wc_status own, const struct local_memory *local,
 		      struct outcome *outcome);
 
 /*
@@ -366,5 +342,5 @@ void sq_lose_all(struct send_queue *sq);
  */
 void sq_fault_posted(struct send_queue *sq, struct send_slot *slot);
 bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot);
-void *sq_fault_corrupt_out(const struct send_work *work, struct request *request);
-void sq_fault_corrupt_in(const struct send_work *work, const struct request *request);
+void *sq_fault_corrupt_out(struct send_work *work, struct local_memory *local);
+void sq_fault_corrupt_in(const struct send_work *work, const struct local_memory *local);

@@ -210,10 +210,13 @@ static unsigned groups_of(const struct send_queue *sq, uint32_t number, uint64_t
 }
 
 static struct pieces pieces_of(const struct send_queue *sq, uint32_t number,
-			       const struct ahead *ahead, const struct request *request)
+			       const struct ahead *ahead, const struct local_memory *local)
 {
+	const struct request *request = &sq_slot(sq, number)->work.request;
+
 	return (struct pieces){
-		.request = request,
+		.local = local,
+		.reads = request->op == REQUEST_READ,
 		.process = sq->peer->memory,
 		.key = choose(sq, number, CHOOSE_DEAL),
 		.groups = groups_of(sq, number, request->length),
@@ -223,14 +226,14 @@ static struct pieces pieces_of(const struct send_queue *sq, uint32_t number,
 }
 
 /* Where a read that is executed has its bytes first. False: no memory. */
-static bool make_copy(struct ahead *ahead, struct request *request)
+static bool make_copy(struct ahead *ahead, uint32_t length, struct local_memory *local)
 {
 	forget_copy(ahead);
-	if (request->length == 0)
+	if (length == 0)
 		return true;
-	ahead->copy = malloc(request->length);
-	request->local[0] = (struct iovec){ahead->copy, request->length};
-	request->local_count = 1;
+	ahead->copy = malloc(length);
+	local->parts[0] = (struct iovec){ahead->copy, length};
+	local->count = 1;
 	return ahead->copy != NULL;
 }
 
@@ -254,16 +257,16 @@ static enum step leave(const struct send_queue *sq, struct plan *plan)
 	return plan->front == sq->completed ? STEP_ORDINARY : STEP_MADE;
 }
 
-static enum step execute_plain(struct send_queue *sq, struct plan *plan, struct request *request)
+static enum step execute_plain(struct send_queue *sq, struct plan *plan, struct local_memory *local)
 {
 	struct send_slot *slot = sq_slot(sq, plan->front);
 	struct ahead *ahead = ahead_at(sq, plan, plan->front);
-	struct pieces pieces = pieces_of(sq, plan->front, ahead, request);
+	struct pieces pieces = pieces_of(sq, plan->front, ahead, local);
 	struct outcome outcome;
 
 	if (is_kind(&slot->work, SOFT_OP_READ)) {
 		pieces.groups = 1; /* the copy is made at once */
-		if (!make_copy(ahead, request))
+		if (!make_copy(ahead, slot->work.request.length, local))
 			return leave(sq, plan);
 	}
 	if (check_any && sq_parts_is_rest(&pieces))
@@ -271,7 +274,7 @@ static enum step execute_plain(struct send_queue *sq, struct plan *plan, struct 
 	if (is_kind(&slot->work, SOFT_OP_ATOMIC) && (differs & SOFT_ADVERSARY_ATOMICS) != 0 &&
 	    choose(sq, plan->front, CHOOSE_GAP) % 2 == 0)
 		target_memory_gap_ns = PAUSE_NS;
-	outcome = sq_parts_execute(sq, request, &pieces);
+	outcome = sq_parts_execute(sq, &slot->work.request, local, &pieces);
 	target_memory_gap_ns = 0;
 	if (outcome.kind != OUTCOME_DONE || outcome.status != IBV_WC_SUCCESS)
 		return hold_back(sq, plan, &outcome);
@@ -288,7 +291,7 @@ static enum step execute_plain(struct send_queue *sq, struct plan *plan, struct 
 static enum step execute_front(struct send_queue *sq, struct plan *plan)
 {
 	struct send_slot *slot = sq_slot(sq, plan->front);
-	struct request request;
+	struct local_memory local;
 
 	if (plan->has_failed) { /* and it is the next */
 		plan->has_failed = false;
@@ -296,8 +299,8 @@ static enum step execute_front(struct send_queue *sq, struct plan *plan)
 		return STEP_WAITS;
 	}
 	if (is_plain(sq, slot) &&
-	    sq_goes_out(&slot->work, sq_make_request(sq, &slot->work, &request)))
-		return execute_plain(sq, plan, &request);
+	    sq_goes_out(&slot->work, sq_make_request(sq, &slot->work, &local)))
+		return execute_plain(sq, plan, &local);
 	return leave(sq, plan);
 }
 
@@ -313,9 +316,9 @@ static void fail_local(const struct send_queue *sq, const struct send_work *work
 /* The data of a read come to the program's memory. False: there are more to come. */
 static bool bring(struct send_queue *sq, struct ahead *ahead, struct outcome *outcome)
 {
-	const struct send_work *work = &sq_slot(sq, sq->completed)->work;
-	struct request request;
-	const enum ibv_wc_status own = sq_make_request(sq, work, &request);
+	struct send_work *work = &sq_slot(sq, sq->completed)->work;
+	struct local_memory local;
+	const enum ibv_wc_status own = sq_make_request(sq, work, &local);
 	struct iovec whole = {.iov_base = ahead->copy};
 	struct pieces pieces;
 
@@ -323,13 +326,13 @@ static bool bring(struct send_queue *sq, struct ahead *ahead, struct outcome *ou
 		fail_local(sq, work, own, outcome);
 		return true;
 	}
-	if (request.length == 0)
+	if (work->request.length == 0)
 		return true;
-	pieces = pieces_of(sq, sq->completed, ahead, &request);
-	if (!is_in_haste && sq_parts_read(sq, &pieces))
+	pieces = pieces_of(sq, sq->completed, ahead, &local);
+	if (!is_in_haste && sq_parts_read(sq, &work->request, &pieces))
 		return ++ahead->group == pieces.groups;
-	whole.iov_len = request.length;
-	if (target_memory_write(0, &whole, 1, request.local, request.local_count) != 0) {
+	whole.iov_len = work->request.length;
+	if (target_memory_write(0, &whole, 1, local.parts, local.count) != 0) {
 		outcome->status = IBV_WC_LOC_PROT_ERR;
 		outcome->vendor_err = VENDOR_UNMAPPED;
 	}
@@ -338,13 +341,13 @@ static bool bring(struct send_queue *sq, struct ahead *ahead, struct outcome *ou
 
 static void finish_atomic(struct send_queue *sq, const struct ahead *ahead, struct outcome *outcome)
 {
-	const struct send_work *work = &sq_slot(sq, sq->completed)->work;
-	struct request request;
-	const enum ibv_wc_status own = sq_make_request(sq, work, &request);
+	struct send_work *work = &sq_slot(sq, sq->completed)->work;
+	struct local_memory local;
+	const enum ibv_wc_status own = sq_make_request(sq, work, &local);
 
 	outcome->before = ahead->before;
 	if (sq_goes_out(work, own))
-		sq_finish_atomic(sq, work, own, &request, outcome);
+		sq_finish_atomic(sq, work, own, &local, outcome);
 	else
 		fail_local(sq, work, own, outcome);
 }

@@ -257,7 +257,7 @@ bool sq_check_passes(struct send_queue *sq, const struct send_slot *slot)
 
 void sq_check_source(struct send_queue *sq, uint32_t number)
 {
-	const struct send_work *work = &sq_slot(sq, number)->work;
+	struct send_work *work = &sq_slot(sq, number)->work;
 	struct sq_post *post = sq_post_at(sq, number);
 	uint64_t sum;
 

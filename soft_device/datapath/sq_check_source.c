@@ -49,20 +49,20 @@ static inline bool sum_piece(const void *from, size_t bytes, uint64_t *sum)
 
 /* Any request. */
 static __attribute__((noinline)) bool sum_pieces(const struct send_queue *sq,
-						 const struct send_work *work, uint64_t *sum)
+						 struct send_work *work, uint64_t *sum)
 {
-	struct request request;
+	struct local_memory local;
 	uint64_t one;
 
 	*sum = 0;
-	if (sq_make_request(sq, work, &request) != IBV_WC_SUCCESS)
+	if (sq_make_request(sq, work, &local) != IBV_WC_SUCCESS)
 		return false;
-	for (unsigned i = 0; i < request.local_count; i++) {
-		if (!sum_piece(request.local[i].iov_base, request.local[i].iov_len, &one))
+	for (unsigned i = 0; i < local.count; i++) {
+		if (!sum_piece(local.parts[i].iov_base, local.parts[i].iov_len, &one))
 			return false;
-		*sum = request.local_count == 1 ? one : check_sum_of(*sum, one);
+		*sum = local.count == 1 ? one : check_sum_of(*sum, one);
 	}
-	return request.local_count > 0;
+	return local.count > 0;
 }
 
 /* Operations that send bytes of the program's memory, not copied by the post. */
@@ -73,7 +73,7 @@ static bool sends_memory(const struct send_work *work)
 	return opcode->takes_inline && (work->flags & IBV_SEND_INLINE) == 0 && work->num_sge > 0;
 }
 
-bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, uint64_t *sum)
+bool sq_source_sum(const struct send_queue *sq, struct send_work *work, uint64_t *sum)
 {
 	const struct ibv_sge *sge = work->sge;
 	uint64_t from;

@@ -40,7 +40,7 @@ static unsigned long long length_of(const struct send_work *work)
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
 
 	if (opcode->op == REQUEST_FLUSH)
-		return work->flush_length;
+		return work->request.length;
 	return opcode->eight ? 8 : sq_length(work);
 }
 
@@ -128,7 +128,7 @@ static enum check_kind what_key_is(const struct send_queue *sq, uint32_t rkey)
 static bool is_contradicted(const struct sq_region *region, enum check_kind kind,
 			    const struct send_work *work)
 {
-	const uint64_t offset = work->remote_addr - region->object.addr;
+	const uint64_t offset = work->request.remote_addr - region->object.addr;
 	const uint64_t length = length_of(work);
 
 	if (kind == CHECK_RKEY_STALE)
@@ -155,7 +155,7 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 {
 	const unsigned long long length = length_of(work);
 	const char *what = operation(work);
-	uint32_t key = work->rkey;
+	uint32_t key = work->request.rkey;
 	char distance[CHECK_TEXT_BYTES], names[NAMES_BYTES];
 	struct sq_region region;
 	bool contradicted;
@@ -169,21 +169,22 @@ static void tell_remote_key(struct check_finding *finding, const struct send_que
 			 : sq_target_region(sq, key);
 	contradicted = region.is_known && is_contradicted(&region, kind, work);
 	if (kind == CHECK_RANGE_BEYOND && region.is_known && !contradicted) {
-		sq_region_put_distance(&region.object, work->remote_addr, length, distance);
+		sq_region_put_distance(&region.object, work->request.remote_addr, length, distance);
 		check_find(finding, kind, stack, "%s of %llu bytes %s the %s of rkey %#x", what,
-			   length, distance, region.is_window ? "window" : "region", work->rkey);
+			   length, distance, region.is_window ? "window" : "region",
+			   work->request.rkey);
 	} else if (kind == CHECK_RKEY_BYTE_SWAPPED) {
 		check_find(finding, kind, stack,
 			   "%s has rkey %#x, and the peer has a region with rkey %#x", what,
-			   work->rkey, key);
+			   work->request.rkey, key);
 	} else {
 		check_find(finding, kind, stack, "%s of %llu bytes with rkey %#x: %s", what, length,
-			   work->rkey, check_kinds[kind].what);
+			   work->request.rkey, check_kinds[kind].what);
 	}
 	check_line(finding, "requested",
 		   "%#llx .. %#llx   rkey %#x, wr_id %#llx, QP %#x, process %d",
-		   (unsigned long long)work->remote_addr,
-		   (unsigned long long)(work->remote_addr + length), work->rkey,
+		   (unsigned long long)work->request.remote_addr,
+		   (unsigned long long)(work->request.remote_addr + length), work->request.rkey,
 		   (unsigned long long)work->wr_id, sq->qpn, (int)getpid());
 	put_region(finding, sq, kind, &region, contradicted);
 	if (kind == CHECK_RIGHT_MISSING)
@@ -224,8 +225,8 @@ static const struct shared_qp *target_of(const struct send_queue *sq, const stru
 		*segment = sq->peer == NULL ? NULL : sq->peer->segment;
 	if (*segment == NULL)
 		return NULL;
-	return segment_qp(*segment, is_datagram ? &work->to.gid : &sq->path.gid,
-			  is_datagram ? work->to.qpn : sq->path.qpn);
+	return segment_qp(*segment, is_datagram ? &work->request.to : &sq->path.gid,
+			  is_datagram ? work->qpn : sq->path.qpn);
 }
 
 static const struct shared_ring *ring_of(const struct segment *segment, const struct shared_qp *qp)
@@ -304,8 +305,8 @@ static void find_other(struct check_finding *finding, const struct send_queue *s
 	else if (kind == CHECK_ATOMIC_UNALIGNED)
 		check_find(finding, kind, stack,
 			   "%s at %#llx, which is %llu bytes behind a multiple of 8", what,
-			   (unsigned long long)work->remote_addr,
-			   (unsigned long long)(work->remote_addr % 8));
+			   (unsigned long long)work->request.remote_addr,
+			   (unsigned long long)(work->request.remote_addr % 8));
 	else if (kind == CHECK_MESSAGE_TOO_LONG)
 		check_find(finding, kind, stack, "%s of %llu bytes, and max_msg_sz is %u", what,
 			   (unsigned long long)sq_length(work), SOFT_MAX_MESSAGE);
@@ -317,7 +318,7 @@ static void find_other(struct check_finding *finding, const struct send_queue *s
 	else if (kind == CHECK_QKEY && target != NULL)
 		check_find(finding, kind, stack,
 			   "%s of %llu bytes with Q_Key %#x, and the Q_Key of its QP is %#x", what,
-			   length, work->to.qkey, target->qkey);
+			   length, work->request.qkey, target->qkey);
 	else
 		check_find(finding, kind, stack, "%s of %llu bytes: %s", what, length,
 			   check_kinds[kind].what);
@@ -333,7 +334,7 @@ static void tell_other(struct check_finding *finding, const struct send_queue *s
 	find_other(finding, sq, work, kind, stack);
 	check_line(finding, "request", "wr_id %#llx, QP %#x to QP %#x, process %d",
 		   (unsigned long long)work->wr_id, sq->qpn,
-		   sq->ud != NULL ? work->to.qpn : sq->path.qpn, (int)getpid());
+		   sq->ud != NULL ? work->qpn : sq->path.qpn, (int)getpid());
 	if (kind == CHECK_RNR)
 		check_line(finding, "rnr_retry",
 			   "%u, of ibv_modify_qp(), or rnr_retry_count that the peer gave to "
@@ -357,7 +358,7 @@ static enum check_kind kind_of(const struct send_queue *sq, const struct send_wo
 		return other_kind(status, why);
 	if (status == IBV_WC_LOC_PROT_ERR)
 		return local_kinds[why];
-	return why == VENDOR_KEY_UNKNOWN ? what_key_is(sq, work->rkey) : remote_kinds[why];
+	return why == VENDOR_KEY_UNKNOWN ? what_key_is(sq, work->request.rkey) : remote_kinds[why];
 }
 
 /* Pages that a call of the program took away are known; others went with free() or its like. */
@@ -370,7 +371,7 @@ static enum check_kind how_memory_went(const struct send_queue *sq, const struct
 		if (part != NULL && objects_find(OBJECT_MR, part->lkey, &region) &&
 		    region.unmapped_at == 0)
 			return CHECK_MEMORY_FREED;
-	} else if (sq_is_own_process(sq) && objects_find(OBJECT_MR, work->rkey, &region) &&
+	} else if (sq_is_own_process(sq) && objects_find(OBJECT_MR, work->request.rkey, &region) &&
 		   region.unmapped_at == 0) {
 		return CHECK_MEMORY_FREED;
 	}

@@ -107,19 +107,20 @@ bool sq_fault_passes(struct send_queue *sq, struct send_slot *slot)
 }
 
 /* The bytes in one piece; NULL: there are none, or no memory. */
-static void *gather(const struct request *request)
+static void *gather(const struct local_memory *local, uint32_t length)
 {
-	struct iovec whole = {NULL, request->length};
+	struct iovec whole = {NULL, length};
 
-	if (request->local_count == 0 || (whole.iov_base = malloc(whole.iov_len)) == NULL)
+	if (local->count == 0 || (whole.iov_base = malloc(whole.iov_len)) == NULL)
 		return NULL;
-	target_memory_read(0, &whole, 1, request->local, request->local_count);
+	target_memory_read(0, &whole, 1, local->parts, local->count);
 	return whole.iov_base;
 }
 
-void *sq_fault_corrupt_out(const struct send_work *work, struct request *request)
+void *sq_fault_corrupt_out(struct send_work *work, struct local_memory *local)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	struct request *request = &work->request;
 	void *copy = NULL;
 
 	if (!fault_corrupt_wanted() || opcode->local_access != 0)
@@ -127,28 +128,29 @@ void *sq_fault_corrupt_out(const struct send_work *work, struct request *request
 	if (opcode->op == REQUEST_ATOMIC_WRITE)
 		fault_corrupt(opcode->kind, &request->swap, sizeof(request->swap));
 	else
-		copy = gather(request);
+		copy = gather(local, request->length);
 	if (copy == NULL)
 		return NULL;
 	fault_corrupt(opcode->kind, copy, request->length);
-	request->local[0] = (struct iovec){copy, request->length};
-	request->local_count = 1;
+	local->parts[0] = (struct iovec){copy, request->length};
+	local->count = 1;
 	return copy;
 }
 
-void sq_fault_corrupt_in(const struct send_work *work, const struct request *request)
+void sq_fault_corrupt_in(const struct send_work *work, const struct local_memory *local)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	const uint32_t length = work->request.length;
 	void *copy = NULL;
 
 	if (!fault_corrupt_wanted() || opcode->local_access == 0)
 		return;
-	copy = gather(request);
+	copy = gather(local, length);
 	if (copy == NULL)
 		return;
-	struct iovec whole = {copy, request->length};
+	struct iovec whole = {copy, length};
 
-	fault_corrupt(opcode->kind, copy, request->length);
-	target_memory_write(0, &whole, 1, request->local, request->local_count);
+	fault_corrupt(opcode->kind, copy, length);
+	target_memory_write(0, &whole, 1, local->parts, local->count);
 	free(copy);
 }

@@ -24,11 +24,12 @@ static struct shared_qp *take_target(const struct send_queue *sq)
  * A part of a message comes to the receive that the message is going to take, if that is of one
  * part and no other queue pair can take it. All of it comes again when it is taken.
  */
-static void move_message(const struct send_queue *sq, struct pieces *pieces)
+static void move_message(const struct send_queue *sq, const struct request *request,
+			 struct pieces *pieces)
 {
 	struct shared_qp *target = take_target(sq);
-	const struct execution x = {sq->peer, target, sq->path.qpn, pieces->request};
-	const uint64_t length = pieces->request->length;
+	const struct execution x = {sq->peer, target, sq->path.qpn, request, pieces->local};
+	const uint64_t length = request->length;
 	struct iovec parts[SOFT_MAX_SGE];
 	struct received received;
 	enum vendor_err why;
@@ -48,30 +49,31 @@ static bool is_message(enum request_op op)
 	return op == REQUEST_SEND || op == REQUEST_SEND_IMM || op == REQUEST_SEND_INV;
 }
 
-struct outcome sq_parts_execute(struct send_queue *sq, struct request *request,
-				struct pieces *pieces)
+struct outcome sq_parts_execute(struct send_queue *sq, const struct request *request,
+				struct local_memory *local, struct pieces *pieces)
 {
 	struct shared_qp *target = segment_qp(sq->peer->segment, &sq->path.gid, sq->path.qpn);
+	struct request part = *request;
 
 	if (target == NULL)
 		return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
 	if (is_message(request->op) && !sq_parts_is_rest(pieces)) {
-		move_message(sq, pieces);
+		move_message(sq, request, pieces);
 		return (struct outcome){.kind = OUTCOME_DONE};
 	}
 	if (pieces->groups > 1 && !is_message(request->op)) {
-		request->receive = pieces_move;
-		request->receive_arg = pieces;
+		local->receive = pieces_move;
+		local->receive_arg = pieces;
 		if (!sq_parts_is_rest(pieces))
-			request->op = REQUEST_WRITE; /* it takes no receive yet */
+			part.op = REQUEST_WRITE; /* it takes no receive yet */
 	}
-	return responder_execute_on(sq->peer, target, sq->path.qpn, request);
+	return responder_execute_on(sq->peer, target, sq->path.qpn, &part, local);
 }
 
-bool sq_parts_read(const struct send_queue *sq, struct pieces *pieces)
+bool sq_parts_read(const struct send_queue *sq, const struct request *request,
+		   struct pieces *pieces)
 {
 	struct shared_qp *target = take_target(sq);
-	const struct request *request = pieces->request;
 	bool done = false;
 	uint64_t from;
 

@@ -13,10 +13,11 @@
  * are made each time, and those of a message by the rest, which takes the receive. Other requests
  * have one part.
  */
-struct outcome sq_parts_execute(struct send_queue *sq, struct request *request,
-				struct pieces *pieces);
+struct outcome sq_parts_execute(struct send_queue *sq, const struct request *request,
+				struct local_memory *local, struct pieces *pieces);
 /* Reads the pieces, if that can be done without a change of the target's state. */
-bool sq_parts_read(const struct send_queue *sq, struct pieces *pieces);
+bool sq_parts_read(const struct send_queue *sq, const struct request *request,
+		   struct pieces *pieces);
 
 static inline bool sq_parts_is_rest(const struct pieces *pieces)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq_request.c -- from ibv_send_wr to a send work request, and from that to what is asked of the
- * target: a table of opcodes, and the check of the local memory.
+ * sq_request.c -- from ibv_send_wr to a send work request, and what it needs to be executed: a
+ * table of opcodes, and the check of the local memory.
  */
 #include <errno.h>
 
@@ -83,8 +83,7 @@ static __attribute__((noinline)) const char *take_window(const struct ibv_send_w
 {
 	if (wr->opcode == IBV_WR_BIND_MW)
 		return window_take(work, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
-	work->rkey = wr->invalidate_rkey;
-	work->bind = (struct send_bind){.addr = 0};
+	work->request.rkey = wr->invalidate_rkey;
 	if (wr->opcode == IBV_WR_LOCAL_INV)
 		work->num_sge = 0;
 	return NULL;
@@ -94,21 +93,21 @@ static __attribute__((noinline)) const char *take_window(const struct ibv_send_w
 static inline const char *take_target(const struct send_queue *sq, const struct ibv_send_wr *wr,
 				      struct send_work *work)
 {
+	struct request *request = &work->request;
+
 	if (sq->ud != NULL)
 		return sq_ud_take_to(wr, work) ? NULL : "wr.ud.ah is NULL";
 	if (__builtin_expect(wr->opcode >= IBV_WR_LOCAL_INV && wr->opcode <= IBV_WR_SEND_WITH_INV,
 			     0))
 		return take_window(wr, work);
 	if (sq_opcodes[wr->opcode].kind == SOFT_OP_ATOMIC) {
-		work->remote_addr = wr->wr.atomic.remote_addr;
-		work->rkey = wr->wr.atomic.rkey;
-		work->compare_add = wr->wr.atomic.compare_add;
-		work->swap = wr->wr.atomic.swap;
+		request->remote_addr = wr->wr.atomic.remote_addr;
+		request->rkey = wr->wr.atomic.rkey;
+		request->compare_add = wr->wr.atomic.compare_add;
+		request->swap = wr->wr.atomic.swap;
 	} else {
-		work->remote_addr = wr->wr.rdma.remote_addr;
-		work->rkey = wr->wr.rdma.rkey;
-		work->compare_add = 0;
-		work->swap = 0;
+		request->remote_addr = wr->wr.rdma.remote_addr;
+		request->rkey = wr->wr.rdma.rkey;
 	}
 	return NULL;
 }
@@ -132,12 +131,9 @@ int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, stru
 	work->wr_id = wr->wr_id;
 	work->opcode = wr->opcode;
 	work->flags = wr->send_flags;
-	work->imm_data = wr->imm_data;
 	work->num_sge = (uint32_t)wr->num_sge;
 	work->sge = wr->sg_list;
-	work->flush_length = 0;
-	work->flush_type = 0;
-	work->flush_level = 0;
+	work->request = (struct request){.imm_data = wr->imm_data};
 	wrong = take_target(sq, wr, work);
 	if (wrong != NULL)
 		return REFUSE_WORK(sq, wr, "%s", wrong);
@@ -153,7 +149,7 @@ int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, stru
 }
 
 void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
-		      enum ibv_wc_status own, const struct request *request,
+		      enum ibv_wc_status own, const struct local_memory *local,
 		      struct outcome *outcome)
 {
 	struct iovec from = {&outcome->before, sizeof(outcome->before)};
@@ -161,15 +157,15 @@ void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
 	if (own != IBV_WC_SUCCESS) {
 		outcome->status = own;
 		outcome->vendor_err = (uint8_t)sq_request_reason(sq, work, own);
-	} else if (target_memory_write(0, &from, 1, request->local, request->local_count) != 0) {
+	} else if (target_memory_write(0, &from, 1, local->parts, local->count) != 0) {
 		outcome->status = IBV_WC_LOC_PROT_ERR;
 		outcome->vendor_err = VENDOR_UNMAPPED;
 	}
 }
 
 /* The local parts of the request, their keys checked. */
-static enum ibv_wc_status gather(const struct send_queue *sq, const struct send_work *work,
-				 uint32_t access, uint64_t most, struct request *request)
+static enum ibv_wc_status gather(const struct send_queue *sq, struct send_work *work,
+				 uint32_t access, uint64_t most, struct local_memory *local)
 {
 	uint64_t bytes = 0, memory = 0;
 	unsigned count = 0;
@@ -185,51 +181,44 @@ static enum ibv_wc_status gather(const struct send_queue *sq, const struct send_
 		    mr_check(process_current->segment, sge->lkey, sq->pd, sge->addr, part, access,
 			     &memory) == NULL)
 			return IBV_WC_LOC_PROT_ERR;
-		request->local[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
+		local->parts[count++] = (struct iovec){(void *)(uintptr_t)memory, part};
 		bytes += part;
 	}
-	request->local_count = count;
-	request->length = (uint32_t)bytes;
+	local->count = count;
+	if (work->opcode != SOFT_WR_FLUSH)
+		work->request.length = (uint32_t)bytes;
 	return bytes > SOFT_MAX_MESSAGE ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS;
 }
 
-enum ibv_wc_status sq_make_request(const struct send_queue *sq, const struct send_work *work,
-				   struct request *request)
+enum ibv_wc_status sq_make_request(const struct send_queue *sq, struct send_work *work,
+				   struct local_memory *local)
 {
 	const struct send_opcode *opcode = &sq_opcodes[work->opcode];
+	struct request *request = &work->request;
 	/* what an atomic write carries in its request */
 	const struct iovec value = {&request->swap, sizeof(request->swap)};
 	enum ibv_wc_status status =
 		gather(sq, work, opcode->local_access,
-		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, request);
+		       opcode->eight ? 8 : (uint64_t)SOFT_MAX_MESSAGE + 1, local);
 
 	if (!sq_goes_out(work, status))
 		return status;
 	if (status != IBV_WC_SUCCESS) {
-		request->local_count = 0;
+		local->count = 0;
 		request->length = 8;
 	}
 	if ((opcode->kind == SOFT_OP_READ || opcode->kind == SOFT_OP_ATOMIC) &&
 	    sq->path.max_rd_atomic == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
+	local->receive = NULL;
 	request->op = opcode->op;
-	request->receive = NULL;
 	request->solicited = (work->flags & IBV_SEND_SOLICITED) != 0;
 	request->framing = sq->path.framing;
-	request->imm_data = work->imm_data;
-	request->rkey = work->rkey;
-	request->remote_addr = work->remote_addr;
-	request->compare_add = work->compare_add;
-	request->swap = work->swap;
-	if (opcode->op == REQUEST_ATOMIC_WRITE &&
-	    target_memory_read(0, &value, 1, request->local, request->local_count) != 0)
-		return IBV_WC_LOC_PROT_ERR;
-	request->flush_type = work->flush_type;
-	request->flush_level = work->flush_level;
-	if (opcode->op == REQUEST_FLUSH)
-		request->length = work->flush_length;
 	request->src_qpn = sq->qpn;
 	request->src_gid = sq->gid;
+	if (opcode->op == REQUEST_ATOMIC_WRITE &&
+	    target_memory_read(0, &value, 1, local->parts, local->count) != 0)
+		return IBV_WC_LOC_PROT_ERR;
 	return status;
 }
 

@@ -38,7 +38,7 @@ static bool may_follow(const struct send_queue *sq, const struct send_work *work
 bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
-	struct request request;
+	struct local_memory local;
 	void *copy = NULL;
 	int error;
 
@@ -50,11 +50,11 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	}
 	if (!may_follow(sq, &slot->work))
 		return false;
-	outcome.status = sq_make_request(sq, &slot->work, &request);
+	outcome.status = sq_make_request(sq, &slot->work, &local);
 	if (outcome.status != IBV_WC_SUCCESS) {
 		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
-	} else if (wire_payload(&request) > 0 &&
-		   !target_memory_is_usable(request.local, request.local_count, false)) {
+	} else if (wire_payload(&slot->work.request) > 0 &&
+		   !target_memory_is_usable(local.parts, local.count, false)) {
 		outcome.status = IBV_WC_LOC_PROT_ERR;
 		outcome.vendor_err = VENDOR_UNMAPPED;
 	}
@@ -64,9 +64,9 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 		return sq_settle(sq, slot, &outcome);
 	}
 	if (__builtin_expect(fault_any, 0))
-		copy = sq_fault_corrupt_out(&slot->work, &request);
+		copy = sq_fault_corrupt_out(&slot->work, &local);
 	error = tcp_request(sq->peer->tcp, &sq->path.gid, sq->path.qpn, ticket_of(sq, sq->next),
-			    &request);
+			    &slot->work.request, &local);
 	free(copy);
 	if (error == 0) {
 		sq->next++;
@@ -86,23 +86,23 @@ static void fail(struct outcome *outcome, enum ibv_wc_status status, enum vendor
 }
 
 /* Puts what came back where the request wants it: as many bytes as it asked for, see tcp.c. */
-static void store(struct send_queue *sq, const struct send_work *work, struct outcome *outcome,
+static void store(struct send_queue *sq, struct send_work *work, struct outcome *outcome,
 		  const void *data, size_t bytes)
 {
-	struct request request;
-	enum ibv_wc_status own = sq_make_request(sq, work, &request);
+	struct local_memory local;
+	enum ibv_wc_status own = sq_make_request(sq, work, &local);
 	struct iovec whole = {(void *)(uintptr_t)data, bytes};
 
 	if (sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC && sq_goes_out(work, own))
-		sq_finish_atomic(sq, work, own, &request, outcome);
+		sq_finish_atomic(sq, work, own, &local, outcome);
 	else if (own != IBV_WC_SUCCESS)
 		fail(outcome, own, sq_request_reason(sq, work, own));
-	else if (request.op != REQUEST_READ || bytes == 0)
+	else if (work->opcode != IBV_WR_RDMA_READ || bytes == 0)
 		return;
-	else if (target_memory_write(0, &whole, 1, request.local, request.local_count) != 0)
+	else if (target_memory_write(0, &whole, 1, local.parts, local.count) != 0)
 		fail(outcome, IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	else if (__builtin_expect(fault_any, 0))
-		sq_fault_corrupt_in(work, &request);
+		sq_fault_corrupt_in(work, &local);
 }
 
 void sq_answered(struct send_queue *sq, uint64_t ticket, const struct outcome *outcome,

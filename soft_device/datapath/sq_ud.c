@@ -189,9 +189,11 @@ void sq_ud_set_to(struct send_work *work, const struct ibv_ah *ibv, uint32_t qpn
 {
 	const struct ah *ah = (const struct ah *)ibv;
 
-	work->to = (struct send_to){.gid = ah->gid, .qpn = qpn & 0xffffff, .qkey = qkey};
-	work->traffic_class = ah->traffic_class;
-	work->hop_limit = ah->hop_limit;
+	work->qpn = qpn & 0xffffff;
+	work->request.to = ah->gid;
+	work->request.qkey = qkey;
+	work->request.traffic_class = ah->traffic_class;
+	work->request.hop_limit = ah->hop_limit;
 }
 
 bool sq_ud_take_to(const struct ibv_send_wr *wr, struct send_work *work)
@@ -202,17 +204,18 @@ bool sq_ud_take_to(const struct ibv_send_wr *wr, struct send_work *work)
 	return true;
 }
 
-static enum ibv_wc_status make_request(const struct send_queue *sq, const struct send_work *work,
-				       struct request *request)
+static enum ibv_wc_status make_request(const struct send_queue *sq, struct send_work *work,
+				       struct local_memory *local)
 {
-	const enum ibv_wc_status status = sq_make_request(sq, work, request);
+	const enum ibv_wc_status status = sq_make_request(sq, work, local);
+	struct request *request = &work->request;
 
 	if (status != IBV_WC_SUCCESS)
 		return status;
 	request->op = work->opcode == IBV_WR_SEND ? REQUEST_DATAGRAM : REQUEST_DATAGRAM_IMM;
 	request->framing = 0;
-	request->to = work->to.gid;
-	request->qkey = work->to.qkey & QKEY_OWN ? sq->shared->qkey : work->to.qkey;
+	if (request->qkey & QKEY_OWN)
+		request->qkey = sq->shared->qkey;
 	return IBV_WC_SUCCESS;
 }
 
@@ -220,24 +223,24 @@ static const struct outcome unreadable = {
 	.kind = OUTCOME_DONE, .status = IBV_WC_LOC_PROT_ERR, .vendor_err = VENDOR_UNMAPPED};
 
 /* Over TCP the bytes leave later, so that they are looked at now. */
-static bool is_readable(const struct request *request)
+static bool is_readable(const struct local_memory *local)
 {
-	return request->length == 0 ||
-	       target_memory_is_usable(request->local, request->local_count, false);
+	return local->count == 0 || target_memory_is_usable(local->parts, local->count, false);
 }
 
 /* False: it waits. */
 static bool send_tcp(struct send_queue *sq, struct send_slot *slot, struct destination *to,
-		     const struct request *request)
+		     const struct local_memory *local)
 {
 	/* as in sq_tcp.c: answers to an earlier life of the queue are told by it */
 	const uint64_t ticket = (uint64_t)sq->life << 32 | sq->next;
 	struct outcome outcome = unreadable;
 	int error;
 
-	if (!is_readable(request))
+	if (!is_readable(local))
 		return sq_settle(sq, slot, &outcome);
-	error = tcp_request(to->peer->tcp, &to->gid, slot->work.to.qpn, ticket, request);
+	error = tcp_request(to->peer->tcp, &to->gid, slot->work.qpn, ticket, &slot->work.request,
+			    local);
 	if (error == -EAGAIN)
 		return false;
 	if (error != 0) {
@@ -251,32 +254,33 @@ static bool send_tcp(struct send_queue *sq, struct send_slot *slot, struct desti
 
 /* To one QP. False: it waits. */
 static bool send_to_one(struct send_queue *sq, struct send_slot *slot,
-			const struct request *request)
+			const struct local_memory *local)
 {
-	const struct send_to *work = &slot->work.to;
-	struct destination *to = destination_of(sq, &work->gid, (uint16_t)(work->qpn >> 8));
+	const struct request *request = &slot->work.request;
+	const uint32_t qpn = slot->work.qpn;
+	struct destination *to = destination_of(sq, &request->to, (uint16_t)(qpn >> 8));
 	struct outcome outcome = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_UNREACHABLE};
 
 	if (to != NULL && to->linking)
 		return false;
 	if (to != NULL && to->peer != NULL) {
 		if (to->peer->transport == PEER_TCP)
-			return send_tcp(sq, slot, to, request);
-		outcome = responder_datagram(to->peer, &work->gid, work->qpn, request);
+			return send_tcp(sq, slot, to, local);
+		outcome = responder_datagram(to->peer, &request->to, qpn, request, local);
 	}
 	return sq_settle(sq, slot, &outcome);
 }
 
 static void send_group_to(const struct send_queue *sq, struct peer *peer,
-			  const struct request *request)
+			  const struct request *request, const struct local_memory *local)
 {
 	const uint64_t ticket = (uint64_t)sq->life << 32 | sq->next; /* nothing waits for it */
 
 	/* one that has much to take yet misses this one */
 	if (peer->transport == PEER_TCP)
-		tcp_request(peer->tcp, &sq->gid, MULTICAST_QPN, ticket, request);
+		tcp_request(peer->tcp, &sq->gid, MULTICAST_QPN, ticket, request, local);
 	else
-		responder_datagram(peer, &sq->gid, MULTICAST_QPN, request);
+		responder_datagram(peer, &sq->gid, MULTICAST_QPN, request, local);
 }
 
 /* The processes with these ports, each once; false: one is being linked. */
@@ -303,45 +307,46 @@ static bool find_members(struct send_queue *sq, const uint16_t *ports, unsigned 
 
 /* To all members of a group, on this host. False: it waits. */
 static bool send_to_group(struct send_queue *sq, struct send_slot *slot,
-			  const struct request *request)
+			  const struct local_memory *local)
 {
+	const struct request *request = &slot->work.request;
 	const struct outcome sent = {.kind = OUTCOME_DONE};
 	struct peer *peers[GROUP_PORTS_MAX];
 	uint16_t ports[GROUP_PORTS_MAX];
 	unsigned count;
 
-	if (!is_readable(request))
+	if (!is_readable(local))
 		return sq_settle(sq, slot, &unreadable);
 	count = group_ports(&request->to, &sq->gid, ports);
 	if (!find_members(sq, ports, count, peers, &count))
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		send_group_to(sq, peers[i], request);
+		send_group_to(sq, peers[i], request, local);
 	return sq_settle(sq, slot, &sent);
 }
 
 bool sq_ud_send(struct send_queue *sq, struct send_slot *slot)
 {
 	struct outcome outcome = {.kind = OUTCOME_DONE};
-	struct request request;
+	struct local_memory local;
 	void *copy = NULL;
 	bool goes_on;
 
 	if (sq->next != sq->completed || sq->ud->leaving)
 		return false;
-	outcome.status = make_request(sq, &slot->work, &request);
+	outcome.status = make_request(sq, &slot->work, &local);
 	if (outcome.status != IBV_WC_SUCCESS)
 		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
 	/* longer than the MTU: not sent, and no error (IBA C10-93.1.1) */
-	if (outcome.status == IBV_WC_SUCCESS && request.length > SOFT_MAX_DATAGRAM)
+	if (outcome.status == IBV_WC_SUCCESS && slot->work.request.length > SOFT_MAX_DATAGRAM)
 		outcome = (struct outcome){.kind = OUTCOME_ABSENT,
 					   .vendor_err = VENDOR_LONG_DATAGRAM};
 	if (outcome.kind == OUTCOME_ABSENT || outcome.status != IBV_WC_SUCCESS)
 		return sq_settle(sq, slot, &outcome);
 	if (__builtin_expect(fault_any, 0))
-		copy = sq_fault_corrupt_out(&slot->work, &request);
-	goes_on = grh_gid_is_multicast(&slot->work.to.gid) ? send_to_group(sq, slot, &request)
-							   : send_to_one(sq, slot, &request);
+		copy = sq_fault_corrupt_out(&slot->work, &local);
+	goes_on = grh_gid_is_multicast(&slot->work.request.to) ? send_to_group(sq, slot, &local)
+							       : send_to_one(sq, slot, &local);
 	free(copy);
 	return goes_on;
 }

@@ -24,7 +24,7 @@ static struct outcome lost(struct send_queue *sq, const struct send_slot *slot, 
 struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
 				 const struct outcome *outcome)
 {
-	const uint32_t qpn = sq->ud != NULL ? slot->work.to.qpn : sq->path.qpn;
+	const uint32_t qpn = sq->ud != NULL ? slot->work.qpn : sq->path.qpn;
 	const struct outcome again = {.kind = OUTCOME_BUSY};
 
 	if (outcome->kind == OUTCOME_DONE) {

@@ -51,7 +51,7 @@ static inline bool sq_check_is_in_part(const struct send_queue *sq)
  * sq_check_source.c: a sum of the bytes that the request sends, as they are now. False: it sends
  * none of the program's memory, or some of it cannot be read.
  */
-bool sq_source_sum(const struct send_queue *sq, const struct send_work *work, uint64_t *sum);
+bool sq_source_sum(const struct send_queue *sq, struct send_work *work, uint64_t *sum);
 /* A read or an atomic before it in the queue brings the bytes that it sends: not the program. */
 bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *work);
 void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)

@@ -34,8 +34,9 @@ static bool find_ranges(const struct send_queue *sq, const struct send_work *wor
 		return false;
 	write->from = (void *)(uintptr_t)from;
 	write->bytes = sge->length;
-	return mr_check(sq->peer->segment, work->rkey, sq->target->pd, work->remote_addr,
-			sge->length, IBV_ACCESS_REMOTE_WRITE, &write->to) != NULL;
+	return mr_check(sq->peer->segment, work->request.rkey, sq->target->pd,
+			work->request.remote_addr, sge->length, IBV_ACCESS_REMOTE_WRITE,
+			&write->to) != NULL;
 }
 
 static unsigned find_writes(const struct send_queue *sq, struct target_write *writes)

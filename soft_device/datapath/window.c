@@ -44,9 +44,9 @@ const char *window_take(struct send_work *work, const struct ibv_mw *mw, uint32_
 	if ((info->mw_access_flags & ~KNOWN) != 0)
 		return "bind_info.mw_access_flags has an unknown flag";
 	work->num_sge = 0;
-	work->rkey = rkey;
 	work->bind = (struct send_bind){.addr = info->addr,
 					.length = info->length,
+					.rkey = rkey,
 					.lkey = info->mr == NULL ? 0 : info->mr->rkey,
 					.access = info->mw_access_flags};
 	return NULL;
@@ -110,11 +110,9 @@ static bool withdraw(struct shared_mr *window)
 	return true;
 }
 
-static void publish(const struct send_queue *sq, const struct send_work *work,
+static void publish(const struct send_queue *sq, const struct send_bind *bind,
 		    struct shared_mr *window, uint64_t memory)
 {
-	const struct send_bind *bind = &work->bind;
-
 	window->access = bind->access & REMOTE;
 	window->addr = memory;
 	window->length = bind->length;
@@ -123,26 +121,26 @@ static void publish(const struct send_queue *sq, const struct send_work *work,
 	more_of(window)->qp = window->window == IBV_MW_TYPE_1
 				      ? 0
 				      : shared_qp_name(process_current->segment, sq->shared);
-	window->last = (uint8_t)work->rkey;
-	atomic_store_explicit(&window->key, work->rkey, memory_order_release);
+	window->last = (uint8_t)bind->rkey;
+	atomic_store_explicit(&window->key, bind->rkey, memory_order_release);
 }
 
-static struct outcome bind_window(const struct send_queue *sq, const struct send_work *work)
+static struct outcome bind_window(const struct send_queue *sq, const struct send_bind *bind)
 {
-	struct shared_mr *window = find(work->rkey, sq->pd);
+	struct shared_mr *window = find(bind->rkey, sq->pd);
 	enum vendor_err why = VENDOR_NONE;
 	uint64_t memory = 0;
 
-	if (window == NULL || !may_bind(window, &work->bind))
+	if (window == NULL || !may_bind(window, bind))
 		why = VENDOR_WINDOW_STATE;
-	else if (work->bind.length != 0)
-		why = check_region(sq, &work->bind, &memory);
+	else if (bind->length != 0)
+		why = check_region(sq, bind, &memory);
 	if (why != VENDOR_NONE)
 		return failed(IBV_WC_MW_BIND_ERR, why);
 	if (!withdraw(window))
 		return busy;
-	if (work->bind.length != 0)
-		publish(sq, work, window, memory);
+	if (bind->length != 0)
+		publish(sq, bind, window, memory);
 	return done();
 }
 
@@ -171,9 +169,9 @@ struct outcome window_execute(const struct send_queue *sq, const struct send_wor
 	struct outcome outcome;
 
 	if (work->opcode == IBV_WR_LOCAL_INV)
-		return invalidate(sq, work->rkey);
+		return invalidate(sq, work->request.rkey);
 	pthread_mutex_lock(&window_binding);
-	outcome = bind_window(sq, work);
+	outcome = bind_window(sq, &work->bind);
 	pthread_mutex_unlock(&window_binding);
 	return outcome;
 }

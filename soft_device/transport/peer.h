@@ -116,7 +116,8 @@ struct peer_user {
 	 * `qpn` of device `gid`. *known: the QP is connected to that process.
 	 */
 	struct outcome (*execute)(struct peer *self, uint64_t identity, const union ibv_gid *gid,
-				  uint32_t qpn, const struct request *request, bool *known);
+				  uint32_t qpn, const struct request *request,
+				  const struct local_memory *local, bool *known);
 	/* The answer to a tcp_request() of our QP; data are a read's bytes, request.length of them.
 	 */
 	void (*answered)(uint32_t qpn, const union ibv_gid *gid, uint64_t ticket,

@@ -27,11 +27,11 @@ static bool is_wanted(const struct pieces *pieces, uint64_t piece)
 }
 
 /* The bytes of the local parts from `from` on, which they have. */
-static void add_local(struct parts *parts, const struct request *request, uint64_t from,
+static void add_local(struct parts *parts, const struct local_memory *local, uint64_t from,
 		      uint64_t bytes)
 {
-	for (unsigned i = 0; i < request->local_count && bytes > 0; i++) {
-		const struct iovec *part = &request->local[i];
+	for (unsigned i = 0; i < local->count && bytes > 0; i++) {
+		const struct iovec *part = &local->parts[i];
 		uint64_t most;
 
 		if (from >= part->iov_len) {
@@ -46,12 +46,12 @@ static void add_local(struct parts *parts, const struct request *request, uint64
 	}
 }
 
-static void add(struct parts *parts, const struct request *request, uint64_t memory, uint64_t from,
-		uint64_t to)
+static void add(struct parts *parts, const struct local_memory *local, uint64_t memory,
+		uint64_t from, uint64_t to)
 {
 	parts->remote[parts->remote_count++] =
 		(struct iovec){(void *)(uintptr_t)(memory + from), to - from};
-	add_local(parts, request, from, to - from);
+	add_local(parts, local, from, to - from);
 }
 
 static void find_parts(const struct pieces *pieces, uint64_t memory, uint64_t length,
@@ -72,11 +72,11 @@ static void find_parts(const struct pieces *pieces, uint64_t memory, uint64_t le
 			continue;
 		}
 		if (to > from)
-			add(parts, pieces->request, memory, from, to);
+			add(parts, pieces->local, memory, from, to);
 		from = to = end - skew;
 	}
 	if (to > from)
-		add(parts, pieces->request, memory, from, to);
+		add(parts, pieces->local, memory, from, to);
 }
 
 int pieces_move(void *arg, uint64_t memory, uint64_t length)
@@ -89,9 +89,6 @@ int pieces_move(void *arg, uint64_t memory, uint64_t length)
 	find_parts(pieces, memory, length, &parts);
 	if (parts.remote_count == 0)
 		return 0;
-	return pieces->request->op == REQUEST_READ
-		       ? target_memory_read(pieces->process, parts.local, parts.local_count,
-					    parts.remote, parts.remote_count)
-		       : target_memory_write(pieces->process, parts.local, parts.local_count,
-					     parts.remote, parts.remote_count);
+	return (pieces->reads ? target_memory_read : target_memory_write)(
+		pieces->process, parts.local, parts.local_count, parts.remote, parts.remote_count);
 }

@@ -12,7 +12,8 @@
 
 /* The pieces are dealt out to `groups` by the key; those of the groups from first to last move. */
 struct pieces {
-	const struct request *request;
+	const struct local_memory *local;
+	bool reads;		/* from the other end */
 	target_process process; /* whose memory is the other end */
 	uint64_t key;
 	unsigned groups;
@@ -21,7 +22,7 @@ struct pieces {
 };
 
 /*
- * Moves them between request->local and this memory of the other end, to it, or from it for
- * REQUEST_READ. Fits request.receive. 0, or -errno as target_memory_write().
+ * Moves them between `local` and this memory of the other end. Fits local_memory.receive. 0, or
+ * -errno as target_memory_write().
  */
 int pieces_move(void *pieces, uint64_t memory, uint64_t length);

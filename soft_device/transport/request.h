@@ -2,7 +2,7 @@
 /*
  * request.h -- one operation on its way to a target, and what became of it.
  *
- * Made from a work request by sq_request.c, executed by responder.c against a segment: on the
+ * A part of a work request (sq.h), executed by responder.c against a segment: on the
  * initiator's thread when the target's segment is mapped, on the target's agent when
  * it came over TCP (wire.h has its encoding).
  */
@@ -72,6 +72,7 @@ struct request {
 		uint32_t qkey; /* datagrams only */
 	};
 	uint32_t length; /* bytes moved; of the flushed range for REQUEST_FLUSH */
+	uint32_t src_qpn;
 	union {
 		struct {
 			uint64_t remote_addr;
@@ -80,11 +81,13 @@ struct request {
 		union ibv_gid to; /* datagrams only: a device's, or a multicast group */
 	};
 	uint64_t swap; /* also the value of an atomic write */
-	uint32_t src_qpn;
 	union ibv_gid src_gid;
-	/* payload (write, send) or where a read's bytes go, in the executing process */
-	struct iovec local[SOFT_MAX_SGE];
-	unsigned local_count;
+};
+
+/* Its memory in the executing process: the payload (write, send), or where a read's bytes go. */
+struct local_memory {
+	struct iovec parts[SOFT_MAX_SGE];
+	unsigned count;
 	/*
 	 * Not NULL: the payload of a write comes in another way. Over TCP it is not in memory, and
 	 * is received into this memory of the own process, which takes `length` bytes; a part of it

@@ -124,7 +124,7 @@ static void expect_answers(struct tcp *tcp, bool left)
 
 /* Callers hold the lock. */
 static int send_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn, uint64_t ticket,
-			const struct request *request)
+			const struct request *request, const struct local_memory *local)
 {
 	unsigned char start[WIRE_REQUEST_START];
 	struct iovec parts[STREAM_PARTS_MAX] = {{start, sizeof(start)}};
@@ -135,8 +135,8 @@ static int send_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn,
 		return result;
 	wire_put_request(start, tcp->asked, atomic_load(&tcp->exchange->begun), gid, qpn, request);
 	if (wire_payload(request) > 0) {
-		memcpy(parts + 1, request->local, request->local_count * sizeof(parts[0]));
-		count += request->local_count;
+		memcpy(parts + 1, local->parts, local->count * sizeof(parts[0]));
+		count += local->count;
 	}
 	tcp->pending[tcp->asked & (tcp->pending_slots - 1)] =
 		(struct pending){.ticket = ticket,
@@ -149,7 +149,7 @@ static int send_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn,
 }
 
 int tcp_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn, uint64_t ticket,
-		const struct request *request)
+		const struct request *request, const struct local_memory *local)
 {
 	int result = 0;
 
@@ -159,7 +159,7 @@ int tcp_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn, uint64_
 	} else if (stream_queued(&tcp->stream) > QUEUED_MAX) {
 		tcp->wants_resume = true;
 		result = -EAGAIN;
-	} else if (send_request(tcp, gid, qpn, ticket, request) != 0) {
+	} else if (send_request(tcp, gid, qpn, ticket, request, local) != 0) {
 		/* a part may be out: the connection is of no use, and the agent sees its end */
 		shutdown(tcp->stream.fd, SHUT_RDWR);
 		result = -EPIPE;

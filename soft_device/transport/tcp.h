@@ -20,7 +20,7 @@ extern const struct process_part tcp_part;
  * room again; -EPIPE: the peer is gone. Any thread.
  */
 int tcp_request(struct tcp *tcp, const union ibv_gid *gid, uint32_t qpn, uint64_t ticket,
-		const struct request *request);
+		const struct request *request, const struct local_memory *local);
 
 /* Requests without an answer, of all connections. */
 extern _Atomic uint32_t tcp_unanswered;

@@ -96,7 +96,8 @@ static bool speaks_for_itself(const struct service *service)
 		memcmp(&key->own, &wire->gid, sizeof(none)) == 0);
 }
 
-static struct outcome execute_request(const struct service *service, const struct request *request)
+static struct outcome execute_request(const struct service *service, const struct request *request,
+				      const struct local_memory *local)
 {
 	const struct wire_request *wire = &service->request;
 	struct outcome outcome = {.kind = OUTCOME_ABSENT};
@@ -104,7 +105,7 @@ static struct outcome execute_request(const struct service *service, const struc
 
 	if (speaks_for_itself(service))
 		outcome = peer_user->execute(process_current->served, service->key.identity,
-					     &wire->gid, wire->qpn, request, &known);
+					     &wire->gid, wire->qpn, request, local, &known);
 	if (!known)
 		admission_refuse(REFUSED_REQUEST, &request->src_gid);
 	return outcome;
@@ -176,29 +177,28 @@ static bool comes_in_parts(const struct request *request)
 }
 
 /* A receive is taken with the last part. */
-static struct outcome execute_parts(const struct service *service, const struct request *request)
+static struct outcome execute_parts(const struct service *service, const struct request *request,
+				    const struct local_memory *local)
 {
 	const uint64_t chosen =
 		fault_mix(process_current->options.adversary_seed + service->request.number);
 	const struct timespec pause = {.tv_nsec = PAUSE_NS * (1 + (long)(chosen >> 32) % PAUSES)};
-	struct pieces pieces = {.request = request,
+	struct pieces pieces = {.local = local,
 				.process = TARGET_OF_DEVICE,
 				.key = chosen,
 				.groups = 1 + (unsigned)(chosen % PARTS_MOST)};
+	const struct local_memory part_memory = {.receive = pieces_move, .receive_arg = &pieces};
 	struct request part = *request;
 	struct outcome outcome;
 
-	part.receive = pieces_move;
-	part.receive_arg = &pieces;
 	part.op = REQUEST_WRITE;
 	for (; pieces.last + 1 < pieces.groups; pieces.first = ++pieces.last) {
-		outcome = execute_request(service, &part);
+		outcome = execute_request(service, &part, &part_memory);
 		if (!has_succeeded(&outcome))
 			return outcome;
 		nanosleep(&pause, NULL);
 	}
-	part.op = request->op;
-	return execute_request(service, &part);
+	return execute_request(service, request, &part_memory);
 }
 
 /* --- requests whose payload is received before they are executed --- */
@@ -206,8 +206,9 @@ static struct outcome execute_parts(const struct service *service, const struct 
 /* 1: it was executed; 0: more has to come; or -errno. */
 static int execute_whole(struct service *service)
 {
-	struct request *request = &service->request.request;
+	const struct request *request = &service->request.request;
 	const uint32_t payload = wire_payload(request), data = wire_answer_data(request);
+	struct local_memory local;
 	const unsigned char *bytes;
 	int result = stream_take(&service->stream, payload, &bytes);
 
@@ -215,12 +216,13 @@ static int execute_whole(struct service *service)
 		return result;
 	if (answer_room(service, WIRE_ANSWER_START + data) != 0)
 		return -ENOMEM;
-	request->local[0].iov_base =
+	local.parts[0].iov_base =
 		data > 0 ? service->answer + WIRE_ANSWER_START : (unsigned char *)bytes;
-	request->local[0].iov_len = data + payload;
-	request->local_count = request->local[0].iov_len > 0 ? 1 : 0;
-	service->outcome = comes_in_parts(request) ? execute_parts(service, request)
-						   : execute_request(service, request);
+	local.parts[0].iov_len = data + payload;
+	local.count = data + payload > 0 ? 1 : 0;
+	local.receive = NULL;
+	service->outcome = comes_in_parts(request) ? execute_parts(service, request, &local)
+						   : execute_request(service, request, &local);
 	return 1;
 }
 
@@ -233,8 +235,8 @@ static bool may_come_in_pieces(const struct request *request)
 	       process_current->segment->powerfail == 0 && !comes_in_parts(request);
 }
 
-/* See struct request; `length` is all that is left. The last cache line is a part of its own, see
- * target_memory.h. */
+/* See struct local_memory; `length` is all that is left. The last cache line is a part of its own,
+ * see target_memory.h. */
 static int receive_into(void *arg, uint64_t memory, uint64_t length)
 {
 	struct service *service = arg;
@@ -269,13 +271,14 @@ static int receive_into(void *arg, uint64_t memory, uint64_t length)
 static struct outcome execute_rest(struct service *service)
 {
 	struct request rest = service->request.request;
+	struct local_memory local;
 
 	rest.remote_addr += rest.length - service->left;
 	rest.length = service->left;
-	rest.local_count = 0;
-	rest.receive = receive_into;
-	rest.receive_arg = service;
-	return execute_request(service, &rest);
+	local.count = 0;
+	local.receive = receive_into;
+	local.receive_arg = service;
+	return execute_request(service, &rest, &local);
 }
 
 static void drop_at_hand(struct service *service)

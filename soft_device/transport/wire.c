@@ -243,8 +243,6 @@ int wire_get_request(const unsigned char *body, size_t length, struct wire_reque
 		one->compare_add = get_64(&at);
 	}
 	one->swap = get_64(&at);
-	one->local_count = 0;
-	one->receive = NULL;
 	if (solicited > 1 || !request_is_sound(one, length - WIRE_REQUEST_BYTES))
 		return -EPROTO;
 	return 0;

@@ -84,7 +84,7 @@ struct wire_request {
 	uint32_t after;
 	uint32_t qpn;
 	union ibv_gid gid;
-	struct request request; /* without `local` */
+	struct request request;
 };
 
 /* Bytes that follow a request of this kind; and that follow its answer when it succeeded. */

@@ -40,12 +40,6 @@ static struct send_slot *begin(struct ibv_qp_ex *ex, uint32_t opcode)
 	struct send_queue *sq = &qp->sq;
 	const unsigned flags =
 		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
-	struct send_work work = {
-		.wr_id = ex->wr_id,
-		.opcode = opcode,
-		/* whether data are inline is told by the setters */
-		.flags = ex->wr_flags & ~(unsigned)IBV_SEND_INLINE,
-	};
 
 	if ((ex->wr_flags & ~flags) != 0)
 		REFUSE_BUILD(sq, EINVAL, "wr_id %#llx: unknown wr_flags %#x",
@@ -59,7 +53,13 @@ static struct send_slot *begin(struct ibv_qp_ex *ex, uint32_t opcode)
 		return NULL;
 	struct send_slot *slot = sq_slot(sq, sq->posted + sq->building);
 
-	sq_slot_begin(slot, &work);
+	*slot = (struct send_slot){.work = {
+					   .wr_id = ex->wr_id,
+					   .opcode = opcode,
+					   /* whether data are inline is told by the setters */
+					   .flags = ex->wr_flags & ~(unsigned)IBV_SEND_INLINE,
+					   .sge = slot->sge,
+				   }};
 	sq->building++;
 	return slot;
 }
@@ -76,29 +76,29 @@ static struct send_slot *current(struct qp *qp)
 	return sq_slot(sq, sq->posted + sq->building - 1);
 }
 
-static void begin_rdma(struct ibv_qp_ex *ex, uint32_t opcode, uint32_t rkey, uint64_t addr,
-		       uint32_t imm_data)
+/* With its target's memory. */
+static struct send_slot *begin_rdma(struct ibv_qp_ex *ex, uint32_t opcode, uint32_t rkey,
+				    uint64_t addr, uint32_t imm_data)
 {
 	struct send_slot *slot = begin(ex, opcode);
 
 	if (slot == NULL)
-		return;
-	slot->work.rkey = rkey;
-	slot->work.remote_addr = addr;
-	slot->work.imm_data = imm_data;
+		return NULL;
+	slot->work.request.rkey = rkey;
+	slot->work.request.remote_addr = addr;
+	slot->work.request.imm_data = imm_data;
+	return slot;
 }
 
 static void begin_atomic(struct ibv_qp_ex *ex, uint32_t opcode, uint32_t rkey, uint64_t addr,
 			 uint64_t compare_add, uint64_t swap)
 {
-	struct send_slot *slot = begin(ex, opcode);
+	struct send_slot *slot = begin_rdma(ex, opcode, rkey, addr, 0);
 
 	if (slot == NULL)
 		return;
-	slot->work.rkey = rkey;
-	slot->work.remote_addr = addr;
-	slot->work.compare_add = compare_add;
-	slot->work.swap = swap;
+	slot->work.request.compare_add = compare_add;
+	slot->work.request.swap = swap;
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
@@ -245,21 +245,18 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
 
 static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *value)
 {
-	struct send_slot *slot = begin(ex, IBV_WR_ATOMIC_WRITE);
+	struct send_slot *slot = begin_rdma(ex, IBV_WR_ATOMIC_WRITE, rkey, addr, 0);
 	struct ibv_data_buf buf = {(void *)(uintptr_t)value, 8};
 
-	if (slot == NULL)
-		return;
-	slot->work.rkey = rkey;
-	slot->work.remote_addr = addr;
-	put_inline(qp_of_ex(ex), slot, &buf, 1);
+	if (slot != NULL)
+		put_inline(qp_of_ex(ex), slot, &buf, 1);
 }
 
 static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, size_t length,
 		     uint8_t type, uint8_t level)
 {
 	struct qp *qp = qp_of_ex(ex);
-	struct send_slot *slot = begin(ex, SOFT_WR_FLUSH);
+	struct send_slot *slot = begin_rdma(ex, SOFT_WR_FLUSH, rkey, addr, 0);
 
 	if (slot == NULL)
 		return;
@@ -270,11 +267,9 @@ static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, size_t 
 			     (unsigned long long)slot->work.wr_id, length, type, level);
 		return;
 	}
-	slot->work.rkey = rkey;
-	slot->work.remote_addr = addr;
-	slot->work.flush_length = (uint32_t)length;
-	slot->work.flush_type = type;
-	slot->work.flush_level = level;
+	slot->work.request.length = (uint32_t)length;
+	slot->work.request.flush_type = type;
+	slot->work.request.flush_level = level;
 }
 
 /* --- the critical section --- */

@@ -11,10 +11,12 @@
 #define LINE   64u
 
 static _Alignas(LINE) unsigned char near[ROOM], far[ROOM], before[ROOM];
-static struct request request;
+static struct local_memory local;
+static uint32_t bytes;
+static bool reads;
 
 /* Two parts, of which the second one comes first in memory. */
-static void make_request(enum request_op op, uint32_t length)
+static void make_memory(bool is_read, uint32_t length)
 {
 	const uint32_t first = length / 3;
 
@@ -22,31 +24,36 @@ static void make_request(enum request_op op, uint32_t length)
 		near[i] = (unsigned char)(i * 7 + 1);
 		far[i] = (unsigned char)(i * 13 + 5);
 	}
-	request = (struct request){.op = op, .length = length, .local_count = 2};
-	request.local[0] = (struct iovec){near + ROOM / 2, first};
-	request.local[1] = (struct iovec){near, length - first};
+	reads = is_read;
+	bytes = length;
+	local = (struct local_memory){.parts = {{near + ROOM / 2, first}, {near, length - first}},
+				      .count = 2};
 }
 
 static unsigned char *local_byte(uint32_t at)
 {
-	const uint32_t first = (uint32_t)request.local[0].iov_len;
+	const uint32_t first = (uint32_t)local.parts[0].iov_len;
 
 	return at < first ? near + ROOM / 2 + at : near + at - first;
 }
 
 static void move(unsigned char *to, uint64_t key, unsigned first, unsigned last)
 {
-	struct pieces pieces = {
-		.request = &request, .key = key, .groups = GROUPS, .first = first, .last = last};
+	struct pieces pieces = {.local = &local,
+				.reads = reads,
+				.key = key,
+				.groups = GROUPS,
+				.first = first,
+				.last = last};
 
-	assert_int_equal(pieces_move(&pieces, (uintptr_t)to, request.length), 0);
+	assert_int_equal(pieces_move(&pieces, (uintptr_t)to, bytes), 0);
 }
 
 static void write_in_groups(uint32_t skew, uint32_t length, uint64_t key)
 {
 	unsigned changed[GROUPS] = {0};
 
-	make_request(REQUEST_WRITE, length);
+	make_memory(false, length);
 	for (unsigned group = 0; group < GROUPS; group++) {
 		memcpy(before, far, sizeof(far));
 		move(far + skew, key, group, group);
@@ -76,7 +83,7 @@ TEST(a_write_is_whole_after_all_groups)
 
 TEST(a_line_moves_as_a_whole)
 {
-	make_request(REQUEST_WRITE, 64 * LINE);
+	make_memory(false, 64 * LINE);
 	memset(near, 1, sizeof(near));
 	memset(far, 2, sizeof(far));
 	move(far, 5, 0, 1);
@@ -87,7 +94,7 @@ TEST(a_line_moves_as_a_whole)
 
 TEST(the_last_groups_may_move_together)
 {
-	make_request(REQUEST_WRITE, 4096);
+	make_memory(false, 4096);
 	move(far, 3, 0, 0);
 	move(far, 3, 1, GROUPS - 1);
 	for (uint32_t i = 0; i < 4096; i++)
@@ -96,7 +103,7 @@ TEST(the_last_groups_may_move_together)
 
 TEST(a_read_goes_the_other_way)
 {
-	make_request(REQUEST_READ, 5000);
+	make_memory(true, 5000);
 	for (unsigned group = 0; group < GROUPS; group++)
 		move(far + 10, 9, group, group);
 	for (uint32_t i = 0; i < 5000; i++)
@@ -105,13 +112,13 @@ TEST(a_read_goes_the_other_way)
 
 TEST(other_keys_deal_in_another_way)
 {
-	make_request(REQUEST_WRITE, 4096);
+	make_memory(false, 4096);
 	move(far, 1, 0, 0);
 	memcpy(before, far, sizeof(far));
-	make_request(REQUEST_WRITE, 4096);
+	make_memory(false, 4096);
 	move(far, 2, 0, 0);
 	assert_memory_not_equal(before, far, 4096);
-	make_request(REQUEST_WRITE, 4096);
+	make_memory(false, 4096);
 	move(far, 1, 0, 0);
 	assert_memory_equal(before, far, 4096);
 }

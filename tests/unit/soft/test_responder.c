@@ -125,11 +125,10 @@ static struct outcome execute(enum request_op op)
 				  .flush_type = SOFT_FLUSH_PERSISTENT,
 				  .rkey = KEY,
 				  .length = sizeof(words[0]),
-				  .remote_addr = (uintptr_t)words,
-				  .local = {{&words[1], sizeof(words[1])}},
-				  .local_count = 1};
+				  .remote_addr = (uintptr_t)words};
+	const struct local_memory local = {.parts = {{&words[1], sizeof(words[1])}}, .count = 1};
 
-	return responder_execute_on(&self, &segment->qp[0], QPN, &request);
+	return responder_execute_on(&self, &segment->qp[0], QPN, &request, &local);
 }
 
 /* All that a sender may take for durable what it wrote before, and the write. */
@@ -151,13 +150,14 @@ TEST(an_operation__is_answered, setup, teardown)
 TEST(a_queue_pair_that_is_not_there__is_absent_for_any_identity, setup, teardown)
 {
 	const struct request request = {.op = REQUEST_WRITE};
+	const struct local_memory local = {.count = 0};
 	struct peer self = {.transport = PEER_SELF, .segment = segment};
 	const union ibv_gid gid = {{0}};
 	bool known = false;
 
 	for (uint64_t identity = 0; identity < 2; identity++) {
-		struct outcome outcome =
-			responder_execute_for(&self, identity, &gid, QPN + 1, &request, &known);
+		struct outcome outcome = responder_execute_for(&self, identity, &gid, QPN + 1,
+							       &request, &local, &known);
 
 		assert_int_equal(outcome.kind, OUTCOME_ABSENT);
 	}
