@@ -26,24 +26,6 @@ struct range {
 	uint64_t memory;
 };
 
-static const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
-static const struct outcome busy = {.kind = OUTCOME_BUSY};
-
-static struct outcome done(enum ibv_wc_status status)
-{
-	return (struct outcome){.kind = OUTCOME_DONE, .status = status};
-}
-
-static struct outcome failed(enum ibv_wc_status status, enum vendor_err why)
-{
-	return (struct outcome){.kind = OUTCOME_DONE, .status = status, .vendor_err = (uint8_t)why};
-}
-
-static struct outcome silence(enum vendor_err why)
-{
-	return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = (uint8_t)why};
-}
-
 void responder_flush(struct peer *peer, struct shared_qp *qp)
 {
 	const struct shared_recv *recv;
@@ -154,26 +136,27 @@ static struct outcome refuse(const struct execution *x, enum ibv_wc_status statu
 			     enum vendor_err why, uint32_t raise)
 {
 	if (!is_reliable(x) && raise != RAISE_QP_FATAL)
-		return failed(status, why);
+		return outcome_failed(status, why);
 	note_refusal(x, why, 0);
 	target_to_error(x->peer, x->target, raise);
-	return failed(status, why);
+	return outcome_failed(status, why);
 }
 
-/* The same because of a receive, with the reason that each side gets. */
+/* The same because of a receive, which completes with its own status: what each side gets. */
 static struct outcome refuse_receive(const struct execution *x, const struct received *received,
-				     enum ibv_wc_status status, enum vendor_err receiver,
-				     enum vendor_err requester)
+				     enum ibv_wc_status own, enum vendor_err own_why,
+				     enum ibv_wc_status status, enum vendor_err why)
 {
-	note_refusal(x, receiver, received->wr_id);
+	receive_complete(x, received, own, own_why);
+	note_refusal(x, own_why, received->wr_id);
 	target_to_error(x->peer, x->target, 0);
-	return failed(status, requester);
+	return outcome_failed(status, why);
 }
 
 static struct outcome not_ready(const struct execution *x)
 {
 	if (!is_reliable(x) && !receive_may_come(x))
-		return silence(VENDOR_NO_RECEIVE);
+		return outcome_absent(VENDOR_NO_RECEIVE);
 	return (struct outcome){.kind = OUTCOME_RNR,
 				.rnr_timer = (uint8_t)x->target->rnr_timer,
 				.vendor_err = VENDOR_NO_RECEIVE};
@@ -186,13 +169,13 @@ static struct outcome not_ready(const struct execution *x)
 static struct outcome moved(const struct execution *x, int error)
 {
 	if (error == 0)
-		return done(IBV_WC_SUCCESS);
+		return outcome_done();
 	if (error != -EFAULT)
-		return failed(IBV_WC_RETRY_EXC_ERR,
-			      error == -ESRCH ? VENDOR_PEER_GONE : VENDOR_NO_ACCESS);
+		return outcome_failed(IBV_WC_RETRY_EXC_ERR,
+				      error == -ESRCH ? VENDOR_PEER_GONE : VENDOR_NO_ACCESS);
 	if (!target_memory_is_usable(x->local->parts, x->local->count,
 				     x->request->op == REQUEST_READ))
-		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+		return outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	return refuse(x, IBV_WC_REM_ACCESS_ERR, VENDOR_UNMAPPED, RAISE_QP_ACCESS);
 }
 
@@ -242,7 +225,7 @@ static inline __attribute__((always_inline)) struct outcome write_bytes(const st
 	struct range range;
 
 	if (request->length == 0)
-		return done(IBV_WC_SUCCESS); /* no key is looked at: IBA 9.7.4.1.5 */
+		return outcome_done(); /* no key is looked at: IBA 9.7.4.1.5 */
 	if (!find_range(x, request->length, IBV_ACCESS_REMOTE_WRITE, &range))
 		return refuse_range(x, request->length, IBV_ACCESS_REMOTE_WRITE);
 	if (local->receive != NULL)
@@ -263,7 +246,7 @@ static struct outcome execute_read(const struct execution *x)
 		return refuse_range(x, request->length, IBV_ACCESS_REMOTE_READ);
 	powerfail_pushed(x->peer, x->qpn);
 	if (request->length == 0)
-		return done(IBV_WC_SUCCESS);
+		return outcome_done();
 	struct iovec remote = {(void *)(uintptr_t)range.memory, request->length};
 
 	return moved(x, target_memory_read(x->peer->memory, x->local->parts, x->local->count,
@@ -273,7 +256,7 @@ static struct outcome execute_read(const struct execution *x)
 static struct outcome execute_atomic(const struct execution *x)
 {
 	const struct request *request = x->request;
-	struct outcome outcome = done(IBV_WC_SUCCESS);
+	struct outcome outcome = outcome_done();
 	struct range range;
 	int error;
 
@@ -286,7 +269,7 @@ static struct outcome execute_atomic(const struct execution *x)
 	powerfail_pushed(x->peer, x->qpn);
 	powerfail_before_write(x->peer, range.mr, range.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
-		return busy;
+		return outcome_busy();
 	if (request->op == REQUEST_COMPARE_SWAP)
 		error = target_memory_compare_swap_8(x->peer->memory, range.memory,
 						     request->compare_add, request->swap,
@@ -312,7 +295,7 @@ static struct outcome execute_atomic_write(const struct execution *x)
 		return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_ALIGNMENT, RAISE_QP_REQUEST);
 	powerfail_before_write(x->peer, range.mr, range.memory, 8, x->qpn);
 	if (!shared_lock_take_soon(&x->peer->segment->atomics))
-		return busy;
+		return outcome_busy();
 	error = target_memory_store_8(x->peer->memory, range.memory, request->swap);
 	shared_lock_release(&x->peer->segment->atomics);
 	return moved(x, error);
@@ -343,34 +326,15 @@ static struct outcome execute_flush(const struct execution *x)
 		return refuse_range(x, whole ? 0 : request->length, access);
 	powerfail_flush(x->peer, range.memory, whole ? range.mr->length : request->length, x->qpn,
 			request->flush_type & SOFT_FLUSH_PERSISTENT);
-	return done(IBV_WC_SUCCESS);
+	return outcome_done();
 }
 
-/*
- * Completes a receive that the request has made fail, and refuses the request: the message is too
- * long, or for this reason the memory of the receive cannot be used.
- */
-static struct outcome receive_too_short(const struct execution *x, const struct received *received)
-{
-	receive_complete(x, received, IBV_WC_LOC_LEN_ERR, VENDOR_SHORT_RECEIVE);
-	return refuse_receive(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE,
-			      VENDOR_SHORT_RECEIVE);
-}
-
+/* For this reason the memory of the receive cannot be used. */
 static struct outcome receive_unusable(const struct execution *x, const struct received *received,
 				       enum vendor_err why)
 {
-	receive_complete(x, received, IBV_WC_LOC_PROT_ERR, why);
-	return refuse_receive(x, received, IBV_WC_REM_OP_ERR, why, VENDOR_RECEIVE_MEMORY);
-}
-
-/* The window that the sender names is not his to invalidate. */
-static struct outcome refuse_invalidation(const struct execution *x,
-					  const struct received *received)
-{
-	receive_complete(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND);
-	return refuse_receive(x, received, IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND,
-			      VENDOR_WINDOW_UNBOUND);
+	return refuse_receive(x, received, IBV_WC_LOC_PROT_ERR, why, IBV_WC_REM_OP_ERR,
+			      VENDOR_RECEIVE_MEMORY);
 }
 
 static struct outcome deliver(const struct execution *x, const struct received *received)
@@ -378,7 +342,7 @@ static struct outcome deliver(const struct execution *x, const struct received *
 	powerfail_pushed(x->peer, x->qpn);
 	if (!receive_complete(x, received, IBV_WC_SUCCESS, VENDOR_NONE))
 		return refuse(x, IBV_WC_REM_OP_ERR, VENDOR_CQ_FULL, RAISE_QP_FATAL);
-	return done(IBV_WC_SUCCESS);
+	return outcome_done();
 }
 
 static struct outcome execute_send(const struct execution *x)
@@ -395,23 +359,25 @@ static struct outcome execute_send(const struct execution *x)
 	if (found == RECEIVE_NONE)
 		return not_ready(x);
 	if (found == RECEIVE_SHORT)
-		return failed(IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE);
+		return outcome_failed(IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE);
 	if (receive_room(&received) < request->length)
-		return receive_too_short(x, &received);
+		return refuse_receive(x, &received, IBV_WC_LOC_LEN_ERR, VENDOR_SHORT_RECEIVE,
+				      IBV_WC_REM_INV_REQ_ERR, VENDOR_SHORT_RECEIVE);
 	if (!receive_scatter(x, &received, request->length, parts, &count, &why))
 		return receive_unusable(x, &received, why);
 	if (count != 0)
 		error = target_memory_write(x->peer->memory, x->local->parts, x->local->count,
 					    parts, count);
 	if (error == -EFAULT && !target_memory_is_usable(x->local->parts, x->local->count, false))
-		return failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+		return outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (error == -EFAULT)
 		return receive_unusable(x, &received, VENDOR_UNMAPPED);
 	if (error != 0)
 		return moved(x, error);
 	if (request->op == REQUEST_SEND_INV &&
 	    !mr_invalidate_window(x->peer->segment, x->target, request->rkey))
-		return refuse_invalidation(x, &received);
+		return refuse_receive(x, &received, IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND,
+				      IBV_WC_REM_INV_REQ_ERR, VENDOR_WINDOW_UNBOUND);
 	return deliver(x, &received);
 }
 
@@ -464,7 +430,7 @@ static bool packets_differ(const struct execution *x)
 static __attribute__((cold, noinline)) struct outcome refuse_packets(const struct execution *x)
 {
 	if (x->request->op == REQUEST_READ)
-		return failed(IBV_WC_BAD_RESP_ERR, VENDOR_MTU);
+		return outcome_failed(IBV_WC_BAD_RESP_ERR, VENDOR_MTU);
 	return refuse(x, IBV_WC_REM_INV_REQ_ERR, VENDOR_MTU, RAISE_QP_REQUEST);
 }
 
@@ -523,10 +489,10 @@ static struct outcome not_accepted(const struct execution *x)
 	const enum ibv_qp_state state = shared_qp_state(x->target, memory_order_relaxed);
 
 	if (atomic_load(&x->target->qpn) != x->qpn)
-		return silence(VENDOR_NO_QP);
+		return outcome_absent(VENDOR_NO_QP);
 	if (state < IBV_QPS_RTR || state > IBV_QPS_SQD)
-		return silence(VENDOR_QP_STATE);
-	return silence(is_same_roce(x) ? VENDOR_OTHER_QP : VENDOR_ROCE);
+		return outcome_absent(VENDOR_QP_STATE);
+	return outcome_absent(is_same_roce(x) ? VENDOR_OTHER_QP : VENDOR_ROCE);
 }
 
 static void tell_established(const struct execution *x)
@@ -542,10 +508,10 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 				    const struct request *request, const struct local_memory *local)
 {
 	const struct execution x = {peer, target, qpn, request, local};
-	struct outcome outcome = absent;
+	struct outcome outcome = outcome_absent(VENDOR_PEER_GONE);
 
 	if (!shared_lock_take_soon(&target->lock))
-		return busy;
+		return outcome_busy();
 	if (!accepts(&x)) {
 		outcome = not_accepted(&x);
 	} else if (!powerfail_strikes(peer)) {
@@ -555,7 +521,7 @@ struct outcome responder_execute_on(struct peer *peer, struct shared_qp *target,
 	shared_lock_release(&target->lock);
 	if (outcome.kind == OUTCOME_DONE && outcome.status == IBV_WC_SUCCESS &&
 	    !powerfail_executed(peer))
-		return absent;
+		return outcome_absent(VENDOR_PEER_GONE);
 	return outcome;
 }
 
@@ -572,10 +538,10 @@ struct outcome responder_execute_for(struct peer *self, uint64_t identity, const
 	}
 	*known = partner == 0 || partner == identity;
 	/* whether there is such a QP at all is told to no other process */
-	struct outcome outcome = silence(VENDOR_NOT_CONNECTED);
+	struct outcome outcome = outcome_absent(VENDOR_NOT_CONNECTED);
 
 	if (target != NULL && partner == identity)
 		outcome = responder_execute_on(self, target, qpn, request, local);
 	/* the peer tries again */
-	return outcome.kind == OUTCOME_BUSY ? silence(VENDOR_NONE) : outcome;
+	return outcome.kind == OUTCOME_BUSY ? outcome_absent(VENDOR_NONE) : outcome;
 }

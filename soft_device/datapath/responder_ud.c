@@ -16,13 +16,6 @@
 #include "soft_device/powerfail/powerfail.h"
 #include "soft_device/process/target_memory.h"
 
-static const struct outcome done = {.kind = OUTCOME_DONE};
-
-static struct outcome absent(enum vendor_err why)
-{
-	return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = (uint8_t)why};
-}
-
 /* VENDOR_NONE: it takes the datagram. */
 static enum vendor_err why_not(const struct execution *x)
 {
@@ -67,7 +60,7 @@ static struct outcome fail(const struct execution *x, const struct received *rec
 {
 	receive_complete(x, received, IBV_WC_LOC_PROT_ERR, why);
 	*raise = RAISE_QP_FLUSH;
-	return done;
+	return outcome_done();
 }
 
 /* *raise: not 0, the QP fails. */
@@ -83,9 +76,9 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 	switch (receive_next(x, length, &received)) {
 	case RECEIVE_NONE:
 		return receive_may_come(x) ? (struct outcome){.kind = OUTCOME_RNR}
-					   : absent(VENDOR_NO_RECEIVE);
+					   : outcome_absent(VENDOR_NO_RECEIVE);
 	case RECEIVE_SHORT:
-		return absent(VENDOR_SHORT_RECEIVE);
+		return outcome_absent(VENDOR_SHORT_RECEIVE);
 	default:
 		break;
 	}
@@ -93,30 +86,28 @@ static struct outcome execute(const struct execution *x, uint32_t *raise)
 		return fail(x, &received, why, raise);
 	error = write_message(x, parts, count);
 	if (error == -EFAULT && !target_memory_is_usable(x->local->parts, x->local->count, false))
-		return (struct outcome){.kind = OUTCOME_DONE,
-					.status = IBV_WC_LOC_PROT_ERR,
-					.vendor_err = VENDOR_UNMAPPED};
+		return outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (error == -EFAULT)
 		return fail(x, &received, VENDOR_UNMAPPED, raise);
 	if (error != 0)
-		return absent(VENDOR_PEER_GONE);
+		return outcome_absent(VENDOR_PEER_GONE);
 	if (!receive_complete(x, &received, IBV_WC_SUCCESS, VENDOR_NONE))
 		*raise = RAISE_QP_FATAL;
-	return done;
+	return outcome_done();
 }
 
 static struct outcome deliver(const struct execution *x)
 {
-	struct outcome outcome = absent(VENDOR_PEER_GONE);
+	struct outcome outcome = outcome_absent(VENDOR_PEER_GONE);
 	enum vendor_err why;
 	uint16_t generation = 0;
 	uint32_t raise = 0;
 
 	if (!shared_lock_take_soon(&x->target->lock))
-		return (struct outcome){.kind = OUTCOME_BUSY};
+		return outcome_busy();
 	why = why_not(x);
 	if (why != VENDOR_NONE) {
-		outcome = absent(why);
+		outcome = outcome_absent(why);
 	} else if (!powerfail_strikes(x->peer)) {
 		generation = shared_qp_generation(x->target);
 		outcome = execute(x, &raise);
@@ -153,7 +144,7 @@ struct outcome responder_datagram(struct peer *peer, const union ibv_gid *gid, u
 
 	if (qpn == MULTICAST_QPN) {
 		deliver_to_group(peer, gid, request, local);
-		return done;
+		return outcome_done();
 	}
-	return x.target == NULL ? absent(VENDOR_NO_QP) : deliver(&x);
+	return x.target == NULL ? outcome_absent(VENDOR_NO_QP) : deliver(&x);
 }

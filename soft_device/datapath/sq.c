@@ -133,20 +133,18 @@ static inline __attribute__((always_inline)) struct outcome execute(struct send_
 								    struct send_work *work)
 {
 	struct shared_qp *target = target_of(sq);
-	struct outcome outcome = {.kind = OUTCOME_DONE};
+	struct outcome outcome;
 	enum ibv_wc_status own; /* what is wrong with the local memory */
 	struct local_memory local;
 	void *copy = NULL;
 
 	if (__builtin_expect(sq_is_local(work), 0))
 		return window_execute(sq, work);
-	outcome.status = own = sq_make_request(sq, work, &local);
-	if (!sq_goes_out(work, own)) {
-		outcome.vendor_err = (uint8_t)sq_request_reason(sq, work, own);
-		return outcome;
-	}
+	own = sq_make_request(sq, work, &local);
+	if (!sq_goes_out(work, own))
+		return outcome_failed(own, sq_request_reason(sq, work, own));
 	if (target == NULL)
-		return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
+		return outcome_absent(VENDOR_NO_QP);
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(work, &local);
 	outcome = responder_execute_on(sq->peer, target, sq->path.qpn, &work->request, &local);

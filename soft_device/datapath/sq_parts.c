@@ -56,10 +56,10 @@ struct outcome sq_parts_execute(struct send_queue *sq, const struct request *req
 	struct request part = *request;
 
 	if (target == NULL)
-		return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_NO_QP};
+		return outcome_absent(VENDOR_NO_QP);
 	if (is_message(request->op) && !sq_parts_is_rest(pieces)) {
 		move_message(sq, request, pieces);
-		return (struct outcome){.kind = OUTCOME_DONE};
+		return outcome_done();
 	}
 	if (pieces->groups > 1 && !is_message(request->op)) {
 		local->receive = pieces_move;

@@ -154,13 +154,10 @@ void sq_finish_atomic(const struct send_queue *sq, const struct send_work *work,
 {
 	struct iovec from = {&outcome->before, sizeof(outcome->before)};
 
-	if (own != IBV_WC_SUCCESS) {
-		outcome->status = own;
-		outcome->vendor_err = (uint8_t)sq_request_reason(sq, work, own);
-	} else if (target_memory_write(0, &from, 1, local->parts, local->count) != 0) {
-		outcome->status = IBV_WC_LOC_PROT_ERR;
-		outcome->vendor_err = VENDOR_UNMAPPED;
-	}
+	if (own != IBV_WC_SUCCESS)
+		*outcome = outcome_failed(own, sq_request_reason(sq, work, own));
+	else if (target_memory_write(0, &from, 1, local->parts, local->count) != 0)
+		*outcome = outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 }
 
 /* The local parts of the request, their keys checked. */

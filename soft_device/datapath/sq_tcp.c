@@ -37,8 +37,9 @@ static bool may_follow(const struct send_queue *sq, const struct send_work *work
 
 bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 {
-	struct outcome outcome = {.kind = OUTCOME_DONE};
+	struct outcome outcome = outcome_done();
 	struct local_memory local;
+	enum ibv_wc_status status;
 	void *copy = NULL;
 	int error;
 
@@ -50,14 +51,12 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	}
 	if (!may_follow(sq, &slot->work))
 		return false;
-	outcome.status = sq_make_request(sq, &slot->work, &local);
-	if (outcome.status != IBV_WC_SUCCESS) {
-		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
-	} else if (wire_payload(&slot->work.request) > 0 &&
-		   !target_memory_is_usable(local.parts, local.count, false)) {
-		outcome.status = IBV_WC_LOC_PROT_ERR;
-		outcome.vendor_err = VENDOR_UNMAPPED;
-	}
+	status = sq_make_request(sq, &slot->work, &local);
+	if (status != IBV_WC_SUCCESS)
+		outcome = outcome_failed(status, sq_request_reason(sq, &slot->work, status));
+	else if (wire_payload(&slot->work.request) > 0 &&
+		 !target_memory_is_usable(local.parts, local.count, false))
+		outcome = outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	if (!sq_goes_out(&slot->work, outcome.status)) {
 		if (sq->next != sq->completed)
 			return false; /* the answers before it come first */
@@ -79,12 +78,6 @@ bool sq_tcp_send(struct send_queue *sq, struct send_slot *slot)
 	return false;
 }
 
-static void fail(struct outcome *outcome, enum ibv_wc_status status, enum vendor_err why)
-{
-	outcome->status = status;
-	outcome->vendor_err = (uint8_t)why;
-}
-
 /* Puts what came back where the request wants it: as many bytes as it asked for, see tcp.c. */
 static void store(struct send_queue *sq, struct send_work *work, struct outcome *outcome,
 		  const void *data, size_t bytes)
@@ -96,11 +89,11 @@ static void store(struct send_queue *sq, struct send_work *work, struct outcome 
 	if (sq_opcodes[work->opcode].kind == SOFT_OP_ATOMIC && sq_goes_out(work, own))
 		sq_finish_atomic(sq, work, own, &local, outcome);
 	else if (own != IBV_WC_SUCCESS)
-		fail(outcome, own, sq_request_reason(sq, work, own));
+		*outcome = outcome_failed(own, sq_request_reason(sq, work, own));
 	else if (work->opcode != IBV_WR_RDMA_READ || bytes == 0)
 		return;
 	else if (target_memory_write(0, &whole, 1, local.parts, local.count) != 0)
-		fail(outcome, IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+		*outcome = outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
 	else if (__builtin_expect(fault_any, 0))
 		sq_fault_corrupt_in(work, &local);
 }

@@ -219,13 +219,17 @@ static enum ibv_wc_status make_request(const struct send_queue *sq, struct send_
 	return IBV_WC_SUCCESS;
 }
 
-static const struct outcome unreadable = {
-	.kind = OUTCOME_DONE, .status = IBV_WC_LOC_PROT_ERR, .vendor_err = VENDOR_UNMAPPED};
-
 /* Over TCP the bytes leave later, so that they are looked at now. */
 static bool is_readable(const struct local_memory *local)
 {
 	return local->count == 0 || target_memory_is_usable(local->parts, local->count, false);
+}
+
+static bool settle_unreadable(struct send_queue *sq, struct send_slot *slot)
+{
+	const struct outcome outcome = outcome_failed(IBV_WC_LOC_PROT_ERR, VENDOR_UNMAPPED);
+
+	return sq_settle(sq, slot, &outcome);
 }
 
 /* False: it waits. */
@@ -234,19 +238,17 @@ static bool send_tcp(struct send_queue *sq, struct send_slot *slot, struct desti
 {
 	/* as in sq_tcp.c: answers to an earlier life of the queue are told by it */
 	const uint64_t ticket = (uint64_t)sq->life << 32 | sq->next;
-	struct outcome outcome = unreadable;
+	const struct outcome gone = outcome_absent(VENDOR_PEER_GONE);
 	int error;
 
 	if (!is_readable(local))
-		return sq_settle(sq, slot, &outcome);
+		return settle_unreadable(sq, slot);
 	error = tcp_request(to->peer->tcp, &to->gid, slot->work.qpn, ticket, &slot->work.request,
 			    local);
 	if (error == -EAGAIN)
 		return false;
-	if (error != 0) {
-		outcome = (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
-		return sq_settle(sq, slot, &outcome);
-	}
+	if (error != 0)
+		return sq_settle(sq, slot, &gone);
 	sq->ud->in_flight = to;
 	sq->next++;
 	return true;
@@ -259,7 +261,7 @@ static bool send_to_one(struct send_queue *sq, struct send_slot *slot,
 	const struct request *request = &slot->work.request;
 	const uint32_t qpn = slot->work.qpn;
 	struct destination *to = destination_of(sq, &request->to, (uint16_t)(qpn >> 8));
-	struct outcome outcome = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_UNREACHABLE};
+	struct outcome outcome = outcome_absent(VENDOR_UNREACHABLE);
 
 	if (to != NULL && to->linking)
 		return false;
@@ -310,13 +312,13 @@ static bool send_to_group(struct send_queue *sq, struct send_slot *slot,
 			  const struct local_memory *local)
 {
 	const struct request *request = &slot->work.request;
-	const struct outcome sent = {.kind = OUTCOME_DONE};
+	const struct outcome sent = outcome_done();
 	struct peer *peers[GROUP_PORTS_MAX];
 	uint16_t ports[GROUP_PORTS_MAX];
 	unsigned count;
 
 	if (!is_readable(local))
-		return sq_settle(sq, slot, &unreadable);
+		return settle_unreadable(sq, slot);
 	count = group_ports(&request->to, &sq->gid, ports);
 	if (!find_members(sq, ports, count, peers, &count))
 		return false;
@@ -327,21 +329,21 @@ static bool send_to_group(struct send_queue *sq, struct send_slot *slot,
 
 bool sq_ud_send(struct send_queue *sq, struct send_slot *slot)
 {
-	struct outcome outcome = {.kind = OUTCOME_DONE};
+	struct outcome outcome = outcome_done();
 	struct local_memory local;
+	enum ibv_wc_status status;
 	void *copy = NULL;
 	bool goes_on;
 
 	if (sq->next != sq->completed || sq->ud->leaving)
 		return false;
-	outcome.status = make_request(sq, &slot->work, &local);
-	if (outcome.status != IBV_WC_SUCCESS)
-		outcome.vendor_err = (uint8_t)sq_request_reason(sq, &slot->work, outcome.status);
+	status = make_request(sq, &slot->work, &local);
+	if (status != IBV_WC_SUCCESS)
+		outcome = outcome_failed(status, sq_request_reason(sq, &slot->work, status));
 	/* longer than the MTU: not sent, and no error (IBA C10-93.1.1) */
-	if (outcome.status == IBV_WC_SUCCESS && slot->work.request.length > SOFT_MAX_DATAGRAM)
-		outcome = (struct outcome){.kind = OUTCOME_ABSENT,
-					   .vendor_err = VENDOR_LONG_DATAGRAM};
-	if (outcome.kind == OUTCOME_ABSENT || outcome.status != IBV_WC_SUCCESS)
+	else if (slot->work.request.length > SOFT_MAX_DATAGRAM)
+		outcome = outcome_absent(VENDOR_LONG_DATAGRAM);
+	if (outcome.kind == OUTCOME_ABSENT || status != IBV_WC_SUCCESS)
 		return sq_settle(sq, slot, &outcome);
 	if (__builtin_expect(fault_any, 0))
 		copy = sq_fault_corrupt_out(&slot->work, &local);
@@ -353,7 +355,7 @@ bool sq_ud_send(struct send_queue *sq, struct send_slot *slot)
 
 void sq_ud_peer_gone(struct send_queue *sq, const struct peer *peer)
 {
-	const struct outcome absent = {.kind = OUTCOME_ABSENT, .vendor_err = VENDOR_PEER_GONE};
+	const struct outcome absent = outcome_absent(VENDOR_PEER_GONE);
 
 	if (sq->ud->in_flight != NULL && sq->ud->in_flight->peer == peer &&
 	    sq->completed != sq->next)

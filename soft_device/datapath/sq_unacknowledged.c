@@ -18,14 +18,13 @@ static bool is_own(enum ibv_wc_status status)
 static struct outcome lost(struct send_queue *sq, const struct send_slot *slot, unsigned why)
 {
 	explain_loss(sq, &slot->work, why);
-	return (struct outcome){.kind = OUTCOME_DONE};
+	return outcome_done();
 }
 
 struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *slot,
 				 const struct outcome *outcome)
 {
 	const uint32_t qpn = sq->ud != NULL ? slot->work.qpn : sq->path.qpn;
-	const struct outcome again = {.kind = OUTCOME_BUSY};
 
 	if (outcome->kind == OUTCOME_DONE) {
 		if (outcome->status == IBV_WC_SUCCESS && sq->deaf == qpn)
@@ -38,17 +37,15 @@ struct outcome sq_unacknowledged(struct send_queue *sq, const struct send_slot *
 	if (outcome->kind == OUTCOME_ABSENT)
 		return lost(sq, slot, outcome->vendor_err);
 	if (sq->deaf != qpn && slot->absent_tries < TRIES)
-		return again;
+		return outcome_busy();
 	sq->deaf = qpn;
 	return lost(sq, slot, VENDOR_NO_RECEIVE);
 }
 
 void sq_lose_all(struct send_queue *sq)
 {
-	const struct outcome absent = {
-		.kind = OUTCOME_ABSENT,
-		.vendor_err = sq->unreachable ? VENDOR_UNREACHABLE : VENDOR_PEER_GONE,
-	};
+	const struct outcome absent =
+		outcome_absent(sq->unreachable ? VENDOR_UNREACHABLE : VENDOR_PEER_GONE);
 
 	while (sq->completed != sq->posted && sq_state(sq) == IBV_QPS_RTS)
 		sq_settle(sq, sq_slot(sq, sq->completed), &absent);

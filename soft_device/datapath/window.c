@@ -20,18 +20,6 @@ pthread_mutex_t window_binding = PTHREAD_MUTEX_INITIALIZER;
 
 const struct process_part window_part = {.lock = &window_binding};
 
-static const struct outcome busy = {.kind = OUTCOME_BUSY};
-
-static struct outcome done(void)
-{
-	return (struct outcome){.kind = OUTCOME_DONE, .status = IBV_WC_SUCCESS};
-}
-
-static struct outcome failed(enum ibv_wc_status status, enum vendor_err why)
-{
-	return (struct outcome){.kind = OUTCOME_DONE, .status = status, .vendor_err = (uint8_t)why};
-}
-
 const char *window_take(struct send_work *work, const struct ibv_mw *mw, uint32_t rkey,
 			const struct ibv_mw_bind_info *info)
 {
@@ -136,12 +124,12 @@ static struct outcome bind_window(const struct send_queue *sq, const struct send
 	else if (bind->length != 0)
 		why = check_region(sq, bind, &memory);
 	if (why != VENDOR_NONE)
-		return failed(IBV_WC_MW_BIND_ERR, why);
+		return outcome_failed(IBV_WC_MW_BIND_ERR, why);
 	if (!withdraw(window))
-		return busy;
+		return outcome_busy();
 	if (bind->length != 0)
 		publish(sq, bind, window, memory);
-	return done();
+	return outcome_done();
 }
 
 /* Once more is no error. */
@@ -153,15 +141,15 @@ static struct outcome invalidate(const struct send_queue *sq, uint32_t rkey)
 	struct shared_qp *user;
 
 	if (window == NULL || window->window != IBV_MW_TYPE_2)
-		return failed(IBV_WC_LOC_QP_OP_ERR, VENDOR_WINDOW_STATE);
+		return outcome_failed(IBV_WC_LOC_QP_OP_ERR, VENDOR_WINDOW_STATE);
 	user = &segment->qp[more_of(window)->qp >> QP_LOW_BITS];
 	if (!shared_lock_take_soon(&user->lock))
-		return busy;
+		return outcome_busy();
 	atomic_compare_exchange_strong(&window->key, &key, 0);
 	shared_lock_release(&user->lock);
 	if (key == rkey || (key == 0 && window->last == (uint8_t)rkey))
-		return done();
-	return failed(IBV_WC_LOC_QP_OP_ERR, VENDOR_WINDOW_UNBOUND);
+		return outcome_done();
+	return outcome_failed(IBV_WC_LOC_QP_OP_ERR, VENDOR_WINDOW_UNBOUND);
 }
 
 struct outcome window_execute(const struct send_queue *sq, const struct send_work *work)

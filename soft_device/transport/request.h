@@ -113,3 +113,23 @@ struct outcome {
 	enum ibv_wc_status status; /* for the requester's completion */
 	uint64_t before;	   /* the old value, for the two atomics */
 };
+
+static inline struct outcome outcome_failed(enum ibv_wc_status status, enum vendor_err why)
+{
+	return (struct outcome){.kind = OUTCOME_DONE, .status = status, .vendor_err = (uint8_t)why};
+}
+
+static inline struct outcome outcome_done(void)
+{
+	return outcome_failed(IBV_WC_SUCCESS, VENDOR_NONE);
+}
+
+static inline struct outcome outcome_absent(enum vendor_err why)
+{
+	return (struct outcome){.kind = OUTCOME_ABSENT, .vendor_err = (uint8_t)why};
+}
+
+static inline struct outcome outcome_busy(void)
+{
+	return (struct outcome){.kind = OUTCOME_BUSY};
+}

@@ -100,7 +100,7 @@ static struct outcome execute_request(const struct service *service, const struc
 				      const struct local_memory *local)
 {
 	const struct wire_request *wire = &service->request;
-	struct outcome outcome = {.kind = OUTCOME_ABSENT};
+	struct outcome outcome = outcome_absent(VENDOR_NONE);
 	bool known = false;
 
 	if (speaks_for_itself(service))
@@ -401,7 +401,7 @@ static int begin(struct service *service)
 	service->is_piecemeal = may_come_in_pieces(request);
 	service->was_large = service->is_piecemeal;
 	service->left = wire_payload(request);
-	service->outcome = (struct outcome){.kind = OUTCOME_DONE};
+	service->outcome = outcome_done();
 	return 1;
 }
 
