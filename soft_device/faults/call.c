@@ -11,17 +11,16 @@
 #include <string.h>
 
 #include "ops.h"
-#include "soft_device/process/value.h"
 
 struct call {
 	char name[64]; /* "": any */
 	int error;     /* 0: ENOMEM */
 };
 
-static bool parse_name(struct fault *fault, const char *value)
+static bool parse_name(const char *value, void *to)
 {
 	const char *known = "abcdefghijklmnopqrstuvwxyz0123456789_";
-	struct call *call = fault->own;
+	struct call *call = to;
 
 	if ((strncmp(value, "ibv_", 4) != 0 && strncmp(value, "rdma_", 5) != 0) ||
 	    value[strspn(value, known)] != '\0' || strlen(value) >= sizeof(call->name))
@@ -30,17 +29,11 @@ static bool parse_name(struct fault *fault, const char *value)
 	return true;
 }
 
-static bool parse_errno(struct fault *fault, const char *value)
-{
-	struct call *call = fault->own;
-
-	return value_errno(value, &call->error);
-}
-
 static const struct fault_key keys[] = {
-	{"name", parse_name, "the name of a call, as ibv_reg_mr"},
-	{"errno", parse_errno, "the name of an errno, as ENOMEM"},
-	{NULL, NULL, NULL},
+	{"name", parse_name, "the name of a call, as ibv_reg_mr", 0, false},
+	{"errno", fault_errno, "the name of an errno, as ENOMEM", offsetof(struct call, error),
+	 false},
+	{.name = NULL},
 };
 
 static int fail(struct fault *fault, const char *name, int error)

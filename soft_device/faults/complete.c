@@ -9,35 +9,25 @@
 #include "ops.h"
 #include "soft_device/process/names.h"
 
-struct complete {
-	enum ibv_wc_status status;
-};
-
-static bool parse_status(struct fault *fault, const char *value)
+static bool parse_status(const char *value, void *to)
 {
-	struct complete *complete = fault->own;
+	enum ibv_wc_status *status = to;
 
-	complete->status = status_of_name(value);
-	return complete->status != IBV_WC_SUCCESS;
+	*status = status_of_name(value);
+	return *status != IBV_WC_SUCCESS;
 }
 
 static const struct fault_key keys[] = {
-	{"status", parse_status, "the name of a failed completion's status, as REM_ACCESS_ERR"},
-	{NULL, NULL, NULL},
+	{"status", parse_status, "the name of a failed completion's status, as REM_ACCESS_ERR", 0,
+	 true},
+	{.name = NULL},
 };
-
-static bool is_whole(const struct fault *fault)
-{
-	const struct complete *complete = fault->own;
-
-	return complete->status != IBV_WC_SUCCESS;
-}
 
 static enum ibv_wc_status fail(struct fault *fault, enum soft_op op, enum ibv_wc_status status)
 {
-	const struct complete *complete = fault->own;
+	const enum ibv_wc_status *wanted = fault->own;
 
-	return fault_hits_op(fault, op) && status == IBV_WC_SUCCESS ? complete->status : status;
+	return fault_hits_op(fault, op) && status == IBV_WC_SUCCESS ? *wanted : status;
 }
 
 /*
@@ -53,8 +43,7 @@ const struct fault_ops complete_fault = {
 	.name = "complete",
 	.form = "complete:op=write,at=5,status=REM_ACCESS_ERR",
 	.takes = FAULT_WHEN | FAULT_OP,
-	.own_bytes = sizeof(struct complete),
+	.own_bytes = sizeof(enum ibv_wc_status),
 	.keys = keys,
-	.is_whole = is_whole,
 	.complete = fail,
 };

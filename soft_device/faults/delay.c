@@ -23,9 +23,9 @@ struct delay {
 	bool has_sigma;
 };
 
-static bool parse_time(struct fault *fault, const char *value)
+static bool parse_time(const char *value, void *to)
 {
-	struct delay *delay = fault->own;
+	struct delay *delay = to;
 	char copy[SOFT_WORD_MAX], *dots;
 
 	snprintf(copy, sizeof(copy), "%s", value);
@@ -40,26 +40,20 @@ static bool parse_time(struct fault *fault, const char *value)
 	       (value_time_ns(dots + 2, &delay->high_ns) && delay->high_ns >= delay->low_ns);
 }
 
-static bool parse_median(struct fault *fault, const char *value)
+static bool parse_sigma(const char *value, void *to)
 {
-	struct delay *delay = fault->own;
-
-	return value_time_ns(value, &delay->median_ns) && delay->median_ns > 0;
-}
-
-static bool parse_sigma(struct fault *fault, const char *value)
-{
-	struct delay *delay = fault->own;
+	struct delay *delay = to;
 
 	delay->has_sigma = true;
 	return value_decimal(value, SIGMA_MAX, &delay->sigma);
 }
 
 static const struct fault_key keys[] = {
-	{"time", parse_time, "a time up to 1 hour, as 2us, or two of them, as 1us..3us"},
-	{"median", parse_median, "a time up to 1 hour, as 2us"},
-	{"sigma", parse_sigma, "a number from 0 to 10, as 0.5"},
-	{NULL, NULL, NULL},
+	{"time", parse_time, "a time up to 1 hour, as 2us, or two of them, as 1us..3us", 0, false},
+	{"median", fault_time, "a time up to 1 hour, as 2us", offsetof(struct delay, median_ns),
+	 false},
+	{"sigma", parse_sigma, "a number from 0 to 10, as 0.5", 0, false},
+	{.name = NULL},
 };
 
 static bool is_whole(const struct fault *fault)

@@ -9,35 +9,21 @@
 #include "ops.h"
 #include "soft_device/process/value.h"
 
-struct drop {
-	uint64_t after; /* operations that a connection lives */
-	bool has_after;
-};
-
-static bool parse_after(struct fault *fault, const char *value)
+/* Operations that a connection lives. */
+static bool parse_after(const char *value, void *to)
 {
-	struct drop *drop = fault->own;
-
-	drop->has_after = true;
-	return value_number(value, 0, INT64_MAX, &drop->after);
+	return value_number(value, 0, INT64_MAX, to);
 }
 
 static const struct fault_key keys[] = {
-	{"after", parse_after, "a number"},
-	{NULL, NULL, NULL},
+	{"after", parse_after, "a number", 0, true},
+	{.name = NULL},
 };
-
-static bool is_whole(const struct fault *fault)
-{
-	const struct drop *drop = fault->own;
-
-	return drop->has_after;
-}
 
 static bool breaks(struct fault *fault, uint64_t operations, bool dropped)
 {
-	const struct drop *drop = fault->own;
-	bool hit = operations >= drop->after;
+	const uint64_t *after = fault->own;
+	bool hit = operations >= *after;
 
 	fault_count(fault, hit);
 	return dropped || hit;
@@ -54,8 +40,7 @@ static bool breaks(struct fault *fault, uint64_t operations, bool dropped)
 const struct fault_ops drop_fault = {
 	.name = "drop",
 	.form = "drop:after=1000",
-	.own_bytes = sizeof(struct drop),
+	.own_bytes = sizeof(uint64_t),
 	.keys = keys,
-	.is_whole = is_whole,
 	.drop = breaks,
 };

@@ -33,9 +33,16 @@ struct fault {
 
 struct fault_key {
 	const char *name; /* "" is a value without a key */
-	bool (*parse)(struct fault *fault, const char *value);
+	bool (*parse)(const char *value, void *to);
 	const char *expected; /* the value, for the message that refuses another one */
+	size_t at;	      /* where it goes in fault.own */
+	bool is_needed;
 };
+
+/* Parsers that several have: a time above 0, in ns; a number from 1; an errno by its name. */
+bool fault_time(const char *value, void *to);
+bool fault_number(const char *value, void *to);
+bool fault_errno(const char *value, void *to);
 
 /* The keys that faults share. */
 enum { FAULT_AT = 1 << 0, FAULT_EVERY = 1 << 1, FAULT_OP = 1 << 2 };
@@ -51,8 +58,8 @@ struct fault_ops {
 	unsigned int takes; /* shared keys */
 	bool is_single;	    /* a process may have one only */
 	size_t own_bytes;
-	const struct fault_key *keys;		     /* its own; a row of NULL is the last */
-	bool (*is_whole)(const struct fault *fault); /* it lacks no key that it needs */
+	const struct fault_key *keys;		     /* its own; a row without a name is the last */
+	bool (*is_whole)(const struct fault *fault); /* the keys that it has go together */
 
 	int (*call)(struct fault *fault, const char *name, int error);
 	uint64_t (*due_ns)(struct fault *fault, enum soft_op op, uint32_t bytes, uint64_t due_ns);

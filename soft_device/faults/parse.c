@@ -3,7 +3,7 @@
  * parse.c -- from a word of RPMA_SOFT to a fault: its name, and after a colon keys and values
  * separated by commas.
  *
- * The keys that faults share are parsed here, the others by the fault's own rows (ops.h).
+ * The keys that faults share have their rows here, the others in the file of the fault (ops.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +16,22 @@
 static const struct fault_ops *const list_of_ops[] = {FAULT_LIST(ROW_OF)};
 #define LIST_LENGTH (sizeof(list_of_ops) / sizeof(list_of_ops[0]))
 
-static bool parse_at(struct fault *fault, const char *value)
+bool fault_time(const char *value, void *to)
 {
-	return value_number(value, 1, INT64_MAX, &fault->when.at);
+	return value_time_ns(value, to) && *(const uint64_t *)to > 0;
 }
 
-static bool parse_every(struct fault *fault, const char *value)
+bool fault_number(const char *value, void *to)
 {
-	return value_number(value, 1, INT64_MAX, &fault->when.every);
+	return value_number(value, 1, INT64_MAX, to);
 }
 
-static bool parse_op(struct fault *fault, const char *value)
+bool fault_errno(const char *value, void *to)
+{
+	return value_errno(value, to);
+}
+
+static bool parse_op(const char *value, void *to)
 {
 	static const struct value_word kinds[] = {
 		{"write", SOFT_OP_WRITE}, {"read", SOFT_OP_READ},
@@ -35,25 +40,30 @@ static bool parse_op(struct fault *fault, const char *value)
 		{"all", SOFT_OP_ALL},	  {NULL, 0},
 	};
 	char copy[SOFT_WORD_MAX], *rest = copy, *word;
+	unsigned int *all = to;
 	int kind;
 
 	snprintf(copy, sizeof(copy), "%s", value);
-	fault->kinds = 0;
+	*all = 0;
 	while ((word = strsep(&rest, "+")) != NULL) {
 		if (!value_word(kinds, word, &kind))
 			return false;
-		fault->kinds |= (unsigned int)kind;
+		*all |= (unsigned int)kind;
 	}
 	return true;
 }
 
+/* What they set is in struct fault itself. */
 static const struct {
 	unsigned int bit;
 	struct fault_key key;
 } shared_keys[] = {
-	{FAULT_AT, {"at", parse_at, "a number from 1"}},
-	{FAULT_EVERY, {"every", parse_every, "a number from 1"}},
-	{FAULT_OP, {"op", parse_op, "write, read, send, atomic, flush, recv or all, joined by +"}},
+	{FAULT_AT, {"at", fault_number, "a number from 1", offsetof(struct fault, when.at), false}},
+	{FAULT_EVERY,
+	 {"every", fault_number, "a number from 1", offsetof(struct fault, when.every), false}},
+	{FAULT_OP,
+	 {"op", parse_op, "write, read, send, atomic, flush, recv or all, joined by +",
+	  offsetof(struct fault, kinds), false}},
 };
 #define SHARED_KEYS (sizeof(shared_keys) / sizeof(shared_keys[0]))
 
@@ -82,6 +92,7 @@ static int parse_item(char *item, struct fault *fault, unsigned int *seen, char 
 	const char *name = value != NULL ? item : "";
 	const struct fault_key *key;
 	unsigned int bit;
+	char *to;
 
 	if (value != NULL)
 		*value++ = '\0';
@@ -94,10 +105,23 @@ static int parse_item(char *item, struct fault *fault, unsigned int *seen, char 
 		return soft_options_refuse(error, "%s: twice the same (%s)", fault->word,
 					   fault->ops->form);
 	*seen |= bit;
-	if (!key->parse(fault, value))
+	to = bit < 1u << SHARED_KEYS ? (char *)fault : fault->own;
+	if (!key->parse(value, to + key->at))
 		return soft_options_refuse(error, "%s: %s is not %s", fault->word, value,
 					   key->expected);
 	return 0;
+}
+
+static bool lacks_key(const struct fault_ops *ops, unsigned int seen)
+{
+	unsigned int bit = 1u << SHARED_KEYS;
+
+	for (const struct fault_key *key = ops->keys; key != NULL && key->name != NULL; key++) {
+		if (key->is_needed && (seen & bit) == 0)
+			return true;
+		bit <<= 1;
+	}
+	return false;
 }
 
 static int parse_items(char *items, struct fault *fault, char *error)
@@ -111,6 +135,7 @@ static int parse_items(char *items, struct fault *fault, char *error)
 	if (ret != 0)
 		return ret;
 	if ((seen & FAULT_WHEN) == FAULT_WHEN || /* one or the other */
+	    lacks_key(fault->ops, seen) ||
 	    (fault->ops->is_whole != NULL && !fault->ops->is_whole(fault)))
 		return soft_options_refuse(error, "%s: expected %s", fault->word, fault->ops->form);
 	return 0;

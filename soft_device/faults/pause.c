@@ -6,38 +6,25 @@
  * have it at the same time. Operations that are due within it are executed at its end.
  */
 #include "ops.h"
-#include "soft_device/process/value.h"
 
 struct pause {
 	uint64_t time_ns;
 	uint64_t period_ns;
 };
 
-static bool parse_time(struct fault *fault, const char *value)
-{
-	struct pause *pause = fault->own;
-
-	return value_time_ns(value, &pause->time_ns) && pause->time_ns > 0;
-}
-
-static bool parse_period(struct fault *fault, const char *value)
-{
-	struct pause *pause = fault->own;
-
-	return value_time_ns(value, &pause->period_ns) && pause->period_ns > 0;
-}
-
 static const struct fault_key keys[] = {
-	{"time", parse_time, "a time from 1 ns up to 1 hour, as 10ms"},
-	{"period", parse_period, "a time from 1 ns up to 1 hour, as 100ms"},
-	{NULL, NULL, NULL},
+	{"time", fault_time, "a time from 1 ns up to 1 hour, as 10ms",
+	 offsetof(struct pause, time_ns), true},
+	{"period", fault_time, "a time from 1 ns up to 1 hour, as 100ms",
+	 offsetof(struct pause, period_ns), true},
+	{.name = NULL},
 };
 
 static bool is_whole(const struct fault *fault)
 {
 	const struct pause *pause = fault->own;
 
-	return pause->time_ns > 0 && pause->time_ns < pause->period_ns;
+	return pause->time_ns < pause->period_ns;
 }
 
 static uint64_t end_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uint64_t due_ns)

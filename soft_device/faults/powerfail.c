@@ -9,26 +9,26 @@
 
 #include "ops.h"
 
-static bool parse_domain(struct fault *fault, const char *value)
+static bool parse_domain(const char *value, void *to)
 {
-	struct fault_power *power = fault->own;
+	bool *eadr = to;
 
-	power->eadr = strcmp(value, "eadr") == 0;
-	return power->eadr || strcmp(value, "adr") == 0;
+	*eadr = strcmp(value, "eadr") == 0;
+	return *eadr || strcmp(value, "adr") == 0;
 }
 
-static bool parse_ddio(struct fault *fault, const char *value)
+static bool parse_ddio(const char *value, void *to)
 {
-	struct fault_power *power = fault->own;
+	bool *no_ddio = to;
 
-	power->no_ddio = strcmp(value, "off") == 0;
-	return power->no_ddio || strcmp(value, "on") == 0;
+	*no_ddio = strcmp(value, "off") == 0;
+	return *no_ddio || strcmp(value, "on") == 0;
 }
 
 static const struct fault_key keys[] = {
-	{"domain", parse_domain, "adr or eadr"},
-	{"ddio", parse_ddio, "on or off"},
-	{NULL, NULL, NULL},
+	{"domain", parse_domain, "adr or eadr", offsetof(struct fault_power, eadr), false},
+	{"ddio", parse_ddio, "on or off", offsetof(struct fault_power, no_ddio), false},
+	{.name = NULL},
 };
 
 static bool is_whole(const struct fault *fault)

@@ -11,28 +11,22 @@ struct rate {
 	_Atomic uint64_t busy_until_ns; /* when the last byte has left */
 };
 
-static bool parse_rate(struct fault *fault, const char *value)
+static bool parse_rate(const char *value, void *to)
 {
 	static const struct value_unit units[] = {
 		{"bit", 0.125}, {"kbit", 125}, {"Mbit", 125e3}, {"Gbit", 125e6}, {"B", 1},
 		{"kB", 1e3},	{"MB", 1e6},   {"GB", 1e9},	{NULL, 0},
 	};
-	struct rate *rate = fault->own;
+	uint64_t *bytes_per_s = to;
 
-	return value_scaled(value, units, BYTES_MOST, &rate->bytes_per_s) && rate->bytes_per_s > 0;
+	return value_scaled(value, units, BYTES_MOST, bytes_per_s) && *bytes_per_s > 0;
 }
 
 static const struct fault_key keys[] = {
-	{"", parse_rate, "a rate in bit, kbit, Mbit, Gbit, B, kB, MB or GB, as 100Gbit"},
-	{NULL, NULL, NULL},
+	{"", parse_rate, "a rate in bit, kbit, Mbit, Gbit, B, kB, MB or GB, as 100Gbit",
+	 offsetof(struct rate, bytes_per_s), true},
+	{.name = NULL},
 };
-
-static bool is_whole(const struct fault *fault)
-{
-	const struct rate *rate = fault->own;
-
-	return rate->bytes_per_s > 0;
-}
 
 /* The end of these bytes, which begin when those before them have left. */
 static uint64_t end_ns(struct fault *fault, enum soft_op op, uint32_t bytes, uint64_t due_ns)
@@ -70,6 +64,5 @@ const struct fault_ops rate_fault = {
 	.form = "rate:100Gbit or rate:10GB",
 	.own_bytes = sizeof(struct rate),
 	.keys = keys,
-	.is_whole = is_whole,
 	.due_ns = end_ns,
 };

@@ -8,31 +8,19 @@
 #include <errno.h>
 
 #include "ops.h"
-#include "soft_device/process/value.h"
-
-struct registration {
-	int error; /* 0: ENOMEM */
-};
-
-static bool parse_errno(struct fault *fault, const char *value)
-{
-	struct registration *registration = fault->own;
-
-	return value_errno(value, &registration->error);
-}
 
 static const struct fault_key keys[] = {
-	{"errno", parse_errno, "the name of an errno, as ENOMEM"},
-	{NULL, NULL, NULL},
+	{"errno", fault_errno, "the name of an errno, as ENOMEM", 0, false},
+	{.name = NULL},
 };
 
 static int fail(struct fault *fault, int error)
 {
-	const struct registration *registration = fault->own;
+	const int *wanted = fault->own; /* 0: none was named */
 
 	if (!fault_hits(fault) || error != 0)
 		return error;
-	return registration->error != 0 ? registration->error : ENOMEM;
+	return *wanted != 0 ? *wanted : ENOMEM;
 }
 
 /*
@@ -45,7 +33,7 @@ const struct fault_ops register_fault = {
 	.name = "register",
 	.form = "register:at=2,errno=ENOMEM or register:every=3",
 	.takes = FAULT_WHEN,
-	.own_bytes = sizeof(struct registration),
+	.own_bytes = sizeof(int),
 	.keys = keys,
 	.reg_mr = fail,
 };

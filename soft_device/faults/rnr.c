@@ -8,26 +8,21 @@
 #include "ops.h"
 #include "soft_device/process/value.h"
 
-struct rnr {
-	uint64_t times; /* tries of one operation that find no receive; 0: one */
-};
-
-static bool parse_times(struct fault *fault, const char *value)
+/* Tries of one operation that find no receive. */
+static bool parse_times(const char *value, void *to)
 {
-	struct rnr *rnr = fault->own;
-
-	return value_number(value, 1, UINT32_MAX, &rnr->times);
+	return value_number(value, 1, UINT32_MAX, to);
 }
 
 static const struct fault_key keys[] = {
-	{"times", parse_times, "a number from 1"},
-	{NULL, NULL, NULL},
+	{"times", parse_times, "a number from 1", 0, false},
+	{.name = NULL},
 };
 
 static uint32_t find_none(struct fault *fault, uint32_t tries)
 {
-	const struct rnr *rnr = fault->own;
-	const uint64_t times = rnr->times != 0 ? rnr->times : 1;
+	const uint64_t *wanted = fault->own; /* 0: none was named */
+	const uint64_t times = *wanted != 0 ? *wanted : 1;
 
 	if (!fault_hits(fault))
 		return tries;
@@ -49,7 +44,7 @@ const struct fault_ops rnr_fault = {
 	.name = "rnr",
 	.form = "rnr:every=50,times=2 or rnr:at=7",
 	.takes = FAULT_WHEN,
-	.own_bytes = sizeof(struct rnr),
+	.own_bytes = sizeof(uint64_t),
 	.keys = keys,
 	.rnr = find_none,
 };
