@@ -43,6 +43,11 @@ _Static_assert(sizeof(off_t) == 8, "a machine with 32-bit offsets");
 struct tree_node call_find(int at, const char *path, bool follow, const void *caller);
 #define FIND(at, path, follow) call_find(at, path, follow, __builtin_return_address(0))
 
+/* All of a call that is answered with `ours` for a node of the device, and goes on else. */
+#define ANSWER(found, ours, goes_on)                                                               \
+	const struct tree_node node = found;                                                       \
+	return node.kind != TREE_OTHER ? (ours) : (goes_on)
+
 /* The folder that a descriptor of folder_open() stands for. */
 bool call_is_folder(int fd, struct tree_node *node);
 

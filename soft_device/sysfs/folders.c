@@ -240,19 +240,15 @@ static int scan(const struct tree_node *node, struct dirent ***result, filter_fu
 LIBC_CALL(int, scandir, const char *path, struct dirent ***result, filter_function *filter,
 	  compare_function *compare)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? scan(&node, result, filter, compare)
-				       : NEXT(scandir)(path, result, filter, compare);
+	ANSWER(FIND(AT_FDCWD, path, true), scan(&node, result, filter, compare),
+	       NEXT(scandir)(path, result, filter, compare));
 }
 
 LIBC_CALL(int, scandirat, int at, const char *path, struct dirent ***result,
 	  filter_function *filter, compare_function *compare)
 {
-	const struct tree_node node = FIND(at, path, true);
-
-	return node.kind != TREE_OTHER ? scan(&node, result, filter, compare)
-				       : NEXT(scandirat)(at, path, result, filter, compare);
+	ANSWER(FIND(at, path, true), scan(&node, result, filter, compare),
+	       NEXT(scandirat)(at, path, result, filter, compare));
 }
 
 LIBC_ALIAS(int, scandir64, scandir, const char *path, struct dirent ***result,

@@ -48,17 +48,14 @@ LIBC_CALL(int, openat, int at, const char *path, int flags, ...)
 /* _FORTIFY_SOURCE has these for calls without a mode. */
 LIBC_CALL(int, __open_2, const char *path, int flags)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, (flags & O_NOFOLLOW) == 0);
-
-	return node.kind != TREE_OTHER ? file_open(&node, flags) : NEXT(__open_2)(path, flags);
+	ANSWER(FIND(AT_FDCWD, path, (flags & O_NOFOLLOW) == 0), file_open(&node, flags),
+	       NEXT(__open_2)(path, flags));
 }
 
 LIBC_CALL(int, __openat_2, int at, const char *path, int flags)
 {
-	const struct tree_node node = FIND(at, path, (flags & O_NOFOLLOW) == 0);
-
-	return node.kind != TREE_OTHER ? file_open(&node, flags)
-				       : NEXT(__openat_2)(at, path, flags);
+	ANSWER(FIND(at, path, (flags & O_NOFOLLOW) == 0), file_open(&node, flags),
+	       NEXT(__openat_2)(at, path, flags));
 }
 
 LIBC_ALIAS(int, open64, open, const char *path, int flags, ...);
@@ -91,26 +88,20 @@ LIBC_ALIAS(FILE *, fopen64, fopen, const char *path, const char *mode);
 
 LIBC_CALL(int, access, const char *path, int mode)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? file_access(&node, mode) : NEXT(access)(path, mode);
+	ANSWER(FIND(AT_FDCWD, path, true), file_access(&node, mode), NEXT(access)(path, mode));
 }
 
 LIBC_CALL(int, euidaccess, const char *path, int mode)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? file_access(&node, mode) : NEXT(euidaccess)(path, mode);
+	ANSWER(FIND(AT_FDCWD, path, true), file_access(&node, mode), NEXT(euidaccess)(path, mode));
 }
 
 LIBC_ALIAS(int, eaccess, euidaccess, const char *path, int mode);
 
 LIBC_CALL(int, faccessat, int at, const char *path, int mode, int flags)
 {
-	const struct tree_node node = FIND(at, path, (flags & AT_SYMLINK_NOFOLLOW) == 0);
-
-	return node.kind != TREE_OTHER ? file_access(&node, mode)
-				       : NEXT(faccessat)(at, path, mode, flags);
+	ANSWER(FIND(at, path, (flags & AT_SYMLINK_NOFOLLOW) == 0), file_access(&node, mode),
+	       NEXT(faccessat)(at, path, mode, flags));
 }
 
 /* --- links --- */
@@ -131,18 +122,14 @@ static ssize_t read_link(const struct tree_node *node, char *buf, size_t bytes)
 
 LIBC_CALL(ssize_t, readlink, const char *path, char *buf, size_t bytes)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, false);
-
-	return node.kind != TREE_OTHER ? read_link(&node, buf, bytes)
-				       : NEXT(readlink)(path, buf, bytes);
+	ANSWER(FIND(AT_FDCWD, path, false), read_link(&node, buf, bytes),
+	       NEXT(readlink)(path, buf, bytes));
 }
 
 LIBC_CALL(ssize_t, readlinkat, int at, const char *path, char *buf, size_t bytes)
 {
-	const struct tree_node node = FIND(at, path, false);
-
-	return node.kind != TREE_OTHER ? read_link(&node, buf, bytes)
-				       : NEXT(readlinkat)(at, path, buf, bytes);
+	ANSWER(FIND(at, path, false), read_link(&node, buf, bytes),
+	       NEXT(readlinkat)(at, path, buf, bytes));
 }
 
 LIBC_CALL(ssize_t, __readlink_chk, const char *path, char *buf, size_t bytes, size_t room)
@@ -176,10 +163,8 @@ static char *real_path(const struct tree_node *node, char *resolved)
 
 LIBC_CALL(char *, realpath, const char *path, char *resolved)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? real_path(&node, resolved)
-				       : NEXT(realpath)(path, resolved);
+	ANSWER(FIND(AT_FDCWD, path, true), real_path(&node, resolved),
+	       NEXT(realpath)(path, resolved));
 }
 
 LIBC_CALL(char *, __realpath_chk, const char *path, char *resolved, size_t room)
@@ -193,8 +178,6 @@ LIBC_CALL(char *, __realpath_chk, const char *path, char *resolved, size_t room)
 
 LIBC_CALL(char *, canonicalize_file_name, const char *path)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? real_path(&node, NULL)
-				       : NEXT(canonicalize_file_name)(path);
+	ANSWER(FIND(AT_FDCWD, path, true), real_path(&node, NULL),
+	       NEXT(canonicalize_file_name)(path));
 }

@@ -31,16 +31,12 @@ static struct tree_node find_at(int at, const char *path, int flags, const void 
 
 LIBC_CALL(int, stat, const char *path, struct stat *st)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? answer(&node, st) : NEXT(stat)(path, st);
+	ANSWER(FIND(AT_FDCWD, path, true), answer(&node, st), NEXT(stat)(path, st));
 }
 
 LIBC_CALL(int, lstat, const char *path, struct stat *st)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, false);
-
-	return node.kind != TREE_OTHER ? answer(&node, st) : NEXT(lstat)(path, st);
+	ANSWER(FIND(AT_FDCWD, path, false), answer(&node, st), NEXT(lstat)(path, st));
 }
 
 LIBC_CALL(int, fstat, int fd, struct stat *st)
@@ -52,23 +48,18 @@ LIBC_CALL(int, fstat, int fd, struct stat *st)
 
 LIBC_CALL(int, fstatat, int at, const char *path, struct stat *st, int flags)
 {
-	const struct tree_node node = find_at(at, path, flags, __builtin_return_address(0));
-
-	return node.kind != TREE_OTHER ? answer(&node, st) : NEXT(fstatat)(at, path, st, flags);
+	ANSWER(find_at(at, path, flags, __builtin_return_address(0)), answer(&node, st),
+	       NEXT(fstatat)(at, path, st, flags));
 }
 
 LIBC_CALL(int, __xstat, int version, const char *path, struct stat *st)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, true);
-
-	return node.kind != TREE_OTHER ? answer(&node, st) : NEXT(__xstat)(version, path, st);
+	ANSWER(FIND(AT_FDCWD, path, true), answer(&node, st), NEXT(__xstat)(version, path, st));
 }
 
 LIBC_CALL(int, __lxstat, int version, const char *path, struct stat *st)
 {
-	const struct tree_node node = FIND(AT_FDCWD, path, false);
-
-	return node.kind != TREE_OTHER ? answer(&node, st) : NEXT(__lxstat)(version, path, st);
+	ANSWER(FIND(AT_FDCWD, path, false), answer(&node, st), NEXT(__lxstat)(version, path, st));
 }
 
 LIBC_CALL(int, __fxstat, int version, int fd, struct stat *st)
@@ -80,10 +71,8 @@ LIBC_CALL(int, __fxstat, int version, int fd, struct stat *st)
 
 LIBC_CALL(int, __fxstatat, int version, int at, const char *path, struct stat *st, int flags)
 {
-	const struct tree_node node = find_at(at, path, flags, __builtin_return_address(0));
-
-	return node.kind != TREE_OTHER ? answer(&node, st)
-				       : NEXT(__fxstatat)(version, at, path, st, flags);
+	ANSWER(find_at(at, path, flags, __builtin_return_address(0)), answer(&node, st),
+	       NEXT(__fxstatat)(version, at, path, st, flags));
 }
 
 LIBC_ALIAS(int, stat64, stat, const char *path, struct stat *st);
