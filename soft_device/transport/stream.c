@@ -27,48 +27,46 @@ void stream_close(struct stream *stream)
 {
 	if (stream->fd >= 0)
 		close(stream->fd);
-	free(stream->in);
-	free(stream->out);
+	free(stream->in.bytes);
+	free(stream->out.bytes);
 	stream_open(stream, -1);
 }
 
-/* Room for `more` bytes behind *end: moves to the front, or grows. */
-static int make_room(unsigned char **bytes, size_t *size, size_t *start, size_t *end, size_t more)
+/* Room for `more` bytes at its end: moves to the front, or grows. */
+static int make_room(struct stream_buffer *buffer, size_t more)
 {
 	unsigned char *larger;
-	size_t need = *end - *start + more;
+	size_t need = buffer->end - buffer->start + more;
 
-	if (*size - *end >= more)
+	if (buffer->size - buffer->end >= more)
 		return 0;
-	if (*start > 0) {
-		memmove(*bytes, *bytes + *start, *end - *start);
-		*end -= *start;
-		*start = 0;
+	if (buffer->start > 0) {
+		memmove(buffer->bytes, buffer->bytes + buffer->start, buffer->end - buffer->start);
+		buffer->end -= buffer->start;
+		buffer->start = 0;
 	}
-	if (*size >= need)
+	if (buffer->size >= need)
 		return 0;
 	if (need < SMALL_BYTES)
 		need = SMALL_BYTES;
-	if (need < 2 * *size && 2 * *size <= DOUBLE_BYTES)
-		need = 2 * *size;
-	larger = realloc(*bytes, need);
+	if (need < 2 * buffer->size && 2 * buffer->size <= DOUBLE_BYTES)
+		need = 2 * buffer->size;
+	larger = realloc(buffer->bytes, need);
 	if (larger == NULL)
 		return -ENOMEM;
-	*bytes = larger;
-	*size = need;
+	buffer->bytes = larger;
+	buffer->size = need;
 	return 0;
 }
 
-static void settle_empty(unsigned char **bytes, size_t *size, size_t *start, size_t *end)
+static void settle_empty(struct stream_buffer *buffer)
 {
-	if (*start != *end)
+	if (buffer->start != buffer->end)
 		return;
-	*start = 0;
-	*end = 0;
-	if (*size > KEPT_BYTES) {
-		free(*bytes);
-		*bytes = NULL;
-		*size = 0;
+	buffer->start = buffer->end = 0;
+	if (buffer->size > KEPT_BYTES) {
+		free(buffer->bytes);
+		*buffer = (struct stream_buffer){.bytes = NULL};
 	}
 }
 
@@ -91,17 +89,16 @@ static int queue(struct stream *stream, const struct iovec *parts, unsigned coun
 		total += parts[i].iov_len;
 	if (total == skip)
 		return 0;
-	if (make_room(&stream->out, &stream->out_size, &stream->out_start, &stream->out_end,
-		      total - skip) != 0)
+	if (make_room(&stream->out, total - skip) != 0)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		const size_t length = parts[i].iov_len;
 		const size_t from = skip < length ? skip : length;
 
 		if (from < length)
-			memcpy(stream->out + stream->out_end,
+			memcpy(stream->out.bytes + stream->out.end,
 			       (const unsigned char *)parts[i].iov_base + from, length - from);
-		stream->out_end += length - from;
+		stream->out.end += length - from;
 		skip -= from;
 	}
 	return 0;
@@ -125,7 +122,7 @@ int stream_queue(struct stream *stream, const struct iovec *parts, unsigned coun
 
 int stream_flush(struct stream *stream)
 {
-	const struct iovec rest = {stream->out + stream->out_start, stream_queued(stream)};
+	const struct iovec rest = {stream->out.bytes + stream->out.start, stream_queued(stream)};
 	ssize_t sent;
 
 	if (rest.iov_len == 0)
@@ -133,8 +130,8 @@ int stream_flush(struct stream *stream)
 	sent = send_now(stream->fd, &rest, 1);
 	if (sent < 0)
 		return (int)sent;
-	stream->out_start += (size_t)sent;
-	settle_empty(&stream->out, &stream->out_size, &stream->out_start, &stream->out_end);
+	stream->out.start += (size_t)sent;
+	settle_empty(&stream->out);
 	return 0;
 }
 
@@ -142,16 +139,16 @@ int stream_receive(struct stream *stream)
 {
 	ssize_t got;
 
-	settle_empty(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end);
-	if (make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end, 1) != 0)
+	settle_empty(&stream->in);
+	if (make_room(&stream->in, 1) != 0)
 		return -ENOMEM;
-	got = TEMP_FAILURE_RETRY(recv(stream->fd, stream->in + stream->in_end,
-				      stream->in_size - stream->in_end, MSG_DONTWAIT));
+	got = TEMP_FAILURE_RETRY(recv(stream->fd, stream->in.bytes + stream->in.end,
+				      stream->in.size - stream->in.end, MSG_DONTWAIT));
 	if (got == 0)
 		return -EPIPE;
 	if (got < 0)
 		return errno == EAGAIN ? 0 : -errno;
-	stream->in_end += (size_t)got;
+	stream->in.end += (size_t)got;
 	return 0;
 }
 
@@ -164,22 +161,21 @@ int stream_receive_into(struct stream *stream, const struct iovec *into, unsigne
 	ssize_t got;
 
 	*stored = 0;
-	settle_empty(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end);
-	if (make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end, ahead) !=
-	    0)
+	settle_empty(&stream->in);
+	if (make_room(&stream->in, ahead) != 0)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		parts[i] = into[i];
 		room += into[i].iov_len;
 	}
-	parts[count] = (struct iovec){stream->in + stream->in_end, ahead};
+	parts[count] = (struct iovec){stream->in.bytes + stream->in.end, ahead};
 	got = TEMP_FAILURE_RETRY(recvmsg(stream->fd, &message, MSG_DONTWAIT));
 	if (got == 0)
 		return -EPIPE;
 	if (got < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	*stored = (size_t)got < room ? (size_t)got : room;
-	stream->in_end += (size_t)got - *stored;
+	stream->in.end += (size_t)got - *stored;
 	return 0;
 }
 
@@ -188,10 +184,9 @@ int stream_take(struct stream *stream, size_t bytes, const unsigned char **at)
 	const size_t at_hand = stream_at_hand(stream);
 
 	if (at_hand < bytes)
-		return make_room(&stream->in, &stream->in_size, &stream->in_start, &stream->in_end,
-				 bytes - at_hand);
-	*at = stream->in + stream->in_start;
-	stream->in_start += bytes;
+		return make_room(&stream->in, bytes - at_hand);
+	*at = stream->in.bytes + stream->in.start;
+	stream->in.start += bytes;
 	return 1;
 }
 
@@ -203,7 +198,7 @@ int stream_next_start(struct stream *stream, size_t bytes, struct wire_header *h
 
 	if (stream_at_hand(stream) < WIRE_HEADER_BYTES)
 		return 0;
-	if (wire_get_header(stream->in + stream->in_start, header) != 0)
+	if (wire_get_header(stream->in.bytes + stream->in.start, header) != 0)
 		return -EPROTO;
 	if (bytes > header->length)
 		bytes = header->length;

@@ -13,16 +13,16 @@
 
 #include "wire.h"
 
+struct stream_buffer {
+	unsigned char *bytes;
+	size_t size;
+	size_t start; /* where the first message not taken, or sent, begins */
+	size_t end;
+};
+
 struct stream {
 	int fd;
-	unsigned char *in;
-	size_t in_size;
-	size_t in_start; /* where the first message not taken begins */
-	size_t in_end;
-	unsigned char *out;
-	size_t out_size;
-	size_t out_start;
-	size_t out_end;
+	struct stream_buffer in, out;
 };
 
 #define STREAM_PARTS_MAX (SOFT_MAX_SGE + 1)
@@ -40,7 +40,7 @@ int stream_queue(struct stream *stream, const struct iovec *parts, unsigned coun
 
 static inline size_t stream_queued(const struct stream *stream)
 {
-	return stream->out_end - stream->out_start;
+	return stream->out.end - stream->out.start;
 }
 
 /* Reads once what is there; 0, also for nothing; -EPIPE at the end, or -errno. */
@@ -69,7 +69,7 @@ int stream_next_start(struct stream *stream, size_t bytes, struct wire_header *h
 
 static inline size_t stream_at_hand(const struct stream *stream)
 {
-	return stream->in_end - stream->in_start;
+	return stream->in.end - stream->in.start;
 }
 /* Takes so many bytes: 1; 0, not all of them are at hand, and all have room now; -ENOMEM. */
 int stream_take(struct stream *stream, size_t bytes, const unsigned char **at);
