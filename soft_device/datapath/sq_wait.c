@@ -114,11 +114,7 @@ static void update_earliest(void)
 
 static void take_out(struct send_queue *sq)
 {
-	struct send_queue **at = &first;
-
-	while (*at != sq)
-		at = &(*at)->next_waiting;
-	*at = sq->next_waiting;
+	LIST_TAKE_OUT(first, sq, next_waiting);
 	sq->waiting = false;
 	atomic_fetch_sub(&sq_waiting, 1);
 }

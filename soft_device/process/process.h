@@ -108,3 +108,12 @@ uint64_t process_now_ns(void);
 
 /* Everything that programs may call. */
 #define SOFT_EXPORT __attribute__((visibility("default")))
+
+/* Takes an element out of the singly linked list that has it; `next` is its member. */
+#define LIST_TAKE_OUT(first, element, next)                                                        \
+	do {                                                                                       \
+		__typeof__(element) *list_at = &(first);                                           \
+		while (*list_at != (element))                                                      \
+			list_at = &(*list_at)->next;                                               \
+		*list_at = (element)->next;                                                        \
+	} while (0)

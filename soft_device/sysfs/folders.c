@@ -62,17 +62,12 @@ static void *folder_new(const struct tree_node *node, int fd)
 static int folder_delete(struct folder *folder)
 {
 	const int fd = folder->fd;
+	struct folder *first;
 
 	pthread_mutex_lock(&lock);
-	if (folders == folder) {
-		folders = folder->next;
-	} else {
-		struct folder *before = folders;
-
-		while (before->next != folder)
-			before = before->next;
-		before->next = folder->next;
-	}
+	first = folders;
+	LIST_TAKE_OUT(first, folder, next);
+	folders = first;
 	pthread_mutex_unlock(&lock);
 	free(folder);
 	return close(fd);

@@ -161,15 +161,11 @@ struct exchange *exchange_get(const struct peer_key *key)
 
 void exchange_put(struct exchange *exchange)
 {
-	struct exchange **at = &table.exchanges;
-
 	if (exchange == NULL)
 		return;
 	pthread_mutex_lock(&lock);
 	if (--exchange->users == 0) {
-		while (*at != exchange)
-			at = &(*at)->next;
-		*at = exchange->next;
+		LIST_TAKE_OUT(table.exchanges, exchange, next);
 		free(exchange);
 	}
 	pthread_mutex_unlock(&lock);
@@ -280,13 +276,10 @@ struct peer_wait *peer_link(const union ibv_gid *from, const union ibv_gid *to, 
 
 void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error)
 {
-	struct attempt **at = &table.attempts;
 	struct peer_wait *wait;
 
 	pthread_mutex_lock(&lock);
-	while (*at != attempt)
-		at = &(*at)->next;
-	*at = attempt->next;
+	LIST_TAKE_OUT(table.attempts, attempt, next);
 	while ((wait = attempt->waits) != NULL) {
 		attempt->waits = wait->next;
 		wait->attempt = NULL;
@@ -307,16 +300,6 @@ void peer_attempt_done(struct attempt *attempt, struct peer *peer, int error)
 	peer_put(peer);
 }
 
-/* Callers hold the lock. */
-static void leave_attempt(struct peer_wait *wait)
-{
-	struct peer_wait **at = &wait->attempt->waits;
-
-	while (*at != wait)
-		at = &(*at)->next;
-	*at = wait->next;
-}
-
 void peer_link_cancel(struct peer_wait *wait)
 {
 	if (wait == NULL)
@@ -329,7 +312,7 @@ void peer_link_cancel(struct peer_wait *wait)
 		while (wait->running)
 			pthread_cond_wait(&returned, &lock);
 		if (wait->attempt != NULL)
-			leave_attempt(wait);
+			LIST_TAKE_OUT(wait->attempt->waits, wait, next);
 	}
 	pthread_mutex_unlock(&lock);
 	free(wait);

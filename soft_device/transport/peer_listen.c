@@ -84,11 +84,7 @@ bool peer_listens_at(const union ibv_gid *gid, uint16_t port)
 
 static void pending_free(struct pending_peer *peer)
 {
-	struct pending_peer **at = &pending.oldest;
-
-	while (*at != peer)
-		at = &(*at)->next;
-	*at = peer->next;
+	LIST_TAKE_OUT(pending.oldest, peer, next);
 	pending.count--;
 	agent_unwatch(peer->watch);
 	agent_timer_delete(peer->limit);
@@ -160,14 +156,13 @@ static bool pending_handshake(struct pending_peer *peer, size_t length)
 	       shake_hands(peer, length);
 }
 
-/* False: the connection is closed. */
+/* False. */
 static bool begin_service(struct pending_peer *peer)
 {
 	agent_unwatch(peer->watch);
 	peer->watch = NULL;
-	if (tcp_serve(peer->fd, &peer->key) != 0)
-		return false;
-	peer->fd = -1;
+	if (tcp_serve(peer->fd, &peer->key) == 0)
+		peer->fd = -1;
 	return false; /* it is not pending any more */
 }
 

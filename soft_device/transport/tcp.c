@@ -402,17 +402,12 @@ struct tcp *tcp_open(struct peer *peer, struct stream *stream)
 /* No poll looks at it from now on. Callers hold `receiving`. */
 static void leave_list(struct tcp *tcp)
 {
-	struct tcp *before = connections;
+	struct tcp *first = connections;
 
 	if (turn == tcp)
 		turn = tcp->next;
-	if (before == tcp) {
-		connections = tcp->next;
-		return;
-	}
-	while (before->next != tcp)
-		before = before->next;
-	before->next = tcp->next;
+	LIST_TAKE_OUT(first, tcp, next);
+	connections = first;
 }
 
 void tcp_close(struct tcp *tcp)

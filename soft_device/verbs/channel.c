@@ -53,13 +53,9 @@ static void join(struct channel *channel)
 
 static void leave(struct channel *channel)
 {
-	struct channel **at = &channels;
-
 	peer_channel_delete(channel->slot, channel->id);
 	pthread_mutex_lock(&process_objects);
-	while (*at != channel)
-		at = &(*at)->next;
-	*at = channel->next;
+	LIST_TAKE_OUT(channels, channel, next);
 	pthread_mutex_unlock(&process_objects);
 }
 
@@ -127,11 +123,7 @@ void channel_add(struct channel *channel, struct cq *cq)
 
 static void unlink_cq(struct channel *channel, struct cq *cq)
 {
-	struct cq **at = &channel->cqs;
-
-	while (*at != cq)
-		at = &(*at)->next_on_channel;
-	*at = cq->next_on_channel;
+	LIST_TAKE_OUT(channel->cqs, cq, next_on_channel);
 	channel->ibv.refcnt--;
 }
 

@@ -205,14 +205,10 @@ static struct context *context_open(struct device *device)
 /* Like in the kernel, one that has objects left goes on to serve them. */
 static void context_close(struct context *context)
 {
-	struct context **at = &contexts;
-
 	if (atomic_load(&context->users) != 0)
 		return;
 	pthread_mutex_lock(&process_objects);
-	while (*at != context)
-		at = &(*at)->next;
-	*at = context->next;
+	LIST_TAKE_OUT(contexts, context, next);
 	pthread_mutex_unlock(&process_objects);
 	async_close(context);
 	pthread_mutex_destroy(&context->verbs.context.mutex);

@@ -506,11 +506,7 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 
 static void leave_lists(struct cq *cq)
 {
-	struct cq **at = &cqs;
-
-	while (*at != cq)
-		at = &(*at)->next;
-	*at = cq->next;
+	LIST_TAKE_OUT(cqs, cq, next);
 	if (cq->channel != NULL)
 		channel_remove(cq->channel, cq);
 }

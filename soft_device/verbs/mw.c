@@ -58,12 +58,8 @@ struct ibv_mw *mw_alloc(struct ibv_pd *ibv, enum ibv_mw_type type)
 
 static void forget(struct mw *mw)
 {
-	struct mw **at = &mws;
-
 	pthread_mutex_lock(&process_objects);
-	while (*at != mw)
-		at = &(*at)->next;
-	*at = mw->next;
+	LIST_TAKE_OUT(mws, mw, next);
 	mr_give_window(mw->shared);
 	pthread_mutex_unlock(&process_objects);
 }
