@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "peer_private.h"
@@ -188,34 +187,17 @@ static void drop_first(struct subscriber *subscriber)
 	free(announcement);
 }
 
-/* 0, or sendmsg()'s error; skips a channel that is gone by now. Callers hold the lock. */
+/* 0 or -errno; skips a channel that is gone by now. Callers hold the lock. */
 static int send_announcement(const struct subscriber *subscriber,
 			     const struct announcement *announcement)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
+	const struct channel_entry *entry = table_find(&own, &announcement->channel);
 	unsigned char bytes[WIRE_CHANNEL_MESSAGE];
-	struct iovec part = {bytes, sizeof(bytes)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
 	wire_put_channel(bytes, announcement->kind, &announcement->channel);
-	if (announcement->kind == WIRE_CHANNEL_NEW) {
-		const struct channel_entry *entry = table_find(&own, &announcement->channel);
-
-		if (entry == NULL)
-			return 0;
-		message.msg_control = control.room;
-		message.msg_controllen = sizeof(control.room);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &entry->fd, sizeof(int));
-	}
-	if (sendmsg(subscriber->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return -errno;
-	return 0;
+	if (announcement->kind != WIRE_CHANNEL_NEW)
+		return unix_send(subscriber->fd, bytes, sizeof(bytes), NULL, 0);
+	return entry == NULL ? 0 : unix_send(subscriber->fd, bytes, sizeof(bytes), &entry->fd, 1);
 }
 
 /* Announcements that cannot be sent for good are dropped: our agent rings then. Callers hold the
@@ -281,14 +263,10 @@ struct subscriber *channels_subscribe(int fd, struct watch *watch)
 
 void channels_unsubscribe(struct subscriber *subscriber)
 {
-	struct subscriber **at = &subscribers;
-
 	if (subscriber == NULL)
 		return;
 	pthread_mutex_lock(&own.lock);
-	while (*at != subscriber)
-		at = &(*at)->next;
-	*at = subscriber->next;
+	LIST_TAKE_OUT(subscribers, subscriber, next);
 	pthread_mutex_unlock(&own.lock);
 	while (subscriber->first != NULL)
 		drop_first(subscriber);

@@ -100,6 +100,10 @@ void attempt_start(void *arg);
 
 /* peer_unix.c */
 
+/* Sends a message, with up to UNIX_FDS_MAX fds, where the socket takes it now. 0 or -errno. */
+#define UNIX_FDS_MAX 2
+int unix_send(int fd, const void *bytes, size_t length, const int *fds, unsigned count);
+
 /* A process of the same user, with this pid, has connected to an admission socket. The fd is taken
  * over. */
 void unix_accepted(int fd, pid_t pid);

@@ -23,13 +23,12 @@
 #include "soft_device/process/process.h"
 
 #define MESSAGE_MAX (WIRE_HEADER_BYTES + WIRE_HANDSHAKE_BYTES)
-#define FDS_MAX	    2
 
 /* One message as it came; fds not taken are closed by message_drop(). */
 struct message {
 	unsigned char bytes[MESSAGE_MAX];
 	struct wire_header header;
-	int fds[FDS_MAX];
+	int fds[UNIX_FDS_MAX];
 	unsigned fds_count;
 };
 
@@ -80,7 +79,7 @@ static int message_get(int fd, struct message *message)
 {
 	union {
 		struct cmsghdr align;
-		char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+		char room[CMSG_SPACE(UNIX_FDS_MAX * sizeof(int))];
 	} control;
 	struct iovec part = {message->bytes, sizeof(message->bytes)};
 	struct msghdr header = {.msg_iov = &part,
@@ -104,24 +103,22 @@ static int message_get(int fd, struct message *message)
 	return -EPROTO;
 }
 
-/* Sends FDS_MAX fds with it, or none if NULL. The socket is fresh: there is room for it. 0 or
- * -errno. */
-static int message_put(int fd, const void *bytes, size_t length, const int *fds)
+int unix_send(int fd, const void *bytes, size_t length, const int *fds, unsigned count)
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+		char room[CMSG_SPACE(UNIX_FDS_MAX * sizeof(int))];
 	} control = {0};
 	struct iovec part = {(void *)bytes, length};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fds != NULL) {
+	if (count > 0) {
 		message.msg_control = control.room;
-		message.msg_controllen = sizeof(control.room);
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
 		control.header.cmsg_level = SOL_SOCKET;
 		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(FDS_MAX * sizeof(int));
-		memcpy(CMSG_DATA(&control.header), fds, FDS_MAX * sizeof(int));
+		control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
 	}
 	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
@@ -142,7 +139,7 @@ static void client_late(void *arg)
 
 static int client_handshake(struct client *client, const struct message *message)
 {
-	const int fds[FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
+	const int fds[UNIX_FDS_MAX] = {process_current->segment_fd, agent_kick_fd()};
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	struct wire_handshake handshake, reply = *peer_handshake();
 	struct admitted admitted;
@@ -159,7 +156,9 @@ static int client_handshake(struct client *client, const struct message *message
 	memcpy(admitted.answer, reply.token, sizeof(admitted.answer));
 	admission_add(&admitted);
 	wire_put_handshake(bytes, &reply);
-	return message_put(client->fd, bytes, sizeof(bytes), reply.layout != 0 ? fds : NULL);
+	/* the socket is fresh: there is room for it */
+	return unix_send(client->fd, bytes, sizeof(bytes), fds,
+			 reply.layout != 0 ? UNIX_FDS_MAX : 0);
 }
 
 static int client_handle(struct client *client, const struct message *message)
@@ -267,7 +266,7 @@ static int share(struct unix_link *link, struct message *message, const char **s
 		return -EREMOTE;
 	}
 	*step = "its segment";
-	if (message->fds_count != FDS_MAX)
+	if (message->fds_count != UNIX_FDS_MAX)
 		return -EPROTO;
 	result = segment_map(message->fds[0], &link->segment);
 	if (result != 0)
@@ -368,7 +367,7 @@ struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
 	if (result >= 0) {
 		memcpy(handshake.token, link->token, sizeof(handshake.token));
 		wire_put_handshake(bytes, &handshake);
-		result = message_put(link->fd, bytes, sizeof(bytes), NULL);
+		result = unix_send(link->fd, bytes, sizeof(bytes), NULL, 0);
 	}
 	if (result == 0)
 		link->watch = agent_watch(link->fd, EPOLLIN, link_ready, link);
@@ -414,6 +413,6 @@ int unix_adopt(struct unix_link *link, struct peer *peer)
 	link->segment = NULL;
 	link->kick_fd = -1;
 	wire_put_header(bytes, WIRE_CARRY, 0);
-	result = message_put(link->fd, bytes, sizeof(bytes), NULL);
+	result = unix_send(link->fd, bytes, sizeof(bytes), NULL, 0);
 	return result != 0 ? result : agent_watch_change(link->watch, EPOLLIN);
 }
