@@ -30,27 +30,10 @@ struct tree_row {
 	const char *path;
 	enum tree_kind kind;
 	int (*text)(const struct tree_node *node, char *text, size_t bytes);
-	const char *constant; /* where there is no function */
+	const char *pattern; /* where there is no function: as the path */
 };
 
 /* --- what files contain --- */
-
-static int text_link(const struct tree_node *node, char *text, size_t bytes)
-{
-	return snprintf(text, bytes, "../../devices/virtual/infiniband/%s",
-			device_at(node->device)->ibv.name);
-}
-
-static int text_verbs_link(const struct tree_node *node, char *text, size_t bytes)
-{
-	return snprintf(text, bytes, "../../devices/virtual/infiniband_verbs/%s",
-			device_at(node->device)->ibv.dev_name);
-}
-
-static int text_name(const struct tree_node *node, char *text, size_t bytes)
-{
-	return snprintf(text, bytes, "%s\n", device_at(node->device)->ibv.name);
-}
 
 static int text_guid(const struct tree_node *node, char *text, size_t bytes)
 {
@@ -87,13 +70,6 @@ static const char *netdev_of(const struct tree_node *node, char name[IF_NAMESIZE
 	return name;
 }
 
-static int text_netdev(const struct tree_node *node, char *text, size_t bytes)
-{
-	char name[IF_NAMESIZE];
-
-	return snprintf(text, bytes, "%s\n", netdev_of(node, name));
-}
-
 static int text_number(const struct tree_node *node, char *text, size_t bytes)
 {
 	const dev_t number = tree_device_number(node);
@@ -109,15 +85,15 @@ static int text_number(const struct tree_node *node, char *text, size_t bytes)
 
 static const struct tree_row rows[] = {
 	{CLASS, TREE_FOLDER, NULL, NULL},
-	{CLASS "/@", TREE_LINK, text_link, NULL},
+	{CLASS "/@", TREE_LINK, NULL, "../../devices/virtual/infiniband/@"},
 	{VERBS, TREE_FOLDER, NULL, NULL},
 	{VERBS "/abi_version", TREE_FILE, NULL, "6\n"},
-	{VERBS "/&", TREE_LINK, text_verbs_link, NULL},
+	{VERBS "/&", TREE_LINK, NULL, "../../devices/virtual/infiniband_verbs/&"},
 	{TARGETS "_verbs", TREE_FOLDER, NULL, NULL},
 	{TARGETS "_verbs/&", TREE_FOLDER, NULL, NULL},
 	{TARGETS "_verbs/&/abi_version", TREE_FILE, NULL, "1\n"},
 	{TARGETS "_verbs/&/dev", TREE_FILE, text_number, NULL},
-	{TARGETS "_verbs/&/ibdev", TREE_FILE, text_name, NULL},
+	{TARGETS "_verbs/&/ibdev", TREE_FILE, NULL, "@\n"},
 	{DEV, TREE_FOLDER, NULL, NULL},
 	{DEV "/rdma_cm", TREE_DEVICE, NULL, NULL},
 	{DEV "/&", TREE_DEVICE, NULL, NULL},
@@ -127,7 +103,7 @@ static const struct tree_row rows[] = {
 	{TARGETS "/@/device/net", TREE_FOLDER, NULL, NULL},
 	{TARGETS "/@/device/net/%", TREE_FOLDER, NULL, NULL},
 	{TARGETS "/@/fw_ver", TREE_FILE, NULL, "soft-" SOFT_VERSION "\n"},
-	{TARGETS "/@/node_desc", TREE_FILE, text_name, NULL},
+	{TARGETS "/@/node_desc", TREE_FILE, NULL, "@\n"},
 	{TARGETS "/@/node_guid", TREE_FILE, text_guid, NULL},
 	{TARGETS "/@/node_type", TREE_FILE, NULL, "1: CA\n"},
 	{TARGETS "/@/sys_image_guid", TREE_FILE, text_guid, NULL},
@@ -148,7 +124,7 @@ static const struct tree_row rows[] = {
 	{PORT "gids/#", TREE_FILE, text_gid, NULL},
 	{PORT "gid_attrs", TREE_FOLDER, NULL, NULL},
 	{PORT "gid_attrs/ndevs", TREE_FOLDER, NULL, NULL},
-	{PORT "gid_attrs/ndevs/#", TREE_FILE, text_netdev, NULL},
+	{PORT "gid_attrs/ndevs/#", TREE_FILE, NULL, "%\n"},
 	{PORT "gid_attrs/types", TREE_FOLDER, NULL, NULL},
 	{PORT "gid_attrs/types/#", TREE_FILE, text_type, NULL},
 };
@@ -297,15 +273,33 @@ struct tree_node tree_find(const char *path, bool follow)
 	return node;
 }
 
+/* A path or a text of a row, with the names in it; its length. */
+static size_t expand(const struct tree_node *node, const char *pattern, char *text, size_t bytes)
+{
+	const struct device *device = device_at(node->device);
+	char name[IF_NAMESIZE], index[2] = {(char)('0' + node->entry), '\0'}, one[2] = "";
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (const char *at = pattern; *at != '\0' && length < bytes; at++) {
+		one[0] = *at;
+		length += (size_t)snprintf(text + length, bytes - length, "%s",
+					   *at == '#'	? index
+					   : *at == '@' ? device->ibv.name
+					   : *at == '&' ? device->ibv.dev_name
+					   : *at == '%' ? netdev_of(node, name)
+							: one);
+	}
+	return length;
+}
+
 size_t tree_text(const struct tree_node *node, char text[TREE_TEXT_MAX])
 {
 	const struct tree_row *row = node->row;
 
-	text[0] = '\0';
 	if (row->text != NULL)
 		return (size_t)row->text(node, text, TREE_TEXT_MAX);
-	return (size_t)snprintf(text, TREE_TEXT_MAX, "%s",
-				row->constant != NULL ? row->constant : "");
+	return expand(node, row->pattern != NULL ? row->pattern : "", text, TREE_TEXT_MAX);
 }
 
 bool tree_entry(const struct tree_node *folder, size_t n, char name[TREE_NAME_MAX],
@@ -340,20 +334,7 @@ bool tree_entry(const struct tree_node *folder, size_t n, char name[TREE_NAME_MA
 
 void tree_path(const struct tree_node *node, char *path, size_t bytes)
 {
-	const struct device *device = device_at(node->device);
-	char name[IF_NAMESIZE], index[2] = {(char)('0' + node->entry), '\0'}, one[2] = "";
-	size_t length = 0;
-
-	path[0] = '\0';
-	for (const char *at = node->row->path; *at != '\0' && length < bytes; at++) {
-		one[0] = *at;
-		length += (size_t)snprintf(path + length, bytes - length, "%s",
-					   *at == '#'	? index
-					   : *at == '@' ? device->ibv.name
-					   : *at == '&' ? device->ibv.dev_name
-					   : *at == '%' ? netdev_of(node, name)
-							: one);
-	}
+	expand(node, node->row->path, path, bytes);
 }
 
 dev_t tree_device_number(const struct tree_node *node)
