@@ -308,18 +308,6 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_
 	return reg(pd, addr, length, iova, access);
 }
 
-SOFT_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
-					     uint64_t iova, int fd, int access)
-{
-	(void)pd;
-	(void)offset;
-	(void)length;
-	(void)iova;
-	(void)fd;
-	(void)access;
-	return call_failed_null(REFUSE(EOPNOTSUPP, "ibv_reg_dmabuf_mr", "not supported"));
-}
-
 /* Fills in the region, but for its domain; 0, or -errno. */
 static int plan(const struct mr *mr, int flags, const struct shared_mr *changes,
 		struct shared_mr *wanted)

@@ -67,6 +67,7 @@ VOID(ibv_unimport_mr)
 NOTHING(ibv_import_dm)
 VOID(ibv_unimport_dm)
 
+NOTHING(ibv_reg_dmabuf_mr)
 ERROR(ibv_set_ece)
 ERROR(ibv_query_ece)
 
