@@ -23,7 +23,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STOP_NS UINT64_C(1000000000) /* beyond this a thread sleeps in the kernel */
@@ -36,14 +35,6 @@ struct entry {
 	unsigned char type;
 	char name[];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* A thread that is stopped, traced, or at its end: proc_pid_stat(5). */
 static bool thread_is_still(pid_t process, const char *thread)
@@ -94,10 +85,10 @@ static bool threads_are_still(pid_t process)
 
 static void stop_threads(pid_t process)
 {
-	uint64_t until_ns = now_ns() + STOP_NS;
+	uint64_t until_ns = lock_now_ns() + STOP_NS;
 
 	kill(process, SIGSTOP);
-	while (!threads_are_still(process) && now_ns() < until_ns)
+	while (!threads_are_still(process) && lock_now_ns() < until_ns)
 		sched_yield();
 }
 

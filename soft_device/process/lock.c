@@ -147,7 +147,7 @@ bool lock_wait_soon(struct shared_lock *lock)
 	return wait_for(lock, SOON_PAUSES) != WAITED_LONG;
 }
 
-static uint64_t now_ns(void)
+uint64_t lock_now_ns(void)
 {
 	struct timespec now;
 
@@ -174,7 +174,7 @@ bool shared_lock_settle(const struct shared_lock *lock, uint64_t deadline_ns)
 		if (tries >= SPINS + YIELDS) {
 			if (is_dead(holder))
 				return true;
-			if (now_ns() >= deadline_ns)
+			if (lock_now_ns() >= deadline_ns)
 				return false;
 		}
 		pause_after(tries);

@@ -73,6 +73,9 @@ static inline void shared_lock_release(struct shared_lock *lock)
 	atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }
 
+/* CLOCK_MONOTONIC in nanoseconds, for what is below process_now_ns(), which is the same. */
+uint64_t lock_now_ns(void);
+
 /* Without waiting, from a thread that died with it as well; from any thread. */
 bool shared_lock_take_now(struct shared_lock *lock);
 /*

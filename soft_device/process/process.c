@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 struct process *process_current;
@@ -198,10 +197,7 @@ int process_refuse(struct refusals *refusals, int error, const char *call, const
 
 uint64_t process_now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return lock_now_ns();
 }
 
 /* The child must find whole lists: all locks are held around the fork(). */
