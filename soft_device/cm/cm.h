@@ -286,7 +286,10 @@ void cm_connecting_failed(struct cm_id *id, int error); /* the TCP connection is
 int cm_arrived(struct cm_id *id, const struct cm_message *message); /* -EPROTO */
 void cm_hung_up(struct cm_id *id);				    /* its link is gone */
 void cm_id_expired(struct cm_id *id);
-void cm_end(struct cm_id *id); /* ENDED, without its link */
+void cm_end(struct cm_id *id);	       /* ENDED, without its link */
+void cm_wait_to_end(struct cm_id *id); /* TIMEWAIT, the same */
+/* The peer's half of the connection, as its REQ or REP has it. */
+void cm_take_peer(struct cm_id *id, const struct cm_message *message);
 void cm_raise_with(struct cm_id *id, enum rdma_cm_event_type type, int status,
 		   const struct cm_message *message);
 

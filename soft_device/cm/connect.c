@@ -253,9 +253,7 @@ static int send_reject(struct cm_id *id, enum cm_reason reason, const void *data
 	if (length > 0)
 		memcpy(reject.private_data, data, length);
 	cm_link_send(id->link, &reject);
-	cm_link_end(id->link);
-	id->state = CM_ENDED;
-	id->deadline_ns = 0;
+	cm_end(id);
 	return 0;
 }
 
@@ -392,10 +390,7 @@ static int disconnect(struct cm_id *id)
 	} else if (id->state == CM_DREQ_RECEIVED) {
 		if (id->link != NULL)
 			cm_link_say(id->link, CM_DREP);
-		cm_link_end(id->link);
-		id->state = CM_TIMEWAIT;
-		id->deadline_ns = process_now_ns() + CM_TIMEWAIT_NS;
-		cm_deadline(id->deadline_ns);
+		cm_wait_to_end(id);
 	}
 	return 0;
 }

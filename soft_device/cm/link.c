@@ -49,11 +49,7 @@ void cm_link_delete(struct cm_link *link)
 	if (link->id != NULL)
 		link->id->link = NULL;
 	LIST_REMOVE(link, entry);
-	agent_unwatch(link->watch);
-	if (link->fd >= 0)
-		close(link->fd);
-	free(link->handshake);
-	free(link);
+	cm_link_close(link);
 }
 
 void cm_link_end(struct cm_link *link)

@@ -131,14 +131,8 @@ static struct cm_event *request_event(struct cm_id *listener, struct cm_id *id,
 static void take_request(struct cm_id *id, const struct cm_message *request)
 {
 	id->state = CM_REQ_RECEIVED;
-	id->peer_qpn = request->qpn;
-	id->peer_psn = request->psn;
-	id->responder_resources = request->initiator_depth;
-	id->initiator_depth = request->responder_resources;
 	id->retry_count = request->retry_count;
-	id->rnr_retry_count = request->rnr_retry_count;
-	id->remote_ece.vendor_id = request->ece_vendor;
-	id->remote_ece.options = request->ece_options;
+	cm_take_peer(id, request);
 }
 
 static int admit(struct cm_link *link, const struct cm_message *request)

@@ -36,12 +36,34 @@ void cm_end(struct cm_id *id)
 	cm_link_end(id->link);
 }
 
+void cm_wait_to_end(struct cm_id *id)
+{
+	id->state = CM_TIMEWAIT;
+	id->deadline_ns = process_now_ns() + CM_TIMEWAIT_NS;
+	cm_deadline(id->deadline_ns);
+	cm_link_end(id->link);
+}
+
+void cm_take_peer(struct cm_id *id, const struct cm_message *message)
+{
+	id->peer_qpn = message->qpn;
+	id->peer_psn = message->psn;
+	id->responder_resources = message->initiator_depth;
+	id->initiator_depth = message->responder_resources;
+	id->rnr_retry_count = message->rnr_retry_count;
+	id->remote_ece.vendor_id = message->ece_vendor;
+	id->remote_ece.options = message->ece_options;
+}
+
+static void rejected_by(struct cm_id *id, const struct cm_message *rej)
+{
+	cm_end(id);
+	cm_raise_with(id, RDMA_CM_EVENT_REJECTED, rej->reason, rej);
+}
+
 static void rejected(struct cm_id *id, uint16_t reason)
 {
-	const struct cm_message message = {.kind = CM_REJ};
-
-	cm_end(id);
-	cm_raise_with(id, RDMA_CM_EVENT_REJECTED, reason, &message);
+	rejected_by(id, &(struct cm_message){.kind = CM_REJ, .reason = reason});
 }
 
 static void unreachable(struct cm_id *id)
@@ -70,11 +92,8 @@ static void disconnected(struct cm_id *id, enum cm_state state, bool lost)
 
 	id->state = state;
 	id->deadline_ns = 0;
-	if (state == CM_TIMEWAIT) {
-		id->deadline_ns = process_now_ns() + CM_TIMEWAIT_NS;
-		cm_deadline(id->deadline_ns);
-		cm_link_end(id->link);
-	}
+	if (state == CM_TIMEWAIT)
+		cm_wait_to_end(id);
 	if (event == NULL) {
 		process_warn("no memory for RDMA_CM_EVENT_DISCONNECTED");
 		return;
@@ -88,21 +107,14 @@ static int got_response(struct cm_id *id, const struct cm_message *message)
 	if (cm_is_datagram(id))
 		return cm_sidr_answered(id, message);
 	if (message->kind == CM_REJ) {
-		cm_end(id);
-		cm_raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		rejected_by(id, message);
 		return 0;
 	}
 	if (message->kind != CM_REP)
 		return -EPROTO;
 	id->state = CM_REP_RECEIVED;
 	id->deadline_ns = 0;
-	id->peer_qpn = message->qpn;
-	id->peer_psn = message->psn;
-	id->initiator_depth = message->responder_resources;
-	id->responder_resources = message->initiator_depth;
-	id->rnr_retry_count = message->rnr_retry_count;
-	id->remote_ece.vendor_id = message->ece_vendor;
-	id->remote_ece.options = message->ece_options;
+	cm_take_peer(id, message);
 	cm_raise_with(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, message);
 	return 0;
 }
@@ -116,8 +128,7 @@ static int got_confirmation(struct cm_id *id, const struct cm_message *message)
 		raise_event(id, RDMA_CM_EVENT_ESTABLISHED, 0);
 		return 0;
 	case CM_REJ:
-		cm_end(id);
-		cm_raise_with(id, RDMA_CM_EVENT_REJECTED, message->reason, message);
+		rejected_by(id, message);
 		return 0;
 	default:
 		return -EPROTO;
