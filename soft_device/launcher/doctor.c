@@ -26,42 +26,33 @@
 #define PEERS_MOST   6
 
 /* The device's own functions: this program is linked with none of its libraries. */
+#define FUNCTIONS(ROW)                                                                             \
+	ROW(get_device_list)                                                                       \
+	ROW(free_device_list)                                                                      \
+	ROW(open_device)                                                                           \
+	ROW(close_device)                                                                          \
+	ROW(query_device)                                                                          \
+	ROW(query_gid)                                                                             \
+	ROW(alloc_pd)                                                                              \
+	ROW(dealloc_pd)                                                                            \
+	ROW(create_cq)                                                                             \
+	ROW(destroy_cq)                                                                            \
+	ROW(create_qp)                                                                             \
+	ROW(destroy_qp)
+
+#define MEMBER(name) __typeof__(&ibv_##name) name;
 static struct {
-	struct ibv_device **(*get_device_list)(int *count);
-	void (*free_device_list)(struct ibv_device **list);
-	struct ibv_context *(*open_device)(struct ibv_device *device);
-	int (*close_device)(struct ibv_context *context);
-	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
-	int (*query_gid)(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid);
-	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	int (*dealloc_pd)(struct ibv_pd *pd);
-	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, void *cq_context,
-				    struct ibv_comp_channel *channel, int vector);
-	int (*destroy_cq)(struct ibv_cq *cq);
-	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-	int (*destroy_qp)(struct ibv_qp *qp);
+	FUNCTIONS(MEMBER)
 } verbs;
 
 /* True if the library has them all; dlerror() has what is missing. */
 static bool load(const char *library)
 {
+#define ROW_OF(name) {"ibv_" #name, &verbs.name},
 	const struct {
 		const char *name;
 		void *to; /* a pointer to a function: POSIX has dlsym() fill it like that */
-	} functions[] = {
-		{"ibv_get_device_list", &verbs.get_device_list},
-		{"ibv_free_device_list", &verbs.free_device_list},
-		{"ibv_open_device", &verbs.open_device},
-		{"ibv_close_device", &verbs.close_device},
-		{"ibv_query_device", &verbs.query_device},
-		{"ibv_query_gid", &verbs.query_gid},
-		{"ibv_alloc_pd", &verbs.alloc_pd},
-		{"ibv_dealloc_pd", &verbs.dealloc_pd},
-		{"ibv_create_cq", &verbs.create_cq},
-		{"ibv_destroy_cq", &verbs.destroy_cq},
-		{"ibv_create_qp", &verbs.create_qp},
-		{"ibv_destroy_qp", &verbs.destroy_qp},
-	};
+	} functions[] = {FUNCTIONS(ROW_OF)};
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 
 	for (size_t i = 0; handle != NULL && i < sizeof(functions) / sizeof(functions[0]); i++) {
