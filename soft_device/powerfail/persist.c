@@ -105,31 +105,24 @@ static void msync_pages(const void *addr, size_t length)
 	msync_next((void *)start, (uintptr_t)addr + length - start, MS_SYNC); /* NOLINT */
 }
 
-struct file_flush {
-	char path[PATH_MAX];
-};
-
-static bool flush_mapping(void *arg, const struct file_mapping *mapping)
+static bool flush_mapping(void *path, const struct file_mapping *mapping)
 {
-	const struct file_flush *flush = arg;
-
-	if (strcmp(flush->path, mapping->path) == 0)
+	if (strcmp(path, mapping->path) == 0)
 		flushed((const void *)(uintptr_t)mapping->start, mapping->end - mapping->start);
 	return true;
 }
 
 static void file_flushed(int fd)
 {
-	struct file_flush flush;
-	char link[32];
+	char link[32], path[PATH_MAX];
 	ssize_t length;
 	int saved = errno;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, flush.path, sizeof(flush.path) - 1);
+	length = readlink(link, path, sizeof(path) - 1);
 	if (length > 0) {
-		flush.path[length] = '\0';
-		file_mappings(flush_mapping, &flush);
+		path[length] = '\0';
+		file_mappings(flush_mapping, path);
 		drained();
 	}
 	errno = saved;

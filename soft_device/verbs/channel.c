@@ -59,10 +59,13 @@ static void leave(struct channel *channel)
 	pthread_mutex_unlock(&process_objects);
 }
 
-static struct channel *channel_new(struct context *context)
+SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ibv)
 {
-	struct channel *channel = calloc(1, sizeof(*channel));
+	struct context *context = context_of(ibv);
+	struct channel *channel;
 
+	ENTER_NULL(context->generation);
+	channel = calloc(1, sizeof(*channel));
 	if (channel == NULL)
 		return NULL;
 	channel->generation = context->generation;
@@ -75,17 +78,7 @@ static struct channel *channel_new(struct context *context)
 	join(channel);
 	objects_made(OBJECT_CHANNEL, &channel->ibv, channel->id);
 	atomic_fetch_add(&context->users, 1);
-	return channel;
-}
-
-SOFT_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ibv)
-{
-	struct context *context = context_of(ibv);
-	struct channel *channel;
-
-	ENTER_NULL(context->generation);
-	channel = channel_new(context);
-	return channel == NULL ? NULL : &channel->ibv;
+	return &channel->ibv;
 }
 
 SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)

@@ -144,11 +144,6 @@ static const struct ibv_port_attr the_port = {
 	.flags = IBV_QPF_GRH_REQUIRED,
 };
 
-static const char *device_name(struct ibv_context *ibv)
-{
-	return ibv->device->name;
-}
-
 /* Those of all QPs that this process has on the device. */
 static uint32_t qkey_violations(const struct device *device)
 {
@@ -168,7 +163,7 @@ static int port_query(struct ibv_context *ibv, uint8_t port, void *attr, size_t 
 
 	if (port != PORT)
 		return REFUSE_OF(EINVAL, "ibv_query_port", "%s: port %u, expected %d",
-				 device_name(ibv), port, PORT);
+				 ibv->device->name, port, PORT);
 	now.qkey_viol_cntr = qkey_violations(context_of(ibv)->device);
 	memset(attr, 0, bytes);
 	memcpy(attr, &now, bytes < sizeof(now) ? bytes : sizeof(now));
@@ -197,7 +192,7 @@ static int check_entry(struct ibv_context *ibv, const char *call, uint32_t port,
 		return 0;
 	return REFUSE_OF(EINVAL, call,
 			 "%s: port %u, index %u; expected port %d and an index below %u",
-			 device_name(ibv), port, index, PORT, count);
+			 ibv->device->name, port, index, PORT, count);
 }
 
 SOFT_EXPORT int ibv_query_gid(struct ibv_context *ibv, uint8_t port, int index, union ibv_gid *gid)
@@ -276,7 +271,7 @@ SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *ibv, uint8_t port, __be16
 		return 0;
 	return call_failed(REFUSE_OF(EINVAL, __func__,
 				     "%s: port %u, P_Key %#x; expected %d and %#x",
-				     device_name(ibv), port, be16toh(pkey), PORT, PKEY_DEFAULT));
+				     ibv->device->name, port, be16toh(pkey), PORT, PKEY_DEFAULT));
 }
 
 SOFT_EXPORT const char *ibv_get_sysfs_path(void)
