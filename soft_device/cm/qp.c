@@ -99,25 +99,16 @@ static int fill(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	if (cm_is_datagram(id))
 		return fill_datagram(id, attr, mask);
-	switch (attr->qp_state) {
-	case IBV_QPS_INIT:
-		if (id->device == NULL || (id->state > CM_REQ_SENT && !knows_peer(id)))
-			return refuse_attr(id, attr->qp_state);
+	if (attr->qp_state == IBV_QPS_INIT && id->device != NULL &&
+	    (id->state <= CM_REQ_SENT || knows_peer(id)))
 		fill_init(id, attr, mask);
-		return 0;
-	case IBV_QPS_RTR:
-		if (!knows_peer(id))
-			return refuse_attr(id, attr->qp_state);
+	else if (attr->qp_state == IBV_QPS_RTR && knows_peer(id))
 		fill_rtr(id, attr, mask);
-		return 0;
-	case IBV_QPS_RTS:
-		if (!knows_peer(id))
-			return refuse_attr(id, attr->qp_state);
+	else if (attr->qp_state == IBV_QPS_RTS && knows_peer(id))
 		fill_rts(id, attr, mask);
-		return 0;
-	default:
+	else
 		return refuse_attr(id, attr->qp_state);
-	}
+	return 0;
 }
 
 static int move_to(struct cm_id *id, enum ibv_qp_state state)
@@ -316,19 +307,24 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 	destroy_cqs(id);
 }
 
-static int refuse_srq(const struct cm_id *id, bool without_attr)
+/* 0 or EINVAL. */
+static int check_srq(const struct rdma_cm_id *id, const void *attr)
 {
-	return CM_REFUSE(EINVAL, "rdma_create_srq", id, "%s",
-			 without_attr	       ? "attr is NULL"
-			 : id->pub.srq != NULL ? "it has an SRQ"
-					       : "it has no device: resolve its address first");
+	const char *wrong = attr == NULL	? "attr is NULL"
+			    : id->srq != NULL	? "it has an SRQ"
+			    : id->verbs == NULL ? "it has no device: resolve its address first"
+						: NULL;
+
+	return wrong == NULL ? 0
+			     : CM_REFUSE(EINVAL, "rdma_create_srq", (const struct cm_id *)id, "%s",
+					 wrong);
 }
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
 	CM_ENTER(id);
-	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
-		return call_failed(refuse_srq(cm_id_of(id), attr == NULL));
+	if (check_srq(id, attr) != 0)
+		return -1;
 	if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || attr->pd == NULL) {
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 		attr->pd = id->pd;
@@ -341,8 +337,8 @@ SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 				struct ibv_srq_init_attr *attr)
 {
 	CM_ENTER(id);
-	if (attr == NULL || id->srq != NULL || id->verbs == NULL)
-		return call_failed(refuse_srq(cm_id_of(id), attr == NULL));
+	if (check_srq(id, attr) != 0)
+		return -1;
 	id->srq = ibv_create_srq(pd != NULL ? pd : id->pd, attr);
 	return id->srq == NULL ? -1 : 0;
 }

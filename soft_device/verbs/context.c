@@ -90,27 +90,16 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	return error;
 }
 
-static int refuse_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
-{
-	*bad_wr = wr;
-	check_foreign("ibv_post_send", qp->qp_num);
-	return REFUSE_OF(EIO, "ibv_post_send", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
-}
-
-static int refuse_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
-{
-	*bad_wr = wr;
-	check_foreign("ibv_post_recv", qp->qp_num);
-	return REFUSE_OF(EIO, "ibv_post_recv", "QP %#x: " CALL_OF_PARENT, qp->qp_num);
-}
-
-static int refuse_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-				struct ibv_recv_wr **bad_wr)
-{
-	*bad_wr = wr;
-	check_foreign("ibv_post_srq_recv", 0);
-	return REFUSE_OF(EIO, "ibv_post_srq_recv", "SRQ %u: " CALL_OF_PARENT, srq->handle);
-}
+#define REFUSE_POST(call, queue, request, format, number, qpn)                                     \
+	static int refuse_##call(struct queue *of, struct request *wr, struct request **bad_wr)    \
+	{                                                                                          \
+		*bad_wr = wr;                                                                      \
+		check_foreign("ibv_" #call, qpn);                                                  \
+		return REFUSE_OF(EIO, "ibv_" #call, format ": " CALL_OF_PARENT, of->number);       \
+	}
+REFUSE_POST(post_send, ibv_qp, ibv_send_wr, "QP %#x", qp_num, of->qp_num)
+REFUSE_POST(post_recv, ibv_qp, ibv_recv_wr, "QP %#x", qp_num, of->qp_num)
+REFUSE_POST(post_srq_recv, ibv_srq, ibv_recv_wr, "SRQ %u", handle, 0)
 
 static int refuse_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
