@@ -7,10 +7,12 @@ lacks does not start; one more than needed could catch a call that is meant for 
 
 import ctypes
 import ctypes.util
+import errno
 import os
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -147,7 +149,7 @@ def libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     ).stdout
     if "__asan_" in needs or "__tsan_" in needs:
         pytest.skip("a sanitizer's runtime would have to be loaded first")
-    return ctypes.CDLL(path_of("libibverbs.so.1")), ctypes.CDLL(DEVICE)
+    return ctypes.CDLL(path_of("libibverbs.so.1")), ctypes.CDLL(DEVICE, use_errno=True)
 
 
 def results(library: ctypes.CDLL, name: str, kind: type, values: range) -> list[object]:
@@ -174,3 +176,80 @@ def test_words_and_rates_are_the_same(
 ) -> None:
     real, ours = libraries
     assert results(ours, name, kind, values) == results(real, name, kind, values)
+
+
+COUNTERS = (
+    "_ibv_query_comp_cntr_caps ibv_destroy_comp_cntr ibv_inc_comp_cntr ibv_inc_err_comp_cntr"
+    " ibv_qp_attach_comp_cntr ibv_read_comp_cntr ibv_read_err_comp_cntr ibv_set_comp_cntr"
+    " ibv_set_err_comp_cntr"
+)
+WITHOUT_ANYTHING_BEHIND = {
+    # they return the error
+    errno.EOPNOTSUPP: f"ibv_set_ece ibv_query_ece {COUNTERS} ibv_query_port_speed ibv_dealloc_dmah"
+    " execute_ioctl __ioctl_final_num_attrs ibv_dmabuf_heap_cc_shared_init",
+    -errno.EOPNOTSUPP: "ibv_resolve_eth_l2_from_gid",
+    # errno tells
+    -1: "ibv_dm_export_dmabuf_fd ibv_export_buf_dmabuf_fd ibv_read_ibdev_sysfs_file"
+    " rdma_query_addrinfo rdma_resolve_addrinfo rdma_write_cm_event repoll_create repoll_ctl"
+    " repoll_wait",
+    None: "ibv_import_device ibv_import_pd ibv_import_mr ibv_import_dm ibv_reg_dmabuf_mr"
+    " ibv_alloc_buf ibv_alloc_dmah ibv_create_comp_cntr ibv_reg_buf_mr ibv_reg_mr_ex"
+    " _verbs_init_and_alloc_context verbs_open_device ibv_dmabuf_heap_alloc",
+    # they have nothing to do
+    0: "ibv_fork_init ibv_dontfork_range ibv_dofork_range ibv_query_qp_data_in_order",
+    2: "ibv_is_fork_initialized",  # IBV_FORK_UNNEEDED
+}
+WITHOUT_A_RESULT = (
+    "ibv_unimport_pd ibv_unimport_mr ibv_unimport_dm ibv_register_driver ibv_free_buf __verbs_log"
+    " verbs_init_cq verbs_set_ops verbs_uninit_context ibv_dmabuf_heap_free ibv_dmabuf_heap_destroy"
+)
+
+
+@pytest.mark.parametrize("result", WITHOUT_ANYTHING_BEHIND)
+def test_what_has_nothing_behind_it_tells_so(
+    libraries: tuple[ctypes.CDLL, ctypes.CDLL], result: int | None
+) -> None:
+    """None of their arguments is looked at."""
+    names = WITHOUT_ANYTHING_BEHIND[result].split()
+    if result == errno.EOPNOTSUPP:
+        names += [symbol.name for symbol in exports(DEVICE) if symbol.name.startswith("ibv_cmd_")]
+        assert len(names) > 90
+    for name in names:
+        function = getattr(libraries[1], name)
+        function.restype = ctypes.c_void_p if result is None else ctypes.c_int
+        ctypes.set_errno(0)
+        assert (name, function()) == (name, result)
+        if result in (-1, None):
+            assert (name, ctypes.get_errno()) == (name, errno.EOPNOTSUPP)
+
+
+def test_what_can_tell_nothing_returns(libraries: tuple[ctypes.CDLL, ctypes.CDLL]) -> None:
+    drivers = re.compile(r"verbs_register_driver_\d+$")
+    names = [symbol.name for symbol in exports(DEVICE) if drivers.match(symbol.name)]
+    assert len(names) > 40
+    for name in WITHOUT_A_RESULT.split() + names:
+        getattr(libraries[1], name)()
+
+
+@pytest.mark.parametrize(
+    "name", ["ah_attr_from_kern", "qp_attr_from_kern", "path_rec_from_kern", "path_rec_to_kern"]
+)
+def test_what_no_kernel_fills_is_empty(
+    libraries: tuple[ctypes.CDLL, ctypes.CDLL], name: str
+) -> None:
+    room = (ctypes.c_ubyte * 1024)(*[0xFF] * 1024)
+    getattr(libraries[1], f"ibv_copy_{name}")(room, None)
+    filled = bytes(room).rstrip(b"\xff")
+    assert filled == bytes(len(filled)) != b""
+
+
+def test_a_file_is_read_without_its_newline(
+    libraries: tuple[ctypes.CDLL, ctypes.CDLL], tmp_path: Path
+) -> None:
+    (tmp_path / "rate").write_text("100 Gb/sec\n")
+    for library in libraries:
+        room = ctypes.create_string_buffer(64)
+        read = library.ibv_read_sysfs_file
+        assert read(os.fsencode(tmp_path), b"rate", room, ctypes.c_size_t(64)) == 10
+        assert room.value == b"100 Gb/sec"
+        assert read(os.fsencode(tmp_path), b"absent", room, ctypes.c_size_t(64)) == -1
