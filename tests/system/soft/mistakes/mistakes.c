@@ -357,17 +357,6 @@ TEST(too_much_private_data)
 
 /* --- all of them --- */
 
-PAIR_TEST(calls_that_the_device_does_not_have)
-{
-	struct ibv_xrcd_init_attr xrcd = {.comp_mask = 0};
-	struct ibv_counters_init_attr counters = {.comp_mask = 0};
-
-	EXPECT("ibv_open_xrcd: not supported (EOPNOTSUPP)");
-	NONE(EOPNOTSUPP, ibv_open_xrcd(w.near.context, &xrcd));
-	EXPECT("ibv_create_counters: not supported (EOPNOTSUPP)");
-	NONE(EOPNOTSUPP, ibv_create_counters(w.near.context, &counters));
-}
-
 #define IN_BOTH(expected, call)                                                                    \
 	(errno = 0, assert_int_equal((call), (expected)), assert_int_equal(errno, (expected)))
 

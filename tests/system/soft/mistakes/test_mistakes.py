@@ -32,7 +32,7 @@ def run(transport: str, *options: str, case: str | None = None) -> subprocess.Co
 def test_each_mistake_is_named_with_its_object_and_number(transport: str) -> None:
     done = run(transport, "-v")
     expected = re.findall(r"(?m)^expect: (.*)$", done.stdout)
-    assert len(expected) == 21 + 3  # three are told to both ends
+    assert len(expected) == 98 + 3  # three are told to both ends
     told = done.stderr.splitlines()
     assert [line for line in expected if line not in told] == [], done.stderr
     again = [line for line in told if "opcode 77 is not supported" in line]
