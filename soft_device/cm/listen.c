@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cm.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/process/process.h"
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/admission.h"
@@ -157,7 +158,8 @@ static int admit(struct cm_link *link, const struct cm_message *request)
 	}
 	if (error != 0) {
 		LIST_REMOVE(id, entry);
-		free(id);
+		objects_gone(OBJECT_CM_ID, &id->pub);
+		objects_free(id);
 		return error;
 	}
 	take_request(id, request);
