@@ -10,6 +10,7 @@
 /* ib_cm.h of the kernel: why a connection was rejected */
 #define REJECTED_NO_LISTENER 8
 #define REJECTED_BY_CONSUMER 28
+#define REJECTED_OPTIONS     35
 
 /* Each step needs the one before it. (An id without an address is asked nothing:
  * the real library looks into the device of it.) */
@@ -383,7 +384,13 @@ CM_TEST(connect__again_after_a_rejection)
 	cm_make_pair(test_addr());
 }
 
-/* A QP of the program's own: it is told of the response and moves the states. */
+/* --- QPs of the program's own: it is told of the response and moves the states --- */
+
+struct own {
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+};
+
 static void move_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
@@ -395,59 +402,147 @@ static void move_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state 
 	OK(ibv_modify_qp(qp, &attr, mask));
 }
 
-static struct ibv_qp *own_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
+static struct own own_make(struct rdma_cm_id *id)
 {
+	struct own own = {.cq = ibv_create_cq(id->verbs, 10, NULL, NULL, 0)};
 	struct ibv_qp_init_attr attr = {
 		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
-		.qp_type = IBV_QPT_RC};
+		.qp_type = IBV_QPT_RC,
+		.send_cq = own.cq,
+		.recv_cq = own.cq};
 
-	*cq = ibv_create_cq(id->verbs, 10, NULL, NULL, 0);
-	assert_non_null(*cq);
-	attr.send_cq = attr.recv_cq = *cq;
-	return ibv_create_qp(id->pd, &attr);
+	assert_non_null(own.cq);
+	own.qp = ibv_create_qp(id->pd, &attr);
+	assert_non_null(own.qp);
+	move_qp(id, own.qp, IBV_QPS_INIT);
+	return own;
+}
+
+static void own_destroy(struct own *own)
+{
+	OK(ibv_destroy_qp(own->qp));
+	OK(ibv_destroy_cq(own->cq));
+}
+
+static struct own own_connect(void)
+{
+	struct rdma_conn_param param = cm_param("hello", 6);
+	struct own client;
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	client = own_make(cm.client.id);
+	param.qp_num = client.qp->qp_num;
+	OK(rdma_connect(cm.client.id, &param));
+	return client;
+}
+
+/* The request that cm.server.id is. */
+static struct own own_accept(void)
+{
+	struct rdma_conn_param param = cm_param("hello", 6);
+	struct own server = own_make(cm.server.id);
+
+	move_qp(cm.server.id, server.qp, IBV_QPS_RTR);
+	move_qp(cm.server.id, server.qp, IBV_QPS_RTS);
+	param.qp_num = server.qp->qp_num;
+	OK(rdma_accept(cm.server.id, &param));
+	return server;
 }
 
 CM_TEST(own_qp__is_established_by_hand)
 {
-	struct rdma_conn_param param = cm_param("hello", 6);
-	struct ibv_cq *client_cq = NULL, *server_cq = NULL;
-
-	cm_resolve(cm.client.id, test_addr(), cm.port);
-	struct ibv_qp *client = own_qp(cm.client.id, &client_cq);
-	assert_non_null(client);
-	move_qp(cm.client.id, client, IBV_QPS_INIT);
-	param.qp_num = client->qp_num;
-	OK(rdma_connect(cm.client.id, &param));
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr *bad = NULL;
+	struct own client = own_connect(), server;
 
 	struct cm_event event = cm_take_request();
 	cm.server.id = event.id;
-	assert_int_equal(event.conn.qp_num, client->qp_num);
-	struct ibv_qp *server = own_qp(cm.server.id, &server_cq);
-	assert_non_null(server);
-	move_qp(cm.server.id, server, IBV_QPS_INIT);
-	move_qp(cm.server.id, server, IBV_QPS_RTR);
-	move_qp(cm.server.id, server, IBV_QPS_RTS);
-	param.qp_num = server->qp_num;
-	OK(rdma_accept(cm.server.id, &param));
-
+	assert_int_equal(event.conn.qp_num, client.qp->qp_num);
+	server = own_accept();
 	event = cm_expect(cm.client.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	assert_int_equal(event.conn.qp_num, server->qp_num);
+	assert_int_equal(event.conn.qp_num, server.qp->qp_num);
 	assert_padded(&event, (const unsigned char *)"hello", 6, REP_DATA);
 	cm_expect_nothing(cm.server.channel);
-	move_qp(cm.client.id, client, IBV_QPS_RTR);
-	move_qp(cm.client.id, client, IBV_QPS_RTS);
+	move_qp(cm.client.id, client.qp, IBV_QPS_RTR);
+	move_qp(cm.client.id, client.qp, IBV_QPS_RTS);
 	OK(rdma_establish(cm.client.id));
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 	cm_expect_nothing(cm.client.channel);
 
-	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr *bad = NULL;
-	OK(ibv_post_send(client, &wr, &bad));
-	EXPECT_WC(client_cq, 0, IBV_WC_SUCCESS);
+	OK(ibv_post_send(client.qp, &wr, &bad));
+	EXPECT_WC(client.cq, 0, IBV_WC_SUCCESS);
 	OK(rdma_disconnect(cm.client.id));
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED);
-	OK(ibv_destroy_qp(client));
-	OK(ibv_destroy_qp(server));
-	OK(ibv_destroy_cq(client_cq));
-	OK(ibv_destroy_cq(server_cq));
+	own_destroy(&client);
+	own_destroy(&server);
+}
+
+/* ib_cm_notify() of the kernel: a message may come before the client's last word does. */
+CM_TEST(own_qp__is_established_by_what_arrives)
+{
+	struct own client = own_connect(), server;
+
+	cm.server.id = cm_take_request().id;
+	FAILS(EINVAL, rdma_notify(cm.server.id, IBV_EVENT_COMM_EST));
+	server = own_accept();
+	cm_expect(cm.client.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	FAILS(EINVAL, rdma_notify(cm.server.id, IBV_EVENT_SQ_DRAINED));
+	OK(rdma_notify(cm.server.id, IBV_EVENT_COMM_EST));
+	assert_ptr_equal(cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED).id, cm.server.id);
+	FAILS(EISCONN, rdma_notify(cm.server.id, IBV_EVENT_COMM_EST));
+	OK(rdma_establish(cm.client.id));
+	OK(rdma_disconnect(cm.client.id));
+	cm_expect(cm.server.channel, RDMA_CM_EVENT_DISCONNECTED); /* the next that it hears of */
+	own_destroy(&client);
+	own_destroy(&server);
+}
+
+/* rdma_set_local_ece(3), rdma_get_remote_ece(3) */
+CM_TEST(own_qp__options_of_the_vendor_reach_the_peer)
+{
+	struct ibv_ece request = {.vendor_id = 0x2c9, .options = 5}, got = {0};
+	struct ibv_ece reply = {.vendor_id = 0x2c9, .options = 1};
+	struct own client, server;
+
+	OK(rdma_set_local_ece(cm.client.id, &request));
+	client = own_connect();
+	cm.server.id = cm_take_request().id;
+	OK(rdma_get_remote_ece(cm.server.id, &got));
+	assert_int_equal(got.vendor_id, request.vendor_id);
+	assert_int_equal(got.options, request.options);
+	OK(rdma_set_local_ece(cm.server.id, &reply));
+	server = own_accept();
+	cm_expect(cm.client.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	OK(rdma_get_remote_ece(cm.client.id, &got));
+	assert_int_equal(got.vendor_id, reply.vendor_id);
+	assert_int_equal(got.options, reply.options);
+	own_destroy(&client);
+	own_destroy(&server);
+}
+
+CM_TEST(own_qp__options_of_the_vendor_may_be_rejected)
+{
+	struct ibv_ece request = {.vendor_id = 0x2c9, .options = 5};
+	struct own client;
+
+	OK(rdma_set_local_ece(cm.client.id, &request));
+	client = own_connect();
+	cm.server.id = cm_take_request().id;
+	OK(rdma_reject_ece(cm.server.id, NULL, 0));
+	assert_int_equal(cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED).status,
+			 REJECTED_OPTIONS);
+	own_destroy(&client);
+}
+
+CM_TEST(options_of_the_vendor__are_not_for_a_qp_of_the_id)
+{
+	struct ibv_ece ece = {.vendor_id = 0, .options = 1};
+
+	FAILS(EINVAL, rdma_set_local_ece(cm.client.id, &ece));
+	FAILS(EINVAL, rdma_get_remote_ece(cm.client.id, NULL));
+	ece.vendor_id = 0x2c9;
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	cm_make_qp(cm.client.id);
+	FAILS(EINVAL, rdma_set_local_ece(cm.client.id, &ece));
+	FAILS(EINVAL, rdma_get_remote_ece(cm.client.id, &ece));
 }

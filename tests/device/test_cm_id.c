@@ -154,6 +154,20 @@ CM_TEST(create_srq__is_taken_by_the_qp)
 	assert_null(cm.client.id->srq);
 }
 
+CM_TEST(create_srq_ex__is_in_the_pd_of_the_id)
+{
+	struct ibv_srq_init_attr_ex attr = {.attr = {.max_wr = 5, .max_sge = 1},
+					    .comp_mask = IBV_SRQ_INIT_ATTR_TYPE,
+					    .srq_type = IBV_SRQT_BASIC};
+
+	cm_resolve(cm.client.id, test_addr(), cm.port);
+	OK(rdma_create_srq_ex(cm.client.id, &attr));
+	assert_non_null(cm.client.id->srq);
+	assert_ptr_equal(cm.client.id->srq->pd, cm.client.id->pd);
+	rdma_destroy_srq(cm.client.id);
+	assert_null(cm.client.id->srq);
+}
+
 CM_TEST(ports__are_chosen_and_told)
 {
 	struct rdma_cm_id *other = cm_listen(cm.server.channel, test_addr(), 1);

@@ -309,6 +309,28 @@ TEST(join__tells_where_to_send, setup_ids, teardown_ids)
 	OK(rdma_leave_multicast(cm.client, (struct sockaddr *)&addr));
 }
 
+/* rdma_join_multicast_ex(3): who only sends gets nothing, as the queue pair is not attached. */
+TEST(join__to_send_only_attaches_nothing, setup_ids, teardown_ids)
+{
+	struct sockaddr_in addr = group_address(7);
+	struct rdma_cm_join_mc_attr_ex attr = {.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
+							    RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
+					       .join_flags = RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
+					       .addr = (struct sockaddr *)&addr};
+	struct told told;
+
+	resolve_address(cm.client, ntohs(rdma_get_src_port(cm.listener)));
+	make_qp(cm.client);
+	OK(rdma_join_multicast_ex(cm.client, &attr, NULL));
+	told = next(cm.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
+	FAILS(EINVAL, ibv_detach_mcast(cm.client->qp, &told.ud.ah_attr.grh.dgid, 0));
+	OK(rdma_leave_multicast(cm.client, attr.addr));
+	attr.join_flags = RDMA_MC_JOIN_FLAG_FULLMEMBER;
+	OK(rdma_join_multicast_ex(cm.client, &attr, NULL));
+	told = next(cm.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
+	OK(ibv_detach_mcast(cm.client->qp, &told.ud.ah_attr.grh.dgid, 0));
+}
+
 TEST(leaving__what_was_not_joined_fails, setup_ids, teardown_ids)
 {
 	struct sockaddr_in addr = group_address(4), other = group_address(5);

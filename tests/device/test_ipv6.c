@@ -68,3 +68,29 @@ TEST(listener__on_any_address_takes_ipv4_too, setup_cm6, teardown_cm)
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_ESTABLISHED);
 	cm_expect(cm.server.channel, RDMA_CM_EVENT_ESTABLISHED);
 }
+
+/* RDMA_OPTION_ID_AFONLY of rdma_set_option(3), before the listener is bound and after. */
+TEST(listener__of_one_family_takes_no_other, setup_cm6, teardown_cm)
+{
+	struct rdma_conn_param param = cm_param(NULL, 0);
+	struct sockaddr_storage room;
+	int one = 1;
+
+	NEEDS_IPV6();
+	for (int bound = 0; bound <= 1; bound++) {
+		OK(rdma_destroy_id(cm.listener));
+		cm.listener = cm_id(cm.server.channel);
+		if (bound)
+			OK(rdma_bind_addr(cm.listener, test_sockaddr("::", 0, &room)));
+		OK(rdma_set_option(cm.listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &one,
+				   sizeof(one)));
+		if (!bound)
+			OK(rdma_bind_addr(cm.listener, test_sockaddr("::", 0, &room)));
+		OK(rdma_listen(cm.listener, 1));
+		cm.port = ntohs(rdma_get_src_port(cm.listener));
+		cm_connect(cm.client.id, &param); /* to the IPv4 address */
+		cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
+		teardown_cm(state);
+		setup_cm6(state);
+	}
+}
