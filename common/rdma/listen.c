@@ -219,5 +219,9 @@ int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 	if (ret == 0)
 		return 0;
 	*req = NULL;
-	return endpoint_lost(ret);
+	if (ret != RPMA_E_PROVIDER && ret != RPMA_E_NOMEM)
+		return endpoint_lost(ret);
+	librpma_failed(ret, "listen", "cannot prepare the connection of a client: %s",
+		       connection_cause(ret));
+	return -ECONNABORTED;
 }

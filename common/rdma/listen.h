@@ -55,8 +55,8 @@ int endpoint_listen(struct rpma_peer *peer, const char *address, uint16_t *port,
 
 /*
  * One request, with these queues or, NULL, those of messages, and the knobs or, NULL, none. *req
- * is NULL where there is none, or its client has given up meanwhile. -ENODEV: the device was
- * removed, and no other will come.
+ * is NULL where there is none, or its client has given up meanwhile. -ECONNABORTED, with a failure:
+ * this host has no queue pair for it. -ENODEV: the device was removed, and no other will come.
  */
 int endpoint_next(struct rpma_ep *ep, const struct connection_queues *queues,
 		  const struct connection_knobs *knobs, struct rpma_conn_req **req);

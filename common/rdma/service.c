@@ -228,6 +228,14 @@ static const char *judge(struct service_client *c)
 	return flooded ? "too many at once" : NULL;
 }
 
+void service_complain(struct service *service)
+{
+	if (service->endpoint.quiet)
+		fprintf(stderr, "%s: %s\n", service->name, failure_get()->text);
+	else
+		service_say(service, "%s", failure_get()->text);
+}
+
 int service_accept(struct service_client *client, const struct region *region)
 {
 	struct service *s = client->service;
@@ -241,7 +249,7 @@ int service_accept(struct service_client *client, const struct region *region)
 	ret = connection_accept(&client->connection, s->peer, &client->req, &cfg, reply,
 				sizeof(reply));
 	if (ret != 0 && ret != -ECANCELED)
-		service_say(s, "%s", failure_get()->text);
+		service_complain(s);
 	return ret;
 }
 
@@ -317,6 +325,8 @@ static int next_client(struct service *s)
 	struct rpma_conn_req *req;
 	int ret = endpoint_next(s->ep, s->queues, NULL, &req);
 
+	if (ret == -ECONNABORTED)
+		service_complain(s);
 	if (ret == 0 && req != NULL)
 		admit(s, req);
 	return ret == -ENODEV ? ret : 0;

@@ -106,6 +106,9 @@ void service_close(struct service *service);
 /* For serve(): welcomes the client to the region, or NULL. A failure was printed. */
 int service_accept(struct service_client *client, const struct region *region);
 
+/* failure_get()'s text, of a server that is to be quiet, too: its client's message tells to look
+ * for it. */
+void service_complain(struct service *service);
 /* "NAME: TIME ..." on stderr, unless it is to be quiet; not more than some lines a second. */
 void service_say(struct service *service, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

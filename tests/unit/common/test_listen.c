@@ -47,12 +47,20 @@ TEST(a_request_is_handed_on)
 
 TEST(a_request_that_came_to_nothing_is_none)
 {
-	static const int codes[] = {RPMA_E_NO_EVENT, RPMA_E_PROVIDER, RPMA_E_NOMEM};
+	struct rpma_conn_req *req = REQ;
+
+	EQUAL((next(RPMA_E_NO_EVENT, &req), 0), (req, NULL));
+}
+
+TEST(a_request_without_a_queue_pair_is_a_failure)
+{
+	static const int codes[] = {RPMA_E_PROVIDER, RPMA_E_NOMEM};
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		struct rpma_conn_req *req = REQ;
 
-		EQUAL((next(codes[i], &req), 0), (req, NULL));
+		EQUAL((next(codes[i], &req), -ECONNABORTED), (req, NULL),
+		      (failure_get()->text, HAS("cannot prepare the connection of a client")));
 	}
 }
 

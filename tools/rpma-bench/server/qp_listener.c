@@ -60,6 +60,10 @@ int qp_listener_accept(struct qp_listener *listener, uint32_t index,
 	struct rpma_conn_req *req;
 	int ret = endpoint_next(listener->ep, queues, listener->knobs, &req);
 
+	if (ret == -ECONNABORTED) {
+		service_complain(&listener->server->service);
+		return 0;
+	}
 	if (ret || req == NULL)
 		return ret;
 	if (expected(listener, req, index)) {
