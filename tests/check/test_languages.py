@@ -18,6 +18,7 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 CC = os.environ["CHECK_CC"]
 CXX = os.environ["CHECK_CXX"]  # empty, as the next: there is none
 FABRIC = os.environ["CHECK_FABRIC"]
+PYTHON = "/usr/bin/python3"
 HEADING = re.compile(r"(?m)^== rpma-soft: ([a-z-]+): ")
 
 
@@ -67,8 +68,16 @@ def test_a_method_without_debug_information_has_its_name_of_the_source(tmp_path:
     assert place(done.stderr, "posted at").startswith("Writer::post() program+0x"), done.stderr
 
 
+def needs_frames_of_python() -> None:
+    """_Py_DumpTraceback() is a hidden symbol since Python 3.13."""
+    words = [PYTHON, "-c", "import ctypes; ctypes.pythonapi._Py_DumpTraceback"]
+    if subprocess.run(words, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("this Python does not let its frames be read")
+
+
 def test_a_line_of_python_is_named() -> None:
-    done = run("/usr/bin/python3", str(HERE / "programs/script.py"))
+    needs_frames_of_python()
+    done = run(PYTHON, str(HERE / "programs/script.py"))
     assert (done.returncode, HEADING.findall(done.stderr)) == (99, ["post-in-state", "double-destroy"]), done.stderr
     started = f"<module> {line_of('programs/script.py', 'STARTED')}"
     for name, inner, outer in [
@@ -83,9 +92,10 @@ def test_a_line_of_python_is_named() -> None:
 
 
 def test_a_function_of_python_can_be_suppressed(tmp_path: Path) -> None:
+    needs_frames_of_python()
     (tmp_path / "s").write_text("post-in-state:main\ndouble-*:rel*\n", encoding="utf-8")
     words = f"--check=suppressions={tmp_path}/s"
-    done = subprocess.run([LAUNCHER, words, "/usr/bin/python3", str(HERE / "programs/script.py")],
+    done = subprocess.run([LAUNCHER, words, PYTHON, str(HERE / "programs/script.py")],
                           capture_output=True, text=True, timeout=300)  # fmt: skip
     assert (done.returncode, HEADING.findall(done.stderr)) == (0, []), done.stderr
     assert "0 warnings, 2 suppressed," in done.stderr
