@@ -15,7 +15,7 @@
 
 static struct {
 	int listener, client, server;
-	struct sockaddr_in address; /* It is of the listener */
+	struct sockaddr_in address; /* the one that the listener has */
 } s;
 
 static void *accept_client(void *unused)
