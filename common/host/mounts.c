@@ -6,7 +6,8 @@
  */
 #include "mounts.h"
 
-#include <stdio.h>
+#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +28,24 @@ void mounts_unescape(char *text)
 	*to = '\0';
 }
 
-static bool read_numbers(const char *id, const char *device, struct mount *mount)
+/* A number before this character, and what follows; NULL: there is none. */
+static const char *read_number(const char *text, char behind, unsigned int *number)
 {
 	char *end;
-	int len = 0;
+	const unsigned long value = strtoul(text, &end, 10);
+
+	*number = (unsigned int)value;
+	return isdigit((unsigned char)text[0]) && *end == behind && value <= UINT_MAX ? end + 1
+										      : NULL;
+}
+
+static bool read_numbers(const char *id, const char *device, struct mount *mount)
+{
+	const char *minor = read_number(device, ':', &mount->major);
+	char *end;
 
 	mount->id = strtol(id, &end, 10);
-	return *end == '\0' && device[0] != '-' &&
-	       sscanf(device, "%u:%u%n", &mount->major, &mount->minor, &len) == 2 &&
-	       device[len] == '\0';
+	return *end == '\0' && minor != NULL && read_number(minor, '\0', &mount->minor) != NULL;
 }
 
 static bool read_line(char *line, struct mount *mount)
