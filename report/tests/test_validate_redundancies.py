@@ -187,7 +187,7 @@ BREAKS: dict[str, Break] = {
     "repeat used": ("lat", (*REPEAT, "used", "flush"), "visibility", "other"),
     "repeat threads": ("lat", (*POINT, "params", "threads"), 2, 8),
     "repeat threads[].user_ns": ("lat", (*REPEAT, "threads", 0, "user_ns"), times(1e7), times(1e9)),
-    "repeat threads[].sys_ns": ("lat", (*REPEAT, "threads", 0, "sys_ns"), 100 * MS, 200 * MS),
+    "repeat threads[].sys_ns": ("lat", (*REPEAT, "threads", 0, "sys_ns"), 1010 * MS, 1020 * MS),
     "repeat cpu_quota": ("lat", (*REPEAT, "cpu_quota", "client"), {"limited": True}, {"limited": False, "cpus": 1.0, "periods": 5, "throttled_periods": 0, "throttled_ns": 0}),
     "repeat intervals": ("lat", (*REPEAT, "intervals", 0, "ops"), 901, 899),
     "repeat intervals[]": ("lat", (*REPEAT, "intervals", 0, "p50_ns"), times(0.5), times(0.25)),
