@@ -40,6 +40,7 @@
 	ROW(create_qp)                                                                             \
 	ROW(destroy_qp)
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member is declared */
 #define MEMBER(name) __typeof__(&ibv_##name) name;
 static struct {
 	FUNCTIONS(MEMBER)

@@ -88,12 +88,14 @@ SOFT_EXPORT enum ibv_fork_status ibv_is_fork_initialized(void)
 VOID(ibv_register_driver)
 
 /* Between the kernel's structures and those of verbs.h: there is no kernel that fills them. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): type is a type */
 #define CLEARED(name, type)                                                                        \
 	SOFT_EXPORT void stub_##name(type *dst) __asm__(#name);                                    \
 	void stub_##name(type *dst)                                                                \
 	{                                                                                          \
 		memset(dst, 0, sizeof(*dst));                                                      \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 CLEARED(ibv_copy_ah_attr_from_kern, struct ibv_ah_attr)
 CLEARED(ibv_copy_qp_attr_from_kern, struct ibv_qp_attr)
 CLEARED(ibv_copy_path_rec_from_kern, struct ibv_sa_path_rec)
