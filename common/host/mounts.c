@@ -39,13 +39,19 @@ static const char *read_number(const char *text, char behind, unsigned int *numb
 										      : NULL;
 }
 
+bool mounts_read_device(const char *text, unsigned int *major, unsigned int *minor)
+{
+	const char *behind = read_number(text, ':', major);
+
+	return behind != NULL && read_number(behind, '\0', minor) != NULL;
+}
+
 static bool read_numbers(const char *id, const char *device, struct mount *mount)
 {
-	const char *minor = read_number(device, ':', &mount->major);
 	char *end;
 
 	mount->id = strtol(id, &end, 10);
-	return *end == '\0' && minor != NULL && read_number(minor, '\0', &mount->minor) != NULL;
+	return *end == '\0' && mounts_read_device(device, &mount->major, &mount->minor);
 }
 
 static bool read_line(char *line, struct mount *mount)

@@ -24,5 +24,8 @@ void mounts_take(struct mounts *mounts, char *text);
 void mounts_read(const struct sysroot *root, struct mounts *mounts);
 void mounts_free(struct mounts *mounts);
 
+/* The numbers of a device as the kernel writes them: "259:0". */
+bool mounts_read_device(const char *text, unsigned int *major, unsigned int *minor);
+
 /* The kernel writes blanks, backslashes and the like as "\040". */
 void mounts_unescape(char *text);

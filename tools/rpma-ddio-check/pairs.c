@@ -51,7 +51,7 @@ static void add_block(const struct sysroot *root, const struct mounts *mounts, c
 
 	snprintf(path, sizeof(path), "/dev/%.63s", name);
 	if (sysroot_text(root, number, BLOCK "/%s/dev", name) &&
-	    sscanf(number, "%u:%u", &major, &minor) == 2) {
+	    mounts_read_device(number, &major, &minor)) {
 		for (size_t i = mounts->count; i-- > 0;) {
 			if (mounts->list[i].major == major && mounts->list[i].minor == minor)
 				snprintf(path, sizeof(path), "%.255s", mounts->list[i].point);
