@@ -46,6 +46,7 @@ void every_call_fails(const struct operation *operation);
 	} while (0)
 
 /* An act(): the call of a constructor, for `&made`; and one that ends what is at WHERE. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): made is declared */
 #define MAKES(name, type, where, call)                                                             \
 	static int name(void)                                                                      \
 	{                                                                                          \
@@ -54,6 +55,7 @@ void every_call_fails(const struct operation *operation);
 		keep_made(ret, made, where);                                                       \
 		return ret;                                                                        \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define ENDS(name, where, call)                                                                    \
 	static int name(void)                                                                      \
 	{                                                                                          \
