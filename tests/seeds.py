@@ -51,7 +51,7 @@ class Tally:
 
 
 def schedules(name: str, default: str) -> Iterator[int]:
-    """Each seed that has not passed yet: with-adversary runs with it, and it passes when the next one is asked for."""
+    """The seeds that have not passed yet, each set for with-adversary. Asking for the next one records a pass of the last."""
     tally = Tally(os.environ["ADVERSARY_LAUNCHER"])
     for seed in seeds(default):
         if tally.has(name, seed):
