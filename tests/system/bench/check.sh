@@ -24,6 +24,7 @@ check()
 	else
 		printf 'not ok %s\n' "$name"
 		cat log
+		[[ ! -s server.err ]] || sed 's/^/server: /' server.err
 		failed=1
 	fi
 }
