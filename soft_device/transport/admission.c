@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,10 +70,16 @@ static bool are_all(const char *ids, uid_t uid)
 	return true;
 }
 
+/* Its ids are others, or hidden from us; or there is no such process any more. */
+static int not_all(pid_t pid)
+{
+	return kill(pid, 0) != 0 && errno == ESRCH ? -ESRCH : -EACCES;
+}
+
 /*
  * 0: all four user ids of the process are this one; -EACCES: not so, as of a set-user-ID program
- * that another user started; or -errno. 0 where there is no /proc to ask, as the kernel has told
- * the effective one.
+ * that another user started; -ESRCH: it has ended; or -errno. 0 where there is no /proc to ask, as
+ * the kernel has told the effective one.
  */
 static int check_all_ids(pid_t pid, uid_t uid)
 {
@@ -85,14 +92,17 @@ static int check_all_ids(pid_t pid, uid_t uid)
 	if (file == NULL && (errno == EMFILE || errno == ENFILE))
 		return -errno;
 	if (file == NULL)
-		return access("/proc/self/status", R_OK) != 0 ? 0 : -EACCES;
+		return access("/proc/self/status", R_OK) != 0 ? 0 : not_all(pid);
 	while (!all && fgets(line, sizeof(line), file) != NULL)
 		all = strncmp(line, "Uid:", 4) == 0 && are_all(line + 4, uid);
 	fclose(file);
-	return all ? 0 : -EACCES;
+	return all ? 0 : not_all(pid);
 }
 
-/* 0; -EACCES: the other end is another user's; or -errno. *pid may be 0: not in our namespace. */
+/*
+ * 0; -EACCES: the other end is another user's; -ESRCH: its process has ended; or -errno. *pid may
+ * be 0: not in our namespace.
+ */
 static int check_user(int fd, pid_t *pid)
 {
 	struct ucred credentials;
@@ -119,7 +129,7 @@ static void enter(int fd)
 	}
 	if (result == -EACCES)
 		admission_refuse(REFUSED_USER, NULL);
-	else
+	else if (result != -ESRCH)
 		process_warn("a process cannot be let in: %s; raise the limit of open files "
 			     "(ulimit -n)",
 			     strerror(-result));
@@ -282,7 +292,7 @@ int admission_connect(const union ibv_gid *gid, uint16_t port, pid_t *pid)
 	if (result == 0)
 		return fd;
 	close(fd);
-	return result;
+	return result == -ESRCH ? -ECONNREFUSED : result; /* what it listened to ends with it */
 }
 
 int admission_leave_token(const union ibv_gid *gid, uint16_t port,

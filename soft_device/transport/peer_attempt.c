@@ -84,6 +84,8 @@ static void fail(struct finding *finding, int error)
 {
 	char who[128];
 
+	if (error == -EPIPE) /* the other end is closed, which a send meets before a receive */
+		error = -ECONNRESET;
 	if (handshake_describe(error) != NULL)
 		process_warn("%s: refused, %s", describe(finding, who), handshake_describe(error));
 	else if (error == -EACCES)
@@ -188,7 +190,7 @@ static void use_local(struct finding *finding)
 	finish(finding, peer, 0);
 }
 
-/* At the other end is the process of the unix socket, not one that took its port since. */
+/* At the other end is the process of the unix socket, or one that took its port when it ended. */
 static int take_handshake(struct finding *finding, const unsigned char *body, size_t length)
 {
 	const struct wire_handshake *met = &finding->other;
@@ -198,7 +200,7 @@ static int take_handshake(struct finding *finding, const unsigned char *body, si
 		return -EPROTO;
 	if (handshake.identity != met->identity ||
 	    memcmp(handshake.token, met->token, sizeof(handshake.token)) != 0)
-		return -EACCES;
+		return -ECONNREFUSED;
 	return 1;
 }
 
@@ -360,7 +362,7 @@ static void met(void *arg, const char *step, int error)
 	struct finding *finding = arg;
 
 	if (error != 0 && step == NULL) {
-		fail(finding, error == -EPIPE ? -ECONNRESET : error);
+		fail(finding, error);
 		return;
 	}
 	finding->other = *unix_handshake(finding->link);
@@ -368,6 +370,11 @@ static void met(void *arg, const char *step, int error)
 		return;
 	if (error == 0) {
 		use_local(finding);
+		return;
+	}
+	/* its memory is gone; where TCP is left, its listener tells whether it has ended */
+	if (error == -ESRCH && process_current->options.transport == SOFT_TRANSPORT_LOCAL) {
+		fail(finding, -ECONNRESET);
 		return;
 	}
 	if (error == -EREMOTE)

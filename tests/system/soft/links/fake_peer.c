@@ -45,6 +45,14 @@ bool fake_peer_receive(int fd, void *bytes, size_t length)
 	return true;
 }
 
+void fake_peer_say(int fd, const struct wire_handshake *handshake)
+{
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+
+	wire_put_handshake(bytes, handshake);
+	fake_peer_send(fd, bytes, sizeof(bytes));
+}
+
 /* The abstract name of the unix socket beside the listener at this port. */
 static socklen_t unix_name(uint16_t port, struct sockaddr_un *addr)
 {
@@ -65,15 +73,12 @@ int fake_peer_connect_unix(uint32_t qp_num, const struct wire_handshake *handsha
 {
 	struct sockaddr_un addr;
 	const socklen_t length = unix_name((uint16_t)(qp_num >> 8), &addr);
-	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
 	assert_true(fd >= 0);
 	OK(connect(fd, (struct sockaddr *)&addr, length));
-	if (handshake != NULL) {
-		wire_put_handshake(bytes, handshake);
-		fake_peer_send(fd, bytes, sizeof(bytes));
-	}
+	if (handshake != NULL)
+		fake_peer_say(fd, handshake);
 	return fd;
 }
 
@@ -100,22 +105,26 @@ struct fake_listener fake_peer_listen(void)
 	return listener;
 }
 
+int fake_peer_meet(int listener)
+{
+	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
+	int fd;
+
+	wait_readable(listener, "a connection");
+	fd = accept(listener, NULL, NULL);
+	assert_true(fd >= 0 && fake_peer_receive(fd, bytes, sizeof(bytes)));
+	return fd;
+}
+
 int fake_peer_accept(const struct fake_listener *listener)
 {
 	const struct wire_handshake own = {.identity = FAKE_IDENTITY, .token = "answer"};
-	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
-	int unix_fd, fd;
+	const int unix_fd = fake_peer_meet(listener->unix_fd);
+	int fd;
 
-	wait_readable(listener->unix_fd, "a connection");
-	unix_fd = accept(listener->unix_fd, NULL, NULL);
-	assert_true(unix_fd >= 0 && fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
-	wire_put_handshake(bytes, &own);
-	fake_peer_send(unix_fd, bytes, sizeof(bytes));
-	wait_readable(listener->tcp, "a connection");
-	fd = accept(listener->tcp, NULL, NULL);
-	assert_true(fd >= 0 && fake_peer_receive(fd, bytes, sizeof(bytes)));
-	wire_put_handshake(bytes, &own);
-	fake_peer_send(fd, bytes, sizeof(bytes));
+	fake_peer_say(unix_fd, &own);
+	fd = fake_peer_meet(listener->tcp);
+	fake_peer_say(fd, &own);
 	close(unix_fd);
 	return fd;
 }
@@ -133,8 +142,7 @@ struct wire_handshake fake_peer_handshake(int fd, uint32_t qp_num)
 	assert_true(fake_peer_receive(unix_fd, bytes, sizeof(bytes)));
 	OK(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &met));
 	close(unix_fd);
-	wire_put_handshake(bytes, &handshake);
-	fake_peer_send(fd, bytes, sizeof(bytes));
+	fake_peer_say(fd, &handshake);
 	assert_true(fake_peer_receive(fd, bytes, sizeof(bytes)));
 	OK(wire_get_handshake(bytes + WIRE_HEADER_BYTES, WIRE_HANDSHAKE_BYTES, &reply));
 	assert_memory_equal(reply.token, met.token, sizeof(met.token));

@@ -14,6 +14,7 @@ void fake_peer_send(int fd, const void *bytes, size_t length);
 /* Reads exactly that many bytes; false at the end. */
 bool fake_peer_receive(int fd, void *bytes, size_t length);
 #define FAKE_IDENTITY 0x5417
+void fake_peer_say(int fd, const struct wire_handshake *handshake);
 
 /* A connection to the unix socket beside its listener, with a handshake message if there is one. */
 int fake_peer_connect_unix(uint32_t qp_num, const struct wire_handshake *handshake);
@@ -27,6 +28,8 @@ struct fake_listener {
 	uint16_t port;
 };
 struct fake_listener fake_peer_listen(void);
+/* The next connection at this socket, once it has said who it is. */
+int fake_peer_meet(int listener);
 int fake_peer_accept(const struct fake_listener *listener);
 void fake_peer_send_carry(int fd);
 struct wire_answer fake_peer_receive_answer(int fd);
