@@ -2,15 +2,18 @@
 /*
  * listen.c -- listening ids: from a TCP connection of any process to a new id.
  *
- * A connection is pending until its whole request has come, for which it has five seconds; the
- * number of pending ones is limited. A request that finds the backlog full is held, as the repeats
- * of an IB REQ would be, until the program gets an event or the peer gives up.
+ * A connection is pending until its whole request has come, for which it has as long as a client
+ * waits for its answer, since the client's host may stand still. Where there are too many, or no
+ * descriptor is left for the next one, the oldest has to go. A request that finds the backlog full
+ * is held, as the repeats of an IB REQ would be, until the program gets an event or the peer gives
+ * up.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,9 +23,9 @@
 #include "soft_device/transport/address.h"
 #include "soft_device/transport/admission.h"
 
-#define REQUEST_NS	UINT64_C(5000000000)
 #define PAUSE_NS	UINT64_C(100000000)
 #define PENDING_MAX	1024 /* and as many whose request is held */
+#define PENDING_PART	4    /* at most a fourth of the descriptors that the process may have */
 #define BACKLOG_MAX	1024 /* default of net.rdma_ucm.max_backlog */
 #define ACCEPTS_AT_ONCE 64
 
@@ -44,6 +47,15 @@ void cm_listen_resume(struct cm_id *listener)
 	agent_watch_change(listener->watch, EPOLLIN);
 }
 
+static unsigned pending_max(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / PENDING_PART > PENDING_MAX)
+		return PENDING_MAX;
+	return (unsigned)(files.rlim_cur / PENDING_PART);
+}
+
 static void welcome(struct cm_id *listener, int fd)
 {
 	const int yes = 1;
@@ -55,10 +67,10 @@ static void welcome(struct cm_id *listener, int fd)
 		close(fd);
 		return;
 	}
-	if (count >= PENDING_MAX)
+	if (count >= pending_max())
 		cm_link_end(oldest);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	link->deadline_ns = process_now_ns() + REQUEST_NS;
+	link->deadline_ns = process_now_ns() + CM_ANSWER_NS;
 	cm_deadline(link->deadline_ns);
 	if (cm_handshake_accepted(link) != 0 || cm_link_watch(link, EPOLLIN) != 0)
 		cm_link_delete(link);
@@ -69,14 +81,17 @@ static bool accept_one(struct cm_id *listener)
 {
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	int error = errno;
+	unsigned count;
 
 	if (fd >= 0) {
 		welcome(listener, fd);
 		return true;
 	}
 	cm_warn_files(error);
-	if (out_of_room(error))
+	if (out_of_room(error)) {
+		cm_link_end(cm_pending_oldest(NULL, false, &count));
 		pause_listening(listener);
+	}
 	return false;
 }
 

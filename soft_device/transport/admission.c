@@ -24,10 +24,11 @@
 #include "peer_private.h"
 #include "soft_device/process/process.h"
 
-#define PAUSE_NS     UINT64_C(100000000) /* a socket's, when no file descriptor is left */
-#define ADMITTED_MAX 4096		 /* the oldest makes room */
-#define DRAINED_MAX  1024		 /* at a time */
-#define REFUSED_TOLD 10			 /* lines about each kind; the sum comes at exit */
+#define PAUSE_NS     UINT64_C(100000000)   /* a socket's, when no file descriptor is left */
+#define ADMITTED_MAX 4096		   /* the oldest makes room */
+#define ADMITTED_NS  UINT64_C(70000000000) /* longer than a client of the CM waits */
+#define DRAINED_MAX  1024		   /* at a time */
+#define REFUSED_TOLD 10			   /* lines about each kind; the sum comes at exit */
 
 struct admission {
 	struct admission *next;
@@ -205,7 +206,7 @@ bool admission_take(const unsigned char token[WIRE_TOKEN_BYTES], struct admitted
 void admission_add(const struct admitted *admitted)
 {
 	admitted_list[next_admitted] = *admitted;
-	admitted_list[next_admitted].until_ns = process_now_ns() + LINK_LIMIT_NS;
+	admitted_list[next_admitted].until_ns = process_now_ns() + ADMITTED_NS;
 	next_admitted = (next_admitted + 1) % ADMITTED_MAX;
 }
 
