@@ -45,8 +45,6 @@ static void write_line(const struct service_log *log, time_t now, const char *te
 	char stamp[40] = "";
 	struct tm local;
 
-	if (log->to == NULL)
-		return;
 	if (localtime_r(&now, &local) != NULL)
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S%z ", &local);
 	fprintf(log->to, "%s: %s%s\n", log->name, stamp, text);
@@ -99,7 +97,7 @@ int service_open(struct service *s)
 	int ret;
 
 	s->any_port = s->port == 0;
-	service_log_init(&s->log, s->endpoint.quiet ? NULL : stderr, s->name);
+	service_log_init(&s->log, stderr, s->name);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -154,10 +152,17 @@ void service_say(struct service *service, const char *format, ...)
 	char text[1024];
 	va_list args;
 
+	if (service->endpoint.quiet)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	service_log_line(&service->log, time(NULL), text);
+}
+
+void service_complain(struct service *service)
+{
+	service_log_line(&service->log, time(NULL), failure_get()->text);
 }
 
 void service_announce(const struct service *service, bool direct_write_to_pmem)
@@ -226,14 +231,6 @@ static const char *judge(struct service_client *c)
 		++*count_of(c);
 	pthread_mutex_unlock(&s->lock);
 	return flooded ? "too many at once" : NULL;
-}
-
-void service_complain(struct service *service)
-{
-	if (service->endpoint.quiet)
-		fprintf(stderr, "%s: %s\n", service->name, failure_get()->text);
-	else
-		service_say(service, "%s", failure_get()->text);
 }
 
 int service_accept(struct service_client *client, const struct region *region)

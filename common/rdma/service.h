@@ -25,7 +25,7 @@
 #define SERVICE_LOG_LINES_MAX 20 /* a second; the others are counted */
 
 struct service_log {
-	FILE *to;	  /* borrowed; NULL: nothing is written */
+	FILE *to;	  /* borrowed */
 	const char *name; /* what each line begins with; borrowed */
 	pthread_mutex_t lock;
 	/* under lock */
@@ -106,12 +106,11 @@ void service_close(struct service *service);
 /* For serve(): welcomes the client to the region, or NULL. A failure was printed. */
 int service_accept(struct service_client *client, const struct region *region);
 
-/* failure_get()'s text, of a server that is to be quiet, too: its client's message tells to look
- * for it. */
-void service_complain(struct service *service);
-/* "NAME: TIME ..." on stderr, unless it is to be quiet; not more than some lines a second. */
+/* A line of its log on stderr, unless it is to be quiet. */
 void service_say(struct service *service, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* failure_get()'s text as such a line, quiet or not: its client's message tells to look for it. */
+void service_complain(struct service *service);
 
 /* The private data of a request. -EACCES: its address is not allowed; -EPROTO: none. */
 int service_handshake(const struct allow *allow, const struct rpma_conn_req *req,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_service_log.c -- a server's lines on its clients: their time, and how many a second. */
+#include "common/base/failure.h"
 #include "common/rdma/service.h"
 #include "tests/lib/test.h"
 
@@ -23,6 +24,13 @@ static int teardown(void **state)
 	service_log_destroy(&log_of_test);
 	free(written);
 	return 0;
+}
+
+/* For all that a service writes. */
+time_t __wrap_time(time_t *unused)
+{
+	(void)unused;
+	return 100;
 }
 
 static unsigned lines(void)
@@ -60,4 +68,19 @@ TEST(the_count_is_written_though_no_line_follows, setup, teardown)
 		service_log_line(&log_of_test, 100, "x");
 	EQUAL((service_log_settle(&log_of_test, 100), true), (lines(), SERVICE_LOG_LINES_MAX),
 	      (service_log_settle(&log_of_test, 101), false), (lines(), SERVICE_LOG_LINES_MAX + 1));
+}
+
+/* One that cannot serve its clients complains of each. */
+TEST(a_quiet_service_has_complaints_alone_and_limited, setup, teardown)
+{
+	struct service service = {.endpoint.quiet = true, .log = log_of_test};
+
+	service_say(&service, "client 192.0.2.1: refused");
+	failure_set(EXIT_RUN_FAILED, "connect", "no queue pair");
+	for (int i = 0; i < SERVICE_LOG_LINES_MAX + 7; i++)
+		service_complain(&service);
+	EQUAL((lines(), SERVICE_LOG_LINES_MAX), (service_log_settle(&service.log, 101), false),
+	      (lines(), SERVICE_LOG_LINES_MAX + 1), (written, HAS(" no queue pair\n")),
+	      (written, HAS(" 7 more lines not shown\n")),
+	      (strstr(written, "refused") == NULL, true));
 }
