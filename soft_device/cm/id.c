@@ -54,9 +54,8 @@ void cm_warn_files(int error)
 {
 	static _Atomic bool warned;
 
-	if ((error == EMFILE || error == ENFILE) && !atomic_exchange(&warned, true))
-		process_warn("connecting: %s; raise the limit of open files (ulimit -n)",
-			     strerror(error));
+	if (!atomic_load(&warned) && process_warn_files(error, "connecting"))
+		atomic_store(&warned, true);
 }
 
 static void delete_withdrawn(struct event *queued)

@@ -161,10 +161,9 @@ static int knock(const struct cm_link *link)
 	if (error == -EACCES)
 		process_warn("%s port %u: refused, it belongs to another user", address,
 			     cm_address_port(&link->id->remote));
-	else if (error == -EMFILE || error == -ENFILE)
-		process_warn(
-			"%s port %u: no connection: %s; raise the limit of open files (ulimit -n)",
-			address, cm_address_port(&link->id->remote), strerror(-error));
+	else
+		process_warn_files(error, "%s port %u: no connection", address,
+				   cm_address_port(&link->id->remote));
 	return error;
 }
 

@@ -160,6 +160,21 @@ void process_warn(const char *format, ...)
 	va_end(args);
 }
 
+bool process_warn_files(int error, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (abs(error) != EMFILE && abs(error) != ENFILE)
+		return false;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	process_warn("%s: %s; raise the limit of open files (ulimit -n)", text,
+		     strerror(abs(error)));
+	return true;
+}
+
 /* FNV-1a; never 0. */
 static uint32_t hash_of(const char *text)
 {

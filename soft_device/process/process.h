@@ -68,6 +68,9 @@ bool process_is_foreign(uint32_t generation);
 void process_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void process_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* True: the error, of either sign, is that no descriptor is left, and the line names the limit. */
+bool process_warn_files(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /*
  * A call that the device refuses. With `verbose` one line on stderr names it, its object and the
  * reason:

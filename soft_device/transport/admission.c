@@ -130,10 +130,8 @@ static void enter(int fd)
 	}
 	if (result == -EACCES)
 		admission_refuse(REFUSED_USER, NULL);
-	else if (result != -ESRCH)
-		process_warn("a process cannot be let in: %s; raise the limit of open files "
-			     "(ulimit -n)",
-			     strerror(-result));
+	else
+		process_warn_files(result, "a process cannot be let in");
 	close(fd);
 }
 

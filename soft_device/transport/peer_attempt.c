@@ -90,10 +90,7 @@ static void fail(struct finding *finding, int error)
 		process_warn("%s: refused, %s", describe(finding, who), handshake_describe(error));
 	else if (error == -EACCES)
 		process_warn("%s: refused, it belongs to another user", describe(finding, who));
-	else if (error == -EMFILE || error == -ENFILE)
-		process_warn("%s: no connection: %s; raise the limit of open files (ulimit -n)",
-			     describe(finding, who), strerror(-error));
-	else
+	else if (!process_warn_files(error, "%s: no connection", describe(finding, who)))
 		process_verbose("%s: no connection: %s", describe(finding, who), strerror(-error));
 	finish(finding, NULL, error);
 }

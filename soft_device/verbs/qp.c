@@ -254,6 +254,15 @@ static void qp_delete(struct qp *qp)
 	objects_free(qp);
 }
 
+/* Many programs print only that there is no queue pair. */
+static void warn_files(int error)
+{
+	static _Atomic bool warned;
+
+	if (!atomic_load(&warned) && process_warn_files(error, "no queue pair"))
+		atomic_store(&warned, true);
+}
+
 static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, uint64_t send_ops)
 {
 	struct pd *pd = pd_of(ibv);
@@ -280,6 +289,7 @@ static struct ibv_qp *create(struct ibv_pd *ibv, struct ibv_qp_init_attr *init, 
 	if (error != 0) {
 		end_queue(qp);
 		qp_delete(qp);
+		warn_files(error);
 		return call_failed_null(REFUSE(-error, create_qp,
 					       "no memory, port or free entry among %d QPs for it",
 					       SEGMENT_QPS));
