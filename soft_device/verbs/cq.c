@@ -29,6 +29,8 @@
 static struct cq *cqs;
 static uint32_t next_slot;
 static struct timer *looking; /* look_again() */
+static bool look_is_due;
+static bool peer_died; /* since it has looked */
 
 /* The option complete:op=recv: a receive that succeeded is told otherwise. */
 static void fail_receives(struct ibv_wc *wc, int count)
@@ -188,13 +190,17 @@ static void look_later(void)
 {
 	if (looking == NULL)
 		looking = agent_timer_new(look_again, NULL);
-	if (looking != NULL)
-		agent_timer_set(looking, process_now_ns() + COMPLETION_PATIENCE_NS);
+	if (looking == NULL || look_is_due)
+		return;
+	look_is_due = true;
+	agent_timer_set(looking, process_now_ns() + COMPLETION_PATIENCE_NS);
 }
 
 /*
  * A completion was being written when a CQ was armed, and those behind it had their events before:
- * a thread that sleeps gets one now, once the slot is passed over or counts.
+ * a thread that sleeps gets one now, once the slot is passed over or counts. Or a peer has died,
+ * who may have written one and not told of it yet: with an event too many no thread sleeps for
+ * good.
  */
 static void look_again(void *unused)
 {
@@ -202,6 +208,7 @@ static void look_again(void *unused)
 
 	(void)unused;
 	pthread_mutex_lock(&process_objects);
+	look_is_due = false;
 	for (struct cq *cq = cqs; cq != NULL; cq = cq->next) {
 		enum completion_front front = COMPLETION_NONE;
 
@@ -209,10 +216,21 @@ static void look_again(void *unused)
 			front = completion_front(cq->shared);
 		if (front == COMPLETION_READY && completion_ring_late(cq->shared))
 			peer_ring(process_current->self, cq->shared);
+		else if (front == COMPLETION_READY && peer_died)
+			channel_ring_again(cq->channel, cq);
 		holes |= front == COMPLETION_HOLE;
 	}
+	peer_died = peer_died && holes;
 	if (holes)
 		look_later();
+	pthread_mutex_unlock(&process_objects);
+}
+
+void cq_peer_gone(void)
+{
+	pthread_mutex_lock(&process_objects);
+	peer_died = true;
+	look_later();
 	pthread_mutex_unlock(&process_objects);
 }
 
@@ -248,6 +266,8 @@ static void forget(void)
 	cqs = NULL;
 	next_slot = 0;
 	looking = NULL;
+	look_is_due = false;
+	peer_died = false;
 }
 
 /* What a peer has raised and the agent has not seen yet is seen now, too. */

@@ -33,6 +33,7 @@ struct cq {
 	struct cq *next;	/* all of the process; objects lock */
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
+	uint32_t spare;		/* tokens in the channel that may have no event; objects lock */
 	uint32_t generation;
 	_Atomic uint32_t polls;		 /* with checks; ... */
 	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */
@@ -77,3 +78,5 @@ void cq_moderation_end(struct cq *cq);
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);
+/* A token for an event that may have none, or may never have been. */
+void channel_ring_again(struct channel *channel, struct cq *cq);

@@ -42,6 +42,9 @@ int query_port(struct ibv_context *ibv, uint8_t port, struct ibv_port_attr *attr
 int query_device_ex(struct ibv_context *ibv, const struct ibv_query_device_ex_input *input,
 		    struct ibv_device_attr_ex *attr, size_t bytes);
 
+/* A process that could push to CQs of ours has ended; no lock held. */
+void cq_peer_gone(void);
+
 /* cq.c, reached through the ibv_context */
 int cq_arm(struct ibv_cq *ibv, int solicited_only);
 int cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr);    /* cq_moderation.c */

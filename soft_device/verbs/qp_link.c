@@ -170,7 +170,9 @@ static void all_peer_gone(const struct peer *peer)
 
 static void process_gone(const struct peer_key *key)
 {
+	process_raise(); /* it may have been killed before it kicked the agent */
 	run_partners(&(struct partners){.key = key, .run = peer_gone});
+	cq_peer_gone();
 }
 
 const struct peer_user qp_peer_user = {

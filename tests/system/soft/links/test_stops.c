@@ -2,7 +2,7 @@
 /*
  * test_stops.c -- a peer that is stopped, at any instruction of a send to us: others of its server
  * are served, regions can be taken back and queue pairs made and destroyed; when it goes on, its
- * send is done.
+ * send is done. One that is killed instead leaves no thread asleep.
  *
  * The peer is a child of this program, which steps it like a debugger. Its queue pair shares the
  * CQ and the SRQ with two more of this process that send to each other. All waits are bounded.
@@ -365,4 +365,68 @@ TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it, setup, teardown)
 	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
 	for (double until = deadline(); ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE) != 0;)
 		wait_a_little(until, "the queue pair");
+}
+
+/* --- a peer that is killed when it has written the completion, before its event is there --- */
+
+static bool is_written(struct segment *segment, const struct shared_cq *cq, uint32_t position)
+{
+	const struct shared_slot *ring = segment_at(segment, cq->offset);
+
+	return atomic_load(&ring[position & (cq->slots - 1)].use) ==
+	       ((uint64_t)position << 32 | SLOT_FULL);
+}
+
+static bool is_disarmed(struct segment *segment, const struct shared_cq *cq, uint32_t position)
+{
+	return atomic_load(&cq->armed) == ARM_NONE;
+}
+
+static bool is_counted(struct segment *segment, const struct shared_cq *cq, uint32_t position)
+{
+	return atomic_load(&cq->events) == 1;
+}
+
+static void kill_once(bool (*reached)(struct segment *segment, const struct shared_cq *cq,
+				      uint32_t position))
+{
+	struct segment *segment = own_segment();
+	const struct shared_cq *cq =
+		&segment->cq[find_shared(segment, test.end.qp->qp_num)->recv_cq];
+	struct counts first = {0};
+	struct ibv_cq *of;
+	uint32_t position;
+	void *context;
+
+	tell_and_stop(); /* once, so that the two are linked */
+	let_go(&first);
+	position = atomic_load(&cq->head);
+	OK(ibv_req_notify_cq(test.end.cq, 0));
+	tell_and_stop();
+	while (!reached(segment, cq, position)) {
+		assert_false(is_readable(test.socket));
+		step(1);
+	}
+	assert_false(is_readable(test.end.channel->fd));
+	OK(kill(test.child, SIGKILL));
+	wait_readable(test.end.channel->fd, "the event");
+	OK(ibv_get_cq_event(test.end.channel, &of, &context));
+	assert_ptr_equal(of, test.end.cq);
+	ibv_ack_cq_events(of, 1);
+	EXPECT_WC(test.end.cq, 7, IBV_WC_SUCCESS);
+}
+
+TEST(test_completion_of_a_killed_peer_has_its_event, setup, teardown)
+{
+	kill_once(is_written);
+}
+
+TEST(test_event_that_a_killed_peer_was_about_to_count_comes, setup, teardown)
+{
+	kill_once(is_disarmed);
+}
+
+TEST(test_event_that_a_killed_peer_had_counted_comes, setup, teardown)
+{
+	kill_once(is_counted);
 }
