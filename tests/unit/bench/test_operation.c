@@ -175,18 +175,21 @@ TEST(only_the_last_work_completes_and_only_when_asked_to)
 			const struct params p = params_of(rows[i].op, rows[i].persist);
 			const struct operation *o = operation_find(p.op, p.persist);
 			struct qp qp = qp_of(&p);
+			unsigned atomic = 0;
 
 			EQUAL((o->latency_kind, rows[i].kind), (o->post(&qp, 3, flags[f]), 0),
 			      (work_count, o->work_requests));
 			for (uint32_t k = 0; k < work_count; k++) {
 				bool last = k + 1 == work_count;
 
+				atomic |= strcmp(work[k].what, "atomic-write") == 0 ? OP_ATOMIC : 0;
 				assert_string_equal(work[k].what, rows[i].work[k]);
 				assert_ptr_equal(work[k].context, operation_context(3));
 				assert_int_equal(work[k].flags,
 						 last ? flags[f] : RPMA_F_COMPLETION_ON_ERROR);
 			}
 			assert_null(rows[i].work[work_count]);
+			assert_int_equal(params_facts(&p) & OP_ATOMIC, atomic);
 		}
 	}
 }

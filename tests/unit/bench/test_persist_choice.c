@@ -3,6 +3,7 @@
 #include "common/rdma/target.h"
 #include "tests/lib/test.h"
 #include "tools/rpma-bench/client/setup.h"
+#include "tools/rpma-bench/measure/op/table.h"
 
 #define VISIBILITY (1 << RPMA_FLUSH_TYPE_VISIBILITY)
 #define PERSISTENT (1 << RPMA_FLUSH_TYPE_PERSISTENT)
@@ -110,13 +111,13 @@ TEST(a_flush_that_is_not_taken_is_refused)
 {
 	const char *who = "server 10.0.0.1:7204";
 	struct message_welcome o = welcome(TARGET_DRAM, 0, false);
-	struct params apm = {.op = BENCH_WRITE, .persist = BENCH_APM, .size_bytes = 64};
-	struct params none = {.op = BENCH_WRITE, .persist = BENCH_NONE, .size_bytes = 64};
+	const struct operation *none = operation_find(BENCH_WRITE, BENCH_NONE);
+	const struct operation *apm = operation_find(BENCH_WRITE, BENCH_APM);
 
-	assert_int_equal(persisting_check(&o, &none, who), 0);
-	assert_int_not_equal(persisting_check(&o, &apm, who), 0);
+	assert_int_equal(persisting_check(&o, none, 0, who), 0);
+	assert_int_not_equal(persisting_check(&o, apm, 0, who), 0);
 	assert_non_null(strstr(failure_get()->text, who));
 	assert_non_null(strstr(failure_get()->text, "apm"));
 	o.targets[0].flush_types = VISIBILITY;
-	assert_int_equal(persisting_check(&o, &apm, who), 0);
+	assert_int_equal(persisting_check(&o, apm, 0, who), 0);
 }

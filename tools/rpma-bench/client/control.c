@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "common/base/monotonic.h"
-#include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 #include "tools/rpma-bench/result/readiness.h"
 
@@ -223,12 +222,9 @@ int control_end(const struct control *control, const struct qp *qps, uint32_t qp
 }
 
 int control_connect_qp(const struct control *control, const struct message_ready *ready,
-		       const struct params *params, struct qp *qp)
+		       struct qps *qps, uint32_t index)
 {
-	const struct operation *operation = operation_find(params->op, params->persist);
-	const struct connection_queues queues =
-		qp_queues(operation, operation_of_reads(params), params);
-	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, qp->index,
+	const struct handshake_request request = {HANDSHAKE_VERSION, HANDSHAKE_MEASURE, index,
 						  ready->token};
 	struct dial dial = control->dial;
 	struct handshake_reply reply;
@@ -236,10 +232,8 @@ int control_connect_qp(const struct control *control, const struct message_ready
 	int ret;
 
 	dial.port = ready->port;
-	ret = connect_to(&connection, &dial, &request, &queues, control->knobs, &reply);
-	if (ret)
-		return ret;
-	return qp_attach(qp, connection, &reply.desc, operation, params->depth);
+	ret = connect_to(&connection, &dial, &request, &qps->queues, control->knobs, &reply);
+	return ret ? ret : qps_attach(qps, index, connection, &reply.desc);
 }
 
 /* -EIO once the limit has passed; else how long to wait for the next sign. */

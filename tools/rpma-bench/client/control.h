@@ -6,7 +6,7 @@
 #pragma once
 
 #include "run.h"
-#include "tools/rpma-bench/measure/qp.h"
+#include "tools/rpma-bench/measure/qps.h"
 
 /* Connects, and learns what the server offers. */
 int control_open(struct control *control, const uint8_t run_id[16], struct server_info *server);
@@ -21,9 +21,9 @@ int control_start(const struct control *control, enum message_phase phase);
 int control_end(const struct control *control, const struct qp *qps, uint32_t qps_count,
 		json_t **report);
 
-/* Connects one queue pair of a repeat, whose index and memory are set. */
+/* Connects one queue pair of a repeat. */
 int control_connect_qp(const struct control *control, const struct message_ready *ready,
-		       const struct params *params, struct qp *qp);
+		       struct qps *qps, uint32_t index);
 
 /* Something else to do while waiting, when a descriptor is readable. */
 struct control_watch {

@@ -339,7 +339,7 @@ static void describe(struct trial *trial)
 	if (trial->setup.run->record.options->anonymous)
 		r->connection.gid[0] = '\0';
 	r->huge_buffers = trial->setup.run->record.options->huge_buffers;
-	r->atomic_writes = operation_is_atomic(o);
+	r->atomic_writes = (params_facts(&r->params) & OP_ATOMIC) != 0;
 	if (o->up_to_atomic_write != NULL)
 		r->native_atomic_write = trial->setup.native_atomic_write;
 }

@@ -118,8 +118,8 @@ static int probe_point(struct point_probe *probe, size_t point)
 	ret = check_size(probe->run, &setup.begin.params);
 	if (ret || setup.begin.params.persist == BENCH_AUTO)
 		return ret;
-	ret = persisting_check(&probe->run->record.server.welcome, &setup.begin.params,
-			       setup.control->dial.name);
+	ret = persisting_check(&probe->run->record.server.welcome, setup.operation,
+			       setup.begin.params.target, setup.control->dial.name);
 	if (ret || setup.begin.params.bidirectional || setup.begin.params.test == BENCH_REGISTER)
 		return ret;
 	return setup.begin.params.persist == BENCH_NATIVE ? probe_native(probe, &setup)

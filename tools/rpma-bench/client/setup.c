@@ -132,17 +132,14 @@ void persisting_settle(struct persist_choice *choice, bool native)
 		choose(choice, BENCH_APM, "its flushes complete as reads");
 }
 
-int persisting_check(const struct message_welcome *welcome, const struct params *params,
-		     const char *who)
+int persisting_check(const struct message_welcome *welcome, const struct operation *operation,
+		     uint32_t target, const char *who)
 {
-	const struct operation *operation = operation_find(params->op, params->persist);
-
-	if (!operation->flushes ||
-	    takes(welcome, params->target, persisting_flush(welcome, params->target)))
+	if (!operation->flushes || takes(welcome, target, persisting_flush(welcome, target)))
 		return 0;
 	failure_set(EXIT_RUN_FAILED, "begin",
 		    "target %u of %s takes no flush, and --persist %s needs one: gpspm needs none",
-		    params->target, who, params_persists[params->persist]);
+		    target, who, params_persists[operation->persist]);
 	return -ENOTSUP;
 }
 
@@ -254,6 +251,12 @@ static int start_workers(struct repeat_setup *setup)
 	return workers_new(&setup->workers, &cfg);
 }
 
+static void set_persist(struct repeat_setup *setup, enum bench_persist persist)
+{
+	setup->begin.params.persist = persist;
+	setup->operation = operation_find(setup->begin.params.op, persist);
+}
+
 void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct plan_trial *trial,
 		       uint64_t seed)
 {
@@ -271,6 +274,8 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 		.knobs = o->knobs,
 	};
 	setup->begin.params.target = run->record.targets[setup->begin.params.target];
+	set_persist(setup, setup->begin.params.persist);
+	setup->reads = operation_of_reads(&setup->begin.params);
 }
 
 bool repeat_setup_has_qps(const struct repeat_setup *setup)
@@ -294,8 +299,7 @@ static int connect_qps(struct repeat_setup *setup)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < params_qps(&setup->begin.params) && ret == 0; i++) {
-		ret = control_connect_qp(setup->control, &setup->ready, &setup->begin.params,
-					 &setup->qps.all[i]);
+		ret = control_connect_qp(setup->control, &setup->ready, &setup->qps, i);
 		if (ret == 0 && i + 1 == OPEN_FILES_SAMPLE)
 			ret = check_files(setup, before);
 	}
@@ -303,16 +307,10 @@ static int connect_qps(struct repeat_setup *setup)
 }
 
 /* Both sides are ready when it gives 0; on failure call repeat_setup_close(). */
-static int open_with(struct repeat_setup *setup, enum bench_persist persist)
+static int open_both(struct repeat_setup *setup)
 {
 	int ret;
 
-	setup->begin.params.persist = persist;
-	setup->operation = operation_find(setup->begin.params.op, persist);
-	if (setup->operation == NULL)
-		return failure_set(EXIT_INTERNAL, "begin", "--op %s has no --persist %s",
-				   params_ops[setup->begin.params.op], params_persists[persist]);
-	setup->reads = operation_of_reads(&setup->begin.params);
 	if ((ret = open_pool(setup)) || (ret = start_workers(setup)))
 		return ret;
 	if (repeat_setup_has_qps(setup) && (ret = make_qps(setup)))
@@ -395,11 +393,12 @@ int repeat_setup_give_up(struct repeat_setup *setup)
 static int open_chosen(struct repeat_setup *setup)
 {
 	struct persist_choice *choice = &setup->run->record.chosen[setup->begin.params.target];
-	enum bench_persist first = persisting_first(&setup->run->record.server.welcome,
-						    setup->begin.params.target, choice);
 	bool native = false;
-	int ret = open_with(setup, first);
+	int ret;
 
+	set_persist(setup, persisting_first(&setup->run->record.server.welcome,
+					    setup->begin.params.target, choice));
+	ret = open_both(setup);
 	if (ret || choice->made)
 		return ret;
 	ret = probe_flush(setup, &native);
@@ -409,7 +408,8 @@ static int open_chosen(struct repeat_setup *setup)
 	if (native)
 		return 0;
 	ret = repeat_setup_give_up(setup);
-	return ret ? ret : open_with(setup, choice->persist);
+	set_persist(setup, choice->persist);
+	return ret ? ret : open_both(setup);
 }
 
 int repeat_setup_open(struct repeat_setup *setup)
@@ -419,7 +419,7 @@ int repeat_setup_open(struct repeat_setup *setup)
 
 	if (setup->begin.params.persist == BENCH_AUTO)
 		return open_chosen(setup);
-	ret = open_with(setup, setup->begin.params.persist);
+	ret = open_both(setup);
 	if (ret == 0 && setup->operation->up_to_atomic_write != NULL)
 		return probe_atomic_write(setup);
 	if (ret || setup->begin.params.persist != BENCH_NATIVE)

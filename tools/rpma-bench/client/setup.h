@@ -36,8 +36,8 @@ void persisting_settle(struct persist_choice *choice, bool native);
  * 0, or -ENOTSUP with the error message set: it needs a flush that the target does not take.
  * who names the server, here and below.
  */
-int persisting_check(const struct message_welcome *welcome, const struct params *params,
-		     const char *who);
+int persisting_check(const struct message_welcome *welcome, const struct operation *operation,
+		     uint32_t target, const char *who);
 /* -ENOTSUP with the error message set: --persist native where flushes are reads. */
 int persisting_not_native(const char *who);
 
@@ -46,10 +46,10 @@ struct repeat_setup {
 	const struct control *control;
 	/* its target is resolved; repeat_setup_open() settles persist and the client's memory */
 	struct message_begin begin;
+	const struct operation *operation; /* by op and persist; NULL as long as that is auto */
+	const struct operation *reads;	   /* the other operation of a mix; else NULL */
 	/* from here on by repeat_setup_open */
-	const struct operation *operation;
-	const struct operation *reads; /* the other operation of a mix; else NULL */
-	bool native_atomic_write;      /* probed if the operation has up_to_atomic_write */
+	bool native_atomic_write; /* probed if the operation has up_to_atomic_write */
 	struct message_ready ready;
 	struct workers *workers;
 	struct qps qps; /* none where a test has none */

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "common/rdma/connection.h"
-#include "common/rdma/region.h"
 #include "offsets.h"
 #include "tools/rpma-bench/protocol/params.h"
 
@@ -54,11 +53,5 @@ struct operation; /* operation.h */
 struct connection_queues qp_queues(const struct operation *operation, const struct operation *reads,
 				   const struct params *params);
 
-/*
- * Gives a queue pair its connection and its target, and readies it for its first
- * operations. Takes the connection in any case.
- */
-int qp_attach(struct qp *qp, struct connection *connection, const struct region_desc *target,
-	      const struct operation *operation, uint32_t depth);
 /* Such operations were measured, and all of them are done: region_mark_durable(). */
 void qp_mark_durable(const struct qp *qp, const struct operation *operation);

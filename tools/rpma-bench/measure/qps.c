@@ -64,9 +64,10 @@ static void qp_detach(struct qp *qp)
 	qp->cq = NULL;
 }
 
-int qp_attach(struct qp *qp, struct connection *connection, const struct region_desc *target,
-	      const struct operation *operation, uint32_t depth)
+int qps_attach(struct qps *qps, uint32_t index, struct connection *connection,
+	       const struct region_desc *target)
 {
+	struct qp *qp = &qps->all[index];
 	int ret;
 
 	qp->connection = connection;
@@ -75,7 +76,7 @@ int qp_attach(struct qp *qp, struct connection *connection, const struct region_
 	qp->cq_fd = connection_cq_fd(connection);
 	ret = take_target(qp, target);
 	if (ret == 0)
-		ret = make_ready(qp, operation, depth);
+		ret = make_ready(qp, qps->cfg.operation, qps->cfg.params->depth);
 	if (ret)
 		qp_detach(qp);
 	return ret;
@@ -316,6 +317,7 @@ int qps_make(struct qps *qps, const struct qps_cfg *cfg, struct workers *workers
 
 	*qps = (struct qps){
 		.cfg = *cfg,
+		.queues = qp_queues(cfg->operation, cfg->reads, cfg->params),
 		.all = calloc(count, sizeof(*qps->all)),
 		.memory = calloc(cfg->params->threads, sizeof(*qps->memory)),
 	};

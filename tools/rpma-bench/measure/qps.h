@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/host/topology.h"
+#include "common/rdma/region.h"
 #include "operation.h"
 #include "qp.h"
 #include "workers.h"
@@ -35,8 +36,9 @@ struct qp_memory {
 
 struct qps {
 	struct qps_cfg cfg;
-	struct qp *all;		  /* owned, as memory; NULL: there are none */
-	struct qp_memory *memory; /* one per thread */
+	struct connection_queues queues; /* of each */
+	struct qp *all;			 /* owned, as memory; NULL: there are none */
+	struct qp_memory *memory;	 /* one per thread */
 };
 
 /*
@@ -44,5 +46,11 @@ struct qps {
  * page of its own. qps_free() is still to be called when it fails.
  */
 int qps_make(struct qps *qps, const struct qps_cfg *cfg, struct workers *workers);
+/*
+ * Gives a queue pair its connection and its target, and readies it for its first
+ * operations. Takes the connection in any case.
+ */
+int qps_attach(struct qps *qps, uint32_t index, struct connection *connection,
+	       const struct region_desc *target);
 /* Detaches them first; what was never made is fine if it is zero. */
 void qps_free(struct qps *qps);

@@ -20,6 +20,7 @@ enum operation_facts {
 	OP_CALL = 32,	    /* a call of another library, which returns when all is done: not to the
 			     * target */
 	OP_INLINE = 64,	    /* what it sends may be in its work request: --inline */
+	OP_ATOMIC = 128,    /* an atomic write is all of it, or a part */
 };
 
 /* ROW(of the enum, of the struct, the word, facts, what it does, what it needs of the server) */
@@ -30,7 +31,7 @@ enum operation_facts {
 	    "a thread that answers")                                                               \
 	ROW(WRITE_IMM, write_imm, "write-imm", OP_WRITES | OP_RECEIVED | OP_INLINE,                \
 	    "RDMA write with immediate data", "memory, a thread that receives")                    \
-	ROW(ATOMIC_WRITE, atomic_write, "atomic-write", OP_WRITES | OP_8_BYTES,                    \
+	ROW(ATOMIC_WRITE, atomic_write, "atomic-write", OP_WRITES | OP_8_BYTES | OP_ATOMIC,        \
 	    "write of 8 bytes, all or none", "memory")
 
 /* How op write continues; none is the write itself. */
@@ -44,7 +45,7 @@ enum operation_facts {
 	    "write, then a request to persist it", "memory, a thread that sleeps")                 \
 	ROW(GPSPM_RT, write_gpspm_rt, "gpspm-rt", OP_RECEIVED | OP_ANSWERED,                       \
 	    "the same, with a thread that polls", "memory, a core for a thread that polls")        \
-	ROW(APPEND, write_append, "append", OP_SEQUENTIAL,                                         \
+	ROW(APPEND, write_append, "append", OP_SEQUENTIAL | OP_ATOMIC,                             \
 	    "record and tail of a log, each flushed", "memory that no other client writes")        \
 	ROW(RPMEM, write_rpmem, "rpmem", OP_CALL, "rpmem_persist(3)", "rpmemd and a pool set")     \
 	ROW(RPMEM_RELAXED, write_rpmem_relaxed, "rpmem-relaxed", OP_CALL,                          \

@@ -16,7 +16,6 @@
 #include "readiness.h"
 #include "record.h"
 #include "repeat.h"
-#include "tools/rpma-bench/measure/op/table.h"
 #include "tools/rpma-bench/options/slo.h"
 #include "version.h"
 #include "warnings.h"
@@ -191,7 +190,7 @@ static json_t *inline_bytes(const struct options *o, const struct params *p, con
 		      (params_facts(p) & OP_INLINE) != 0 && !params_rpmem(p);
 	const char *method = path_text(used, "atomic_write_method");
 	bool payload = params_has_operations(p);
-	bool atomic = operation_is_atomic(operation_find(p->op, p->persist));
+	bool atomic = (params_facts(p) & OP_ATOMIC) != 0;
 
 	/* those of mixed sizes differ */
 	if (!payload || (atomic && method[0] == '\0') || (copied && p->mix != NULL))

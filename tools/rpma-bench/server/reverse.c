@@ -19,8 +19,6 @@
 struct reverse {
 	struct server_state *server;	   /* borrowed */
 	const struct message_begin *begin; /* borrowed */
-	const struct operation *operation;
-	struct connection_queues queues;
 	struct workers *workers;
 	struct qps qps;
 	bool running;	/* a phase is */
@@ -43,12 +41,12 @@ static const struct params *params_of(const struct reverse *r)
 }
 
 /* A client exports plain memory. */
-static int make_qps(struct reverse *r)
+static int make_qps(struct reverse *r, const struct operation *operation)
 {
 	const struct qps_cfg cfg = {
 		.peer = r->server->service.peer,
 		.params = params_of(r),
-		.operation = r->operation,
+		.operation = operation,
 		.target_bytes = r->begin->client_bytes,
 		.seed = r->begin->seed,
 		.topology = r->server->topology,
@@ -59,14 +57,14 @@ static int make_qps(struct reverse *r)
 	return qps_make(&r->qps, &cfg, r->workers);
 }
 
-static int check(const struct reverse *r)
+static int check(const struct message_begin *begin, const struct operation *operation)
 {
-	const struct params *p = params_of(r);
+	const struct params *p = &begin->params;
 
-	if (r->operation == NULL || r->operation->answered)
+	if (operation == NULL || operation->answered)
 		return failure_set(EXIT_RUN_FAILED, "begin",
 				   "it does not run such operations in both directions");
-	if (access_slice_min(p) * params_qps(p) > r->begin->client_bytes)
+	if (access_slice_min(p) * params_qps(p) > begin->client_bytes)
 		return failure_set(
 			EXIT_RUN_FAILED, "begin",
 			"%u connections with such operations do not fit the memory of the client",
@@ -92,12 +90,11 @@ int reverse_new(struct reverse **reverse, struct server_state *server,
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
 	r->server = server;
 	r->begin = begin;
-	r->operation = operation;
-	if ((ret = check(r)) || (ret = workers_new(&r->workers, &cfg)) || (ret = make_qps(r))) {
+	if ((ret = check(begin, operation)) || (ret = workers_new(&r->workers, &cfg)) ||
+	    (ret = make_qps(r, operation))) {
 		reverse_delete(&r);
 		return ret;
 	}
-	r->queues = qp_queues(r->operation, NULL, params_of(r));
 	*reverse = r;
 	return 0;
 }
@@ -128,15 +125,12 @@ void reverse_delete(struct reverse **reverse)
 
 const struct connection_queues *reverse_qp(const struct reverse *reverse)
 {
-	return &reverse->queues;
+	return &reverse->qps.queues;
 }
 
 int reverse_attach(struct reverse *reverse, uint32_t index, struct connection *connection)
 {
-	const struct message_begin *b = reverse->begin;
-
-	return qp_attach(&reverse->qps.all[index], connection, &b->client_desc, reverse->operation,
-			 b->params.depth);
+	return qps_attach(&reverse->qps, index, connection, &reverse->begin->client_desc);
 }
 
 int reverse_start(struct reverse *reverse, enum message_phase phase)

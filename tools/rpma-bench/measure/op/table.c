@@ -38,9 +38,3 @@ const char *operation_latency_kind(const struct params *params, bool native_flus
 		operation = by_persist[BENCH_NATIVE];
 	return operation->latency_kind;
 }
-
-bool operation_is_atomic(const struct operation *operation)
-{
-	return operation != NULL &&
-	       (operation->atomic_writes || operation->up_to_atomic_write != NULL);
-}

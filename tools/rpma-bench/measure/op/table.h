@@ -15,6 +15,3 @@ const struct operation *operation_of_reads(const struct params *params);
  * completions tell how a device flushed.
  */
 const char *operation_latency_kind(const struct params *params, bool native_flush);
-
-/* Is an atomic write all of it, or a part? NULL is not. */
-bool operation_is_atomic(const struct operation *operation);
