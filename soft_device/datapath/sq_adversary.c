@@ -15,8 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "names/random.h"
 #include "soft_device/check/check.h"
-#include "soft_device/faults/ops.h"
+#include "soft_device/faults/fault.h"
 #include "soft_device/process/process.h"
 #include "sq_check.h"
 #include "sq_parts.h"
@@ -31,7 +32,6 @@
 #define AHEAD_MAX  64u
 #define PAUSE_NS   20000u
 #define PAUSES	   4u /* up to so many times as long */
-#define GAMMA	   UINT64_C(0x9e3779b97f4a7c15)
 #define EXEC_MODEL __attribute__((tls_model("initial-exec")))
 
 /* A request between the two fronts. */
@@ -77,9 +77,9 @@ static _Thread_local uint32_t pause_ns EXEC_MODEL; /* the step was followed by a
 
 static uint64_t choose(const struct send_queue *sq, uint32_t number, unsigned which)
 {
-	const uint64_t request = fault_mix(seed + ((uint64_t)sq->index << 32 | number));
+	const uint64_t request = random_mix(seed + ((uint64_t)sq->index << 32 | number));
 
-	return fault_mix(request + which * GAMMA);
+	return random_mix(request + which * RANDOM_STEP);
 }
 
 static uint64_t choose_step(const struct send_queue *sq, const struct plan *plan, unsigned which)
@@ -503,8 +503,8 @@ static int begin(struct process *process)
 {
 	adversary_any = process->options.adversary;
 	differs = process->options.adversary_kinds;
-	seed = fault_mix(process->options.adversary_seed +
-			 GAMMA); /* neighbours have nothing in common */
+	seed = random_mix(process->options.adversary_seed +
+			  RANDOM_STEP); /* neighbours have nothing in common */
 	return 0;
 }
 

@@ -13,9 +13,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "names/random.h"
 #include "ops.h"
-
-#define GOLDEN_GAMMA 0x9e3779b97f4a7c15u /* splitmix64's increment */
 
 bool fault_any;
 bool fault_more;
@@ -204,7 +203,7 @@ bool fault_hits_op(struct fault *fault, enum soft_op op)
 
 uint64_t fault_random(void)
 {
-	return fault_mix(atomic_fetch_add(&random_state, GOLDEN_GAMMA) + GOLDEN_GAMMA);
+	return random_mix(atomic_fetch_add(&random_state, RANDOM_STEP) + RANDOM_STEP);
 }
 
 /* 0 < x < 1 */

@@ -96,17 +96,8 @@ bool fault_hits_op(struct fault *fault, enum soft_op op);
 void fault_count(struct fault *fault, bool hit);
 
 /*
- * Random numbers of this process: splitmix64 (Steele, Lea, Flood: Fast Splittable
- * Pseudorandom Number Generators, 2014) of a counter that begins at the seed. One
- * atomic addition a number, so any thread may draw.
+ * Random numbers of this process, random_next()'s from the seed. One atomic addition a
+ * number, so any thread may draw.
  */
 uint64_t fault_random(void);
 double fault_normal(void); /* mean 0, deviation 1 */
-
-/* The mixer of splitmix64: a bijection of 64 bits. */
-static inline uint64_t fault_mix(uint64_t z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}

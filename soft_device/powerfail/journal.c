@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "soft_device/faults/ops.h"
+#include "names/random.h"
 
 void journal_init(struct journal *journal, uint64_t seed, const struct fault_power *power)
 {
@@ -29,7 +29,7 @@ void journal_init(struct journal *journal, uint64_t seed, const struct fault_pow
 
 static uint32_t *bucket_of(struct journal *journal, uint64_t addr)
 {
-	return &journal->bucket[fault_mix(addr / JOURNAL_LINE) % JOURNAL_BUCKETS];
+	return &journal->bucket[random_mix(addr / JOURNAL_LINE) % JOURNAL_BUCKETS];
 }
 
 static void link_line(struct journal *journal, uint32_t index)
@@ -256,5 +256,5 @@ uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint6
 bool journal_loses(const struct journal *journal, uint32_t index)
 {
 	/* the seed is mixed first: of neighbouring seeds none is another's shifted by a line */
-	return fault_mix(fault_mix(journal->seed) + index) & 1;
+	return random_mix(random_mix(journal->seed) + index) & 1;
 }

@@ -5,7 +5,7 @@
  */
 #include "pieces.h"
 
-#include "soft_device/faults/ops.h"
+#include "names/random.h"
 
 #define LINE	   TARGET_MEMORY_LINE
 #define LINE_SHIFT 6
@@ -21,7 +21,7 @@ struct parts {
 
 static bool is_wanted(const struct pieces *pieces, uint64_t piece)
 {
-	const uint64_t group = fault_mix(pieces->key + piece) % pieces->groups;
+	const uint64_t group = random_mix(pieces->key + piece) % pieces->groups;
 
 	return group >= pieces->first && group <= pieces->last;
 }

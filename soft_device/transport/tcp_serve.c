@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #include "admission.h"
+#include "names/random.h"
 #include "peer_private.h"
 #include "pieces.h"
 #include "soft_device/check/objects.h"
-#include "soft_device/faults/ops.h"
 #include "soft_device/process/process.h"
 #include "stream.h"
 
@@ -181,7 +181,7 @@ static struct outcome execute_parts(const struct service *service, const struct 
 				    const struct local_memory *local)
 {
 	const uint64_t chosen =
-		fault_mix(process_current->options.adversary_seed + service->request.number);
+		random_mix(process_current->options.adversary_seed + service->request.number);
 	const struct timespec pause = {.tv_nsec = PAUSE_NS * (1 + (long)(chosen >> 32) % PAUSES)};
 	struct pieces pieces = {.local = local,
 				.process = TARGET_OF_DEVICE,

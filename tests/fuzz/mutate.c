@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/base/random.h"
 #include "fuzz.h"
+#include "names/random.h"
 
 /* A sanitizer ends the process in a way of its own; NULL without one. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
@@ -19,24 +19,19 @@ static uint64_t state = 1;
 static const char *program;
 static volatile long current_round;
 
-static uint64_t next_random(void)
-{
-	return random_next(&state);
-}
-
 static size_t mutate(uint8_t *input, size_t len)
 {
 	static const uint8_t extremes[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
 
-	for (uint64_t changes = next_random() % 4; changes > 0 && len > 0; changes--) {
-		size_t at = (size_t)(next_random() % len);
+	for (uint64_t changes = random_next(&state) % 4; changes > 0 && len > 0; changes--) {
+		size_t at = (size_t)(random_next(&state) % len);
 
-		switch (next_random() % 5) {
+		switch (random_next(&state) % 5) {
 		case 0:
-			input[at] ^= (uint8_t)(1U << next_random() % 8);
+			input[at] ^= (uint8_t)(1U << random_next(&state) % 8);
 			break;
 		case 1:
-			input[at] = extremes[next_random() % sizeof(extremes)];
+			input[at] = extremes[random_next(&state) % sizeof(extremes)];
 			break;
 		case 2:
 			memset(input + at, 0xff, len - at < 8 ? len - at : 8);
@@ -46,7 +41,7 @@ static size_t mutate(uint8_t *input, size_t len)
 			break;
 		default:
 			if (len < FUZZ_INPUT_MAX - 8)
-				len += (size_t)(next_random() % 8);
+				len += (size_t)(random_next(&state) % 8);
 			break;
 		}
 	}

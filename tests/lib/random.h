@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "common/base/random.h"
+#include "names/random.h"
 
 static inline uint64_t test_random(uint64_t *state)
 {

@@ -8,9 +8,9 @@
 #include <sys/random.h>
 
 #include "common/base/failure.h"
-#include "common/base/random.h"
 #include "common/base/units.h"
 #include "common/rdma/connection.h"
+#include "names/random.h"
 
 #define PAGE_BYTES 4096
 

@@ -25,6 +25,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "names/random.h"
+
 #define LAYOUT	   "ledger"
 #define THREADS	   16u
 #define NOTES	   32u
@@ -85,11 +87,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
 /* Random, and known again from its number. */
 static uint64_t mix(uint64_t thread, uint64_t number, uint64_t i)
 {
-	uint64_t x = thread * 0x9e3779b97f4a7c15 + number * 0xbf58476d1ce4e5b9 + i;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
+	return random_mix(thread * RANDOM_STEP + number * 0xbf58476d1ce4e5b9 + i);
 }
 
 static uint64_t note_words(uint64_t thread, uint64_t number)

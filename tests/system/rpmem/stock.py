@@ -80,9 +80,9 @@ def ledger() -> str:
     """ledger.c, built with Debian's headers and libpmemobj."""
     usr, program = pmdk(), f"{ledger_folder().name}/ledger"
     found = libraries(usr)
-    subprocess.run(["cc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-isystem",
-                    usr / "include", "-o", program, HERE / "ledger.c", f"-L{found}", f"-Wl,-rpath-link,{found}",
-                    "-lpmemobj"], check=True)  # fmt: skip
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", HERE.parents[2],
+                    "-isystem", usr / "include", "-o", program, HERE / "ledger.c", f"-L{found}",
+                    f"-Wl,-rpath-link,{found}", "-lpmemobj"], check=True)  # fmt: skip
     return program
 
 

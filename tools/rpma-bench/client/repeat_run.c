@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/random.h"
 #include "common/base/thread.h"
 #include "common/json/counters.h"
 #include "control.h"
+#include "names/random.h"
 #include "progress.h"
 #include "setup.h"
 #include "tools/rpma-bench/measure/op/table.h"

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "common/base/random.h"
+#include "names/random.h"
 
 void arrivals_init(struct arrivals *arrivals, struct variant kind, double period_ns,
 		   double first_ns, uint64_t seed)

@@ -12,8 +12,8 @@
 #include <poll.h>
 
 #include "arrivals.h"
-#include "common/base/random.h"
 #include "loop.h"
+#include "names/random.h"
 
 #define MEASURE_WC_MAX 16
 #define MEASURE_COUNTS 65536 /* ticks: some 20 us */

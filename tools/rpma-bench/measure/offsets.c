@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/random.h"
+#include "names/random.h"
 
 /*
  * Rejection-inversion (W. Hoermann and G. Derflinger, "Rejection-inversion
@@ -135,7 +135,7 @@ static uint64_t permute(const struct access *a, uint64_t n)
 	n ^= n >> a->shift;
 	n = (n + a->keys[1]) * 0xd1342543de82ef95ULL & a->mask;
 	n ^= n >> a->shift;
-	return n * 0x9e3779b97f4a7c15ULL & a->mask;
+	return n * RANDOM_STEP & a->mask;
 }
 
 void access_draw(struct access *access, const struct params *params, uint32_t *draws)

@@ -17,7 +17,7 @@
 
 #include "axes.h"
 #include "common/base/failure.h"
-#include "common/base/random.h"
+#include "names/random.h"
 #include "target_selector.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* doubles keep 53 bits */

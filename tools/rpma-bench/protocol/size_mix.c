@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/random.h"
 #include "common/base/units.h"
+#include "names/random.h"
 
 static bool has_size(const struct size_mix *mix, uint64_t size_bytes)
 {

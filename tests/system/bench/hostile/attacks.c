@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/base/random.h"
 #include "common/rdma/gpspm.h"
 #include "common/rdma/handshake.h"
+#include "names/random.h"
 #include "tools/rpma-bench/protocol/exchange.h"
 
 #define ANSWER_MS 5000

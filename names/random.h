@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random.h -- random numbers from a seed, the same on every machine: splitmix64, by
- * Sebastiano Vigna; public domain.
+ * random.h -- random numbers from a seed, the same on every machine: splitmix64 (Steele, Lea,
+ * Flood: Fast Splittable Pseudorandom Number Generators, 2014), by Sebastiano Vigna; public domain.
  */
 #pragma once
 
