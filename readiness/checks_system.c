@@ -92,7 +92,7 @@ static void inspect_balancing(const struct facts *facts, struct readiness_findin
 {
 	int64_t value = facts->platform.numa_balancing;
 
-	finding_source(finding, "/proc/sys/kernel/numa_balancing");
+	finding_source(finding, "/" SYSROOT_NUMA_BALANCING);
 	if (value < 0) {
 		finding_is(finding, SKIP, "This kernel does not balance NUMA memory.");
 		return;
@@ -171,7 +171,7 @@ static void inspect_clock(const struct facts *facts, struct readiness_finding *f
 {
 	const char *clock = facts->platform.clocksource;
 
-	finding_source(finding, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	finding_source(finding, "/" SYSROOT_CLOCKSOURCE);
 	finding_value(finding, "%s", clock);
 	if (clock[0] == '\0')
 		finding_is(finding, UNKNOWN, "The clock of the kernel is not known.");
@@ -188,7 +188,7 @@ static void inspect_lockdown(const struct facts *facts, struct readiness_finding
 {
 	const char *lockdown = facts->platform.lockdown;
 
-	finding_source(finding, "/sys/kernel/security/lockdown");
+	finding_source(finding, "/" SYSROOT_LOCKDOWN);
 	if (lockdown[0] == '\0') {
 		finding_is(finding, SKIP, "The kernel does not tell of a lockdown.");
 		return;

@@ -223,7 +223,7 @@ static void gather_lockdown(const struct sysroot *root, struct facts_platform *f
 	char line[128];
 	const char *chosen;
 
-	if (!sysroot_text(root, line, "sys/kernel/security/lockdown"))
+	if (!sysroot_text(root, line, SYSROOT_LOCKDOWN))
 		return;
 	chosen = strchr(line, '[');
 	if (chosen != NULL)
@@ -271,9 +271,8 @@ void gather_platform(const struct gather *g, const struct facts_device *device,
 	gather_resctrl(root, facts);
 	gather_power(root, facts);
 	gather_lockdown(root, facts);
-	sysroot_text(root, facts->clocksource,
-		     "sys/devices/system/clocksource/clocksource0/current_clocksource");
-	if (!sysroot_number(root, &facts->numa_balancing, "proc/sys/kernel/numa_balancing"))
+	sysroot_text(root, facts->clocksource, SYSROOT_CLOCKSOURCE);
+	if (!sysroot_number(root, &facts->numa_balancing, SYSROOT_NUMA_BALANCING))
 		facts->numa_balancing = -1;
 	sysroot_file_field(root, "proc/self/status", "Cpus_allowed_list", facts->usable_cpus,
 			   sizeof(facts->usable_cpus));

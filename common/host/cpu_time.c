@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/base/clock.h"
+#include "clock.h"
 #include "common/base/thread.h"
 
 /*

@@ -15,6 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Files that several parts read. */
+#define SYSROOT_CLOCKSOURCE    "sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define SYSROOT_LOCKDOWN       "sys/kernel/security/lockdown"
+#define SYSROOT_NUMA_BALANCING "proc/sys/kernel/numa_balancing"
+
 /* The files below a replaced root that were not taken. */
 struct sysroot_refusals {
 	size_t count;

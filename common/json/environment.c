@@ -110,7 +110,7 @@ static json_t *container(const struct sysroot *root)
 static json_t *gather_os(const struct sysroot *root)
 {
 	static const struct fact facts[] = {
-		{"lockdown", FACT_TEXT, "sys/kernel/security/lockdown"},
+		{"lockdown", FACT_TEXT, SYSROOT_LOCKDOWN},
 		{0},
 	};
 	struct utsname name;
@@ -170,9 +170,8 @@ static json_t *gather_noise(const struct sysroot *root)
 		{"thp", FACT_TEXT, "sys/kernel/mm/transparent_hugepage/enabled"},
 		{"loadavg", FACT_TEXT, "proc/loadavg"},
 		{"isolated_cpus", FACT_TEXT, "sys/devices/system/cpu/isolated"},
-		{"clocksource", FACT_TEXT,
-		 "sys/devices/system/clocksource/clocksource0/current_clocksource"},
-		{"numa_balancing", FACT_NUMBER, "proc/sys/kernel/numa_balancing"},
+		{"clocksource", FACT_TEXT, SYSROOT_CLOCKSOURCE},
+		{"numa_balancing", FACT_NUMBER, SYSROOT_NUMA_BALANCING},
 		{"ksm_run", FACT_NUMBER, "sys/kernel/mm/ksm/run"},
 		{"perf_event_paranoid", FACT_NUMBER, "proc/sys/kernel/perf_event_paranoid"},
 		{0},

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/base/clock.h"
 #include "common/base/histogram.h"
+#include "common/host/clock.h"
 #include "common/rdma/device.h"
 
 #define RESULT_PERCENTILES 8

@@ -402,7 +402,7 @@ def test_thresholds_of_warnings_are_those_of_rpma_bench() -> None:
     """Another threshold there would make files contradictory here."""
     sources = Path(__file__).resolve().parents[2]
     files = ("tools/rpma-bench/result/warnings_points.c", "tools/rpma-bench/result/warnings_cpu.c", "tools/rpma-bench/result/summary.c",
-             "common/base/clock.h")  # fmt: skip
+             "common/host/clock.h")  # fmt: skip
     text = "".join((sources / file).read_text(encoding="utf-8") for file in files)
     defined = {name: float(value) for name, value in re.findall(r"^#define (\w+)\s+([0-9.e]+)", text, re.MULTILINE)}
     here = {"STALL_NS": warning_sums._STALL_NS, "STALL_FACTOR": warning_sums._STALL_FACTOR, "LOAD_MISSED": warning_sums._LOAD_MISSED,

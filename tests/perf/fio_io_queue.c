@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/base/clock.h"
 #include "common/base/failure.h"
+#include "common/host/clock.h"
 #include "fio_engine/io_queue.h"
 #include "fio_engine/job_connection.h"
 

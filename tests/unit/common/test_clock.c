@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "common/base/clock.h"
+#include "common/host/clock.h"
 #include "tests/lib/test.h"
 
 struct fake {

@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/base/clock.h"
 #include "common/base/thread.h"
+#include "common/host/clock.h"
 #include "common/json/counters.h"
 #include "control.h"
 #include "names/random.h"

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/base/clock.h"
 #include "common/base/histogram.h"
+#include "common/host/clock.h"
 #include "operation.h"
 #include "tools/rpma-bench/protocol/plain_counts.h"
 

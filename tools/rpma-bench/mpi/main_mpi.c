@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "clients.h"
-#include "common/base/clock.h"
 #include "common/base/failure.h"
+#include "common/host/clock.h"
 #include "common/json/result.h"
 #include "common/rdma/connection.h"
 #include "merge_documents.h"

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "common/base/cli.h"
-#include "common/base/clock.h"
+#include "common/host/clock.h"
 #include "common/json/result.h"
 
 #define SECOND_NS 1000000000ULL

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/base/clock.h"
 #include "common/base/failure.h"
+#include "common/host/clock.h"
 #include "common/host/topology.h"
 #include "common/json/environment.h"
 #include "common/rdma/device.h"

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/base/clock.h"
 #include "common/base/failure.h"
 #include "common/base/monotonic.h"
 #include "common/base/thread.h"
+#include "common/host/clock.h"
 
 #define PERIOD_NS 10000000
 

@@ -5,8 +5,8 @@
  */
 #include "report.h"
 
-#include "common/base/clock.h"
 #include "common/base/thread.h"
+#include "common/host/clock.h"
 #include "common/json/counters.h"
 
 void server_report_begin(struct server_report *report, const char *device)

@@ -9,7 +9,7 @@
 #include <librpma.h>
 #include <stdbool.h>
 
-#include "common/base/clock.h"
+#include "common/host/clock.h"
 #include "common/host/sysroot.h"
 #include "common/host/topology.h"
 #include "common/rdma/region.h"

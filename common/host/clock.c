@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sysroot.h"
+
 #define PAIR_TRIES     32
 #define OVERHEAD_READS 2000
 
@@ -31,27 +33,16 @@ static uint64_t machine_raw_ns(void *arg)
 #if defined(__x86_64__)
 #define COUNTER_NAME "tsc"
 
-static bool file_contains(const char *path, const char *word)
-{
-	char line[8192];
-	bool found = false;
-	FILE *file = fopen(path, "re");
-
-	while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL)
-		found = strstr(line, word) != NULL;
-	if (file != NULL)
-		fclose(file);
-	return found;
-}
-
 static const char *machine_distrust(void *arg)
 {
+	char flags[8192], source[64];
+
 	(void)arg;
-	if (!file_contains("/proc/cpuinfo", " constant_tsc") ||
-	    !file_contains("/proc/cpuinfo", " nonstop_tsc"))
+	if (!sysroot_file_field(&sysroot_machine, "proc/cpuinfo", "flags", flags, sizeof(flags)) ||
+	    strstr(flags, " constant_tsc") == NULL || strstr(flags, " nonstop_tsc") == NULL)
 		return "the CPU does not promise an invariant TSC";
-	if (!file_contains("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-			   "tsc"))
+	if (!sysroot_text(&sysroot_machine, source, SYSROOT_CLOCKSOURCE) ||
+	    strstr(source, "tsc") == NULL)
 		return "the kernel does not use the TSC as its clock source";
 	return NULL;
 }
