@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The keys of a repeat that rpma-bench checks (repeat_schema.c) are those of the published schema, and stand in one order
-everywhere."""
+everywhere; the report reads no others."""
 
 import json
 import re
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "report"), str(ROOT / "report/tests")]
 BENCH = ROOT / "tools/rpma-bench"
 COUNTS = re.findall(r"ROW\((\w+), \w+, \w+\)", (BENCH / "protocol/plain_counts.h").read_text(encoding="utf-8"))
 SCHEMA = json.loads((ROOT / "doc/schema/rpma-bench-1.schema.json").read_text(encoding="utf-8"))
@@ -77,3 +82,47 @@ def test_rows_and_schema_have_the_same_keys() -> None:
     assert len(code) > 80
     assert code - published == set()
     assert {key for key in published - code if not key.startswith(LATENCIES)} == OF_RANKS | OF_SERVER
+
+
+class Noting(dict[str, Any]):
+    """An object of a document that notes which keys are asked for, with those that lead to it."""
+
+    asked: set[str] = set()
+
+    def __init__(self, value: dict[str, Any], path: str) -> None:
+        super().__init__({key: noting(part, f"{path}{key}.") for key, part in value.items()})
+        self.path = path
+
+    def __getitem__(self, key: str) -> Any:
+        self.asked.add(self.path + key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.add(self.path + key)
+        return super().get(key, default)
+
+
+def noting(value: Any, path: str = "") -> Any:
+    if isinstance(value, list):
+        return [noting(part, path) for part in value]
+    return Noting(value, path) if isinstance(value, dict) else value
+
+
+# Sides have one kind of latency, and percentiles no cv: the report looks there as it does where these are.
+NOT_WRITTEN = ("reverse.read_latency", "reverse.response_latency", "percentiles.cv")
+
+
+def test_the_report_reads_only_what_the_schema_has() -> None:
+    pytest.importorskip("rpma_report.sources")  # a host with its base packages alone has not what it imports
+    from rpma_report.sources import bench, redundancies
+    from rpma_report.sources.document import Content, parsed
+    from test_validate_redundancies import SOUND
+
+    for make in SOUND.values():
+        source = parsed(Content("r.json", "r.json", "", json.dumps(make())))
+        bench.check_form(source)
+        source = replace(source, document=noting(source.document))
+        redundancies.check(source)
+        bench.run(source)
+    assert len(Noting.asked) > 300
+    assert {key for key in Noting.asked - set(of_schema(SCHEMA)) if not key.endswith(NOT_WRITTEN)} == set()
