@@ -91,7 +91,7 @@ static json_t *repeat_of(size_t point, uint32_t index)
 	r.index = index;
 	while (f.plan.trials[r.order].point != point || f.plan.trials[r.order].repeat != index)
 		r.order++;
-	r.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)(1LL << 53) + 1);
+	r.usage.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)(1LL << 53) + 1);
 	return made_json(&r);
 }
 

@@ -26,8 +26,8 @@ static void add_whole_repeat(void)
 	r.intervals_count = 1;
 	r.intervals = calloc(1, sizeof(*r.intervals));
 	r.intervals[0] = (struct measure_interval){.t_ns = 100, .ops = 5, .max_ns = 7};
-	r.process_wall_ns = 10;
-	r.process_user_ns = 5;
+	r.usage.wall_ns = 10;
+	r.usage.user_ns = 5;
 	r.flush = "persistent";
 	r.rpmem = true;
 	r.atomic_writes = true;

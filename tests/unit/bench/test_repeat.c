@@ -64,7 +64,7 @@ TEST(counts_beyond_2_to_53_stay_exact)
 	r.params.size_bytes = 1;
 	r.ops = large;
 	r.threads[0].minor_faults = large;
-	r.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)large);
+	r.usage.counters = json_pack("{s:I}", "1/counters/x", (json_int_t)large);
 	json = made_json(&r);
 	text = json_dumps(json, JSON_REAL_PRECISION(15));
 	back = json_loads(text, 0, NULL);
@@ -119,9 +119,9 @@ TEST(a_process_is_busy_by_the_time_it_measured)
 {
 	struct repeat r = made_repeat(1000, 1);
 
-	r.process_wall_ns = 200000;
-	r.process_user_ns = 120000;
-	r.process_sys_ns = 30000;
+	r.usage.wall_ns = 200000;
+	r.usage.user_ns = 120000;
+	r.usage.sys_ns = 30000;
 	GIVES(made_json(&r), "cpu/client/busy_fraction: 0.75");
 }
 

@@ -7,12 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/base/thread.h"
 #include "common/host/clock.h"
-#include "common/json/counters.h"
 #include "control.h"
 #include "names/random.h"
 #include "progress.h"
@@ -231,41 +228,10 @@ static int warm_up(struct trial *trial)
 	return ret == 0 && cli_signal != 0 ? -ECANCELED : ret;
 }
 
-/* Processor time of this process, and what its device counted, around the measurement. */
-struct usage_snapshot {
-	uint64_t begin_ns;
-	struct rusage before;
-	json_t *counters;
-};
-
-static void usage_begin(const struct trial *trial, struct usage_snapshot *usage)
-{
-	usage->counters = counters_read(&trial->setup.run->record.sysroot,
-					trial->setup.run->record.device.name);
-	usage->begin_ns = clock_raw_ns();
-	getrusage(RUSAGE_SELF, &usage->before);
-}
-
-static void usage_end(struct trial *trial, const struct usage_snapshot *usage)
-{
-	struct rusage now;
-
-	getrusage(RUSAGE_SELF, &now);
-	trial->repeat.process_wall_ns = clock_raw_ns() - usage->begin_ns;
-	trial->repeat.process_user_ns =
-		thread_time_ns(now.ru_utime) - thread_time_ns(usage->before.ru_utime);
-	trial->repeat.process_sys_ns =
-		thread_time_ns(now.ru_stime) - thread_time_ns(usage->before.ru_stime);
-	counters_settle(&trial->setup.run->record.sysroot, trial->setup.run->record.device.name);
-	trial->repeat.counters = counters_between(
-		usage->counters, counters_read(&trial->setup.run->record.sysroot,
-					       trial->setup.run->record.device.name));
-}
-
 /* -ECANCELED with figures in the repeat: what there was up to the signal. */
 static int measure_qps(struct trial *trial)
 {
-	struct usage_snapshot usage;
+	const struct record *record = &trial->setup.run->record;
 	struct live_view view;
 	int ret = warm_up(trial);
 
@@ -273,12 +239,12 @@ static int measure_qps(struct trial *trial)
 		ret = start(trial, PHASE_MEASURE);
 	if (ret)
 		return ret;
-	usage_begin(trial, &usage);
+	process_usage_begin(&trial->repeat.usage, &record->sysroot, record->device.name);
 	workers_begin(trial->setup.workers, trial->setup.qps.all, PHASE_MEASURE);
 	live_view_open(&view, trial->setup.run, trial->repeat.order, trial->setup.workers);
 	ret = await_workers(trial, &view.watch);
 	live_view_close(&view);
-	usage_end(trial, &usage);
+	process_usage_end(&trial->repeat.usage, &record->sysroot, record->device.name);
 	if (ret != 0 && ret != -ECANCELED)
 		return ret;
 	if (repeat_collect(&trial->repeat, trial->setup.workers, &trial->setup.begin) != 0)
@@ -290,23 +256,23 @@ static int measure_qps(struct trial *trial)
 
 static int measure_connects(struct trial *trial)
 {
+	const struct record *record = &trial->setup.run->record;
 	struct connect_test test = {
 		.control = trial->setup.control,
-		.clock = &trial->setup.run->record.clock,
+		.clock = &record->clock,
 		.ready = trial->setup.ready,
 		.workers = trial->setup.workers,
 		.begin = &trial->setup.begin,
 		.repeat = &trial->repeat,
 	};
-	struct usage_snapshot usage;
 	int ret = start(trial, PHASE_MEASURE);
 
 	if (ret)
 		return ret;
-	usage_begin(trial, &usage);
+	process_usage_begin(&trial->repeat.usage, &record->sysroot, record->device.name);
 	workers_begin_job(trial->setup.workers, connect_test_run, &test);
 	ret = await_workers(trial, &nothing_else);
-	usage_end(trial, &usage);
+	process_usage_end(&trial->repeat.usage, &record->sysroot, record->device.name);
 	if (ret == 0 && !trial->repeat.complete)
 		ret = -ECANCELED;
 	return ret;

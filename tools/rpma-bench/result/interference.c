@@ -10,11 +10,45 @@
 #include "interference.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
+#include "common/base/thread.h"
+#include "common/host/clock.h"
 #include "common/host/topology.h"
+#include "common/json/counters.h"
 #include "common/json/json_path.h"
 #include "common/json/json_schema.h"
 #include "common/json/result.h"
+
+static void read_times(struct process_usage *now)
+{
+	struct rusage own;
+
+	now->wall_ns = clock_raw_ns();
+	getrusage(RUSAGE_SELF, &own);
+	now->user_ns = thread_time_ns(own.ru_utime);
+	now->sys_ns = thread_time_ns(own.ru_stime);
+}
+
+void process_usage_begin(struct process_usage *usage, const struct sysroot *root,
+			 const char *device)
+{
+	json_decref(usage->counters);
+	usage->counters = counters_read(root, device);
+	read_times(usage);
+}
+
+void process_usage_end(struct process_usage *usage, const struct sysroot *root, const char *device)
+{
+	const struct process_usage before = *usage;
+
+	read_times(usage);
+	usage->wall_ns -= before.wall_ns;
+	usage->user_ns -= before.user_ns;
+	usage->sys_ns -= before.sys_ns;
+	counters_settle(root, device);
+	usage->counters = counters_between(before.counters, counters_read(root, device));
+}
 
 void interference_begin(struct interference *seen, const struct sysroot *root)
 {

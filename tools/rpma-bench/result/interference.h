@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interference.h -- what other programs took of the processors while a repeat
- * was measured, at both ends.
+ * interference.h -- what was used while a repeat was measured, at both ends: of the
+ * processors by other programs and by the measuring process, and what its device counted.
  *
  * The server sends what it read in its report; the client makes the
  * "interference" of the repeat from both, because ends on one host must not
@@ -19,6 +19,19 @@ struct interference {
 	struct cpu_quota quota; /* the same */
 	char boot_id[CPU_TIME_BOOT_ID];
 };
+
+/* While the process measured; all 0 if it did not. */
+struct process_usage {
+	uint64_t wall_ns;
+	uint64_t user_ns; /* its CPU time */
+	uint64_t sys_ns;
+	json_t *counters; /* owned; of the device; NULL: it has none */
+};
+
+/* Around what counts. */
+void process_usage_begin(struct process_usage *usage, const struct sysroot *root,
+			 const char *device);
+void process_usage_end(struct process_usage *usage, const struct sysroot *root, const char *device);
 
 void interference_begin(struct interference *seen, const struct sysroot *root);
 void interference_end(struct interference *seen, const struct sysroot *root);

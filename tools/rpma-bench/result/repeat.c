@@ -160,7 +160,7 @@ void repeat_clear(struct repeat *r)
 		free(r->steps[i].latency);
 	free(r->intervals);
 	free(r->threads);
-	json_decref(r->counters);
+	json_decref(r->usage.counters);
 	json_decref(r->server);
 	*r = (struct repeat){0};
 }
@@ -288,11 +288,11 @@ static json_t *used_json(const struct repeat *r)
 
 static json_t *client_cpu(const struct repeat *r)
 {
-	double busy = (double)(r->process_user_ns + r->process_sys_ns);
+	double busy = (double)(r->usage.user_ns + r->usage.sys_ns);
 
-	if (r->process_wall_ns == 0)
+	if (r->usage.wall_ns == 0)
 		return json_null();
-	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->process_wall_ns));
+	return json_pack("{s:o}", "busy_fraction", result_real(busy / (double)r->usage.wall_ns));
 }
 
 #define PUT_COUNT(name, join, has)                                                                 \
@@ -340,7 +340,7 @@ json_t *repeat_json(const struct repeat *r)
 				      "client", client_cpu(r), "server", "interference",
 				      interference_json(&r->interference, r->server), "cpu_quota",
 				      "client", interference_quota(&r->interference), "server",
-				      "counters", "client", r->counters, "server")) == 0 &&
+				      "counters", "client", r->usage.counters, "server")) == 0 &&
 	    repeat_take_server(repeat, &r->params, r->server))
 		return repeat;
 	json_decref(repeat);

@@ -53,12 +53,9 @@ struct repeat {
 	uint32_t threads_count;
 	struct repeat_step steps[STEPS_MAX];
 	uint32_t steps_count;
-	uint64_t process_wall_ns; /* while the measuring process measured; 0: it did not */
-	uint64_t process_user_ns; /* its CPU time meanwhile */
-	uint64_t process_sys_ns;
+	struct process_usage usage;	  /* owned counters */
 	struct interference interference; /* as the client saw it */
-	json_t *counters; /* owned; deltas of the device's counters; NULL: it has none */
-	json_t *server;	  /* owned; the REPORT of the server; NULL: unknown */
+	json_t *server;			  /* owned; the REPORT of the server; NULL: unknown */
 };
 
 /*

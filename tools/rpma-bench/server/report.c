@@ -5,38 +5,23 @@
  */
 #include "report.h"
 
-#include "common/base/thread.h"
-#include "common/host/clock.h"
-#include "common/json/counters.h"
-
 void server_report_begin(struct server_report *report, const char *device)
 {
-	json_decref(report->counters);
 	interference_begin(&report->interference, &sysroot_machine);
-	report->counters = counters_read(&sysroot_machine, device);
-	getrusage(RUSAGE_SELF, &report->before);
-	report->begin_ns = clock_raw_ns();
+	process_usage_begin(&report->usage, &sysroot_machine, device);
 	report->measuring = true;
 }
 
 void server_report_end(struct server_report *report, const char *device)
 {
-	const struct rusage *before = &report->before;
-	struct rusage after;
-
 	report->measuring = false;
-	report->elapsed_ns = clock_raw_ns() - report->begin_ns;
-	getrusage(RUSAGE_SELF, &after);
-	report->user_ns = thread_time_ns(after.ru_utime) - thread_time_ns(before->ru_utime);
-	report->sys_ns = thread_time_ns(after.ru_stime) - thread_time_ns(before->ru_stime);
+	process_usage_end(&report->usage, &sysroot_machine, device);
 	interference_end(&report->interference, &sysroot_machine);
-	report->counters =
-		counters_between(report->counters, counters_read(&sysroot_machine, device));
 }
 
 void server_report_clear(struct server_report *report)
 {
-	json_decref(report->counters);
+	json_decref(report->usage.counters);
 	json_decref(report->reverse);
 	json_decref(report->registration);
 }
@@ -84,11 +69,12 @@ json_t *server_report_json(const struct server_report *report, const struct plac
 {
 	json_t *json = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:s?, s:O?, s:o, s:o, s:o, s:O?, s:O?, s:o*, s:o}",
-		"elapsed_ns", number(report->elapsed_ns), "user_ns", number(report->user_ns),
-		"sys_ns", number(report->sys_ns), "load_fraction_measured",
+		"elapsed_ns", number(report->usage.wall_ns), "user_ns",
+		number(report->usage.user_ns), "sys_ns", number(report->usage.sys_ns),
+		"load_fraction_measured",
 		report->loaded ? json_real(report->load_fraction) : json_null(), "requests",
 		report->answered ? number(report->requests) : json_null(), "persist_method",
-		report->persist_method, "counters", report->counters, "interference",
+		report->persist_method, "counters", report->usage.counters, "interference",
 		interference_report(&report->interference), "cpu_quota",
 		interference_quota(&report->interference), "verify", verify_json(report), "reverse",
 		report->reverse, "registration", report->registration, "placement",

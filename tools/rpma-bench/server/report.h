@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include "common/base/failure.h"
 #include "tools/rpma-bench/measure/offsets.h"
@@ -13,11 +12,8 @@
 #include "tools/rpma-bench/result/interference.h"
 
 struct server_report {
-	/* the whole server's, from the begin of the measurement to its end */
-	uint64_t elapsed_ns;
-	uint64_t user_ns;
-	uint64_t sys_ns;
-	json_t *counters; /* owned; NULL: the device has none */
+	/* the whole server's, from the begin of the measurement to its end; owned counters */
+	struct process_usage usage;
 	bool loaded;
 	double load_fraction;
 	bool answered;
@@ -30,10 +26,7 @@ struct server_report {
 	json_t *registration;	    /* owned; NULL: another test */
 	bool shared;		    /* another client used the target meanwhile */
 	char reverse_failure[sizeof(((struct failure *)0)->text)]; /* empty: none */
-	/* while it is measured */
 	bool measuring;
-	uint64_t begin_ns;
-	struct rusage before;
 	struct interference interference;
 };
 
