@@ -143,25 +143,15 @@ static int connect_test_run(void *arg, uint32_t thread)
 {
 	const struct connect_test *t = arg;
 	struct steps steps = {.clock = t->clock,
+			      .names = step_names,
 			      .count = STEPS,
 			      .until_ready = STEP_DISCONNECT,
 			      .once = once,
 			      .stopped = stopped,
 			      .arg = arg};
-	struct repeat *r = t->repeat;
-	struct measured measured = {0};
-	int ret;
 
 	(void)thread;
-	r->threads = calloc(1, sizeof(*r->threads));
-	if (r->threads == NULL || repeat_make_steps(r, &steps, step_names) != 0)
-		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
-	ret = steps_measure(&steps, t->begin, &r->warmup, &measured, &r->threads[0]);
-	r->threads_count = 1;
-	r->ops = measured.ops;
-	r->elapsed_ns = measured.elapsed_ns;
-	r->complete = !measured.interrupted;
-	return ret;
+	return repeat_measure_steps(t->repeat, &steps, t->begin);
 }
 
 struct trial {

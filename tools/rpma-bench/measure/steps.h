@@ -13,6 +13,7 @@
 
 struct steps {
 	const struct clock *clock;
+	const char *const *names;
 	unsigned count;
 	unsigned until_ready; /* the latency is that of the first until_ready steps */
 	/* All of them once; stamps[i] is taken before step i, stamps[count] after the last. */

@@ -9,7 +9,6 @@
  */
 #include "repeat.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -136,19 +135,35 @@ static bool repeat_take_server(json_t *repeat, const struct params *params, cons
 	return bad == 0;
 }
 
-int repeat_make_steps(struct repeat *r, struct steps *steps, const char *const *names)
+static bool make_steps(struct repeat *r, struct steps *steps)
 {
 	bool good;
 
 	r->latency = steps->latency = histogram_new();
-	good = r->latency != NULL;
+	r->threads = calloc(1, sizeof(*r->threads));
+	r->threads_count = 1;
+	good = r->latency != NULL && r->threads != NULL;
 	r->steps_count = steps->count;
 	for (unsigned i = 0; i < steps->count; i++) {
 		steps->each[i] = histogram_new();
-		r->steps[i] = (struct repeat_step){names[i], steps->each[i]};
+		r->steps[i] = (struct repeat_step){steps->names[i], steps->each[i]};
 		good = good && steps->each[i] != NULL;
 	}
-	return good ? 0 : -ENOMEM;
+	return good;
+}
+
+int repeat_measure_steps(struct repeat *r, struct steps *steps, const struct message_begin *begin)
+{
+	struct measured measured = {0};
+	int ret;
+
+	if (!make_steps(r, steps))
+		return failure_set(EXIT_INTERNAL, "measure", "out of memory");
+	ret = steps_measure(steps, begin, &r->warmup, &measured, r->threads);
+	r->ops = measured.ops;
+	r->elapsed_ns = measured.elapsed_ns;
+	r->complete = !measured.interrupted;
+	return ret;
 }
 
 void repeat_clear(struct repeat *r)

@@ -65,8 +65,9 @@ struct repeat {
 int repeat_collect(struct repeat *repeat, const struct workers *workers,
 		   const struct message_begin *begin);
 
-/* Makes the histograms of these steps, which are words of the schema. -ENOMEM. */
-int repeat_make_steps(struct repeat *repeat, struct steps *steps, const char *const *names);
+/* Measures these steps, whose names are words of the schema, in this thread. As steps_measure(). */
+int repeat_measure_steps(struct repeat *repeat, struct steps *steps,
+			 const struct message_begin *begin);
 
 /* Frees what it owns, not itself. */
 void repeat_clear(struct repeat *repeat);

@@ -25,7 +25,6 @@ struct registration {
 	struct steps steps;
 	int cpu;
 	struct repeat repeat;
-	struct thread_usage usage;
 	struct thread_pool *pool; /* it has one thread */
 	bool running;		  /* its job was begun, and is to be ended */
 };
@@ -65,46 +64,38 @@ static bool stopped(void *arg)
 static int measure(void *arg, uint32_t thread)
 {
 	struct registration *r = arg;
-	struct measured warmup = {0}, measured = {0};
 	int ret;
 
 	(void)thread;
 	if (r->cpu >= 0 && r->server->topology != NULL)
 		topology_bind_thread(r->server->topology, r->cpu);
-	ret = steps_measure(&r->steps, r->begin, &warmup, &measured, &r->usage);
-	r->repeat.ops = measured.ops;
-	r->repeat.elapsed_ns = measured.elapsed_ns;
+	ret = repeat_measure_steps(&r->repeat, &r->steps, r->begin);
 	return ret == -ECANCELED ? 0 : ret;
-}
-
-static int make(struct registration *r)
-{
-	static const char *const names[STEPS] = {"register", "deregister"};
-
-	r->steps = (struct steps){.clock = server_clock(r->server),
-				  .count = STEPS,
-				  .until_ready = STEP_DEREGISTER,
-				  .once = once,
-				  .stopped = stopped,
-				  .arg = r};
-	if (repeat_make_steps(&r->repeat, &r->steps, names) != 0)
-		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	return thread_pool_new(&r->pool, 1);
 }
 
 int registration_start(struct registration **registration, struct server_state *server,
 		       const struct message_begin *begin, int cpu)
 {
+	static const char *const names[STEPS] = {"register", "deregister"};
 	struct registration *r = calloc(1, sizeof(*r));
 	int ret;
 
 	if (r == NULL)
 		return failure_set(EXIT_INTERNAL, "begin", "out of memory");
-	r->server = server;
-	r->begin = begin;
-	r->cpu = cpu;
-	r->repeat.params = begin->params;
-	ret = make(r);
+	*r = (struct registration){
+		.server = server,
+		.begin = begin,
+		.steps = {.clock = server_clock(server),
+			  .names = names,
+			  .count = STEPS,
+			  .until_ready = STEP_DEREGISTER,
+			  .once = once,
+			  .stopped = stopped,
+			  .arg = r},
+		.cpu = cpu,
+		.repeat.params = begin->params,
+	};
+	ret = thread_pool_new(&r->pool, 1);
 	if (ret) {
 		registration_stop(&r);
 		return ret;
@@ -134,12 +125,7 @@ json_t *registration_figures(struct registration *r)
 	r->running = false;
 	if (thread_pool_end(r->pool) != 0)
 		return NULL;
-	r->repeat.threads = &r->usage;
-	r->repeat.threads_count = 1;
 	figures = repeat_own_json(&r->repeat);
-	/* borrowed: not the repeat's to free */
-	r->repeat.threads = NULL;
-	r->repeat.threads_count = 0;
 	if (figures == NULL)
 		failure_set(EXIT_INTERNAL, "report", "out of memory");
 	return figures;
