@@ -281,7 +281,7 @@ static void describe(struct trial *trial)
 	struct repeat *r = &trial->repeat;
 
 	r->params = trial->setup.begin.params;
-	r->latency_kind = operation_latency_kind(&r->params, r->native_flush);
+	r->latency_kind = operation_latency_kind(r->params.test, o, r->native_flush);
 	if (o->flushes)
 		r->flush = trial->setup.qps.all[0].flush_type == RPMA_FLUSH_TYPE_PERSISTENT
 				   ? "persistent"

@@ -258,14 +258,15 @@ static bool check_used(const json_t *repeat, const struct params *asked,
 {
 	const json_t *used = json_object_get(repeat, "used");
 	bool native = path_is(used, "flush_method", "native");
-	struct params params = *asked;
+	enum bench_persist persist = persist_of(used);
 
-	params.persist = persist_of(used);
-	if (params.persist == BENCH_PERSISTS ||
-	    (asked->persist != BENCH_AUTO && asked->persist != params.persist))
+	if (persist == BENCH_PERSISTS ||
+	    (asked->persist != BENCH_AUTO && asked->persist != persist))
 		return schema_wrong(position, "the used.persist of its point");
 	snprintf(position->path, sizeof(position->path), "repeat.used.latency_kind");
-	return path_is(used, "latency_kind", operation_latency_kind(&params, native)) ||
+	return path_is(used, "latency_kind",
+		       operation_latency_kind(asked->test, operation_find(asked->op, persist),
+					      native)) ||
 	       schema_wrong(position, "what a latency of this operation is");
 }
 

@@ -26,15 +26,14 @@ const struct operation *operation_of_reads(const struct params *params)
 	return params->test == BENCH_MIX ? by_op[BENCH_READ] : NULL;
 }
 
-const char *operation_latency_kind(const struct params *params, bool native_flush)
+const char *operation_latency_kind(enum bench_test test, const struct operation *operation,
+				   bool native_flush)
 {
-	const struct operation *operation = operation_find(params->op, params->persist);
-
-	if (params->test == BENCH_CONNECT)
+	if (test == BENCH_CONNECT)
 		return "connect";
-	if (params->test == BENCH_REGISTER)
+	if (test == BENCH_REGISTER)
 		return "mr_reg";
-	if (params->persist == BENCH_APM && native_flush)
-		operation = by_persist[BENCH_NATIVE];
+	if (operation->persist == BENCH_APM && native_flush)
+		return operation_write_native.latency_kind;
 	return operation->latency_kind;
 }

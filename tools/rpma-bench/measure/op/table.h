@@ -11,7 +11,8 @@ const struct operation *operation_find(enum bench_op op, enum bench_persist pers
 const struct operation *operation_of_reads(const struct params *params);
 
 /*
- * The span of a latency, a word of the schema; persist is not auto. Only the
- * completions tell how a device flushed.
+ * The span of a latency of a test, a word of the schema. Only the completions tell how
+ * a device flushed.
  */
-const char *operation_latency_kind(const struct params *params, bool native_flush);
+const char *operation_latency_kind(enum bench_test test, const struct operation *operation,
+				   bool native_flush);
