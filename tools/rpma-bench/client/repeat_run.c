@@ -289,7 +289,7 @@ static void describe(struct trial *trial)
 	r->rpmem = trial->setup.pool != NULL;
 	if (r->rpmem)
 		r->rpmem_facts = remote_pool_facts(trial->setup.pool);
-	if (repeat_setup_has_qps(&trial->setup))
+	if (params_has_operations(&r->params))
 		connection_facts_take(&r->connection, trial->setup.qps.all[0].connection);
 	/* it names this host */
 	if (trial->setup.run->record.options->anonymous)

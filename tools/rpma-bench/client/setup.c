@@ -278,11 +278,6 @@ void repeat_setup_init(struct repeat_setup *setup, struct run *run, const struct
 	setup->reads = operation_of_reads(&setup->begin.params);
 }
 
-bool repeat_setup_has_qps(const struct repeat_setup *setup)
-{
-	return params_has_operations(&setup->begin.params);
-}
-
 /* How many files a connection takes is its device's affair: the first ones tell of all. */
 static int check_files(const struct repeat_setup *setup, size_t before)
 {
@@ -309,11 +304,12 @@ static int connect_qps(struct repeat_setup *setup)
 /* Both sides are ready when it gives 0; on failure call repeat_setup_close(). */
 static int open_both(struct repeat_setup *setup)
 {
+	bool has_qps = params_has_operations(&setup->begin.params);
 	int ret;
 
 	if ((ret = open_pool(setup)) || (ret = start_workers(setup)))
 		return ret;
-	if (repeat_setup_has_qps(setup) && (ret = make_qps(setup)))
+	if (has_qps && (ret = make_qps(setup)))
 		return ret;
 	note_unbound(setup);
 	if (setup->begin.params.bidirectional &&
@@ -322,7 +318,7 @@ static int open_both(struct repeat_setup *setup)
 				      &setup->begin)))
 		return ret;
 	ret = control_begin(setup->control, &setup->begin, &setup->ready);
-	return ret || !repeat_setup_has_qps(setup) ? ret : connect_qps(setup);
+	return ret || !has_qps ? ret : connect_qps(setup);
 }
 
 void repeat_setup_close(struct repeat_setup *setup)
@@ -360,24 +356,6 @@ static int probe(struct repeat_setup *setup, const struct operation *operation,
 	return ret;
 }
 
-static int probe_flush(struct repeat_setup *setup, bool *native)
-{
-	struct measured measured = {0};
-	int ret = probe(setup, setup->operation, &measured);
-
-	*native = ret == 0 && measured.native_flush;
-	return ret;
-}
-
-static int probe_atomic_write(struct repeat_setup *setup)
-{
-	struct measured measured = {0};
-	int ret = probe(setup, setup->operation->up_to_atomic_write, &measured);
-
-	setup->native_atomic_write = ret == 0 && measured.native_atomic_write;
-	return ret;
-}
-
 int repeat_setup_give_up(struct repeat_setup *setup)
 {
 	json_t *report = NULL;
@@ -393,7 +371,7 @@ int repeat_setup_give_up(struct repeat_setup *setup)
 static int open_chosen(struct repeat_setup *setup)
 {
 	struct persist_choice *choice = &setup->run->record.chosen[setup->begin.params.target];
-	bool native = false;
+	struct measured measured = {0};
 	int ret;
 
 	set_persist(setup, persisting_first(&setup->run->record.server.welcome,
@@ -401,11 +379,11 @@ static int open_chosen(struct repeat_setup *setup)
 	ret = open_both(setup);
 	if (ret || choice->made)
 		return ret;
-	ret = probe_flush(setup, &native);
+	ret = probe(setup, setup->operation, &measured);
 	if (ret)
 		return ret;
-	persisting_settle(choice, native);
-	if (native)
+	persisting_settle(choice, measured.native_flush);
+	if (measured.native_flush)
 		return 0;
 	ret = repeat_setup_give_up(setup);
 	set_persist(setup, choice->persist);
@@ -414,18 +392,21 @@ static int open_chosen(struct repeat_setup *setup)
 
 int repeat_setup_open(struct repeat_setup *setup)
 {
-	bool native = false;
+	struct measured measured = {0};
 	int ret;
 
 	if (setup->begin.params.persist == BENCH_AUTO)
 		return open_chosen(setup);
 	ret = open_both(setup);
-	if (ret == 0 && setup->operation->up_to_atomic_write != NULL)
-		return probe_atomic_write(setup);
+	if (ret == 0 && setup->operation->up_to_atomic_write != NULL) {
+		ret = probe(setup, setup->operation->up_to_atomic_write, &measured);
+		setup->native_atomic_write = measured.native_atomic_write;
+		return ret;
+	}
 	if (ret || setup->begin.params.persist != BENCH_NATIVE)
 		return ret;
-	ret = probe_flush(setup, &native);
-	if (ret || native)
+	ret = probe(setup, setup->operation, &measured);
+	if (ret || measured.native_flush)
 		return ret;
 	ret = repeat_setup_give_up(setup);
 	return ret ? ret : persisting_not_native(setup->control->dial.name);

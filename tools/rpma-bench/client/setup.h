@@ -70,6 +70,3 @@ int repeat_setup_open(struct repeat_setup *setup);
 /* Ends what repeat_setup_open began on both sides, with nothing measured. */
 int repeat_setup_give_up(struct repeat_setup *setup);
 void repeat_setup_close(struct repeat_setup *setup);
-
-/* Do its threads work on queue pairs? Else on connections, or it is the server that works. */
-bool repeat_setup_has_qps(const struct repeat_setup *setup);

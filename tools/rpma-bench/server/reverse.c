@@ -35,17 +35,12 @@ uint64_t reverse_buffer_bytes(const struct params *params)
 	return 2 * one * params_qps(params);
 }
 
-static const struct params *params_of(const struct reverse *r)
-{
-	return &r->begin->params;
-}
-
 /* A client exports plain memory. */
 static int make_qps(struct reverse *r, const struct operation *operation)
 {
 	const struct qps_cfg cfg = {
 		.peer = r->server->service.peer,
-		.params = params_of(r),
+		.params = &r->begin->params,
 		.operation = operation,
 		.target_bytes = r->begin->client_bytes,
 		.seed = r->begin->seed,
@@ -147,7 +142,7 @@ int reverse_start(struct reverse *reverse, enum message_phase phase)
 
 json_t *reverse_end(struct reverse *reverse)
 {
-	struct repeat repeat = {.params = *params_of(reverse)};
+	struct repeat repeat = {.params = reverse->begin->params};
 	json_t *figures = NULL;
 	int ret;
 
