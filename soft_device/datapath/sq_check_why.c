@@ -261,6 +261,19 @@ static uint64_t room_of(const struct shared_recv *recv)
 	return room;
 }
 
+/* Each end has an rnr_retry, and that of the sender counts. */
+static void put_retries(struct check_finding *finding, const struct send_queue *sq,
+			const struct shared_qp *target)
+{
+	check_line(finding, "rnr_retry",
+		   "%u here, of ibv_modify_qp(), or rnr_retry_count that the peer gave to "
+		   "rdma_connect() or rdma_accept()",
+		   sq->path.rnr_retry);
+	if (target != NULL)
+		check_line(finding, "of the peer", "rnr_retry %u, which is for what the peer sends",
+			   target->rnr_retry);
+}
+
 static void put_receives(struct check_finding *finding, const struct segment *segment,
 			 const struct shared_qp *target)
 {
@@ -336,10 +349,7 @@ static void tell_other(struct check_finding *finding, const struct send_queue *s
 		   (unsigned long long)work->wr_id, sq->qpn,
 		   sq->ud != NULL ? work->qpn : sq->path.qpn, (int)getpid());
 	if (kind == CHECK_RNR)
-		check_line(finding, "rnr_retry",
-			   "%u, of ibv_modify_qp(), or rnr_retry_count that the peer gave to "
-			   "rdma_connect() or rdma_accept()",
-			   sq->path.rnr_retry);
+		put_retries(finding, sq, target);
 	if (kind == CHECK_RNR && target != NULL)
 		put_receives(finding, segment, target);
 	if (kind == CHECK_RECEIVE_TOO_SMALL && target != NULL)

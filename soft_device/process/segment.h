@@ -22,7 +22,7 @@
 
 #define SEGMENT_BYTES	  (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	  UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	  8 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	  9 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	  65536
 #define SEGMENT_QPS	  16384
@@ -151,7 +151,8 @@ struct shared_qp {
 	_Atomic uint64_t partner;
 	uint32_t recv_cq;   /* table index */
 	uint32_t srq;	    /* table index or SOFT_NONE */
-	uint32_t rnr_timer; /* attr.min_rnr_timer */
+	uint16_t rnr_timer; /* attr.min_rnr_timer */
+	uint16_t rnr_retry; /* attr.rnr_retry, of what it sends: for findings of its peer */
 	uint32_t max_dest_rd_atomic;
 	_Atomic uint32_t framing; /* what it takes, see below; changed under the lock */
 	uint32_t established;	  /* a message came in RTR: IBV_EVENT_COMM_EST was raised */

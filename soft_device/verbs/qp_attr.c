@@ -163,6 +163,7 @@ static void publish(struct qp *qp, enum ibv_qp_state to)
 	shared->dest_qpn = attr->dest_qp_num;
 	shared->dest_gid = attr->ah_attr.grh.dgid;
 	shared->rnr_timer = attr->min_rnr_timer;
+	shared->rnr_retry = attr->rnr_retry;
 	shared->max_dest_rd_atomic = attr->max_dest_rd_atomic;
 	atomic_store(&shared->framing, qp->sq.path.framing);
 	shared_qp_set_state(shared, to);

@@ -12,7 +12,8 @@ int main(void)
 	server.rnr_retry_count = 7;
 	cm_open(NULL, &client, &server);
 	names("%#x", far.qp->qp_num);
-	names("rnr_retry");
+	names("0 here");
+	names("rnr_retry 7");
 	names("rdma_connect");
 	POST(far, request(IBV_WR_SEND, one_piece(&far, 0, 64), 0, 0)); /* HERE */
 	await(far.cq);
