@@ -60,6 +60,17 @@ static const char *describe_owner(const struct durable_claim *claim, char text[6
 	return text;
 }
 
+/* Why a line is not durable. */
+static const char *describe_lack(const struct journal_line *line)
+{
+	if (!line->left)
+		return "and nothing came after it that moves it out of the device";
+	if (line->visible)
+		return "flushed for visibility only: in the caches of the CPU, and not flushed "
+		       "from there";
+	return "visible only: in the caches of the CPU, and not flushed from there";
+}
+
 void durable_report(const struct durable_claim *claim, const struct journal_line *first,
 		    uint32_t lines)
 {
@@ -75,9 +86,7 @@ void durable_report(const struct durable_claim *claim, const struct journal_line
 		   describe_owner(claim, owner), lines);
 	check_line(&finding, "first line", "%#llx, written by %sQP %#x, %s",
 		   (unsigned long long)first->addr, claim->qpn != 0 ? "way of the peer's " : "",
-		   first->qpn,
-		   first->left ? "in the caches of the CPU, and not flushed from there"
-			       : "and nothing came after it that moves it out of the device");
+		   first->qpn, describe_lack(first));
 	if (claim->qpn == 0 && objects_find_memory(first->addr, &region))
 		check_line(&finding, "region", "%#llx .. %#llx   %llu bytes, rkey %#x",
 			   (unsigned long long)region.addr,

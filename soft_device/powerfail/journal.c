@@ -170,6 +170,7 @@ static void leave(struct journal *journal, uint32_t index)
 		return;
 	}
 	add_bytes(before, line->mask, line->old);
+	before->visible |= line->visible;
 	remove_line(journal, index);
 }
 
@@ -206,10 +207,13 @@ void journal_flush(struct journal *journal, uint64_t addr, uint64_t length, uint
 
 		if (line->qpn != qpn || mask == 0)
 			continue;
-		if (persistent)
+		if (persistent) {
 			make_durable(journal, line, mask);
-		else if (!line->left && mask == line->mask)
-			leave(journal, i);
+		} else if (mask == line->mask) {
+			line->visible = true;
+			if (!line->left)
+				leave(journal, i);
+		}
 	}
 	sweep(journal);
 }

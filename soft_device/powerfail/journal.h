@@ -24,6 +24,7 @@ struct journal_line {
 	uint64_t mask;	 /* bit n: byte n is not durable, old[n] is what it was */
 	uint32_t qpn;	 /* the target's QP that changed it */
 	bool left;	 /* it is out of NIC and PCIe: in the CPU's caches */
+	bool visible;	 /* a native flush to visibility covered it */
 	int32_t flusher; /* the target's thread that has flushed it and not drained yet; 0 */
 	uint32_t next;	 /* index + 1 of the next in its bucket; 0: none */
 	unsigned char old[JOURNAL_LINE];

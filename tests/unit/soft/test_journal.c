@@ -127,6 +127,21 @@ TEST(a_flush_to_visibility_moves_to_the_caches, NULL, teardown)
 	assert_int_equal(journal->count, 0);
 }
 
+TEST(a_claim_tells_what_was_flushed_for_visibility_only, NULL, teardown)
+{
+	struct journal_line first;
+
+	on_platform("powerfail:at=1,ddio=on");
+	write_line(LINE, ALL, QP, 0);
+	journal_push(journal, QP);
+	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, &first), 1);
+	assert_false(first.visible);
+	write_line(LINE, LOW, QP, 0);
+	journal_flush(journal, LINE, 64, QP, false);
+	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, &first), 1);
+	assert_true(first.visible);
+}
+
 TEST(the_cpu_flushes_whole_lines_in_its_caches, NULL, teardown)
 {
 	on_platform("powerfail:at=1,ddio=on");
