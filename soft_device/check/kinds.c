@@ -277,7 +277,8 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "its "
 		 "completion was polled; inline data are copied by the post.",
 		 "Old, new or mixed bytes are sent.",
-		 "Use another buffer until the completion, or IBV_SEND_INLINE."},
+		 "Use another buffer until the completion, or IBV_SEND_INLINE. A local variable is "
+		 "overwritten by the next call once its function has returned."},
 	[CHECK_EARLY_READ] =
 		{"early-read", CHECK_ERROR,
 		 "Memory was used before the completion that brings its bytes; looked for with "
