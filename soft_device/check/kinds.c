@@ -308,12 +308,33 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "Destroy them, or make them once and use them again."},
 	[CHECK_NOT_DURABLE] =
 		{"not-durable", CHECK_ERROR,
-		 "Bytes that the program marked as durable, by rpma_soft_durable(), are not.",
+		 "Bytes are not durable that the program calls so, by a mark or a commit word.",
 		 "librpma(7), PERSISTENCE; pmem_persist(3), msync(2): what a peer wrote has to be "
-		 "flushed, after it left the NIC.",
-		 "They are lost when the power fails.",
-		 "Flush the range of the write after its completion was seen, and before it is "
-		 "told to be durable."},
+		 "flushed, after it left the NIC. IBTA A19: a flush to global visibility is none "
+		 "to persistence, and a read is neither.",
+		 "They are lost when the power fails; with a commit word that is durable, the "
+		 "program then takes for whole what is not.",
+		 "Flush the range of the write to persistence, or have the peer's CPU flush it, "
+		 "before the program calls it durable, and before it writes the commit word."},
+	[CHECK_COMMIT_WORD_TORN] =
+		{"commit-word-torn", CHECK_ERROR,
+		 "A commit word that the program marked is written in a way that may tear it: by a "
+		 "write that spans lines of 64 bytes, or not at a multiple of 8.",
+		 "IBTA 9.5: the payload of an RDMA write arrives in no defined order. IBTA A19: an "
+		 "atomic write is of 8 bytes, at a multiple of 8.",
+		 "Packets, and lines of 64 bytes within one, may arrive in any order: the word may "
+		 "be there before the data that it commits, or half of it.",
+		 "Write the data, flush them, and then write the word alone, aligned, with "
+		 "ibv_wr_atomic_write() or rpma_atomic_write()."},
+	[CHECK_COMMIT_WORD_PLAIN] =
+		{"commit-word-plain", CHECK_WARNING,
+		 "A commit word that the program marked is written by a plain RDMA write.",
+		 "IBTA A19: of 8 bytes at a multiple of 8, an atomic write arrives all or not at "
+		 "all; nothing promises that of an RDMA write. IBTA 9.4.5 has the other atomics.",
+		 "Platforms that store a line of 64 bytes of a device at once do not tear it. "
+		 "Without a fence it may pass a flush before it that has not completed.",
+		 "Use ibv_wr_atomic_write(), or rpma_atomic_write(), which does where the device "
+		 "can; where it cannot, suppress this, or recognise a torn word by a checksum."},
 };
 
 enum check_kind check_kind_find(const char *id)

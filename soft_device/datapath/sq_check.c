@@ -46,8 +46,7 @@ static uint32_t where(void)
 	return sq_check_place != 0 ? sq_check_place : stack_here();
 }
 
-/* NULL: there is no memory. */
-static __attribute__((noinline)) struct sq_watch *watch_new(struct send_queue *sq)
+struct sq_watch *sq_watch_new(struct send_queue *sq)
 {
 	struct sq_watch *watch = calloc(1, sizeof(*watch) + sq->count * sizeof(watch->posts[0]));
 
@@ -56,13 +55,6 @@ static __attribute__((noinline)) struct sq_watch *watch_new(struct send_queue *s
 	watch->sums = check_wants(CHECK_SOURCE_CHANGED);
 	atomic_store(&sq->watch, watch);
 	return watch;
-}
-
-static struct sq_watch *watch_of(struct send_queue *sq)
-{
-	struct sq_watch *watch = sq_watch(sq);
-
-	return watch != NULL ? watch : watch_new(sq);
 }
 
 uint32_t sq_check_stack(const struct send_queue *sq, uint32_t number)
@@ -79,7 +71,11 @@ uint32_t sq_check_last(void)
 
 void sq_check_end(struct send_queue *sq)
 {
-	free(atomic_exchange(&sq->watch, NULL));
+	struct sq_watch *watch = atomic_exchange(&sq->watch, NULL);
+
+	if (watch != NULL)
+		sq_check_forget_commits(watch);
+	free(watch);
 	watch_forget(sq);
 	check_release(sq);
 }
@@ -162,7 +158,7 @@ static __attribute__((noinline)) void drop_held(const struct send_queue *sq, uin
 
 bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 {
-	struct sq_watch *watch = watch_of(sq);
+	struct sq_watch *watch = sq_watch_of(sq);
 	struct sq_post *post;
 
 	atomic_fetch_add_explicit(&check_requests, 1, memory_order_relaxed);
@@ -174,7 +170,7 @@ bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 	post->has_sum = false;
 	post->lost_piece = 0;
 	post->hold_ns = 0;
-	watch->holds_all = is_to_be_held(post->stack);
+	watch->holds_all = is_to_be_held(post->stack) || watch->commits != NULL;
 	if (!watch->holds_all)
 		atomic_fetch_add_explicit(&check_passed, 1, memory_order_relaxed);
 	atomic_store_explicit(&last_post, post->stack, memory_order_relaxed);
@@ -202,6 +198,8 @@ void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held)
 	}
 	if (__builtin_expect(watch_any, 0))
 		watch_target(sq, &slot->work, post->stack);
+	if (__builtin_expect(watch->commits != NULL, 0))
+		sq_check_claims(sq, &slot->work, post->stack);
 }
 
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
@@ -261,7 +259,11 @@ void sq_check_source(struct send_queue *sq, uint32_t number)
 	struct sq_post *post = sq_post_at(sq, number);
 	uint64_t sum;
 
-	if (post == NULL || !post->has_sum)
+	if (post == NULL)
+		return;
+	if (__builtin_expect(sq_watch(sq)->commits != NULL, 0))
+		sq_check_commits(sq, number);
+	if (!post->has_sum)
 		return;
 	post->has_sum = false; /* it may be tried again */
 	if (sq_source_sum(sq, work, &sum) && sum != post->sum)
@@ -485,7 +487,7 @@ void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
 	bool is_again;
 
 	shared_lock_take(&sq->lock);
-	watch = watch_of(sq);
+	watch = sq_watch_of(sq);
 	is_again = watch != NULL && watch->list == list && list != NULL && watch->rest != list;
 	if (watch != NULL)
 		atomic_store(&watch->list, watch->rest = NULL);
@@ -522,7 +524,7 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 	bool is_stuck = false;
 
 	shared_lock_take(&sq->lock);
-	watch = watch_of(sq);
+	watch = sq_watch_of(sq);
 	if (watch != NULL && is_part) {
 		atomic_store(&watch->list, list);
 		watch->rest = bad;

@@ -82,6 +82,9 @@ void sq_check_polled(const struct ibv_wc *wc);
 enum sq_check_feed { FEED_EMPTY, FEED_NOTHING, FEED_COMPLETION };
 enum sq_check_feed sq_check_feeds(struct send_queue *sq);
 
+/* The program marks a commit word of the peer, and the bytes that it commits. Takes sq.lock. */
+void sq_check_commit(struct send_queue *sq, uint64_t word, uint64_t data, uint64_t length);
+
 /* Whether a request that is posted, and not executed, uses the region: reports it. No lock. */
 bool sq_check_uses(struct send_queue *sq, uint32_t key);
 

@@ -22,6 +22,7 @@ struct sq_watch {
 	/* posted in part; NULL: none was, or it went on */
 	_Atomic(const struct ibv_send_wr *) list;
 	const struct ibv_send_wr *rest; /* what was not */
+	struct sq_commit *commits;	/* marks of commit words: sq_check_durable.c */
 	struct sq_post posts[];		/* as many as there are slots */
 };
 
@@ -29,6 +30,15 @@ struct sq_watch {
 static inline struct sq_watch *sq_watch(const struct send_queue *sq)
 {
 	return atomic_load_explicit(&sq->watch, memory_order_relaxed);
+}
+
+/* Made if there was none; NULL: there is no memory. */
+struct sq_watch *sq_watch_new(struct send_queue *sq);
+static inline struct sq_watch *sq_watch_of(struct send_queue *sq)
+{
+	struct sq_watch *watch = sq_watch(sq);
+
+	return watch != NULL ? watch : sq_watch_new(sq);
 }
 
 static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t number)
@@ -61,3 +71,11 @@ void sq_source_tell(const struct send_queue *sq, const struct send_work *work, u
  * flight, which was reported then. */
 bool sq_check_is_lost(const struct send_queue *sq, const struct send_work *work,
 		      const struct ibv_sge *piece);
+
+/*
+ * sq_check_durable.c: a request is posted, the next one, and there are marks; the request of this
+ * number is about to be executed, and there are marks; the watch ends.
+ */
+void sq_check_claims(struct send_queue *sq, const struct send_work *work, uint32_t stack);
+void sq_check_commits(struct send_queue *sq, uint32_t number);
+void sq_check_forget_commits(struct sq_watch *watch);

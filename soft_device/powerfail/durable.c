@@ -18,13 +18,17 @@
 
 void rpma_soft_durable(const void *addr, size_t length);
 
+static bool has_mark(void)
+{
+	return imports_symbol("rpma_soft_durable") || imports_symbol("rpma_soft_durable_at_peer") ||
+	       imports_symbol("rpma_soft_commit_word");
+}
+
 /* When the first device is opened: a library that was loaded by then may have the mark. */
 static int begin(struct process *process)
 {
 	(void)process;
-	powerfail_marked = check_any && check_wants(CHECK_NOT_DURABLE) &&
-			   (imports_symbol("rpma_soft_durable") ||
-			    imports_symbol("rpma_soft_durable_at_peer"));
+	powerfail_marked = check_any && check_wants(CHECK_NOT_DURABLE) && has_mark();
 	return 0;
 }
 
@@ -71,12 +75,26 @@ static const char *describe_lack(const struct journal_line *line)
 	return "visible only: in the caches of the CPU, and not flushed from there";
 }
 
+void durable_put_first(struct check_finding *finding, const struct durable_claim *claim,
+		       const struct journal_line *first)
+{
+	struct object region;
+
+	check_line(finding, "first line", "%#llx, written by %sQP %#x, %s",
+		   (unsigned long long)first->addr, claim->qpn != 0 ? "way of the peer's " : "",
+		   first->qpn, describe_lack(first));
+	if (claim->qpn == 0 && objects_find_memory(first->addr, &region))
+		check_line(finding, "region", "%#llx .. %#llx   %llu bytes, rkey %#x",
+			   (unsigned long long)region.addr,
+			   (unsigned long long)region.addr + region.length,
+			   (unsigned long long)region.length, region.number);
+}
+
 void durable_report(const struct durable_claim *claim, const struct journal_line *first,
 		    uint32_t lines)
 {
 	const uint32_t stack = stack_here();
 	struct check_finding finding;
-	struct object region;
 	char owner[64];
 
 	check_find(&finding, CHECK_NOT_DURABLE, stack,
@@ -84,21 +102,14 @@ void durable_report(const struct durable_claim *claim, const struct journal_line
 		   "not",
 		   (unsigned long long)claim->length, (unsigned long long)claim->addr,
 		   describe_owner(claim, owner), lines);
-	check_line(&finding, "first line", "%#llx, written by %sQP %#x, %s",
-		   (unsigned long long)first->addr, claim->qpn != 0 ? "way of the peer's " : "",
-		   first->qpn, describe_lack(first));
-	if (claim->qpn == 0 && objects_find_memory(first->addr, &region))
-		check_line(&finding, "region", "%#llx .. %#llx   %llu bytes, rkey %#x",
-			   (unsigned long long)region.addr,
-			   (unsigned long long)region.addr + region.length,
-			   (unsigned long long)region.length, region.number);
+	durable_put_first(&finding, claim, first);
 	check_place(&finding, "marked at", stack);
 	check_report(&finding);
 }
 
 SOFT_EXPORT void rpma_soft_durable(const void *addr, size_t length)
 {
-	const struct durable_claim claim = {(uintptr_t)addr, length, 0, 0};
+	const struct durable_claim claim = {.addr = (uintptr_t)addr, .length = length};
 	struct journal *journal = powerfail_own_journal();
 	struct journal_line first;
 	uint32_t lines;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "journal.h"
+#include "soft_device/check/check.h"
 #include "soft_device/transport/peer.h"
 
 struct durable_claim {
@@ -22,6 +23,10 @@ struct durable_claim {
 uint32_t durable_lacking(const struct peer *peer, const struct durable_claim *claim,
 			 struct journal_line *first);
 
-/* Reports them. */
+/* Puts the first of them into a finding, with what it lacks. */
+void durable_put_first(struct check_finding *finding, const struct durable_claim *claim,
+		       const struct journal_line *first) __attribute__((cold));
+
+/* Reports a mark on them. */
 void durable_report(const struct durable_claim *claim, const struct journal_line *first,
 		    uint32_t lines) __attribute__((cold));

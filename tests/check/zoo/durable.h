@@ -16,6 +16,8 @@ extern struct ibv_mr *durable_mr;
 
 void rpma_soft_durable(const void *addr, size_t length) __attribute__((weak));
 void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_t length) __attribute__((weak));
+void rpma_soft_commit_word(uint32_t qp_num, uint64_t word, uint64_t data, size_t length)
+	__attribute__((weak));
 
 /* In the program's own line: that is what a finding names. */
 #define DURABLE(addr, length)                                                                      \
@@ -28,6 +30,12 @@ void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_t length) __
 	do {                                                                                       \
 		if (rpma_soft_durable_at_peer != NULL)                                             \
 			rpma_soft_durable_at_peer((qp)->qp_num, addr, length);                     \
+	} while (0)
+
+#define COMMIT_WORD(qp, word, data, length)                                                        \
+	do {                                                                                       \
+		if (rpma_soft_commit_word != NULL)                                                 \
+			rpma_soft_commit_word((qp)->qp_num, word, data, length);                   \
 	} while (0)
 
 void durable_map(void);

@@ -48,7 +48,7 @@ FILES = set(
 UNMAPPING = {"munmap", "mmap", "mmap64", "mremap", "madvise"}
 # a process with findings ends with their status (rpma-soft --check)
 ENDING = {"_exit", "_Exit", "rpma_soft_block_freed", "rpma_soft_block_is_registered",
-          "rpma_soft_durable", "rpma_soft_durable_at_peer"}  # fmt: skip
+          "rpma_soft_durable", "rpma_soft_durable_at_peer", "rpma_soft_commit_word"}  # fmt: skip
 # belong to a sanitizer, or to gcov (libgcov's own mangle_path() is not hidden)
 OF_A_RUNTIME = re.compile(r"__asan|__gcov_|mangle_path$")
 
