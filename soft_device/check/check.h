@@ -29,6 +29,9 @@ extern bool check_any;
 /* Each request is to be looked at, not a part of them: written as check_any is. */
 extern bool check_every;
 
+/* A message that is posted claims that what came over its queue pair is durable: the same. */
+extern bool check_durable_on_send;
+
 /* A bit of the lkeys that a program gets, so that they are not the rkeys. */
 #define CHECK_LKEY (UINT32_C(1) << 30)
 

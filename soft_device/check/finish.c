@@ -23,6 +23,7 @@
 
 struct check_words check_words;
 bool check_every;
+bool check_durable_on_send;
 
 static void (*hooks[HOOKS])(int status);
 static unsigned hooks_count;
@@ -177,6 +178,7 @@ static __attribute__((constructor)) void load(void)
 	}
 	check_any = true;
 	check_every = check_words.every;
+	check_durable_on_send = check_words.durable_on_send;
 	watch_any = check_words.watch;
 	check_at_end(objects_tell_growth);
 	on_exit(at_exit, NULL);

@@ -308,7 +308,8 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "Destroy them, or make them once and use them again."},
 	[CHECK_NOT_DURABLE] =
 		{"not-durable", CHECK_ERROR,
-		 "Bytes are not durable that the program calls so, by a mark or a commit word.",
+		 "Bytes are not durable that the program calls so, by a mark, by a commit word, or "
+		 "with --check=durable-on-send by a message.",
 		 "librpma(7), PERSISTENCE; pmem_persist(3), msync(2): what a peer wrote has to be "
 		 "flushed, after it left the NIC. IBTA A19: a flush to global visibility is none "
 		 "to persistence, and a read is neither.",

@@ -66,15 +66,16 @@ static int parse_word(struct check_words *words, const char *word, char *error)
 		words->watch = true;
 	} else if (strcmp(word, "every") == 0) {
 		words->every = true;
+	} else if (strcmp(word, "durable-on-send") == 0) {
+		words->durable_on_send = true;
 	} else {
 		kind = check_kind_find(word);
 		if (kind == CHECK_KINDS)
-			return wrong(
-				error,
-				"check: %s: no such kind of finding (rpma-soft --explain "
-				"list), and none of strict, notes, halt, every, watch, exit=N, "
-				"suppressions=FILE, json=FILE",
-				word);
+			return wrong(error,
+				     "check: %s: no such kind of finding (rpma-soft --explain "
+				     "list), and none of strict, notes, halt, every, watch, "
+				     "durable-on-send, exit=N, suppressions=FILE, json=FILE",
+				     word);
 		words->kinds |= UINT64_C(1) << kind;
 		words->watch |= kind == CHECK_EARLY_READ;
 	}

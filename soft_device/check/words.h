@@ -7,6 +7,7 @@
  *	notes		print notes as well
  *	halt		end the process at the first error
  *	every		look at each request, not at one of 16 of a place that has posted many
+ *	durable-on-send	take each message for a claim that what came before it is durable
  *	watch		have the processor watch memory that a completion is to bring
  *	exit=N		the exit status of a process with errors (99)
  *	suppressions=FILE	lines KIND:FUNCTION, both may be patterns; # begins a comment
@@ -28,6 +29,7 @@ struct check_words {
 	bool notes;
 	bool halt;
 	bool every;
+	bool durable_on_send;
 	bool watch;
 	int exit_status;
 	char suppressions[SOFT_CHECK_MAX];

@@ -198,7 +198,7 @@ void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held)
 	}
 	if (__builtin_expect(watch_any, 0))
 		watch_target(sq, &slot->work, post->stack);
-	if (__builtin_expect(watch->commits != NULL, 0))
+	if (__builtin_expect(watch->commits != NULL || check_durable_on_send, 0))
 		sq_check_claims(sq, &slot->work, post->stack);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sq_check_durable.c -- requests that claim that data are durable, for `rpma-soft --check`: those
- * that write a commit word which the program has marked.
+ * sq_check_durable.c -- requests that claim that data are durable, for `rpma-soft --check`: one
+ * that writes a commit word which the program has marked, and with durable-on-send each message.
  *
  * The mark is for the next request of the queue pair that writes to the word. How that writes is
  * looked at when it is posted; what it commits, when it is about to be executed, as the flush may
@@ -120,7 +120,7 @@ void sq_check_forget_commits(struct sq_watch *watch)
 }
 
 /* Each mark for a word that this request writes is for it; those of requests that are done end. */
-void sq_check_claims(struct send_queue *sq, const struct send_work *work, uint32_t stack)
+static void meet_marks(struct send_queue *sq, const struct send_work *work, uint32_t stack)
 {
 	struct sq_commit **at = &sq_watch(sq)->commits;
 	struct sq_commit *commit;
@@ -143,6 +143,33 @@ void sq_check_claims(struct send_queue *sq, const struct send_work *work, uint32
 		else
 			at = &commit->next;
 	}
+}
+
+/* The program answers: what has left the device by now was told by a message that came. */
+static void claim_by_message(const struct send_queue *sq, uint32_t stack)
+{
+	const struct durable_claim claim = {
+		.length = UINT64_MAX, .peer_qpn = sq->qpn, .is_of_left = true};
+	struct check_finding finding;
+	struct journal_line first;
+	const uint32_t lines = durable_lacking_here(&claim, &first);
+
+	if (lines == 0)
+		return;
+	check_find(&finding, CHECK_NOT_DURABLE, stack,
+		   "a message of QP %#x is posted, and %u 64-byte lines that came over it before "
+		   "are not durable",
+		   sq->qpn, lines);
+	durable_put_first(&finding, &claim, &first);
+	check_place(&finding, "posted at", stack);
+	check_report(&finding);
+}
+
+void sq_check_claims(struct send_queue *sq, const struct send_work *work, uint32_t stack)
+{
+	meet_marks(sq, work, stack);
+	if (check_durable_on_send && sq_opcodes[work->opcode].takes_receive)
+		claim_by_message(sq, stack);
 }
 
 static void tell_early(const struct send_queue *sq, const struct sq_commit *commit, uint32_t stack)

@@ -73,8 +73,8 @@ bool sq_check_is_lost(const struct send_queue *sq, const struct send_work *work,
 		      const struct ibv_sge *piece);
 
 /*
- * sq_check_durable.c: a request is posted, the next one, and there are marks; the request of this
- * number is about to be executed, and there are marks; the watch ends.
+ * sq_check_durable.c: a request is posted, the next one, and there are marks or messages are
+ * claims; the request of this number is about to be executed, and there are marks; the watch ends.
  */
 void sq_check_claims(struct send_queue *sq, const struct send_work *work, uint32_t stack);
 void sq_check_commits(struct send_queue *sq, uint32_t number);

@@ -28,7 +28,8 @@ static bool has_mark(void)
 static int begin(struct process *process)
 {
 	(void)process;
-	powerfail_marked = check_any && check_wants(CHECK_NOT_DURABLE) && has_mark();
+	powerfail_marked = check_any && check_wants(CHECK_NOT_DURABLE) &&
+			   (check_durable_on_send || has_mark());
 	return 0;
 }
 
@@ -40,7 +41,8 @@ static uint32_t lacking(struct journal *journal, const struct durable_claim *cla
 	uint32_t lines;
 
 	journal_lock(journal);
-	lines = journal_not_durable(journal, claim->addr, claim->length, claim->peer_qpn, first);
+	lines = journal_not_durable(journal, claim->addr, claim->length, claim->peer_qpn,
+				    claim->is_of_left, first);
 	journal_unlock(journal);
 	return lines;
 }
@@ -53,6 +55,13 @@ uint32_t durable_lacking(const struct peer *peer, const struct durable_claim *cl
 	if (segment == NULL || segment->powerfail == 0)
 		return 0;
 	return lacking(segment_at(segment, segment->powerfail), claim, first);
+}
+
+uint32_t durable_lacking_here(const struct durable_claim *claim, struct journal_line *first)
+{
+	struct journal *journal = powerfail_own_journal();
+
+	return journal == NULL ? 0 : lacking(journal, claim, first);
 }
 
 /* Empty for memory of its own. */
@@ -110,13 +119,12 @@ void durable_report(const struct durable_claim *claim, const struct journal_line
 SOFT_EXPORT void rpma_soft_durable(const void *addr, size_t length)
 {
 	const struct durable_claim claim = {.addr = (uintptr_t)addr, .length = length};
-	struct journal *journal = powerfail_own_journal();
 	struct journal_line first;
 	uint32_t lines;
 
-	if (journal == NULL || !check_any)
+	if (!check_any)
 		return;
-	lines = lacking(journal, &claim, &first);
+	lines = durable_lacking_here(&claim, &first);
 	if (lines > 0)
 		durable_report(&claim, &first, lines);
 }

@@ -240,7 +240,7 @@ void journal_cpu_drain(struct journal *journal, int32_t thread)
 }
 
 uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
-			     uint32_t qpn, struct journal_line *first)
+			     uint32_t qpn, bool left, struct journal_line *first)
 {
 	uint32_t count = 0;
 
@@ -248,7 +248,7 @@ uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint6
 		const struct journal_line *line = &journal->line[i];
 
 		if ((line->mask & mask_in_range(line->addr, addr, length)) == 0 ||
-		    (qpn != 0 && line->qpn != qpn))
+		    (qpn != 0 && line->qpn != qpn) || (left && !line->left))
 			continue;
 		if (count == 0 || line->addr < first->addr)
 			*first = *line;

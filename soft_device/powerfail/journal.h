@@ -68,9 +68,9 @@ void journal_cpu_flush(struct journal *journal, uint64_t addr, uint64_t length, 
 void journal_cpu_drain(struct journal *journal, int32_t thread);
 
 /* How many lines have bytes of the range that this QP (0: any) changed and that are not durable,
- * and the first of them. */
+ * and the first of them. `left`: of those that have left the NIC alone. */
 uint32_t journal_not_durable(const struct journal *journal, uint64_t addr, uint64_t length,
-			     uint32_t qpn, struct journal_line *first);
+			     uint32_t qpn, bool left, struct journal_line *first);
 
 /* True if the line at this index is rolled back: a coin of the seed. */
 bool journal_loses(const struct journal *journal, uint32_t index);

@@ -16,6 +16,7 @@ STATUS = 99  # when an error was found
 PAGE = HERE.parents[2] / "doc/checking-rdma-programs.md"
 # Known misses, each with its reason.
 MISSED = {
+    "answered_before_the_flush": "test_claims.py",
     "message_read_before_it_came": "test_watch.py",
     "old_value_used_at_once": "test_watch.py",
     "read_used_at_once": "test_watch.py",

@@ -17,7 +17,8 @@ TEST(without_words_all_kinds_are_reported)
 	parse("");
 	assert_true(words.kinds == UINT64_MAX);
 	assert_int_equal(words.exit_status, 99);
-	assert_false(words.strict || words.notes || words.halt || words.watch || words.every);
+	assert_false(words.strict || words.notes || words.halt || words.watch || words.every ||
+		     words.durable_on_send);
 	assert_string_equal(words.json, "");
 	assert_string_equal(words.suppressions, "");
 }
@@ -36,6 +37,12 @@ TEST(a_kind_that_needs_it_has_memory_watched)
 	assert_true(words.watch && words.kinds == UINT64_MAX);
 	parse("early-read");
 	assert_true(words.watch && words.kinds == UINT64_C(1) << CHECK_EARLY_READ);
+}
+
+TEST(messages_are_claims_if_asked_for)
+{
+	parse("rnr,durable-on-send");
+	assert_true(words.durable_on_send && words.kinds == UINT64_C(1) << CHECK_RNR);
 }
 
 TEST(files_have_names)

@@ -134,11 +134,11 @@ TEST(a_claim_tells_what_was_flushed_for_visibility_only, NULL, teardown)
 	on_platform("powerfail:at=1,ddio=on");
 	write_line(LINE, ALL, QP, 0);
 	journal_push(journal, QP);
-	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, &first), 1);
+	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, false, &first), 1);
 	assert_false(first.visible);
 	write_line(LINE, LOW, QP, 0);
 	journal_flush(journal, LINE, 64, QP, false);
-	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, &first), 1);
+	assert_int_equal(journal_not_durable(journal, LINE, 64, QP, false, &first), 1);
 	assert_true(first.visible);
 }
 
@@ -241,11 +241,25 @@ TEST(a_claim_of_one_qp_is_about_its_own_writes, NULL, teardown)
 	on_platform("powerfail:at=1,domain=adr,ddio=on");
 	write_line(LINE, LOW, QP, 0);
 	write_line(LINE + 64, ALL, OTHER, 0);
-	assert_int_equal(journal_not_durable(journal, LINE, 128, 0, &first), 2);
+	assert_int_equal(journal_not_durable(journal, LINE, 128, 0, false, &first), 2);
 	assert_int_equal(first.addr, LINE);
-	assert_int_equal(journal_not_durable(journal, LINE, 128, OTHER, &first), 1);
+	assert_int_equal(journal_not_durable(journal, LINE, 128, OTHER, false, &first), 1);
 	assert_int_equal(first.addr, LINE + 64);
-	assert_int_equal(journal_not_durable(journal, LINE + 32, 32, 0, &first), 0);
+	assert_int_equal(journal_not_durable(journal, LINE + 32, 32, 0, false, &first), 0);
+}
+
+TEST(a_claim_may_leave_out_what_is_in_the_nic, NULL, teardown)
+{
+	struct journal_line first;
+
+	on_platform("powerfail:at=1,domain=adr,ddio=on");
+	write_line(LINE + 64, ALL, QP, 0);
+	journal_push(journal, QP);
+	write_line(LINE, ALL, QP, 0);
+	assert_int_equal(journal_not_durable(journal, 0, UINT64_MAX, QP, false, &first), 2);
+	assert_int_equal(first.addr, LINE);
+	assert_int_equal(journal_not_durable(journal, 0, UINT64_MAX, QP, true, &first), 1);
+	assert_int_equal(first.addr, LINE + 64);
 }
 
 static uint32_t in_nic(void)
