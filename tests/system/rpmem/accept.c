@@ -1,160 +1,344 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept.c -- runs cases, each in a process and a directory of its own.
- *
- *	accept                  all cases but the long ones
- *	accept --list           their names; the long ones with " long"
- *	accept CASE...          these
- *	accept --work ...       see accept_work.c
- *
- * "ok CASE", "not ok CASE" or "skip CASE: REASON" for each; the exit status is 1 if one failed.
+ * accept.c -- the acceptance tests of librpmem and rpmemd. test_accept.py runs each in a process
+ * of its own, as the library reads most of its environment when it is loaded.
  */
 #include "accept.h"
 
-#include <ftw.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
-#define LIMIT_S	     600 /* a case that takes longer hangs, and fails */
-#define LONG_LIMIT_S 900
-#define IN_CASE	     "RPMEM_ACCEPT_CASE"
-#define LIMITED	     "setpriv --bounding-set=-ipc_lock " /* in what it may lock, as others than root */
+#include "tests/lib/scratch.h"
 
-static const struct accept_case *const tables[] = {cases_of_create, cases_of_data};
+#define LIMIT_S 900 /* a case that takes longer hangs, and fails */
 
-static const struct accept_case *find(const char *name)
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail_msg("%s: errno %d, message '%s'", #condition, errno,                  \
+				 rpmem_errormsg());                                                \
+	} while (0)
+/* It fails with this errno, and a sentence. */
+#define CHECK_NO_POOL(call, error)                                                                 \
+	CHECK((call) == NULL && errno == (error) && rpmem_errormsg()[0] != '\0')
+
+/* --- the setting, and pools in it --------------------------------------------------------- */
+
+const char *setting(const char *name)
 {
-	for (size_t i = 0; i < COUNT(tables); i++) {
-		for (const struct accept_case *one = tables[i]; one->name != NULL; one++) {
-			if (strcmp(one->name, name) == 0)
-				return one;
-		}
-	}
-	fprintf(stderr, "accept: there is no case %s\n", name);
-	exit(EXIT_FAILURE);
+	const char *value = getenv(name);
+
+	if (value == NULL)
+		fail_msg("%s is not set", name);
+	return value;
 }
 
-/* --- in the process of a case ---------------------------------------------------- */
-
-static void expand(const char *assignment)
+/* A directory of the case, in that of the daemon. */
+static int set_up(void **state)
 {
-	const char *equals = strchr(assignment, '=');
-	char name[64], value[8192] = "", *end = value;
+	alarm(LIMIT_S);
+	setenv("TMPDIR", setting("RPMEM_ACCEPT_DIR"), 1);
+	return scratch_setup(state) != 0 ? -1 : chmod(scratch, 0755);
+}
 
-	snprintf(name, sizeof(name), "%.*s", (int)(equals - assignment), assignment);
-	for (const char *at = equals + 1; *at != '\0'; at++) {
-		const char *old = getenv(name);
+#define CASE(name) TEST(name, set_up, scratch_teardown)
 
-		if (strncmp(at, "%c", 2) == 0) {
-			at++;
-			end = stpcpy(end, old != NULL ? old : "");
-		} else if (strncmp(at, "%l", 2) == 0) {
-			at++;
-			end = stpcpy(end, geteuid() == 0 ? LIMITED : "");
+static const char *target(void)
+{
+	return setting("RPMEM_ACCEPT_TARGET");
+}
+
+/* The name of a pool set for the daemon, until the next call. */
+static const char *set_name(const char *set)
+{
+	static char path[PATH_MAX];
+
+	return scratch_path(set, path) + strlen(setting("RPMEM_ACCEPT_DIR")) + 1;
+}
+
+/* Writes a pool set; each %s stands for the directory of the case. */
+static const char *set_write(const char *set, const char *lines)
+{
+	char text[2048];
+
+	strcpy(text, "PMEMPOOLSET\n");
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), lines, scratch, scratch);
+	scratch_write(set, text);
+	return set_name(set);
+}
+
+static const char *set_of(enum kind kind)
+{
+	static const char *const lines[KINDS] = {
+		"8M %s/a\n8M %s/b\n",
+		"OPTION SINGLEHDR\n8M %s/a\n8M %s/b\n",
+		"OPTION NOHDRS\n8M %s/a\n8M %s/b\n",
+	};
+
+	return set_write("my.set", lines[kind]);
+}
+
+const struct rpmem_pool_attr *kind_attr(enum kind kind)
+{
+	static struct rpmem_pool_attr attr = {
+		.signature = "ACCEPT",
+		.major = 3,
+		.compat_features = 0x10,
+		.poolset_uuid = "set's uuid",
+		.uuid = "part's uuid",
+		.next_uuid = "next uuid",
+		.prev_uuid = "previous uuid",
+		.user_flags = "flags of user",
+	};
+
+	attr.incompat_features = kind == SINGLEHDR;
+	return kind == NOHDRS ? NULL : &attr;
+}
+
+static off_t file_size(const char *file)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return stat(scratch_path(file, path), &st) == 0 ? st.st_size : -1;
+}
+
+static bool no_part_is_left(void)
+{
+	return file_size("a") == -1 && file_size("b") == -1;
+}
+
+/* A file of this size, as this host sees it. */
+static unsigned char *map_file(const char *file, size_t size)
+{
+	char path[PATH_MAX];
+	const int fd = open(scratch_path(file, path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *memory;
+
+	CHECK(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(memory != MAP_FAILED);
+	close(fd);
+	return memory;
+}
+
+unsigned char *memory_new(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	return memory;
+}
+
+void fill(unsigned char *bytes, size_t count, uint64_t seed)
+{
+	for (size_t i = 0; i < count; i += sizeof(seed)) {
+		const uint64_t random = test_random(&seed);
+
+		memcpy(bytes + i, &random, count - i < sizeof(random) ? count - i : sizeof(random));
+	}
+}
+
+/* With one lane. */
+static RPMEMpool *try_create(const char *set, void *memory, size_t size, enum kind kind)
+{
+	unsigned nlanes = 1;
+
+	return rpmem_create(target(), set, memory, size, &nlanes, kind_attr(kind));
+}
+
+static RPMEMpool *try_open(const char *set, void *memory, size_t size)
+{
+	struct rpmem_pool_attr attr;
+	unsigned nlanes = 1;
+
+	return rpmem_open(target(), set, memory, size, &nlanes, &attr);
+}
+
+static RPMEMpool *created(enum kind kind, void *memory, size_t size)
+{
+	RPMEMpool *pool = try_create(set_of(kind), memory, size, kind);
+
+	CHECK(pool != NULL);
+	return pool;
+}
+
+static void remove_pool(void)
+{
+	CHECK(rpmem_remove(target(), set_name("my.set"), 0) == 0);
+}
+
+/* What is persisted is in the pool. */
+static void read_back(RPMEMpool *pool, const unsigned char *memory, size_t offset, size_t length)
+{
+	unsigned char *copy = memory_new(length);
+
+	CHECK(rpmem_read(pool, copy, offset, length, 0) == 0);
+	assert_memory_equal(copy, memory + offset, length);
+	munmap(copy, length);
+}
+
+/* --- cases --------------------------------------------------------------------------------- */
+
+CASE(create_and_close)
+{
+	RPMEMpool *pool;
+
+	for (enum kind kind = HEADERS; kind < KINDS; kind++) {
+		CHECK(rpmem_close(created(kind, memory_new(PART), PART)) == 0);
+		CHECK(file_size("a") == (off_t)PART && file_size("b") == (off_t)PART);
+		remove_pool();
+		CHECK(rpmem_close(created(kind, map_file("local", PART), PART)) == 0);
+		pool = try_open(set_name("my.set"), map_file("local", PART), PART);
+		CHECK(pool != NULL && rpmem_close(pool) == 0);
+		remove_pool();
+		CHECK(no_part_is_left());
+	}
+}
+
+/* The software device has no such limit: there the environment makes registrations fail. */
+CASE(the_daemon_may_lock_too_little_memory)
+{
+	const char *verbs = getenv("RPMEM_ENABLE_VERBS");
+	void *memory = memory_new(PART);
+
+	if (verbs != NULL && strcmp(verbs, "0") == 0) {
+		CHECK(rpmem_close(created(SINGLEHDR, memory, PART)) == 0);
+		return;
+	}
+	CHECK_NO_POOL(try_create(set_of(SINGLEHDR), memory, PART, SINGLEHDR), EREMOTEIO);
+	EQUAL((rpmem_errormsg(), HAS("ulimit -l")), (rpmem_errormsg(), HAS("16 MiB")),
+	      (rpmem_errormsg(), HAS("64 KiB")), (no_part_is_left(), true));
+}
+
+/* Whatever a call needs a descriptor for: it fails as a whole, or not at all. */
+CASE(too_few_descriptors)
+{
+	const struct rlimit limit = {256, 256};
+	unsigned char *memory = memory_new(PART);
+	int fds[256], count = 0, succeeded = 0;
+
+	CHECK(rpmem_close(created(HEADERS, memory, PART)) == 0); /* the device stays open */
+	remove_pool();
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	while ((fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	for (int spare = 0; spare < 40 && succeeded < 3; spare++) {
+		unsigned nlanes = 4;
+		RPMEMpool *pool = rpmem_create(target(), set_name("my.set"), memory, PART, &nlanes,
+					       kind_attr(HEADERS));
+
+		if (pool == NULL) {
+			CHECK(errno == EMFILE && no_part_is_left());
 		} else {
-			*end++ = *at;
-			*end = '\0';
+			succeeded++;
+			CHECK(rpmem_close(pool) == 0);
+			close(fds[--count]); /* remove has no need of more */
+			remove_pool();
 		}
+		close(fds[--count]);
 	}
-	setenv(name, value, 1);
+	while (count > 0)
+		close(fds[--count]);
+	assert_int_equal(succeeded, 3);
 }
 
-/* The library was loaded before main(): it has to be loaded once more. */
-static int start_again(const struct accept_case *one)
+CASE(two_pools_of_one_client)
 {
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	unsigned char *memory = memory_new(2 * PART);
+	RPMEMpool *first, *second;
 
-	self[len > 0 ? len : 0] = '\0';
-	for (size_t i = 0; i < COUNT(one->environment) && one->environment[i] != NULL; i++)
-		expand(one->environment[i]);
-	setenv(IN_CASE, one->name, 1);
-	execl(self, self, one->name, (char *)NULL);
-	return EXIT_FAILURE;
+	first = try_create(set_write("1.set", "8M %s/1\n"), memory, PART, HEADERS);
+	second = try_create(set_write("2.set", "8M %s/2\n"), memory + PART, PART, HEADERS);
+	CHECK(first != NULL && second != NULL);
+	fill(memory, 2 * PART, 3);
+	CHECK(rpmem_persist(first, HEADER, PART - HEADER, 0, 0) == 0);
+	CHECK(rpmem_close(first) == 0);
+	CHECK(rpmem_persist(second, HEADER, PART - HEADER, 0, 0) == 0);
+	read_back(second, memory + PART, PART - 4096, 4096);
+	CHECK(rpmem_close(second) == 0);
+	first = try_open(set_name("1.set"), memory + PART, PART);
+	CHECK(first != NULL);
+	read_back(first, memory, PART - 4096, 4096);
+	CHECK(rpmem_close(first) == 0);
 }
 
-static int run_here(const struct accept_case *one)
+/* By both kinds of persists; what this host sees in the parts is what was written. */
+CASE(persist_the_whole_pool)
 {
-	alarm(one->is_long ? LONG_LIMIT_S : LIMIT_S);
-	one->run();
-	return EXIT_SUCCESS;
-}
+	unsigned char *memory = map_file("local", 2 * PART);
 
-/* --- all cases ------------------------------------------------------------------- */
+	for (unsigned round = 0; round < 2 * KINDS; round++) {
+		const enum kind kind = round / 2;
+		/* the second part of a set without options has a header, too */
+		const size_t skipped = kind == HEADERS ? HEADER : 0, size = 2 * PART - skipped;
+		const size_t begin = kind == NOHDRS ? 0 : HEADER;
+		RPMEMpool *pool = created(kind, memory, size);
+		unsigned char *a = map_file("a", PART), *b = map_file("b", PART);
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int in_a_process(const struct accept_case *one)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		_exit(start_again(one));
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static bool run_case(const struct accept_case *one)
-{
-	char directory[PATH_MAX];
-	int status;
-
-	snprintf(directory, sizeof(directory), "%s/%s", setting("RPMEM_ACCEPT_DIR"), one->name);
-	mkdir(directory, 0755);
-	status = in_a_process(one);
-	nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	if (status == EXIT_SUCCESS)
-		printf("ok %s\n", one->name);
-	else if (status != ACCEPT_SKIPPED) /* a case prints why it is skipped */
-		printf("not ok %s (status %d)\n", one->name, status);
-	fflush(stdout);
-	return status == EXIT_SUCCESS || status == ACCEPT_SKIPPED;
-}
-
-static bool run_all(void)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < COUNT(tables); i++) {
-		for (const struct accept_case *one = tables[i]; one->name != NULL; one++)
-			good &= one->is_long || run_case(one);
+		fill(memory, size, round);
+		CHECK(rpmem_persist(pool, begin, size - begin, 0,
+				    round % 2 != 0 ? RPMEM_PERSIST_RELAXED : 0) == 0);
+		assert_memory_equal(a + begin, memory + begin, PART - begin);
+		assert_memory_equal(b + skipped, memory + PART, PART - skipped);
+		munmap(a, PART);
+		munmap(b, PART);
+		CHECK(rpmem_close(pool) == 0);
+		remove_pool();
 	}
-	return good;
 }
 
-static int list(void)
+/* Takes minutes. */
+CASE(more_than_4_gib_in_a_call)
 {
-	for (size_t i = 0; i < COUNT(tables); i++) {
-		for (const struct accept_case *one = tables[i]; one->name != NULL; one++)
-			printf("%s%s\n", one->name, one->is_long ? " long" : "");
+	const size_t large = ((size_t)4 << 30) + 2 * MIB;
+	unsigned char *memory = map_file("local", large); /* sparse */
+	RPMEMpool *pool = try_create(set_write("my.set", "4098M %s/a\n"), memory, large, HEADERS);
+	unsigned char *copy = memory_new(MIB);
+
+	CHECK(pool != NULL);
+	for (size_t at = HEADER; at < large; at += 512 * MIB)
+		fill(memory + at, 8, at);
+	fill(memory + large - MIB, MIB, 1);
+	CHECK(rpmem_persist(pool, HEADER, large - HEADER, 0, RPMEM_PERSIST_RELAXED) == 0);
+	for (size_t at = HEADER; at < large; at += 512 * MIB)
+		read_back(pool, memory, at, 8);
+	read_back(pool, memory, large - MIB, MIB);
+	memcpy(copy, memory + large - MIB, MIB);
+	CHECK(rpmem_read(pool, memory + HEADER, HEADER, large - HEADER, 0) == 0);
+	assert_memory_equal(memory + large - MIB, copy, MIB);
+	CHECK(rpmem_close(pool) == 0);
+}
+
+CASE(a_pool_on_device_dax)
+{
+	const char *device = getenv("RPMEM_ACCEPT_DEVDAX"), *set;
+	unsigned char *memory = memory_new(PART);
+	RPMEMpool *pool;
+	char lines[256];
+
+	if (device == NULL) {
+		print_message("there is no device DAX to overwrite\n");
+		skip();
 	}
-	return EXIT_SUCCESS;
-}
-
-int main(int argc, char **argv)
-{
-	bool good = true;
-
-	if (getenv(IN_CASE) != NULL)
-		return run_here(find(getenv(IN_CASE)));
-	if (argc > 1 && strcmp(argv[1], "--list") == 0)
-		return list();
-	if (argc > 1 && strcmp(argv[1], "--work") == 0)
-		return work(argc - 2, argv + 2);
-	if (argc == 1)
-		good = run_all();
-	for (int i = 1; i < argc; i++)
-		good &= run_case(find(argv[i]));
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	snprintf(lines, sizeof(lines), "AUTO %s\n", device);
+	set = set_write("my.set", lines);
+	rpmem_remove(target(), set, RPMEM_REMOVE_FORCE);
+	for (unsigned round = 0; round < 2; round++) { /* remove makes room for the next */
+		pool = try_create(set, memory, PART, HEADERS);
+		CHECK(pool != NULL);
+		fill(memory, PART, round);
+		CHECK(rpmem_persist(pool, HEADER, PART / 2, 0, 0) == 0);
+		CHECK(rpmem_persist(pool, PART / 2, PART / 2, 0, RPMEM_PERSIST_RELAXED) == 0);
+		CHECK(rpmem_deep_persist(pool, HEADER, PART - HEADER, 0) == 0);
+		CHECK_NO_POOL(try_open(set, memory, PART), EBUSY);
+		CHECK(rpmem_close(pool) == 0);
+		CHECK_NO_POOL(try_create(set, memory, PART, HEADERS), EEXIST);
+		pool = try_open(set, memory, PART);
+		CHECK(pool != NULL);
+		read_back(pool, memory, HEADER, PART - HEADER);
+		CHECK(rpmem_close(pool) == 0);
+		remove_pool();
+		CHECK_NO_POOL(try_open(set, memory, PART), EINVAL);
+	}
 }

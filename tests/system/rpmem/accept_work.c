@@ -8,10 +8,11 @@
  * or standard input ends. Prints "begun", then "persisted" for each pool, and at the end "done" or
  * "lost CALL ERRNO: MESSAGE". Exit status 0: no child is left.
  */
+#include "accept.h"
+
 #include <poll.h>
 #include <sys/wait.h>
-
-#include "accept.h"
+#include <unistd.h>
 
 #define LIMIT_S 300
 #define LANES	4
@@ -61,11 +62,10 @@ static const char *use(RPMEMpool *pool, unsigned char *memory, size_t size, unsi
 	return rpmem_set_attr(pool, kind_attr(HEADERS)) != 0 ? "set_attr" : NULL;
 }
 
-int work(int argc, char **argv)
+static int work(const char *set, size_t size, bool create)
 {
-	const size_t size = argc > 1 ? strtoull(argv[1], NULL, 10) : PART;
-	unsigned char *memory = heap(size);
-	bool create = argc > 2;
+	unsigned char *memory = memory_new(size);
+	const char *target = setting("RPMEM_ACCEPT_TARGET");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("begun\n");
@@ -75,9 +75,8 @@ int work(int argc, char **argv)
 		RPMEMpool *pool;
 
 		alarm(LIMIT_S); /* for each pool */
-		pool = create ? rpmem_create(target(), argv[0], memory, size, &nlanes,
-					     kind_attr(HEADERS))
-			      : rpmem_open(target(), argv[0], memory, size, &nlanes, NULL);
+		pool = create ? rpmem_create(target, set, memory, size, &nlanes, kind_attr(HEADERS))
+			      : rpmem_open(target, set, memory, size, &nlanes, NULL);
 		if (pool == NULL)
 			return lost(create ? "create" : "open", NULL);
 		create = false;
@@ -89,4 +88,11 @@ int work(int argc, char **argv)
 	} while (!told_to_end());
 	printf("done\n");
 	return EXIT_SUCCESS;
+}
+
+int test_start(int argc, char **argv)
+{
+	return argc > 3 && strcmp(argv[1], "--work") == 0
+		       ? work(argv[2], strtoull(argv[3], NULL, 10), argc > 4)
+		       : -1;
 }

@@ -19,7 +19,7 @@ ACCEPT = os.environ["RPMEM_ACCEPT"]
 RPMEMD = os.environ["RPMEMD"]
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 STUB = Path(__file__).parent / "ssh-stub"
-LIMIT_S = 1000  # the cases have limits of their own
+LIMIT_S = 1000  # the cases have a limit of their own
 
 
 class Setting:
@@ -68,10 +68,11 @@ class Setting:
     def command(self, *words: str) -> list[str]:
         return [*([LAUNCHER, "--"] if self.lanes == "soft" else []), ACCEPT, *words]
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S
-        )
+    def case(self, name: str, **variables: str) -> str:
+        """What one of accept.c printed."""
+        env = {**self.env, "RPMA_TEST_CASE": name, **variables}
+        return subprocess.run(self.command(), env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=LIMIT_S).stdout  # fmt: skip
 
     def logged(self, lines: int = 8) -> str:
         return "\n".join(self.log.read_text().splitlines()[-lines:])
