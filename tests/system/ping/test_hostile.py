@@ -2,17 +2,14 @@
 """Handshakes that no end of ours sends: refused with a sentence, and nothing crashes."""
 
 import os
-import random
 import signal
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pinging import LIMIT_S, Process, failed_at, pinged, server, soft
 
 HOSTILE, LAUNCHER = os.environ["PING_HOSTILE"], os.environ["RPMA_SOFT_LAUNCHER"]
-MUTANTS = 25
 # common/rdma/handshake.c: where things are in a reply and in a request
 VERSION, ANSWER, ROLE, MR_LENGTH, PCFG_LENGTH, MR, PCFG = 8, 10, 10, 11, 12, 24, 56
 
@@ -91,6 +88,7 @@ def test_a_descriptor_of_no_memory_of_the_server() -> None:
 def victim() -> Iterator[Process]:
     with server() as it:
         yield it
+        assert pinged(it.port, "-c", "2", "-i", "0")["pings"]["received"] == 2
         assert it.end(signal.SIGTERM) == 128 + signal.SIGTERM, it.said()
 
 
@@ -119,32 +117,3 @@ def call(victim: Process, data: bytes) -> str:
 )
 def test_a_request_gets_what_it_deserves(victim: Process, data: bytes, answer: str) -> None:
     assert call(victim, data) == answer
-
-
-def test_mutants_leave_the_server_as_it_was(victim: Process) -> None:
-    chance = random.Random(1)
-    for _ in range(MUTANTS):
-        data = bytearray(REQUEST[: chance.randint(1, len(REQUEST))])
-        for _ in range(chance.randint(0, 4)):
-            data[chance.randrange(len(data))] = chance.randrange(256)
-        call(victim, bytes(data))
-    assert pinged(victim.port, "-c", "2", "-i", "0")["pings"]["received"] == 2
-    tasks = Path(f"/proc/{victim.process.pid}/task")
-    assert len(list(tasks.iterdir())) < 20
-
-
-def test_mutants_leave_the_client_with_a_sentence() -> None:
-    chance = random.Random(2)
-    good = described(22, 0x11)
-    for _ in range(MUTANTS // 2):
-        data = bytearray(good[: chance.randint(1, len(good))])
-        for _ in range(chance.randint(0, 6)):
-            data[chance.randrange(len(data))] = chance.randrange(256)
-        it = Process([LAUNCHER, "--", HOSTILE, "server", "127.0.0.1", bytes(data).hex()])
-        try:
-            done = subprocess.run([LAUNCHER, "--", os.environ["RPMA_PING"], "-p", it.port, "-c", "1", "-W", "1",
-                                   "127.0.0.1"], capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
-        finally:
-            it.end(signal.SIGKILL)
-        assert done.returncode in (1, 2), done.stderr
-        assert done.stderr.startswith("rpma-ping: ")
