@@ -82,8 +82,16 @@ class Daemon:
         words = [self.address, self.port, self.token, str(self.size), str(lane), test, *more]
         return self.launched([HOSTILE, self.transport, *words])
 
-    def start_hostile(self, test: str, lane: int = 0) -> subprocess.Popen[str]:
-        return subprocess.Popen(self.hostile_command(test, lane), stdout=subprocess.PIPE, text=True)
+    @contextmanager
+    def working(self, command: list[str]) -> Iterator[subprocess.Popen[str]]:
+        """A client that says so, and works until it is lost."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as client:
+            try:
+                assert client.stdout is not None
+                assert client.stdout.readline() == "working\n"
+                yield client
+            finally:
+                client.kill()
 
     def hostile(self, test: str, rounds: int, seed: int = 1, lane: int = 0) -> str:
         done = subprocess.run(

@@ -25,19 +25,10 @@ def refused(d: Daemon, error: str, **how: Any) -> str:
 @pytest.mark.parametrize("turn", range(3))
 def test_a_killed_daemon_is_a_lost_connection(transport: str, method: str, turn: int) -> None:
     delay_s = random.Random(f"{transport} {method} {turn}").uniform(0, 0.3)
-    with daemon(transport, method) as d:
-        client = subprocess.Popen(
-            d.command("until-lost", turn), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
-            assert client.stdout is not None
-            assert client.stdout.readline() == "working\n"
-            time.sleep(delay_s)  # which operation it hits is left to chance
-            d.kill()
-            output, _ = client.communicate(timeout=LIMIT_S)
-        finally:
-            client.kill()
-            client.wait()
+    with daemon(transport, method) as d, d.working(d.command("until-lost", turn)) as client:
+        time.sleep(delay_s)  # which operation it hits is left to chance
+        d.kill()
+        output, _ = client.communicate(timeout=LIMIT_S)
     assert client.returncode == 0, output
     assert output.startswith("lost: ECONNRESET: "), output
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 from contextlib import ExitStack
 
 import pytest
@@ -54,30 +53,14 @@ def test_silent_connections_keep_no_lane_out() -> None:
 
 
 def test_silent_connections_end_no_lane() -> None:
-    with daemon("tcp", "gpspm") as d, ExitStack() as connections:
-        client = subprocess.Popen(
-            d.command("until-lost"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
-            assert client.stdout is not None
-            assert client.stdout.readline() == "working\n"
-            connect_silently(d, 3 * PENDING_SPARE, connections)
-            assert client.poll() is None, client.stdout.read()
-            d.kill()
-            assert client.communicate(timeout=LIMIT_S)[0].startswith("lost: ECONNRESET: ")
-        finally:
-            client.kill()
-            client.wait()
+    with daemon("tcp", "gpspm") as d, ExitStack() as connections, d.working(d.command("until-lost")) as client:
+        connect_silently(d, 3 * PENDING_SPARE, connections)
+        assert client.poll() is None
+        d.kill()
+        assert client.communicate(timeout=LIMIT_S)[0].startswith("lost: ECONNRESET: ")
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])
 def test_a_client_that_never_stops_asking_ends_with_the_session(transport: str) -> None:
-    with daemon(transport, "gpspm", 4, 64 * MIB) as d:
-        client = d.start_hostile("flood")
-        try:
-            assert client.stdout is not None
-            assert client.stdout.readline() == "working\n"
-            assert d.end() == 0, d.said()
-        finally:
-            client.kill()
-            client.wait()
+    with daemon(transport, "gpspm", 4, 64 * MIB) as d, d.working(d.hostile_command("flood", 0)):
+        assert d.end() == 0, d.said()
