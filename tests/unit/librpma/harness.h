@@ -46,6 +46,18 @@ bool on_reference(void);
 /* The same for a call through a pointer to the function of this name. */
 #define expect_named(value, name, call) check_result((value), (call), (name), __FILE__, __LINE__)
 
+/* NULL for the object or for the place of the answer, which stays as it was. */
+#define REFUSES_NULL(function, object, type)                                                       \
+	do {                                                                                       \
+		typeof(type) before, place;                                                        \
+                                                                                                   \
+		memset(&before, 0x5a, sizeof(before));                                             \
+		memset(&place, 0x5a, sizeof(place));                                               \
+		expect(RPMA_E_INVAL, function(NULL, &place));                                      \
+		expect(RPMA_E_INVAL, function(object, NULL));                                      \
+		assert_memory_equal(&place, &before, sizeof(place));                               \
+	} while (0)
+
 /* rpma_err_text(); NULL on the reference, which has none. */
 const char *err_text(void);
 

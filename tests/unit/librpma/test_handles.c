@@ -19,15 +19,8 @@ TEST(id_and_pd__are_those_of_the_connection, setup_conn, teardown)
 
 TEST(id_and_pd__refuse_null, setup_conn, teardown)
 {
-	struct rdma_cm_id *id = UNTOUCHED;
-	struct ibv_pd *pd = UNTOUCHED;
-
-	expect(RPMA_E_INVAL, rpma_conn_get_id(NULL, &id));
-	expect(RPMA_E_INVAL, rpma_conn_get_id(w.conn, NULL));
-	expect(RPMA_E_INVAL, rpma_peer_get_pd(NULL, &pd));
-	expect(RPMA_E_INVAL, rpma_peer_get_pd(w.peer, NULL));
-	assert_ptr_equal(id, UNTOUCHED);
-	assert_ptr_equal(pd, UNTOUCHED);
+	REFUSES_NULL(rpma_conn_get_id, w.conn, struct rdma_cm_id *);
+	REFUSES_NULL(rpma_peer_get_pd, w.peer, struct ibv_pd *);
 }
 
 /* --- what a device can do ---------------------------------------------------------------- */
@@ -64,11 +57,7 @@ TEST(caps__are_those_of_the_device, setup_nothing, teardown)
 
 TEST(caps__refuse_null, setup_peer, teardown)
 {
-	int caps = 77;
-
-	expect(RPMA_E_INVAL, rpma_peer_get_caps(NULL, &caps));
-	expect(RPMA_E_INVAL, rpma_peer_get_caps(w.peer, NULL));
-	assert_int_equal(caps, 77);
+	REFUSES_NULL(rpma_peer_get_caps, w.peer, int);
 }
 
 /* --- pointers of the program -------------------------------------------------------------- */
@@ -86,12 +75,8 @@ TEST(context__is_kept, setup_conn, teardown)
 
 TEST(context__refuses_null, setup_conn, teardown)
 {
-	void *context = UNTOUCHED;
-
 	expect(RPMA_E_INVAL, rpma_conn_set_context(NULL, &w));
-	expect(RPMA_E_INVAL, rpma_conn_get_context(NULL, &context));
-	expect(RPMA_E_INVAL, rpma_conn_get_context(w.conn, NULL));
-	assert_ptr_equal(context, UNTOUCHED);
+	REFUSES_NULL(rpma_conn_get_context, w.conn, void *);
 }
 
 /* --- refusals ------------------------------------------------------------------------------ */
@@ -169,9 +154,5 @@ TEST(rejection__tells_who_refused, setup_conn, teardown)
 
 TEST(rejection__refuses_null, setup_conn, teardown)
 {
-	enum rpma_rejection rejection = RPMA_REJECTION_OTHER;
-
-	expect(RPMA_E_INVAL, rpma_conn_get_rejection(NULL, &rejection));
-	expect(RPMA_E_INVAL, rpma_conn_get_rejection(w.conn, NULL));
-	assert_int_equal(rejection, RPMA_REJECTION_OTHER);
+	REFUSES_NULL(rpma_conn_get_rejection, w.conn, enum rpma_rejection);
 }

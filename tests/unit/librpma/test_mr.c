@@ -136,19 +136,10 @@ TEST(getters__give_what_was_registered, setup_mr, teardown)
 
 TEST(getters__refuse_null, setup_mr, teardown)
 {
-	void *ptr = UNTOUCHED;
-	size_t size = 77;
-
-	expect(RPMA_E_INVAL, rpma_mr_get_ptr(NULL, &ptr));
-	expect(RPMA_E_INVAL, rpma_mr_get_ptr(w.mr, NULL));
-	expect(RPMA_E_INVAL, rpma_mr_get_size(NULL, &size));
-	expect(RPMA_E_INVAL, rpma_mr_get_size(w.mr, NULL));
-	expect(RPMA_E_INVAL, rpma_mr_get_descriptor(NULL, &size));
-	expect(RPMA_E_INVAL, rpma_mr_get_descriptor(w.mr, NULL));
-	expect(RPMA_E_INVAL, rpma_mr_get_descriptor_size(NULL, &size));
-	expect(RPMA_E_INVAL, rpma_mr_get_descriptor_size(w.mr, NULL));
-	assert_ptr_equal(ptr, UNTOUCHED);
-	assert_int_equal(size, 77);
+	REFUSES_NULL(rpma_mr_get_ptr, w.mr, void *);
+	REFUSES_NULL(rpma_mr_get_size, w.mr, size_t);
+	REFUSES_NULL(rpma_mr_get_descriptor, w.mr, size_t);
+	REFUSES_NULL(rpma_mr_get_descriptor_size, w.mr, size_t);
 }
 
 TEST(advise__hands_the_range_to_the_device, setup_mr, teardown)

@@ -2,18 +2,6 @@
 /* test_null.c -- NULL where an object, or a place for an answer, is needed; and what is ended. */
 #include "world.h"
 
-/* The place for the answer stays as it was. */
-#define REFUSES_NULL(function, object, type)                                                       \
-	do {                                                                                       \
-		typeof(type) before, place;                                                        \
-                                                                                                   \
-		memset(&before, 0x5a, sizeof(before));                                             \
-		memset(&place, 0x5a, sizeof(place));                                               \
-		expect(RPMA_E_INVAL, function(NULL, &place));                                      \
-		expect(RPMA_E_INVAL, function(object, NULL));                                      \
-		assert_memory_equal(&place, &before, sizeof(place));                               \
-	} while (0)
-
 TEST(ends__refuse_null, setup_nothing, teardown)
 {
 	expect(RPMA_E_INVAL, rpma_conn_disconnect(NULL));

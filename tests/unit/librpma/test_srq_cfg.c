@@ -26,17 +26,12 @@ TEST(sizes__are_kept_apart, setup_srq_cfg, teardown)
 
 TEST(null__is_refused, setup_srq_cfg, teardown)
 {
-	uint32_t size = 77;
-
 	expect(RPMA_E_INVAL, rpma_srq_cfg_new(NULL));
 	expect(RPMA_E_INVAL, rpma_srq_cfg_delete(NULL));
 	expect(RPMA_E_INVAL, rpma_srq_cfg_set_rq_size(NULL, 1));
 	expect(RPMA_E_INVAL, rpma_srq_cfg_set_rcq_size(NULL, 1));
-	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rq_size(NULL, &size));
-	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rq_size(w.srq_cfg, NULL));
-	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rcq_size(NULL, &size));
-	expect(RPMA_E_INVAL, rpma_srq_cfg_get_rcq_size(w.srq_cfg, NULL));
-	assert_int_equal(size, 77);
+	REFUSES_NULL(rpma_srq_cfg_get_rq_size, w.srq_cfg, uint32_t);
+	REFUSES_NULL(rpma_srq_cfg_get_rcq_size, w.srq_cfg, uint32_t);
 }
 
 MAKES(new_srq_cfg, struct rpma_srq_cfg, w.srq_cfg, rpma_srq_cfg_new(&made))
