@@ -102,6 +102,21 @@ static inline void assert_got(unsigned doorbells, const char *numbers)
 	provider.native.completed = 0;
 }
 
+/* Those that are fetched at once, by their numbers. */
+static inline void assert_fetched(const char *numbers)
+{
+	const int expected = numbers[0] != '\0' ? 0 : RPMA_E_NO_COMPLETION;
+	char fetched[64] = "";
+	struct ibv_wc wc[8];
+	int got = 0;
+
+	expect(expected, rpma_cq_get_wc(w.cq, 8, wc, &got));
+	for (int i = 0; i < got; i++)
+		snprintf(fetched + strlen(fetched), sizeof(fetched) - strlen(fetched), "%u ",
+			 (unsigned)wc[i].wr_id);
+	assert_string_equal(fetched, numbers);
+}
+
 /* The provider completes the next operation that is to leave a completion. */
 static inline void complete(uint64_t wr_id, enum ibv_wc_status status, enum ibv_wc_opcode opcode)
 {

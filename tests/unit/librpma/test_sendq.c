@@ -169,15 +169,13 @@ TEST(list__refuses_what_a_single_post_refuses, setup_nothing, teardown)
 
 TEST(list__allocates_nothing, setup_nothing, teardown)
 {
-	struct ibv_wc wc;
-
 	connect_with(16, 4, 8);
 	calls_watch_allocations(true);
 	for (uint64_t i = 1; i <= 12; i++)
 		post(i, i % 2 == 0 ? MORE : MORE | RPMA_F_INLINE);
 	expect(0, rpma_write_flush(w.conn, w.remote, 64, w.mr, 8, 8, RPMA_FLUSH_TYPE_VISIBILITY,
 				   ALWAYS, NULL));
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	assert_fetched("");
 	assert_int_equal(calls_count("malloc") + calls_count("calloc") + calls_count("mmap"), 0);
 }
 
@@ -211,9 +209,6 @@ TEST(every__is_half_of_the_queue_at_most, setup_nothing, teardown)
 
 TEST(its_completions__stay_inside, setup_nothing, teardown)
 {
-	struct ibv_wc wc[4];
-	int got = 77;
-
 	connect_with(16, 2, 8);
 	for (uint64_t i = 1; i <= 6; i++)
 		post(i, i == 4 ? ALWAYS : ON_ERROR);
@@ -222,9 +217,8 @@ TEST(its_completions__stay_inside, setup_nothing, teardown)
 	complete(4, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
 	complete(50, IBV_WC_SUCCESS, IBV_WC_RECV);
 	complete(6, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	EQUAL((got, 2), (wc[0].wr_id, 4), (wc[1].wr_id, 50));
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 4, wc, &got));
+	assert_fetched("4 50 ");
+	assert_fetched("");
 }
 
 /* One that fetches one at a time goes on behind what stays inside. */
@@ -243,8 +237,6 @@ TEST(its_completions__do_not_end_a_fetch, setup_nothing, teardown)
 
 TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 {
-	struct ibv_wc wc;
-
 	connect_with(6, 2, 8);
 	for (uint64_t i = 1; i <= 6; i++)
 		post(i, ON_ERROR);
@@ -252,7 +244,7 @@ TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(7, ON_ERROR));
 	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(7, MORE));
 	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	assert_fetched("");
 	post(7, MORE);
 	post(8, MORE);
 	/* what waits has its places, and is posted: nothing else would make room */
@@ -266,7 +258,6 @@ TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 /* Many times around the ring. */
 TEST(places__never_run_out_while_completions_are_fetched, setup_nothing, teardown)
 {
-	struct ibv_wc wc;
 	uint64_t number = 0;
 
 	connect_with(5, 2, 8);
@@ -280,31 +271,26 @@ TEST(places__never_run_out_while_completions_are_fetched, setup_nothing, teardow
 		}
 		assert_true(provider.sends_count >= 2);
 		provider.sends_count = 0;
-		expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+		assert_fetched("");
 	}
 }
 
 /* Each operation that was posted completes with an error then, and none of them is hidden. */
 TEST(errors__are_shown_and_free_places, setup_nothing, teardown)
 {
-	struct ibv_wc wc[4];
-	int got = 0;
-
 	connect_with(4, 2, 8);
 	for (uint64_t i = 1; i <= 4; i++)
 		post(i, ON_ERROR);
 	for (uint64_t i = 1; i <= 4; i++)
 		complete(i, i == 1 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR,
 			 IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	assert_int_equal(got, 4);
+	assert_fetched("1 2 3 4 ");
 	/* more of them fail by their completions, too */
 	for (uint64_t i = 5; i <= 8; i++)
 		post(i, ON_ERROR);
 	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(9, ON_ERROR));
 	complete(5, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	assert_int_equal(got, 1);
+	assert_fetched("5 ");
 	post(9, MORE);
 	calls_fail_on("ibv_post_send", ENOMEM); /* the one that failed was a receive */
 	expect(RPMA_E_AGAIN, rpma_submit(w.conn));
@@ -317,42 +303,25 @@ TEST(errors__are_shown_and_free_places, setup_nothing, teardown)
 /* A receive that fails breaks the connection, too; what succeeded before it stays inside. */
 TEST(errors__of_receives_leave_the_others_inside, setup_nothing, teardown)
 {
-	struct ibv_wc wc[4];
-	int got = 0;
-
 	connect_with(16, 2, 8);
 	for (uint64_t i = 1; i <= 4; i++)
 		post(i, ON_ERROR);
 	complete(50, IBV_WC_LOC_LEN_ERR, IBV_WC_RECV);
 	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
 	complete(3, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 4, wc, &got));
-	EQUAL((got, 2), (wc[0].wr_id, 50), (wc[1].wr_id, 3));
+	assert_fetched("50 3 ");
 }
 
 TEST(what_the_program_posts_itself__is_shown, setup_nothing, teardown)
 {
-	struct ibv_wc wc;
-
 	connect_with(16, 4, 8);
 	post(1, ON_ERROR);
 	complete(99, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
-	assert_int_equal(wc.wr_id, 99);
-}
-
-static void fetch_nothing(uint64_t completed)
-{
-	struct ibv_wc wc;
-
-	complete(completed, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
+	assert_fetched("99 ");
 }
 
 TEST(failed_posts__are_not_counted, setup_nothing, teardown)
 {
-	struct ibv_wc wc;
-
 	connect_with(8, 2, 8);
 	calls_fail_on("ibv_post_send", EIO);
 	expect_named(RPMA_E_PROVIDER, "rpma_write", write_8(1, ALWAYS));
@@ -362,13 +331,14 @@ TEST(failed_posts__are_not_counted, setup_nothing, teardown)
 	expect(RPMA_E_PROVIDER, rpma_submit(w.conn));
 	provider.send_fails_at = 0;
 	assert_int_equal(provider.sends_count, 2);
-	fetch_nothing(2);
+	complete(2, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	assert_fetched("");
 	expect(0, rpma_submit(w.conn));
 	assert_got(3, "1 2! 3 4! ");
-	fetch_nothing(4);
+	complete(4, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
+	assert_fetched("");
 	complete(7, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE); /* none that is counted */
-	expect(0, rpma_cq_get_wc(w.cq, 1, &wc, NULL));
-	assert_int_equal(wc.wr_id, 7);
+	assert_fetched("7 ");
 }
 
 /* The one that could not be posted was to leave the completion: the next one does. */
@@ -395,8 +365,7 @@ TEST(every__has_room_in_the_cq, setup_nothing, teardown)
 	} cases[] = {{0, 3, 0, 3}, {4, 3, 0, 16 + 5}, {4, 3, 9, 16}, {4, 100, 0, 100}};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		setup_mr(NULL);
-		make_cfg();
+		setup_cfg(NULL);
 		set(RPMA_CONN_OPT_SQ_SIZE, 16);
 		set(RPMA_CONN_OPT_RQ_SIZE, 5);
 		set(RPMA_CONN_OPT_CQ_SIZE, cases[i].cq);
@@ -409,11 +378,9 @@ TEST(every__has_room_in_the_cq, setup_nothing, teardown)
 }
 
 /* Receives of a shared queue without a queue for completions leave theirs here. */
-TEST(every__has_room_for_shared_receives, setup_nothing, teardown)
+TEST(every__has_room_for_shared_receives, setup_cfg, teardown)
 {
-	setup_mr(NULL);
 	make_srq(0);
-	make_cfg();
 	expect(0, rpma_conn_cfg_set_srq(w.cfg, w.srq));
 	set(RPMA_CONN_OPT_SQ_SIZE, 16);
 	set(RPMA_CONN_OPT_SIGNAL_EVERY, 4);
@@ -424,9 +391,6 @@ TEST(every__has_room_for_shared_receives, setup_nothing, teardown)
 /* The program posts a new batch while completions of the one before come in with failures. */
 TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 {
-	struct ibv_wc wc[8];
-	int got = 0;
-
 	connect_with(8, 4, 4);
 	for (uint64_t i = 1; i <= 4; i++)
 		post(i, MORE);
@@ -434,17 +398,15 @@ TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 	post(6, MORE);
 	assert_got(1, "1 2 3 4! ");
 	complete(4, IBV_WC_SUCCESS, IBV_WC_RDMA_WRITE);
-	expect(RPMA_E_NO_COMPLETION, rpma_cq_get_wc(w.cq, 8, wc, &got));
+	assert_fetched("");
 	expect(0, rpma_submit(w.conn));
 	assert_got(1, "5 6 ");
 	complete(5, IBV_WC_RETRY_EXC_ERR, IBV_WC_RDMA_WRITE);
 	complete(6, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
 	post(7, MORE);
-	expect(0, rpma_cq_get_wc(w.cq, 8, wc, &got));
-	EQUAL((got, 2), (wc[0].wr_id, 5), (wc[1].wr_id, 6));
+	assert_fetched("5 6 ");
 	expect(0, rpma_conn_disconnect(w.conn));
 	assert_got(1, "7 ");
 	complete(7, IBV_WC_WR_FLUSH_ERR, IBV_WC_RDMA_WRITE);
-	expect(0, rpma_cq_get_wc(w.cq, 8, wc, &got));
-	EQUAL((got, 1), (wc[0].wr_id, 7));
+	assert_fetched("7 ");
 }
