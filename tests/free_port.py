@@ -2,8 +2,6 @@
 """A port for a program that has to be told one. It is below those that the kernel hands out by
 itself (ip_local_port_range, from 32768), so no other program is given it before it is bound."""
 
-from __future__ import annotations
-
 import random
 import socket
 from pathlib import Path

@@ -6,8 +6,6 @@ Debian's librpma cannot serve on a loopback address: the RDMA CM binds that to n
 as in the kernel.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -12,8 +12,6 @@ The exit status is that of the first run that fails.
 A test in Python that is short runs itself with many seeds, schedules(); it finds rpma-soft in ADVERSARY_LAUNCHER.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

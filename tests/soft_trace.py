@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads what the word trace:FILE of RPMA_SOFT leaves; rpma-soft(1) has the format."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import NamedTuple

@@ -4,8 +4,6 @@
 The programs are compiled here, as their users compile them: none is of a sanitized build.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check: what a report looks like, and the status of a process with findings."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

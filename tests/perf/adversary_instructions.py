@@ -9,8 +9,6 @@ another process (forced-remote) and within one. Exit status 1 if the adversary m
 than MOST times as much, with any of SEEDS; 77 if valgrind is missing.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -5,8 +5,6 @@ device. rpma-soft --check is silent about them, and names the one rule that an i
 tests/vm/sequences_on_rxe compares them with the kernel's device.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -10,8 +10,6 @@ whether it names the mistake: that flatters all but rpma-soft --check, whose fin
 with the mistake.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@
 The seeds of right programs may be run in shares, and those that passed are remembered: see tests/seeds.py.
 """
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the programs of the zoo do on the device as it is: what their users would see on hardware."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

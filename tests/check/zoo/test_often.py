@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check looks at a part of the requests once there were many of one place, and tells it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

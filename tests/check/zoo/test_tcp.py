@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check over TCP: what only the peer knows of its region is in the finding of who used it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

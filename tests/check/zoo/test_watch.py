@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check=watch: who uses memory before its completion is stopped there by the processor."""
 
-from __future__ import annotations
-
 import pytest
 from programs import Program, Run, programs, run, run_all
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check names the fault of each faulty program, and is silent about each right one."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

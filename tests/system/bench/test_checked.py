@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --check compares what rpma-bench has measured as persistent with what the device has seen flushed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -6,8 +6,6 @@ A flush by read is not enough where the caches of the CPU take what a device wri
 that states the contrary (direct_write_to_pmem) leaves such a flush out.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 jobs for each seed, one job after the other, for each way to write and to make it durable.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 """doc/finding-rdma-bugs.md: each block gives what stands below it, but for addresses, keys, processes and lines; its C
 stands in a program of the zoo; and the workflow has twenty lines whose command of ours fails where a test does."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ rpma_calls writes, reads, flushes, appends and writes atomically in a random ord
 connections with one queue; interop has messages, immediate data, shared receive queues and shared channels.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 

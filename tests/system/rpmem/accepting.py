@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The settings of the acceptance tests: how the daemon is reached, and what lanes are made of."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of lanes share: the daemon of a pool that is one file, and its clients."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

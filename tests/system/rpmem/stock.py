@@ -2,8 +2,6 @@
 """Debian 12's own PMDK over our librpmem.so.1: pools with a replica on a target, which is this
 host, reached by ssh-stub. What its tests share."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpmemd --check: what a user could serve, and why it would be durable."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The key of rpma-security(7): it opens pools through a real sshd, and nothing else."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 """kill -9 of the client, its ssh or the daemon, at any moment: the client gets an errno soon, nothing
 stays behind, and the pool can be opened again. RPMEM_MOMENTS: how many moments for each."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How lanes end: the daemon dies, the session ends, the client cancels; and why they do not begin."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a peer that breaks the rules of lanes can do: end its own lane, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import socket
 from contextlib import ExitStack

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data that librpmem writes are in the remote pool, and are what it reads."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

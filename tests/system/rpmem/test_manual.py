@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpmemd(1), librpmem(7) and poolset(5) have what the programs have, and their examples work."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -10,8 +10,6 @@ What the daemon's CPU has stored counts as durable at once (rpma-soft(1)): only 
 written can be lost. So the runs are counted in which the device put lines back.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

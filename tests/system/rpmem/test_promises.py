@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """promises.md: its words are those of librpmem(7) and rpmemd(1), and its tests are there."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

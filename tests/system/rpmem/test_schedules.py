@@ -3,8 +3,6 @@
 each seed, in which four threads persist, deep persist, flush and drain on a lane each, and one fills its work queue.
 """
 
-from __future__ import annotations
-
 from laning import daemon
 from seeds import schedules
 

@@ -2,8 +2,6 @@
 """A silent target: its daemon and its ssh server are stopped, as if the host had died. Calls end when ssh
 gives up."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every command of Debian's own pmempool that a remote replica knows, with our librpmem."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

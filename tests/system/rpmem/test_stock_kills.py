@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kill -9 of Debian's own PMDK programs at random moments: what the remote replica then has."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

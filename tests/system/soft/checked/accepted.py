@@ -5,8 +5,6 @@ A row names programs (a pattern of the case's name), the kind of finding and a f
 as a suppression does, and why it is right, with the section of the specification or manual.
 """
 
-from __future__ import annotations
-
 from fnmatch import fnmatch
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 lists, and all that the entries of ctest below run. What it finds in them and is theirs, accepted.py has.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dtest of uDAPL on the software device: connections, messages, RDMA writes and reads, which it checks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --doctor: what the device offers, whether a program gets it, and who is beside it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft --adversary, with a stub in the place of the device: the seed, and how to repeat a run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """libfabric's own programs on the software device: fi_info(1), fi_pingpong(1)."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

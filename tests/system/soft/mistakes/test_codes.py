@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """vendor_err of completions, and the reason that rpma-soft -v prints for a lost message."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rpma-soft -v names the mistakes of a program, and vendor_err is what the manual lists."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

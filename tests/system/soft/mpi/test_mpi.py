@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI on the software device, over UCX and over libfabric: all-to-all and one-sided, data checked."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ A Device knows how to start a program on it and by which names it goes. Each
 environment makes one, and undoes what it had to set up for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -7,8 +7,6 @@ run() does one Case on a Device: nothing waits without a limit, and a failure
 is shown with the output of both. What they leave behind is a failure.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

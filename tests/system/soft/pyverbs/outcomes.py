@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """rdma-core's own tests, which Debian has in its package of pyverbs: run on a device, and what becomes of each."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """QEMU's migration over RDMA on the software device: the memory of a guest arrives as it was."""
 
-from __future__ import annotations
-
 import os
 import random
 import re
