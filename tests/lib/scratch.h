@@ -23,9 +23,6 @@ static int scratch_setup(void **state)
 
 static int scratch_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
 	return remove(path);
 }
 

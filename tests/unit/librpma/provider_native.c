@@ -17,7 +17,6 @@ static unsigned built_count;
 
 static void wr_start(struct ibv_qp_ex *qp)
 {
-	(void)qp;
 	calls_note("ibv_wr_start");
 	started = true;
 	built_count = 0;
@@ -31,7 +30,6 @@ static void need_start(void)
 
 static void wr_abort(struct ibv_qp_ex *qp)
 {
-	(void)qp;
 	provider.native.aborted++;
 	started = false;
 }
@@ -123,7 +121,6 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t re
 /* As librxe does, which takes all SGEs for as long as the first one. */
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sges)
 {
-	(void)qp;
 	need_start();
 	built[built_count - 1].wr.num_sge = (int)num_sge;
 	if (num_sge > 0)

@@ -42,7 +42,6 @@ void provider_destroy_qp(struct ibv_qp *qp)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
-	(void)qp;
 	provider.modify_qp.attr = *attr;
 	provider.modify_qp.mask = attr_mask;
 	return calls_fail(__func__) ? errno : 0;
@@ -72,7 +71,6 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	struct provider_send *send = &provider.send;
 	unsigned n = 0;
 
-	(void)qp;
 	send->posted++;
 	send->wr = *wr;
 	memset(&send->sge, 0, sizeof(send->sge));
@@ -104,7 +102,6 @@ static void record_recv(struct provider_recv *recv, const struct ibv_recv_wr *wr
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	(void)qp;
 	record_recv(&provider.recv, wr);
 	*bad_wr = wr;
 	return calls_fail("ibv_post_recv") ? errno : 0;
@@ -112,7 +109,6 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 
 static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	(void)srq;
 	record_recv(&provider.srq_recv, wr);
 	*bad_wr = wr;
 	return calls_fail("ibv_post_srq_recv") ? errno : 0;

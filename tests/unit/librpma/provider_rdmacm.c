@@ -225,7 +225,6 @@ static void copy_address(struct sockaddr_storage *to, const struct sockaddr *add
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst,
 		      int timeout_ms)
 {
-	(void)src;
 	provider.resolve.addr_timeout_ms = timeout_ms;
 	if (calls_fail(__func__))
 		return -1;
@@ -236,7 +235,6 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockad
 
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	(void)id;
 	provider.resolve.route_timeout_ms = timeout_ms;
 	return calls_fail(__func__) ? -1 : 0;
 }
@@ -275,7 +273,6 @@ __be16 rdma_get_src_port(struct rdma_cm_id *id)
 
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
 {
-	(void)id;
 	if (calls_fail(__func__))
 		return -1;
 	if (level != RDMA_OPTION_ID || optlen != 1 || (size_t)optname >= sizeof(provider.id_option))
@@ -317,7 +314,6 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 
 int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
 {
-	(void)id;
 	provider.reject_private_data_len = private_data_len;
 	if (private_data != NULL)
 		memcpy(provider.reject_private_data, private_data, private_data_len);
@@ -326,7 +322,6 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private
 
 int rdma_disconnect(struct rdma_cm_id *id)
 {
-	(void)id;
 	return calls_fail(__func__) ? -1 : 0;
 }
 
@@ -334,7 +329,6 @@ int rdma_disconnect(struct rdma_cm_id *id)
 
 const char *rdma_event_str(enum rdma_cm_event_type event)
 {
-	(void)event;
 	return "scripted event";
 }
 

@@ -36,7 +36,6 @@ static uint64_t entry_of(uint64_t number, uint64_t wr_id)
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	(void)qp;
 	for (; wr != NULL; wr = wr->next) {
 		if (wr->wr_id - atomic_load_explicit(&device.freed, memory_order_relaxed) >
 		    SQ_SIZE) {
@@ -63,7 +62,6 @@ static int poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	const uint64_t mask = ((uint64_t)1 << ID_BITS) - 1;
 	int got = 0;
 
-	(void)cq;
 	for (; got < num_entries; got++) {
 		const uint64_t number = device.entries_taken;
 		const uint64_t entry =

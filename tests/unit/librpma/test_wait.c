@@ -131,7 +131,6 @@ static volatile sig_atomic_t signals;
 
 static void complete_in_handler(int number)
 {
-	(void)number;
 	if (++signals == 2) /* the first one only interrupts */
 		queue_wc(9);
 }

@@ -26,7 +26,6 @@ static struct tcp_info info;
 static unsigned sleeps, sleeps_until_stop;
 
 int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
@@ -38,7 +37,6 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 }
 
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
@@ -60,7 +58,6 @@ static ssize_t pretend(size_t len)
 }
 
 ssize_t __real_recv(int fd, void *buffer, size_t len, int flags);
-ssize_t __wrap_recv(int fd, void *buffer, size_t len, int flags);
 
 ssize_t __wrap_recv(int fd, void *buffer, size_t len, int flags)
 {
@@ -68,7 +65,6 @@ ssize_t __wrap_recv(int fd, void *buffer, size_t len, int flags)
 }
 
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {

@@ -12,7 +12,6 @@ static struct {
 	char text[256];
 } got;
 
-void __wrap_openlog(const char *ident, int option, int facility);
 void __wrap_openlog(const char *ident, int option, int facility)
 {
 	EQUAL((ident, "rpmemd"), (option, LOG_PID));

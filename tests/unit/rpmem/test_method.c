@@ -129,7 +129,6 @@ static const struct verdict_row *row_of(const char *device, const char *target)
 }
 
 int __real_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
-int __wrap_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg);
 int __wrap_readiness_inspect(struct readiness *readiness, const struct readiness_cfg *cfg)
 {
 	platform.asked++;

@@ -18,7 +18,6 @@ static struct {
 } system_calls;
 
 void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
 	if (flags & MAP_SYNC && !system_calls.has_map_sync) {
@@ -32,7 +31,6 @@ void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offse
 }
 
 int __real_msync(void *at, size_t len, int flags);
-int __wrap_msync(void *at, size_t len, int flags);
 int __wrap_msync(void *at, size_t len, int flags)
 {
 	system_calls.msyncs++;

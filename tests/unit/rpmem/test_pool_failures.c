@@ -50,7 +50,6 @@ WRAP(char *, strndup, (const char *text, size_t len), (text, len), ENOMEM, NULL)
 
 /* That MAP_SYNC fails is usual, and no failure. */
 void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
 	if (!(flags & MAP_SYNC) && fails(ENOMEM))

@@ -6,7 +6,6 @@
 static bool disk_is_full;
 
 int __real_posix_fallocate(int fd, off_t at, off_t len);
-int __wrap_posix_fallocate(int fd, off_t at, off_t len);
 int __wrap_posix_fallocate(int fd, off_t at, off_t len)
 {
 	return disk_is_full ? ENOSPC : __real_posix_fallocate(fd, at, len);

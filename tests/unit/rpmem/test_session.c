@@ -16,7 +16,6 @@
 static bool without_pidfds;
 
 long __real_syscall(long number, long first, long second, long third, long fourth);
-long __wrap_syscall(long number, long first, long second, long third, long fourth);
 
 long __wrap_syscall(long number, long first, long second, long third, long fourth)
 {

@@ -52,7 +52,6 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 /* A thread that is stepped would take long to wait for a lock: it gives up at once. */
 static bool impatient;
 bool __real_lock_wait_soon(struct shared_lock *lock);
-bool __wrap_lock_wait_soon(struct shared_lock *lock);
 bool __wrap_lock_wait_soon(struct shared_lock *lock)
 {
 	return impatient ? false : __real_lock_wait_soon(lock);

@@ -29,9 +29,7 @@ void process_warn(const char *format, ...)
 }
 
 ssize_t __real_read(int fd, void *bytes, size_t length);
-ssize_t __wrap_read(int fd, void *bytes, size_t length);
 uid_t __real_geteuid(void);
-uid_t __wrap_geteuid(void);
 
 ssize_t __wrap_read(int fd, void *bytes, size_t length)
 {
