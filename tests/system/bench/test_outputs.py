@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 from check_result import check_document
+from serving import serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
@@ -278,18 +278,12 @@ def test_the_table_tells_what_its_intervals_cover(repeats: str, told: bool) -> N
 def refused_by_a_server(fault: str, options: Sequence[str], result: Path) -> list[dict[str, Any]]:
     """What a server with that fault of its own keeps a client from measuring."""
     soft = {**os.environ, "RPMA_SOFT": "transport:local"}
-    server = subprocess.Popen([BENCH, "server", "--device", "soft", "--port", "0"], stdout=subprocess.PIPE, text=True,
-                              env={**soft, "RPMA_SOFT": f"transport:local {fault}"})  # fmt: skip
     try:
-        assert server.stdout is not None
-        port = re.search(r"port (\d+)", server.stdout.readline())
-        if port is None:  # it could not register its target
-            return []
-        line = [BENCH, "client", "127.0.0.1", "--device", "soft", "--port", port[1], *options, "-o", result]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=300, env=soft)
-    finally:
-        server.kill()
-        server.wait()
+        with serving([BENCH, "server", "--device", "soft", "--port", "0"], {**soft, "RPMA_SOFT": f"transport:local {fault}"}) as server:
+            line = [BENCH, "client", "127.0.0.1", "--device", "soft", "--port", server.port, *options, "-o", result]
+            done = subprocess.run(line, capture_output=True, text=True, timeout=300, env=soft)
+    except AssertionError:  # it could not register its target
+        return []
     if done.returncode != 0:
         return []
     document = json.loads(result.read_text())

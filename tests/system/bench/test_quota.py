@@ -6,7 +6,6 @@ The kernel's own count (cpu.stat) is the other witness.
 
 import json
 import os
-import re
 import subprocess
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from check_result import check_document
+from serving import serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 BENCH = os.environ["RPMA_BENCH"]
@@ -127,21 +127,12 @@ def test_both_ends_in_one_group(group: Group) -> None:
 
 
 @pytest.mark.parametrize("inside", ["client", "server"])
-def test_one_end_in_a_group(group: Group, inside: str, tmp_path: Path) -> None:
+def test_one_end_in_a_group(group: Group, inside: str) -> None:
     """The server polls for each request, so either end can use up its share."""
     server = [LAUNCHER, BENCH, "server", "--port", "0", "--target", "dram:1M", "--quiet"]
-    with (tmp_path / "log").open("w") as log, subprocess.Popen(
-        server, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=group.enter if inside == "server" else None
-    ) as process:
-        try:
-            assert process.stdout is not None
-            port = re.search(r"port (\d+)", process.stdout.readline())
-            assert port, (tmp_path / "log").read_text()
-            document = run(["client", "127.0.0.1", "--port", port[1], "--persist", "gpspm-rt"],
-                           group.enter if inside == "client" else None)  # fmt: skip
-        finally:
-            process.terminate()
-            process.wait(LIMIT_S)
+    with serving(server, preexec_fn=group.enter if inside == "server" else None) as it:
+        document = run(["client", "127.0.0.1", "--port", it.port, "--persist", "gpspm-rt"],
+                       group.enter if inside == "client" else None)  # fmt: skip
     expect_stopped(document, inside, group)
     expect_free(document, "server" if inside == "client" else "client")
     assert inside in codes(document, "CPU_THROTTLED")

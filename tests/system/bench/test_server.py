@@ -5,44 +5,25 @@ import os
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 
 import pytest
+from serving import LIMIT_S, Server, serving
 
 BENCH = os.environ["RPMA_BENCH"]
 SOFT = ("--device", "soft")
 SHORT = (*SOFT, "--ops", "10", "--warmup", "0", "--repeats", "1", "--size", "64", "--persist", "none", "--quiet")
-LIMIT_S = 300
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
 
 
-class Server:
-    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
-        self.process, self.log = process, log
-        assert process.stdout is not None
-        self.first_line = process.stdout.readline()
-        found = re.search(r"port (\d+)", self.first_line)
-        assert found, log.read_text()
-        self.port = found[1]
-
-    def end(self) -> list[str]:
-        """The lines on its clients."""
-        self.process.terminate()
-        self.process.wait(LIMIT_S)
-        return [line for line in self.log.read_text().splitlines() if re.search(TIME, line)]
+def server_with(*options: str) -> AbstractContextManager[Server]:
+    return serving([BENCH, "server", *SOFT, "--port", "0", "--target", "dram:64K", *options])
 
 
-@contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
-    log = folder / "server.log"
-    command = [BENCH, "server", *SOFT, "--port", "0", "--target", "dram:64K", *options]
-    with log.open("w") as to, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=to, text=True) as process:
-        try:
-            yield Server(process, log)
-        finally:
-            process.terminate()
+def ended(server: Server) -> list[str]:
+    """The lines on its clients."""
+    server.end()
+    return [line for line in server.said().splitlines() if re.search(TIME, line)]
 
 
 def client(host: str, port: str, *options: str) -> int:
@@ -59,14 +40,14 @@ def has_ipv6() -> bool:
     return True
 
 
-def test_all_addresses_serve_and_are_listed(tmp_path: Path) -> None:
+def test_all_addresses_serve_and_are_listed() -> None:
     hosts = ["127.0.0.1", "::1"] if has_ipv6() else ["127.0.0.1"]
     wildcard = "::" if has_ipv6() else "0.0.0.0"
-    with serving(tmp_path, "--listen", wildcard) as server:
-        assert server.first_line.startswith(f"rpma-bench server: listening on {wildcard} port ")
+    with server_with("--listen", wildcard) as server:
+        assert server.first.startswith(f"rpma-bench server: listening on {wildcard} port ")
         assert [client(host, server.port) for host in hosts] == [0] * len(hosts)
-        lines = server.end()
-        assert "--allow" in server.log.read_text()
+        lines = ended(server)
+        assert "--allow" in server.said()
         assert server.process.stdout is not None
         listed = re.findall(r"^  address (\S+) \(soft\d+\)$", server.process.stdout.read(), re.M)
     assert set(hosts) <= set(listed)
@@ -74,16 +55,16 @@ def test_all_addresses_serve_and_are_listed(tmp_path: Path) -> None:
         assert re.fullmatch(rf"rpma-bench server: {TIME} client {host}: served 1 repeat in \d+\.\d s", line)
 
 
-def test_with_allow_a_wildcard_warns_of_nothing(tmp_path: Path) -> None:
-    with serving(tmp_path, "--listen", "0.0.0.0", "--allow", "192.0.2.77") as server:
+def test_with_allow_a_wildcard_warns_of_nothing() -> None:
+    with server_with("--listen", "0.0.0.0", "--allow", "192.0.2.77") as server:
         assert client("127.0.0.1", server.port) == 2
-        (line,) = server.end()
-        assert "warning" not in server.log.read_text()
+        (line,) = ended(server)
+        assert "warning" not in server.said()
     assert re.search(TIME + " rejected client 127.0.0.1: its address is not in --allow$", line)
 
 
-def test_once_is_not_used_up_by_a_client_that_measures_nothing(tmp_path: Path) -> None:
-    with serving(tmp_path, "--once") as server:
+def test_once_is_not_used_up_by_a_client_that_measures_nothing() -> None:
+    with server_with("--once") as server:
         assert client("127.0.0.1", server.port, "--size", "1M") == 2  # it has 64 KiB
         with socket.socket() as scan:
             scan.settimeout(LIMIT_S)
@@ -93,8 +74,8 @@ def test_once_is_not_used_up_by_a_client_that_measures_nothing(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("options", [("--quiet",), ("--listen", "0.0.0.0", "--quiet")], ids=["one", "all"])
-def test_a_quiet_server_says_nothing_of_its_clients(tmp_path: Path, options: tuple[str, ...]) -> None:
-    with serving(tmp_path, *options) as server:
+def test_a_quiet_server_says_nothing_of_its_clients(options: tuple[str, ...]) -> None:
+    with server_with(*options) as server:
         assert client("127.0.0.1", server.port) == 0
-        assert server.end() == []
-        assert server.log.read_text() == ""
+        assert ended(server) == []
+        assert server.said() == ""

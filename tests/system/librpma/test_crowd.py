@@ -4,8 +4,10 @@
 import os
 import signal
 import subprocess
+from contextlib import AbstractContextManager
 
 import pytest
+from serving import Server, serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 CROWD = os.environ["RPMA_CROWD"]
@@ -15,28 +17,15 @@ TRANSPORTS = ["auto", "tcp"]
 LIMIT_S = 400
 
 
-class Server:
+def serving_of(numbers: int, transport: str) -> AbstractContextManager[Server]:
     """Ends by itself after a number of rounds."""
+    return serving([LAUNCHER, "--transport", transport, "--", SERVER, "server", "127.0.0.1", "0", str(numbers)])
 
-    def __init__(self, numbers: int, transport: str) -> None:
-        self.process = subprocess.Popen(
-            [LAUNCHER, "--transport", transport, "--", SERVER, "server", "127.0.0.1", "0", str(numbers)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert self.process.stdout
-        self.port = self.process.stdout.readline().split()[1]
 
-    def __enter__(self) -> "Server":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-    def end(self) -> str:
-        out, err = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0, err
-        return out
+def printed(server: Server) -> str:
+    out, _ = server.process.communicate(timeout=60)
+    assert server.process.returncode == 0, server.said()
+    return out
 
 
 def run(transport: str, *command: str) -> subprocess.CompletedProcess:
@@ -49,18 +38,18 @@ def run(transport: str, *command: str) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_server_outlives_its_clients(transport: str) -> None:
     good = CLIENTS // 2
-    with Server(good, transport) as server:
+    with serving_of(good, transport) as server:
         done = run(transport, CROWD, "127.0.0.1", server.port, str(good), "1")
-        assert done.returncode == 0, done.stdout + done.stderr + server.end()
-        assert f"{good} numbers received" in server.end()
+        assert done.returncode == 0, done.stdout + done.stderr + server.said()
+        assert f"{good} numbers received" in printed(server)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_client_that_has_given_up_is_not_the_servers_error(transport: str) -> None:
     """It asked while the server was stopped, and is gone when the server goes on."""
-    with Server(1, transport) as server:
-        server.process.send_signal(signal.SIGSTOP)
+    with serving_of(1, transport) as server:
+        server.signal(signal.SIGSTOP)
         assert run(transport, CROWD, "127.0.0.1", server.port, "0", "0").returncode == 0
-        server.process.send_signal(signal.SIGCONT)
+        server.signal(signal.SIGCONT)
         assert run(transport, SERVER, "client", "127.0.0.1", server.port).returncode == 0
-        assert "1 numbers received" in server.end()
+        assert "1 numbers received" in printed(server)

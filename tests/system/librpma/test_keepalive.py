@@ -5,27 +5,23 @@ import os
 import subprocess
 
 import pytest
+from serving import LIMIT_S, serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 EXAMPLE = os.environ["RPMA_KEEPALIVE"]
-LIMIT_S = 300
 
 
 def server_says(*faults: str) -> str:
     """The last line of the server, whose device may have faults."""
-    server = subprocess.Popen([LAUNCHER, *faults, "--", EXAMPLE, "server", "127.0.0.1", "0"],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)  # fmt: skip
-    assert server.stdout
-    port = server.stdout.readline().split()[1]
-    client = subprocess.Popen([LAUNCHER, "--", EXAMPLE, "client", "127.0.0.1", port],
-                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    try:
-        out, _ = server.communicate(timeout=LIMIT_S)
-    finally:
-        client.kill()
-        client.wait()
-        server.kill()
-    assert server.returncode == 0
+    with serving([LAUNCHER, *faults, "--", EXAMPLE, "server", "127.0.0.1", "0"]) as server:
+        client = subprocess.Popen([LAUNCHER, "--", EXAMPLE, "client", "127.0.0.1", server.port],
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        try:
+            out, _ = server.process.communicate(timeout=LIMIT_S)
+        finally:
+            client.kill()
+            client.wait()
+    assert server.process.returncode == 0
     return out
 
 

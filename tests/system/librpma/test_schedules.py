@@ -9,12 +9,12 @@ import os
 import subprocess
 
 from seeds import schedules
+from serving import LIMIT_S, serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 CALLS = os.environ["RPMA_CALLS"]
 INTEROP = os.environ["RPMA_INTEROP"]
 ADDRESS = "127.0.0.1"
-LIMIT_S = 300
 
 
 def run(seed: int, *command: str) -> None:
@@ -24,17 +24,9 @@ def run(seed: int, *command: str) -> None:
 
 
 def run_pair(seed: int) -> None:
-    with subprocess.Popen([LAUNCHER, "--", INTEROP, "server", ADDRESS, "dram"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:  # fmt: skip
-        try:
-            assert server.stdout is not None
-            word, port = server.stdout.readline().split()
-            assert word == "port"
-            run(seed, INTEROP, "client", ADDRESS, port)
-            _, errors = server.communicate(timeout=LIMIT_S)
-        finally:
-            server.kill()
-    assert server.returncode == 0, f"seed {seed}: {errors}"
+    with serving([LAUNCHER, "--", INTEROP, "server", ADDRESS, "dram"]) as server:
+        run(seed, INTEROP, "client", ADDRESS, server.port)
+        assert server.process.wait(LIMIT_S) == 0, f"seed {seed}: {server.said()}"
 
 
 def test_all_operations() -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 os.environ.setdefault("RPMA_PING", "rpma-ping")  # pinging wants it, and starts none here
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (0, 2)]
 import pinging  # noqa: E402
 
 status, expression, file = sys.argv[1:]

@@ -5,8 +5,8 @@ and against itself."""
 import json
 import math
 import os
-import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from serving import LIMIT_S, Server
+
 PING = os.environ["RPMA_PING"]
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-ping-1.schema.json"
 NO_PROCESSES = 54321  # a user id that nothing runs as
-LIMIT_S = 300  # a hang is a failure
 STEPS = ["parse", "resolve", "device", "request", "connect", "hello", "region", "register",
          "write", "flush", "read", "compare", "disconnect"]  # fmt: skip
 
@@ -26,32 +27,11 @@ def soft(words: str = "") -> dict[str, str]:
     return {**os.environ, "RPMA_SOFT": words}
 
 
-class Process:
-    """A program whose first line has its port; its errors are kept."""
+class Process(Server):
+    """On the software device, without faults unless `env` has some."""
 
     def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
-        self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self.log, text=True, env=env or soft()
-        )
-        assert self.process.stdout is not None
-        self.first = self.process.stdout.readline()
-        port = re.search(r"port (\d+)", self.first)
-        if port is None:
-            self.process.kill()
-            raise AssertionError(f"{command}: {self.first}{self.said()}")
-        self.port = port[1]
-
-    def signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def end(self, number: int) -> int:
-        self.signal(number)
-        return self.process.wait(LIMIT_S)
-
-    def said(self) -> str:
-        self.log.seek(0)
-        return self.log.read()
+        super().__init__(command, env or soft())
 
 
 @contextmanager
@@ -73,8 +53,7 @@ def server(*options: str, env: dict[str, str] | None = None) -> Iterator[Process
     try:
         yield one
     finally:
-        one.process.kill()
-        one.process.wait()
+        one.end(signal.SIGKILL)
 
 
 def command(port: str, *options: str, host: str = "127.0.0.1") -> list[str]:

@@ -10,13 +10,13 @@ import random
 import re
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import serving
 
 LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "BENCH_HOSTILE"))
 LONG = os.environ.get("HOSTILE_LENGTH") == "long"
@@ -38,33 +38,19 @@ class Held:
     resident_kib: int
 
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
-
-
-def found(pattern: str, text: str) -> str:
-    match = re.search(pattern, text)
-    assert match is not None, text
-    return match[1]
-
-
-class Server:
+class Server(serving.Server):
     def __init__(self, *options: str) -> None:
         command = [LAUNCHER, "--", BENCH, "server", "--listen", ADDRESS, "--port", "0", *options]
-        self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **NO_QUARANTINE}
-        )
-        self.port = found(r"port (\d+)", first_line(self.process))
+        super().__init__(command, {**os.environ, **NO_QUARANTINE})
         self.proc = Path(f"/proc/{self.process.pid}")
 
     def held(self) -> Held:
-        status = (self.proc / "status").read_text()
+        resident = re.search(r"VmRSS:\s+(\d+)", (self.proc / "status").read_text())
+        assert resident
         return Held(
             descriptors=len(list((self.proc / "fd").iterdir())),
             threads=len(list((self.proc / "task").iterdir())),
-            resident_kib=int(found(r"VmRSS:\s+(\d+)", status)),
+            resident_kib=int(resident[1]),
         )
 
     def at_rest(self, threads: int, descriptors: int | None = None) -> Held:
@@ -84,14 +70,6 @@ class Server:
 
     def hostile(self, *words: str) -> list[str]:
         return [LAUNCHER, "--", HOSTILE, ADDRESS, self.port, *words]
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(DEADLINE_S)
-
-    def said(self) -> str:
-        self.log.seek(0)
-        return self.log.read()
 
 
 @pytest.fixture
@@ -183,7 +161,7 @@ def test_unexpected_connections_get_no_queue_pair_and_keep_none_out(server: Serv
 def test_once_ends_with_the_first_client_and_cuts_off_the_others() -> None:
     server = Server("--target", "dram:1M", "--once")
     held = subprocess.Popen(server.hostile("hold"), stdout=subprocess.PIPE, text=True)
-    assert first_line(held) == "held\n"
+    assert held.stdout and held.stdout.readline() == "held\n"
     serves(server, "--size", "64")
     assert server.process.wait(DEADLINE_S) == 0
     assert held.wait(DEADLINE_S) == 0

@@ -7,66 +7,39 @@ for 5 s it gives up. A client waits 10 s for a completion.
 """
 
 import os
-import re
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from serving import Server, serving
 
 LAUNCHER, BENCH, HOSTILE = (os.environ[name] for name in ("RPMA_SOFT_LAUNCHER", "RPMA_BENCH", "BENCH_HOSTILE"))
 LIMIT_S = 120  # many times what is to be waited for
 LONG_RUN = ("--size", "64", "--warmup", "0", "--duration", "1h", "--repeats", "1")
-Process = subprocess.Popen[str]
-
-
-def start(*words: str) -> Process:
-    return subprocess.Popen(
-        [LAUNCHER, "--", BENCH, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@contextmanager
-def running(*words: str) -> Iterator[Process]:
-    process = start(*words)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[Process, str]]:
-    with running("server", "--once", "--port", "0") as process:
-        assert process.stdout
-        port = re.search(r"port (\d+)", process.stdout.readline())
-        assert port
-        yield process, port[1]
+def server() -> Iterator[Server]:
+    with serving([LAUNCHER, "--", BENCH, "server", "--once", "--port", "0"]) as one:
+        yield one
 
 
-def test_a_silent_client_is_taken_for_dead(server: tuple[Process, str]) -> None:
-    process, port = server
+def test_a_silent_client_is_taken_for_dead(server: Server) -> None:
     with subprocess.Popen(
-        [LAUNCHER, "--", HOSTILE, "127.0.0.1", port, "hold"], stdout=subprocess.PIPE, text=True
+        [LAUNCHER, "--", HOSTILE, "127.0.0.1", server.port, "hold"], stdout=subprocess.PIPE, text=True
     ) as client:
         try:
             assert client.stdout and client.stdout.readline() == "held\n"
             client.send_signal(signal.SIGSTOP)
-            assert process.stderr
-            said = process.stderr.readline()
+            server.says("client 127.0.0.1: no acknowledgement within 5 s (0 repeats")
         finally:
             client.kill()
-    assert "client 127.0.0.1: no acknowledgement within 5 s (0 repeats" in said
 
 
-def measures(client: Process) -> None:
+def measures(client: subprocess.Popen[str]) -> None:
     """Waits until it has taken more time than a start does."""
     fields = [""]
     while not fields[0] or int(fields[11]) + int(fields[12]) < os.sysconf("SC_CLK_TCK"):
@@ -75,11 +48,14 @@ def measures(client: Process) -> None:
         fields = Path(f"/proc/{client.pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def test_a_silent_server_is_taken_for_dead(server: tuple[Process, str]) -> None:
-    process, port = server
-    with running("client", "127.0.0.1", "--port", port, "--op", "send", *LONG_RUN) as client:
-        measures(client)
-        process.send_signal(signal.SIGSTOP)
-        _, said = client.communicate(timeout=LIMIT_S)
+def test_a_silent_server_is_taken_for_dead(server: Server) -> None:
+    command = [LAUNCHER, "--", BENCH, "client", "127.0.0.1", "--port", server.port, "--op", "send", *LONG_RUN]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as client:
+        try:
+            measures(client)
+            server.signal(signal.SIGSTOP)
+            _, said = client.communicate(timeout=LIMIT_S)
+        finally:
+            client.kill()
     assert client.returncode == 2
-    assert f"server 127.0.0.1:{port}: no completion within 10 s" in said
+    assert f"server 127.0.0.1:{server.port}: no completion within 10 s" in said

@@ -8,17 +8,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from serving import LIMIT_S, Server, serving
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 PING = os.environ["RPMA_PING"]
 ADDRESS = "10.202.0.1"
 OURS = "a secret that two hosts share"
 OTHER = "a secret of another pair of hosts"
-LIMIT_S = 300
 
 
 def call(*words: str) -> str:
@@ -58,23 +58,8 @@ def inside(name: str, *words: str) -> list[str]:
     return ["ip", "netns", "exec", name, LAUNCHER, "-v", *words]
 
 
-@contextmanager
-def server(hosts: list[str], secret: str | None, *options: str) -> Iterator[subprocess.Popen[str]]:
-    command = inside(hosts[0], *options, PING, "--server", "--listen", ADDRESS, "--port", "0")
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(secret)
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-
-
-def port_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    assert "port" in line, line
-    return line.split("port")[1].split()[0].rstrip(",:.")
+def server(hosts: list[str], secret: str | None, *options: str) -> AbstractContextManager[Server]:
+    return serving(inside(hosts[0], *options, PING, "--server", "--listen", ADDRESS, "--port", "0"), environment(secret))
 
 
 def ping(hosts: list[str], port: str, secret: str | None, *options: str) -> tuple[int, str]:
@@ -85,19 +70,15 @@ def ping(hosts: list[str], port: str, secret: str | None, *options: str) -> tupl
     return done.returncode, done.stdout + done.stderr
 
 
-def said(process: subprocess.Popen[str]) -> str:
-    process.terminate()
-    return process.communicate(timeout=LIMIT_S)[1]
-
-
 def test_a_pair_with_the_secret_works(hosts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text(OURS + "\n")
     file.chmod(0o600)
-    with server(hosts, OURS) as process:
-        status, text = ping(hosts, port_of(process), None, "-f", f"secret:{file}")
+    with server(hosts, OURS) as one:
+        status, text = ping(hosts, one.port, None, "-f", f"secret:{file}")
         assert status == 0 and "2 received" in text, text
-        assert "refused" not in said(process)
+        one.end()
+        assert "refused" not in one.said()
 
 
 @pytest.mark.parametrize(
@@ -111,12 +92,12 @@ def test_a_pair_with_the_secret_works(hosts: list[str], tmp_path: Path) -> None:
 def test_another_is_refused_and_told_why(
     hosts: list[str], ours: str | None, theirs: str | None, reason: str
 ) -> None:
-    with server(hosts, theirs) as process:
-        port = port_of(process)
-        status, text = ping(hosts, port, ours)
-        assert status != 0 and f"{ADDRESS} port {port}: refused, {reason}" in text, text
+    with server(hosts, theirs) as one:
+        status, text = ping(hosts, one.port, ours)
+        assert status != 0 and f"{ADDRESS} port {one.port}: refused, {reason}" in text, text
         if theirs is not None:
-            assert "does not prove to have the secret" in said(process)
+            one.end()
+            assert "does not prove to have the secret" in one.said()
 
 
 def ports_of(name: str) -> list[str]:
@@ -134,16 +115,15 @@ def shake(hosts: list[str], port: str, secret: str) -> list[str]:
 
 def test_a_replay_gets_nothing(hosts: list[str]) -> None:
     """Neither by the CM nor by the link: who knows the secret is admitted, and what it sent is of no use to who recorded it."""
-    with server(hosts, OURS) as process:
-        port = port_of(process)
-        status, text = ping(hosts, port, OURS)
+    with server(hosts, OURS) as one:
+        status, text = ping(hosts, one.port, OURS)
         assert status == 0, text
         ports = ports_of(hosts[0])
-        assert port in ports and len(ports) >= 2
+        assert one.port in ports and len(ports) >= 2
         for each in ports:
             assert shake(hosts, each, OURS) == ["admitted", "replay: 0 bytes"]
             assert shake(hosts, each, OTHER) == ["hung up on the proof", "replay: 0 bytes"]
-        status, text = ping(hosts, port, OURS)
+        status, text = ping(hosts, one.port, OURS)
         assert status == 0, text
 
 
@@ -158,6 +138,6 @@ def test_a_secret_that_others_can_read_is_none(hosts: list[str], tmp_path: Path)
 
 def test_processes_of_one_host_need_none(hosts: list[str]) -> None:
     """The kernel tells whose they are."""
-    with server(hosts, OURS, "--transport", "tcp") as process:
-        status, text = ping([hosts[0], hosts[0]], port_of(process), None, "--transport", "tcp")
+    with server(hosts, OURS, "--transport", "tcp") as one:
+        status, text = ping([hosts[0], hosts[0]], one.port, None, "--transport", "tcp")
         assert status == 0, text
