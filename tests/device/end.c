@@ -190,6 +190,30 @@ void end_to_error(struct end *end)
 	OK(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE));
 }
 
+void end_recv(const struct end *end, uint64_t wr_id, size_t offset, size_t length)
+{
+	struct ibv_sge sge = {(uintptr_t)(end->memory + offset), (uint32_t)length, end->mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
+
+	if (end->srq != NULL)
+		OK(ibv_post_srq_recv(end->srq, &wr, &bad));
+	else
+		OK(ibv_post_recv(end->qp, &wr, &bad));
+}
+
+void end_send(const struct end *end, struct ibv_qp *qp, uint64_t wr_id, size_t length)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)length, end->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = wr_id,
+				 .sg_list = &sge,
+				 .num_sge = length > 0,
+				 .opcode = IBV_WR_SEND,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad = NULL;
+
+	OK(ibv_post_send(qp, &wr, &bad));
+}
+
 enum ibv_qp_state end_state(const struct end *end)
 {
 	struct ibv_qp_init_attr init;

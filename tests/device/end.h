@@ -67,6 +67,10 @@ void end_to_rts(struct end *end);
 /* Its QP, from INIT to RTS, connected with a second one of the end: that, for the caller. */
 struct ibv_qp *end_to_another(struct end *end);
 void end_to_error(struct end *end);
+/* A receive, of its SRQ if it has one. */
+void end_recv(const struct end *end, uint64_t wr_id, size_t offset, size_t length);
+/* A signaled send of the first bytes of its memory, by a queue pair of its domain. */
+void end_send(const struct end *end, struct ibv_qp *qp, uint64_t wr_id, size_t length);
 enum ibv_qp_state end_state(const struct end *end);
 /* Its QP is in ERR, or soon: rxe tells of an error before it changes the state. */
 void end_expect_error(const struct end *end);

@@ -205,12 +205,7 @@ void done(struct ibv_send_wr *wr)
 
 void recv_near(uint64_t wr_id, size_t offset, size_t length)
 {
-	struct ibv_sge sge = {(uintptr_t)(w.near.memory + offset), (uint32_t)length,
-			      w.near.mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
-	struct ibv_recv_wr *bad = NULL;
-
-	OK(ibv_post_recv(w.near.qp, &wr, &bad));
+	end_recv(&w.near, wr_id, offset, length);
 }
 
 void far_recv(uint64_t wr_id, size_t offset, size_t length)

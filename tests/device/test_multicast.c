@@ -52,8 +52,8 @@ TEST(members__get_what_is_sent_to_the_group, setup_ends, teardown_ends)
 	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_attach_mcast(c.qp, &group, 0));
-	ud_recv(&b, 7, 0, ROOM);
-	ud_recv(&c, 8, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
+	end_recv(&c, 8, 0, ROOM);
 	send_to_group();
 	ud_arrived(&b, 7, 0, &a, 100);
 	ud_arrived(&c, 8, 0, &a, 100);
@@ -71,8 +71,8 @@ TEST(others__get_nothing, setup_ends, teardown_ends)
 	other.raw[13] ^= 0x80; /* no process has it */
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_attach_mcast(c.qp, &other, 0));
-	ud_recv(&b, 7, 0, ROOM);
-	ud_recv(&c, 8, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
+	end_recv(&c, 8, 0, ROOM);
 	send_to_group();
 	ud_arrived(&b, 7, 0, &a, 100);
 	expect_no_wc(c.cq);
@@ -86,7 +86,7 @@ TEST(member__that_left_gets_nothing, setup_ends, teardown_ends)
 
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	OK(ibv_detach_mcast(b.qp, &group, 0));
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	send_to_group();
 	a.memory[0] ^= 0xff;
 	ud_send(&a, ud_work(&a, to_b, b.qp->qp_num, 50));
@@ -100,7 +100,7 @@ TEST(member__without_a_receive_misses_it, setup_ends, teardown_ends)
 	OK(ibv_attach_mcast(b.qp, &group, 0));
 	send_to_group();
 	ud_settle(&a, &c);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	a.memory[0] ^= 0xff;
 	send_to_group();
 	ud_arrived(&b, 7, 0, &a, 100);
@@ -115,7 +115,7 @@ TEST(sender__may_leave_at_once, setup_ends, teardown_ends)
 
 	NOT_ON_RXE("there no message to a group has come to its own process");
 	OK(ibv_attach_mcast(b.qp, &group, 0));
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	wr = ud_work(&a, to_group, GROUP_QPN, 100);
 	wr->send_flags = 0;
 	ud_post(&a, wr);

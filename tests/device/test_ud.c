@@ -53,7 +53,7 @@ TEST(message__arrives_behind_a_grh, setup_ends, teardown_ends)
 {
 	struct ibv_wc wc;
 
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, work(100));
 	wc = ud_arrived(&b, 7, 0, &a, 100);
 	assert_false(wc.wc_flags & IBV_WC_WITH_IMM);
@@ -66,8 +66,8 @@ TEST(lengths__of_nothing_and_of_the_mtu_arrive, setup_ends, teardown_ends)
 
 	OK(ibv_query_port(a.context, 1, &port));
 	mtu = 128u << port.active_mtu;
-	ud_recv(&b, 7, 0, ROOM);
-	ud_recv(&b, 8, ROOM, ROOM);
+	end_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 8, ROOM, ROOM);
 	ud_send(&a, work(0));
 	ud_arrived(&b, 7, 0, &a, 0);
 	ud_send(&a, work(mtu));
@@ -81,7 +81,7 @@ TEST(immediate__arrives, setup_ends, teardown_ends)
 
 	wr->opcode = IBV_WR_SEND_WITH_IMM;
 	wr->imm_data = htonl(0x12345678);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, wr);
 	wc = ud_arrived(&b, 7, 0, &a, 100);
 	assert_true(wc.wc_flags & IBV_WC_WITH_IMM);
@@ -100,7 +100,7 @@ TEST(inline_data__arrive, setup_ends, teardown_ends)
 	wr = ud_work(&c, ah, b.qp->qp_num, 64);
 	wr->sg_list->lkey = 0;
 	wr->send_flags |= IBV_SEND_INLINE;
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&c, wr);
 	ud_arrived(&b, 7, 0, &c, 64);
 }
@@ -122,7 +122,7 @@ TEST(messages__of_a_batch_arrive_in_order, setup_ends, teardown_ends)
 	enum { COUNT = 16 };
 
 	for (unsigned i = 0; i < COUNT; i++)
-		ud_recv(&b, i, i * 64, 64);
+		end_recv(&b, i, i * 64, 64);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		struct ibv_send_wr *wr = work(i + 1);
 
@@ -145,7 +145,7 @@ TEST(header__names_both_ends, setup_ends, teardown_ends)
 	path.grh.traffic_class = 0x20;
 	ah = ibv_create_ah(a.pd, &path);
 	assert_non_null(ah);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, ud_work(&a, ah, b.qp->qp_num, 100));
 	ud_arrived(&b, 7, 0, &a, 100);
 	EQUAL((ip[0], 0x45), (ip[1] & 0xfc, 0x20),
@@ -161,8 +161,8 @@ TEST(handle__from_a_completion_answers, setup_ends, teardown_ends)
 	union ibv_gid own;
 	struct ibv_wc wc;
 
-	ud_recv(&b, 7, 0, ROOM);
-	ud_recv(&a, 8, 8192, ROOM);
+	end_recv(&b, 7, 0, ROOM);
+	end_recv(&a, 8, 8192, ROOM);
 	ud_send(&a, work(100));
 	wc = ud_arrived(&b, 7, 0, &a, 100);
 	OK(ibv_init_ah_from_wc(b.context, 1, &wc, (struct ibv_grh *)b.memory, &path));
@@ -191,8 +191,8 @@ TEST(handle__from_no_header_is_refused, setup_ends, teardown_ends)
 TEST(one_queue_pair__sends_to_many, setup_ends, teardown_ends)
 {
 	ud_open(&c, 3);
-	ud_recv(&b, 7, 0, ROOM);
-	ud_recv(&c, 8, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
+	end_recv(&c, 8, 0, ROOM);
 	ud_post(&a, ud_work(&a, to_b, c.qp->qp_num, 50));
 	ud_send(&a, work(60));
 	EXPECT_WC(a.cq, 1, IBV_WC_SUCCESS);
@@ -202,7 +202,7 @@ TEST(one_queue_pair__sends_to_many, setup_ends, teardown_ends)
 
 TEST(queue_pair__sends_to_itself, setup_ends, teardown_ends)
 {
-	ud_recv(&a, 7, 8192, ROOM);
+	end_recv(&a, 7, 8192, ROOM);
 	ud_post(&a, ud_work(&a, to_b, a.qp->qp_num, 100));
 	for (int i = 0; i < 2; i++) {
 		struct ibv_wc wc = next_wc(a.cq);
@@ -218,7 +218,7 @@ TEST(wrong_key__is_dropped, setup_ends, teardown_ends)
 	struct ibv_send_wr *wr = work(100);
 
 	wr->wr.ud.remote_qkey = END_QKEY + 1;
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, wr);
 	next_one_arrives(100);
 }
@@ -243,7 +243,7 @@ TEST(high_bit_of_the_key__stands_for_the_senders_own, setup_ends, teardown_ends)
 
 	NOT_ON_RXE("it sends the number as it is; IBA 10.2.5 has the QP's own one sent");
 	wr->wr.ud.remote_qkey = 0x80000000;
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, wr);
 	ud_arrived(&b, 7, 0, &a, 100);
 }
@@ -259,7 +259,7 @@ TEST(key__of_the_receiver_may_change, setup_ends, teardown_ends)
 	assert_int_equal(attr.qkey, 0x42);
 	wr = work(100);
 	wr->wr.ud.remote_qkey = 0x42;
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, wr);
 	ud_arrived(&b, 7, 0, &a, 100);
 }
@@ -269,14 +269,14 @@ TEST(message__without_a_receive_is_dropped, setup_ends, teardown_ends)
 	ud_open(&c, 3);
 	ud_send(&a, work(100));
 	ud_settle(&a, &c);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
 }
 
 TEST(message__that_is_too_long_for_its_receive_is_dropped, setup_ends, teardown_ends)
 {
 	NOT_ON_RXE("it fails the receive and its queue pair with LOC_QP_OP_ERR");
-	ud_recv(&b, 7, 0, GRH + 100);
+	end_recv(&b, 7, 0, GRH + 100);
 	ud_send(&a, work(101));
 	next_one_arrives(100);
 }
@@ -284,7 +284,7 @@ TEST(message__that_is_too_long_for_its_receive_is_dropped, setup_ends, teardown_
 /* IBA C10-93.1.1: no packet is sent, and it is not an error. */
 TEST(message__longer_than_the_mtu_is_not_sent, setup_ends, teardown_ends)
 {
-	ud_recv(&b, 7, 0, 8192);
+	end_recv(&b, 7, 0, 8192);
 	ud_send(&a, work(MTU + 1));
 	next_one_arrives(100);
 }
@@ -292,7 +292,7 @@ TEST(message__longer_than_the_mtu_is_not_sent, setup_ends, teardown_ends)
 TEST(number__of_no_queue_pair_takes_what_comes, setup_ends, teardown_ends)
 {
 	ud_send(&a, ud_work(&a, to_b, b.qp->qp_num ^ 0x5f, 100));
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
 }
 
@@ -305,9 +305,9 @@ TEST(queue_pair__of_another_type_takes_none, setup_ends, teardown_ends)
 	end_open(&rc, &options, -1);
 	peer = end_address(&rc);
 	end_to_rtr(&rc, &peer);
-	ud_recv(&rc, 9, 0, ROOM);
+	end_recv(&rc, 9, 0, ROOM);
 	ud_send(&a, ud_work(&a, to_b, rc.qp->qp_num, 100));
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
 	expect_no_wc(rc.cq);
 	end_close(&rc);
@@ -317,13 +317,13 @@ TEST(receiver__that_left_takes_none, setup_ends, teardown_ends)
 {
 	uint32_t gone = b.qp->qp_num;
 
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ud_send(&a, work(100));
 	ud_arrived(&b, 7, 0, &a, 100);
 	end_close(&b);
 	ud_send(&a, ud_work(&a, to_b, gone, 100));
 	ud_open(&b, 2);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	next_one_arrives(100);
 }
 
@@ -388,7 +388,7 @@ TEST(extended_queue_pair__sends, setup_ends, teardown_ends)
 	ud_open_with(&c, &options, 3);
 	ah = ud_ah(&c, &b.gid);
 	ex = ibv_qp_to_qp_ex(c.qp);
-	ud_recv(&b, 7, 0, ROOM);
+	end_recv(&b, 7, 0, ROOM);
 	ibv_wr_start(ex);
 	ex->wr_id = 1;
 	ex->wr_flags = IBV_SEND_SIGNALED;

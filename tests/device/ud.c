@@ -68,14 +68,6 @@ void ud_send(struct end *from, struct ibv_send_wr *wr)
 	assert_int_equal(EXPECT_WC(from->cq, wr_id, IBV_WC_SUCCESS).opcode, IBV_WC_SEND);
 }
 
-void ud_recv(struct end *to, uint64_t wr_id, size_t offset, uint32_t length)
-{
-	struct ibv_sge sge = {(uintptr_t)(to->memory + offset), length, to->mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
-
-	OK(ibv_post_recv(to->qp, &wr, &bad));
-}
-
 struct ibv_wc ud_arrived(struct end *to, uint64_t wr_id, size_t offset, const struct end *from,
 			 uint32_t length)
 {
@@ -95,7 +87,7 @@ void ud_settle(struct end *from, struct end *over)
 	const uint32_t offset = END_MEMORY - 256;
 	struct ibv_ah *ah = ud_ah(from, &over->gid);
 
-	ud_recv(over, 99, offset, 64);
+	end_recv(over, 99, offset, 64);
 	ud_send(from, ud_work(from, ah, over->qp->qp_num, 8));
 	ud_arrived(over, 99, offset, from, 8);
 	OK(ibv_destroy_ah(ah));

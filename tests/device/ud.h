@@ -19,8 +19,6 @@ void ud_post(struct end *from, struct ibv_send_wr *wr);
 /* Posts it, and it is sent. */
 void ud_send(struct end *from, struct ibv_send_wr *wr);
 
-/* A receive of LENGTH bytes at OFFSET, the GRH among them. */
-void ud_recv(struct end *to, uint64_t wr_id, size_t offset, uint32_t length);
 /* The next completion is this receive's, and it has the first LENGTH bytes of FROM's memory. */
 struct ibv_wc ud_arrived(struct end *to, uint64_t wr_id, size_t offset, const struct end *from,
 			 uint32_t length);

@@ -9,79 +9,12 @@
  */
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fake_peer.h"
-
-struct partner_process {
-	pid_t pid;
-	int socket;
-};
-
-static void say_ready(int fd)
-{
-	assert_int_equal(send(fd, "r", 1, 0), 1);
-}
-
-static void wait_ready(int fd)
-{
-	char byte;
-
-	wait_readable(fd, "the partner");
-	assert_int_equal(recv(fd, &byte, 1, 0), 1);
-}
-
-static void swap_addresses(int fd, struct end *end)
-{
-	const struct end_address own = end_address(end);
-	struct end_address other;
-
-	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
-	wait_readable(fd, "the partner's address");
-	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
-	end_to_rtr(end, &other);
-	end_to_rts(end);
-	say_ready(fd); /* a send to an end still in INIT is lost at last */
-	wait_ready(fd);
-}
-
-static void post_recv(struct end *end)
-{
-	struct ibv_sge sge = {(uintptr_t)end->memory, 64, end->mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = &sge, .num_sge = 1};
-	struct ibv_recv_wr *bad;
-
-	OK(ibv_post_recv(end->qp, &wr, &bad));
-}
-
-/* Runs `live` in a child, which ends by a signal or with _exit(). */
-static struct partner_process start_partner(void (*live)(int fd))
-{
-	struct partner_process partner;
-	int fds[2];
-
-	OK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
-	partner.pid = fork();
-	assert_true(partner.pid >= 0);
-	if (partner.pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(fds[0]);
-		live(fds[1]);
-		_exit(0);
-	}
-	close(fds[1]);
-	partner.socket = fds[0];
-	return partner;
-}
-
-static void bury(const struct partner_process *partner)
-{
-	kill(partner->pid, SIGKILL);
-	assert_int_equal(waitpid(partner->pid, NULL, 0), partner->pid);
-}
+#include "other.h"
 
 /* Takes a message; has a child that outlives it, until the socket ends. */
 static void live_with_child(int fd)
@@ -91,8 +24,8 @@ static void live_with_child(int fd)
 	char byte;
 
 	end_open(&end, &options, -1);
-	swap_addresses(fd, &end);
-	post_recv(&end);
+	connect_ends(fd, &end);
+	end_recv(&end, 7, 0, 64);
 	EXPECT_WC(end.cq, 7, IBV_WC_SUCCESS);
 	if (fork() == 0) {
 		say_ready(fd);
@@ -103,28 +36,20 @@ static void live_with_child(int fd)
 	pause();
 }
 
-static void post_send(struct end *end)
-{
-	struct ibv_send_wr wr = {
-		.wr_id = 9, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr *bad;
-
-	OK(ibv_post_send(end->qp, &wr, &bad));
-}
-
 TEST(test_child_of_the_partner_does_not_hide_its_death)
 {
-	const struct partner_process partner = start_partner(live_with_child);
+	const struct other partner = other_start(live_with_child);
 	const struct end_options options = end_defaults();
 	struct end end = {0};
 
 	end_open(&end, &options, -1);
-	swap_addresses(partner.socket, &end);
-	post_recv(&end);
-	post_send(&end);
+	connect_ends(partner.socket, &end);
+	end_recv(&end, 7, 0, 64);
+	end_send(&end, end.qp, 9, 0);
 	EXPECT_WC(end.cq, 9, IBV_WC_SUCCESS);
-	wait_ready(partner.socket); /* the child lives */
-	bury(&partner);
+	wait_ready(partner.socket); /* the child lives, until the socket ends */
+	kill(partner.pid, SIGKILL);
+	assert_int_equal(waitpid(partner.pid, NULL, 0), partner.pid);
 	EXPECT_WC(end.cq, 7, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(end_state(&end), IBV_QPS_ERR);
 	end_close(&end);
@@ -139,8 +64,8 @@ static void live_and_send(int fd)
 	uint32_t status;
 
 	end_open(&end, &options, -1);
-	swap_addresses(fd, &end);
-	post_send(&end);
+	connect_ends(fd, &end);
+	end_send(&end, end.qp, 9, 0);
 	status = next_wc(end.cq).status;
 	assert_int_equal(send(fd, &status, sizeof(status), 0), sizeof(status));
 	pause();
@@ -187,7 +112,7 @@ static struct fake_peer be_fake_peer(int fd)
 TEST(test_answer_of_one_who_leaves_counts)
 {
 	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE};
-	const struct partner_process partner = start_partner(live_and_send);
+	const struct other partner = other_start(live_and_send);
 	struct fake_peer peer = be_fake_peer(partner.socket);
 	unsigned char bytes[WIRE_REQUEST_START];
 	uint32_t status;
@@ -207,8 +132,7 @@ TEST(test_answer_of_one_who_leaves_counts)
 	wait_readable(partner.socket, "how the send ended");
 	EQUAL((recv(partner.socket, &status, sizeof(status), 0), sizeof(status)),
 	      (status, IBV_WC_SUCCESS));
-	bury(&partner);
-	close(partner.socket);
+	other_kill(&partner);
 }
 
 struct ending {
@@ -238,7 +162,7 @@ static void live_and_read(int fd)
 	end_open(&end, &options, -1);
 	sge.addr = (uintptr_t)end.memory;
 	sge.lkey = end.mr->lkey;
-	swap_addresses(fd, &end);
+	connect_ends(fd, &end);
 	OK(ibv_post_send(end.qp, &wr, &bad));
 	wc = next_wc(end.cq);
 	ending = (struct ending){wc.status, wc.vendor_err};
@@ -250,7 +174,7 @@ static void live_and_read(int fd)
 TEST(test_answer_of_another_length_is_no_answer)
 {
 	const struct wire_answer answer = {.outcome.kind = OUTCOME_DONE, .bytes = 4};
-	const struct partner_process partner = start_partner(live_and_read);
+	const struct other partner = other_start(live_and_read);
 	const struct fake_peer peer = be_fake_peer(partner.socket);
 	unsigned char bytes[WIRE_REQUEST_START + 8] = {0};
 	struct ending ending;
@@ -263,8 +187,7 @@ TEST(test_answer_of_another_length_is_no_answer)
 	wait_readable(partner.socket, "how the read ended");
 	EQUAL((recv(partner.socket, &ending, sizeof(ending), 0), sizeof(ending)),
 	      (ending.status, IBV_WC_RETRY_EXC_ERR), (ending.vendor_err, 20));
-	bury(&partner);
-	close(partner.socket);
+	other_kill(&partner);
 	close(peer.to);
 	close(peer.from);
 }
@@ -272,7 +195,7 @@ TEST(test_answer_of_another_length_is_no_answer)
 /* --- refusals over TCP, behind which a peer with checks tells of the region --- */
 
 struct refused_read {
-	struct partner_process partner;
+	struct other partner;
 	struct fake_peer peer;
 	unsigned char answer[WIRE_ANSWER_START + WIRE_REGION_BYTES];
 };
@@ -292,7 +215,7 @@ static void begin_refusal(struct refused_read *read, uint32_t bytes)
 					   .made_at = "main peer.c:3"};
 	unsigned char request[WIRE_REQUEST_START];
 
-	read->partner = start_partner(live_and_read);
+	read->partner = other_start(live_and_read);
 	read->peer = be_fake_peer(read->partner.socket);
 	wait_ready(read->partner.socket);
 	say_ready(read->partner.socket);
@@ -308,8 +231,7 @@ static void end_refusal(const struct refused_read *read, uint32_t status)
 	wait_readable(read->partner.socket, "how the read ended");
 	EQUAL((recv(read->partner.socket, &ending, sizeof(ending), 0), sizeof(ending)),
 	      (ending.status, status));
-	bury(&read->partner);
-	close(read->partner.socket);
+	other_kill(&read->partner);
 	close(read->peer.to);
 }
 
@@ -374,7 +296,7 @@ static void live_and_deregister(int fd)
 	options.memory_size = 2 * HALF;
 	end_open(&end, &options, -1);
 	memset(end.memory, 0, 2 * HALF);
-	swap_addresses(fd, &end);
+	connect_ends(fd, &end);
 	while (((volatile unsigned char *)end.memory)[HALF - 1] != MARK)
 		sched_yield();
 	OK(ibv_dereg_mr(end.mr));
@@ -390,7 +312,7 @@ static void live_and_deregister(int fd)
 TEST(test_region_goes_in_the_middle_of_a_write)
 {
 	static unsigned char bytes[WIRE_REQUEST_START + 2 * HALF];
-	const struct partner_process partner = start_partner(live_and_deregister);
+	const struct other partner = other_start(live_and_deregister);
 	const struct fake_peer peer = be_fake_peer(partner.socket);
 	const struct request request = {.op = REQUEST_WRITE,
 					.rkey = peer.other.rkey,
@@ -413,8 +335,7 @@ TEST(test_region_goes_in_the_middle_of_a_write)
 	      (answer.outcome.status, IBV_WC_REM_ACCESS_ERR));
 	say_ready(partner.socket);
 	wait_ready(partner.socket);
-	bury(&partner);
-	close(partner.socket);
+	other_kill(&partner);
 	close(peer.to);
 	close(peer.from);
 }

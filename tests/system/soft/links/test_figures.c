@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fake_peer.h"
+#include "other.h"
 
 #define LINKS	      101
 #define IDLE	      4000 /* connections, so twice as many sockets */
@@ -38,21 +39,7 @@ static double now_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Another process with a queue pair, that is connected to ours when it has been met. */
-struct other {
-	pid_t pid;
-	int socket;
-};
-
-static void exchange(int fd, struct end *end, struct end_address *address)
-{
-	const struct end_address own = end_address(end);
-
-	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
-	wait_readable(fd, "the other's address");
-	assert_int_equal(recv(fd, address, sizeof(*address), 0), sizeof(*address));
-}
-
+/* A queue pair that is connected to ours when it has been met. */
 static void live(int fd)
 {
 	const struct end_options options = end_defaults();
@@ -60,37 +47,12 @@ static void live(int fd)
 	struct end end = {0};
 	char byte;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	end_open(&end, &options, -1);
-	exchange(fd, &end, &address);
+	swap_addresses(fd, &end, &address);
 	end_to_rtr(&end, &address);
 	end_to_rts(&end);
-	if (send(fd, "r", 1, 0) == 1)
-		(void)!recv(fd, &byte, 1, 0); /* until the test is done with it */
-	_exit(0);
-}
-
-static struct other start_other(void)
-{
-	struct other other;
-	int fds[2];
-
-	OK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
-	other.pid = fork();
-	assert_true(other.pid >= 0);
-	if (other.pid == 0) {
-		close(fds[0]);
-		live(fds[1]);
-	}
-	close(fds[1]);
-	other.socket = fds[0];
-	return other;
-}
-
-static void end_other(const struct other *other)
-{
-	close(other->socket);
-	assert_int_equal(waitpid(other->pid, NULL, 0), other->pid);
+	say_ready(fd);
+	(void)!recv(fd, &byte, 1, 0); /* until the test is done with it */
 }
 
 /* Milliseconds until the first write to a process that was not met before is done. */
@@ -106,12 +68,10 @@ static double link_to(const struct other *other)
 			   *bad;
 	struct ibv_sge sge;
 	double begun;
-	char byte;
 
 	end_open(&end, &options, -1);
-	exchange(other->socket, &end, &address);
-	wait_readable(other->socket, "the other to be ready");
-	assert_int_equal(recv(other->socket, &byte, 1, 0), 1);
+	swap_addresses(other->socket, &end, &address);
+	wait_ready(other->socket);
 	sge = (struct ibv_sge){(uintptr_t)end.memory, 8, end.mr->lkey};
 	wr.sg_list = &sge;
 	wr.wr.rdma.remote_addr = address.memory;
@@ -138,10 +98,10 @@ static double median_link(void)
 	double times[LINKS];
 
 	for (int i = 0; i < LINKS; i++) {
-		const struct other other = start_other();
+		const struct other other = other_start(live);
 
 		times[i] = link_to(&other);
-		end_other(&other);
+		other_kill(&other);
 	}
 	qsort(times, LINKS, sizeof(times[0]), by_size);
 	print_message("a link: median %.2f ms, of 100 the slowest but one %.2f ms\n",
@@ -247,11 +207,11 @@ TEST(test_flood_keeps_no_real_peer_out, setup_target, teardown_target)
 	double longest = 0;
 
 	for (int i = 0; i < 20; i++) {
-		const struct other other = start_other();
+		const struct other other = other_start(live);
 		const double took = link_to(&other);
 
 		longest = took > longest ? took : longest;
-		end_other(&other);
+		other_kill(&other);
 	}
 	kill(flood, SIGKILL);
 	waitpid(flood, NULL, 0);
@@ -288,10 +248,10 @@ TEST(test_long_flood_leaves_nothing, setup_target, teardown_target)
 	int files = 0, rounds = 0;
 
 	for (; now_ms() < until; rounds++) {
-		const struct other other = start_other();
+		const struct other other = other_start(live);
 
 		link_to(&other);
-		end_other(&other);
+		other_kill(&other);
 		if (rounds == 100) {
 			first_kb = status_of(getpid(), "RssAnon:");
 			files = open_files();

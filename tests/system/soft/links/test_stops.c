@@ -8,14 +8,13 @@
  * CQ and the SRQ with two more of this process that send to each other. All waits are bounded.
  */
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "other.h"
 #include "soft_device/process/segment.h"
-#include "tests/device/end.h"
 
 #define STEPS_MAX  20000
 #define STRIDE_MAX 97 /* instructions from one stop to the next; it varies */
@@ -24,29 +23,12 @@ static struct {
 	struct end end;	     /* qp: connected to the child */
 	struct ibv_qp *to;   /* others on its CQ and SRQ: */
 	struct ibv_qp *from; /* sends to `to` */
-	pid_t child;
-	int socket;
+	struct other other;  /* the child */
 } test;
 
 static void post_receive(void)
 {
-	struct ibv_sge sge = {(uintptr_t)test.end.memory, 64, test.end.mr->lkey};
-	struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = &sge, .num_sge = 1}, *bad;
-
-	OK(ibv_post_srq_recv(test.end.srq, &wr, &bad));
-}
-
-static void post_send(struct ibv_qp *qp, const struct end *end)
-{
-	struct ibv_sge sge = {(uintptr_t)end->memory + 128, 8, end->mr->lkey};
-	struct ibv_send_wr wr = {.wr_id = 9,
-				 .sg_list = &sge,
-				 .num_sge = 1,
-				 .opcode = IBV_WR_SEND,
-				 .send_flags = IBV_SEND_SIGNALED};
-	struct ibv_send_wr *bad;
-
-	OK(ibv_post_send(qp, &wr, &bad));
+	end_recv(&test.end, 7, 0, 64);
 }
 
 static void connect_qp(struct ibv_qp *qp, const struct end_address *to)
@@ -58,18 +40,6 @@ static void connect_qp(struct ibv_qp *qp, const struct end_address *to)
 	end_to_rts(&one);
 }
 
-static void swap(int fd, struct end *end)
-{
-	const struct end_address own = end_address(end);
-	struct end_address other;
-
-	assert_int_equal(send(fd, &own, sizeof(own), 0), sizeof(own));
-	wait_readable(fd, "the other's address");
-	assert_int_equal(recv(fd, &other, sizeof(other), 0), sizeof(other));
-	end_to_rtr(end, &other);
-	end_to_rts(end);
-}
-
 /* Sends whenever it is told to. */
 static void live(int fd)
 {
@@ -78,9 +48,9 @@ static void live(int fd)
 	char byte;
 
 	end_open(&end, &options, -1);
-	swap(fd, &end);
+	connect_ends(fd, &end);
 	while (recv(fd, &byte, 1, 0) == 1) {
-		post_send(end.qp, &end);
+		end_send(&end, end.qp, 9, 8);
 		EXPECT_WC(end.cq, 9, IBV_WC_SUCCESS);
 		if (send(fd, "d", 1, 0) != 1)
 			break;
@@ -93,19 +63,8 @@ static int setup(void **state)
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 64, .max_sge = 4}};
 	struct end_address to, from;
 	struct ibv_pd *pd;
-	int fds[2];
 
-	OK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
-	test.child = fork();
-	assert_true(test.child >= 0);
-	if (test.child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(fds[0]);
-		live(fds[1]);
-		_exit(0);
-	}
-	close(fds[1]);
-	test.socket = fds[0];
+	test.other = other_start(live);
 	memset(&test.end, 0, sizeof(test.end));
 	end_open(&test.end, &options, -1);
 	pd = test.end.pd;
@@ -128,7 +87,7 @@ static int setup(void **state)
 	}
 	connect_qp(test.to, &from);
 	connect_qp(test.from, &to);
-	swap(test.socket, &test.end);
+	connect_ends(test.other.socket, &test.end);
 	for (int i = 0; i < 32; i++)
 		post_receive();
 	alarm(10 * WAIT_S);
@@ -137,9 +96,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	kill(test.child, SIGKILL);
-	waitpid(test.child, NULL, 0);
-	close(test.socket);
+	other_kill(&test.other);
 	OK(ibv_destroy_qp(test.to));
 	OK(ibv_destroy_qp(test.from));
 	end_close(&test.end);
@@ -179,7 +136,7 @@ static void serve_others(struct counts *counts)
 
 	assert_non_null(mr);
 	assert_non_null(qp);
-	post_send(test.from, &test.end);
+	end_send(&test.end, test.from, 9, 8);
 	while (counts->sent == before.sent || counts->received == before.received)
 		take_one(counts);
 	OK(ibv_dereg_mr(mr));
@@ -190,15 +147,15 @@ static void expect_stop(void)
 {
 	int status;
 
-	assert_int_equal(waitpid(test.child, &status, __WALL), test.child);
+	assert_int_equal(waitpid(test.other.pid, &status, __WALL), test.other.pid);
 	assert_true(WIFSTOPPED(status));
 }
 
 /* Not beyond its answer: it waits for the next word then, and a step would not end. */
 static void step(int steps)
 {
-	for (int i = 0; i < steps && !is_readable(test.socket); i++) {
-		OK((int)ptrace(PTRACE_SINGLESTEP, test.child, NULL, NULL));
+	for (int i = 0; i < steps && !is_readable(test.other.socket); i++) {
+		OK((int)ptrace(PTRACE_SINGLESTEP, test.other.pid, NULL, NULL));
 		expect_stop();
 	}
 }
@@ -206,19 +163,19 @@ static void step(int steps)
 /* The child, which waits, is stopped and told to send. */
 static void tell_and_stop(void)
 {
-	OK((int)ptrace(PTRACE_SEIZE, test.child, NULL, NULL));
-	OK((int)ptrace(PTRACE_INTERRUPT, test.child, NULL, NULL));
+	OK((int)ptrace(PTRACE_SEIZE, test.other.pid, NULL, NULL));
+	OK((int)ptrace(PTRACE_INTERRUPT, test.other.pid, NULL, NULL));
 	expect_stop();
-	assert_int_equal(send(test.socket, "g", 1, 0), 1);
+	assert_int_equal(send(test.other.socket, "g", 1, 0), 1);
 }
 
 static void let_go(struct counts *counts)
 {
 	char byte;
 
-	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
-	wait_readable(test.socket, "the child's send");
-	assert_int_equal(recv(test.socket, &byte, 1, 0), 1);
+	OK((int)ptrace(PTRACE_DETACH, test.other.pid, NULL, NULL));
+	wait_readable(test.other.socket, "the child's send");
+	assert_int_equal(recv(test.other.socket, &byte, 1, 0), 1);
 	while (counts->of_child == 0)
 		take_one(counts);
 }
@@ -232,7 +189,7 @@ TEST(test_peer_stopped_anywhere_holds_no_other_up, setup, teardown)
 	let_go(&counts);
 	memset(&counts, 0, sizeof(counts));
 	tell_and_stop();
-	while (!is_readable(test.socket) && steps < STEPS_MAX) {
+	while (!is_readable(test.other.socket) && steps < STEPS_MAX) {
 		const int stride = 11 + stops * 31 % (STRIDE_MAX - 10);
 
 		step(stride);
@@ -269,7 +226,7 @@ static struct segment *own_segment(void)
 static bool child_holds_qp(struct segment *segment)
 {
 	for (unsigned i = 0; i < 256; i++)
-		if ((uint32_t)atomic_load(&segment->qp[i].lock.holder) == (uint32_t)test.child)
+		if ((uint32_t)atomic_load(&segment->qp[i].lock.holder) == (uint32_t)test.other.pid)
 			return true;
 	return false;
 }
@@ -312,7 +269,7 @@ TEST(test_queue_pair_is_destroyed_while_a_stopped_peer_holds_it, setup, teardown
 	OK(ibv_destroy_qp(qp));
 	for (int i = 0; i < 8; i++)
 		serve_others(&counts);
-	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	OK((int)ptrace(PTRACE_DETACH, test.other.pid, NULL, NULL));
 	for (int i = 0; i < 8; i++)
 		serve_others(&counts);
 }
@@ -347,7 +304,7 @@ TEST(test_destroyed_queue_pair_leaves_no_completion, setup, teardown)
 	assert_int_equal(atomic_load(&cq->head), pushed + 1);
 	for (double until = deadline(); atomic_load(&cq->tail) != pushed + 1;)
 		wait_a_little(until, "the completion to go");
-	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	OK((int)ptrace(PTRACE_DETACH, test.other.pid, NULL, NULL));
 }
 
 /* The queue pair goes to ERR and back, as when the program gives the peer up. */
@@ -362,7 +319,7 @@ TEST(test_queue_pair_fails_while_a_stopped_peer_holds_it, setup, teardown)
 	attr.qp_state = IBV_QPS_RESET;
 	FAILS(EBUSY, ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE));
 	serve_others(&counts);
-	OK((int)ptrace(PTRACE_DETACH, test.child, NULL, NULL));
+	OK((int)ptrace(PTRACE_DETACH, test.other.pid, NULL, NULL));
 	for (double until = deadline(); ibv_modify_qp(test.end.qp, &attr, IBV_QP_STATE) != 0;)
 		wait_a_little(until, "the queue pair");
 }
@@ -404,11 +361,11 @@ static void kill_once(bool (*reached)(struct segment *segment, const struct shar
 	OK(ibv_req_notify_cq(test.end.cq, 0));
 	tell_and_stop();
 	while (!reached(segment, cq, position)) {
-		assert_false(is_readable(test.socket));
+		assert_false(is_readable(test.other.socket));
 		step(1);
 	}
 	assert_false(is_readable(test.end.channel->fd));
-	OK(kill(test.child, SIGKILL));
+	OK(kill(test.other.pid, SIGKILL));
 	wait_readable(test.end.channel->fd, "the event");
 	OK(ibv_get_cq_event(test.end.channel, &of, &context));
 	assert_ptr_equal(of, test.end.cq);

@@ -196,7 +196,7 @@ TEST(datagrams_that_are_lost, setup_datagrams, teardown_datagrams)
 
 	expect_loss(&sender, 100, qpn, "no receive was posted");
 	ud_send(&sender, ud_work(&sender, to_receiver, qpn, 100));
-	ud_recv(&receiver, 7, 0, GRH + 100);
+	end_recv(&receiver, 7, 0, GRH + 100);
 	expect_loss(&sender, 101, qpn, "the message is longer than the receive");
 	ud_send(&sender, ud_work(&sender, to_receiver, qpn, 101));
 	expect_loss(&sender, 100, qpn, "the Q_Key is not that of the receiving queue pair");
@@ -234,7 +234,7 @@ TEST(datagrams_after_a_drop, setup_datagrams, teardown_datagrams)
 
 	SKIP_UNLESS(getenv("FAULT") != NULL, "needs a fault: test_codes.py");
 	for (uint64_t id = 1; id <= 3; id++) /* one is left */
-		ud_recv(&receiver, id, 1024 * id, GRH + 64);
+		end_recv(&receiver, id, 1024 * id, GRH + 64);
 	for (int i = 0; i < 5; i++)
 		ud_send(&sender, ud_work(&sender, to_receiver, qpn, 64));
 	ud_arrived(&receiver, 1, 1024, &sender, 64);
@@ -242,7 +242,7 @@ TEST(datagrams_after_a_drop, setup_datagrams, teardown_datagrams)
 	expect_no_wc(receiver.cq);
 	assert_int_equal(end_state(&sender), IBV_QPS_RTS);
 	/* another queue pair counts for itself */
-	ud_recv(&sender, 3, 1024, GRH + 64);
+	end_recv(&sender, 3, 1024, GRH + 64);
 	back = ud_ah(&receiver, &sender.gid);
 	ud_send(&receiver, ud_work(&receiver, back, sender.qp->qp_num, 64));
 	ud_arrived(&sender, 3, 1024, &receiver, 64);
