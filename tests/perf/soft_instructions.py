@@ -9,8 +9,9 @@ region and with MANY beside it. A write and a read of 8 bytes to another process
 within one, with their completions, cost the same with any number of regions. mmap(), munmap(),
 mremap() and madvise() of memory between registered pages look at each region: a few instructions
 of each. With checks a write and a read cost at most RATIO times what they do without, the first
-thousand of a place and the sixth. Exit status 1 if something costs more than its MOST, its RATIO,
-or grows by more than GROWTH a region; 77 if valgrind is missing.
+thousand of a place and the sixth; with the schedules of SEEDS of the adversary a write of 64 bytes
+costs at most ADVERSARY times as much. Exit status 1 if something costs more than its MOST, its RATIO
+or ADVERSARY, or grows by more than GROWTH a region; 77 if valgrind is missing.
 """
 
 import os
@@ -37,6 +38,7 @@ MOST = {
 }
 # with checks: the first 128 requests of a place are held until a poll, and then one of 16
 RATIO = dict.fromkeys(("write", "write again", "write of 64", "write of 64 again", "read", "read again"), 2.0)
+ADVERSARY, SEEDS = 10, (1, 2, 3)
 GROWTH = {"mmap": 40, "mremap": 80, "madvise": 40, "munmap": 40}
 GROWTH_OF_OPERATIONS = 0.05
 
@@ -70,6 +72,15 @@ def main() -> int:
         print(f"{name:<36}{checked[call]:>10.1f}{times:>10.2f} times{ratio:>5}")
         if times > ratio:
             failed.append(f"{call} with checks takes more than {ratio} times the instructions")
+    for options in ("forced-remote", ""):
+        bare = counts[options, 1]["write of 64"]
+        for seed in SEEDS:
+            os.environ["RPMA_SOFT"] = f"{options} adversary:{seed}"
+            with_seed = count(program, soft, "--", arguments=("1",))["write of 64"]
+            name = f"write of 64, {options or 'same process'}, seed {seed}"
+            print(f"{name:<36}{with_seed:>10.1f}{with_seed / bare:>10.2f} times{ADVERSARY:>5}")
+            if with_seed > ADVERSARY * bare:
+                failed.append(f"{name}: more than {ADVERSARY} times as much")
     for failure in failed:
         print(f"FAILED: {failure}")
     return 1 if failed else 0
