@@ -6,150 +6,132 @@
 #include "fio_engine/io_queue.h"
 #include "tests/lib/test.h"
 
-static struct dirty opened(uint64_t bytes, uint64_t grain)
-{
-	struct dirty dirty;
+static struct dirty dirty;
 
+static void open_region(uint64_t bytes, uint64_t grain)
+{
 	assert_int_equal(dirty_open(&dirty, bytes, grain), 0);
-	return dirty;
 }
 
-static void takes(struct dirty *dirty, uint64_t begin, uint64_t end)
+static void takes(uint64_t begin, uint64_t end)
 {
 	struct extent extent = {0, 0};
 
-	EQUAL((dirty_take(dirty, &extent), true), (extent.begin, begin), (extent.end, end));
+	EQUAL((dirty_take(&dirty, &extent), true), (extent.begin, begin), (extent.end, end));
 }
 
-static void takes_no_more(struct dirty *dirty)
+/* Behind each test. */
+static int takes_no_more(void **state)
 {
 	struct extent extent;
 
-	EQUAL((dirty_any(dirty), false), (dirty_take(dirty, &extent), false));
-	dirty_close(dirty);
+	EQUAL((dirty_any(&dirty), false), (dirty_take(&dirty, &extent), false));
+	dirty_close(&dirty);
+	return 0;
 }
 
-TEST(a_new_region_is_clean)
+TEST(a_new_region_is_clean, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(4096, 512);
-
-	takes_no_more(&dirty);
+	open_region(4096, 512);
 }
 
-TEST(extents_come_out_in_ascending_order)
+TEST(extents_come_out_in_ascending_order, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(1 << 20, 4096);
-
+	open_region(1 << 20, 4096);
 	dirty_mark(&dirty, 81920, 86016);
 	dirty_mark(&dirty, 0, 4096);
 	dirty_mark(&dirty, 8192, 16384);
 	assert_true(dirty_any(&dirty));
-	takes(&dirty, 0, 4096);
-	takes(&dirty, 8192, 16384);
-	takes(&dirty, 81920, 86016);
-	takes_no_more(&dirty);
+	takes(0, 4096);
+	takes(8192, 16384);
+	takes(81920, 86016);
 }
 
-TEST(what_touches_or_overlaps_is_one_extent)
+TEST(what_touches_or_overlaps_is_one_extent, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(4096, 8);
-
+	open_region(4096, 8);
 	dirty_mark(&dirty, 1016, 1032);
 	dirty_mark(&dirty, 1000, 1016);
 	dirty_mark(&dirty, 1024, 2048);
-	takes(&dirty, 1000, 2048);
-	takes_no_more(&dirty);
+	takes(1000, 2048);
 }
 
 /* Words have 64 grains, and a word of the summary 4096. */
-TEST(runs_go_on_beyond_words)
+TEST(runs_go_on_beyond_words, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(3 * 4096, 1);
-
+	open_region(3 * 4096, 1);
 	dirty_mark(&dirty, 63, 65);
 	dirty_mark(&dirty, 128, 192);
 	dirty_mark(&dirty, 4000, 8200);
 	dirty_mark(&dirty, 12224, 12288);
-	takes(&dirty, 63, 65);
-	takes(&dirty, 128, 192);
-	takes(&dirty, 4000, 8200);
-	takes(&dirty, 12224, 12288);
-	takes_no_more(&dirty);
+	takes(63, 65);
+	takes(128, 192);
+	takes(4000, 8200);
+	takes(12224, 12288);
 }
 
-TEST(what_is_marked_below_the_last_extent_comes_next)
+TEST(what_is_marked_below_the_last_extent_comes_next, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(1 << 20, 8);
-
+	open_region(1 << 20, 8);
 	dirty_mark(&dirty, 1 << 19, (1 << 19) + 8);
-	takes(&dirty, 1 << 19, (1 << 19) + 8);
+	takes(1 << 19, (1 << 19) + 8);
 	dirty_mark(&dirty, 8, 16);
-	takes(&dirty, 8, 16);
-	takes_no_more(&dirty);
+	takes(8, 16);
 }
 
-TEST(an_extent_ends_with_the_region)
+TEST(an_extent_ends_with_the_region, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(4100, 4096);
-
+	open_region(4100, 4096);
 	dirty_mark(&dirty, 4096, 4100);
-	takes(&dirty, 4096, 4100);
-	takes_no_more(&dirty);
+	takes(4096, 4100);
 }
 
-TEST(an_empty_range_marks_nothing)
+TEST(an_empty_range_marks_nothing, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(4096, 8);
-
+	open_region(4096, 8);
 	dirty_mark(&dirty, 8, 8);
-	takes_no_more(&dirty);
 }
 
-TEST(clearing_leaves_nothing)
+TEST(clearing_leaves_nothing, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(1 << 20, 8);
-
+	open_region(1 << 20, 8);
 	dirty_mark(&dirty, 0, 4096);
 	dirty_mark(&dirty, 1 << 19, (1 << 19) + 4096);
 	dirty_clear(&dirty);
 	assert_false(dirty_any(&dirty));
 	dirty_mark(&dirty, 8192, 8200);
-	takes(&dirty, 8192, 8200);
-	takes_no_more(&dirty);
+	takes(8192, 8200);
 }
 
 /* 3000 is 8 times 375. */
-TEST(a_grain_need_not_be_a_power_of_two)
+TEST(a_grain_need_not_be_a_power_of_two, NULL, takes_no_more)
 {
-	struct dirty dirty = opened(1 << 20, 3000);
-
+	open_region(1 << 20, 3000);
 	dirty_mark(&dirty, 3000, 6000);
-	takes(&dirty, 3000, 6000);
-	takes_no_more(&dirty);
-	dirty = opened(64, 0);
+	takes(3000, 6000);
+	takes_no_more(NULL);
+	open_region(64, 0);
 	dirty_mark(&dirty, 3, 4);
-	takes(&dirty, 3, 4);
-	takes_no_more(&dirty);
+	takes(3, 4);
 }
 
 /* A pebibyte would have 2^47 grains of 8 bytes: extents are rounded outwards. */
-TEST(a_vast_region_has_larger_grains)
+TEST(a_vast_region_has_larger_grains, NULL, takes_no_more)
 {
 	const uint64_t bytes = 1ULL << 50, grain = bytes / DIRTY_BITS_MAX;
-	struct dirty dirty = opened(bytes, 8);
 
+	open_region(bytes, 8);
 	dirty_mark(&dirty, bytes - 8, bytes);
 	dirty_mark(&dirty, grain + 8, grain + 16);
-	takes(&dirty, grain, 2 * grain);
-	takes(&dirty, bytes - grain, bytes);
-	takes_no_more(&dirty);
+	takes(grain, 2 * grain);
+	takes(bytes - grain, bytes);
 }
 
 /* --- against an array of bytes -------------------------------------------------- */
 
 #define MODEL_BYTES 20000
 
-static void model_takes(struct dirty *dirty, uint8_t *model)
+static void model_takes(uint8_t *model)
 {
 	uint64_t begin = 0, end;
 
@@ -158,26 +140,26 @@ static void model_takes(struct dirty *dirty, uint8_t *model)
 	if (begin == MODEL_BYTES) {
 		struct extent extent;
 
-		assert_false(dirty_take(dirty, &extent));
+		assert_false(dirty_take(&dirty, &extent));
 		return;
 	}
 	for (end = begin; end < MODEL_BYTES && model[end] != 0; end++)
 		model[end] = 0;
-	takes(dirty, begin, end);
+	takes(begin, end);
 }
 
-static void model_step(struct dirty *dirty, uint8_t *model, uint64_t grain, uint64_t *seed)
+static void model_step(uint8_t *model, uint64_t grain, uint64_t *seed)
 {
 	uint64_t begin = test_random(seed) % (MODEL_BYTES / grain) * grain;
 	uint64_t most = test_random(seed) % 8 == 0 ? 6000 : 200;
 	uint64_t end = begin + (test_random(seed) % (most / grain + 1) + 1) * grain;
 
 	if (test_random(seed) % 3 == 0) {
-		model_takes(dirty, model);
+		model_takes(model);
 		return;
 	}
 	end = end < MODEL_BYTES ? end : MODEL_BYTES;
-	dirty_mark(dirty, begin, end);
+	dirty_mark(&dirty, begin, end);
 	memset(model + begin, 1, end - begin);
 }
 
@@ -188,15 +170,15 @@ TEST(any_sequence_gives_what_a_byte_array_gives)
 
 	for (uint64_t run = 0; run < 50; run++) {
 		uint64_t grain = grains[run % 5], seed = run;
-		struct dirty dirty = opened(MODEL_BYTES, grain);
 
+		open_region(MODEL_BYTES, grain);
 		memset(model, 0, sizeof(model));
 		for (int step = 0; step < 400; step++) {
-			model_step(&dirty, model, grain, &seed);
+			model_step(model, grain, &seed);
 			assert_int_equal(dirty_any(&dirty), memchr(model, 1, MODEL_BYTES) != NULL);
 		}
 		while (dirty_any(&dirty))
-			model_takes(&dirty, model);
+			model_takes(model);
 		assert_null(memchr(model, 1, MODEL_BYTES));
 		dirty_close(&dirty);
 	}

@@ -22,48 +22,49 @@ static struct io_queue *with_reads(bool poll)
 	return q;
 }
 
+/* Once by events and once by polling, with a queue that has three reads under way. */
+#define EACH_WAY(poll)                                                                             \
+	for (int poll = 0; poll < 2 && (io_queue = with_reads(poll)) != NULL;                      \
+	     io_queue_close(&io_queue), poll++)
+
 QUEUE_TEST(it_waits_for_as_many_as_are_wanted)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		fake.pace = 1;
 		EQUAL((io_queue_wait(io_queue, 2, UINT64_MAX), 2), (fake_done(io_queue), "0 1 "),
 		      (io_queue_wait(io_queue, 1, UINT64_MAX), 1));
-		io_queue_close(&io_queue);
 	}
 }
 
 QUEUE_TEST(it_waits_for_no_more_than_are_out)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), 3);
 		fake_done(io_queue);
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 0);
-		io_queue_close(&io_queue);
 	}
 }
 
 QUEUE_TEST(it_sleeps_only_when_told_to)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		fake.pace = 1;
 		io_queue_wait(io_queue, 3, UINT64_MAX);
 		assert_int_equal(fake.waits > 0, !poll);
-		io_queue_close(&io_queue);
 	}
 }
 
 QUEUE_TEST(it_ends_with_its_time)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, 500 * MS), 0);
 		assert_in_range(fake.now_ns, 500 * MS, 600 * MS);
 		EQUAL((io_queue_broken(io_queue), 0), (io_queue_out(io_queue), 3));
-		io_queue_close(&io_queue);
 	}
 }
 
@@ -78,8 +79,8 @@ QUEUE_TEST(no_time_at_all_is_a_poll)
 
 QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		fake.silent = true;
 		fake.tick_ns = 10 * MS;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
@@ -88,20 +89,18 @@ QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 		      (io_queue_operation(io_queue, 0)->error, ETIMEDOUT),
 		      (fake_done(io_queue), "0x 1x 2x "), (failure_get()->text, HAS("for 60 s")),
 		      (fake.disconnected, true));
-		io_queue_close(&io_queue);
 	}
 }
 
 QUEUE_TEST(a_server_that_leaves_ends_the_wait)
 {
-	for (int poll = 0; poll < 2; poll++) {
-		io_queue = with_reads(poll);
+	EACH_WAY(poll)
+	{
 		fake.silent = true;
 		fake.gone = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 0, 10 * MS);
 		EQUAL((io_queue_broken(io_queue), EIO), (fake_done(io_queue), "0x 1x 2x "));
-		io_queue_close(&io_queue);
 	}
 }
 
@@ -123,17 +122,16 @@ QUEUE_TEST(a_job_that_stops_gets_back_what_still_completes)
 
 QUEUE_TEST(a_job_that_stops_waits_two_seconds)
 {
-	for (int poll = 0; poll < 2; poll++) {
+	EACH_WAY(poll)
+	{
 		bool stop = true;
 
-		io_queue = with_reads(poll);
 		fake.connection.cfg.stopped = stopped;
 		fake.connection.cfg.arg = &stop;
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 3, UINT64_MAX), 3);
 		assert_in_range(fake.now_ns, 2000 * MS, 2300 * MS);
 		EQUAL((io_queue_broken(io_queue), ECANCELED), (fake_done(io_queue), "0x 1x 2x "));
-		io_queue_close(&io_queue);
 	}
 }
 
