@@ -6,38 +6,12 @@
  * durable is within the pool.
  */
 #include "fuzz.h"
+#include "tests/lib/one_pool.h"
 #include "tools/rpmemd/lane_serve.h"
 
 #define SIZE   8192
 #define HEADER 4096
 #define AROUND 64
-
-struct pool {
-	unsigned char bytes[SIZE + 2 * AROUND];
-};
-
-unsigned char *pool_memory(const struct pool *pool)
-{
-	return (unsigned char *)(uintptr_t)pool->bytes + AROUND;
-}
-
-size_t pool_size(const struct pool *pool)
-{
-	(void)pool;
-	return SIZE;
-}
-
-bool pool_has_headers(const struct pool *pool)
-{
-	(void)pool;
-	return true;
-}
-
-enum target_kind pool_kind(const struct pool *pool)
-{
-	(void)pool;
-	return TARGET_FILE;
-}
 
 int pool_persist(const struct pool *pool, size_t offset, size_t length)
 {
@@ -54,17 +28,18 @@ int pool_deep_persist(const struct pool *pool, size_t offset, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const atomic_bool ends;
-	static struct pool pool;
+	static unsigned char memory[SIZE + 2 * AROUND];
+	const struct pool pool = {memory + AROUND, SIZE, true, TARGET_FILE, NULL};
 	uint8_t bytes[LANE_ANSWER_BYTES];
 	struct lane_answer answer;
 
-	memset(pool.bytes, 0xee, sizeof(pool.bytes));
+	memset(memory, 0xee, sizeof(memory));
 	if (lane_serve_message(&pool, data, size, &ends, bytes) == 0)
 		hold(lane_decode_answer(bytes, &answer) == 0);
 	for (size_t i = 0; i < AROUND + HEADER; i++)
-		hold(pool.bytes[i] == 0xee);
-	for (size_t i = AROUND + SIZE; i < sizeof(pool.bytes); i++)
-		hold(pool.bytes[i] == 0xee);
+		hold(memory[i] == 0xee);
+	for (size_t i = AROUND + SIZE; i < sizeof(memory); i++)
+		hold(memory[i] == 0xee);
 	return 0;
 }
 

@@ -14,57 +14,12 @@
 
 #include "common/base/failure.h"
 #include "common/rdma/connection.h"
+#include "tests/lib/one_pool.h"
 #include "tools/rpmemd/lanes.h"
 #include "tools/rpmemd/log.h"
 
 #define WHOLE_US 200
 #define MISMATCH 70 /* the exit status where the pool is not what a request may leave */
-
-struct pool {
-	unsigned char *memory;
-	size_t size;
-	bool has_headers;
-	const char *path;
-};
-
-unsigned char *pool_memory(const struct pool *pool)
-{
-	return pool->memory;
-}
-
-size_t pool_size(const struct pool *pool)
-{
-	return pool->size;
-}
-
-bool pool_has_headers(const struct pool *pool)
-{
-	return pool->has_headers;
-}
-
-size_t pool_parts(const struct pool *pool)
-{
-	(void)pool;
-	return 1;
-}
-
-const char *pool_part_path(const struct pool *pool, size_t part)
-{
-	(void)part;
-	return pool->path;
-}
-
-bool pool_is_pmem(const struct pool *pool)
-{
-	(void)pool;
-	return true;
-}
-
-enum target_kind pool_kind(const struct pool *pool)
-{
-	(void)pool;
-	return TARGET_FSDAX;
-}
 
 /*
  * A range that lane_serve() ought to have refused is fatal here. The whole pool takes a while, as
@@ -126,7 +81,7 @@ static void wait_for_end_of_input(void)
 int main(int argc, char **argv)
 {
 	const bool tcp = argc > 1 && strcmp(argv[1], "tcp") == 0;
-	struct pool pool = {.has_headers = argc > 6};
+	struct pool pool = {.has_headers = argc > 6, .kind = TARGET_FSDAX};
 	struct lanes_cfg cfg = {.pool = &pool, .address = "127.0.0.1"};
 	struct method method;
 	struct lanes_tcp *lanes_tcp = NULL;

@@ -5,73 +5,51 @@
  */
 #include <unistd.h>
 
+#include "tests/lib/one_pool.h"
 #include "tests/lib/test.h"
 #include "tools/rpmemd/lane_serve.h"
 
 #define SIZE   16384
 #define HEADER 4096
+#define MEMORY (around + 64)
 
-/* The pool, in a larger array whose rest must stay as it is. */
-static struct pool {
-	unsigned char around[SIZE + 128];
-	bool has_headers;
-	enum target_kind kind;
-	size_t size;
+/* The pool's memory, in a larger array whose rest must stay as it is. */
+static unsigned char around[SIZE + 128];
+static struct pool pool;
+
+static struct {
 	int answer;	     /* what the calls below return */
 	unsigned ends_after; /* the session ends in this call for persistence; 0: in none */
 	unsigned persisted, deep;
 	size_t offset, length; /* the last range */
-} pool;
+} calls;
 
 static atomic_bool ends;
 
-#define MEMORY (pool.around + 64)
-
-unsigned char *pool_memory(const struct pool *p)
-{
-	return (unsigned char *)(uintptr_t)p->around + 64;
-}
-
-size_t pool_size(const struct pool *p)
-{
-	return p->size;
-}
-
-bool pool_has_headers(const struct pool *p)
-{
-	return p->has_headers;
-}
-
-enum target_kind pool_kind(const struct pool *p)
-{
-	return p->kind;
-}
-
 int pool_persist(const struct pool *p, size_t offset, size_t length)
 {
-	if (++pool.persisted == pool.ends_after)
+	if (++calls.persisted == calls.ends_after)
 		ends = true;
-	pool.offset = offset;
-	pool.length = length;
-	return pool.answer;
+	calls.offset = offset;
+	calls.length = length;
+	return calls.answer;
 }
 
 int pool_deep_persist(const struct pool *p, size_t offset, size_t length)
 {
-	pool.deep++;
-	pool.offset = offset;
-	pool.length = length;
-	return pool.answer;
+	calls.deep++;
+	calls.offset = offset;
+	calls.length = length;
+	return calls.answer;
 }
 
 static uint8_t message[LANE_REQUEST_BYTES + LANE_DATA_MAX + 1];
 
 static int set_up(void **state)
 {
-	memset(&pool, 0, sizeof(pool));
-	memset(pool.around, 0xee, sizeof(pool.around));
-	pool.kind = TARGET_FSDAX;
-	pool.size = SIZE;
+	memset(&calls, 0, sizeof(calls));
+	memset(around, 0xee, sizeof(around));
+	pool = (struct pool){.memory = MEMORY, .size = SIZE, .kind = TARGET_FSDAX};
 	ends = false;
 	for (size_t i = 0; i < sizeof(message); i++)
 		message[i] = (uint8_t)(i * 7 + 1);
@@ -103,9 +81,9 @@ static int unanswered(enum lane_op op, uint64_t length, size_t bytes)
 /* Everything but [offset, offset + length) is as it was. */
 static void assert_untouched_except(size_t offset, size_t length)
 {
-	for (size_t i = 0; i < sizeof(pool.around); i++) {
+	for (size_t i = 0; i < sizeof(around); i++) {
 		if (i < 64 + offset || i >= 64 + offset + length)
-			assert_int_equal(pool.around[i], 0xee);
+			assert_int_equal(around[i], 0xee);
 	}
 }
 
@@ -119,7 +97,7 @@ TEST(data_are_copied_and_made_durable, set_up)
 					 PERSIST_DONE);
 			assert_memory_equal(MEMORY + offset, message + LANE_REQUEST_BYTES, length);
 			assert_untouched_except(offset, length);
-			EQUAL((pool.persisted, 1), (pool.offset, offset), (pool.length, length));
+			EQUAL((calls.persisted, 1), (calls.offset, offset), (calls.length, length));
 		}
 	}
 }
@@ -136,14 +114,14 @@ TEST(a_write_is_not_durable_yet, set_up)
 	assert_int_equal(served(LANE_WRITE, 100, 1000, 1000), PERSIST_DONE);
 	assert_memory_equal(MEMORY + 100, message + LANE_REQUEST_BYTES, 1000);
 	assert_untouched_except(100, 1000);
-	assert_int_equal(pool.persisted, 0);
+	assert_int_equal(calls.persisted, 0);
 }
 
 TEST(a_range_is_made_durable, set_up)
 {
-	EQUAL((served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE), (pool.persisted, 1),
-	      (pool.length, SIZE), (served(LANE_DEEP, SIZE - 1, 1, 0), PERSIST_DONE),
-	      (pool.deep, 1), (pool.offset, SIZE - 1));
+	EQUAL((served(LANE_PERSIST, 0, SIZE, 0), PERSIST_DONE), (calls.persisted, 1),
+	      (calls.length, SIZE), (served(LANE_DEEP, SIZE - 1, 1, 0), PERSIST_DONE),
+	      (calls.deep, 1), (calls.offset, SIZE - 1));
 	assert_untouched_except(0, 0);
 }
 
@@ -173,7 +151,7 @@ TEST(ranges_outside_the_pool_are_refused, set_up)
 	}
 	EQUAL((served(LANE_PERSIST_DATA, SIZE - 7, 8, 8), PERSIST_OUTSIDE),
 	      (served(LANE_WRITE, UINT64_MAX - 3, 8, 8), PERSIST_OUTSIDE),
-	      (served(LANE_WRITE, 0, 0, 0), PERSIST_OUTSIDE), (pool.persisted + pool.deep, 0));
+	      (served(LANE_WRITE, 0, 0, 0), PERSIST_OUTSIDE), (calls.persisted + calls.deep, 0));
 	assert_untouched_except(0, 0);
 }
 
@@ -201,9 +179,9 @@ TEST(each_of_many_ranges_is_made_durable, set_up)
 	const struct lane_range good[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
 	const struct lane_range bad[] = {{SIZE - 1, 2}, {0, 0}, {64, 100}};
 
-	EQUAL((served_ranges(good, 3), PERSIST_DONE), (pool.persisted, 3), (pool.offset, SIZE - 1),
-	      (served_ranges(bad, 3), PERSIST_OUTSIDE), (pool.persisted, 4),
-	      (served_ranges(NULL, 0), PERSIST_DONE), (pool.persisted, 4));
+	EQUAL((served_ranges(good, 3), PERSIST_DONE), (calls.persisted, 3),
+	      (calls.offset, SIZE - 1), (served_ranges(bad, 3), PERSIST_OUTSIDE),
+	      (calls.persisted, 4), (served_ranges(NULL, 0), PERSIST_DONE), (calls.persisted, 4));
 	assert_untouched_except(0, 0);
 }
 
@@ -211,9 +189,9 @@ TEST(a_large_range_is_made_durable_in_pieces, set_up)
 {
 	pool.size = 3 * LANE_PIECE_BYTES;
 	EQUAL((served(LANE_PERSIST, 1, 2 * LANE_PIECE_BYTES + 7, 0), PERSIST_DONE),
-	      (pool.persisted, 3), (pool.offset, 1 + 2 * LANE_PIECE_BYTES), (pool.length, 7),
-	      (served(LANE_DEEP, 0, pool.size, 0), PERSIST_DONE), (pool.deep, 3),
-	      (pool.offset + pool.length, pool.size));
+	      (calls.persisted, 3), (calls.offset, 1 + 2 * LANE_PIECE_BYTES), (calls.length, 7),
+	      (served(LANE_DEEP, 0, pool.size, 0), PERSIST_DONE), (calls.deep, 3),
+	      (calls.offset + calls.length, pool.size));
 }
 
 /* However much of it is left. */
@@ -222,17 +200,17 @@ TEST(a_session_that_ends_makes_nothing_more_durable, set_up)
 	const struct lane_range ranges[] = {{0, 8}, {64, 100}, {SIZE - 1, 1}};
 
 	pool.size = 3 * LANE_PIECE_BYTES;
-	pool.ends_after = 2;
-	EQUAL((served(LANE_PERSIST, 0, pool.size, 0), PERSIST_FAILED), (pool.persisted, 2));
+	calls.ends_after = 2;
+	EQUAL((served(LANE_PERSIST, 0, pool.size, 0), PERSIST_FAILED), (calls.persisted, 2));
 	set_up(NULL);
-	pool.ends_after = 1;
-	EQUAL((served_ranges(ranges, 3), PERSIST_FAILED), (pool.persisted, 1),
-	      (served(LANE_PERSIST_DATA, 0, 8, 8), PERSIST_FAILED), (pool.persisted, 1));
+	calls.ends_after = 1;
+	EQUAL((served_ranges(ranges, 3), PERSIST_FAILED), (calls.persisted, 1),
+	      (served(LANE_PERSIST_DATA, 0, 8, 8), PERSIST_FAILED), (calls.persisted, 1));
 }
 
 TEST(what_the_system_refuses_is_answered, set_up)
 {
-	pool.answer = -EIO;
+	calls.answer = -EIO;
 	EQUAL((served(LANE_PERSIST, 0, 1, 0), PERSIST_FAILED),
 	      (served(LANE_PERSIST_DATA, 0, 1, 1), PERSIST_FAILED),
 	      (served(LANE_DEEP, 0, 1, 0), PERSIST_FAILED));
@@ -252,7 +230,7 @@ TEST(messages_of_another_form_are_not_answered, set_up)
 	      (unanswered(LANE_READ, 8, LANE_REQUEST_BYTES), -EPROTO),
 	      (unanswered((enum lane_op)0, 8, LANE_REQUEST_BYTES), -EPROTO),
 	      (unanswered((enum lane_op)99, 8, LANE_REQUEST_BYTES), -EPROTO));
-	assert_int_equal(pool.persisted + pool.deep, 0);
+	assert_int_equal(calls.persisted + calls.deep, 0);
 	assert_untouched_except(0, 0);
 }
 
