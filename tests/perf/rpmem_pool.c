@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define TARGET "127.0.0.1"
 
@@ -17,14 +16,6 @@ _Noreturn void pool_fail(const char *what)
 {
 	fprintf(stderr, "%s: %s: %s\n", what, strerrorname_np(errno), rpmem_errormsg());
 	exit(2);
-}
-
-uint64_t pool_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 size_t pool_number(const char *text)

@@ -19,7 +19,6 @@ struct pool {
 };
 
 _Noreturn void pool_fail(const char *what);
-uint64_t pool_now_ns(void);
 size_t pool_number(const char *text);
 
 /* Creates the pool of this set on 127.0.0.1, or opens it. */

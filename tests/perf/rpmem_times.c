@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "common/base/failure.h"
+#include "common/base/monotonic.h"
 #include "rpmem_pool.h"
 #include "tests/system/rpmem/by_hand.h"
 
@@ -44,7 +45,7 @@ typedef double turn(struct times *t);
 
 static double since(uint64_t begun, size_t calls)
 {
-	return (double)(pool_now_ns() - begun) / (double)calls;
+	return (double)(monotonic_ns() - begun) / (double)calls;
 }
 
 static void alternate(struct times *t, turn *one, turn *other)
@@ -63,7 +64,7 @@ static void alternate(struct times *t, turn *one, turn *other)
 
 static double turn_persist(struct times *t)
 {
-	uint64_t begun = pool_now_ns();
+	uint64_t begun = monotonic_ns();
 	int ret = 0;
 
 	for (size_t i = 0; i < t->calls; i++)
@@ -75,7 +76,7 @@ static double turn_persist(struct times *t)
 
 static double turn_by_hand(struct times *t)
 {
-	uint64_t begun = pool_now_ns();
+	uint64_t begun = monotonic_ns();
 	int ret = 0;
 
 	for (size_t i = 0; i < t->calls; i++)
@@ -120,7 +121,7 @@ static void test_persist(const char *set, size_t bytes, char **words)
 
 static double turn_whole(struct times *t)
 {
-	uint64_t begun = pool_now_ns();
+	uint64_t begun = monotonic_ns();
 
 	for (size_t i = 0; i < t->calls * FLUSHES; i++)
 		pool_persist(&t->pool, POOL_BEGIN + i % FLUSHES * FLUSH_STEP, FLUSH_SIZE, 0,
@@ -130,7 +131,7 @@ static double turn_whole(struct times *t)
 
 static double turn_split(struct times *t)
 {
-	uint64_t begun = pool_now_ns();
+	uint64_t begun = monotonic_ns();
 
 	for (size_t i = 0; i < t->calls; i++) {
 		for (size_t j = 0; j < FLUSHES; j++) {
@@ -170,12 +171,12 @@ static void use_lanes(const struct pool *pool, uint64_t begun)
 static void test_lanes(const char *set, size_t bytes, char **words)
 {
 	const unsigned nlanes = (unsigned)pool_number(words[0]);
-	uint64_t begun = pool_now_ns();
+	uint64_t begun = monotonic_ns();
 	struct pool p = pool_connect(set, bytes, nlanes, true);
 
 	use_lanes(&p, begun);
 	pool_disconnect(&p);
-	begun = pool_now_ns();
+	begun = monotonic_ns();
 	pool_reconnect(&p, set);
 	use_lanes(&p, begun);
 	if (p.nlanes != nlanes) {
@@ -195,7 +196,7 @@ static void test_read(const char *set, size_t bytes, char **words)
 
 	pool_persist(&p, 0, bytes, 0, RPMEM_PERSIST_RELAXED);
 	for (size_t i = 0; i <= times; i++) {
-		uint64_t begun = pool_now_ns();
+		uint64_t begun = monotonic_ns();
 
 		if (rpmem_read(p.rpp, p.memory, 0, bytes, 0) != 0)
 			pool_fail("rpmem_read");

@@ -4,20 +4,13 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/base/monotonic.h"
 
 #define FOREVER (-1)
 
 static int wakes;
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void queue_wc(uint64_t wr_id)
 {
@@ -90,13 +83,13 @@ TEST(await__takes_what_is_there, setup_conn, teardown)
 
 TEST(await__ends, setup_conn, teardown)
 {
-	const int64_t begin = now_ms();
+	const int64_t begin = monotonic_ms();
 	struct ibv_wc wc;
 
 	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 0, 0));
 	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1000, 0));
 	expect(RPMA_E_TIMEOUT, rpma_cq_await_wc(w.cq, 1, &wc, NULL, 1, 20));
-	assert_true(now_ms() - begin >= 20);
+	assert_true(monotonic_ms() - begin >= 20);
 }
 
 /* An event may be for a completion that was fetched before. */

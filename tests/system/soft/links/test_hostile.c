@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/base/monotonic.h"
 #include "fake_peer.h"
 #include "tests/device/pair.h"
 
@@ -257,14 +257,6 @@ static void come_and_go_over_tcp(uint64_t identity)
 	close(fd);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* A third process of the same user: that it goes is not the end of whom it calls itself. */
 static void expect_no_end(void (*come_and_go)(uint64_t identity))
 {
@@ -284,7 +276,7 @@ static void expect_no_end(void (*come_and_go)(uint64_t identity))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	assert_int_not_equal(identity_at(w.near.qp->qp_num), far); /* its end is noticed by now */
-	for (uint64_t until = now_ns() + GRACE_NS; now_ns() < until;)
+	for (uint64_t until = monotonic_ns() + GRACE_NS; monotonic_ns() < until;)
 		done(work(IBV_WR_RDMA_WRITE, 0, 4096, 0));
 	assert_int_equal(end_state(&w.near), IBV_QPS_RTS);
 }

@@ -5,9 +5,9 @@
  */
 #include <dirent.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/base/monotonic.h"
 #include "tests/device/pair.h"
 
 #define WRITES 500 /* in each round */
@@ -68,14 +68,6 @@ static long agent_wakeups(void)
 	return wakeups;
 }
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /*
  * The agent looks now and then whether the thread still polls, and steps in where that was kept
  * from its core: some times in a millisecond, however many writes there are.
@@ -85,10 +77,10 @@ TWO_PROCESSES_TEST(test_polled_answers_do_not_wake_the_agent)
 	bool few = false;
 
 	for (unsigned round = 0; round < ROUNDS && !few; round++) {
-		const long begun_ms = now_ms(), before = agent_wakeups();
+		const long begun_ms = monotonic_ms(), before = agent_wakeups();
 
 		write_spinning(WRITES);
-		few = agent_wakeups() - before < WRITES / 5 + 6 * (now_ms() - begun_ms);
+		few = agent_wakeups() - before < WRITES / 5 + 6 * (monotonic_ms() - begun_ms);
 	}
 	assert_true(few);
 }
