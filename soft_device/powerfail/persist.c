@@ -17,9 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "file.h"
 #include "journal.h"
 #include "powerfail.h"
+#include "soft_device/process/maps.h"
 #include "soft_device/process/process.h"
 
 /* Declared by libpmem.h, which is not needed to build the device. */
@@ -105,10 +105,10 @@ static void msync_pages(const void *addr, size_t length)
 	msync_next((void *)start, (uintptr_t)addr + length - start, MS_SYNC); /* NOLINT */
 }
 
-static bool flush_mapping(void *path, const struct file_mapping *mapping)
+static bool flush_mapping(void *path, const struct maps_line *line)
 {
-	if (strcmp(path, mapping->path) == 0)
-		flushed((const void *)(uintptr_t)mapping->start, mapping->end - mapping->start);
+	if (line->is_shared && strcmp(path, line->path) == 0)
+		flushed((const void *)(uintptr_t)line->from, line->to - line->from);
 	return true;
 }
 
@@ -122,7 +122,7 @@ static void file_flushed(int fd)
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length > 0) {
 		path[length] = '\0';
-		file_mappings(flush_mapping, path);
+		maps_visit(flush_mapping, path);
 		drained();
 	}
 	errno = saved;

@@ -11,11 +11,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "maps.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
@@ -92,114 +92,68 @@ static bool is_nameless(const char *path)
 	return path[0] != '/';
 }
 
-/* One line of /proc/self/maps (proc(5)): "from-to rwxs offset device inode   path". */
-struct map_line {
-	uint64_t from;
-	uint64_t to;
-	bool may_read;
-	bool may_write;
-	bool is_shared;
-	const char *path; /* "" or "\n": none */
+/* Part of a range: up to where it is looked at, and whether all of it was found to suit. */
+struct range {
+	uint64_t addr;
+	uint64_t end;
+	bool (*suits)(const struct maps_line *line, uint64_t to, bool flag);
+	bool flag;
+	bool is_covered;
 };
 
-/* False for the rest of a line that was too long. */
-static bool parse(char *line, struct map_line *map)
+static bool visit(void *arg, const struct maps_line *line)
 {
-	char *at = line;
+	struct range *range = arg;
 
-	map->from = strtoull(at, &at, 16);
-	if (*at++ != '-')
+	if (line->to <= range->addr)
+		return true;
+	if (line->from > range->addr ||
+	    !range->suits(line, line->to < range->end ? line->to : range->end, range->flag))
 		return false;
-	map->to = strtoull(at, &at, 16);
-	if (strlen(at) < 6 || at[0] != ' ' || at[5] != ' ')
-		return false;
-	map->may_read = at[1] == 'r';
-	map->may_write = at[2] == 'w';
-	map->is_shared = at[4] == 's';
-	at += 5;
-	for (int field = 0; field < 3; field++) { /* offset, device, inode */
-		at += strspn(at, " ");
-		at += strcspn(at, " ");
-	}
-	map->path = at + strspn(at, " ");
-	return true;
+	range->addr = line->to;
+	range->is_covered = line->to >= range->end;
+	return !range->is_covered;
 }
 
 /* True if get_user_pages() would take what the mapping has up to `to`. */
-static bool is_usable(const struct map_line *map, uint64_t to, bool write)
+static bool is_usable(const struct maps_line *line, uint64_t to, bool write)
 {
-	if (!(write ? map->may_write : map->may_read))
+	if (!(write ? line->may_write : line->may_read))
 		return false;
-	return map->path[0] != '/' || mapping_populate(to - page_bytes, page_bytes, false) == 0;
-}
-
-/* The lines are in order and do not overlap. */
-static int check_lines(FILE *maps, uint64_t addr, uint64_t end, bool write)
-{
-	char line[512];
-	struct map_line map;
-
-	while (addr < end && fgets(line, sizeof(line), maps) != NULL) {
-		if (!parse(line, &map) || map.to <= addr)
-			continue;
-		if (map.from > addr || !is_usable(&map, map.to < end ? map.to : end, write))
-			return -EFAULT;
-		addr = map.to;
-	}
-	return addr < end ? -EFAULT : 0;
+	return line->path[0] != '/' || mapping_populate(to - page_bytes, page_bytes, false) == 0;
 }
 
 int mapping_check(uint64_t addr, size_t length, bool write)
 {
-	uint64_t start;
-	uint64_t end;
-	int error = whole_pages(addr, length, &start, &end);
-	FILE *maps = fopen("/proc/self/maps", "re");
+	struct range range = {.suits = is_usable, .flag = write};
+	int error = whole_pages(addr, length, &range.addr, &range.end);
 
-	if (maps == NULL)
+	if (error != 0 || range.addr == range.end)
+		return error;
+	if (maps_visit(visit, &range) != 0)
 		return mapping_populate(addr, length, write);
-	if (error == 0)
-		error = check_lines(maps, start, end, write);
-	fclose(maps);
-	return error;
+	return range.is_covered ? 0 : -EFAULT;
 }
 
-/* The lines are in order and do not overlap. */
-static bool all_shared(FILE *maps, uint64_t addr, uint64_t end, bool files)
+static bool is_shared(const struct maps_line *line, uint64_t to, bool file)
 {
-	char line[512];
-	struct map_line map;
-
-	while (fgets(line, sizeof(line), maps) != NULL) {
-		if (!parse(line, &map) || map.to <= addr)
-			continue;
-		if (map.from > addr || !map.is_shared || (files && is_nameless(map.path)))
-			return false;
-		if (map.to >= end)
-			return true;
-		addr = map.to;
-	}
-	return false;
+	(void)to;
+	return line->is_shared && !(file && is_nameless(line->path));
 }
 
-static bool is_shared(uint64_t addr, size_t length, bool files)
+static bool all_shared(uint64_t addr, size_t length, bool files)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	bool is;
+	struct range range = {addr, addr + length, is_shared, files, false};
 
-	if (maps == NULL)
-		return false;
-	is = all_shared(maps, addr, addr + length, files);
-	fclose(maps);
-	return is;
+	return maps_visit(visit, &range) == 0 && range.is_covered;
 }
 
 bool mapping_is_shared(uint64_t addr, size_t length)
 {
-	return is_shared(addr, length, false);
+	return all_shared(addr, length, false);
 }
 
 bool mapping_is_file(uint64_t addr, size_t length)
 {
-	return is_shared(addr, length, true);
+	return all_shared(addr, length, true);
 }
