@@ -253,6 +253,10 @@ static void note(const struct answers *answers, const char *group, const char *n
 	json_t *entries = json_object_get(answers->record, group);
 	char key[PATH_MAX];
 
+	if (answers->record == NULL) {
+		json_decref(entry);
+		return;
+	}
 	snprintf(key, sizeof(key), "%s", name);
 	sysroot_record_text(answers->root, key);
 	if (entries == NULL) {
@@ -283,11 +287,8 @@ static void set_text(json_t *entry, const char *key, const char *text)
 void answers_note_device(const struct answers *answers, const char *name,
 			 const struct answers_device *device)
 {
-	json_t *entry;
+	json_t *entry = json_object();
 
-	if (answers->record == NULL)
-		return;
-	entry = json_object();
 	if (device->known) {
 		/* as far as a JSON integer has bits */
 		set_number(entry, "device_cap_flags_ex",
@@ -306,11 +307,8 @@ void answers_note_device(const struct answers *answers, const char *name,
 void answers_note_path(const struct answers *answers, const char *path,
 		       const struct answers_path *file)
 {
-	json_t *entry;
+	json_t *entry = json_object();
 
-	if (answers->record == NULL)
-		return;
-	entry = json_object();
 	set_text(entry, "kind", answers_kinds[file->kind]);
 	set_number(entry, "size_bytes", file->size_bytes);
 	if (file->numbers) {
@@ -328,11 +326,8 @@ void answers_note_path(const struct answers *answers, const char *path,
 
 void answers_note_probe(const struct answers *answers, const struct answers_probe *probe)
 {
-	json_t *entry;
+	json_t *entry = json_object();
 
-	if (answers->record == NULL)
-		return;
-	entry = json_object();
 	set_number(entry, "rdma_bytes", probe->rdma_bytes);
 	set_number(entry, "memory_write_bytes", probe->memory_write_bytes);
 	set_number(entry, "window_bytes", probe->window_bytes);
