@@ -45,16 +45,6 @@ static error_t parse_limit(const char *option, const char *arg, void *ns)
 	return take_time(option, arg, 1, ns);
 }
 
-/* -1: none of them. */
-static int find_word(const char *const *words, int count, const char *word)
-{
-	for (int i = 0; i < count; i++) {
-		if (strcmp(words[i], word) == 0)
-			return i;
-	}
-	return -1;
-}
-
 static error_t parse_count(const char *option, const char *arg, void *to)
 {
 	uint64_t *count = to;
@@ -125,24 +115,28 @@ static error_t parse_host(const char *option, const char *arg, void *options)
 	return 0;
 }
 
+/* The words are those of an enum, which counts from 0. */
+static error_t take_word(const char *option, const char *arg, const char *const *words,
+			 unsigned count, const char *expected, unsigned *word)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (strcmp(words[i], arg) == 0) {
+			*word = i;
+			return 0;
+		}
+	}
+	return cli_wrong_value(option, arg, expected);
+}
+
 static error_t parse_flush(const char *option, const char *arg, void *to)
 {
-	int word = find_word(options_flush_names, FLUSH_WISHES, arg);
-
-	if (word < 0)
-		return cli_wrong_value(option, arg, "visibility, persistent or auto");
-	*(enum flush_choice *)to = (enum flush_choice)word;
-	return 0;
+	return take_word(option, arg, options_flush_names, FLUSH_WISHES,
+			 "visibility, persistent or auto", to);
 }
 
 static error_t parse_wait(const char *option, const char *arg, void *to)
 {
-	int word = find_word(options_wait_names, WAIT_KINDS, arg);
-
-	if (word < 0)
-		return cli_wrong_value(option, arg, "poll or event");
-	*(enum wait_kind *)to = (enum wait_kind)word;
-	return 0;
+	return take_word(option, arg, options_wait_names, WAIT_KINDS, "poll or event", to);
 }
 
 static error_t parse_target(const char *option, const char *arg, void *to)
