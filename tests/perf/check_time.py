@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 
-from sides import interval
+from sides import judge
 
 RUNS = 21
 FIRST = 10000  # writes, among them those that are all held: see the manual
@@ -31,20 +31,10 @@ def measure(command: list[str], size: int) -> tuple[float, float]:
     return statistics.mean(turns[:first]), statistics.mean(turns[first:])
 
 
-def judge(name: str, pairs: list[tuple[float, float]], goal: float) -> bool:
-    ratios = [checked / bare for bare, checked in pairs]
-    ratio, (low, high) = statistics.median(ratios), interval(ratios)
-    bare, checked = (statistics.median(column) for column in zip(*pairs, strict=True))
-    met = ratio <= goal
-    print(f"{name:<30}{bare:>9.0f}{checked:>9.0f}{ratio:>8.3f}  {f'{low:.3f} .. {high:.3f}':<16}"
-          f"{goal:>6}{'' if met else '  MISSED'}")  # fmt: skip
-    return met
-
-
 def main() -> int:
     program, rpma_soft = sys.argv[1:]
     met = []
-    print(f"{'':<30}{'bare ns':>9}{'check ns':>9}{'ratio':>8}  {'95 %':<16}{'goal':>6}")
+    print(f"{'':<30}{'bare ns':>10}{'check ns':>10}{'ratio':>8}  {'95 %':<16}{'goal':>6}")
     for size, goal in GOALS:
         runs = [(measure([rpma_soft, "--", program], size), measure([rpma_soft, "--check", "--", program], size))
                 for _ in range(RUNS)]  # fmt: skip

@@ -19,6 +19,7 @@ status 1 if an interval is wholly on the wrong side; 77 if a program is missing.
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bench_ratios import in_pairs
-from sides import ADDRESS, ON_CLIENT, ON_SERVER, SECONDS, bench, free_port, interval
+from sides import ADDRESS, ON_CLIENT, ON_SERVER, SECONDS, bench, free_port, interval, show
 
 BLOCK = 4096
 DEPTHS = (1, 32)
@@ -124,26 +125,14 @@ def bench_rate(soft: str, program: str, depth: int) -> float:
     return result["points"][0]["repeats"][0]["ops_per_s"]
 
 
-def show(name: str, one: list[float], other: list[float], least: float | None = None,
-         most: float | None = None) -> bool:  # fmt: skip
-    """True when it is missed."""
-    ratios = [a / b for a, b in zip(one, other, strict=True)]
-    low, high = interval(ratios)
-    missed = (least is not None and high < least) or (most is not None and low > most)
-    print(f"{name:<40}{statistics.median(one):>12.0f}{statistics.median(other):>12.0f}"
-          f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
-          f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
-    return missed
-
-
 def against_rdma(soft: str, depth: int, flush: str, pairs: int, one_by_one: bool = False) -> bool:
     left, right = in_pairs(lambda: ours(soft, depth, flush, BLOCK * depth, one_by_one), lambda: theirs(soft, depth), pairs)
     judged = flush == "none" and not one_by_one
     name = f"depth {depth}, flush={flush}{', one by one' if one_by_one else ''}"
     missed = show(f"{name}, 1/s, rdma", [one.per_s for one in left], [one.per_s for one in right],
-                  least=1.0 if judged else None)  # fmt: skip
+                  least=1 if judged else 0)  # fmt: skip
     missed |= show(f"{name}, CPU ns, rdma", [one.cpu_ns for one in left],
-                   [one.cpu_ns for one in right], most=1.0 if judged else None)  # fmt: skip
+                   [one.cpu_ns for one in right], most=1 if judged else math.inf)  # fmt: skip
     return missed
 
 
@@ -172,7 +161,7 @@ def main() -> int:
         return 77
     os.environ["LD_LIBRARY_PATH"] = engine
     missed = False
-    print(f"{'':<40}{'librpma':>12}{'other':>12}{'ratio':>8}  95 %")
+    print(f"{'':<42}{'librpma':>12}{'other':>12}{'ratio':>8}  95 %")
     for depth in DEPTHS:
         for flush in ("none", "batch"):
             missed |= against_rdma(soft, depth, flush, pairs)

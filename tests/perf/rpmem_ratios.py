@@ -28,7 +28,7 @@ from pathlib import Path
 
 from bench_ratios import in_pairs
 from rpmem_pools import LANES_SIZE, MIB, RELAXED, SHARED, Programs, Target, target
-from sides import bench, interval
+from sides import bench, interval, show
 
 # bytes, flags
 PERSISTS = ((64, "0"), (8, RELAXED), (4096, "0"), (4096, RELAXED))
@@ -42,17 +42,6 @@ LANES, LANES_S, LANE_FILES = 1024, 2.0, 4
 
 def name_of(flags: str) -> str:
     return "relaxed" if flags == RELAXED else "flags 0"
-
-
-def show(name: str, one: list[float], other: list[float], least: float = 0, most: float = 1e9) -> bool:
-    """True when it is missed."""
-    ratios = [a / b for a, b in zip(one, other, strict=True)]
-    low, high = interval(ratios)
-    missed = high < least or low > most
-    print(f"{name:<42}{statistics.median(one):>12.1f}{statistics.median(other):>12.1f}"
-          f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
-          f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
-    return missed
 
 
 def columns(lines: list[str]) -> tuple[list[float], list[float]]:

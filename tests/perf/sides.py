@@ -3,7 +3,9 @@
 device, a server on core 1 and a client on core 0, and medians with their intervals. In a guest of
 scripts/vm the device is the kernel's, and `env` takes the place of RPMA_SOFT."""
 
+import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -11,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -54,24 +57,31 @@ def last_line(
     sys.exit(f"{' '.join(client)} failed: {run.stdout[-500:]}")
 
 
+@contextlib.contextmanager
+def serving(*command: str) -> Iterator[str]:
+    """The port of a server of this project."""
+    with subprocess.Popen([*ON_SERVER, *command], stdout=subprocess.PIPE, text=True) as server:
+        said = server.stdout.readline() if server.stdout else ""
+        port = re.search(r"port (\d+)", said)
+        if not port:
+            sys.exit(f"{' '.join(command)}: {said}")
+        try:
+            yield port[1]
+        finally:
+            server.kill()
+
+
 def bench(
     soft: str, program: str, target: str, *options: str, wrapper: list[str] | None = None
 ) -> tuple[dict, int]:
     """One repeat of rpma-bench: its result, and the most memory of the client in bytes."""
-    serve = [*ON_SERVER, soft, program, "server", "--listen", ADDRESS, "--port", "0", "--once",
-             "--target", target]  # fmt: skip
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
-        said = server.stdout.readline() if server.stdout else ""
-        port = re.search(r"port (\d+)", said)
-        if not port:
-            sys.exit(f"{' '.join(serve)}: {said}")
+    with serving(soft, program, "server", "--listen", ADDRESS, "--port", "0", "--once", "--target", target) as port:
         client = [*ON_CLIENT, soft, *(wrapper or []), program, "client", ADDRESS, "--port",
-                  port[1], "--repeats", "1", "--json", *options]  # fmt: skip
+                  port, "--repeats", "1", "--json", *options]  # fmt: skip
         with subprocess.Popen(client, stdout=subprocess.PIPE, text=True) as process:
             text = process.stdout.read() if process.stdout else ""
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-        server.kill()
     if process.returncode != 0:
         sys.exit(f"{' '.join(client)} failed")
     return json.loads(text), usage.ru_maxrss * 1024
@@ -85,18 +95,33 @@ def interval(values: list[float]) -> tuple[float, float]:
     return medians[RESAMPLES * 25 // 1000], medians[RESAMPLES * 975 // 1000]
 
 
+def show(name: str, one: list[float], other: list[float], least: float = 0, most: float = math.inf) -> bool:
+    """Both medians, that of the ratios and its interval. True: this is wholly beyond a limit."""
+    ratios = [a / b for a, b in zip(one, other, strict=True)]
+    low, high = interval(ratios)
+    missed = high < least or low > most
+    print(f"{name:<42}{statistics.median(one):>12.1f}{statistics.median(other):>12.1f}"
+          f"{statistics.median(ratios):>8.3f}  {low:.3f} .. {high:.3f}"
+          f"{'  MISSED' if missed else ''}", flush=True)  # fmt: skip
+    return missed
+
+
+def judge(name: str, pairs: list[tuple[float, float]], goal: float) -> bool:
+    """The same of pairs, the second over the first. True: the median meets the goal."""
+    ratios = [other / bare for bare, other in pairs]
+    ratio, (low, high) = statistics.median(ratios), interval(ratios)
+    bare, other = (statistics.median(column) for column in zip(*pairs, strict=True))
+    print(f"{name:<30}{bare:>10.0f}{other:>10.0f}{ratio:>8.3f}  {f'{low:.3f} .. {high:.3f}':<16}"
+          f"{goal:>6.2f}{'' if ratio <= goal else '  MISSED'}")  # fmt: skip
+    return ratio <= goal
+
+
 def ping(soft: str, program: str, *options: str, wrapper: list[str] | None = None) -> dict:
     """The result of one rpma-ping, which was good."""
-    serve = [*ON_SERVER, soft, program, "--server", "--listen", ADDRESS, "--port", "0"]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
-        said = server.stdout.readline() if server.stdout else ""
-        port = re.search(r"port (\d+)", said)
-        if not port:
-            sys.exit(f"{' '.join(serve)}: {said}")
-        client = [*ON_CLIENT, soft, *(wrapper or []), program, "--port", port[1], "--json", "-q",
+    with serving(soft, program, "--server", "--listen", ADDRESS, "--port", "0") as port:
+        client = [*ON_CLIENT, soft, *(wrapper or []), program, "--port", port, "--json", "-q",
                   *options, ADDRESS]  # fmt: skip
         done = subprocess.run(client, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
-        server.kill()
     if done.returncode != 0:
         sys.exit(f"{' '.join(client)} failed")
     return json.loads(done.stdout)

@@ -10,11 +10,10 @@ ratios of the turns with its bootstrap 95 % interval; exit status 1 if a median 
 goal.
 """
 
-import statistics
 import subprocess
 import sys
 
-from sides import interval
+from sides import judge
 
 TURNS = 301
 # bytes, writes a turn, the most that a write may take of what the bare call does;
@@ -31,27 +30,16 @@ def measure(command: list[str], size: int, writes: int, *more: str) -> list[tupl
     return [(float(bare), float(rdma)) for bare, rdma in pairs][1:]
 
 
-def judge(turns: list[tuple[float, float]], size: int, goal: float) -> bool:
-    """Prints a line; whether the goal is met."""
-    ratios = [rdma / bare for bare, rdma in turns]
-    ratio, (low, high) = statistics.median(ratios), interval(ratios)
-    bare, rdma = (statistics.median(column) for column in zip(*turns, strict=True))
-    verdict = "" if ratio <= goal else "  MISSED"
-    print(f"{size:>8}{bare:>10.0f}{rdma:>10.0f}{ratio:>8.3f}  "
-          f"{f'{low:.3f} .. {high:.3f}':<16}{goal:>6.2f}{verdict}")  # fmt: skip
-    return ratio <= goal
-
-
 def main() -> int:
     program, rpma_soft = sys.argv[1:]
     met = []
-    print(f"{'bytes':>8}{'bare ns':>10}{'RDMA ns':>10}{'ratio':>8}  {'95 %':<16}{'goal':>6}")
+    print(f"{'':<30}{'bare ns':>10}{'RDMA ns':>10}{'ratio':>8}  {'95 %':<16}{'goal':>6}")
     for size, writes, goal in GOALS:
-        met.append(judge(measure([rpma_soft, program], size, writes), size, goal))
+        met.append(judge(f"{size} bytes", measure([rpma_soft, program], size, writes), goal))
     print("TCP, against a plain socket")
     for size, writes, goal in TCP_GOALS:
         command = [rpma_soft, "--transport", "tcp", program]
-        met.append(judge(measure(command, size, writes, "tcp"), size, goal))
+        met.append(judge(f"{size} bytes", measure(command, size, writes, "tcp"), goal))
     return 0 if all(met) else 1
 
 
