@@ -135,46 +135,41 @@ static void parts_of_a_write(void)
 	     was_late ? "late" : "at once");
 }
 
-/* Data of a read that are there before its completion, in parts. */
-static void parts_of_a_read(void)
+/* Whether the first bytes of an end are seen in parts before the completion that tells of them. */
+static bool comes_in_parts(const struct end *end)
 {
-	const volatile unsigned char *lines = near.memory;
+	const volatile unsigned char *lines = end->memory;
 	bool in_parts = false, done = false;
 
-	clear();
-	memset(far.memory, 1, PAGE);
-	post(near.qp, IBV_WR_RDMA_READ, 0, PAGE, 0, IBV_SEND_SIGNALED);
 	while (!done) {
 		unsigned there_are = 0;
 
-		done = poll_once(near.cq);
+		done = poll_once(end->cq);
 		for (unsigned i = 0; i < LINES; i++)
 			there_are += lines[i * LINE];
 		in_parts = in_parts || (there_are != 0 && there_are != LINES);
 		CHECK(!done || there_are == LINES);
 	}
-	show("read %s", in_parts ? "in parts" : "whole");
+	return in_parts;
 }
 
-/* What is in the buffer of a receive before its completion. */
+static void parts_of_a_read(void)
+{
+	clear();
+	memset(far.memory, 1, PAGE);
+	post(near.qp, IBV_WR_RDMA_READ, 0, PAGE, 0, IBV_SEND_SIGNALED);
+	show("read %s", comes_in_parts(&near) ? "in parts" : "whole");
+}
+
 static void parts_of_a_message(void)
 {
-	const volatile unsigned char *lines = far.memory;
-	bool in_parts = false, done = false;
+	bool in_parts;
 
 	clear();
 	receive(&far, 0, PAGE);
 	memset(near.memory, 1, PAGE);
 	post(near.qp, IBV_WR_SEND, 0, PAGE, 0, IBV_SEND_SIGNALED);
-	while (!done) {
-		unsigned there_are = 0;
-
-		done = poll_once(far.cq);
-		for (unsigned i = 0; i < LINES; i++)
-			there_are += lines[i * LINE];
-		in_parts = in_parts || (there_are != 0 && there_are != LINES);
-		CHECK(!done || there_are == LINES);
-	}
+	in_parts = comes_in_parts(&far);
 	await(near.cq);
 	show("message %s", in_parts ? "in parts" : "whole");
 }

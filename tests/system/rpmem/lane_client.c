@@ -144,10 +144,10 @@ static void *run_share(void *share)
 	return NULL;
 }
 
-static int test_calls(struct client *c)
+/* Runs a thread for each lane, with so many bytes of the pool; `ends`: the session, meanwhile. */
+static int share_out(struct client *c, size_t each, void *run(void *share), bool ends)
 {
 	const unsigned count = c->daemon.nlanes;
-	const size_t each = (c->bytes - HEADER) / count;
 	struct share *shares = calloc(count, sizeof(*shares));
 	int failed = 0;
 
@@ -156,14 +156,24 @@ static int test_calls(struct client *c)
 					   .lane = i,
 					   .begin = HEADER + i * each,
 					   .end = HEADER + (i + 1) * each};
-		pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
+		pthread_create(&shares[i].thread, NULL, run, &shares[i]);
+	}
+	if (ends) {
+		usleep(100000);
+		eventfd_write(c->end_fd, 1);
 	}
 	for (unsigned i = 0; i < count; i++) {
 		pthread_join(shares[i].thread, NULL);
 		failed |= shares[i].failed;
 	}
 	free(shares);
-	return failed || compare(c, 0);
+	return failed;
+}
+
+static int test_calls(struct client *c)
+{
+	return share_out(c, (c->bytes - HEADER) / c->daemon.nlanes, run_share, false) ||
+	       compare(c, 0);
 }
 
 /* --- work queues ---------------------------------------------------------- */
@@ -290,22 +300,7 @@ static void *persist_until_lost(void *share)
 /* Ends the session while other threads are in calls; each must come back. */
 static int test_end_of_session(struct client *c)
 {
-	const unsigned count = c->daemon.nlanes;
-	struct share *shares = calloc(count, sizeof(*shares));
-	int failed = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		shares[i] = (struct share){.client = c, .lane = i, .begin = HEADER + i * 64};
-		pthread_create(&shares[i].thread, NULL, persist_until_lost, &shares[i]);
-	}
-	usleep(100000);
-	eventfd_write(c->end_fd, 1);
-	for (unsigned i = 0; i < count; i++) {
-		pthread_join(shares[i].thread, NULL);
-		failed |= shares[i].failed;
-	}
-	free(shares);
-	return failed;
+	return share_out(c, 64, persist_until_lost, true);
 }
 
 /* --- main ----------------------------------------------------------------- */
