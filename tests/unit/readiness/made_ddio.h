@@ -15,6 +15,22 @@
 
 #define NO_SNOOP 0x0800 /* in device control */
 
+static struct facts *host; /* in a HOST_TEST: where all is well, to be changed */
+
+static inline int host_setup(void **state)
+{
+	host = made_facts();
+	return 0;
+}
+
+static inline int host_teardown(void **state)
+{
+	made_free(host);
+	return 0;
+}
+
+#define HOST_TEST(name) TEST(name, host_setup, host_teardown)
+
 static inline struct ddio registers_of(struct facts *facts)
 {
 	struct ddio ddio;

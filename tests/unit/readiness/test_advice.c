@@ -5,21 +5,30 @@
 #include "made_facts.h"
 #include "readiness/advice.h"
 
+static struct readiness *r; /* of a host where all is well */
 static struct advice advice;
 
-static struct readiness *made_readiness(void)
+static int setup(void **state)
 {
-	struct readiness *r = calloc(1, sizeof(*r));
-	struct facts *facts;
+	struct facts *facts = made_facts();
 
+	r = calloc(1, sizeof(*r));
 	assert_non_null(r);
-	facts = made_facts();
 	r->facts = *facts;
 	free(facts);
-	return r;
+	return 0;
 }
 
-static void judge(struct readiness *r)
+static int teardown(void **state)
+{
+	readiness_free(r);
+	free(r);
+	return 0;
+}
+
+#define ADVICE_TEST(name) TEST(name, setup, teardown)
+
+static void judge(void)
 {
 	readiness_check_all(&r->facts, r->findings);
 	ddio_decide(&r->facts, &r->ddio);
@@ -27,13 +36,13 @@ static void judge(struct readiness *r)
 }
 
 /* The advice, of which the facts know nothing: they are as they were. */
-static void advise(struct readiness *r)
+static void advise(void)
 {
 	const uint32_t before = r->facts.pci.count > 0
 					? r->facts.pci.chains[0].functions[0].config.bytes[0x180]
 					: 0;
 
-	judge(r);
+	judge();
 	assert_int_equal(advice_make(r, &advice), 0);
 	if (r->facts.pci.count > 0)
 		assert_int_equal(r->facts.pci.chains[0].functions[0].config.bytes[0x180], before);
@@ -43,93 +52,66 @@ static void advise(struct readiness *r)
 	assert_int_equal(advice.open[0] == '\0', advice.row->exit_code == EXIT_GOOD);
 }
 
-static void end(struct readiness *r)
+ADVICE_TEST(a_host_that_is_ready_needs_nothing)
 {
-	readiness_free(r);
-	free(r);
-}
-
-TEST(a_host_that_is_ready_needs_nothing)
-{
-	struct readiness *r = made_readiness();
-	advise(r);
-
+	advise();
 	EQUAL((advice.count, 0), (advice.row->verdict, VERDICT_APM_READY));
-	end(r);
 }
 
 /* Bits 7 and 3 as --set ddio=off clears them. */
-TEST(an_open_port_is_switched_off)
+ADVICE_TEST(an_open_port_is_switched_off)
 {
-	struct readiness *r = made_readiness();
-
 	made_registers(made_port(&r->facts), 0x00183099, 0);
-	advise(r);
+	advise();
 	EQUAL((advice.count, 1), (advice.steps[0].checks, "DDIO-04"),
 	      (advice.steps[0].text, HAS("--set ddio=off")),
 	      (advice.row->verdict, VERDICT_APM_READY));
-	end(r);
 }
 
 /* 0x180 of Ice Lake is no register, so nothing is to be written there. */
-TEST(where_no_register_is_known_the_menu_is_advised)
+ADVICE_TEST(where_no_register_is_known_the_menu_is_advised)
 {
-	struct readiness *r = made_readiness();
-
 	r->facts.platform.model = 0x6a;
-	advise(r);
+	advise();
 	assert_int_equal(advice.count, 1);
 	assert_null(strstr(advice.steps[0].text, "--set"));
 	EQUAL((advice.steps[0].text, HAS("--assume-ddio off:WHY")),
 	      (advice.row->verdict, VERDICT_APM_READY));
-	end(r);
 }
 
-TEST(two_faults_take_two_steps)
+ADVICE_TEST(two_faults_take_two_steps)
 {
-	struct readiness *r = made_readiness();
-
 	made_registers(made_port(&r->facts), 0x00183091, 0);
 	r->facts.limits.memlock_bytes = 65536;
 	r->facts.limits.may_lock = KNOWN_NO;
-	advise(r);
+	advise();
 	EQUAL((advice.count, 2), (advice.steps[0].checks, "LIM-01"),
 	      (advice.steps[0].row->verdict, VERDICT_GPSPM_ONLY),
 	      (advice.steps[1].row->verdict, VERDICT_APM_READY));
-	end(r);
 }
 
 /* A namespace must not be made again, and erased, because its mode cannot be read. */
-TEST(what_is_unknown_is_not_mended)
+ADVICE_TEST(what_is_unknown_is_not_mended)
 {
-	struct readiness *r = made_readiness();
-
 	r->facts.target.namespaces[0].mode[0] = '\0';
-	advise(r);
+	advise();
 	EQUAL((advice.count, 0), (advice.open, HAS("PM-05 UNKNOWN")));
-	end(r);
 }
 
-TEST(a_statement_that_is_contradicted_is_left_out)
+ADVICE_TEST(a_statement_that_is_contradicted_is_left_out)
 {
-	struct readiness *r = made_readiness();
-
 	made_registers(made_port(&r->facts), 0x00183091, 0);
 	r->facts.claims.ddio_assumed = KNOWN_NO;
-	advise(r);
+	advise();
 	EQUAL((advice.count, 2), (advice.steps[0].checks, "DDIO-05"),
 	      (advice.row->verdict, VERDICT_APM_READY));
-	end(r);
 }
 
-TEST(what_no_step_solves_stays_open)
+ADVICE_TEST(what_no_step_solves_stays_open)
 {
-	struct readiness *r = made_readiness();
-
 	r->facts.target.regions[0].persistence_domain[0] = '\0';
 	made_registers(made_port(&r->facts), 0x00183091, 0);
-	advise(r);
+	advise();
 	assert_non_null(strstr(advice.open, "PM-06 UNKNOWN"));
 	assert_int_not_equal(advice.row->exit_code, EXIT_GOOD);
-	end(r);
 }

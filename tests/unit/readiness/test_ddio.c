@@ -83,13 +83,10 @@ TEST(an_unreadable_nic_is_never_off)
 	}
 }
 
-TEST(a_nic_that_vanished_is_never_off)
+HOST_TEST(a_nic_that_vanished_is_never_off)
 {
-	struct facts *facts = made_facts();
-
-	memset(made_nic(facts)->config.bytes, 0xff, PCI_CONFIG_BYTES);
-	assert_state(facts, DDIO_ON_POSSIBLE, "cannot be read");
-	made_free(facts);
+	memset(made_nic(host)->config.bytes, 0xff, PCI_CONFIG_BYTES);
+	assert_state(host, DDIO_ON_POSSIBLE, "cannot be read");
 }
 
 /* Haswell and Broadwell: decided, and marked. */
@@ -115,23 +112,19 @@ TEST(little_documented_ports_are_marked)
 	}
 }
 
-TEST(a_port_on_skylake_is_not_marked)
+HOST_TEST(a_port_on_skylake_is_not_marked)
 {
-	struct facts *facts = made_facts();
-
 	for (int device = 0x2030; device <= 0x2033; device++) {
-		made_port(facts)->device = device;
-		assert_state(facts, DDIO_OFF, "");
-		assert_false(registers_of(facts).low_confidence);
+		made_port(host)->device = device;
+		assert_state(host, DDIO_OFF, "");
+		assert_false(registers_of(host).low_confidence);
 	}
-	made_free(facts);
 }
 
 /* Bridges between are passed by; the port above them decides. */
-TEST(switches_between_do_not_matter)
+HOST_TEST(switches_between_do_not_matter)
 {
-	struct facts *facts = made_facts();
-	struct facts_chain *chain = &facts->pci.chains[0];
+	struct facts_chain *chain = &host->pci.chains[0];
 
 	chain->functions[3] = chain->functions[1];
 	made_function(&chain->functions[1], "0000:17:00.0", 0x10b5, 0x8747, MADE_UPSTREAM);
@@ -139,36 +132,33 @@ TEST(switches_between_do_not_matter)
 	/* what a switch has at 0x180 is not looked at */
 	made_registers(&chain->functions[1], BIT_7, 0);
 	chain->count = 4;
-	assert_state(facts, DDIO_OFF, "");
+	assert_state(host, DDIO_OFF, "");
 	made_registers(&chain->functions[0], BIT_7, 0);
-	assert_state(facts, DDIO_ON, "");
-	made_free(facts);
+	assert_state(host, DDIO_ON, "");
 }
 
 /* No Snoop is that of the physical function, TPH that of either. */
-TEST(a_virtual_function_goes_by_both)
+HOST_TEST(a_virtual_function_goes_by_both)
 {
-	struct facts *facts = made_facts();
-	struct facts_chain *chain = &facts->pci.chains[0];
+	struct facts_chain *chain = &host->pci.chains[0];
 	struct facts_function *physical = &chain->functions[1], *virtual = &chain->functions[2];
 
 	made_function(virtual, "0000:17:00.2", 0x15b3, 0x1018, MADE_ENDPOINT);
 	made_put(virtual, 0, UINT32_MAX, 4);
 	chain->count = 3;
 	chain->nics = 2;
-	assert_state(facts, DDIO_OFF, "");
+	assert_state(host, DDIO_OFF, "");
 	made_registers(&chain->functions[0], BIT_3, 0);
-	assert_state(facts, DDIO_OFF_WARN, "");
+	assert_state(host, DDIO_OFF_WARN, "");
 	made_control(physical, NO_SNOOP);
-	assert_state(facts, DDIO_ON_POSSIBLE, "No Snoop");
+	assert_state(host, DDIO_ON_POSSIBLE, "No Snoop");
 	made_registers(&chain->functions[0], 0, 0);
 	add_tph(virtual, 1);
-	assert_state(facts, DDIO_ON_POSSIBLE, "TPH");
+	assert_state(host, DDIO_ON_POSSIBLE, "TPH");
 	made_put(virtual, 0x140 + 8, 0, 4);
-	assert_state(facts, DDIO_OFF_WARN, "TPH");
+	assert_state(host, DDIO_OFF_WARN, "TPH");
 	add_tph(physical, 1);
-	assert_state(facts, DDIO_ON_POSSIBLE, "TPH");
-	made_free(facts);
+	assert_state(host, DDIO_ON_POSSIBLE, "TPH");
 }
 
 /* In the order of how bad they are: of two, the worse one is that of both. */
@@ -192,14 +182,11 @@ TEST(the_worst_of_several_nics_counts)
 	}
 }
 
-TEST(on_is_on_even_where_not_all_nics_were_seen)
+HOST_TEST(on_is_on_even_where_not_all_nics_were_seen)
 {
-	struct facts *facts = made_facts();
-
-	facts->pci.cut = true;
-	made_registers(made_port(facts), BIT_7, 0);
-	assert_state(facts, DDIO_ON, "");
-	made_free(facts);
+	host->pci.cut = true;
+	made_registers(made_port(host), BIT_7, 0);
+	assert_state(host, DDIO_ON, "");
 }
 
 /* A port and a NIC of which all but what makes them one is noise. */

@@ -139,57 +139,45 @@ TEST(what_is_open_of_one_nic_no_other_closes)
 	}
 }
 
-TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
+HOST_TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
 {
-	struct facts *facts = made_facts();
-
-	facts->pci.cut = true;
-	claim(facts, KNOWN_NOT, SAW_OFF);
-	ddio_decide(facts, &ddio);
+	host->pci.cut = true;
+	claim(host, KNOWN_NOT, SAW_OFF);
+	ddio_decide(host, &ddio);
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
-	made_free(facts);
 }
 
 /* As the two functions of one card have. */
-TEST(a_probe_shows_all_of_one_root_port)
+HOST_TEST(a_probe_shows_all_of_one_root_port)
 {
-	struct facts *facts = made_facts();
-
-	made_state(&facts->pci.chains[0], DDIO_UNKNOWN);
-	made_another(facts)->functions[0] = facts->pci.chains[0].functions[0];
-	claim(facts, KNOWN_NOT, SAW_OFF);
-	ddio_decide(facts, &ddio);
+	made_state(&host->pci.chains[0], DDIO_UNKNOWN);
+	made_another(host)->functions[0] = host->pci.chains[0].functions[0];
+	claim(host, KNOWN_NOT, SAW_OFF);
+	ddio_decide(host, &ddio);
 	EQUAL((ddio.state, DDIO_OFF), (ddio.evidence, DDIO_PROBE));
-	made_free(facts);
 }
 
 /* What is little documented, others may make sure of. */
-TEST(a_doubt_about_the_register_can_be_lifted)
+HOST_TEST(a_doubt_about_the_register_can_be_lifted)
 {
-	struct facts *facts = made_facts();
-
-	facts->platform.model = 0x4f;
-	made_port(facts)->device = 0x6f02;
-	ddio_decide(facts, &ddio);
+	host->platform.model = 0x4f;
+	made_port(host)->device = 0x6f02;
+	ddio_decide(host, &ddio);
 	assert_true(ddio.low_confidence);
-	facts->claims.ddio_assumed = KNOWN_NO;
-	ddio_decide(facts, &ddio);
+	host->claims.ddio_assumed = KNOWN_NO;
+	ddio_decide(host, &ddio);
 	EQUAL((ddio.state, DDIO_OFF), (ddio.evidence, DDIO_STATEMENT));
-	facts->claims.probe = made_probe(256000000, 256000000, 4096);
-	ddio_decide(facts, &ddio);
+	host->claims.probe = made_probe(256000000, 256000000, 4096);
+	ddio_decide(host, &ddio);
 	EQUAL((ddio.evidence, DDIO_PROBE), (ddio.low_confidence, false));
-	made_free(facts);
 }
 
 /* Neither statement nor probe make a copy by the CPU anything else. */
-TEST(software_is_not_decided)
+HOST_TEST(software_is_not_decided)
 {
-	struct facts *facts = made_facts();
-
-	rxe(facts);
-	facts->claims.ddio_assumed = KNOWN_NO;
-	facts->claims.probe = made_probe(256000000, 256000000, 4096);
-	ddio_decide(facts, &ddio);
+	rxe(host);
+	host->claims.ddio_assumed = KNOWN_NO;
+	host->claims.probe = made_probe(256000000, 256000000, 4096);
+	ddio_decide(host, &ddio);
 	EQUAL((ddio.state, DDIO_UNKNOWN), (ddio.evidence, DDIO_NO_EVIDENCE));
-	made_free(facts);
 }
