@@ -36,9 +36,11 @@ TEST(foreign_requests_are_refused)
 	handshake_encode_request(&request, bytes);
 	for (size_t len = 0; len < sizeof(bytes); len++)
 		assert_int_equal(handshake_decode_request(bytes, len, &got), -EPROTO);
-	bytes[0] ^= 1;
-	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
-	bytes[0] ^= 1;
+	for (size_t i = 0; i < 8; i++) { /* the magic */
+		bytes[i] ^= 1;
+		assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
+		bytes[i] ^= 1;
+	}
 	bytes[10] = HANDSHAKE_RPMEM + 1;
 	assert_int_equal(handshake_decode_request(bytes, sizeof(bytes), &got), -EPROTO);
 	memset(bytes, 0, sizeof(bytes));
