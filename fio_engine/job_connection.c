@@ -18,7 +18,7 @@
 #include "common/rdma/librpma_1_4.h"
 #include "common/rdma/region.h"
 
-#define STEP	    "hello"
+#define STEP	    "handshake"
 #define failed(...) failure_set(EXIT_RUN_FAILED, STEP, __VA_ARGS__)
 /* A descriptor this long is enough to read, write and flush by read. */
 #define APM_BYTES  21
@@ -475,7 +475,7 @@ int job_connection_reconnect(struct job_connection *connection)
 	if (ret == 0 && connection->remote_bytes != bytes) {
 		job_connection_goodbye(connection);
 		disconnect(connection);
-		return failure_set(EXIT_RUN_FAILED, "hello",
+		return failure_set(EXIT_RUN_FAILED, "handshake",
 				   "%s came back with a region of another size: %zu bytes, and %zu "
 				   "before",
 				   connection->server, connection->remote_bytes, bytes);

@@ -294,7 +294,7 @@ int connection_handshake(const struct connection *connection, const void **bytes
 	struct rpma_conn_private_data pdata = {NULL, 0};
 
 	if (rpma_conn_get_private_data(connection->conn, &pdata) != 0 || pdata.ptr == NULL)
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "handshake",
 				       "%s answered without a handshake: it is not a server of "
 				       "this tool",
 				       connection->peer_name);

@@ -244,18 +244,18 @@ static int refused(const struct dial *dial, enum handshake_role role,
 
 	switch (reply->answer) {
 	case HANDSHAKE_WRONG_VERSION:
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "handshake",
 				       "%s speaks version %u of the protocol, this %s version %d: "
 				       "use the same release on both hosts",
 				       dial->name, reply->version, tools[role].tool,
 				       HANDSHAKE_VERSION);
 	case HANDSHAKE_OTHER_TOOL:
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "handshake",
 				       "%s is a server of another tool, as %s: start %s there, on "
 				       "a port of its own",
 				       dial->name, tools[role].other, tools[role].server);
 	default:
-		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "hello",
+		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "handshake",
 				       "%s has all its places taken by other clients: try again "
 				       "later",
 				       dial->name);
@@ -272,7 +272,7 @@ int dial_answer(const struct dial *dial, const struct connection *connection,
 	if (ret)
 		return ret;
 	if (handshake_decode_reply(bytes, len, reply) != 0)
-		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+		return failure_because(CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "handshake",
 				       "%s answered with a malformed handshake: it is not a "
 				       "server of this tool",
 				       dial->name);

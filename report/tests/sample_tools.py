@@ -10,7 +10,7 @@ from typing import Any
 
 from sample import histogram, latency
 
-STEPS = ("parse", "resolve", "device", "request", "connect", "hello", "region", "register", "write",
+STEPS = ("parse", "resolve", "device", "request", "connect", "handshake", "region", "register", "write",
          "flush", "read", "compare", "disconnect")  # fmt: skip
 
 

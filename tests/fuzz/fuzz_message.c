@@ -46,8 +46,7 @@ static void check_message(const struct message *m)
 		hold(m->end.qps_count <= PARAMS_QPS_MAX);
 		break;
 	default:
-		hold(m->type == MESSAGE_HELLO || m->type == MESSAGE_BYE ||
-		     m->type == MESSAGE_ALIVE);
+		hold(m->type == MESSAGE_RUN || m->type == MESSAGE_BYE || m->type == MESSAGE_ALIVE);
 	}
 }
 
@@ -108,7 +107,7 @@ static struct message_begin good_begin(void)
 
 static size_t message_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
-	struct message m = {.type = (enum message_type)(MESSAGE_HELLO + index)};
+	struct message m = {.type = (enum message_type)(MESSAGE_RUN + index)};
 
 	switch (m.type) {
 	case MESSAGE_WELCOME:

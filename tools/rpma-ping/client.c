@@ -237,13 +237,13 @@ static int connect_server(struct client *c)
 	return ret;
 }
 
-static int hello(struct client *c)
+static int check_handshake(struct client *c)
 {
 	int ret = dial_answer(&c->dial, c->connection, HANDSHAKE_PING, &c->reply);
 
 	if (ret == 0 && c->reply.desc.mr_bytes == 0)
 		ret = failure_because(
-			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "hello",
+			CAUSE_WRONG_PEER, EXIT_RUN_FAILED, "handshake",
 			"%s welcomes without describing its memory: it is not a server of "
 			"rpma-ping",
 			c->dial.name);
@@ -362,7 +362,7 @@ int client_connect(struct client *client)
 {
 	static const struct course course[] = {
 		{STEP_REQUEST, connect_server},
-		{STEP_HELLO, hello},
+		{STEP_HANDSHAKE, check_handshake},
 		{STEP_REGION, check_region},
 		{STEP_REGISTER, register_memory},
 	};

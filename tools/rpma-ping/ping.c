@@ -12,7 +12,7 @@
 const char *step_name(enum step step)
 {
 	static const char *const names[STEPS] = {
-		"parse",    "resolve", "device", "request", "connect", "hello",	     "region",
+		"parse",    "resolve", "device", "request", "connect", "handshake",  "region",
 		"register", "write",   "flush",	 "read",    "compare", "disconnect",
 	};
 

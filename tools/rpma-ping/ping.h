@@ -23,7 +23,7 @@ enum step {
 	STEP_DEVICE,
 	STEP_REQUEST, /* address and route, by the RDMA CM */
 	STEP_CONNECT,
-	STEP_HELLO,
+	STEP_HANDSHAKE,
 	STEP_REGION,
 	STEP_REGISTER,
 	/* a ping's; their times are those of the first one that came back */

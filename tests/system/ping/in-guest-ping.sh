@@ -236,7 +236,7 @@ other_causes()
 {
 	result 2 "$(failed resolve name)" "$RPMA_PING" no-such-host.invalid -c 1
 	start "$RPMA_BUILD_DIR/tools/rpma-bench/rpma-bench" server --listen "$address" --port 0 --target=dram:1M
-	result 2 "$(failed hello wrong_peer)" "$RPMA_PING" "$address" -p "$port" -c 1
+	result 2 "$(failed handshake wrong_peer)" "$RPMA_PING" "$address" -p "$port" -c 1
 	stop
 }
 
@@ -248,7 +248,7 @@ no_free_slot()
 	timeout 600 "$RPMA_PING" "$address" -p "$port" -i 5ms > client.out 2>&1 &
 	client=$!
 	until_true 'pings come back' grep -q 'seq=3 ' client.out
-	result 2 "$(failed hello busy)" "$RPMA_PING" "$address" -p "$port" -c 1
+	result 2 "$(failed handshake busy)" "$RPMA_PING" "$address" -p "$port" -c 1
 	kill -TERM "$client"
 	wait "$client" || true
 	until_true 'the slot is free' timeout 600 "$RPMA_PING" "$address" -p "$port" -c 1 -q

@@ -19,7 +19,7 @@ from serving import LIMIT_S, Server
 PING = os.environ["RPMA_PING"]
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-ping-1.schema.json"
 NO_PROCESSES = 54321  # a user id that nothing runs as
-STEPS = ["parse", "resolve", "device", "request", "connect", "hello", "region", "register",
+STEPS = ["parse", "resolve", "device", "request", "connect", "handshake", "region", "register",
          "write", "flush", "read", "compare", "disconnect"]  # fmt: skip
 
 

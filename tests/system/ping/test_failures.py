@@ -115,7 +115,7 @@ def test_a_server_of_rpma_bench() -> None:
         result = pinged(bench.port, code=2)
     finally:
         assert bench.end(signal.SIGTERM) == 143
-    stops_at(result, "hello")
+    stops_at(result, "handshake")
     assert result["failure"]["cause"] == "wrong_peer"
     assert "rpma-bench" in result["failure"]["text"]
 

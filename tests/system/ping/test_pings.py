@@ -259,7 +259,7 @@ def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
     for client in clients:
         until(client, "seq=1 ")
     busy = pinged(one.port, "-c", "1", code=2)
-    assert busy["failure"]["step"] == "hello"
+    assert busy["failure"]["step"] == "handshake"
     assert busy["failure"]["cause"] == "busy" and "all its places" in busy["failure"]["text"]
     for client in clients:
         client.send_signal(signal.SIGINT)

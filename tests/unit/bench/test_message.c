@@ -89,13 +89,13 @@ static void refused(const struct message *m)
 	assert_int_equal(message_decode(wire, message_encode(m, wire), &got), -EPROTO);
 }
 
-TEST(a_hello_comes_back)
+TEST(a_run_comes_back)
 {
-	struct message m = {.type = MESSAGE_HELLO}, got;
+	struct message m = {.type = MESSAGE_RUN}, got;
 
-	memset(m.hello.run_id, 3, sizeof(m.hello.run_id));
+	memset(m.run.run_id, 3, sizeof(m.run.run_id));
 	got = through(&m);
-	assert_memory_equal(got.hello.run_id, m.hello.run_id, sizeof(m.hello.run_id));
+	assert_memory_equal(got.run.run_id, m.run.run_id, sizeof(m.run.run_id));
 }
 
 TEST(a_begin_comes_back)

@@ -127,7 +127,7 @@ int __wrap_rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *d
 int __wrap_connection_handshake(const struct connection *one, const void **bytes, size_t *len)
 {
 	if (fake.no_reply)
-		return failure_set(EXIT_RUN_FAILED, "hello", "answered without a handshake");
+		return failure_set(EXIT_RUN_FAILED, "handshake", "answered without a handshake");
 	*bytes = fake.sent;
 	*len = sizeof(fake.sent);
 	return 0;

@@ -41,7 +41,7 @@ static const struct row rows[] = {
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "no host"},
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "4791"},
 	{FACTS(.cause = CAUSE_NO_ANSWER, .device = DEVICE_SOFT), "stopped"},
-	{FACTS(.cause = CAUSE_WRONG_PEER, .step = "hello"), ""},
+	{FACTS(.cause = CAUSE_WRONG_PEER, .step = "handshake"), ""},
 	{FACTS(.cause = CAUSE_MEMLOCK, .step = "register", .memlock_bytes = 8192),
 	 "no more than 8 KiB"},
 	{FACTS(.cause = CAUSE_MEMLOCK, .step = "connect", .memlock_bytes = 65536), "LimitMEMLOCK"},

@@ -71,7 +71,7 @@ static int receive_chunks(const struct control *control, char *text, uint32_t to
 			return ret;
 		if (m.text.total != total || m.text.offset != have ||
 		    m.text.bytes != (left < MESSAGE_CHUNK_MAX ? left : MESSAGE_CHUNK_MAX))
-			return failure_set(EXIT_RUN_FAILED, "hello",
+			return failure_set(EXIT_RUN_FAILED, "handshake",
 					   "%s sent a text in other pieces than agreed",
 					   control->dial.name);
 		memcpy(text + have, m.text.data, m.text.bytes);
@@ -103,11 +103,11 @@ static int receive_object(const struct control *control, json_t **object)
 		return ret;
 	text = malloc((size_t)first.text.total + 1);
 	if (text == NULL)
-		return failure_set(EXIT_INTERNAL, "hello", "out of memory");
+		return failure_set(EXIT_INTERNAL, "handshake", "out of memory");
 	memcpy(text, first.text.data, first.text.bytes);
 	ret = first.text.offset == 0
 		      ? receive_chunks(control, text, first.text.total, first.text.bytes)
-		      : failure_set(EXIT_RUN_FAILED, "hello",
+		      : failure_set(EXIT_RUN_FAILED, "handshake",
 				    "%s sent the end of a text without its begin",
 				    control->dial.name);
 	if (ret == 0)
@@ -116,23 +116,23 @@ static int receive_object(const struct control *control, json_t **object)
 	return ret;
 }
 
-static int say_hello(const struct control *control, const uint8_t run_id[16],
-		     struct server_info *server)
+static int announce_run(const struct control *control, const uint8_t run_id[16],
+			struct server_info *server)
 {
-	struct message hello = {.type = MESSAGE_HELLO}, answer;
+	struct message m = {.type = MESSAGE_RUN}, answer;
 	struct exchange_buffer buffer;
 	int ret;
 
-	memcpy(hello.hello.run_id, run_id, sizeof(hello.hello.run_id));
-	ret = exchange_send(control->connection, &hello);
+	memcpy(m.run.run_id, run_id, sizeof(m.run.run_id));
+	ret = exchange_send(control->connection, &m);
 	if (ret == 0)
 		ret = exchange_receive(control->connection, MESSAGE_WELCOME, CONNECTION_TIMEOUT_MS,
 				       &buffer, &answer);
 	if (ret)
 		return ret;
 	if (answer.welcome.refusal[0] != '\0')
-		return failure_set(EXIT_RUN_FAILED, "hello", "%s refuses: %s", control->dial.name,
-				   answer.welcome.refusal);
+		return failure_set(EXIT_RUN_FAILED, "handshake", "%s refuses: %s",
+				   control->dial.name, answer.welcome.refusal);
 	server->welcome = answer.welcome;
 	server->known = true;
 	if (answer.welcome.environment_bytes == 0)
@@ -168,7 +168,7 @@ int control_open(struct control *control, const uint8_t run_id[16], struct serve
 	struct handshake_reply reply;
 	int ret = connect_to(&control->connection, &control->dial, &request, NULL, NULL, &reply);
 
-	return ret ? ret : say_hello(control, run_id, server);
+	return ret ? ret : announce_run(control, run_id, server);
 }
 
 void control_close(struct control *control, bool complete)

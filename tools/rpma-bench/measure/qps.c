@@ -39,7 +39,7 @@ static int take_target(struct qp *qp, const struct region_desc *target)
 	qp->remote = remote.mr;
 	qp->remote_addr = remote.addr;
 	if (ret)
-		return failure_set(EXIT_RUN_FAILED, "hello",
+		return failure_set(EXIT_RUN_FAILED, "handshake",
 				   "%s describes its target in a way librpma refuses: %s",
 				   connection_peer_name(qp->connection), connection_cause(ret));
 	return 0;

@@ -127,7 +127,7 @@ int target_selector_resolve(const struct target_selector *selector,
 		size_t found = look_up(selector->words[i], welcome);
 
 		if (found >= welcome->targets_count)
-			return failure_set(EXIT_WRONG_USAGE, "hello",
+			return failure_set(EXIT_WRONG_USAGE, "handshake",
 					   "--target %s: %s offers %d target%s, and this is not "
 					   "among them",
 					   selector->words[i], who, welcome->targets_count,
@@ -137,7 +137,7 @@ int target_selector_resolve(const struct target_selector *selector,
 	for (size_t i = 1; i < selector->count; i++) {
 		for (size_t k = selector->zero ? 0 : 1; k < i; k++) {
 			if (resolved[i] == resolved[k])
-				return failure_set(EXIT_WRONG_USAGE, "hello",
+				return failure_set(EXIT_WRONG_USAGE, "handshake",
 						   "--target %s and %s are the same target of %s",
 						   selector->words[k], selector->words[i], who);
 		}

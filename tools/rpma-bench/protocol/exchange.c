@@ -27,7 +27,7 @@ int exchange_receive_any(struct connection *connection, int timeout_ms,
 		return ret;
 	ret = message_decode(buffer->bytes, len, message);
 	if (ret == -EPROTONOSUPPORT)
-		return failure_set(EXIT_RUN_FAILED, "hello",
+		return failure_set(EXIT_RUN_FAILED, "handshake",
 				   "%s speaks another version of the protocol: use the same "
 				   "release of rpma-bench on both hosts",
 				   connection_peer_name(connection));
@@ -36,7 +36,7 @@ int exchange_receive_any(struct connection *connection, int timeout_ms,
 
 static int unexpected_message(const struct connection *connection)
 {
-	return failure_set(EXIT_RUN_FAILED, "hello", "%s sent an unexpected message",
+	return failure_set(EXIT_RUN_FAILED, "handshake", "%s sent an unexpected message",
 			   connection_peer_name(connection));
 }
 

@@ -156,8 +156,8 @@ static void code_end(struct bytes_codec *c, struct message_end *m)
 static void code_body(struct bytes_codec *c, struct message *message)
 {
 	switch (message->type) {
-	case MESSAGE_HELLO:
-		bytes_code(c, message->hello.run_id, sizeof(message->hello.run_id));
+	case MESSAGE_RUN:
+		bytes_code(c, message->run.run_id, sizeof(message->run.run_id));
 		break;
 	case MESSAGE_WELCOME:
 		code_welcome(c, &message->welcome);

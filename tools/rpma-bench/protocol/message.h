@@ -5,7 +5,7 @@
  * All on the control connection, which stays open for the whole run:
  *
  *	client			server
- *	HELLO			WELCOME, TEXT chunks (its environment and readiness)
+ *	RUN			WELCOME, TEXT chunks (its environment and readiness)
  *	BEGIN			READY: a port for the queue pairs of this repeat, or why not
  *		(the client connects its queue pairs there, one after the other)
  *	START phase		-	warm-up and measurement begin
@@ -35,7 +35,7 @@
 #define MESSAGE_DURATION_MAX (24 * 3600 * 1000000000ULL)
 
 enum message_type {
-	MESSAGE_HELLO = 1,
+	MESSAGE_RUN = 1,
 	MESSAGE_WELCOME = 2,
 	MESSAGE_TEXT = 3,
 	MESSAGE_BEGIN = 4,
@@ -48,7 +48,7 @@ enum message_type {
 
 enum message_phase { PHASE_WARMUP = 0, PHASE_MEASURE = 1, PHASES };
 
-struct message_hello {
+struct message_run {
 	uint8_t run_id[16];
 };
 
@@ -111,7 +111,7 @@ struct message_end {
 struct message {
 	enum message_type type;
 	union {
-		struct message_hello hello;
+		struct message_run run;
 		struct message_welcome welcome;
 		struct message_text text;
 		struct message_begin begin;

@@ -55,12 +55,12 @@ static int send_text(struct session *s, const char *text)
 	return ret;
 }
 
-static int exchange_hello(struct session *s)
+static int welcome_client(struct session *s)
 {
 	const struct server_state *server = s->server;
 	struct message m, welcome = {.type = MESSAGE_WELCOME};
-	int ret = exchange_receive(s->connection, MESSAGE_HELLO, CONNECTION_TIMEOUT_MS, &s->buffer,
-				   &m);
+	int ret =
+		exchange_receive(s->connection, MESSAGE_RUN, CONNECTION_TIMEOUT_MS, &s->buffer, &m);
 
 	if (ret)
 		return ret;
@@ -258,7 +258,7 @@ void session_serve(void *server, struct service_client *client)
 	if (ret)
 		return;
 	s.connection = client->connection;
-	ret = exchange_hello(&s);
+	ret = welcome_client(&s);
 	if (ret == 0)
 		ret = serve(&s);
 	say_end(&s, client, ret, monotonic_ms() - begin_ms);

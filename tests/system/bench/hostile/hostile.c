@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hostile.c -- a client of rpma-bench's server that means no good. Handshakes
- * that are none come from ping_hostile; hellos and other messages from fuzz_message.
+ * that are none come from ping_hostile; malformed runs and other messages from fuzz_message.
  * Usage: bench_hostile ADDRESS PORT attack COUNT SEED | unexpected | hold
  *
  *	attack     near misses at each step that a client has with a server, one after the
@@ -79,14 +79,14 @@ static int take_text(struct connection *connection)
 
 static struct connection *welcomed(struct victim *v)
 {
-	const struct message hello = {.type = MESSAGE_HELLO};
+	const struct message run = {.type = MESSAGE_RUN};
 	struct connection *connection = control_of(v);
 	struct exchange_buffer buffer;
 	struct message m;
 
 	if (connection == NULL)
 		return NULL;
-	if (exchange_send(connection, &hello) != 0 ||
+	if (exchange_send(connection, &run) != 0 ||
 	    exchange_receive(connection, MESSAGE_WELCOME, ANSWER_MS, &buffer, &m) != 0 ||
 	    take_text(connection) != 0)
 		connection_close(&connection);

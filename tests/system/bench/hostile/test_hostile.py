@@ -109,7 +109,7 @@ def attack(server: Server, count: int, first_seed: int) -> None:
     assert [one.wait(3 * DEADLINE_S) for one in attackers] == [0] * ATTACKERS
 
 
-def test_fuzzed_hellos_leave_nothing_behind(server: Server) -> None:
+def test_near_misses_leave_nothing_behind(server: Server) -> None:
     idle = server.held()
     serves_every_kind(server)
     attack(server, FIRST_ATTACKS, 1)  # what the allocator takes for good, it has taken
