@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* conversation.c -- bytes of the daemon into HELLO and replies. */
+/* conversation.c -- bytes of the daemon into STARTED and replies. */
 #include "conversation.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 void conversation_begin(struct conversation *conversation)
 {
 	memset(conversation, 0, offsetof(struct conversation, frame));
-	conversation->awaited = CONTROL_HELLO;
+	conversation->awaited = CONTROL_STARTED;
 }
 
 void conversation_drop(struct conversation *conversation)
@@ -79,7 +79,7 @@ static int take_header(struct conversation *c)
 			      CONTROL_VERSION);
 	if (ret != 0)
 		return refuse(c, ret, "sent a message with a header that is out of range");
-	if (c->header.type != c->awaited || c->header.is_reply != (c->awaited != CONTROL_HELLO))
+	if (c->header.type != c->awaited || c->header.is_reply != (c->awaited != CONTROL_STARTED))
 		return refuse(c, -EPROTO,
 			      "sent a message of type %d where a reply of type %d was due",
 			      (int)c->header.type, (int)c->awaited);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * conversation.h -- what may come from the daemon, and when: HELLO first, then
+ * conversation.h -- what may come from the daemon, and when: STARTED first, then
  * one reply to each request, and nothing else.
  *
  * Takes bytes as they arrive, and does no I/O. The session's lock guards it.
@@ -18,7 +18,7 @@ struct conversation {
 	uint8_t frame[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
 };
 
-/* Awaits CONTROL_HELLO. */
+/* Awaits CONTROL_STARTED. */
 void conversation_begin(struct conversation *conversation);
 /* A request of the type is about to be sent; the reply before it was dropped. */
 void conversation_await(struct conversation *conversation, enum control_type type);

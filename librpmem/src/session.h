@@ -20,11 +20,11 @@ struct session;
 struct session_cfg {
 	const struct ssh_target *target; /* borrowed until session_open() returns */
 	const char *command;		 /* the same */
-	int hello_timeout_ms;		 /* 0: SESSION_HELLO_MS */
+	int start_timeout_ms;		 /* 0: SESSION_START_MS */
 	int reply_timeout_ms;		 /* 0: SESSION_REPLY_MS, and more for a large pool */
 };
 
-#define SESSION_HELLO_MS 60000
+#define SESSION_START_MS 60000
 #define SESSION_REPLY_MS 120000
 
 /*
@@ -33,7 +33,7 @@ struct session_cfg {
  * answer; the error message has ssh's own line. -EPROTO, -EPROTONOSUPPORT: it broke the protocol.
  */
 
-/* Starts ssh and waits for HELLO; starts ssh again, a few times, if it could not connect. */
+/* Starts ssh and waits for STARTED; starts ssh again, a few times, if it could not connect. */
 int session_open(struct session **session, const struct session_cfg *cfg);
 int session_create_pool(struct session *session, const struct control_pool_request *request,
 			struct control_pool_reply *reply);

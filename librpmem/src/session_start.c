@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session_start.c -- the begin of a session, from ssh to HELLO, and its end; and rpmem_remove(),
+ * session_start.c -- the begin of a session, from ssh to STARTED, and its end; and rpmem_remove(),
  * which needs no session.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@
 /* Why stdout has ended, in the words of ssh if it has left some. */
 static void store_end(struct session *s)
 {
-	const char *what = s->has_hello ? "was lost" : "did not start";
+	const char *what = s->has_started ? "was lost" : "did not start";
 	const char *line = ssh_line_text(&s->line);
 	int status = s->ssh_status;
 
@@ -109,9 +109,9 @@ static bool read_stdout(struct session *s)
 		ssh_failed("rpmemd on %s %s", s->host, s->conversation.wrong);
 		session_stream_over(s, ret);
 	} else if (s->conversation.complete) {
-		if (!s->has_hello)
+		if (!s->has_started)
 			ssh_line_forget(&s->line);
-		s->has_hello = true;
+		s->has_started = true;
 		pthread_cond_broadcast(&s->changed);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -138,14 +138,14 @@ static void *session_reader(void *arg)
 
 #define END_MS 5000 /* from CLOSE to the end of ssh */
 
-static int await_hello(struct session *s)
+static int await_start(struct session *s)
 {
 	int ret;
 
 	pthread_mutex_lock(&s->lock);
 	ret = session_wait(s, "did not start",
-			   s->cfg.hello_timeout_ms != 0 ? s->cfg.hello_timeout_ms
-							: SESSION_HELLO_MS);
+			   s->cfg.start_timeout_ms != 0 ? s->cfg.start_timeout_ms
+							: SESSION_START_MS);
 	if (ret == 0)
 		ret = session_status(s);
 	conversation_drop(&s->conversation);
@@ -206,13 +206,13 @@ static int start(struct session *s)
 		return ret;
 	}
 	s->has_reader = true;
-	return await_hello(s);
+	return await_start(s);
 }
 
 /* ssh itself failed, before the daemon ran, and its line tells of the network. */
 static bool may_pass(const struct session *s)
 {
-	return !s->has_hello && s->ssh_status == SSH_FAILED && ssh_line_may_pass(s->line.text);
+	return !s->has_started && s->ssh_status == SSH_FAILED && ssh_line_may_pass(s->line.text);
 }
 
 static int open_once(struct session **session, const struct session_cfg *cfg, bool *again)

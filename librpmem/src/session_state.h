@@ -34,7 +34,7 @@ struct session {
 	/* under lock */
 	struct conversation conversation;
 	struct ssh_line line;
-	bool has_hello;
+	bool has_started;
 	bool is_closing; /* after CLOSE the stream may end */
 	int stream_over; /* a negative errno: nothing comes from the daemon any more */
 	struct failure stream_why;

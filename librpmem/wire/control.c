@@ -163,7 +163,7 @@ size_t control_encode_plain(enum control_type type, bool is_reply, uint32_t stat
 			    const char *reason, uint8_t *frame, size_t room)
 {
 	struct bytes_codec c = begin(frame, room);
-	unsigned bit = is_reply && type != CONTROL_HELLO ? REPLY_BIT : 0;
+	unsigned bit = is_reply && type != CONTROL_STARTED ? REPLY_BIT : 0;
 
 	if (status != 0 && reason != NULL)
 		bytes_put(&c.w, reason, strnlen(reason, CONTROL_REASON_MAX - 1));
@@ -172,9 +172,9 @@ size_t control_encode_plain(enum control_type type, bool is_reply, uint32_t stat
 
 static bool is_type(uint64_t type, bool is_reply)
 {
-	if (is_reply && type == CONTROL_HELLO)
+	if (is_reply && type == CONTROL_STARTED)
 		return false;
-	return type >= CONTROL_HELLO && type < CONTROL_TYPES;
+	return type >= CONTROL_STARTED && type < CONTROL_TYPES;
 }
 
 int control_decode_header(const uint8_t bytes[CONTROL_HEADER_BYTES], struct control_header *header)
@@ -196,7 +196,7 @@ int control_decode_header(const uint8_t bytes[CONTROL_HEADER_BYTES], struct cont
 		return -EPROTO;
 	if (version != CONTROL_VERSION)
 		return -EPROTONOSUPPORT;
-	has_status = header->is_reply || type == CONTROL_HELLO;
+	has_status = header->is_reply || type == CONTROL_STARTED;
 	if (!is_type(type, header->is_reply) || header->body_bytes > CONTROL_BODY_MAX ||
 	    header->status > (has_status ? CONTROL_STATUS_MAX : 0))
 		return -EPROTO;

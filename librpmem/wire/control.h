@@ -2,13 +2,13 @@
 /*
  * control.h -- the messages of librpmem and rpmemd over ssh, as bytes.
  *
- * The daemon begins with CONTROL_HELLO; then each request of the client gets
+ * The daemon begins with CONTROL_STARTED; then each request of the client gets
  * one reply of the same type. A frame is a header of 16 bytes,
  *
  *	magic 4 | version 2 | type 2 | status 4 | body bytes 4
  *
  * and a body of at most CONTROL_BODY_MAX; integers are big-endian, and a
- * reply's type has bit 8 set. The status of HELLO and of a reply is an errno of
+ * reply's type has bit 8 set. The status of STARTED and of a reply is an errno of
  * Linux; if it is not 0, the body is the reason, as text.
  */
 #pragma once
@@ -26,7 +26,7 @@
 #define CONTROL_STATUS_MAX   4095 /* MAX_ERRNO of the kernel's include/linux/err.h */
 
 enum control_type {
-	CONTROL_HELLO = 1,
+	CONTROL_STARTED = 1,
 	CONTROL_CREATE,
 	CONTROL_OPEN,
 	CONTROL_SET_ATTR,
@@ -40,7 +40,7 @@ enum control_method { CONTROL_GPSPM = 1, CONTROL_APM = 2 };
 
 struct control_header {
 	enum control_type type;
-	bool is_reply; /* false for CONTROL_HELLO */
+	bool is_reply; /* false for CONTROL_STARTED */
 	uint32_t status;
 	uint32_t body_bytes;
 };
@@ -81,7 +81,7 @@ size_t control_encode_set_attr(const struct rpmem_pool_attr *attr, uint8_t *fram
 size_t control_encode_close(uint32_t flags, uint8_t *frame, size_t room);
 /*
  * A frame without a body, or with a status and its reason, which may be NULL; a longer one is
- * cut. CONTROL_HELLO is never a reply, whatever is_reply is.
+ * cut. CONTROL_STARTED is never a reply, whatever is_reply is.
  */
 size_t control_encode_plain(enum control_type type, bool is_reply, uint32_t status,
 			    const char *reason, uint8_t *frame, size_t room);

@@ -74,9 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	control_may_begin(data, size);
 	if (size < CONTROL_HEADER_BYTES || control_decode_header(data, &header) != 0)
 		return 0;
-	hold(header.type >= CONTROL_HELLO && header.type < CONTROL_TYPES);
+	hold(header.type >= CONTROL_STARTED && header.type < CONTROL_TYPES);
 	hold(header.status <= CONTROL_STATUS_MAX && header.body_bytes <= CONTROL_BODY_MAX);
-	hold(header.is_reply || header.type == CONTROL_HELLO || header.status == 0);
+	hold(header.is_reply || header.type == CONTROL_STARTED || header.status == 0);
 	try_pool_request(CONTROL_CREATE, body, len);
 	try_pool_request(CONTROL_OPEN, body, len);
 	try_pool_reply(header.type, body, len);
@@ -115,7 +115,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	case 3:
 		return control_encode_close(CONTROL_CLOSE_REMOVE, input, FUZZ_INPUT_MAX);
 	case 4:
-		return control_encode_plain(CONTROL_HELLO, false, 2, "no such set", input,
+		return control_encode_plain(CONTROL_STARTED, false, 2, "no such set", input,
 					    FUZZ_INPUT_MAX);
 	default:
 		return 0;

@@ -17,7 +17,7 @@ static void check_reply(const struct conversation *c, enum control_type awaited)
 	char reason[CONTROL_REASON_MAX];
 	struct control_pool_reply reply;
 
-	hold(c->header.type == awaited && c->header.is_reply == (awaited != CONTROL_HELLO));
+	hold(c->header.type == awaited && c->header.is_reply == (awaited != CONTROL_STARTED));
 	hold(c->have == CONTROL_HEADER_BYTES + c->header.body_bytes);
 	if (c->header.status != 0)
 		control_decode_reason(body, c->header.body_bytes, reason);
@@ -25,13 +25,13 @@ static void check_reply(const struct conversation *c, enum control_type awaited)
 		control_decode_pool_reply(body, c->header.body_bytes, &reply);
 }
 
-/* How many messages were complete: HELLO, then replies to these requests in turn. */
+/* How many messages were complete: STARTED, then replies to these requests in turn. */
 static int converse(const uint8_t *data, size_t size, size_t cut)
 {
 	static const enum control_type requests[REQUESTS] = {CONTROL_CREATE, CONTROL_SET_ATTR,
 							     CONTROL_OPEN, CONTROL_CLOSE};
 	static struct conversation c;
-	enum control_type awaited = CONTROL_HELLO;
+	enum control_type awaited = CONTROL_STARTED;
 	int complete = 0;
 
 	conversation_begin(&c);
@@ -79,7 +79,7 @@ size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 	if (index > 4)
 		return 0;
 	input[0] = 255;
-	len += control_encode_plain(CONTROL_HELLO, false, 0, NULL, input + len,
+	len += control_encode_plain(CONTROL_STARTED, false, 0, NULL, input + len,
 				    FUZZ_INPUT_MAX - len);
 	if (index > 0)
 		len += control_encode_pool_reply(CONTROL_CREATE, &reply, input + len,

@@ -99,7 +99,7 @@ static int reply(struct conversation *c, int ret)
 void session_refuse(int out, int status)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES + CONTROL_REASON_MAX];
-	const size_t len = control_encode_plain(CONTROL_HELLO, false, (uint32_t)status,
+	const size_t len = control_encode_plain(CONTROL_STARTED, false, (uint32_t)status,
 						failure_get()->text, frame, sizeof(frame));
 
 	write_all(out, frame, len);
@@ -263,10 +263,10 @@ static int next_request(struct conversation *c)
 
 static enum session_end converse(struct conversation *c)
 {
-	uint8_t hello[CONTROL_HEADER_BYTES];
+	uint8_t frame[CONTROL_HEADER_BYTES];
 	const size_t len =
-		control_encode_plain(CONTROL_HELLO, false, 0, NULL, hello, sizeof(hello));
-	int ret = write_all(c->cfg->out, hello, len) == 0 ? GO_ON : SESSION_GONE;
+		control_encode_plain(CONTROL_STARTED, false, 0, NULL, frame, sizeof(frame));
+	int ret = write_all(c->cfg->out, frame, len) == 0 ? GO_ON : SESSION_GONE;
 
 	while (ret == GO_ON)
 		ret = next_request(c);

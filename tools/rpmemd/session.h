@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * session.h -- one client's session: what it asks over ssh, from HELLO until it
+ * session.h -- one client's session: what it asks over ssh, from STARTED until it
  * closes the pool or is gone.
  *
  * One session has one pool. Where it ends without CONTROL_CLOSE, parts that it has
@@ -60,8 +60,8 @@ enum session_end {
 	SESSION_VIOLATED, /* it broke the protocol */
 };
 
-/* Sends a HELLO that has no session behind it: a status that is not 0, and the stored error
+/* Sends STARTED without a session behind it: a status that is not 0, and the stored error
  * message. */
 void session_refuse(int out, int status);
-/* HELLO and all that follows; the pool is closed when it returns. */
+/* STARTED and all that follows; the pool is closed when it returns. */
 enum session_end session_run(const struct session_cfg *cfg);

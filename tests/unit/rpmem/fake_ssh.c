@@ -5,7 +5,7 @@
  * The script is FAKE_SSH_SCRIPT in the environment, or else the command, the last
  * argument, up to its first blank: steps with commas between them.
  *
- *	hello, hello=STATUS     HELLO, with a status and the reason "because"
+ *	started, started=STATUS STARTED, with a status and the reason "because"
  *	take                    read a request
  *	reply, reply=STATUS     answer it
  *	flip=BYTE:VALUE         answer it with one byte of the frame changed
@@ -129,11 +129,11 @@ static void serve(void)
 	} while (request.type != CONTROL_CLOSE);
 }
 
-static void hello(const char *value)
+static void started(const char *value)
 {
 	uint8_t frame[CONTROL_HEADER_BYTES + 64];
 
-	put(frame, control_encode_plain(CONTROL_HELLO, false, (uint32_t)atoi(value), "because",
+	put(frame, control_encode_plain(CONTROL_STARTED, false, (uint32_t)atoi(value), "because",
 					frame, sizeof(frame)));
 }
 
@@ -212,8 +212,8 @@ static void system_step(const char *step, const char *value)
 
 static void follow(const char *step, char *value)
 {
-	if (strcmp(step, "hello") == 0)
-		hello(value);
+	if (strcmp(step, "started") == 0)
+		started(value);
 	else if (strcmp(step, "take") == 0)
 		take();
 	else if (strcmp(step, "serve") == 0)

@@ -32,7 +32,7 @@ static inline int setup(void **state)
 	unsetenv("RPMEM_ENABLE_VERBS");
 	if (test_setup(state) != 0)
 		return -1;
-	set_script("hello,log=$D/log,serve");
+	set_script("started,log=$D/log,serve");
 	return 0;
 }
 

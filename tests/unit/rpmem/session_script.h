@@ -19,7 +19,7 @@ static inline int open_script(const char *script)
 {
 	const struct session_cfg cfg = {.target = &host,
 					.command = test_script(script),
-					.hello_timeout_ms = LIMIT_MS,
+					.start_timeout_ms = LIMIT_MS,
 					.reply_timeout_ms = LIMIT_MS};
 
 	session = NULL;

@@ -99,11 +99,11 @@ TEST(attributes_that_are_not_given_come_back_as_zeros)
 TEST(a_status_comes_with_its_reason)
 {
 	char reason[CONTROL_REASON_MAX];
-	size_t len = control_encode_plain(CONTROL_HELLO, true, ENOENT, "no such set", frame,
+	size_t len = control_encode_plain(CONTROL_STARTED, true, ENOENT, "no such set", frame,
 					  sizeof(frame));
 
 	look_at(len);
-	EQUAL((header.type, CONTROL_HELLO), (header.is_reply, false), (header.status, ENOENT));
+	EQUAL((header.type, CONTROL_STARTED), (header.is_reply, false), (header.status, ENOENT));
 	control_decode_reason(body, header.body_bytes, reason);
 	assert_string_equal(reason, "no such set");
 	len = control_encode_plain(CONTROL_CLOSE, true, EIO, NULL, frame, sizeof(frame));
@@ -156,7 +156,7 @@ TEST(a_frame_needs_its_room)
 		assert_int_equal(control_encode_pool_reply(CONTROL_OPEN, &reply, frame, room), 0);
 	EQUAL((control_encode_close(0, frame, CONTROL_HEADER_BYTES + 3), 0),
 	      (control_encode_set_attr(&attr, frame, CONTROL_HEADER_BYTES), 0),
-	      (control_encode_plain(CONTROL_HELLO, false, 1, "why", frame, 18), 0));
+	      (control_encode_plain(CONTROL_STARTED, false, 1, "why", frame, 18), 0));
 }
 
 TEST(a_name_has_its_limits)
@@ -215,7 +215,7 @@ TEST(headers_with_fields_out_of_range_are_refused)
 		{{6, 2}, -EPROTO}, /* no such bit */
 		{{7, 0}, -EPROTO},
 		{{7, CONTROL_TYPES}, -EPROTO},
-		{{7, CONTROL_HELLO}, -EPROTO}, /* with the bit of a reply */
+		{{7, CONTROL_STARTED}, -EPROTO}, /* with the bit of a reply */
 		{{8, 1}, -EPROTO},
 		{{10, 0x10}, -EPROTO}, /* status 4096 */
 		{{12, 1}, -EPROTO},

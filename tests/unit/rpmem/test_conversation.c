@@ -11,11 +11,11 @@ static size_t plain(enum control_type type, uint32_t status, const char *reason)
 	return control_encode_plain(type, true, status, reason, frame, sizeof(frame));
 }
 
-/* After HELLO, a reply to CLOSE is due. */
+/* After STARTED, a reply to CLOSE is due. */
 static int setup(void **state)
 {
 	conversation_begin(&talk);
-	if (conversation_take(&talk, frame, plain(CONTROL_HELLO, 0, NULL)) != 0 || !talk.complete)
+	if (conversation_take(&talk, frame, plain(CONTROL_STARTED, 0, NULL)) != 0 || !talk.complete)
 		return -1;
 	conversation_drop(&talk);
 	conversation_await(&talk, CONTROL_CLOSE);
@@ -63,7 +63,7 @@ TEST(a_second_reply_is_refused, setup)
 
 TEST(a_message_of_another_type_is_refused, setup)
 {
-	for (enum control_type type = CONTROL_HELLO; type < CONTROL_TYPES; type++) {
+	for (enum control_type type = CONTROL_STARTED; type < CONTROL_TYPES; type++) {
 		size_t len;
 
 		setup(state);
@@ -76,7 +76,7 @@ TEST(a_message_of_another_type_is_refused, setup)
 		-EPROTO);
 }
 
-TEST(a_reply_before_hello_is_refused, setup)
+TEST(a_reply_before_started_is_refused, setup)
 {
 	conversation_begin(&talk);
 	assert_int_equal(conversation_take(&talk, frame, plain(CONTROL_CLOSE, 0, NULL)), -EPROTO);

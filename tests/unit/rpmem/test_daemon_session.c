@@ -124,12 +124,12 @@ static uint32_t take(enum control_type type, bool is_reply, const uint8_t **body
 	return header.status;
 }
 
-static void take_hello(void)
+static void take_started(void)
 {
 	const uint8_t *body;
 	size_t len;
 
-	EQUAL((take(CONTROL_HELLO, false, &body, &len), 0), (len, 0));
+	EQUAL((take(CONTROL_STARTED, false, &body, &len), 0), (len, 0));
 }
 
 static struct control_pool_reply take_pool(enum control_type type)
@@ -168,7 +168,7 @@ TEST(a_pool_is_created_and_closed, set_up)
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 4);
 	ask_to_close(0);
 	assert_int_equal(run(), SESSION_CLOSED);
-	take_hello();
+	take_started();
 	reply = take_pool(CONTROL_CREATE);
 	EQUAL((reply.nlanes, 4), (reply.port, 1234), (reply.address, "192.0.2.7"),
 	      (reply.token, 0x0123456789abcdef), (reply.method, CONTROL_GPSPM),
@@ -186,7 +186,7 @@ TEST(a_pool_is_opened_with_its_attributes, set_up)
 	ask_for_pool(CONTROL_OPEN, CONTROL_TCP, 1);
 	ask_to_close(0);
 	assert_int_equal(run(), SESSION_CLOSED);
-	take_hello();
+	take_started();
 	assert_string_equal(take_pool(CONTROL_OPEN).attr.signature, "ABCDEFG");
 	assert_string_equal(fake.calls, "open /sets/dir/pool.set 8388608; "
 					"tcp lanes 1 at 192.0.2.7; lanes end; close; ");
@@ -197,7 +197,7 @@ TEST(lanes_are_as_many_as_this_host_allows, set_up)
 	fake.most = 7;
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, UINT32_MAX);
 	assert_int_equal(run(), SESSION_GONE);
-	take_hello();
+	take_started();
 	assert_int_equal(take_pool(CONTROL_OPEN).nlanes, 7);
 }
 
@@ -207,7 +207,7 @@ TEST(attributes_are_set, set_up)
 	ask_for_attr("NEWONE");
 	ask_to_close(0);
 	assert_int_equal(run(), SESSION_CLOSED);
-	take_hello();
+	take_started();
 	take_pool(CONTROL_OPEN);
 	take_status(CONTROL_SET_ATTR, 0, "");
 	take_status(CONTROL_CLOSE, 0, "");
@@ -235,7 +235,7 @@ TEST(new_parts_stay_after_the_first_persist, set_up)
 	ask_plainly(CONTROL_PERSISTED, false);
 	assert_int_equal(run(), SESSION_GONE);
 	assert_ends_with("lanes end; close; ");
-	take_hello();
+	take_started();
 	take_pool(CONTROL_CREATE);
 	take_status(CONTROL_PERSISTED, 0, "");
 	assert_no_more();
@@ -268,7 +268,7 @@ TEST(new_parts_go_where_there_are_no_lanes, set_up)
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 	ask_to_close(0);
 	assert_int_equal(run(), SESSION_CLOSED);
-	take_hello();
+	take_started();
 	take_status(CONTROL_CREATE, ECONNABORTED, "no lanes");
 	take_status(CONTROL_CLOSE, 0, "");
 	assert_ends_with("close remove; ");
@@ -282,7 +282,7 @@ TEST(a_locked_pool_is_tried_again, set_up)
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	ask_to_close(0);
 	assert_int_equal(run(), SESSION_CLOSED);
-	take_hello();
+	take_started();
 	take_pool(CONTROL_OPEN);
 	assert_int_equal(fake.busy_tries, 0);
 }
@@ -293,7 +293,7 @@ TEST(a_pool_that_stays_locked_is_told, set_up)
 	fake.busy_wait_ms = 100;
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	assert_int_equal(run(), SESSION_GONE);
-	take_hello();
+	take_started();
 	take_status(CONTROL_OPEN, EBUSY, "it is locked");
 	assert_in_range(fake.busy_tries, 990, 998); /* more than one try, in no busy loop */
 }
@@ -307,7 +307,7 @@ TEST(a_failure_is_told_with_its_reason, set_up)
 	ask_for_pool(CONTROL_CREATE, CONTROL_RDMA, 1);
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	assert_int_equal(run(), SESSION_GONE);
-	take_hello();
+	take_started();
 	take_status(CONTROL_CREATE, ENOENT, "no such thing");
 	take_status(CONTROL_OPEN, EBUSY, "cannot open it");
 	assert_no_more();
@@ -319,7 +319,7 @@ TEST(a_session_has_one_pool, set_up)
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	assert_int_equal(run(), SESSION_GONE);
-	take_hello();
+	take_started();
 	take_pool(CONTROL_OPEN);
 	take_status(CONTROL_OPEN, EINVAL, "this session has a pool already");
 	assert_string_equal(fake.calls, "open /sets/dir/pool.set 8388608; "
@@ -330,7 +330,7 @@ TEST(attributes_need_a_pool, set_up)
 {
 	ask_for_attr("NEWONE");
 	run();
-	take_hello();
+	take_started();
 	take_status(CONTROL_SET_ATTR, EINVAL, "this session has no pool");
 	assert_string_equal(fake.calls, "");
 }
@@ -346,7 +346,7 @@ TEST(a_refused_session_is_told_why, set_up)
 	reason_set(EINVAL, "rpmemd.conf:3: no such key");
 	session_refuse(out[1], EINVAL);
 	wire.replies_bytes = (size_t)read(out[0], wire.replies, sizeof(wire.replies));
-	assert_int_equal(take(CONTROL_HELLO, false, &body, &len), EINVAL);
+	assert_int_equal(take(CONTROL_STARTED, false, &body, &len), EINVAL);
 	control_decode_reason(body, len, text);
 	assert_string_equal(text, "rpmemd.conf:3: no such key");
 	close(out[0]);
@@ -359,7 +359,7 @@ TEST(a_refused_session_is_told_why, set_up)
 static void assert_violated(void)
 {
 	assert_int_equal(run(), SESSION_VIOLATED);
-	take_hello();
+	take_started();
 	assert_no_more();
 }
 
@@ -388,14 +388,15 @@ TEST(another_version_is_told_which_this_one_is, set_up)
 	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
 	wire.script[5]++;
 	assert_int_equal(run(), SESSION_VIOLATED);
-	take_hello();
+	take_started();
 	assert_int_equal(take(CONTROL_OPEN, true, &body, &len), EPROTONOSUPPORT);
 }
 
 TEST(requests_of_no_client_end_the_session, set_up)
 {
 	/* there is no pool that could have been persisted */
-	static const enum control_type types[] = {CONTROL_HELLO, CONTROL_CLOSE, CONTROL_PERSISTED};
+	static const enum control_type types[] = {CONTROL_STARTED, CONTROL_CLOSE,
+						  CONTROL_PERSISTED};
 
 	for (size_t i = 0; i < 3; i++) {
 		set_up(NULL);

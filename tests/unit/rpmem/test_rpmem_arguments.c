@@ -106,7 +106,7 @@ static int check_variables_at_load(void)
 
 	if (setup(&state) != 0)
 		return 1;
-	set_script("argv=$D/argv,hello,serve");
+	set_script("argv=$D/argv,started,serve");
 	for (int i = 0; i < 3; i++) {
 		pool = rpmem_create("host", "pool.set", memory, POOL_BYTES, &nlanes, &attr);
 		if (pool == NULL || nlanes != 2 || fake_lanes.cfg.work_queue != 7)
@@ -225,7 +225,7 @@ POOL_TEST(each_status_of_the_daemon_is_the_errno)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char script[64];
 
-		snprintf(script, sizeof(script), "hello,take,reply=%d,eof", cases[i].status);
+		snprintf(script, sizeof(script), "started,take,reply=%d,eof", cases[i].status);
 		set_script(script);
 		expect_no_pool(create(), cases[i].create ? cases[i].create : cases[i].status);
 		expect_no_pool(open_set("pool.set"),
@@ -234,24 +234,24 @@ POOL_TEST(each_status_of_the_daemon_is_the_errno)
 	}
 }
 
-POOL_TEST(a_status_in_hello_is_the_errno)
+POOL_TEST(a_status_in_started_is_the_errno)
 {
-	set_script("hello=22,eof");
+	set_script("started=22,eof");
 	expect_no_pool(create(), EINVAL);
-	set_script("hello=5,eof");
+	set_script("started=5,eof");
 	expect_no_pool(create(), EREMOTEIO);
 }
 
 /* For a lock the daemon has waited. */
 POOL_TEST(open_tries_again_what_may_pass)
 {
-	set_script("argv=$D/argv,hello,take,reply=16,eof");
+	set_script("argv=$D/argv,started,take,reply=16,eof");
 	expect_no_pool(open_set("pool.set"), EBUSY);
 	assert_int_equal(count_starts(), 1);
-	set_script("argv=$D/argv,hello,take,half");
+	set_script("argv=$D/argv,started,take,half");
 	expect_no_pool(open_set("pool.set"), ECONNRESET);
 	assert_int_equal(count_starts(), 4);
-	set_script("argv=$D/argv,hello,take,reply=2,eof");
+	set_script("argv=$D/argv,started,take,reply=2,eof");
 	expect_no_pool(open_set("pool.set"), ENOENT);
 	assert_int_equal(count_starts(), 1);
 	set_script("argv=$D/argv,exit=127");
@@ -261,7 +261,7 @@ POOL_TEST(open_tries_again_what_may_pass)
 
 POOL_TEST(create_does_not)
 {
-	set_script("argv=$D/argv,hello,take,reply=16,eof");
+	set_script("argv=$D/argv,started,take,reply=16,eof");
 	expect_no_pool(create(), EBUSY);
 	assert_int_equal(count_starts(), 1);
 }
@@ -406,7 +406,7 @@ POOL_TEST(set_attr_is_for_pools_with_headers)
 
 POOL_TEST(a_status_of_set_attr_or_close_is_remote)
 {
-	set_script("hello,take,reply,take,reply=5,take,reply=28,eof");
+	set_script("started,take,reply,take,reply=5,take,reply=28,eof");
 	pool = create();
 	expect_failure(rpmem_set_attr(pool, &attr), EREMOTEIO);
 	assert_non_null(strstr(rpmem_errormsg(), "because"));

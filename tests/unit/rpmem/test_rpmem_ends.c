@@ -57,7 +57,7 @@ POOL_TEST(other_failures_are_not)
 
 POOL_TEST(a_lost_daemon_is_the_end_of_the_pool)
 {
-	set_script("hello,take,reply,kill=9");
+	set_script("started,take,reply,kill=9");
 	pool = create();
 	assert_non_null(pool);
 	fake_lanes.is_blocking = true; /* as a persist that is on its way */
@@ -70,7 +70,7 @@ POOL_TEST(a_lost_daemon_is_the_end_of_the_pool)
 /* It may not know of the first persist, and then it removes the parts: the data are not safe. */
 POOL_TEST(a_daemon_lost_in_the_first_persist_of_a_new_pool)
 {
-	set_script("hello,take,reply,take,kill=9");
+	set_script("started,take,reply,take,kill=9");
 	pool = create();
 	assert_non_null(pool);
 	expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), ECONNRESET);
@@ -80,7 +80,7 @@ POOL_TEST(a_daemon_lost_in_the_first_persist_of_a_new_pool)
 
 POOL_TEST(bytes_that_were_not_asked_for_are_the_end_of_the_pool)
 {
-	set_script("hello,take,reply,meet=$D/go,raw=x,eof");
+	set_script("started,take,reply,meet=$D/go,raw=x,eof");
 	pool = create();
 	assert_non_null(pool);
 	fake_lanes.is_blocking = true;
@@ -130,7 +130,7 @@ POOL_TEST(calls_may_begin_after_a_lost_pool_was_closed)
 {
 	pthread_t threads[4];
 
-	set_script("hello,take,reply,meet=$D/go,kill=9");
+	set_script("started,take,reply,meet=$D/go,kill=9");
 	pool = create();
 	fake_lanes.is_blocking = true;
 	__atomic_store_n(&is_closed, false, __ATOMIC_RELEASE);
@@ -163,7 +163,7 @@ POOL_TEST(a_lost_pool_may_be_closed_by_two_threads)
 		pthread_t thread;
 		void *result;
 
-		set_script("hello,take,reply,kill=9");
+		set_script("started,take,reply,kill=9");
 		pool = create();
 		fake_lanes.is_blocking = true;
 		expect_failure(rpmem_persist(pool, PAGE, 8, 0, 0), ECONNRESET);
@@ -271,14 +271,14 @@ POOL_TEST(the_user_is_told_once)
 
 	scratch_path("report", log);
 	report_open(REPORT_ERROR, log);
-	set_script("hello,take,err=rpmemd:_no_memory,exit=255");
+	set_script("started,take,err=rpmemd:_no_memory,exit=255");
 	expect_no_pool(create(), ECONNRESET);
 	assert_non_null(strstr(test_file("report"), "librpmem: rpmem_create of pool set 'pool.set' "
 						    "on host failed: rpmemd on host was lost: "
 						    "rpmemd: no memory\n"));
 	unlink(log);
 	report_open(REPORT_ERROR, log);
-	set_script("hello,serve");
+	set_script("started,serve");
 	pool = create();
 	fake_lanes.result = -ECONNRESET;
 	rpmem_persist(pool, PAGE, 8, 0, 0);

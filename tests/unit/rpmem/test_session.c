@@ -32,7 +32,7 @@ SESSION_TEST(requests_get_their_replies)
 {
 	struct control_pool_reply reply;
 
-	EQUAL((open_script("hello,log=$D/log,serve"), 0),
+	EQUAL((open_script("started,log=$D/log,serve"), 0),
 	      (session_create_pool(session, &request, &reply), 0), (reply.nlanes, 16),
 	      (reply.has_headers, true), (reply.attr.signature, "FAKE"),
 	      (session_set_attr(session, &request.attr), 0), (session_persisted(session), 0),
@@ -44,22 +44,22 @@ SESSION_TEST(requests_get_their_replies)
 
 SESSION_TEST(a_session_without_a_pool_ends_without_close)
 {
-	EQUAL((open_script("hello,log=$D/log,serve"), 0), (session_close(&session, false), 0),
+	EQUAL((open_script("started,log=$D/log,serve"), 0), (session_close(&session, false), 0),
 	      (test_file("log"), ""));
 }
 
 SESSION_TEST(pidfds_are_not_needed)
 {
 	const struct session_cfg silent = {
-		.target = &host, .command = "sleep=30000", .hello_timeout_ms = 50};
+		.target = &host, .command = "sleep=30000", .start_timeout_ms = 50};
 
 	without_pidfds = true;
-	begin("hello,serve");
+	begin("started,serve");
 	EQUAL((session_close(&session, false), 0), (open_script("exit=127"), -ECONNRESET));
 	expect_text("exit status 127");
 	EQUAL((session_open(&session, &silent), -ECONNRESET), (waitpid(-1, NULL, WNOHANG), -1));
 	signal(SIGCHLD, SIG_IGN);
-	EQUAL((open_script("hello,serve"), 0), (session_close(&session, false), 0));
+	EQUAL((open_script("started,serve"), 0), (session_close(&session, false), 0));
 	signal(SIGCHLD, SIG_DFL);
 	without_pidfds = false;
 }
@@ -86,9 +86,9 @@ SESSION_TEST(ssh_gets_the_arguments_of_the_manual)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct session_cfg cfg = {.target = &cases[i].target,
-						.command =
-							test_script("argv=$D/argv,hello and more")};
+		const struct session_cfg cfg = {
+			.target = &cases[i].target,
+			.command = test_script("argv=$D/argv,started and more")};
 		char expected[512];
 
 		assert_int_equal(session_open(&session, &cfg), 0);
@@ -104,9 +104,9 @@ SESSION_TEST(ssh_has_three_descriptors)
 	int fd = open("/dev/null", O_RDONLY); /* without close-on-exec, as libpmemobj does */
 	struct session *other;
 
-	assert_int_equal(open_script("hello,eof"), 0);
+	assert_int_equal(open_script("started,eof"), 0);
 	other = session;
-	EQUAL((open_script("fds=$D/fds,hello,eof"), 0), (test_file("fds"), "0 1 2 "));
+	EQUAL((open_script("fds=$D/fds,started,eof"), 0), (test_file("fds"), "0 1 2 "));
 	session_close(&session, false);
 	session_close(&other, false);
 	close(fd);
@@ -120,7 +120,7 @@ SESSION_TEST(a_program_without_stdio_can_open_a_session)
 		saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
 		close(i);
 	}
-	ret = open_script("hello,serve");
+	ret = open_script("started,serve");
 	if (ret == 0)
 		ret = create();
 	if (ret == 0)
@@ -140,7 +140,7 @@ SESSION_TEST(ssh_has_default_signals)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	assert_int_equal(open_script("kill=15,hello"), -ECONNRESET);
+	assert_int_equal(open_script("kill=15,started"), -ECONNRESET);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	signal(SIGTERM, SIG_DFL);
 	expect_text("signal 15");
@@ -148,8 +148,8 @@ SESSION_TEST(ssh_has_default_signals)
 
 SESSION_TEST(descriptors_and_children_are_gone_afterwards)
 {
-	static const char *const scripts[] = {"hello,serve", "exit=3", "hello,take,half",
-					      "raw=junk", "hello,take,twice,eof"};
+	static const char *const scripts[] = {"started,serve", "exit=3", "started,take,half",
+					      "raw=junk", "started,take,twice,eof"};
 	unsigned before = count_fds();
 
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
@@ -164,7 +164,7 @@ SESSION_TEST(descriptors_and_children_are_gone_afterwards)
 SESSION_TEST(a_program_may_collect_our_child)
 {
 	signal(SIGCHLD, SIG_IGN); /* the kernel collects it */
-	begin("hello,serve");
+	begin("started,serve");
 	EQUAL((session_close(&session, false), 0),
 	      (open_script("err=no_such_host,exit=255"), -ECONNRESET));
 	expect_text("no such host");
@@ -184,7 +184,7 @@ SESSION_TEST(a_killed_client_leaves_nothing_behind)
 	if (pid == 0) {
 		fd = open(test_path("part"), O_RDWR | O_CREAT, 0600);
 		if (flock(fd, LOCK_EX) == 0 &&
-		    open_script("hello,eof,log=$D/log,argv=$D/ended") == 0 &&
+		    open_script("started,eof,log=$D/log,argv=$D/ended") == 0 &&
 		    write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
@@ -202,7 +202,7 @@ SESSION_TEST(a_killed_client_leaves_nothing_behind)
 	assert_true(test_file("ended")[0] != '\0'); /* ssh saw the end of its stdin */
 }
 
-/* --- ssh and HELLO --- */
+/* --- ssh and STARTED --- */
 
 SESSION_TEST(a_missing_ssh_is_told)
 {
@@ -234,11 +234,11 @@ SESSION_TEST(the_line_of_ssh_is_told)
 	}
 }
 
-SESSION_TEST(a_refusal_in_hello_is_told)
+SESSION_TEST(a_refusal_in_started_is_told)
 {
-	assert_int_equal(open_script("hello=22,eof"), -EINVAL);
+	assert_int_equal(open_script("started=22,eof"), -EINVAL);
 	expect_text("rpmemd on host: because");
-	assert_int_equal(open_script("hello=4095,eof"), -4095);
+	assert_int_equal(open_script("started=4095,eof"), -4095);
 }
 
 SESSION_TEST(junk_on_stdout_is_told)
@@ -249,7 +249,7 @@ SESSION_TEST(junk_on_stdout_is_told)
 
 SESSION_TEST(a_silent_daemon_is_given_up)
 {
-	const struct session_cfg cfg = {.target = &host, .command = "eof", .hello_timeout_ms = 50};
+	const struct session_cfg cfg = {.target = &host, .command = "eof", .start_timeout_ms = 50};
 
 	assert_int_equal(session_open(&session, &cfg), -ECONNRESET);
 	expect_text("within 50 ms");
@@ -259,14 +259,14 @@ SESSION_TEST(a_passing_failure_of_ssh_is_tried_again)
 {
 	begin("argv=$D/argv,err=Authorized_use_only,"
 	      "err=connect:_Connection_refused,"
-	      "once=$D/once,hello,serve");
+	      "once=$D/once,started,serve");
 	EQUAL((session_close(&session, false), 0), (count_starts(), 2));
 }
 
 SESSION_TEST(other_failures_of_ssh_are_not)
 {
 	assert_int_equal(open_script("err=Permission_denied_(publickey),once=$D/once,"
-				     "hello,serve"),
+				     "started,serve"),
 			 -ECONNRESET);
 	EQUAL((open_script("err=Connection_refused,argv=$D/argv,exit=1"), -ECONNRESET),
 	      (count_starts(), 1));

@@ -6,7 +6,7 @@
 
 SESSION_TEST(a_status_does_not_end_the_session)
 {
-	begin("hello,take,reply,take,reply=22,serve");
+	begin("started,take,reply,take,reply=22,serve");
 	EQUAL((session_set_attr(session, &request.attr), -EINVAL), (session_ended(session), 0),
 	      (session_set_attr(session, &request.attr), 0), (session_close(&session, false), 0));
 }
@@ -28,7 +28,7 @@ SESSION_TEST(a_reply_is_checked_against_its_request)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char script[64];
 
-		snprintf(script, sizeof(script), "hello,take,flip=%d:%d,serve", cases[i].at,
+		snprintf(script, sizeof(script), "started,take,flip=%d:%d,serve", cases[i].at,
 			 cases[i].value);
 		if (create_with(script) != cases[i].expected)
 			fail_msg("%s: expected %d", script, cases[i].expected);
@@ -37,18 +37,18 @@ SESSION_TEST(a_reply_is_checked_against_its_request)
 
 SESSION_TEST(a_hang_up_is_told_with_the_last_words)
 {
-	assert_int_equal(create_with("hello,take,half"), -ECONNRESET);
+	assert_int_equal(create_with("started,take,half"), -ECONNRESET);
 	expect_text("exit status 0");
-	assert_int_equal(create_with("hello,take,half,err=rpmemd:_out_of_memory"), -ECONNRESET);
+	assert_int_equal(create_with("started,take,half,err=rpmemd:_out_of_memory"), -ECONNRESET);
 	expect_text("rpmemd on host was lost: rpmemd: out of memory");
-	assert_int_equal(create_with("err=Authorized_use_only,hello,kill=9"), -ECONNRESET);
+	assert_int_equal(create_with("err=Authorized_use_only,started,kill=9"), -ECONNRESET);
 	expect_text("rpmemd on host was lost: signal 9");
 }
 
 SESSION_TEST(a_reply_that_does_not_come_is_given_up)
 {
 	const struct session_cfg cfg = {
-		.target = &host, .command = "hello,eof", .reply_timeout_ms = 50};
+		.target = &host, .command = "started,eof", .reply_timeout_ms = 50};
 
 	EQUAL((session_open(&session, &cfg), 0), (create(), -ECONNRESET));
 	expect_text("did not answer create within 50 ms");
@@ -80,14 +80,14 @@ static void expect_end(const char *script, int expected)
 
 SESSION_TEST(what_nobody_asked_for_ends_the_session)
 {
-	expect_end("hello,take,reply,meet=$D/go,raw=x,eof", -EPROTO);
-	expect_end("hello,take,reply,meet=$D/go,reply,eof", -EPROTO); /* twice */
-	expect_end("hello,take,reply,meet=$D/go,hello,eof", -EPROTO);
+	expect_end("started,take,reply,meet=$D/go,raw=x,eof", -EPROTO);
+	expect_end("started,take,reply,meet=$D/go,reply,eof", -EPROTO); /* twice */
+	expect_end("started,take,reply,meet=$D/go,started,eof", -EPROTO);
 }
 
 SESSION_TEST(a_reply_and_its_copy_at_once_are_refused)
 {
-	begin("hello,take,reply,take,twice,eof");
+	begin("started,take,reply,take,twice,eof");
 	session_set_attr(session, &request.attr); /* it may have been read before its copy */
 	EQUAL((has_ended(LIMIT_MS), true), (session_ended(session), -EPROTO),
 	      (session_close(&session, false), -EPROTO));
@@ -95,28 +95,28 @@ SESSION_TEST(a_reply_and_its_copy_at_once_are_refused)
 
 SESSION_TEST(a_lost_daemon_ends_the_session)
 {
-	expect_end("hello,take,reply,kill=9", -ECONNRESET);
-	expect_end("hello,take,reply,err=ssh:_Broken_pipe,exit=255", -ECONNRESET);
+	expect_end("started,take,reply,kill=9", -ECONNRESET);
+	expect_end("started,take,reply,err=ssh:_Broken_pipe,exit=255", -ECONNRESET);
 	expect_text("Broken pipe");
 }
 
 SESSION_TEST(a_daemon_that_dies_at_close_is_told)
 {
-	begin("hello,take,reply,take,err=bye,exit=1");
+	begin("started,take,reply,take,err=bye,exit=1");
 	assert_int_equal(session_close(&session, false), -ECONNRESET);
 	expect_text("bye");
 }
 
 SESSION_TEST(the_status_of_close_is_told)
 {
-	begin("hello,take,reply,take,reply=5,eof");
+	begin("started,take,reply,take,reply=5,eof");
 	assert_int_equal(session_close(&session, true), -EIO);
 	expect_text("because");
 }
 
 SESSION_TEST(a_body_where_there_is_none_is_refused)
 {
-	begin("hello,take,reply,take,flip=15:1,raw=x,eof");
+	begin("started,take,reply,take,flip=15:1,raw=x,eof");
 	assert_int_equal(session_close(&session, true), -EPROTO);
 	expect_text("sent a reply to");
 }
@@ -124,7 +124,7 @@ SESSION_TEST(a_body_where_there_is_none_is_refused)
 /* A lane has failed: the other lanes give up, and the daemon still gets its CLOSE. */
 SESSION_TEST(a_lane_can_end_the_session)
 {
-	begin("hello,log=$D/log,serve");
+	begin("started,log=$D/log,serve");
 	failure_set(EXIT_RUN_FAILED, "lane", "lane 3 was lost");
 	session_end(session, -ECONNRESET);
 	failure_set(EXIT_RUN_FAILED, "lane", "lane 4 was lost");
@@ -149,7 +149,7 @@ SESSION_TEST(threads_take_turns)
 	pthread_t threads[4];
 	void *wrong;
 
-	begin("hello,serve");
+	begin("started,serve");
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, set_attr_often, NULL), 0);
 	for (int i = 0; i < 4; i++) {
