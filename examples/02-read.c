@@ -23,8 +23,8 @@ static void server(const char *addr, const char *port, const char *unused)
 	memcpy(memory, text, sizeof(text));
 	CHECK(rpma_mr_reg(peer, memory, sizeof(memory), RPMA_MR_USAGE_READ_SRC, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -52,7 +52,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_mr_reg(peer, memory, sizeof(memory), RPMA_MR_USAGE_READ_DST, &dst));
 	CHECK(rpma_conn_req_new(peer, addr, port, NULL, &req));
 	conn = establish(req, NULL);
-	src = take_offer(conn);
+	src = take_region(conn);
 	CHECK(rpma_mr_remote_get_size(src, &size));
 	if (size > sizeof(memory))
 		size = sizeof(memory);

@@ -64,8 +64,8 @@ static void server(const char *addr, const char *port, const char *pmem_path)
 	CHECK(rpma_mr_reg(peer, memory, SIZE_BYTES, usage, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
 	CHECK(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, pmem_path != NULL));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -99,7 +99,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_conn_req_new(peer, addr, port, NULL, &req));
 	conn = establish(req, NULL);
 	CHECK(rpma_conn_get_cq(conn, &cq));
-	dst = take_offer(conn);
+	dst = take_region(conn);
 	CHECK(rpma_mr_remote_get_flush_type(dst, &usage));
 	bool persistent = (usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
 

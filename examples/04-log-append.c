@@ -46,8 +46,8 @@ static void server(const char *addr, const char *port, const char *unused)
 	(void)unused;
 	CHECK(rpma_mr_reg(peer, &log, sizeof(log), usage, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -105,7 +105,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_conn_req_new(peer, addr, port, NULL, &req));
 	c.conn = establish(req, NULL);
 	CHECK(rpma_conn_get_cq(c.conn, &c.cq));
-	c.log = take_offer(c.conn);
+	c.log = take_region(c.conn);
 
 	for (int i = 0; i < NUM_RECORDS; i++)
 		append(&c, records[i]);

@@ -57,8 +57,8 @@ static void server(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_mr_reg(peer, memory, sizeof(memory),
 			  RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_DST, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -100,7 +100,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_conn_req_new(peer, addr, port, NULL, &req));
 	conn = establish(req, NULL);
 	CHECK(rpma_conn_get_cq(conn, &cq));
-	dst = take_offer(conn);
+	dst = take_region(conn);
 
 	CHECK(rpma_send_with_imm(conn, src, 0, sizeof(message), RPMA_F_COMPLETION_ALWAYS,
 				 SEND_NUMBER, NULL));

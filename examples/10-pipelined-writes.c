@@ -31,8 +31,8 @@ static void server(const char *addr, const char *port, const char *unused)
 	(void)unused;
 	CHECK(rpma_mr_reg(peer, records, sizeof(records), usage, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -157,7 +157,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_conn_cfg_delete(&cfg));
 	c.conn = establish(req, NULL);
 	CHECK(rpma_conn_get_cq(c.conn, &c.cq));
-	c.dst = take_offer(c.conn);
+	c.dst = take_region(c.conn);
 
 	double one_by_one_us = run(&c, write_one_by_one, "one by one");
 	double pipelined_us = run(&c, write_pipelined, "pipelined");

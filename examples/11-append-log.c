@@ -93,8 +93,8 @@ static void server(const char *addr, const char *port, const char *pmem_path)
 	CHECK(rpma_mr_reg(peer, log, SIZE_BYTES, usage, &mr));
 	CHECK(rpma_peer_cfg_new(&pcfg));
 	CHECK(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, true));
-	struct offer offer = make_offer(mr, pcfg);
-	struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+	struct exported_region region = export_region(mr, pcfg);
+	struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
@@ -184,7 +184,7 @@ static void client(const char *addr, const char *port, const char *unused)
 	CHECK(rpma_conn_cfg_delete(&cfg));
 	c.conn = establish(req, NULL);
 	CHECK(rpma_conn_get_cq(c.conn, &c.cq));
-	c.log = take_offer(c.conn);
+	c.log = take_region(c.conn);
 
 	for (int i = 0; i < NUM_RECORDS; i++)
 		make_record(c.records[i], i);

@@ -38,8 +38,8 @@ static void server(const char *addr, const char *port, const char *unused)
 	struct rpma_ep *ep = listen_at(peer, addr, port);
 	for (int i = 0; i < REPLICAS; i++) {
 		CHECK(rpma_mr_reg(peer, &logs[i], sizeof(logs[i]), usage, &mrs[i]));
-		struct offer offer = make_offer(mrs[i], pcfg);
-		struct rpma_conn_private_data pdata = {&offer, sizeof(offer)};
+		struct exported_region region = export_region(mrs[i], pcfg);
+		struct rpma_conn_private_data pdata = {&region, sizeof(region)};
 
 		CHECK(rpma_ep_next_conn_req(ep, NULL, &req));
 		conns[i] = establish(req, &pdata);
@@ -130,7 +130,7 @@ static void connect_all(struct client *c, struct rpma_peer *peer, const char *ad
 	for (int i = 0; i < REPLICAS; i++) {
 		CHECK(rpma_conn_req_new(peer, addr, port, cfg, &req));
 		c->replicas[i].conn = establish(req, NULL);
-		c->replicas[i].log = take_offer(c->replicas[i].conn);
+		c->replicas[i].log = take_region(c->replicas[i].conn);
 		CHECK(rpma_conn_set_context(c->replicas[i].conn, &c->replicas[i]));
 	}
 	CHECK(rpma_conn_cfg_delete(&cfg));

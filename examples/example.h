@@ -128,48 +128,48 @@ static inline struct ibv_wc next_completion(struct rpma_cq *cq)
 	return wc;
 }
 
-/* What a server offers, small enough for private data (56 bytes). */
-struct offer {
+/* How to reach a server's region, small enough for private data (56 bytes). */
+struct exported_region {
 	uint8_t mr_desc_size;
 	uint8_t pcfg_desc_size;
 	char descs[24]; /* the region's, and right behind it the peer configuration's */
 };
 
-static inline struct offer make_offer(const struct rpma_mr_local *mr,
-				      const struct rpma_peer_cfg *pcfg)
+static inline struct exported_region export_region(const struct rpma_mr_local *mr,
+						   const struct rpma_peer_cfg *pcfg)
 {
-	struct offer offer = {0};
+	struct exported_region region = {0};
 	size_t mr_desc_size, pcfg_desc_size;
 
 	CHECK(rpma_mr_get_descriptor_size(mr, &mr_desc_size));
 	CHECK(rpma_peer_cfg_get_descriptor_size(pcfg, &pcfg_desc_size));
-	if (mr_desc_size + pcfg_desc_size > sizeof(offer.descs))
+	if (mr_desc_size + pcfg_desc_size > sizeof(region.descs))
 		fail("the descriptors need %zu bytes", mr_desc_size + pcfg_desc_size);
-	CHECK(rpma_mr_get_descriptor(mr, offer.descs));
-	CHECK(rpma_peer_cfg_get_descriptor(pcfg, offer.descs + mr_desc_size));
-	offer.mr_desc_size = (uint8_t)mr_desc_size;
-	offer.pcfg_desc_size = (uint8_t)pcfg_desc_size;
-	return offer;
+	CHECK(rpma_mr_get_descriptor(mr, region.descs));
+	CHECK(rpma_peer_cfg_get_descriptor(pcfg, region.descs + mr_desc_size));
+	region.mr_desc_size = (uint8_t)mr_desc_size;
+	region.pcfg_desc_size = (uint8_t)pcfg_desc_size;
+	return region;
 }
 
 /* The remote region; the peer configuration is applied to the connection. */
-static inline struct rpma_mr_remote *take_offer(struct rpma_conn *conn)
+static inline struct rpma_mr_remote *take_region(struct rpma_conn *conn)
 {
 	struct rpma_conn_private_data pdata;
 	struct rpma_mr_remote *mr;
 	struct rpma_peer_cfg *pcfg;
-	struct offer offer;
+	struct exported_region region;
 
 	CHECK(rpma_conn_get_private_data(conn, &pdata));
-	if (pdata.len < sizeof(offer))
-		fail("the server offered %u bytes, expected %zu", pdata.len, sizeof(offer));
-	memcpy(&offer, pdata.ptr, sizeof(offer));
-	if (offer.mr_desc_size + offer.pcfg_desc_size > (int)sizeof(offer.descs))
-		fail("the server's offer is malformed");
+	if (pdata.len < sizeof(region))
+		fail("the server offered %u bytes, expected %zu", pdata.len, sizeof(region));
+	memcpy(&region, pdata.ptr, sizeof(region));
+	if (region.mr_desc_size + region.pcfg_desc_size > (int)sizeof(region.descs))
+		fail("the server's private data is malformed");
 
-	CHECK(rpma_mr_remote_from_descriptor(offer.descs, offer.mr_desc_size, &mr));
-	CHECK(rpma_peer_cfg_from_descriptor(offer.descs + offer.mr_desc_size, offer.pcfg_desc_size,
-					    &pcfg));
+	CHECK(rpma_mr_remote_from_descriptor(region.descs, region.mr_desc_size, &mr));
+	CHECK(rpma_peer_cfg_from_descriptor(region.descs + region.mr_desc_size,
+					    region.pcfg_desc_size, &pcfg));
 	CHECK(rpma_conn_apply_remote_peer_cfg(conn, pcfg));
 	CHECK(rpma_peer_cfg_delete(&pcfg));
 	return mr;

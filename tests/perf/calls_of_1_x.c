@@ -139,7 +139,7 @@ static int client(const char *addr, const char *port)
 	MUST(rpma_conn_cfg_set_cq_size(cfg, QUEUE));
 	MUST(rpma_conn_req_new(peer, addr, port, cfg, &req));
 	c.conn = session_connect(req, "figures");
-	session_offer_get(c.conn, &c.dst, &pcfg);
+	session_take_region(c.conn, &c.dst, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(c.conn, pcfg));
 	MUST(rpma_conn_get_cq(c.conn, &c.cq));
 	printf("%.2f %.2f %.2f\n", us_a_record(one_by_one, &c), us_a_record(in_batches, &c),

@@ -69,12 +69,12 @@ static void serve(int port_fd)
 static void take_key(void)
 {
 	struct rpma_conn_private_data data;
-	struct session_offer offer;
+	struct exported_region region;
 
 	MUST(rpma_conn_get_private_data(conn, &data));
-	memcpy(&offer, data.ptr, sizeof(offer));
-	memcpy(&remote_addr, offer.mr_desc, sizeof(remote_addr));
-	memcpy(&rkey, offer.mr_desc + 16, sizeof(rkey));
+	memcpy(&region, data.ptr, sizeof(region));
+	memcpy(&remote_addr, region.mr_desc, sizeof(remote_addr));
+	memcpy(&rkey, region.mr_desc + 16, sizeof(rkey));
 	remote_addr = le64toh(remote_addr);
 	rkey = le32toh(rkey);
 }
@@ -96,7 +96,7 @@ static void connect_to(const char *port)
 	MUST(rpma_conn_cfg_set_cq_size(cfg, 4 * IN_FLIGHT));
 	MUST(rpma_conn_req_new(peer, ADDRESS, port, cfg, &req));
 	conn = session_connect(req, "pipeline");
-	session_offer_get(conn, &remote, &peer_cfg);
+	session_take_region(conn, &remote, &peer_cfg);
 	take_key();
 	MUST(rpma_conn_apply_remote_peer_cfg(conn, peer_cfg));
 	MUST(rpma_conn_get_cq(conn, &cq));

@@ -128,7 +128,7 @@ static int initiator(const char *addr, const char *port, const char *type, int r
 	MUST(rpma_mr_reg(peer, source, sizeof(text), RPMA_MR_USAGE_WRITE_SRC, &src));
 	MUST(rpma_conn_req_new(peer, addr, port, NULL, &req));
 	struct rpma_conn *conn = session_connect(req, "flush");
-	session_offer_get(conn, &dst, &pcfg);
+	session_take_region(conn, &dst, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(conn, pcfg));
 
 	if (records > 0)

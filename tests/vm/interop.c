@@ -146,7 +146,7 @@ static void run_case(const struct interop_case *test, struct rpma_peer *peer, co
 	MUST(rpma_conn_cfg_delete(&cfg));
 	MUST(rpma_conn_req_recv(req, side->mr, INTEROP_INBOX, INTEROP_MESSAGE_BYTES, NULL));
 	side->conn = session_connect(req, test->name);
-	session_offer_get(side->conn, &side->remote, &side->pcfg);
+	session_take_region(side->conn, &side->remote, &side->pcfg);
 	test->client(side);
 
 	/* the server answers when it has found everything right */

@@ -132,22 +132,22 @@ struct rpma_ep *session_serve(struct rpma_peer *peer, const char *addr)
 
 struct rpma_conn *session_accept(struct rpma_conn_req *req, const struct rpma_mr_local *mr)
 {
-	struct session_offer offer = {0};
-	struct rpma_conn_private_data data = {&offer, sizeof(offer)};
+	struct exported_region region = {0};
+	struct rpma_conn_private_data data = {&region, sizeof(region)};
 	struct rpma_peer_cfg *pcfg = NULL;
 	struct rpma_conn *conn = NULL;
 	size_t size = 0;
 
 	MUST(rpma_mr_get_descriptor_size(mr, &size));
-	MUST_HOLD(size <= sizeof(offer.mr_desc));
-	offer.mr_desc_size = (uint8_t)size;
-	MUST(rpma_mr_get_descriptor(mr, offer.mr_desc));
+	MUST_HOLD(size <= sizeof(region.mr_desc));
+	region.mr_desc_size = (uint8_t)size;
+	MUST(rpma_mr_get_descriptor(mr, region.mr_desc));
 	MUST(rpma_peer_cfg_new(&pcfg));
 	MUST(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, true));
 	MUST(rpma_peer_cfg_get_descriptor_size(pcfg, &size));
-	MUST_HOLD(size <= sizeof(offer.peer_cfg_desc));
-	offer.peer_cfg_desc_size = (uint8_t)size;
-	MUST(rpma_peer_cfg_get_descriptor(pcfg, offer.peer_cfg_desc));
+	MUST_HOLD(size <= sizeof(region.peer_cfg_desc));
+	region.peer_cfg_desc_size = (uint8_t)size;
+	MUST(rpma_peer_cfg_get_descriptor(pcfg, region.peer_cfg_desc));
 	MUST(rpma_peer_cfg_delete(&pcfg));
 
 	MUST(rpma_conn_req_connect(&req, &data, &conn));
@@ -169,17 +169,17 @@ struct rpma_conn *session_connect(struct rpma_conn_req *req, const char *text)
 	return conn;
 }
 
-void session_offer_get(const struct rpma_conn *conn, struct rpma_mr_remote **mr,
-		       struct rpma_peer_cfg **pcfg)
+void session_take_region(const struct rpma_conn *conn, struct rpma_mr_remote **mr,
+			 struct rpma_peer_cfg **pcfg)
 {
 	struct rpma_conn_private_data data = {NULL, 0};
-	struct session_offer offer;
+	struct exported_region region;
 
 	MUST(rpma_conn_get_private_data(conn, &data));
-	MUST_HOLD(data.ptr != NULL && data.len >= sizeof(offer));
-	memcpy(&offer, data.ptr, sizeof(offer));
-	MUST(rpma_mr_remote_from_descriptor(offer.mr_desc, offer.mr_desc_size, mr));
-	MUST(rpma_peer_cfg_from_descriptor(offer.peer_cfg_desc, offer.peer_cfg_desc_size, pcfg));
+	MUST_HOLD(data.ptr != NULL && data.len >= sizeof(region));
+	memcpy(&region, data.ptr, sizeof(region));
+	MUST(rpma_mr_remote_from_descriptor(region.mr_desc, region.mr_desc_size, mr));
+	MUST(rpma_peer_cfg_from_descriptor(region.peer_cfg_desc, region.peer_cfg_desc_size, pcfg));
 }
 
 void session_expect_event(struct rpma_conn *conn, enum rpma_conn_event expected)

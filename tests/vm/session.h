@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* What a server sends when it accepts: how to reach its memory. */
-struct session_offer {
+struct exported_region {
 	uint8_t mr_desc_size;
 	uint8_t peer_cfg_desc_size;
 	uint8_t mr_desc[24];
@@ -43,13 +43,13 @@ struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr, char po
 /* As session_listen(), and print "port N" on stdout. */
 struct rpma_ep *session_serve(struct rpma_peer *peer, const char *addr);
 
-/* Accept REQ with the offer of MR; direct write to PMem is declared. */
+/* Accept REQ and export MR; direct write to PMem is declared. */
 struct rpma_conn *session_accept(struct rpma_conn_req *req, const struct rpma_mr_local *mr);
 /* Connect REQ with TEXT as private data. */
 struct rpma_conn *session_connect(struct rpma_conn_req *req, const char *text);
-/* What the server offered; the caller deletes both. */
-void session_offer_get(const struct rpma_conn *conn, struct rpma_mr_remote **mr,
-		       struct rpma_peer_cfg **pcfg);
+/* The region that the server exports; the caller deletes both. */
+void session_take_region(const struct rpma_conn *conn, struct rpma_mr_remote **mr,
+			 struct rpma_peer_cfg **pcfg);
 void session_expect_event(struct rpma_conn *conn, enum rpma_conn_event expected);
 void session_delete(struct rpma_conn *conn);
 

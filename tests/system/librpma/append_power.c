@@ -272,7 +272,7 @@ static void writer(const struct run *run, int from_target, uint64_t *acknowledge
 	MUST(rpma_mr_reg(peer, memory, LOG_BYTES, RPMA_MR_USAGE_WRITE_SRC, &w.mr));
 	MUST(rpma_conn_req_new(peer, ADDR, port, cfg, &req));
 	w.conn = session_connect(req, "writer");
-	session_offer_get(w.conn, &w.log, &pcfg);
+	session_take_region(w.conn, &w.log, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(w.conn, pcfg));
 	MUST(rpma_conn_get_cq(w.conn, &w.cq));
 	w.message = message_memory(peer);

@@ -129,7 +129,7 @@ void client_open(const struct calls *c, struct client *client, const struct targ
 
 	MUST(client_request(c, client, target, options, count, &req));
 	client->conn = session_connect(req, "calls");
-	session_offer_get(client->conn, &client->dst, &pcfg);
+	session_take_region(client->conn, &client->dst, &pcfg);
 	MUST(rpma_conn_apply_remote_peer_cfg(client->conn, pcfg));
 	MUST(rpma_peer_cfg_delete(&pcfg));
 	MUST(rpma_conn_get_cq(client->conn, &client->cq));

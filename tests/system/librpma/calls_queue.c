@@ -40,7 +40,7 @@ static void open_one(const struct calls *c, struct rpma_peer *peer, struct share
 	shared->conns[i] = session_connect(req, "queue");
 	MUST(rpma_conn_get_cq(shared->conns[i], &cq));
 	MUST_HOLD(cq == shared->cq);
-	session_offer_get(shared->conns[i], &shared->dst[i], &pcfg);
+	session_take_region(shared->conns[i], &shared->dst[i], &pcfg);
 	MUST(rpma_peer_cfg_delete(&pcfg));
 }
 

@@ -50,7 +50,7 @@ SERVER_AND_CLIENT = r"""
 #define MUST(call) do { int ret_ = (call); if (ret_) { \
 	fprintf(stderr, "%s: %d, %s\n", #call, ret_, rpma_err_text()); _exit(1); } } while (0)
 
-static char memory[65536], offer[32];
+static char memory[65536], descriptors[32];
 static const int all = RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
 
 static struct rpma_peer *open_peer(struct rpma_mr_local **mr)
@@ -66,7 +66,7 @@ static struct rpma_peer *open_peer(struct rpma_mr_local **mr)
 
 static void serve(int to_client)
 {
-	struct rpma_conn_private_data pdata = {offer, 23};
+	struct rpma_conn_private_data pdata = {descriptors, 23};
 	struct rpma_peer_cfg *pcfg;
 	struct rpma_conn_req *req;
 	struct rpma_mr_local *mr;
@@ -76,10 +76,10 @@ static void serve(int to_client)
 
 	MUST(rpma_ep_listen(open_peer(&mr), ADDRESS, "0", &ep));
 	MUST(rpma_ep_get_port(ep, &port));
-	MUST(rpma_mr_get_descriptor(mr, offer));
+	MUST(rpma_mr_get_descriptor(mr, descriptors));
 	MUST(rpma_peer_cfg_new(&pcfg));
 	MUST(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, true));
-	MUST(rpma_peer_cfg_get_descriptor(pcfg, offer + 22));
+	MUST(rpma_peer_cfg_get_descriptor(pcfg, descriptors + 22));
 	MUST(write(to_client, &port, sizeof(port)) != sizeof(port));
 	for (;;) {
 		MUST(rpma_ep_next_conn_req(ep, NULL, &req));

@@ -6,16 +6,16 @@
 
 #include <endian.h>
 
-struct offer {
+struct exported_region {
 	uint64_t addr;
 	uint32_t rkey;
 };
 
-static void add(const struct offer *offer)
+static void add(const struct exported_region *region)
 {
 	struct ibv_sge sge = piece(&near, PAGE, 8);
 	struct ibv_send_wr wr =
-		request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, be64toh(offer->addr), offer->rkey);
+		request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, be64toh(region->addr), region->rkey);
 	struct ibv_send_wr *bad;
 
 	wr.wr.atomic.compare_add = 1;
@@ -25,16 +25,16 @@ static void add(const struct offer *offer)
 
 int main(void)
 {
-	struct offer *offer;
+	struct exported_region *region;
 
 	cm_open(NULL, NULL, NULL);
 	names("%#x", there.rkey);
-	receive(&near, 0, sizeof(*offer));
-	offer = (struct offer *)far.memory;
-	*offer = (struct offer){htobe64(there.memory + 64), htobe32(there.rkey)};
-	POST(far, request(IBV_WR_SEND, one_piece(&far, 0, sizeof(*offer)), 0, 0));
+	receive(&near, 0, sizeof(*region));
+	region = (struct exported_region *)far.memory;
+	*region = (struct exported_region){htobe64(there.memory + 64), htobe32(there.rkey)};
+	POST(far, request(IBV_WR_SEND, one_piece(&far, 0, sizeof(*region)), 0, 0));
 	await(far.cq);
 	await(near.cq);
-	add((struct offer *)near.memory);
+	add((struct exported_region *)near.memory);
 	return 0;
 }
