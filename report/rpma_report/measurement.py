@@ -99,7 +99,7 @@ def _united(group: Sequence[Run]) -> Run:
         commands=tuple(dict.fromkeys(command for run in group for command in run.commands)),
         points=tuple(point for run in group for point in run.points),
         warnings=tuple(dict.fromkeys(remark for run in group for remark in run.warnings)),
-        gates=tuple(dict.fromkeys(gate for run in group for gate in run.gates)),
+        slos=tuple(dict.fromkeys(slo for run in group for slo in run.slos)),
     )
 
 

@@ -290,7 +290,7 @@ class Run:
     clock: dict[str, Any] = field(default_factory=dict)
     readiness: Readiness | None = None
     ping: Ping | None = None
-    gates: tuple[tuple[str, bool | None], ...] = ()  # limits and whether they were missed; None: not known
+    slos: tuple[tuple[str, bool | None], ...] = ()  # limits and whether they were missed; None: not known
     searches: tuple[Search, ...] = ()
 
     @property

@@ -76,7 +76,7 @@ def lat() -> dict[str, Any]:
     point["summary"].update(verify={"checked_bytes": 192000, "mismatches": 0, "overwritten_bytes": 0})
     p50 = point["summary"]["latency"]["percentiles"][0]["ns"]
     judged = [{"id": p["id"], "value": p["summary"]["latency"]["percentiles"][0]["ns"], "missed": False} for p in document["points"]]
-    document["run"].update(gates=[{"gate": "lat.p50<1s", "missed": False, "points": judged}], resumed_repeats=0)
+    document["run"].update(slos=[{"slo": "lat.p50<1s", "missed": False, "points": judged}], resumed_repeats=0)
     document["run"]["argv"] += ["--depth", "1", "--completion=poll", "--seed", "42", "--slo=lat.p50<1s"]
     assert p50
     return document
@@ -164,7 +164,7 @@ BREAKS: dict[str, Break] = {
     "document run.argv": ("lat", (*POINT, "params", "depth"), 2, 32),
     "document points[].id": ("lat", ("points", 1, "id"), "p0000", "p0000"),
     "document repeats[].order": ("lat", (*REPEAT, "order"), 1, 5),
-    "document run.gates": ("lat", ("run", "gates", 0, "points", 0, "value"), plus(1), plus(-1)),
+    "document run.slos": ("lat", ("run", "slos", 0, "points", 0, "value"), plus(1), plus(-1)),
     "document run.warnings": ("rate", ("run", "warnings"), lambda told: told[:1], lambda told: [*told, {**WARNING, "code": "NOT_STEADY"}]),
     "document run.searches": ("rate", ("run", "searches", 0, "highest_kept_per_s"), 999, 1001),
     "point params.latency_kind": ("lat", (*POINT, "params", "latency_kind"), "post_to_cqe", "write_flush_native"),

@@ -145,14 +145,14 @@ def test_line_is_found_behind_remarks_and_deep_values(write: Write, quick: Comma
     assert f"line {number}: jobs[0].write.clat_ns.N: is 5" in quick("validate", path).stderr
 
 
-def gated(gate: str, value: float | None, missed: bool | None, whole: Any = ...) -> dict[str, Any]:
+def with_slo(slo: str, value: float | None, missed: bool | None, whole: Any = ...) -> dict[str, Any]:
     """As its only point, or whole."""
     document = copy.deepcopy(SOUND["lat"])
     judged = [{"id": point["id"], "value": value, "missed": missed} for point in document["points"]]
     document["points"] = document["points"][:1]
     due = missed if whole is ... else whole
     document["run"]["exit_code"] = {True: 1, None: 3, False: 0}[due]
-    document["run"]["gates"] = [{"gate": gate, "missed": missed if whole is ... else whole, "points": judged[:1]}]
+    document["run"]["slos"] = [{"slo": slo, "missed": missed if whole is ... else whole, "points": judged[:1]}]
     return document
 
 
@@ -160,7 +160,7 @@ P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
 
 
 @pytest.mark.parametrize(
-    "gate, value, missed, whole, place",
+    "slo, value, missed, whole, place",
     [("lat.p50_ns < 1e9", P50, False, ..., ""), (f"lat.p50_ns<{P50}", P50, True, ..., ""),
      (f"lat.p50_ns<={P50}", P50, False, ..., ""), ("lat.p99.9999_ns<1e9", None, None, ..., ""),
      ("lat.p99.9999_ns<1e9", None, True, ..., "points[0].missed"),
@@ -177,26 +177,26 @@ P50 = SOUND["lat"]["points"][0]["summary"]["latency"]["percentiles"][0]["ns"]
      ("lat.p50<1s", P50, False, ..., ""), ("lat.p50 < 1 ns", P50, False, ..., "points[0].missed"),
      ("lat.p50<1us", P50 + 1, False, ..., "points[0].value")],
 )  # fmt: skip
-def test_gates_are_judged_again(quick: Command, write: Write, gate: str, value: float | None, missed: bool | None,
+def test_slos_are_judged_again(quick: Command, write: Write, slo: str, value: float | None, missed: bool | None,
                                 whole: Any, place: str) -> None:  # fmt: skip
-    done = quick("validate", write(gated(gate, value, missed, whole)))
+    done = quick("validate", write(with_slo(slo, value, missed, whole)))
     assert done.returncode == (1 if place else 0), done
-    assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
+    assert f"run.slos[0].{place}: is " in done.stderr if place else done.stderr == ""
 
 
 @pytest.mark.parametrize(
-    "gate, change, place",
+    "slo, change, place",
     [("bw:lat.p50_ns<1", {}, ""), ("bw:lat.p50_ns<1", {"missed": True}, "points[0].missed"),
      ("bw:lat.p50_ns<1", {"value": 5}, "points[0].value"), ("bw:lat.p50_ns<1", {"applies": True}, "points[0].applies"),
      ("lat:lat.p50_ns<1e9", {}, "points[0].applies"), ("lat: lat.p50 < 1s", {"applies": True, "value": P50}, "")],
 )  # fmt: skip
-def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, write: Write, gate: str,
+def test_a_limit_of_a_test_is_one_of_its_points_only(quick: Command, write: Write, slo: str,
                                                      change: dict[str, Any], place: str) -> None:  # fmt: skip
-    document = gated(gate, None, False, False if change.get("applies") or gate.startswith("lat:") else None)
-    document["run"]["gates"][0]["points"][0].update({"applies": False} | change)
+    document = with_slo(slo, None, False, False if change.get("applies") or slo.startswith("lat:") else None)
+    document["run"]["slos"][0]["points"][0].update({"applies": False} | change)
     done = quick("validate", write(document))
     assert done.returncode == (1 if place else 0), done
-    assert f"run.gates[0].{place}: is " in done.stderr if place else done.stderr == ""
+    assert f"run.slos[0].{place}: is " in done.stderr if place else done.stderr == ""
 
 
 UNBEGUN = sample.result([sample_tests.unbegun_point(0, 2000.0, range(1_000_000, 1_128_000, 128), 600, 1_102_335.5)])
@@ -223,7 +223,7 @@ def test_what_was_never_begun_is_beyond_all_samples(quick: Command, write: Write
     assert said in done.stderr
 
 
-def test_gates_of_other_points_are_refused(quick: Command, write: Write) -> None:
-    document = gated("lat.p50_ns<1e9", P50, False)
-    document["run"]["gates"][0]["points"][0]["id"] = "p0007"
+def test_slos_of_other_points_are_refused(quick: Command, write: Write) -> None:
+    document = with_slo("lat.p50_ns<1e9", P50, False)
+    document["run"]["slos"][0]["points"][0]["id"] = "p0007"
     assert "are not those of the result" in quick("validate", write(document)).stderr

@@ -80,9 +80,9 @@ def _warnings_of(run: Run) -> Iterator[tuple[str, str, str, str]]:
         if point.errors:
             text = f"{quantity.count(point.errors)} operations failed"
             yield "ERRORS", "warn", point.id, text
-    for gate, missed in run.gates:
+    for slo, missed in run.slos:
         if missed is not False:
-            yield "GATE_MISSED" if missed else "GATE_UNKNOWN", "warn", "client", gate
+            yield "SLO_MISSED" if missed else "SLO_UNKNOWN", "warn", "client", slo
 
 
 def environment(runs: Sequence[Run]) -> Environment:

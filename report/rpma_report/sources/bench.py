@@ -74,7 +74,7 @@ def run(source: Source) -> Run:
         ),
         environment=document["environment"],
         searches=searches.from_run(told),
-        gates=tuple((shown(g["gate"]), g["missed"]) for g in told.get("gates") or ()),
+        slos=tuple((shown(g["slo"]), g["missed"]) for g in told.get("slos") or ()),
     )
 
 

@@ -53,7 +53,7 @@ def check_run(at: Any) -> None:
         return
     if not points and not run.get("unsupported"):
         raise contradiction(at, ("points",), "are none, but the run is complete")
-    verdicts = [gate["missed"] for gate in run.get("gates") or ()]
+    verdicts = [slo["missed"] for slo in run.get("slos") or ()]
     missed = True in verdicts or any(search["verdict"] == "missed" for search in run.get("searches") or ())
     if code == 0 and (missed or None in verdicts):
         raise contradiction(at, ("run", "exit_code"), f"is 0, but a limit {'was missed' if missed else 'is not known to be kept'}")

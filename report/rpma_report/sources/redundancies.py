@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rpma_report.sources import claims, gates, point_sums, repeat_sums, searches, sums, warning_sums
+from rpma_report.sources import claims, point_sums, repeat_sums, searches, slos, sums, warning_sums
 from rpma_report.sources.document import Place, Source
 
 DOCUMENT, POINT, REPEAT, SIDE, LATENCY, SUMMARY = "document", "point", "repeat", "side", "latency", "summary"
@@ -39,14 +39,14 @@ BENCH: tuple[Row, ...] = (
     Row(DOCUMENT, "device.kind", "warnings have DEVICE_NOT_HARDWARE exactly where the device is no hardware", claims.check_device),
     Row(DOCUMENT, "device.emulated_cpu", "warnings have EMULATED_CPU exactly where the CPU is emulated", claims.check_device),
     Row(DOCUMENT, "run.status", "a failure is told exactly of a failed run", claims.check_run),
-    Row(DOCUMENT, "run.exit_code", "of a complete run 0 or a verdict, and 1 where a gate or a search was missed", claims.check_run),
+    Row(DOCUMENT, "run.exit_code", "of a complete run 0 or a verdict, and 1 where a limit or a search was missed", claims.check_run),
     Row(DOCUMENT, "run.resumed_repeats", "none without --resume, and no more than there are", claims.check_run),
     Row(DOCUMENT, "points", "a complete run has points, or all are unsupported", claims.check_run),
     Row(DOCUMENT, "run.ended", "not before run.started, and not before the repeats had their time", claims.check_time),
     Row(DOCUMENT, "run.argv", "options that name a value are those of the points", claims.check_argv),
     Row(DOCUMENT, "points[].id", "no two points have one", point_sums.check_unique),
     Row(DOCUMENT, "repeats[].order", "from 0, and no two repeats of a run have one", point_sums.check_unique),
-    Row(DOCUMENT, "run.gates", "values and verdicts follow from the points, and the limits are in run.argv", lambda at: gates.check(at.source)),
+    Row(DOCUMENT, "run.slos", "values and verdicts follow from the points, and the limits are in run.argv", lambda at: slos.check(at.source)),
     Row(DOCUMENT, "run.warnings", "those that follow from the points are there exactly where these ask for them", warning_sums.check),
     Row(DOCUMENT, "run.searches", "trials are points with their values, and the ends of an answer are trials that were measured twice", lambda at: searches.check(at.source)),
     Row(POINT, "params.latency_kind", "follows from test, op, persist and flush_method", claims.check_kind),

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from rpma_report.model import Search, Trial
-from rpma_report.sources import gates
+from rpma_report.sources import slos
 from rpma_report.sources.document import Contradiction, Place, Source, quoted
 from rpma_report.text import shown
 
@@ -26,7 +26,7 @@ def check(source: Source) -> None:
                 raise Contradiction(source, (*place, key), f"is {told}, but no trial of that rate was {'kept' if kept else 'missed'}")
         _check_answer(source, place, search)
         _check_trials(source, place, search)
-        gates.check_asked(source, (*place, "limit"), "--find-rate", search["limit"])
+        slos.check_asked(source, (*place, "limit"), "--find-rate", search["limit"])
 
 
 def _check_answer(source: Source, place: Place, search: dict[str, Any]) -> None:
@@ -63,8 +63,8 @@ def _check_trials(source: Source, place: Place, search: dict[str, Any]) -> None:
         point = points[trial["point"]]
         if trial["achieved"] and point["summary"].get("unbegun_ops"):
             raise Contradiction(source, (*place, "trials", number, "achieved"), f"is true, but {trial['point']} left operations undone")
-        gates.check_value(source, (*place, "trials", number), search["limit"], trial["value"], point)
-        due = gates.holds(search["limit"], trial["value"]) if trial["achieved"] else None
+        slos.check_value(source, (*place, "trials", number), search["limit"], trial["value"], point)
+        due = slos.holds(search["limit"], trial["value"]) if trial["achieved"] else None
         if None not in (due, trial["kept"]) and trial["kept"] is not due:
             raise Contradiction(source, (*place, "trials", number, "kept"), f"is {quoted(trial['kept'])}, but its value gives {quoted(due)}")
 

@@ -93,8 +93,8 @@ def test_what_was_never_begun_keeps_no_limit() -> None:
     document, said = bench("2ms", *OVERLOAD, "--slo", "response.p90<140ms", "--slo", "unbegun_ops<=1000", status=(3,))
     for end in ("client", "server"):
         assert "delay:op=write,time=2ms" in document["environment"][end]["software"]["soft_device"]
-    (gate, kept), (point,) = document["run"]["gates"], document["points"]
-    assert (gate["missed"], gate["points"][0]["missed"], gate["points"][0]["value"]) == (None, None, None)
+    (slo, kept), (point,) = document["run"]["slos"], document["points"]
+    assert (slo["missed"], slo["points"][0]["missed"], slo["points"][0]["value"]) == (None, None, None)
     assert kept["missed"] is False
     assert document["run"]["exit_code"] == 3
     assert re.search(r"^response.p90<140ms: not known\n  p0000: not known: [0-9]+ operations were never begun$", said, re.M)
@@ -112,7 +112,7 @@ def test_what_was_never_begun_keeps_no_limit() -> None:
 
 def test_what_was_never_begun_waited_for_the_time_of_the_plan() -> None:
     document, said = bench("2ms", *OVERLOAD, "--slo", "response.p90<50ms", status=(1,))
-    assert document["run"]["gates"][0]["points"][0]["value"] is None
+    assert document["run"]["slos"][0]["points"][0]["value"] is None
     assert "  p0000: above the limit, by how much is not known\n" in said
     check_document(document, False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same result as JSON, as CSV, as a table, and judged by gates."""
+"""The same result as JSON, as CSV, as a table, and judged by --slo."""
 
 import csv
 import fcntl
@@ -84,12 +84,12 @@ def test_the_csv_is_the_json(tmp_path: Path, options: tuple[str, ...]) -> None:
             assert parsed(row[f"{name}_mean_ns"]) == steps.get(name), name
 
 
-def test_a_missed_gate_is_said_though_quiet() -> None:
-    gates = ("--slo", "bytes_per_s<1", "--slo", "ops_per_s>0")
-    done = bench(*SHORT, "--size", "64", "--quiet", *gates)
+def test_a_missed_slo_is_said_though_quiet() -> None:
+    slos = ("--slo", "bytes_per_s<1", "--slo", "ops_per_s>0")
+    done = bench(*SHORT, "--size", "64", "--quiet", *slos)
     assert done.returncode == 1
-    gate, value = done.stderr.splitlines()
-    assert gate == "bytes_per_s<1: missed" and value.startswith("  p0000: ")
+    slo, value = done.stderr.splitlines()
+    assert slo == "bytes_per_s<1: missed" and value.startswith("  p0000: ")
 
 
 def test_the_table_says_what_the_file_says() -> None:
@@ -249,7 +249,7 @@ def test_verify_finds_the_byte_that_went_wrong(
 
 def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> None:
     """A write of 64 MiB does not fit a target of 1 MiB."""
-    result, gate = tmp_path / "r.json", ("--slo", "lat.p50_ns<1000000000")
+    result, slo = tmp_path / "r.json", ("--slo", "lat.p50_ns<1000000000")
     options = ("--target", "dram:1M", "--size", "64M,64", "--quiet", "-o", str(result))
     done = bench(*SHORT, *options)
     assert done.returncode == 0, done.stderr
@@ -262,7 +262,7 @@ def test_impossible_points_are_told_and_the_others_measured(tmp_path: Path) -> N
     assert "does not fit target 0" in unsupported["reason"]
     warnings = {warning["code"]: warning["text"] for warning in document["run"]["warnings"]}
     assert warnings["POINT_UNSUPPORTED"].endswith(unsupported["reason"])
-    done = bench(*SHORT, *options[:-2], *gate)
+    done = bench(*SHORT, *options[:-2], *slo)
     assert done.returncode == 3 and "POINT_UNSUPPORTED: " in done.stderr
     alone = bench(*SHORT, "--target", "dram:1M", "--size", "64M")
     assert (alone.returncode, "does not fit target 0" in alone.stderr) == (2, True)

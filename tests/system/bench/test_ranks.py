@@ -156,12 +156,12 @@ def test_ranks_of_a_host_share_no_core_that_is_free(pairs: tuple[dict[str, Any],
         assert "PIN_SHARED_CORE" in {w["code"] for w in document["run"]["warnings"]}
 
 
-def test_a_gate_is_for_all_together(tmp_path: Path) -> None:
+def test_an_slo_is_for_all_together(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     done = run(command("pairs", *MEMORY, *SHORT, "--duration", "50ms", "-o", str(file),
                        "--slo", "lat.p50_ns<1", "--slo", "ops_per_s>1"))  # fmt: skip
     assert done.returncode == 1, done.stderr
-    assert [gate["missed"] for gate in result_of(file)["run"]["gates"]] == [True, False]
+    assert [slo["missed"] for slo in result_of(file)["run"]["slos"]] == [True, False]
 
 
 @pytest.mark.parametrize("words, sentence", [

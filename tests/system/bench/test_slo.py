@@ -21,7 +21,7 @@ KEPT, MISSED, UNKNOWN = False, True, None
 class Case(NamedTuple):
     evidence: str
     options: str
-    gates: dict[str, bool | None]
+    slos: dict[str, bool | None]
     status: int
     faults: str = "delay:op=write,time=2ms"
 
@@ -61,20 +61,20 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.evidence}: {' '.join(case.gates)}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.evidence}: {' '.join(case.slos)}")
 def test_a_limit_over(case: Case) -> None:
     command = [LAUNCHER, "-f", case.faults, BENCH, "local", "--target", "dram:1M", "--warmup", "0", "--json", "--depth", "1"]
     options = case.options.split()
     repeats = [] if "--repeats" in options else ["--repeats", "2"]
-    gates = [word for gate in case.gates for word in ("--slo", gate)]
+    slos = [word for slo in case.slos for word in ("--slo", slo)]
     if "--depth" in options:
         command = command[:-2]
-    done = subprocess.run([*command, *options, *repeats, *gates], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*command, *options, *repeats, *slos], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == case.status, done.stderr
     document = json.loads(done.stdout)
     assert document["run"]["exit_code"] == case.status
-    assert {gate["gate"]: gate["missed"] for gate in document["run"]["gates"]} == case.gates
-    for gate, missed in case.gates.items():
+    assert {slo["slo"]: slo["missed"] for slo in document["run"]["slos"]} == case.slos
+    for slo, missed in case.slos.items():
         word = {KEPT: "kept", MISSED: "missed", UNKNOWN: "not known"}[missed]
-        assert f"{gate}: {word}\n" in done.stderr
+        assert f"{slo}: {word}\n" in done.stderr
     check_document(document, "--verify" in options and case.status == 0)

@@ -72,7 +72,7 @@ RUN_TEST(points_without_repeats_are_not_there)
 	GIVES(document_make(&run), "points: [0]");
 }
 
-RUN_TEST(a_missed_gate_is_a_negative_verdict)
+RUN_TEST(a_missed_slo_is_a_negative_verdict)
 {
 	document_add_repeat(made_repeat(1000, 100), NULL);
 	options.slos_count = 1;

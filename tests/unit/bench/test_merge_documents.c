@@ -130,7 +130,7 @@ TEST(a_point_without_common_repeats_is_left_out)
 	      "points: [0]");
 }
 
-TEST(gates_are_for_the_sum)
+TEST(slos_are_for_the_sum)
 {
 	static const size_t ops[] = {1000};
 	json_t *handed = handed_in(document_of(100, ops, 1), document_of(300, ops, 1));

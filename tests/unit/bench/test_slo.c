@@ -40,7 +40,7 @@ static enum slo_verdict verdict_by(const char *points_text, const char *slo)
 	return verdict;
 }
 
-TEST(gates_are_kept_or_missed)
+TEST(slos_are_kept_or_missed)
 {
 	static const struct {
 		const char *slo;
@@ -172,7 +172,7 @@ TEST(only_complete_repeats_keep_an_slo)
 	      (verdict_by("[]", "ops_per_s>0"), SLO_UNKNOWN));
 }
 
-TEST(a_gate_of_one_point_may_be_unknown)
+TEST(an_slo_of_one_point_may_be_unknown)
 {
 	static const struct {
 		const char *slo;
@@ -210,7 +210,7 @@ TEST(each_point_is_judged)
 	enum slo_verdict verdict;
 
 	list = slos_judge(&slo, 1, points, &verdict);
-	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "gate", slo,
+	expected = json_pack("[{s:s, s:b, s:[{s:s, s:f, s:b}, {s:s, s:f, s:b}]}]", "slo", slo,
 			     "missed", 1, "points", "id", "p0000", "value", 10.0, "missed", 0, "id",
 			     "p0001", "value", 3.0, "missed", 1);
 	EQUAL((verdict, SLO_MISSED), (json_equal(list, expected), true));
@@ -230,7 +230,7 @@ TEST(a_limit_of_a_test_leaves_the_others_alone)
 	enum slo_verdict verdict;
 
 	list = slos_judge(slos, 1, points, &verdict);
-	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "gate",
+	expected = json_pack("[{s:s, s:b, s:[{s:s, s:n, s:b, s:b}, {s:s, s:f, s:b}]}]", "slo",
 			     slos[0], "missed", 0, "points", "id", "p0000", "value", "missed", 0,
 			     "applies", 0, "id", "p0001", "value", 9.0, "missed", 0);
 	EQUAL((verdict, SLO_KEPT), (json_equal(list, expected), true));
@@ -250,7 +250,7 @@ TEST(a_limit_knows_its_test)
 	      (failure_get()->text, HAS("did you mean bw?")));
 }
 
-TEST(without_gates_none_is_missed)
+TEST(without_slos_none_is_missed)
 {
 	json_auto_t *points = json_array(), *list = NULL;
 	enum slo_verdict verdict = SLO_MISSED;
@@ -259,7 +259,7 @@ TEST(without_gates_none_is_missed)
 	EQUAL((verdict, SLO_KEPT), (json_array_size(list), 0));
 }
 
-TEST(what_is_no_gate_is_refused)
+TEST(what_is_no_slo_is_refused)
 {
 	static const char *const texts[] = {
 		"",

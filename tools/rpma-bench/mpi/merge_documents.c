@@ -343,7 +343,7 @@ static json_t *merge_run(const struct clients *clients, const json_t *points,
 	json_t *run = json_deep_copy(first);
 	enum slo_verdict limits;
 
-	json_object_set_new(run, "gates", slos_judge(slos, slos_count, points, &limits));
+	json_object_set_new(run, "slos", slos_judge(slos, slos_count, points, &limits));
 	if (slos_count > 0 && json_array_size(differing) > 0 && limits == SLO_KEPT)
 		limits = SLO_UNKNOWN;
 	if (path_is(run, "status", "complete"))

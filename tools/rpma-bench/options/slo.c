@@ -495,7 +495,7 @@ json_t *slos_judge(const char *const *texts, size_t count, const json_t *points,
 	*verdict = SLO_KEPT;
 	for (size_t i = 0; i < count; i++) {
 		judged = judge_points(texts[i], points, &one);
-		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "gate", texts[i], "missed",
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "slo", texts[i], "missed",
 						      missed_json(one), "points", judged));
 		*verdict = worse(*verdict, one);
 	}

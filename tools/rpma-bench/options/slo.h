@@ -44,7 +44,7 @@ bool slo_is_time(const char *text);
 extern const char slo_metrics[];
 
 /*
- * [{"gate", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; missed
+ * [{"slo", "missed", "points": [{"id", "value", "missed"}]}] of the points of a document; missed
  * is null where it is not known, and points that an SLO does not limit have "applies": false.
  * *verdict: missed if one is, else unknown if one is.
  */

@@ -132,7 +132,7 @@ static json_t *make_run(const struct record *record, const json_t *points)
 			  result_time(&record->started), "ended", result_time(&record->ended),
 			  "argv", make_argv(o), "seed", result_integer(record->seed), "status",
 			  statuses[record->status], "exit_code", code, "resumed_repeats",
-			  result_integer(record->repeats_resumed), "gates", slos);
+			  result_integer(record->repeats_resumed), "slos", slos);
 	json_object_set_new(value, "failure",
 			    record->status == RUN_FAILED
 				    ? json_pack("{s:s, s:o, s:o}", "step", record->failure.step,

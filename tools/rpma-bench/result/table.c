@@ -346,7 +346,7 @@ static void print_judged(FILE *to, const json_t *slo, const json_t *judged, cons
 	fprintf(to, "  %s: ", path_text(judged, "id"));
 	if (known && json_is_number(value))
 		fprintf(to, "%.15g%s", json_number_value(value),
-			slo_is_time(path_text(slo, "gate")) ? " ns" : "");
+			slo_is_time(path_text(slo, "slo")) ? " ns" : "");
 	else
 		fputs(known ? "above the limit, by how much is not known" : "not known", to);
 	if (!known && unbegun > 0)
@@ -360,7 +360,7 @@ static void print_slo(FILE *to, const json_t *slo, const json_t *points)
 	const json_t *missed = json_object_get(slo, "missed"), *judged;
 	size_t index;
 
-	fprintf(to, "%s: %s\n", path_text(slo, "gate"),
+	fprintf(to, "%s: %s\n", path_text(slo, "slo"),
 		json_is_true(missed)	? "missed"
 		: json_is_false(missed) ? "kept"
 		: judges_none(slo)	? "not known: no point of it was measured"
@@ -416,7 +416,7 @@ void table_print_slos(FILE *to, const json_t *document, bool missed_only)
 	const json_t *slo;
 	size_t index;
 
-	json_array_foreach(path_get(document, "run/gates"), index, slo) {
+	json_array_foreach(path_get(document, "run/slos"), index, slo) {
 		if (!missed_only || !json_is_false(json_object_get(slo, "missed")))
 			print_slo(to, slo, json_object_get(document, "points"));
 	}

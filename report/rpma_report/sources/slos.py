@@ -10,7 +10,7 @@ from rpma_report.sources import sums
 from rpma_report.sources.document import Contradiction, Place, Source, quoted
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_GATE = re.compile(rf"\s*(?:([a-z]+):)?\s*([a-z0-9_.]+)\s*([<>]=?)\s*({_NUMBER})\s*([kMG]|[num]?s)?\s*", re.ASCII)
+_SLO = re.compile(rf"\s*(?:([a-z]+):)?\s*([a-z0-9_.]+)\s*([<>]=?)\s*({_NUMBER})\s*([kMG]|[num]?s)?\s*", re.ASCII)
 _FACTORS = {"k": 1e3, "M": 1e6, "G": 1e9, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 _HOLDS = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _LATENCIES = {"lat": "latency", "read": "read_latency", "response": "response_latency", "reverse": "latency"}
@@ -18,20 +18,20 @@ _ROUNDED = 0.0011  # numbers have three decimals in a file
 
 
 def check(source: Source) -> None:
-    """Gates of metrics that are not known here are those of a newer rpma-bench."""
+    """Limits of metrics that are not known here are those of a newer rpma-bench."""
     points = source.document["points"]
-    for index, gate in enumerate(source.document["run"].get("gates") or ()):
-        place: Place = ("run", "gates", index)
-        parsed = _GATE.fullmatch(gate["gate"])
-        check_asked(source, place + ("gate",), "--slo", gate["gate"])
-        if [judged["id"] for judged in gate["points"]] != [point["id"] for point in points]:
+    for index, slo in enumerate(source.document["run"].get("slos") or ()):
+        place: Place = ("run", "slos", index)
+        parsed = _SLO.fullmatch(slo["slo"])
+        check_asked(source, place + ("slo",), "--slo", slo["slo"])
+        if [judged["id"] for judged in slo["points"]] != [point["id"] for point in points]:
             raise Contradiction(source, place + ("points",), "are not those of the result")
-        for number, (judged, point) in enumerate(zip(gate["points"], points, strict=True)):
+        for number, (judged, point) in enumerate(zip(slo["points"], points, strict=True)):
             _check_point(source, place + ("points", number), judged, point, parsed)
-        all_missed = [judged["missed"] for judged in gate["points"] if judged.get("applies", True)]
+        all_missed = [judged["missed"] for judged in slo["points"] if judged.get("applies", True)]
         unknown = None in all_missed or not all_missed
         missed = True if True in all_missed else None if unknown else False
-        _agree(source, place + ("missed",), gate["missed"], missed, "its points give")
+        _agree(source, place + ("missed",), slo["missed"], missed, "its points give")
 
 
 def _check_point(source: Source, place: Place, judged: dict[str, Any], point: dict[str, Any],
@@ -68,7 +68,7 @@ def _check_value(source: Source, place: Place, value: float | None, due: float |
 
 def check_value(source: Source, place: Place, limit: str, value: float | None, point: dict[str, Any]) -> None:
     """That of a limit, such as response.p99<1ms, at a point."""
-    parsed = _GATE.fullmatch(limit)
+    parsed = _SLO.fullmatch(limit)
     due = _figure(point, _metric(parsed)) if parsed else ...
     if due is not ...:
         _check_value(source, place, value, due)
@@ -76,14 +76,14 @@ def check_value(source: Source, place: Place, limit: str, value: float | None, p
 
 def holds(limit: str, value: float | None) -> bool | None:
     """None: not known, or so near the limit that rounding decides."""
-    parsed = _GATE.fullmatch(limit)
+    parsed = _SLO.fullmatch(limit)
     if parsed is None or value is None or abs(value - _limit(parsed)) <= _ROUNDED:
         return None
     return bool(_HOLDS[parsed[3]](value, _limit(parsed)))
 
 
-def _limit(gate: re.Match[str]) -> float:
-    return float(gate[4]) * _FACTORS.get(gate[5], 1)
+def _limit(parsed: re.Match[str]) -> float:
+    return float(parsed[4]) * _FACTORS.get(parsed[5], 1)
 
 
 def _missed(point: dict[str, Any], metric: str, value: float | None, holds: Callable[..., bool], limit: float) -> bool | None:
@@ -128,9 +128,9 @@ def _least(point: dict[str, Any], latency: dict[str, Any], name: str) -> float |
     return max(known, default=None)
 
 
-def _metric(gate: re.Match[str]) -> str:
-    """A limit such as 5us is that of lat.p50_ns where the gate has lat.p50."""
-    return f"{gate[2]}_ns" if (gate[5] or "").endswith("s") else gate[2]
+def _metric(parsed: re.Match[str]) -> str:
+    """A limit such as 5us is that of lat.p50_ns where the text has lat.p50."""
+    return f"{parsed[2]}_ns" if (parsed[5] or "").endswith("s") else parsed[2]
 
 
 def _agree(source: Source, place: Place, stated: Any, due: Any, why: str) -> None:
