@@ -15,7 +15,7 @@ enum {
 	RECORD_BYTES = 64,
 	NUM_RECORDS = 1024,
 	BATCH = 16,
-	QUEUE = 128, /* a record takes two places, for the write and for the flush */
+	QUEUE = 128, /* a record takes two slots, for the write and for the flush */
 };
 
 static void server(const char *addr, const char *port, const char *unused)
@@ -139,7 +139,7 @@ static struct rpma_conn_cfg *make_configuration(void)
 	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, QUEUE));
 	/* a batch is posted by its last record */
 	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_BATCH_SIZE, QUEUE));
-	/* the library counts the places of the queue: a full one is RPMA_E_AGAIN */
+	/* the library counts the slots of the queue: a full one is RPMA_E_AGAIN */
 	CHECK(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SIGNAL_EVERY, QUEUE / 2));
 	return cfg;
 }

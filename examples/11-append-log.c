@@ -24,8 +24,8 @@ enum {
 	NUM_RECORDS = 512,
 	BATCH = 16,	/* records */
 	IN_FLIGHT = 32, /* appends */
-	PLACES = 4,	/* an append takes these in the send queue */
-	QUEUE = IN_FLIGHT * PLACES,
+	SLOTS = 4,	/* an append takes these in the send queue */
+	QUEUE = IN_FLIGHT * SLOTS,
 };
 
 struct log {

@@ -76,7 +76,7 @@ extern "C" {
  *   completes raises an event also where the peer has armed its queue for solicited
  *   ones only; since 1.4
  *
- * An operation without a completion keeps its place in the send queue until
+ * An operation without a completion keeps its slot in the send queue until
  * a later one of the same connection has completed and was fetched with
  * rpma_cq_get_wc(): ask for a completion at least once per send queue, or leave it to
  * RPMA_CONN_OPT_SIGNAL_EVERY.
@@ -181,9 +181,9 @@ enum rpma_flush_method { RPMA_FLUSH_METHOD_AUTO, RPMA_FLUSH_METHOD_READ, RPMA_FL
  * @RPMA_CONN_OPT_SEND_SGES: ranges that rpma_writev() may take, at most RPMA_SGES_MAX; 1
  * @RPMA_CONN_OPT_BATCH_SIZE: operations with RPMA_F_MORE that wait, at most, before they are
  *   posted all the same, up to 65535 and the size of the send queue; 32
- * @RPMA_CONN_OPT_SIGNAL_EVERY: the library counts the places in the send queue, and lets every
+ * @RPMA_CONN_OPT_SIGNAL_EVERY: the library counts the slots in the send queue, and lets every
  *   Nth operation leave a completion, which it keeps to itself if the program
- *   has not asked for it; at most half of the queue, and 1 if the queue has four places or
+ *   has not asked for it; at most half of the queue, and 1 if the queue has four slots or
  *   fewer. A queue without room is RPMA_E_AGAIN then: what waits is posted, so wait in
  *   rpma_cq_await_wc() and try again. The completion queue gets at least RPMA_CONN_OPT_SQ_SIZE
  *   entries and, where receives complete in it, RPMA_CONN_OPT_RQ_SIZE more, or as many as the
@@ -1113,7 +1113,7 @@ int rpma_conn_cfg_get_srq(const struct rpma_conn_cfg *cfg, struct rpma_srq **srq
  * Operations complete there, and so do receives, unless they have a queue of their own. Each
  * connection takes as many entries of the queue as it may need, RPMA_CONN_OPT_SQ_SIZE and, where
  * receives complete in it, RPMA_CONN_OPT_RQ_SIZE: a connection for which not enough are left is
- * RPMA_E_INVAL of the call that makes it, so the queue cannot overflow. Places are counted as where
+ * RPMA_E_INVAL of the call that makes it, so the queue cannot overflow. Slots are counted as where
  * RPMA_CONN_OPT_SQ_SIZE is set. It excludes a shared completion channel.
  *
  * Return: 0, or
@@ -1235,7 +1235,7 @@ int rpma_conn_req_reject(struct rpma_conn_req **req_ptr,
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @req or @dst is NULL, or @len is above UINT32_MAX
- *   RPMA_E_AGAIN - the library counts the places of the queues
+ *   RPMA_E_AGAIN - the library counts the slots of the queues
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and RPMA_CONN_OPT_RQ_SIZE receives are posted
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
  *     receive queue is full or the connection uses a shared receive queue
@@ -1628,7 +1628,7 @@ int rpma_conn_get_rejection(const struct rpma_conn *conn, enum rpma_rejection *r
  * from its channel.
  *
  * Its qp is the queue pair. One may query it, post to it and modify attributes that leave its state
- * alone. Work that is posted to it takes places in the queues of the connection, and its
+ * alone. Work that is posted to it takes slots in the queues of the connection, and its
  * completions are fetched by rpma_cq_get_wc(). With RPMA_CONN_OPT_SIGNAL_EVERY one must not post to
  * its send queue. One must not change its state or destroy it.
  *
@@ -1840,11 +1840,11 @@ int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(),
@@ -1876,11 +1876,11 @@ int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offs
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_mr_reg(), rpma_mr_remote_from_descriptor(), rpma_flush(),
@@ -1920,11 +1920,11 @@ struct rpma_range {
  *     @num_ranges is below 1 or above RPMA_CONN_OPT_SEND_SGES; the ranges have more than
  *     UINT32_MAX bytes; @flags has RPMA_F_INLINE and they have more than
  *     RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_write(), rpma_conn_cfg_set_option()
@@ -1956,11 +1956,11 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; only
  *     one region is NULL; both are but an offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.10
  * See also: rpma_write(), rpma_send_with_imm(), rpma_recv(),
@@ -1997,11 +1997,11 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst, size
  *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @dst_offset is
  *     not a multiple of 8; or, where the device has no atomic write, the 8 bytes cross a
  *     cache line of the peer (not checked before 1.4)
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.13
  * See also: rpma_write(), rpma_flush(), rpma_cq_get_wc()
@@ -2035,11 +2035,11 @@ int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t
  *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
  *     multiple of 8
  *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_atomic_fetch_add(), rpma_atomic_write(), rpma_peer_get_caps(),
@@ -2068,11 +2068,11 @@ int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst,
  *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
  *     multiple of 8
  *   RPMA_E_NOSUPP - the peer has not registered the region with RPMA_MR_USAGE_ATOMIC
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 1.4
  * See also: rpma_atomic_compare_swap(), rpma_peer_get_caps(), rpma_cq_get_wc()
@@ -2117,11 +2117,11 @@ int rpma_atomic_fetch_add(struct rpma_conn *conn, struct rpma_mr_remote *dst, si
  *     RPMA_FLUSH_TYPE_PERSISTENT, the peer did not declare Direct Write to
  *     PMem, and the connection may flush by reading; or it flushes natively only, and the region is
  *     not registered for it
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.9; uses the device's flush and checks range and type since 1.4
  * See also: rpma_write(), rpma_atomic_write(), rpma_mr_reg(),
@@ -2146,7 +2146,7 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  * @op_context: returned as wr_id of the completion; may be NULL
  *
  * rpma_write() and rpma_flush() of the same range in one call, with the one completion of
- * the flush; if one fails, both may leave one with @op_context. They take two places in the
+ * the flush; if one fails, both may leave one with @op_context. They take two slots in the
  * send queue, and are posted with one doorbell (see RPMA_F_MORE for native flushes).
  *
  * A flush by reading covers the writes before it as well. So where one waits (RPMA_F_MORE) that
@@ -2158,9 +2158,9 @@ int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_of
  *   RPMA_E_INVAL - @conn, @dst or @src is NULL; @flags is 0; @type is unknown; the
  *     range is not inside the remote region, or above UINT32_MAX; @flags has
  *     RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than
- *     two places
+ *     two slots
  *   RPMA_E_NOSUPP - as for rpma_flush()
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it has no two left
  *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; the write may have been
  *     posted, the flush was not
@@ -2204,7 +2204,7 @@ struct rpma_record {
  * Four operations, with the one completion of the last: the record is written, and
  * flushed to persistence; then the end is written by rpma_atomic_write(), and flushed. If one
  * fails, each of the four may leave a completion with @op_context. Whenever the power fails,
- * the end that is found names a record that is there. They take four places in the send queue,
+ * the end that is found names a record that is there. They take four slots in the send queue,
  * and are posted with one doorbell (see RPMA_F_MORE for native operations). An append with
  * RPMA_F_MORE is four of the RPMA_CONN_OPT_BATCH_SIZE operations that may wait: eight appends by
  * default.
@@ -2218,9 +2218,9 @@ struct rpma_record {
  *     inside the remote region; len is above UINT32_MAX; end_offset is not a multiple
  *     of 8, or its address at the peer is not, or it is inside the record; @flags has
  *     RPMA_F_INLINE and len is above RPMA_CONN_OPT_INLINE_SIZE; the send queue has fewer than four
- *     places
+ *     slots
  *   RPMA_E_NOSUPP - as for rpma_flush()
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it has no four left
  *   RPMA_E_PROVIDER - ibv_post_send(3) or ibv_wr_complete(3) failed; any but the last of the
  *     four may have been posted, so the new end may be there
@@ -2288,11 +2288,11 @@ int rpma_discard(struct rpma_conn *conn, size_t *count);
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
  *     is NULL but @offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.9
  * See also: rpma_recv(), rpma_send_with_imm(), rpma_mr_reg(),
@@ -2321,11 +2321,11 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  *   RPMA_E_INVAL - @conn is NULL; @flags is 0; @len is above UINT32_MAX; @src
  *     is NULL but @offset or @len is not 0;
  *     @flags has RPMA_F_INLINE and @len is above RPMA_CONN_OPT_INLINE_SIZE
- *   RPMA_E_AGAIN - the library counts the places of the send queue
+ *   RPMA_E_AGAIN - the library counts the slots of the send queue
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and it is full
  *   RPMA_E_PROVIDER - ibv_post_send(3) failed, usually because the send queue
  *     is full
- * Threads: safe; one at a time on a connection whose places are counted, or where operations wait
+ * Threads: safe; one at a time on a connection whose slots are counted, or where operations wait
  *   (RPMA_F_MORE).
  * Since: 0.10
  * See also: rpma_send(), rpma_write_with_imm(), rpma_recv(),
@@ -2351,7 +2351,7 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src, 
  * Return: 0, or
  *   RPMA_E_INVAL - @conn is NULL; @len is above UINT32_MAX; @dst is NULL but
  *     @offset or @len is not 0
- *   RPMA_E_AGAIN - the library counts the places of the queues
+ *   RPMA_E_AGAIN - the library counts the slots of the queues
  *     (RPMA_CONN_OPT_SIGNAL_EVERY), and RPMA_CONN_OPT_RQ_SIZE receives are posted
  *     or their completions not fetched yet
  *   RPMA_E_PROVIDER - ibv_post_recv(3) failed, for instance because the
@@ -2648,7 +2648,7 @@ int rpma_cq_wait(struct rpma_cq *cq);
  * it is not IBV_WC_SUCCESS only wr_id, qp_num and vendor_err are valid beside
  * it, and the connection is broken.
  *
- * Where the library counts places (RPMA_CONN_OPT_SIGNAL_EVERY), completions that it asked for
+ * Where the library counts slots (RPMA_CONN_OPT_SIGNAL_EVERY), completions that it asked for
  * itself are taken by this call and not handed over. So after an operation was RPMA_E_AGAIN, fetch
  * until RPMA_E_NO_COMPLETION, and try the operation again: there may be room, though no completion
  * came.
@@ -2693,7 +2693,7 @@ int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *
  *			break;
  *	}
  *
- * A wait without end that only a failure could end is refused: where the library counts places,
+ * A wait without end that only a failure could end is refused: where the library counts slots,
  * this thread started the last operation, none under way leaves a completion that the program
  * asked for, and no receive is posted.
  *

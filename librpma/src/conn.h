@@ -85,8 +85,8 @@ extern struct ibv_qp rpma_no_qp;
 extern const struct rpma_sendq rpma_no_sendq;
 
 /*
- * Make a connection without an id: with completion queues as in cfg. counts: places in the send
- * queue are counted where cfg leaves it open. RPMA_E_INVAL, RPMA_E_NOMEM, RPMA_E_NOSUPP or
+ * Make a connection without an id: with completion queues as in cfg. counts: operations in the
+ * send queue are counted where cfg leaves it open. RPMA_E_INVAL, RPMA_E_NOMEM, RPMA_E_NOSUPP or
  * RPMA_E_PROVIDER.
  */
 int rpma_conn_new(struct rpma_peer *peer, const struct rpma_conn_cfg *cfg, bool counts,

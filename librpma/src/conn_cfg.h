@@ -14,8 +14,8 @@ struct rpma_conn_cfg {
 	atomic_bool shared_channel;	/* one channel for both queues */
 	_Atomic(struct rpma_srq *) srq; /* borrowed */
 	_Atomic(struct rpma_cq *) cq;	/* borrowed; NULL: each connection has its own */
-	atomic_bool
-		sizes_sq; /* RPMA_CONN_OPT_SQ_SIZE is set: places are counted unless told not to */
+	atomic_bool sizes_sq; /* RPMA_CONN_OPT_SQ_SIZE is set: operations are counted unless told
+				 not to */
 	_Atomic uint32_t options[RPMA_CONN_OPTIONS];
 };
 

@@ -46,7 +46,7 @@ static uint32_t entries_needed(const struct rpma_conn *conn)
 	return needed > INT_MAX ? INT_MAX : (uint32_t)needed;
 }
 
-/* Counted places need room for a completion each: all operations leave one on failure. */
+/* Counted operations need room for a completion each: all operations leave one on failure. */
 static uint32_t cq_size(const struct rpma_conn *conn)
 {
 	const uint32_t size = conn->options[RPMA_CONN_OPT_CQ_SIZE];
@@ -209,7 +209,7 @@ static int take_granted(struct rpma_conn *conn, const struct ibv_qp_cap *cap)
 
 	options[RPMA_CONN_OPT_CQ_SIZE] = (uint32_t)conn->cq->ibv_cq->cqe;
 	options[RPMA_CONN_OPT_RCQ_SIZE] = conn->rcq != NULL ? (uint32_t)conn->rcq->ibv_cq->cqe : 0;
-	/* where places are counted no more are given out than there are entries of the CQ */
+	/* where operations are counted no more are under way than there are entries of the CQ */
 	if (options[RPMA_CONN_OPT_SIGNAL_EVERY] == 0)
 		options[RPMA_CONN_OPT_SQ_SIZE] = cap->max_send_wr;
 	options[RPMA_CONN_OPT_RQ_SIZE] = cap->max_recv_wr;
@@ -232,7 +232,7 @@ static int take_granted(struct rpma_conn *conn, const struct ibv_qp_cap *cap)
 static int create_qp(struct rpma_conn *conn)
 {
 	/* the device may give more, for whose completions the CQ has no room */
-	const uint32_t places = conn->options[RPMA_CONN_OPT_SQ_SIZE];
+	const uint32_t sends = conn->options[RPMA_CONN_OPT_SQ_SIZE];
 	const uint32_t receives = conn->options[RPMA_CONN_OPT_RQ_SIZE];
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = conn->cq->ibv_cq,
@@ -262,7 +262,7 @@ static int create_qp(struct rpma_conn *conn)
 	conn->qp->qp_context = conn; /* for rpma_peer_next_async_event() */
 	int ret = take_granted(conn, &attr.cap);
 	if (ret == 0)
-		ret = rpma_sendq_open(conn, places, send_sges(conn),
+		ret = rpma_sendq_open(conn, sends, send_sges(conn),
 				      attr.send_ops_flags & LIST_OPERATIONS);
 	if (ret)
 		return ret;

@@ -175,7 +175,7 @@ static __always_inline int poll_cq(struct rpma_cq *cq, int num_entries, struct i
 	return 0;
 }
 
-/* Without those that only count places. */
+/* Without those that only free room in the send queue. */
 static int get_counted(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got)
 {
 	int polled = 0, asked_for;

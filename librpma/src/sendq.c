@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sendq.c -- the list of what waits, the places in the queue, and completions that the program did
+ * sendq.c -- the list of what waits, the room in the queue, and completions that the program did
  * not ask for.
  *
- * Verbs free the place of an operation when its completion was fetched, or that of a later one.
+ * Verbs free the room of an operation when its completion was fetched, or that of a later one.
  * With RPMA_CONN_OPT_SIGNAL_EVERY the library asks for a completion often enough itself, keeps
  * those to itself, and knows when the queue is full. Operations are numbered in the order in which
  * they were started: their positions, which wrap.
@@ -46,14 +46,14 @@ static struct rpma_signalled *last_signalled(const struct rpma_sendq *q)
 	return &q->ring[(q->ring_head - 1) & q->ring_mask];
 }
 
-/* --- places ----------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------- */
 
 static bool is_broken(const struct rpma_sendq *q)
 {
 	return atomic_load_explicit(&q->is_broken, memory_order_relaxed);
 }
 
-static uint32_t free_places(const struct rpma_sendq *q)
+static uint32_t free_room(const struct rpma_sendq *q)
 {
 	if (q->every == 0)
 		return UINT32_MAX;
@@ -63,7 +63,7 @@ static uint32_t free_places(const struct rpma_sendq *q)
 static const char full[] = "the send queue is full until completions are fetched "
 			   "(rpma_cq_await_wc())";
 
-/* Posts what waits: without its completions there would never be a place. */
+/* Posts what waits: without its completions there would never be room. */
 __attribute__((cold)) static int is_full(struct rpma_conn *conn)
 {
 	struct rpma_sendq *q = &conn->sendq;
@@ -91,7 +91,7 @@ static const void *this_thread(void)
 }
 
 /* The operation of the next slot. Once a completion has failed, each that is posted leaves one. */
-static void count_place(struct rpma_sendq *q, struct ibv_send_wr *wr)
+static void count_operation(struct rpma_sendq *q, struct ibv_send_wr *wr)
 {
 	const uint32_t at = position(q);
 	const bool asked = wr->send_flags & IBV_SEND_SIGNALED;
@@ -108,7 +108,7 @@ static void count_place(struct rpma_sendq *q, struct ibv_send_wr *wr)
 
 /*
  * How far slots may be filled in place: not the one that completes the batch, nor one that has to
- * leave a completion, nor one that may have no place.
+ * leave a completion, nor one that may have no room.
  */
 static void set_stop(struct rpma_conn *conn)
 {
@@ -118,7 +118,7 @@ static void set_stop(struct rpma_conn *conn)
 
 	more = MIN(more, q->slots_count - q->next->index);
 	if (q->every > 0)
-		more = MIN(more, MIN(q->signal_at - position(q), free_places(q)));
+		more = MIN(more, MIN(q->signal_at - position(q), free_room(q)));
 	q->stop = slot_at(q, q->next->index + more);
 	q->plain_flags = count == 0 && q->every == 0 ? RPMA_F_COMPLETION_ALWAYS : 0;
 }
@@ -163,11 +163,11 @@ static int make_ring(struct rpma_sendq *q)
 	return 0;
 }
 
-int rpma_sendq_open(struct rpma_conn *conn, uint32_t places, uint32_t max_sge, bool lists_natively)
+int rpma_sendq_open(struct rpma_conn *conn, uint32_t size, uint32_t max_sge, bool lists_natively)
 {
 	struct rpma_sendq *q = &conn->sendq;
 	const uint32_t *options = conn->options;
-	const uint32_t batch = MIN(options[RPMA_CONN_OPT_BATCH_SIZE], places);
+	const uint32_t batch = MIN(options[RPMA_CONN_OPT_BATCH_SIZE], size);
 
 	*q = (struct rpma_sendq){
 		.slots_count = batch > RPMA_SENDQ_PARTS_MAX ? batch : RPMA_SENDQ_PARTS_MAX,
@@ -175,11 +175,11 @@ int rpma_sendq_open(struct rpma_conn *conn, uint32_t places, uint32_t max_sge, b
 		.max_sge = max_sge,
 		.lists_natively = lists_natively,
 		.every = options[RPMA_CONN_OPT_SIGNAL_EVERY],
-		.size = places,
+		.size = size,
 	};
 	/*
-	 * Operations of which none leaves a completion must leave room for a call of several: each
-	 * place counts where the queue holds no more than one such call.
+	 * Operations of which none leaves a completion must leave room for a call of several: all
+	 * leave one where the queue holds no more than one such call.
 	 */
 	q->every = MIN(q->every, q->size > RPMA_SENDQ_PARTS_MAX ? q->size / 2 : 1);
 	int ret = make_slots(q, options[RPMA_CONN_OPT_INLINE_SIZE]);
@@ -241,7 +241,7 @@ uint32_t rpma_sendq_discard(struct rpma_conn *conn)
 	return count;
 }
 
-/* More places were given out than there are: a receive was counted, see leave_failed(). */
+/* More room was given out than there is: a receive was counted, see leave_failed(). */
 static bool is_full_of_failed(const struct rpma_sendq *q, int err)
 {
 	return err == ENOMEM && is_broken(q);
@@ -307,12 +307,12 @@ int rpma_sendq_submit(struct rpma_conn *conn)
 	return post_all(conn, slot_at(q, q->next->index - 1));
 }
 
-/* Makes slots and places for count operations. */
+/* Makes slots, and room in the queue, for count operations. */
 static int make_room(struct rpma_conn *conn, uint32_t count)
 {
 	struct rpma_sendq *q = &conn->sendq;
 
-	if (__builtin_expect(free_places(q) < count, 0))
+	if (__builtin_expect(free_room(q) < count, 0))
 		return is_full(conn);
 	forget_refusal(q);
 	if (q->next->index + count > q->slots_count)
@@ -327,7 +327,7 @@ int rpma_sendq_reserve(struct rpma_conn *conn, uint32_t count, uint32_t *mark)
 		return RPMA_E_PROVIDER;
 	}
 	if (conn->sendq.size < count) {
-		RPMA_LOG_ERROR("the send queue has %u places, and %u are needed at once",
+		RPMA_LOG_ERROR("the send queue has %u slots, and %u are needed at once",
 			       conn->sendq.size, count);
 		return RPMA_E_INVAL;
 	}
@@ -364,7 +364,7 @@ static struct rpma_slot *fill(struct rpma_sendq *q, const struct ibv_send_wr *wr
 		keep_bytes(q, slot);
 	q->natives += is_native(wr);
 	if (q->every > 0)
-		count_place(q, &slot->wr);
+		count_operation(q, &slot->wr);
 	return slot;
 }
 
@@ -389,16 +389,16 @@ int rpma_sendq_add(struct rpma_conn *conn, struct rpma_slot *slot, int flags)
 	return ret;
 }
 
-/* Nothing waits, and places are counted: it needs no slot. Apart as the next one is. */
+/* Nothing waits, and operations are counted: it needs no slot. Apart as the next one is. */
 static RPMA_APART int post_single(struct rpma_conn *conn, struct ibv_send_wr *wr)
 {
 	struct rpma_sendq *q = &conn->sendq;
 	struct ibv_send_wr *bad_wr = wr;
 
-	if (__builtin_expect(free_places(q) == 0, 0))
+	if (__builtin_expect(free_room(q) == 0, 0))
 		return is_full(conn);
 	forget_refusal(q);
-	count_place(q, wr);
+	count_operation(q, wr);
 	int err = ibv_post_send(conn->qp, wr, &bad_wr);
 	if (__builtin_expect(err != 0, 0)) {
 		rpma_sendq_withdraw(conn, position(q));
@@ -470,7 +470,7 @@ static bool leave(struct rpma_sendq *q)
 
 /*
  * From the first one on each operation leaves a completion. Those of receives cannot be told apart:
- * they free a place too, and so an entry of the CQ at least.
+ * they free room too, and so an entry of the CQ at least.
  */
 static void leave_failed(struct rpma_sendq *q)
 {

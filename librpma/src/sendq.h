@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sendq.h -- operations that wait to be posted with the next one, and the places they take in
+ * sendq.h -- operations that wait to be posted with the next one, and the room they take in
  * the send queue.
  *
  * Only a connection that uses RPMA_F_MORE, RPMA_CONN_OPT_SIGNAL_EVERY or a call of several
@@ -41,13 +41,12 @@ struct rpma_signalled {
 };
 
 struct rpma_sendq {
-	/* flags from 1 to this one post at once; 0: something waits, or places are counted */
+	/* flags from 1 to this one post at once; 0: something waits, or operations are counted */
 	unsigned plain_flags;
-	struct rpma_slot *next; /* the next operation goes here */
-	struct rpma_slot *stop; /* at next or behind it */
-	struct rpma_slot
-		*batch_end;	 /* where stop is while nothing waits and no places are counted */
-	struct rpma_slot *first; /* what waits begins here; next: nothing waits */
+	struct rpma_slot *next;	     /* the next operation goes here */
+	struct rpma_slot *stop;	     /* at next or behind it */
+	struct rpma_slot *batch_end; /* where stop is while nothing waits and none are counted */
+	struct rpma_slot *first;     /* what waits begins here; next: nothing waits */
 
 	unsigned char *slots; /* slots_count, and one that stays empty */
 	size_t slot_bytes;
@@ -57,9 +56,9 @@ struct rpma_sendq {
 	uint32_t max_sge;
 	bool lists_natively; /* any operation can be posted by ibv_wr_* */
 
-	/* places; every is 0 if they are not counted */
+	/* the room in the queue; every is 0 if operations are not counted */
 	uint32_t every;	    /* every Nth operation leaves a completion */
-	uint32_t size;	    /* places in the queue */
+	uint32_t size;	    /* the most operations in the queue */
 	uint32_t base;	    /* the position of an operation is this and the index of its slot */
 	uint32_t signal_at; /* the operation at this position leaves a completion in any case */
 	struct rpma_signalled *ring; /* those under way */
@@ -69,9 +68,9 @@ struct rpma_sendq {
 	_Atomic uint32_t ring_tail;   /* written by who fetches */
 	_Atomic uint32_t done;	      /* the same: positions below have left the queue */
 	atomic_bool is_broken;	      /* the same: a completion failed, the rest will, one by one */
-	atomic_bool is_refused;	      /* an operation found no place; taken back by who fetches */
+	atomic_bool is_refused;	      /* an operation found no room; taken back by who fetches */
 	_Atomic uint32_t refused_at;  /* when it did: what `done` was */
-	_Atomic(const void *) poster; /* the thread that counted the last place */
+	_Atomic(const void *) poster; /* the thread that counted the last operation */
 	/* receives whose completions come between those of operations; 0: none, or not counted */
 	uint32_t receives_max;
 	_Atomic uint32_t receives; /* posted and not fetched */
@@ -92,14 +91,14 @@ struct rpma_conn;
  * For a connection with its queue pair and options. lists_natively: it was made with the ibv_wr_*
  * of every operation. RPMA_E_NOMEM.
  */
-int rpma_sendq_open(struct rpma_conn *conn, uint32_t places, uint32_t max_sge, bool lists_natively);
+int rpma_sendq_open(struct rpma_conn *conn, uint32_t size, uint32_t max_sge, bool lists_natively);
 
 /* Takes one that was never opened. What waits is not posted, and logged. */
 void rpma_sendq_close(struct rpma_sendq *q);
 
 /*
  * For what does not go the plain way: flags tell more than when to leave a completion, or others
- * wait, or places are counted. wr may be changed.
+ * wait, or operations are counted. wr may be changed.
  */
 int rpma_sendq_post(struct rpma_conn *conn, struct ibv_send_wr *wr, int flags);
 
@@ -114,7 +113,7 @@ int rpma_sendq_submit(struct rpma_conn *conn);
 uint32_t rpma_sendq_discard(struct rpma_conn *conn);
 
 /*
- * Before a call of count operations: there are slots and places for all. RPMA_E_INVAL: the
+ * Before a call of count operations: there are slots and room for all. RPMA_E_INVAL: the
  * queue is smaller. RPMA_E_AGAIN: it is full. *mark is for rpma_sendq_withdraw().
  */
 int rpma_sendq_reserve(struct rpma_conn *conn, uint32_t count, uint32_t *mark);

@@ -73,7 +73,7 @@ static void one_by_one(const struct client *c)
 
 static void in_batches(const struct client *c)
 {
-	const size_t most = QUEUE / 2 / BATCH - 1; /* a record takes two places */
+	const size_t most = QUEUE / 2 / BATCH - 1; /* a record takes two slots */
 	size_t under_way = 0;
 
 	for (size_t i = 0; i < RECORDS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * crowded.c -- a process with 1,000 queue pairs, in each of which 100 writes of 64 bytes have
- * places that are not free again; check_memory.py compares its memory with and without checks.
+ * slots that are not free again; check_memory.py compares its memory with and without checks.
  */
 #include "tests/device/end.h"
 

@@ -41,7 +41,7 @@
 #define OPERATIONS    4						 /* an append has these */
 #define FAILS_BEFORE  60					 /* appends */
 #define FAILS_LISTED  (FAILS_BEFORE * (LIST_MAX + 3) / LIST_MAX) /* operations: so many at least */
-#define PLACES	      ((IN_FLIGHT + LIST_MAX) * OPERATIONS)
+#define SLOTS	      ((IN_FLIGHT + LIST_MAX) * OPERATIONS)
 #define LIMIT_S	      60
 #define ON_ERROR      RPMA_F_COMPLETION_ON_ERROR
 #define ALWAYS	      RPMA_F_COMPLETION_ALWAYS
@@ -136,8 +136,8 @@ static struct rpma_conn_cfg *configuration(const struct run *run)
 	struct rpma_conn_cfg *cfg = NULL;
 
 	MUST(rpma_conn_cfg_new(&cfg));
-	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SQ_SIZE, PLACES));
-	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, PLACES));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_SQ_SIZE, SLOTS));
+	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_CQ_SIZE, SLOTS));
 	MUST(rpma_conn_cfg_set_option(cfg, RPMA_CONN_OPT_FLUSH_METHOD, run->method));
 	return cfg;
 }

@@ -24,7 +24,7 @@
 
 enum kind { WRITE, READ, WRITE_FLUSH, APPEND, ATOMIC_WRITE, FLUSH, KINDS };
 
-static const uint32_t places[KINDS] = {1, 1, 2, 4, 1, 1};
+static const uint32_t slots[KINDS] = {1, 1, 2, 4, 1, 1};
 
 struct step {
 	enum kind kind;
@@ -137,8 +137,8 @@ static void do_step(struct run *run, size_t i, bool may_break)
 	choose(run, i);
 	while ((ret = perform(run, s)) == RPMA_E_AGAIN && !run->broken)
 		take(run, may_break);
-	if (places[s->kind] > run->sq_size) {
-		session_must(ret, RPMA_E_INVAL, "a call of more operations than places");
+	if (slots[s->kind] > run->sq_size) {
+		session_must(ret, RPMA_E_INVAL, "a call of more operations than slots");
 		s->kind = FLUSH; /* no read to be looked at */
 		return;
 	}

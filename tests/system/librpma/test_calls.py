@@ -86,7 +86,7 @@ def test_a_network_that_takes_its_time(case: str) -> None:
 @pytest.mark.parametrize("method", ["auto", "read"])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_random_sequences(transport: str, method: str) -> None:
-    """A thousand of 200 calls each, with send queues of 1 to 16 places; fewer where each is a system call."""
+    """A thousand of 200 calls each, with send queues of 1 to 16 slots; fewer where each is a system call."""
     seeds = "1-1000" if transport == "auto" and method == "auto" else "1001-1200"
     done = run("random", transport=transport, method=method, RPMA_SEEDS=seeds)
     assert done.returncode == 0, done.stderr[-300:]

@@ -95,7 +95,7 @@ struct provider {
 	uint16_t bound_port;	      /* the port that binding to port 0 gives */
 	unsigned send_fails_at;	      /* the n-th work request of a list is refused; 0: none */
 	int cm_status;		      /* that the next events have */
-	uint32_t sends_granted;	      /* places that a queue pair gets beyond those asked for */
+	uint32_t sends_granted;	      /* slots that a queue pair gets beyond those asked for */
 	bool qp_is_extended;	      /* whether ibv_qp_to_qp_ex() gives a handle */
 	uint64_t qp_ops_unknown;      /* IBV_QP_EX_WITH_*: a QP with one of these is refused */
 	/* Whom connect requests come from. */

@@ -158,7 +158,7 @@ TEST(parts__take_back_what_was_not_posted, setup_log, teardown)
 	assert_got(1, "3 ");
 }
 
-/* Each place was to leave a completion, and none was posted. */
+/* Each operation was to leave a completion, and none was posted. */
 TEST(parts__may_all_be_taken_back, setup_nothing, teardown)
 {
 	connect_for_log(4, 1, 8);

@@ -258,7 +258,7 @@ TEST(conn__tells_what_a_generous_device_gave, setup_cfg, teardown)
 	assert_int_equal(option_of_conn(RPMA_CONN_OPT_SQ_SIZE), 10 + 8);
 }
 
-/* The completion queue has no entries for more, so the library gives out no more places. */
+/* The completion queue has no entries for more, so the library gives out no more slots. */
 TEST(conn__has_the_places_asked_for_where_they_are_counted, setup_cfg, teardown)
 {
 	provider.sends_granted = 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_room.c -- waits for room in a send queue whose places are counted, and for nothing. */
+/* test_room.c -- waits for room in a send queue whose slots are counted, and for nothing. */
 #include "pipeline.h"
 
 /* Completions that the library asked for end no wait, unless an operation wants their room. */
@@ -80,7 +80,7 @@ TEST(receives__do_not_overrun_the_queue, setup_cfg, teardown)
 }
 
 /* What it is where the program leaves it open. */
-TEST(places__are_counted_where_the_queue_is_sized, setup_cfg, teardown)
+TEST(slots__are_counted_where_the_queue_is_sized, setup_cfg, teardown)
 {
 	uint32_t every = 77;
 
@@ -95,7 +95,7 @@ TEST(places__are_counted_where_the_queue_is_sized, setup_cfg, teardown)
 	EQUAL((rpma_err_text(), HAS("the send queue is full")), (rpma_err_errno(), 0));
 }
 
-/* Their places are free again, and the next ones are counted as if they had never been. */
+/* Their slots are free again, and the next ones are counted as if they had never been. */
 TEST(what_waits__can_be_discarded, setup_nothing, teardown)
 {
 	size_t count = 77;
@@ -119,8 +119,8 @@ TEST(what_waits__can_be_discarded, setup_nothing, teardown)
 	expect(RPMA_E_INVAL, rpma_discard(NULL, NULL));
 }
 
-/* A queue without places would never have room. */
-TEST(places__need_a_queue, setup_cfg, teardown)
+/* A queue without slots would never have room. */
+TEST(slots__need_a_queue, setup_cfg, teardown)
 {
 	struct rpma_conn_req *req = NULL;
 
@@ -130,7 +130,7 @@ TEST(places__need_a_queue, setup_cfg, teardown)
 }
 
 /* A value that the queue has no use for is not what is read back. */
-TEST(places__are_counted_as_often_as_is_told, setup_nothing, teardown)
+TEST(slots__are_counted_as_often_as_is_told, setup_nothing, teardown)
 {
 	uint32_t every = 77;
 

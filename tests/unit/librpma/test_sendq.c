@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_sendq.c -- operations that wait for another one, and places in the send queue. */
+/* test_sendq.c -- operations that wait for another one, and slots in the send queue. */
 #include "pipeline.h"
 
 /* --- RPMA_F_MORE ------------------------------------------------------------------------ */
@@ -247,7 +247,7 @@ TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 	assert_fetched("");
 	post(7, MORE);
 	post(8, MORE);
-	/* what waits has its places, and is posted: nothing else would make room */
+	/* what waits has its slots, and is posted: nothing else would make room */
 	expect_named(RPMA_E_AGAIN, "rpma_write", write_8(9, MORE));
 	assert_got(1, "7 8! ");
 	expect(0, rpma_submit(w.conn));
@@ -256,7 +256,7 @@ TEST(a_full_queue__is_told_and_passes, setup_nothing, teardown)
 }
 
 /* Many times around the ring. */
-TEST(places__never_run_out_while_completions_are_fetched, setup_nothing, teardown)
+TEST(slots__never_run_out_while_completions_are_fetched, setup_nothing, teardown)
 {
 	uint64_t number = 0;
 
@@ -276,7 +276,7 @@ TEST(places__never_run_out_while_completions_are_fetched, setup_nothing, teardow
 }
 
 /* Each operation that was posted completes with an error then, and none of them is hidden. */
-TEST(errors__are_shown_and_free_places, setup_nothing, teardown)
+TEST(errors__are_shown_and_free_slots, setup_nothing, teardown)
 {
 	connect_with(4, 2, 8);
 	for (uint64_t i = 1; i <= 4; i++)

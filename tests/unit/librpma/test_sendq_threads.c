@@ -14,14 +14,14 @@
 enum { OPERATIONS = 30000, SQ_SIZE = 24, EVERY = 5, BATCH = 6, ENTRIES = 64, FETCHED = 8 };
 
 /*
- * A send queue of SQ_SIZE places, which executes at once, and a completion queue. Operations have
+ * A send queue of SQ_SIZE slots, which executes at once, and a completion queue. Operations have
  * the numbers 1 to OPERATIONS as wr_id; from `dies_at` on all fail.
  */
 static struct {
 	uint64_t posted;		/* the last one: of the thread that posts */
 	uint64_t entries_posted;	/* the same */
 	uint64_t entries_taken;		/* by the thread that fetches */
-	_Atomic uint64_t freed;		/* places before it are free */
+	_Atomic uint64_t freed;		/* slots before it are free */
 	_Atomic uint64_t ring[ENTRIES]; /* wr_id, below the low 24 bits of the entry's number */
 	uint64_t dies_at;
 	_Atomic unsigned overflows; /* the send queue was full */
@@ -162,7 +162,7 @@ TEST(each_operation__completes_once_and_in_order, setup_nothing, teardown)
 	run(OPERATIONS + 1);
 }
 
-/* From then on all leave completions, and places are the provider's to count. */
+/* From then on all leave completions, and slots are the provider's to count. */
 TEST(peer_death__shows_each_operation_once, setup_nothing, teardown)
 {
 	run(OPERATIONS / 2);
