@@ -140,19 +140,19 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "packets.",
 		 "No packet arrives: IBV_WC_RETRY_EXC_ERR after the timeout.",
 		 "Choose at both ends an index whose gid_type is IBV_GID_TYPE_ROCE_V2."},
-	[CHECK_SQ_FULL] = {"sq-full", CHECK_ERROR,
-			   "A send request found no place in the send queue, and was not posted "
-			   "later either.",
-			   "ibv_post_send(3), ENOMEM; IBTA 10.8.6: places of unsignaled requests "
-			   "are free once "
-			   "a completion of a later request was polled.",
-			   "The same; some count generously, so the program fails on another NIC.",
-			   "Signal one request in max_send_wr / 2 at least, poll its completion, "
-			   "and post again "
-			   "what was refused."},
+	[CHECK_SQ_FULL] =
+		{"sq-full", CHECK_ERROR,
+		 "A send request found no free slot in the send queue, and was not posted "
+		 "later either.",
+		 "ibv_post_send(3), ENOMEM; IBTA 10.8.6: slots of unsignaled requests are free "
+		 "once a completion of a later request was polled.",
+		 "The same; some count generously, so the program fails on another NIC.",
+		 "Signal one request in max_send_wr / 2 at least, poll its completion, "
+		 "and post again what was refused."},
 	[CHECK_RQ_FULL] =
 		{"rq-full", CHECK_ERROR,
-		 "A receive found no place in the receive queue, and was not posted later either.",
+		 "A receive found no free slot in the receive queue, and was not posted later "
+		 "either.",
 		 "ibv_post_recv(3), ibv_post_srq_recv(3), ENOMEM.", "The same.",
 		 "Ask for max_recv_wr, or max_wr of the SRQ, as many as are posted at most."},
 	[CHECK_TOO_MANY_SGES] =
@@ -212,7 +212,7 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 	[CHECK_CQ_NEVER_POLLED] =
 		{"cq-never-polled", CHECK_WARNING,
 		 "Completions came to a queue that was never polled.",
-		 "ibv_poll_cq(3): a completion takes its place until it is polled.",
+		 "ibv_poll_cq(3): a completion keeps its entry until it is polled.",
 		 "The queue overflows at last, and the send queue fills up.",
 		 "Poll it, or do not signal what is not waited for."},
 	[CHECK_LOST_WAKEUP] =

@@ -333,7 +333,7 @@ static void tell_status(int status)
 
 /* --- what is refused --- */
 
-/* How many of the newest requests that take a place have no completion of their own. */
+/* How many of the newest requests that take a slot have no completion of their own. */
 static uint32_t unsignaled(const struct send_queue *sq, uint32_t *first)
 {
 	const uint32_t released = atomic_load(sq->released);
@@ -357,7 +357,7 @@ static void hold_too_many(struct send_queue *sq)
 	struct check_finding finding;
 
 	check_find(&finding, CHECK_SQ_FULL, stack,
-		   "more requests are built at once for QP %#x than its send queue has places: %u",
+		   "more requests are built at once for QP %#x than its send queue has slots: %u",
 		   sq->qpn, sq->max_wr);
 	check_place(&finding, "posted at", stack);
 	check_hold(sq, 0, &finding);
@@ -377,11 +377,11 @@ static bool tell_full(struct send_queue *sq, bool is_part)
 		return false;
 	}
 	check_find(&finding, CHECK_SQ_FULL, stack,
-		   "the send queue of QP %#x is full: %u of %u places are taken", sq->qpn, taken,
+		   "the send queue of QP %#x is full: %u of %u slots are taken", sq->qpn, taken,
 		   sq->max_wr);
 	if (is_stuck)
 		check_line(&finding, "why",
-			   "none of these requests is signaled, so no place will "
+			   "none of these requests is signaled, so no slot will "
 			   "ever be free");
 	else
 		check_line(&finding, "why",

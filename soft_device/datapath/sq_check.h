@@ -78,7 +78,7 @@ void sq_check_run(struct send_queue *sq);
 /* A failed completion was polled, of the queue pair with this number. */
 void sq_check_polled(const struct ibv_wc *wc);
 
-/* What comes of the requests that have places in the queue. Takes sq.lock. */
+/* What comes of the requests that have slots in the queue. Takes sq.lock. */
 enum sq_check_feed { FEED_EMPTY, FEED_NOTHING, FEED_COMPLETION };
 enum sq_check_feed sq_check_feeds(struct send_queue *sq);
 

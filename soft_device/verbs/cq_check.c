@@ -115,7 +115,7 @@ void cq_check_overrun(const struct cq *cq)
 	struct check_finding finding;
 
 	check_find(&finding, CHECK_CQ_OVERRUN, made_at,
-		   "CQ %u overflowed: it has %d places, and the queues that complete into it %llu",
+		   "CQ %u overflowed: it has %d entries, and the queues that complete into it %llu",
 		   cq->index, cq->ibv.cqe, (unsigned long long)qp_check_sum(cq));
 	check_line(&finding, "polls", "%u so far", atomic_load(&cq->polls));
 	check_place(&finding, "last post at", sq_check_last());
@@ -133,10 +133,10 @@ static uint32_t count_left(struct shared_cq *shared)
 		return 0;
 	ring = completion_ring(process_current->segment, shared);
 	for (uint32_t at = atomic_load(&shared->tail); at != atomic_load(&shared->head); at++) {
-		const struct shared_slot *place = &ring[at & (shared->slots - 1)];
+		const struct shared_slot *slot = &ring[at & (shared->slots - 1)];
 		const uint64_t full = (uint64_t)at << 32 | SLOT_FULL;
 
-		if (atomic_load(&place->use) == full && place->cqe.status == IBV_WC_SUCCESS)
+		if (atomic_load(&slot->use) == full && slot->cqe.status == IBV_WC_SUCCESS)
 			left++;
 	}
 	shared_lock_release(&shared->lock);

@@ -109,7 +109,7 @@ void qp_check_srq_receive(struct srq *srq, const struct ibv_recv_wr *bad, int er
 
 struct sum {
 	const struct cq *cq;
-	uint64_t places;
+	uint64_t entries;
 };
 
 static void add(struct qp *qp, const void *arg)
@@ -117,9 +117,10 @@ static void add(struct qp *qp, const void *arg)
 	struct sum *const sum = (struct sum *)(uintptr_t)arg;
 
 	if (qp->send_cq == sum->cq)
-		sum->places += qp->sq.max_wr;
+		sum->entries += qp->sq.max_wr;
 	if (qp->recv_cq == sum->cq)
-		sum->places += qp->srq != NULL ? qp->srq->shared->rq.max_wr : qp->shared->rq.max_wr;
+		sum->entries +=
+			qp->srq != NULL ? qp->srq->shared->rq.max_wr : qp->shared->rq.max_wr;
 }
 
 uint64_t qp_check_sum(const struct cq *cq)
@@ -127,23 +128,23 @@ uint64_t qp_check_sum(const struct cq *cq)
 	struct sum sum = {cq, 0};
 
 	qp_each(add, &sum);
-	return sum.places;
+	return sum.entries;
 }
 
 static void check_room(const struct cq *cq, const struct qp *qp)
 {
 	const uint32_t stack = stack_here();
 	struct check_finding finding;
-	uint64_t places;
+	uint64_t entries;
 
 	pthread_mutex_lock(&process_objects);
-	places = qp_check_sum(cq);
+	entries = qp_check_sum(cq);
 	pthread_mutex_unlock(&process_objects);
-	if (places <= (uint64_t)cq->ibv.cqe)
+	if (entries <= (uint64_t)cq->ibv.cqe)
 		return;
 	check_find(&finding, CHECK_CQ_TOO_SMALL, stack,
-		   "CQ %u has %d places, and the queues that complete into it %llu", cq->index,
-		   cq->ibv.cqe, (unsigned long long)places);
+		   "CQ %u has %d entries, and the queues that complete into it %llu", cq->index,
+		   cq->ibv.cqe, (unsigned long long)entries);
 	check_line(&finding, "queue pair", "QP %#x: max_send_wr %u, max_recv_wr %u", qp->ibv.qp_num,
 		   qp->sq.max_wr, qp->shared->rq.max_wr);
 	check_place(&finding, "created at", stack);

@@ -33,5 +33,5 @@ void qp_check_unmapped(uint32_t key, bool is_freed);
 bool qp_check_feeds_nothing(const struct cq *cq);
 /* How often other CQs that QPs have were polled, up to a multiple; it counts on and on. */
 uint32_t qp_check_polls_of_others(const struct cq *cq);
-/* Places for completions that the queues of a CQ may fill; objects lock held. */
+/* Entries of a CQ that the queues that complete into it may fill; objects lock held. */
 uint64_t qp_check_sum(const struct cq *cq);

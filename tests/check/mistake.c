@@ -95,7 +95,7 @@ static void sleep_on(void)
 	need(ibv_poll_cq(cq, 1, &wc) == 1, "no completion");
 }
 
-/* More requests than the queue has places. */
+/* More requests than the queue has slots. */
 static void build(void)
 {
 	struct ibv_qp_init_attr_ex init = {

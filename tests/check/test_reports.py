@@ -46,11 +46,11 @@ def test_a_process_without_one_ends_as_it_does(ending: str) -> None:
     assert HEADING.findall(done.stderr) == []
 
 
-def test_more_requests_built_at_once_than_there_are_places() -> None:
+def test_more_requests_built_at_once_than_there_are_slots() -> None:
     """None of them was posted, so nothing is known of what takes the places."""
     done = run("built", "return")
     assert done.returncode == 99 and HEADING.findall(done.stderr) == ["sq-full"], done.stderr
-    assert re.search(r"built at once for QP 0x[0-9a-f]+ than its send queue has places: \d+\n", done.stderr)
+    assert re.search(r"built at once for QP 0x[0-9a-f]+ than its send queue has slots: \d+\n", done.stderr)
     assert "signaled" not in done.stderr and "build mistake.c:" in done.stderr
 
 

@@ -53,10 +53,10 @@ def test_nothing_is_said_about_right_ones() -> None:
 
 
 def test_what_later_ones_were_is_known() -> None:
-    """The queue had signaled ones in all of its places before."""
+    """The queue had signaled ones in all of its slots before."""
     done = subprocess.run([LAUNCHER, "--check", BUILT / "zoo_often", str(FIRST + 1), "full"],
                           capture_output=True, text=True, timeout=600)  # fmt: skip
     assert re.findall(r"(?m)^== rpma-soft: ([a-z-]+): ", done.stderr) == ["sq-full"], done.stderr
     assert "none of these requests is signaled" in done.stderr
-    of_queue = re.search(r"is full: (\d+) of (\d+) places are taken", done.stderr)
+    of_queue = re.search(r"is full: (\d+) of (\d+) slots are taken", done.stderr)
     assert of_queue is not None and f"unsignaled      {of_queue[1]} since" in done.stderr, done.stderr

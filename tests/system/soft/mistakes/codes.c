@@ -76,7 +76,7 @@ OWN_PAIR_TEST(no_reads_at_either_end)
 	fails_with(work(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8, 0), IBV_WC_REM_INV_REQ_ERR, 10);
 }
 
-/* A receive for each message, but no place for its completion. */
+/* A receive for each message, but no entry for its completion. */
 OWN_PAIR_TEST(completion_queue_of_the_peer_is_full)
 {
 	struct end_options near = end_defaults(), far = end_defaults();
