@@ -26,18 +26,18 @@
 #include "report.h"
 #include "soft_device/process/target_memory.h"
 
-#define PLACES	     32u /* all threads have so many */
+#define BREAKPOINTS  32u /* for all threads together */
 #define TRAP_IS_PERF 6	 /* TRAP_PERF, which older headers lack */
 
 enum state { STATE_FREE, STATE_ARMED, STATE_SEEING, STATE_SEEN };
 
-static struct place {
+static struct breakpoint {
 	_Atomic uint32_t state;
 	struct watched watch; /* memory and length: what is watched */
 	int event;
 	uint64_t before; /* the bytes when it began */
 	struct stack stack;
-} places[PLACES];
+} breakpoints[BREAKPOINTS];
 
 bool watch_any;
 
@@ -48,9 +48,9 @@ static bool has_handler;
 /* The events are the parent's. */
 static void forget_all(void)
 {
-	for (unsigned i = 0; i < PLACES; i++)
-		if (atomic_exchange(&places[i].state, STATE_FREE) != STATE_FREE)
-			close(places[i].event);
+	for (unsigned i = 0; i < BREAKPOINTS; i++)
+		if (atomic_exchange(&breakpoints[i].state, STATE_FREE) != STATE_FREE)
+			close(breakpoints[i].event);
 }
 
 const struct process_part watch_part = {.lock = &lock, .forked = forget_all};
@@ -106,7 +106,7 @@ static void switch_event(int event, bool on)
 	ioctl(event, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-static uintptr_t place_of(const void *context)
+static uintptr_t pc_of(const void *context)
 {
 	return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 }
@@ -130,7 +130,7 @@ static void switch_event(int event, bool on)
 	(void)on;
 }
 
-static uintptr_t place_of(const void *context)
+static uintptr_t pc_of(const void *context)
 {
 	(void)context;
 	return 0;
@@ -139,18 +139,19 @@ static uintptr_t place_of(const void *context)
 
 /* --- the trap --- */
 
-static void note_load(struct place *place, uintptr_t pc)
+static void note_load(struct breakpoint *breakpoint, uintptr_t pc)
 {
 	uint32_t armed = STATE_ARMED;
 	bool is_seen;
 
-	if (!atomic_compare_exchange_strong(&place->state, &armed, STATE_SEEING))
+	if (!atomic_compare_exchange_strong(&breakpoint->state, &armed, STATE_SEEING))
 		return;
-	switch_event(place->event, false); /* or the own load would trap */
-	is_seen = load(&place->watch) == place->before && stack_capture(&place->stack, pc);
+	switch_event(breakpoint->event, false); /* or the own load would trap */
+	is_seen = load(&breakpoint->watch) == breakpoint->before &&
+		  stack_capture(&breakpoint->stack, pc);
 	if (!is_seen)
-		switch_event(place->event, true);
-	atomic_store(&place->state, is_seen ? STATE_SEEN : STATE_ARMED);
+		switch_event(breakpoint->event, true);
+	atomic_store(&breakpoint->state, is_seen ? STATE_SEEN : STATE_ARMED);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context)
@@ -173,10 +174,10 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		pass_on(number, info, context);
 		return;
 	}
-	for (unsigned i = 0; i < PLACES; i++)
-		if (atomic_load(&places[i].state) == STATE_ARMED &&
-		    places[i].watch.memory == (uintptr_t)info->si_addr)
-			note_load(&places[i], place_of(context));
+	for (unsigned i = 0; i < BREAKPOINTS; i++)
+		if (atomic_load(&breakpoints[i].state) == STATE_ARMED &&
+		    breakpoints[i].watch.memory == (uintptr_t)info->si_addr)
+			note_load(&breakpoints[i], pc_of(context));
 	errno = saved;
 }
 
@@ -200,40 +201,41 @@ static void install(void)
 /* --- watching --- */
 
 /* The lock is held. */
-static void arm(struct place *place, const struct watched *watch)
+static void arm(struct breakpoint *breakpoint, const struct watched *watch)
 {
-	place->watch = *watch;
-	place->watch.length = length_at(watch->memory, watch->length);
-	if (!is_readable(&place->watch))
+	breakpoint->watch = *watch;
+	breakpoint->watch.length = length_at(watch->memory, watch->length);
+	if (!is_readable(&breakpoint->watch))
 		return;
 	install();
-	place->before = load(&place->watch);
-	place->event = open_event(&place->watch);
-	if (place->event >= 0) {
-		atomic_store(&place->state, STATE_ARMED);
+	breakpoint->before = load(&breakpoint->watch);
+	breakpoint->event = open_event(&breakpoint->watch);
+	if (breakpoint->event >= 0) {
+		atomic_store(&breakpoint->state, STATE_ARMED);
 		return;
 	}
-	if (place->event == -ENOSPC) /* all are in use */
+	if (breakpoint->event == -ENOSPC) /* all are in use */
 		return;
 	watch_any = false;
 	process_warn("check: watch: the processor cannot watch memory here: %s",
-		     strerror(-place->event));
+		     strerror(-breakpoint->event));
 }
 
 /* It ends; true, and what was there: a load was seen. The lock is held. */
-static bool take(struct place *place, struct place *taken)
+static bool take(struct breakpoint *breakpoint, struct breakpoint *taken)
 {
-	uint32_t state = atomic_load(&place->state);
+	uint32_t state = atomic_load(&breakpoint->state);
 
 	while (state == STATE_SEEING ||
-	       !atomic_compare_exchange_weak(&place->state, &state, STATE_SEEING))
-		state = atomic_load(&place->state); /* the handler of another thread ends soon */
-	switch_event(place->event, false);
-	close(place->event);
-	taken->watch = place->watch;
-	taken->before = place->before;
-	taken->stack = place->stack;
-	atomic_store(&place->state, STATE_FREE);
+	       !atomic_compare_exchange_weak(&breakpoint->state, &state, STATE_SEEING))
+		/* the handler of another thread ends soon */
+		state = atomic_load(&breakpoint->state);
+	switch_event(breakpoint->event, false);
+	close(breakpoint->event);
+	taken->watch = breakpoint->watch;
+	taken->before = breakpoint->before;
+	taken->stack = breakpoint->stack;
+	atomic_store(&breakpoint->state, STATE_FREE);
 	return state == STATE_SEEN;
 }
 
@@ -244,10 +246,10 @@ static bool is_over(const struct watched *watch)
 	return (int32_t)(now - watch->number) > 0;
 }
 
-static void tell(const struct place *place)
+static void tell(const struct breakpoint *breakpoint)
 {
-	const struct watched *watch = &place->watch;
-	const uint32_t stack = stack_number(&place->stack);
+	const struct watched *watch = &breakpoint->watch;
+	const uint32_t stack = stack_number(&breakpoint->stack);
 	struct check_finding finding;
 
 	check_find(&finding, CHECK_EARLY_READ, stack,
@@ -264,13 +266,13 @@ static void tell(const struct place *place)
 
 void watch_settle(bool are_good)
 {
-	struct place taken[PLACES];
+	struct breakpoint taken[BREAKPOINTS];
 	unsigned count = 0;
 
 	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < PLACES; i++)
-		if (atomic_load(&places[i].state) != STATE_FREE && is_over(&places[i].watch) &&
-		    take(&places[i], &taken[count]))
+	for (unsigned i = 0; i < BREAKPOINTS; i++)
+		if (atomic_load(&breakpoints[i].state) != STATE_FREE &&
+		    is_over(&breakpoints[i].watch) && take(&breakpoints[i], &taken[count]))
 			count++;
 	pthread_mutex_unlock(&lock);
 	for (unsigned i = 0; i < count && are_good; i++)
@@ -280,14 +282,14 @@ void watch_settle(bool are_good)
 
 static void forget(const void *owner, uint64_t memory, uint64_t length)
 {
-	struct place taken;
+	struct breakpoint taken;
 
 	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < PLACES; i++)
-		if (atomic_load(&places[i].state) != STATE_FREE &&
-		    (owner != NULL ? places[i].watch.owner == owner
-				   : places[i].watch.memory - memory < length))
-			take(&places[i], &taken);
+	for (unsigned i = 0; i < BREAKPOINTS; i++)
+		if (atomic_load(&breakpoints[i].state) != STATE_FREE &&
+		    (owner != NULL ? breakpoints[i].watch.owner == owner
+				   : breakpoints[i].watch.memory - memory < length))
+			take(&breakpoints[i], &taken);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -308,9 +310,9 @@ void watch_begin(const struct watched *watch)
 	/* whose it was before, posted again: that has ended */
 	watch_forget_memory(watch->memory, watch->length);
 	pthread_mutex_lock(&lock);
-	while (i < PLACES && atomic_load(&places[i].state) != STATE_FREE)
+	while (i < BREAKPOINTS && atomic_load(&breakpoints[i].state) != STATE_FREE)
 		i++;
-	if (i < PLACES && watch_any)
-		arm(&places[i], watch);
+	if (i < BREAKPOINTS && watch_any)
+		arm(&breakpoints[i], watch);
 	pthread_mutex_unlock(&lock);
 }
