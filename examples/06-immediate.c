@@ -3,7 +3,7 @@
  * 06-immediate.c -- a number beside a message, and a number behind a write.
  *
  * Both complete a receive of the server. With a write the bytes are in the
- * memory already, where the client put them; the number is their place.
+ * memory already, where the client put them; the number is their offset.
  */
 #include <arpa/inet.h>
 

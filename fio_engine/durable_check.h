@@ -22,7 +22,7 @@ enum claim_state {
 	CLAIM_DONE,	 /* handed back, and not claimed */
 	CLAIM_COVERED,	 /* claimed, and each byte covered by a later claim */
 	CLAIM_THERE,	 /* claimed; the following are of claims, too */
-	CLAIM_UNDECIDED, /* a later write, not claimed, was under way at the same place */
+	CLAIM_UNDECIDED, /* a later write, not claimed, was under way to the same bytes */
 	CLAIM_LOST,
 	CLAIM_STATES,
 };

@@ -7,7 +7,7 @@
  * 64-byte line of the region that it touches: a hash of its bytes in that line. Lines
  * are what a power failure takes or leaves, so a torn write can be judged too.
  *
- *   write  number, place, length, tags: logged before it is posted
+ *   write  number, offset, length, tags: logged before it is posted
  *   done   write `number` was handed back to fio; with `claimed`, as durable
  *   sync   an fsync succeeded: all writes that are done are durable
  *   failed an fsync failed: no later one claims the writes so far, done or under way
@@ -60,7 +60,7 @@ struct log_record {
 
 uint32_t log_tag(const uint8_t *bytes, size_t count);
 
-/* How many lines so many bytes at this place of the region touch. */
+/* How many lines so many bytes from this offset on touch. */
 static inline uint64_t log_lines(uint64_t begin, uint64_t bytes)
 {
 	return (begin + bytes - 1) / LOG_LINE - begin / LOG_LINE + 1;

@@ -104,7 +104,7 @@ static void engine_cleanup(struct thread_data *td)
 		client_cleanup(td);
 }
 
-/* There is nothing to open, and nothing to remove: a file is a place in the region. */
+/* There is nothing to open, and nothing to remove: a file is a range of the region. */
 static int engine_file(struct thread_data *td, struct fio_file *file)
 {
 	(void)td;

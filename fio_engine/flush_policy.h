@@ -2,12 +2,12 @@
 /*
  * flush_policy.h -- which writes a flush follows, and what flushes reach.
  *
- * auto:  each run of writes of a batch whose places adjoin, in the order they
+ * auto:  each run of writes of a batch whose ranges adjoin, in the order they
  *        were given, is flushed as one
  * each:  each write
  * batch: all writes of a batch complete with the last flush of it; where a
  *        flush has a range (native, gpspm) there is one for each extent that
- *        remains when their places are sorted and joined
+ *        remains when their ranges are sorted and joined
  * fsync: nothing but what fsync and its like ask for
  * none:  nothing, fsync included
  */

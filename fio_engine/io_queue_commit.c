@@ -141,7 +141,7 @@ static int post_into(struct io_queue *q, struct group *g, struct operation *o)
 	return 0;
 }
 
-/* Sorts what is sorted already in one pass, as the places of most jobs are. */
+/* Sorts what is sorted already in one pass, as the offsets of most jobs are. */
 static void sort(struct extent *extents, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {

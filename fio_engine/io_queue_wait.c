@@ -141,7 +141,7 @@ static uint32_t fewer(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* An operation that is out has two places in the send queue, and one message. A goodbye: one. */
+/* An operation that is out has two slots in the send queue, and one message. A goodbye: one. */
 static uint32_t room(const struct io_queue *q)
 {
 	uint32_t room = q->connection->cfg.sq_size - 2 * q->under_way - 1;

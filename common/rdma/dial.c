@@ -256,7 +256,7 @@ static int refused(const struct dial *dial, enum handshake_role role,
 				       dial->name, tools[role].other, tools[role].server);
 	default:
 		return failure_because(CAUSE_BUSY, EXIT_RUN_FAILED, "handshake",
-				       "%s has all its places taken by other clients: try again "
+				       "%s has all its slots taken by other clients: try again "
 				       "later",
 				       dial->name);
 	}

@@ -3,7 +3,7 @@
  * service.c -- listens, judges requests, and runs a thread for each client.
  *
  * Clients that are served and clients that are being refused are counted apart:
- * a flood of refused ones takes no place from the others.
+ * a flood of refused ones takes no slot from the others.
  */
 #include "service.h"
 

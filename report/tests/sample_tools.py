@@ -28,7 +28,7 @@ def ping(samples: Sequence[int], kind: str = "soft", **changes: Any) -> dict[str
                 "argv": ["rpma-ping", "192.0.2.7"], "status": "complete", "exit_code": 1},
         "failure": None,
         "device": {"name": "soft0", "kind": kind, "transport": "roce"},
-        "server": {"host": "target", "address": "192.0.2.7", "port": 7205, "place_bytes": 4096,
+        "server": {"host": "target", "address": "192.0.2.7", "port": 7205, "slot_bytes": 4096,
                    "flush_types": ["visibility"], "direct_write_to_pmem": False},
         "settings": {"count": 10, "interval_ns": 0, "size_bytes": 64, "deadline_ns": None,
                      "timeout_ns": 5_000_000_000, "flood": True, "flush": "auto", "wait": "poll"},

@@ -131,7 +131,7 @@ def interrupted() -> dict[str, Any]:
 
 
 def deep() -> dict[str, Any]:
-    """100,000 a second, each of which takes 288 us: 28.8 of 32 places are taken."""
+    """100,000 a second, each of which takes 288 us: 28.8 of 32 slots are taken."""
     made = sample_tests.with_latency(0, "latency", [range(278_000, 298_000, 10)] * 4, test="bw")
     return whole(sample.result([made], kind="soft"))
 

@@ -69,7 +69,7 @@ static json_t *server_block(const struct client *c)
 		json_array_append_new(types, json_string("persistent"));
 	return json_pack(
 		"{s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "host", result_text(c->host), "address",
-		result_text(c->dial.address), "port", (int)c->options->port, "place_bytes",
+		result_text(c->dial.address), "port", (int)c->options->port, "slot_bytes",
 		known ? result_integer(c->region.bytes) : json_null(), "flush_types", types,
 		"direct_write_to_pmem",
 		known ? json_boolean(c->region.direct_write_to_pmem) : json_null(), "verdict",

@@ -110,9 +110,9 @@ def check_in_flight(at: Any) -> None:
         return
     known = [one for key in ("latency", "read_latency") if (one := repeat.get(key)) and one["mean_ns"] is not None]
     spent = sum(one["count"] * one["mean_ns"] for one in known)
-    places = params["depth"] * params["threads"] * params["connections"]
-    if spent > places * (repeat["elapsed_ns"] * (1 + _CLOCK) + _LATE_NS):
-        text = f"and their count are {spent / repeat['elapsed_ns']:.1f} operations at once, but depth, threads and connections permit {places}"
+    slots = params["depth"] * params["threads"] * params["connections"]
+    if spent > slots * (repeat["elapsed_ns"] * (1 + _CLOCK) + _LATE_NS):
+        text = f"and their count are {spent / repeat['elapsed_ns']:.1f} operations at once, but depth, threads and connections permit {slots}"
         raise contradiction(at, ("latency", "mean_ns"), text)
 
 

@@ -98,11 +98,11 @@ def test_a_port_that_nobody_is_told(tool: list[str]) -> None:
     assert "--port 0: cannot write which port it is: No space left on device" in done.stderr
 
 
-def test_a_ping_larger_than_a_place(one: Process) -> None:
+def test_a_ping_larger_than_a_slot(one: Process) -> None:
     result = pinged(one.port, "-s", "1M", code=2)
     stops_at(result, "region")
     assert "1 MiB" in result["failure"]["text"] and "256 KiB" in result["failure"]["text"]
-    assert result["server"]["place_bytes"] == 262144
+    assert result["server"]["slot_bytes"] == 262144
 
 
 def test_persistent_on_memory_that_is_not(one: Process) -> None:

@@ -260,7 +260,7 @@ def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
         until(client, "seq=1 ")
     busy = pinged(one.port, "-c", "1", code=2)
     assert busy["failure"]["step"] == "handshake"
-    assert busy["failure"]["cause"] == "busy" and "all its places" in busy["failure"]["text"]
+    assert busy["failure"]["cause"] == "busy" and "all its slots" in busy["failure"]["text"]
     for client in clients:
         client.send_signal(signal.SIGINT)
     for client in clients:
@@ -268,7 +268,7 @@ def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
         assert client.returncode == 130
 
 
-def test_a_place_is_free_again_when_its_client_was_killed() -> None:
+def test_a_slot_is_free_again_when_its_client_was_killed() -> None:
     with server("--target", "dram:4K") as it:
         for _ in range(3):
             client = subprocess.Popen(command(it.port, "-i", "5ms"), stdout=subprocess.PIPE,
@@ -278,7 +278,7 @@ def test_a_place_is_free_again_when_its_client_was_killed() -> None:
             client.communicate()
             # its end reaches the server after its own
             while (done := ping(it.port, "-c", "1")).returncode == 2:
-                assert "all its places" in done.stderr
+                assert "all its slots" in done.stderr
             assert done.returncode == 0
 
 

@@ -221,21 +221,21 @@ TEST(the_order_is_the_same_everywhere)
 	plan_free(&plan);
 }
 
-/* Each point at each place about equally often: 6000 runs, 1000 expected. */
+/* Each point at each position about equally often: 6000 runs, 1000 expected. */
 TEST(the_shuffle_is_even)
 {
 	int seen[6][6] = {{0}};
 
 	for (uint64_t seed = 0; seed < 6000; seed++) {
 		make_plan(&plan, six, 1, seed);
-		for (size_t place = 0; place < 6; place++)
-			seen[plan.trials[place].point][place]++;
+		for (size_t position = 0; position < 6; position++)
+			seen[plan.trials[position].point][position]++;
 		plan_free(&plan);
 	}
 	for (int point = 0; point < 6; point++) {
-		for (int place = 0; place < 6; place++)
+		for (int position = 0; position < 6; position++)
 			/* five sigma of a binomial with n = 6000, p = 1/6 */
-			assert_in_range(seen[point][place], 855, 1145);
+			assert_in_range(seen[point][position], 855, 1145);
 	}
 }
 

@@ -156,7 +156,7 @@ JOB_TEST(other_servers_are_told_apart)
 		const char *sentence;
 	} cases[] = {{HANDSHAKE_WRONG_VERSION, 9, "speaks version 9 of the protocol"},
 		     {HANDSHAKE_OTHER_TOOL, HANDSHAKE_VERSION, "a server of another tool"},
-		     {HANDSHAKE_BUSY, HANDSHAKE_VERSION, "all its places taken"}};
+		     {HANDSHAKE_BUSY, HANDSHAKE_VERSION, "all its slots taken"}};
 
 	for (size_t i = 0; i < 3; i++) {
 		fake_connection_begin(METHOD_APM);

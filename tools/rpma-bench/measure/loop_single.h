@@ -14,7 +14,7 @@
 
 /* For the rest of the code: how many posts are left, and are in flight. */
 void measure_single_sync(struct loop *l, uint64_t last, uint64_t left, uint64_t in_flight);
-/* A sample that the table of counts has no place for. */
+/* A sample that the table of counts has no slot for. */
 void measure_single_record(struct loop *l, uint64_t ticks);
 /* The same when it is time for a look; gives how many are left. */
 uint64_t measure_single_check(struct loop *l, uint64_t end, uint64_t left, uint64_t ticks);

@@ -4,7 +4,7 @@
  * of that content.
  *
  * Content is made of words of 8 bytes, little-endian on every machine, each a
- * hash of its place in the source and the salt of the repeat: a byte that was
+ * hash of its offset in the source and the salt of the repeat: a byte that was
  * not written, or written elsewhere, is most likely another one.
  */
 #include "offsets.h"

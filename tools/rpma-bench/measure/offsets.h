@@ -7,7 +7,7 @@
  * every byte without a list. The target is cut into one slice a queue pair, a slice
  * into slots; each operation takes the next slot, all of them in turn or in a
  * seeded permutation. The source of a write is a window of the same bytes as
- * its place in the slice, so content follows from place and salt alone.
+ * its slot in the slice, so content follows from slot and salt alone.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ struct access {
 	uint64_t slots;	      /* at least 1 */
 	uint64_t source_mask; /* slots of the source - 1: slot n is written from n & source_mask */
 	uint64_t salt;	      /* salt of the content; another one each repeat */
-	uint64_t next;	      /* in turn: the slot; else the place in the permutation */
+	uint64_t next;	      /* in turn: the slot; else the position in the permutation */
 	uint64_t turn;	      /* slots there are in turn, known at once; 0: access_next() tells */
 	bool sequential;
 	/* the permutation */
@@ -70,7 +70,7 @@ void access_init(struct access *access, const struct params *params, uint64_t ta
 		 uint32_t qp, uint64_t seed);
 
 /*
- * For a Zipf pattern: draws the places of a queue pair, and has the access go through them. Rank k
+ * For a Zipf pattern: draws the slots of a queue pair, and has the access go through them. Rank k
  * is the k-th slot of the permutation, so hot slots are anywhere in the slice.
  */
 void access_draw(struct access *access, const struct params *params, uint32_t *draws);

@@ -27,7 +27,7 @@ struct qp {
 	struct rpma_mr_local *source;  /* borrowed: what is written or sent from */
 	struct rpma_mr_local *sink;    /* borrowed: where reads and echoes arrive */
 	uint64_t sink_offset;	       /* where this queue pair's part of the sink begins */
-	uint64_t sink_stride;	       /* from slot to slot in it; 0: all share one place */
+	uint64_t sink_stride;	       /* from slot to slot in it; 0: all share one */
 	struct rpma_mr_remote *remote; /* owned */
 	uint64_t remote_addr;	       /* where it is in the server */
 	uint64_t source_offset;	       /* where this queue pair's part of the source begins */

@@ -95,10 +95,10 @@ void qp_mark_durable(const struct qp *qp, const struct operation *operation)
 				    RPMA_ATOMIC_WRITE_ALIGNMENT);
 }
 
-/* More sink than this is not worth its cache lines: then all slots share one place. */
+/* More sink than this is not worth its cache lines: then all slots share one part. */
 #define SINK_MAX (4ULL << 20)
 
-/* Places of each queue pair, in bytes. */
+/* The memory of each queue pair, in bytes. */
 struct layout {
 	uint64_t source;
 	uint64_t sink;
@@ -223,7 +223,7 @@ static int enroll(struct qp_memory *m, const struct qps_cfg *cfg)
 	return 0;
 }
 
-/* Reads of a mix begin in the middle of the places of the writes. */
+/* Reads of a mix begin in the middle of the slots of the writes. */
 static int draw(struct qp_memory *m, const struct params *params, struct qp *qps, uint32_t count)
 {
 	if (!params_zipf(params))

@@ -195,7 +195,7 @@ static void set_measurement(const struct workers *w, struct worker *worker, uint
 	m->interval_ns = interval_ns(c);
 }
 
-/* All threads together keep the rate: each has its place in a period. */
+/* All threads together keep the rate: each begins at its own time in a period. */
 static void set_rate(const struct workers *w, uint32_t thread, struct measure_cfg *m)
 {
 	if (w->cfg.begin->params.rate_per_s == 0)

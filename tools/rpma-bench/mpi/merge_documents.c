@@ -195,7 +195,7 @@ static bool select_repeats(const struct clients *clients, const json_t *id, cons
 	return true;
 }
 
-/* A merged repeat knows the place of a client in the list; readers know ranks. */
+/* A merged repeat knows the position of a client in the list; readers know ranks. */
 static void name_ranks(const struct clients *clients, const json_t *threads)
 {
 	json_t *thread;

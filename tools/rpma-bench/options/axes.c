@@ -57,7 +57,7 @@ const struct axis axes[AXES] = {
 			     false},
 	[AXIS_PATTERN] =
 		{"pattern", "PATTERNS",
-		 "Order of places in the target: seq, rand, or zipf[:THETA], few of them most "
+		 "Order of slots in the target: seq, rand, or zipf[:THETA], few of them most "
 		 "often (seq; theta 0.99)",
 		 "seq, rand or zipf:THETA with THETA from 0.1 to 5, each once", false},
 	[AXIS_TARGET] = {"target", "TARGETS",

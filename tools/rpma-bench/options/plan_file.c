@@ -37,7 +37,7 @@ static int wrong(const char *path, const char *position, const char *what)
 	return ret;
 }
 
-/* Puts the place before the error message that a parser stored, less the dashes of its option. */
+/* Puts the position before the error message of a parser, less the dashes of its option. */
 static int wrong_value(const char *path, const char *position)
 {
 	struct failure inner = *failure_get();

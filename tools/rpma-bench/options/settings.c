@@ -134,7 +134,7 @@ const struct setting settings[SETTINGS] = {
 	[SETTING_CI] = {"ci", "PERCENT",
 			"Repeat a point until the 95 % interval of its mean is within +-PERCENT",
 			"a percentage from 0.1 to 50, as 5", set_ci},
-	[SETTING_SEED] = {"seed", "N", "Seed of order, places and content (random)",
+	[SETTING_SEED] = {"seed", "N", "Seed of order, slots and content (random)",
 			  "a number from 0 to 2^63-1", set_seed},
 	[SETTING_LABEL] = {"label", "TEXT", "A name for the run, kept in the result",
 			   "a text of 1 to 128 bytes in UTF-8", set_label},

@@ -62,7 +62,7 @@ error_t option_add_target(struct options *options, const char *spec);
  * --plan FILE.json: {"series": [{"test": "lat", "size": [64, "4K"], ...}, ...], "repeats": 5, ...}
  * The keys are the names of the options, the values what the options take;
  * doc/schema/rpma-bench-plan.schema.json describes it. Fills options->series and the settings that
- * the command line did not give. -EINVAL with a message that names the place in the file, or -EIO.
+ * the command line did not give. -EINVAL with a message that names the position in it, or -EIO.
  */
 int plan_file_load(struct options *options, const char *path);
 

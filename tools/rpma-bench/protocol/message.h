@@ -81,7 +81,7 @@ struct message_text {
 struct message_begin {
 	struct params params;
 	uint32_t repeat;
-	uint64_t seed; /* for the places and the content */
+	uint64_t seed; /* for the slots and the content */
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
 	uint64_t ops;	/* stop after this many; 0: by time */

@@ -145,7 +145,7 @@ static inline bool params_has_operations(const struct params *params)
 	return params->test != BENCH_CONNECT && params->test != BENCH_REGISTER;
 }
 
-/* Are some places hotter than others? */
+/* Are some slots hotter than others? */
 static inline bool params_zipf(const struct params *params)
 {
 	return params->pattern.kind == BENCH_ZIPF;

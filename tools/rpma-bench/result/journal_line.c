@@ -4,7 +4,7 @@
  * peer sends: anybody may have edited it.
  *
  * The keys of a repeat, their types and ranges are in repeat_schema.c; what follows
- * from other figures (rates, counts of samples, percentiles, the place in the
+ * from other figures (rates, counts of samples, percentiles, the position in the
  * order) is computed again and compared. The head has everything that a figure depends on and
  * a user can say; where the result goes and what it is called is not in it.
  */

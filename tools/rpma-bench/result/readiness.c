@@ -52,7 +52,7 @@ static const struct schema block_fields[] = {
 	{0},
 };
 
-/* The place in the order of readiness, the best last; -1: no verdict at all. */
+/* The position in the order of readiness, the best last; -1: no verdict at all. */
 static int rank_of(const json_t *block)
 {
 	static const enum readiness_verdict order[] = {

@@ -27,7 +27,7 @@ struct repeat_step {
 struct repeat {
 	struct params params; /* with persist auto resolved */
 	uint32_t index;
-	size_t order; /* place in the run */
+	size_t order; /* position in the run */
 	bool complete;
 	const char *latency_kind; /* a word of the schema */
 	const char *flush;	  /* "persistent", "visibility"; NULL: nothing is flushed */

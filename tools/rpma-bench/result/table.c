@@ -31,7 +31,7 @@ struct column {
 	const char *after;
 };
 
-#define PLACE                                                                                      \
+#define POINT                                                                                      \
 	{"point", 5, TEXT, "id", NULL, NULL}, {"size", 7, SIZE, "params/size_bytes", "", ""},      \
 		{"depth", 5, WHOLE, "params/depth", "depth ", ""},                                 \
 		{"threads", 7, WHOLE, "params/threads", "", " threads"},                           \
@@ -71,9 +71,9 @@ struct column {
 		NULL, 0, WHOLE, NULL, NULL, NULL                                                   \
 	}
 
-static const struct column one_way[] = {PLACE, REPEATS, SAMPLES, RATE, BYTES, END};
+static const struct column one_way[] = {POINT, REPEATS, SAMPLES, RATE, BYTES, END};
 static const struct column both_ways[] = {
-	PLACE,
+	POINT,
 	REPEATS,
 	MIDDLE,
 	MAXIMUM,
@@ -83,7 +83,7 @@ static const struct column both_ways[] = {
 	{"back GB/s", 9, GIGA, "summary/reverse/bytes_per_s/mean", NULL, NULL},
 	END};
 static const struct column rate[] = {
-	PLACE,
+	POINT,
 	{"planned/s", 9, WHOLE, "params/target_rate_per_s", "", " ops/s planned"},
 	{"arrivals", 10, TEXT, "params/arrivals", "", " arrivals"},
 	REPEATS,
@@ -95,7 +95,7 @@ static const struct column rate[] = {
 	{"late", 6, WHOLE, "summary/late_ops", NULL, NULL},
 	{"unbegun", 7, WHOLE, "summary/unbegun_ops", NULL, NULL},
 	END};
-static const struct column mix[] = {PLACE,
+static const struct column mix[] = {POINT,
 				    {"reads", 5, WHOLE, "params/read_fraction", "reads ", ""},
 				    REPEATS,
 				    MIDDLE,

@@ -258,7 +258,7 @@ static void warn_verify(const struct record *record, const json_t *point, const 
 					 path_text(point, "id")));
 }
 
-/* A check sees the last write to each place alone. */
+/* A check sees the last write to each slot alone. */
 static void warn_overwritten(const json_t *points, json_t *list)
 {
 	double checked = 0, overwritten = 0;
@@ -275,7 +275,7 @@ static void warn_overwritten(const json_t *points, json_t *list)
 		warning_add(list, "VERIFY_OVERWRITTEN", "info", "server",
 			    json_sprintf("%.3g %% of what was written was written over before the "
 					 "check: a larger target, or --warmup 0 and fewer --ops "
-					 "than it has places, keeps all of it",
+					 "than it has slots, keeps all of it",
 					 overwritten / (checked + overwritten) * 100));
 }
 

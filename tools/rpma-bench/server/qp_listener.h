@@ -2,7 +2,7 @@
 /*
  * qp_listener.h -- where the queue pairs of one repeat arrive at the server: an endpoint
  * on a port of its own that takes the queue pairs expected, in their order, and no
- * other. Another connection is refused, and the place stays free.
+ * other. Another connection is refused, and the slot stays free.
  */
 #pragma once
 

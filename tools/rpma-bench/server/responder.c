@@ -3,7 +3,7 @@
  * responder.c -- receives, makes the next receive ready, and then answers. For
  * server_repeat.c, which attaches the queue pairs as they come.
  *
- * A slot is one receive buffer and its place in the memory of the responder. An
+ * A slot is one receive buffer and its part of the memory of the responder. An
  * answer is sent out of the bytes that were received, so its slot is taken until
  * the answer has left; another, free one is posted instead, before the answer
  * goes out. A client that keeps to its depth thus always finds a receive. Where
@@ -251,7 +251,7 @@ static uint64_t slot_bytes(const struct params *p)
 
 uint64_t responder_buffer_bytes(const struct params *params)
 {
-	/* what a write announces is never stored: one place will do for all */
+	/* what a write announces is never stored: one slot will do for all */
 	return params_answered(params) ? slots_of(params) * slot_bytes(params) : LINE;
 }
 

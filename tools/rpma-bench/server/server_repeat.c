@@ -4,7 +4,7 @@
  *
  * Everything a client asks for is checked against the target and against what
  * is left to give before anything is made. An unexpected client at the endpoint
- * is turned away, and the place stays free for the queue pair it belongs to.
+ * is turned away, and the slot stays free for the queue pair it belongs to.
  */
 #include "server_repeat.h"
 
@@ -304,7 +304,7 @@ static int next_qp(struct server_repeat *s)
 		return ret;
 	if (qp + 1 == OPEN_FILES_SAMPLE && (ret = check_files(s)))
 		return ret;
-	/* one that cannot be used leaves its place free: the client reports that it gives up */
+	/* one that cannot be used leaves its slot free: the client reports that it gives up */
 	if (hand_over(s, qp) != 0) {
 		connection_close(&s->qps[qp]);
 		return 0;
@@ -365,7 +365,7 @@ static void stop_measuring(struct server_repeat *s)
 		s->report.load_fraction = load_measured(s->load);
 }
 
-/* The check sees the last write to each place; a client may send any number. */
+/* The check sees the last write to each slot; a client may send any number. */
 static uint64_t overwritten(const struct access *access, uint64_t size, uint64_t touched)
 {
 	uint64_t bytes = 0;
