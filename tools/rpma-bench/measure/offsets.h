@@ -110,7 +110,7 @@ static inline uint64_t access_tail(const struct access *access, uint64_t slot)
 	return (slot + 1) * access->stride;
 }
 
-/* The server's findings. */
+/* The figures of a check of the target. */
 struct access_check {
 	uint64_t checked_bytes;
 	uint64_t mismatches;   /* bytes that are not what was written */

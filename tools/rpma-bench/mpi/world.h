@@ -47,8 +47,8 @@ int world_open(struct world *world);
 void world_close(struct world *world, int code);
 
 /*
- * Waits for all ranks. *word is what this one has to say, and becomes what
- * holds for all: the first that is over ends it for all, else rank 0's word.
+ * Waits for all ranks. *word, in: the state of this rank; out: the agreed one, which is
+ * that of the first rank that is over, or else rank 0's.
  */
 void world_meet(struct world *world, struct world_word *word);
 
