@@ -41,7 +41,7 @@ static void each_own(void (*call)(struct qp *qp, const void *arg), const void *a
 	pthread_mutex_unlock(&process_objects);
 }
 
-static void look_at(struct qp *qp, const void *arg)
+static void query_peer(struct qp *qp, const void *arg)
 {
 	struct durable_query *const query = (struct durable_query *)(uintptr_t)arg;
 
@@ -60,7 +60,7 @@ SOFT_EXPORT void rpma_soft_durable_at_peer(uint32_t qp_num, uint64_t addr, size_
 
 	if (!check_any || length == 0)
 		return;
-	each_own(look_at, &query);
+	each_own(query_peer, &query);
 	if (query.lines > 0)
 		durable_report(&query.claim, &query.first, query.lines);
 }
