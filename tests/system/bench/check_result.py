@@ -91,10 +91,10 @@ def check_verify(repeat: dict[str, Any], params: dict[str, Any]) -> None:
     if params["test"] != "mix" and verify["overwritten_bytes"] is not None:
         written = (repeat["ops"] + repeat["warmup"]["ops"]) * params["size_bytes"]
         seen = verify["checked_bytes"] + verify["overwritten_bytes"]
-        # with persistence each lane may have probed how flushes complete; a log has a tail of 8 bytes
-        lanes = params["threads"] * params["connections"]
-        more = lanes * params["size_bytes"] if params["persist"] != "none" else 0
-        more += lanes * 8 if params["persist"] == "append" else 0
+        # with persistence each connection may have probed how flushes complete; a log has a tail of 8 bytes
+        connections = params["threads"] * params["connections"]
+        more = connections * params["size_bytes"] if params["persist"] != "none" else 0
+        more += connections * 8 if params["persist"] == "append" else 0
         assert written <= seen <= written + more
 
 
