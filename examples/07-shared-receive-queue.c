@@ -40,7 +40,7 @@ static void answer_one(struct rpma_cq *rcq, struct rpma_mr_local *mr, uint64_t *
 	next_completion(cq);
 }
 
-/* With a completion queue of its own and all of its buffers posted. */
+/* It has a completion queue of its own, and all of its buffers are posted. */
 static struct rpma_srq *new_srq(struct rpma_peer *peer, struct rpma_mr_local *mr)
 {
 	struct rpma_srq_cfg *cfg;

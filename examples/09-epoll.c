@@ -27,7 +27,7 @@ struct server {
 	unsigned accepted, closed;
 };
 
-/* What is ready: the endpoint, or the events or the completions of client what / 2. */
+/* One of these is ready: the endpoint, or the events or completions of client what / 2. */
 enum { EVENTS, COMPLETIONS, ENDPOINT = 2 * CLIENTS };
 
 static void watch(const struct server *s, int fd, unsigned what)

@@ -63,7 +63,7 @@ static struct log *map_log(const char *path)
 	return memory;
 }
 
-/* As a program would that opens the log after a crash. */
+/* Reads the log like a program that opens it after a crash. */
 static void check_log(const struct log *log)
 {
 	char expected[RECORD_BYTES];

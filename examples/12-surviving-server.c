@@ -46,7 +46,7 @@ static void do_not_block(int fd)
 		fail("fcntl: %s", strerror(errno));
 }
 
-/* What was being said of this client does not matter any more, nor do errors of letting go. */
+/* Messages of this client do not matter any more, nor do errors of closing it. */
 static void drop(struct server *s, struct client *c)
 {
 	(void)rpma_conn_disconnect(c->conn);

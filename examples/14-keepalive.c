@@ -16,7 +16,7 @@
 
 static const char alive; /* its address is the context of the empty writes */
 
-/* As rpma_cq_await_wc(): a completion, or RPMA_E_TIMEOUT if the peer gave no sign of life. */
+/* Like rpma_cq_await_wc(): a completion, or RPMA_E_TIMEOUT if the peer gave no sign of life. */
 static int await_peer(struct rpma_conn *conn, struct rpma_cq *cq, struct ibv_wc *wc)
 {
 	bool is_asked = false;

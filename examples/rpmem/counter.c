@@ -16,7 +16,7 @@
 #define COUNTER_OFFSET 4096 /* the pool's metadata is before it */
 #define LANE	       0
 
-/* What the pool is a replica of: one multiple of any page size. */
+/* The pool is a replica of it; a multiple of any page size. */
 union memory {
 	unsigned char bytes[65536];
 	struct {

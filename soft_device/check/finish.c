@@ -192,7 +192,7 @@ static int begin(struct process *process)
 	return 0;
 }
 
-/* What the parent found is for the parent to tell; what the child does with its objects is not. */
+/* The parent reports what it has found, the child only what it finds itself. */
 static void forked(void)
 {
 	if (!check_any)

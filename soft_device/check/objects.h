@@ -63,7 +63,7 @@ bool objects_find(enum objects_type type, uint32_t number, struct object *found)
 bool objects_find_memory(uint64_t memory, struct object *found);
 /* A region's pages were taken away, or its memory was freed. */
 void objects_unmapped(uint32_t key, uint32_t stack, bool is_freed);
-/* Where it was made; 0: unknown. */
+/* The stack that made it; 0: unknown. */
 uint32_t objects_made_at(enum objects_type type, const void *handle);
 
 /* "QP 0x1a02", or "an object"; *object is all zeros then. */

@@ -101,7 +101,7 @@ static bool says_nothing(const struct symbol *symbol, const struct symbol *last)
 	       strncmp(symbol->file, last->file, strcspn(last->file, "+")) == 0;
 }
 
-/* What calls main() and the functions of threads. */
+/* It calls main() or the function of a thread. */
 static bool is_start(const struct symbol *symbol)
 {
 	static const char *const names[] = {"__libc_start_call_main",

@@ -56,7 +56,7 @@ static __attribute__((constructor)) void load(void)
 	script_any = python.dump != NULL && python.thread != NULL;
 }
 
-/* What the interpreter tells of the thread; false: nothing. */
+/* The interpreter's own dump of the thread; false: there is none. */
 static bool dump(void *thread, char text[TEXT_BYTES])
 {
 	ssize_t length;

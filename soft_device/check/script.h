@@ -11,8 +11,8 @@
 extern bool script_any;
 
 /*
- * Where the calling thread is: the innermost function first, and by `outer` its callers. NULL: it
- * runs no script. The same place is the same pointer, and stays. Takes no lock that the device
+ * The place of the calling thread: the innermost function first, and by `outer` its callers. NULL:
+ * it runs no script. The same place is the same pointer, and stays. Takes no lock that the device
  * knows, nor the interpreter's.
  */
 const struct symbol *script_place(void);

@@ -23,7 +23,7 @@ struct stack {
 	uintptr_t pc[STACK_DEEP]; /* return addresses, the innermost first */
 };
 
-/* Where a thread entered the device: the same place twice has mostly the same stack. */
+/* The place where a thread entered the device; it mostly has the same stack when entered again. */
 struct stack_entry {
 	uintptr_t pc;	 /* where it returns to */
 	uintptr_t frame; /* the frame of the device's function */

@@ -2,7 +2,7 @@
 /*
  * sum.c -- see sum.h: 16 bytes at once make a product of 128 bits, which is folded.
  *
- * It is no hash against an adversary: a change is missed once in 2^64 times.
+ * It does not resist an adversary: a change is missed once in 2^64 times.
  */
 #include "sum.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As many bytes are looked at, as more would cost too much: of more the ends, half of it each. */
+/* Most bytes that are summed, for speed: of a longer range half of them at each end. */
 #define CHECK_SUM_BYTES 4096u
 
 /* The memory can be read; the program may write there meanwhile. */

@@ -148,7 +148,7 @@ static bool is_inlined_wrapper(Dwarf_Die *die)
 	return file != NULL && is_verbs_header(file);
 }
 
-/* What contains the address in the code, the innermost first; to be freed. 0: nothing. */
+/* The scopes in the code that contain the address, the innermost first; to be freed. 0: none. */
 static int scopes_of(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
 {
 	Dwarf_Die *innermost = NULL;

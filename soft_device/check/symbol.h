@@ -39,7 +39,7 @@ struct symbol_walk {
 const struct symbol *symbol_next(struct symbol_walk *walk);
 
 /*
- * What a return address belongs to, by the call before it: the innermost function first. Callers
- * exclude each other; it stays as it is.
+ * The function of a return address, by the call before it: the innermost first. Callers exclude
+ * each other; it stays as it is.
  */
 const struct symbol *symbol_of(uintptr_t pc);

@@ -503,7 +503,7 @@ static __attribute__((noinline)) int collect(struct send_queue *sq, const struct
 	return error;
 }
 
-/* With checks: at once if none of them holds it, or kept. */
+/* Used with checks: executes at once if none of them holds the request, or keeps it. */
 static inline __attribute__((always_inline)) int
 post_plain(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 {

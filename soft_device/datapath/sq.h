@@ -138,12 +138,12 @@ extern _Atomic uint32_t sq_waiting;
 /* Runs all waiting queues that are due, for a thread that polls; no lock held. */
 void sq_progress(void);
 /*
- * With checks, which have a say in what waits: runs all, due or not, or for a poll of this CQ the
- * one that was run the longest time ago, of those that complete there if any does.
+ * Used with checks, which may let requests wait: runs all queues, due or not; or, for a poll of
+ * this CQ, the one that was run the longest time ago, of those that complete there if any does.
  */
 #define SQ_ALL_CQS UINT32_MAX
 void sq_progress_of(uint32_t cq);
-/* With the adversary, sq_adversary.h: runs the one whose turn it is. */
+/* Used with the adversary, sq_adversary.h: runs the one whose turn it is. */
 void sq_progress_turn(void);
 /* A CQ was armed: a thread may go to sleep. */
 void sq_wait_armed(void);
@@ -259,7 +259,7 @@ static inline bool sq_is_local(const struct send_work *work)
 /* Those that a QP of this type may post: a bit for each. */
 uint32_t sq_opcodes_of(enum ibv_qp_type type);
 
-/* What is posted as a request: 0, or EINVAL. */
+/* Makes a request of what is posted: 0, or EINVAL. */
 int sq_take_work(const struct send_queue *sq, const struct ibv_send_wr *wr, struct send_work *work);
 /* Why a post is refused: the error. They cost nothing where nothing is refused. */
 int sq_refuse_full(const struct send_queue *sq) __attribute__((cold));

@@ -225,7 +225,7 @@ static struct pieces pieces_of(const struct send_queue *sq, uint32_t number,
 	};
 }
 
-/* Where a read that is executed has its bytes first. False: no memory. */
+/* A read that is executed brings its bytes here first. False: no memory. */
 static bool make_copy(struct ahead *ahead, uint32_t length, struct local_memory *local)
 {
 	forget_copy(ahead);
@@ -394,7 +394,7 @@ static void draw_pause(const struct send_queue *sq, const struct plan *plan)
 		pause_ns = PAUSE_NS * (1 + (uint32_t)(chosen >> 32) % PAUSES);
 }
 
-/* What is executed with nothing before it may complete at once. */
+/* A request that is executed with none before it may complete at once. */
 static enum step make_step(struct send_queue *sq, struct plan *plan)
 {
 	const bool is_first = plan->front == sq->completed;

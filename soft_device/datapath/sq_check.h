@@ -15,7 +15,7 @@
 /* While the calling thread posts: where that is; 0: unknown, or it does not. */
 extern _Thread_local uint32_t sq_check_place __attribute__((tls_model("initial-exec")));
 
-/* Where the calling thread entered the device, for the requests that it posts until it leaves. */
+/* Notes where the calling thread enters the device, for what it posts until it leaves. */
 static inline void sq_check_enter(struct stack_entry entry)
 {
 	sq_check_place = stack_at(entry);
@@ -59,10 +59,10 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 void sq_check_build(struct send_queue *sq, enum check_kind kind, uint64_t asked, uint64_t granted)
 	__attribute__((cold));
 
-/* Where the request of this number was posted; 0: unknown. sq.lock is held. */
+/* The stack that posted the request of this number; 0: unknown. sq.lock is held. */
 uint32_t sq_check_stack(const struct send_queue *sq, uint32_t number);
 
-/* Where the newest request of the process was posted. */
+/* The stack that posted the newest request of the process. */
 uint32_t sq_check_last(void);
 
 /* The rights as words: "LOCAL_WRITE REMOTE_READ". */
@@ -78,14 +78,14 @@ void sq_check_run(struct send_queue *sq);
 /* A failed completion was polled, of the queue pair with this number. */
 void sq_check_polled(const struct ibv_wc *wc);
 
-/* What comes of the requests that have slots in the queue. Takes sq.lock. */
+/* Do the requests in the queue give a completion? Takes sq.lock. */
 enum sq_check_feed { FEED_EMPTY, FEED_NOTHING, FEED_COMPLETION };
 enum sq_check_feed sq_check_feeds(struct send_queue *sq);
 
 /* The program marks a commit word of the peer, and the bytes that it commits. Takes sq.lock. */
 void sq_check_commit(struct send_queue *sq, uint64_t word, uint64_t data, uint64_t length);
 
-/* Whether a request that is posted, and not executed, uses the region: reports it. No lock. */
+/* Does a request that is posted, and not executed, use the region? Reports it. No lock. */
 bool sq_check_uses(struct send_queue *sq, uint32_t key);
 
 /* The queue is reset, or ends; in a child of fork() all of them. */
@@ -96,7 +96,7 @@ void sq_check_forget_receives(void);
 /* Receives are about to be posted, from `list` on, at the head of this ring; of an SRQ: 0. */
 void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr *list,
 		       uint32_t stack, uint32_t qpn);
-/* What was known of a receive when it was posted; all zeros: it is unknown. */
+/* A receive as it was when it was posted; all zeros: it is unknown. */
 struct sq_check_receive {
 	uint32_t stack;
 	uint32_t gone_before; /* objects_gone_ever() */

@@ -14,7 +14,7 @@
 
 #define RINGS 256u
 
-/* What is known of each receive of a ring. */
+/* Each receive of a ring as it was posted. */
 struct receives {
 	struct receives *next;
 	const struct shared_ring *ring;

@@ -31,7 +31,7 @@ static bool is_readable(const unsigned char *from, size_t bytes)
 	       target_memory_is_usable(&piece, 1, false);
 }
 
-/* What check_sum() looks at. */
+/* The two halves that check_sum() reads. */
 static __attribute__((noinline)) bool has_readable_ends(const unsigned char *from, size_t bytes)
 {
 	const size_t half = CHECK_SUM_BYTES / 2;

@@ -84,7 +84,7 @@ static uint32_t right_of(const struct send_work *work)
 	return kind == SOFT_OP_ATOMIC ? IBV_ACCESS_REMOTE_ATOMIC : IBV_ACCESS_REMOTE_WRITE;
 }
 
-/* What else may be wrong with a request. CHECK_KINDS: nothing that the program did. */
+/* Other errors of a request. CHECK_KINDS: none that the program made. */
 static enum check_kind other_kind(enum ibv_wc_status status, enum vendor_err why)
 {
 	switch (why) {
@@ -214,7 +214,7 @@ static void tell_local_key(struct check_finding *finding, const struct ibv_sge *
 		check_line(finding, "lacks", "LOCAL_WRITE");
 }
 
-/* Where the requests go, and its segment; NULL: it is not seen from here. */
+/* The target of the requests, and its segment; NULL: it is not seen from here. */
 static const struct shared_qp *target_of(const struct send_queue *sq, const struct send_work *work,
 					 struct segment **segment)
 {

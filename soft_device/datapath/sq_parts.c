@@ -6,7 +6,7 @@
 #include "receive.h"
 #include "responder.h"
 
-/* With its lock, where it takes requests of this queue; NULL: it does not, or cannot be had now. */
+/* Locks the target if it takes requests of this queue; NULL: it does not, or is locked now. */
 static struct shared_qp *take_target(const struct send_queue *sq)
 {
 	struct shared_qp *target = segment_qp(sq->peer->segment, &sq->path.gid, sq->path.qpn);

@@ -17,7 +17,7 @@ struct sq_region {
 	const struct wire_region *told; /* by its process, over TCP, with places; NULL: not */
 };
 
-/* What the other end has told of a region, until NULL; for the calling thread. */
+/* Sets the region that the other end has described, for the calling thread; NULL: none again. */
 void sq_region_told(const struct wire_region *region);
 
 /* The peer is this process. */

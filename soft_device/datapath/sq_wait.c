@@ -48,7 +48,7 @@ static void forget(void)
 	sq_adversary_forget();
 }
 
-/* What checks or the adversary have put off goes out, as it would from a NIC. */
+/* Sends what checks or the adversary have put off, as a NIC would. */
 static void leave(void)
 {
 	if (process_current == NULL)

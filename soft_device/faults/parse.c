@@ -53,7 +53,7 @@ static bool parse_op(const char *value, void *to)
 	return true;
 }
 
-/* What they set is in struct fault itself. */
+/* They set members of struct fault itself. */
 static const struct {
 	unsigned int bit;
 	struct fault_key key;

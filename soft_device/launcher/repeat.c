@@ -51,7 +51,7 @@ static void print_word(const char *word)
 	fputc('\'', stderr);
 }
 
-/* As for a shell; the options are the same, but for the seed. */
+/* Prints it for a shell, with the same options but for the seed. */
 static void print_command(const struct repeat *repeat)
 {
 	if (repeat->words != NULL && repeat->words[0] != '\0') {
@@ -118,7 +118,7 @@ static bool start(const struct repeat *repeat, const char *path)
 	return child > 0;
 }
 
-/* As the command has ended; its core is enough. */
+/* Ends as the command has ended, without a second core. */
 static int end_as(int status)
 {
 	const struct rlimit none = {0, 0};

@@ -30,7 +30,7 @@ static struct journal *journal_of(const struct peer *peer)
 	return segment_at(peer->segment, peer->segment->powerfail);
 }
 
-/* With checks, for a program that has the mark of durable.c: a journal, and no failure. */
+/* A journal without a failure, for a program with checks that has the mark of durable.c. */
 #define WATCHED UINT64_MAX
 
 /* Makes the journal, if there is the fault. */

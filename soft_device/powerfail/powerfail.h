@@ -20,7 +20,7 @@
 /* This process is such a target. */
 extern bool powerfail_any;
 
-/* With checks: the program has a mark of durable.c, so a journal is kept without a failure. */
+/* The program has checks and a mark of durable.c, so a journal is kept without a failure. */
 extern bool powerfail_marked;
 
 extern const struct process_part durable_part, powerfail_part;

@@ -99,7 +99,7 @@ static bool take_adversary(struct soft_options *options, const char *value)
 	return true;
 }
 
-/* What the words mean is for check/words.c. */
+/* check/words.c reads the words. */
 static bool take_check(struct soft_options *options, const char *value)
 {
 	const size_t used = strlen(options->check);

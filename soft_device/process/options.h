@@ -34,7 +34,7 @@
 #define SOFT_SETTING_NAMES                                                                         \
 	"transport, seed, trace, secret, check, adversary, verbose, forced-remote"
 
-/* What an adversary does beside being late, as bits. */
+/* The bits of what an adversary does beside being late. */
 enum soft_adversary {
 	SOFT_ADVERSARY_LATE = 1 << 0, /* nothing else */
 	SOFT_ADVERSARY_PARTS = 1 << 1,

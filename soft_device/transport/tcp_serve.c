@@ -116,7 +116,7 @@ static bool has_succeeded(const struct outcome *outcome)
 	return outcome->kind == OUTCOME_DONE && outcome->status == IBV_WC_SUCCESS;
 }
 
-/* With checks: the region of the key that was refused, or that was meant by it. */
+/* Used with checks: finds the region of the refused key, or of the one that was meant. */
 static __attribute__((cold)) bool find_region(uint32_t rkey, struct wire_region *region)
 {
 	struct object object;

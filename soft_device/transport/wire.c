@@ -301,7 +301,7 @@ int wire_get_answer(const unsigned char *body, size_t length, struct wire_answer
 	return 0;
 }
 
-/* What cannot be printed becomes a question mark. */
+/* A character that cannot be printed becomes a question mark. */
 static unsigned char *put_place(unsigned char *at, const char *place)
 {
 	size_t length = strnlen(place, WIRE_PLACE_BYTES - 1);

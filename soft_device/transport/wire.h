@@ -99,8 +99,8 @@ void wire_put_request(unsigned char bytes[WIRE_REQUEST_START], uint32_t number, 
 int wire_get_request(const unsigned char *body, size_t length, struct wire_request *request);
 
 /*
- * With data, as many as the request asked for; a process with checks has them also where it refuses
- * a request with IBV_WC_REM_ACCESS_ERR: WIRE_REGION_BYTES.
+ * Data follow, as many as the request asked for; or WIRE_REGION_BYTES where a process with checks
+ * refuses a request with IBV_WC_REM_ACCESS_ERR.
  */
 struct wire_answer {
 	uint32_t number;

@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) int post_checked(struct ibv_qp *qp,
 	return error;
 }
 
-/* With checks and no faults. */
+/* Used with checks and without faults. */
 static int post_send_checked(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	return post_checked(qp, wr, bad_wr, STACK_ENTRY());

@@ -88,7 +88,7 @@ int cq_poll(struct ibv_cq *ibv, int count, struct ibv_wc *wc)
 	return take(cq_of(ibv), count, wc);
 }
 
-/* What waits is run; with checks alone by cq_check_poll(), and with the adversary by a step. */
+/* Runs what waits: with checks alone by cq_check_poll(), and with the adversary by a step. */
 static inline void progress(struct cq *cq)
 {
 	if (fault_any) {
@@ -270,7 +270,7 @@ static void forget(void)
 	peer_died = false;
 }
 
-/* What a peer has raised and the agent has not seen yet is seen now, too. */
+/* Events that a peer has raised and the agent has not seen yet are seen now. */
 static void leave(void)
 {
 	if (!check_any || process_current == NULL)

@@ -160,7 +160,7 @@ void qp_check_room(const struct qp *qp)
 		check_room(qp->recv_cq, qp);
 }
 
-/* What completes into a CQ by itself. */
+/* Can anything still complete into a CQ? */
 struct feed {
 	const struct cq *cq;
 	bool is_fed;	/* a completion may come */

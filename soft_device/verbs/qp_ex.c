@@ -76,7 +76,7 @@ static struct send_slot *current(struct qp *qp)
 	return sq_slot(sq, sq->posted + sq->building - 1);
 }
 
-/* With its target's memory. */
+/* Begins a request that has memory of the target. */
 static struct send_slot *begin_rdma(struct ibv_qp_ex *ex, uint32_t opcode, uint32_t rkey,
 				    uint64_t addr, uint32_t imm_data)
 {
