@@ -82,7 +82,7 @@ static void two_queues(void)
 	show("two-queues %s", first);
 }
 
-/* What a read of a word returns that a later write of the same queue changes. */
+/* Reads a word that a later write of the same queue changes; the result. */
 static uint64_t read_then_write(unsigned flags)
 {
 	clear();
@@ -95,7 +95,7 @@ static uint64_t read_then_write(unsigned flags)
 	return *word_of(&near, 0);
 }
 
-/* What a message has that is sent from where a read, or an atomic, puts its result. */
+/* Sends a message from where a read, or an atomic, puts its result; what arrives. */
 static uint64_t result_then_send(enum ibv_wr_opcode opcode, unsigned flags)
 {
 	clear();
@@ -110,7 +110,7 @@ static uint64_t result_then_send(enum ibv_wr_opcode opcode, unsigned flags)
 	return *word_of(&far, PAGE);
 }
 
-/* Whether a line of a write is seen before one that lies before it, and what is seen otherwise. */
+/* Can a line of a write be seen before one that lies before it? And what else is seen? */
 static void parts_of_a_write(void)
 {
 	const volatile unsigned char *lines = far.memory;

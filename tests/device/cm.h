@@ -14,7 +14,7 @@
 
 #define CM_MEMORY 4096
 
-/* What an event told; the event is acknowledged. */
+/* A copy of an event, which is acknowledged. */
 struct cm_event {
 	enum rdma_cm_event_type type;
 	int status;

@@ -35,7 +35,7 @@ int find_gid_of_type(struct ibv_context *context, const union ibv_gid *wanted,
 
 /* True on the kernel's rxe. */
 bool on_rxe(void);
-/* What the standard demands, what rxe does instead, and why the former is right. */
+/* The standard's value, rxe's, and why the former is right. */
 #define DIFFERS(standard, rxe, reason) (on_rxe() ? (rxe) : (standard))
 /* The rest of the test is not for rxe, for this reason. */
 #define NOT_ON_RXE(reason)                                                                         \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the order is about; without a key when the memory is registered no more. */
+/* The memory of the order; without a key when it is registered no more. */
 static struct ibv_sge piece_of(const struct end *end, const struct partner_order *order)
 {
 	return (struct ibv_sge){(uintptr_t)(end->memory + order->offset), (uint32_t)order->length,

@@ -124,7 +124,7 @@ TEST(server__killed_before_it_answers_rejects, setup_partner, teardown_partner)
 	cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
 }
 
-/* Whether it accepts or not, the server hears that nothing comes of it. */
+/* The server is told that nothing comes of it, whether it accepts or not. */
 TEST(client__killed_before_the_answer_is_told, setup_partner, teardown_partner)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);

@@ -13,7 +13,7 @@
 #define REJECTED 2	    /* IB_SIDR_REJECT of include/rdma/ib_cm.h */
 #define NO_SUCH	 1	    /* IB_SIDR_UNSUPPORTED */
 
-/* What an event told; it is acknowledged. */
+/* A copy of an event, which is acknowledged. */
 struct told {
 	enum rdma_cm_event_type type;
 	int status;

@@ -32,7 +32,7 @@ static int setup_ex(void **unused)
 	return 0;
 }
 
-/* What of `wc_flags` the device can tell. */
+/* Can the device tell these `wc_flags`? */
 static bool has(uint64_t wc_flags)
 {
 	struct ibv_context *context = open_device();

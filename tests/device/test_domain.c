@@ -7,7 +7,7 @@
 
 static struct ibv_pd *parent;
 
-/* What the allocator below was asked. */
+/* The calls of the allocator below, and its answer. */
 static struct {
 	unsigned allocated;
 	unsigned freed;

@@ -108,7 +108,7 @@ TEST(member__without_a_receive_misses_it, setup_ends, teardown_ends)
 	OK(ibv_detach_mcast(b.qp, &group, 0));
 }
 
-/* What a program has posted is sent, even if it leaves at once: mckey(1) does. */
+/* A posted message is sent even if its program leaves at once, as mckey(1) does. */
 TEST(sender__may_leave_at_once, setup_ends, teardown_ends)
 {
 	struct ibv_send_wr *wr;

@@ -244,7 +244,7 @@ PAIR_TEST(write__sends_shared_memory_that_was_discarded)
 	OK(munmap(page, FAULT_PAGE));
 }
 
-/* Where it is when it can grow there; else all of it moves. */
+/* It stays where it can grow; else all of it moves. */
 PAIR_TEST(write__reaches_a_region_that_grows_in_place)
 {
 	unsigned char *page = mmap(NULL, 2 * FAULT_PAGE, PROT_READ | PROT_WRITE,

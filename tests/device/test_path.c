@@ -30,7 +30,7 @@ static int setup_small_responder(void **unused)
 	return 0;
 }
 
-/* With the smaller MTU at either end. */
+/* Two tests, with the smaller MTU at either end. */
 #define MTUS_TEST(name)                                                                            \
 	static void name(void **state);                                                            \
 	TEST_AGAIN(name, setup_small_responder, teardown_pair)                                     \

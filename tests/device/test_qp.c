@@ -431,7 +431,7 @@ PAIR_TEST(post_send__is_full_until_a_completion_is_polled)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 }
 
-/* What cannot be sent yet stays in the queue: no receive is there. */
+/* A request that cannot be sent yet stays in the queue: no receive is there. */
 PAIR_TEST(post_send__more_than_fits_is_refused)
 {
 	uint32_t size = send_queue_size(w.near.qp);

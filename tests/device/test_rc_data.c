@@ -376,7 +376,7 @@ OWN_PAIR_TEST(sq_sig_all__signals_each)
 		EXPECT_WC(w.near.cq, id, IBV_WC_SUCCESS);
 }
 
-/* As many as fit, more than are allowed to be under way: the others wait their turn. */
+/* The queue is full of them, more than may be under way: the others wait their turn. */
 PAIR_TEST(reads__of_a_full_queue_come_back_in_order)
 {
 	for (unsigned round = 0; round < 5; round++) {

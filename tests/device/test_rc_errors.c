@@ -91,7 +91,7 @@ PAIR_TEST(failed__requester_leaves_the_responder_alone)
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
 
-/* What the target refuses: the requester learns of it, and the target's QP fails. */
+/* The target refuses it: the requester learns of it, and the target's QP fails. */
 static void expect_refused(struct ibv_send_wr *wr)
 {
 	expect_failure(wr, IBV_WC_REM_ACCESS_ERR);

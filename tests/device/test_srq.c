@@ -180,7 +180,7 @@ TEST(empty__queue_makes_senders_wait, setup_srq, teardown_srq)
 	EXPECT_WC(receiver.cq, 5, IBV_WC_SUCCESS);
 }
 
-/* What is in the queue belongs to no QP: none of it is flushed. */
+/* Receives in the queue belong to no QP: none is flushed. */
 TEST(error__of_one_qp_leaves_the_queue_to_the_other, setup_srq, teardown_srq)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};

@@ -28,7 +28,7 @@ struct worker {
 static struct end requester; /* its CQ is shared by all the workers' QPs */
 static struct worker workers[THREADS];
 
-/* As end_to_rtr() and end_to_rts(), of a QP beside that of END. */
+/* Like end_to_rtr() and end_to_rts(), for a QP beside that of END. */
 static void connect_qp(struct end *end, struct ibv_qp *qp, struct end *target)
 {
 	struct end view = *end;

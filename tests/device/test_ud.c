@@ -40,7 +40,7 @@ static struct ibv_send_wr *work(uint32_t length)
 	return ud_work(&a, to_b, b.qp->qp_num, length);
 }
 
-/* What came before has not taken the receive 7 of ROOM bytes at 0: this one does. */
+/* Nothing before it has taken the receive 7 of ROOM bytes at 0: this one does. */
 static void next_one_arrives(uint32_t length)
 {
 	a.memory[0] ^= 0xff;

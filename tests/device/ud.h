@@ -7,7 +7,7 @@
 #define GRH 40 /* bytes before the payload */
 
 void ud_open(struct end *end, unsigned seed);
-/* With options of one's own. */
+/* Takes the caller's own options. */
 void ud_open_with(struct end *end, const struct end_options *options, unsigned seed);
 
 struct ibv_ah_attr ud_path(const struct end *from, const union ibv_gid *gid);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Fills input with good bytes number index; 0 when there are no more. */
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX]);
 
-/* What must be so, whatever the input. */
+/* It must be so, whatever the input. */
 static inline void hold(int condition)
 {
 	if (!condition)

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* With and without the byte for "native flush too". */
+/* Two seeds: with and without the byte for "native flush too". */
 size_t fuzz_seed(size_t index, uint8_t input[FUZZ_INPUT_MAX])
 {
 	if (index > 1)

@@ -19,7 +19,7 @@
 
 enum { FLAG_SECRET = 1, FLAG_CLIENT = 2, FLAG_CM = 4 };
 
-/* What becomes of the good peer's next message. */
+/* The fates of the good peer's next message. */
 enum { DO_SEND, DO_CHANGE, DO_REPEAT, DO_REPLACE, DOS };
 
 struct message {
@@ -58,8 +58,7 @@ static void set_secret(bool wanted)
 	hold(secret_part.begin(&process) == 0);
 }
 
-/* What the device does with a message: -1 ends the connection, as a message of another kind does.
- */
+/* Does with a message what the device does: -1 ends the connection, as one of another kind does. */
 static int give(struct handshake *end, const struct message *message, struct message *answer)
 {
 	struct wire_header header;

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "soft_device/faults/fault.h"
 
-/* What the hooks make of an operation is within the ranges that the device relies on. */
+/* The hooks keep an operation within the ranges that the device relies on. */
 static void meet_faults(void)
 {
 	const uint64_t due_ns = fault_due_ns(SOFT_OP_WRITE, 8, 1);

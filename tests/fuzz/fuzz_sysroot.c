@@ -136,7 +136,7 @@ static long read_at(const struct sysroot *root, const char *path, char text[64])
 	return len;
 }
 
-/* What the kernel finds within the root, or its error; it stays at the root where we refuse. */
+/* The kernel's answer within the root, or its error; it stays at the root where we refuse. */
 static int kernel_finds(int root, const char *path, struct stat *st)
 {
 	struct open_how how = {.flags = O_PATH, .resolve = RESOLVE_IN_ROOT};

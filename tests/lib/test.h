@@ -48,7 +48,7 @@
 void test_add(const char *name, CMUnitTestFunction test, CMFixtureFunction setup,
 	      CMFixtureFunction teardown);
 
-/* What main() does first with its arguments: -1 to run the tests, else the exit status. */
+/* Reads the arguments of main(): -1 to run the tests, else the exit status. */
 int test_start(int argc, char **argv);
 
 /* Run all tests, between a setup and a teardown of the whole program. */

@@ -29,7 +29,7 @@ static int nothing(void)
 	return 0;
 }
 
-/* What rpma_write() cannot avoid: the same work request, posted as verbs programs do. */
+/* The part that rpma_write() cannot avoid: the same work request, posted as verbs programs do. */
 static int bare_write(void)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)region, .length = 8, .lkey = 0x10000};
@@ -74,7 +74,7 @@ static int get_wc(void)
 	return rpma_cq_get_wc(w.cq, 1, &wc, NULL);
 }
 
-/* What a program that polls does most of the time. */
+/* A program that polls does this most of the time. */
 static int get_no_wc(void)
 {
 	struct ibv_wc wc;
@@ -86,7 +86,7 @@ static int get_no_wc(void)
 
 enum { DEPTH = 64, BATCH = 32, LIST = 16, LINE = 64 };
 
-/* As many lists of one doorbell as full batches; 1.2.0 knows no flag for it, and posts each. */
+/* Posts a list with one doorbell for each full batch; 1.2.0 has no flag for it, and posts each. */
 static int pipeline(int flags_of_most, int flags_of_last)
 {
 	struct rpma_conn *const conn = w.conn;

@@ -35,7 +35,7 @@
 
 #define DEPTH 16
 
-/* With `tcp`: a connection, whose other end is the second process's. */
+/* The connection of `tcp`, whose other end is the second process's. */
 static struct stream {
 	int fd;
 	size_t size;

@@ -41,7 +41,7 @@ static struct rpma_conn_cfg *configuration(const struct interop_case *test,
 	return cfg;
 }
 
-/* With a shared channel an event names the CQ that has something. */
+/* An event of a shared channel names the CQ that has something. */
 static struct ibv_wc next_of_shared(struct interop_side *side, struct rpma_cq *wanted)
 {
 	struct ibv_wc wc;

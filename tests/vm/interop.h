@@ -11,7 +11,7 @@
 #define INTEROP_MESSAGE_BYTES ((size_t)64)
 #define INTEROP_IMM	      UINT32_C(0x12345678)
 
-/* Where things are in either side's region. */
+/* The parts of either side's region. */
 enum {
 	INTEROP_INBOX = 0,
 	INTEROP_OUTBOX = 1024,
@@ -57,5 +57,5 @@ extern const size_t interop_case_count;
 struct ibv_wc interop_sent(struct interop_side *side);
 /* The next receive, which has to be a success. */
 struct ibv_wc interop_received(struct interop_side *side);
-/* What OFFSET of a region holds before a case: no two bytes in a row alike. */
+/* The byte at OFFSET of a region before a case: no two bytes in a row alike. */
 char interop_pattern(size_t offset);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a server sends when it accepts: how to reach its memory. */
+/* A server sends it when it accepts: how to reach its memory. */
 struct exported_region {
 	uint8_t mr_desc_size;
 	uint8_t peer_cfg_desc_size;
@@ -27,7 +27,7 @@ struct exported_region {
 /* First call: name for messages, limit for the whole program. With
  * RPMA_TEST_LIBRARY set, the librpma.so.0 of that directory has to be loaded. */
 void session_start(const char *name, unsigned limit_s);
-/* What the program is at, for messages, and what it calls now, for the message
+/* Set the step of the program, for messages, and the call it is in, for the message
  * when its time is up. The texts are borrowed. */
 void session_at(const char *step);
 void session_calls(const char *call);
@@ -40,7 +40,7 @@ void *session_memory(const char *place, size_t size);
 struct rpma_peer *session_peer(const char *addr, enum rpma_util_ibv_context_type type);
 /* Listen on a free port and tell which. */
 struct rpma_ep *session_listen(struct rpma_peer *peer, const char *addr, char port[8]);
-/* As session_listen(), and print "port N" on stdout. */
+/* Like session_listen(), and print "port N" on stdout. */
 struct rpma_ep *session_serve(struct rpma_peer *peer, const char *addr);
 
 /* Accept REQ and export MR; direct write to PMem is declared. */
@@ -55,5 +55,5 @@ void session_delete(struct rpma_conn *conn);
 
 /* Wait for the next completion of CQ, which has a completion channel of its own. */
 struct ibv_wc session_completion(struct rpma_cq *cq);
-/* As session_completion(), of the connection's main CQ. */
+/* Like session_completion(), for the connection's main CQ. */
 struct ibv_wc session_conn_completion(struct rpma_conn *conn);

@@ -55,7 +55,7 @@ static struct ibv_qp_attr valid_values(const struct end *end, const struct ibv_q
 	};
 }
 
-/* What the state needs, ibv_modify_qp(3). */
+/* The attributes that the state needs, ibv_modify_qp(3). */
 static int right_mask(enum ibv_qp_state state, enum ibv_qp_type type)
 {
 	const bool is_rc = type == IBV_QPT_RC, is_ud = type == IBV_QPT_UD;

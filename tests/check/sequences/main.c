@@ -15,8 +15,8 @@
 static bool is_on_rxe;
 
 /*
- * What libibverbs and librdmacm do once in a process is done before the others are forked: to load
- * the drivers and look for devices takes an emulated machine longer than a sequence.
+ * Has libibverbs and librdmacm do what they do once in a process, before the others are forked: to
+ * load the drivers and look for devices takes an emulated machine longer than a sequence.
  */
 static void find_device(void)
 {

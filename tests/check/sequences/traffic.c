@@ -21,7 +21,7 @@ struct job {
 	struct ibv_sge receive_pieces[MOST_PIECES];
 };
 
-/* What one end asks of the other one. */
+/* The requests of one end to the other one. */
 struct flow {
 	struct end *from, *to;
 	struct job jobs[MOST_REQUESTS];

@@ -158,7 +158,7 @@ bool next_within(struct ibv_cq *cq, struct ibv_wc *wc, int limit_ms);
 
 void fill(void *memory, size_t size, unsigned seed);
 bool is_filled(const void *memory, size_t size, unsigned seed);
-/* What a checker's finding has to name: a number of this run. */
+/* A number of this run, which a checker's finding has to name. */
 void names(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int64_t now_ms(void);
 void show(const char *format, ...) __attribute__((format(printf, 1, 2)));

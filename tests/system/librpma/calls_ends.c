@@ -56,7 +56,7 @@ static void accept_one(struct rpma_ep *ep, const struct rpma_mr_local *mr,
 	*item = (struct rpma_wait_item){.conn = session_accept(req, mr)};
 }
 
-/* What came last takes the place of one that has ended. */
+/* The last one takes the place of one that has ended. */
 static void drop_one(struct rpma_wait_item *items, size_t at, size_t *count)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;

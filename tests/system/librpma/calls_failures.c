@@ -44,7 +44,7 @@ static bool is_written(const struct client *client, const struct target *target,
 		      SLOT_BYTES) == 0;
 }
 
-/* What is reported done is done, and all before it. */
+/* An operation that is reported done is done, and all before it. */
 static void note_success(struct ledger *ledger, const struct client *client,
 			 const struct target *target, uint64_t number)
 {

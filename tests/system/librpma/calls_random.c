@@ -114,7 +114,7 @@ static void choose(struct run *run, size_t i)
 		s->flags |= RPMA_F_INLINE;
 }
 
-/* What the step does, in the order of the steps. */
+/* Does in the model what the step does, in the order of the steps. */
 static void imagine(struct run *run, size_t i)
 {
 	const struct step *s = &run->steps[i];

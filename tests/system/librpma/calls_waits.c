@@ -49,7 +49,7 @@ static void take_event(struct many *many, int i)
 	many->failed = true;
 }
 
-/* What may be written to those that live, with one operation under way on each. */
+/* Writes to one that lives, with one operation under way on each. */
 static void write_on(struct many *many, int i)
 {
 	if (i == LIVING ? many->failed : many->written[i] == WRITES)

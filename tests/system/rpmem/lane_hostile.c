@@ -307,7 +307,7 @@ static void flood_tcp(struct hostile *h, size_t len)
 		tell_once();
 }
 
-/* As many requests at once as a lane may have. */
+/* Sends as many requests at once as a lane may have. */
 static void flood_rdma(struct hostile *h, size_t len)
 {
 	for (unsigned i = 1; i < LANE_SLOTS; i++) {

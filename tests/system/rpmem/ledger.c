@@ -327,8 +327,8 @@ static void begin_book(void)
 }
 
 /*
- * What was found is what returned, as far as this run can tell. Killed half-way through it, the
- * words of the last run are right as well.
+ * The words found are those that returned, as far as this run can tell. If it was killed half-way,
+ * the words of the last run are right as well.
  */
 static void begin_line(struct line *line, const struct account *account)
 {

@@ -36,7 +36,7 @@ static uint64_t next_due_ns(void)
 	return due;
 }
 
-/* What has become due since then makes an event of its queue, if that is armed. */
+/* A completion that has become due since then makes an event of its queue, if that is armed. */
 static void arrive(void)
 {
 	for (int i = 0; i < FAKE_QPS; i++) {

@@ -73,7 +73,7 @@ bool document_warned(const json_t *document, const char *code, const char *words
 	return false;
 }
 
-/* What the run warns of; the words are NULL when the code must not be there. */
+/* The run warns of it; the words are NULL when the code must not be there. */
 void document_expect_warning(const char *code, const char *words)
 {
 	json_auto_t *document = document_make(&run);

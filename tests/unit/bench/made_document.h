@@ -21,5 +21,5 @@ void document_add_repeat(struct repeat r, const char *report);
 
 bool document_warned(const json_t *document, const char *code, const char *words);
 
-/* What the run warns of; the words are NULL when the code must not be there. */
+/* The run warns of it; the words are NULL when the code must not be there. */
 void document_expect_warning(const char *code, const char *words);

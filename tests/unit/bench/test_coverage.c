@@ -15,8 +15,8 @@
 #include "tools/rpma-bench/result/point.h"
 
 /*
- * With a true coverage of 0.95, one in 3,000 cells of 1,000 trials holds the truth in less
- * than 92.5 % of them, and one in 170 cells of 200 in less than 91 %.
+ * One in 3,000 cells of 1,000 trials holds the truth in less than 92.5 % of them if the true
+ * coverage is 0.95, and one in 170 cells of 200 in less than 91 %.
  */
 #define MAX_TRIALS 1000
 #define REPEATS	   5
@@ -288,7 +288,7 @@ TEST(intervals_hold_the_truth_after_looking_until_they_are_narrow)
 	assert_int_equal(poor, 0);
 }
 
-/* With any argument, the 1,000 trials that the manual's figures rest on. */
+/* Any argument asks for the 1,000 trials that the manual's figures rest on. */
 int main(int argc, char *argv[])
 {
 	if (argc > 1) {

@@ -244,7 +244,7 @@ RUN_TEST(what_others_took_may_be_unknown)
 				"the hypervisor 10 %, other programs an unknown share");
 }
 
-/* What others did while the kernel stopped it took nothing from it; without stops, it did. */
+/* Other programs took nothing from it while the kernel stopped it; without stops, they did. */
 RUN_TEST(a_quota_is_not_blamed_on_others)
 {
 	static const char there[] =

@@ -55,7 +55,7 @@ RUN_TEST(persistence_depends_on_the_file_system)
 	}
 }
 
-/* What the server's platform came to, for its one target. */
+/* Sets the verdict on the server's platform, for its one target. */
 static void set_verdict(const char *verdict, const char *row)
 {
 	json_decref(run.server.readiness);

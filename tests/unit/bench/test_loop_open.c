@@ -52,7 +52,7 @@ TEST(operations_begin_as_planned)
 	assert_in_range(fake_response.max_ns, 10000, 10000 + 3 * STEP_NS);
 }
 
-/* What is due at the very end is not of it. */
+/* An operation that is due at the very end is not planned. */
 TEST(as_many_are_planned_as_the_rate_says)
 {
 	static const double rates[] = {1000, 3000, 7777, 9999, 10000};

@@ -27,7 +27,7 @@ TEST(operations_are_added_and_the_longest_counts)
 	      "latency/mean_ns: 175");
 }
 
-/* As the server of one client measures what it sends itself. */
+/* The report of a server that measures what it sends to one client. */
 static json_t *report_of(uint64_t elapsed_ns, size_t ops)
 {
 	struct repeat own = made_repeat(100, ops);

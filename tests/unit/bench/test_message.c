@@ -61,7 +61,7 @@ static struct message welcome(void)
 	return m;
 }
 
-/* What was decoded; the bytes outlive it, as a text borrows from them. */
+/* The decoded bytes, which outlive the message, as a text borrows from them. */
 static uint8_t wire[MESSAGE_MAX];
 
 /* Their encodings are: the padding of a structure may hold anything. */

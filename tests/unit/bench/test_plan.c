@@ -49,7 +49,7 @@ TEST(points_are_the_product)
 	plan_free(&plan);
 }
 
-/* What was not asked for depends on the test and the operation of each point. */
+/* Defaults depend on the test and the operation of each point. */
 TEST(defaults_follow_the_test)
 {
 	static const struct setting settings[] = {

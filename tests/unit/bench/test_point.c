@@ -198,7 +198,7 @@ TEST(steps_are_summarised_by_name)
 	      "steps/name=establish/latency/count: 2", "bytes_per_s: null");
 }
 
-/* What a flagged repeat had more of than the others is named, and nothing else. */
+/* A hint names what a flagged repeat had more of than the others, and nothing else. */
 TEST(a_flagged_repeat_has_hints)
 {
 	static const uint64_t means[] = {100, 101, 102, 101, 400};

@@ -22,7 +22,7 @@ static json_t *parse(const char *text)
 	return value;
 }
 
-/* What is taken of a server that reports this for its only target; NULL: nothing. */
+/* The part that is taken of a server's report for its only target; NULL: nothing. */
 static json_t *take_one(const char *text)
 {
 	json_t *environment = json_pack("{s:{}, s:[o]}", "os", "readiness", parse(text));

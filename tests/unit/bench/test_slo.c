@@ -311,7 +311,7 @@ TEST(what_is_no_slo_is_refused)
 	}
 }
 
-/* What --help lists is what can be asked. */
+/* Any metric that --help lists can be asked for. */
 TEST(every_metric_that_is_named_is_known)
 {
 	static const char *const names[] = {

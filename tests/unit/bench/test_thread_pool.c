@@ -76,7 +76,7 @@ TEST(nobody_begins_before_all_are_there, setup, teardown)
 	EQUAL((thread_pool_end(job->pool), 0), (atomic_load(&job->early), 0));
 }
 
-/* What the others do until one of them fails: work, and look at the flag. */
+/* The others work and look at the flag until one of them fails. */
 static int fail_one(void *arg, uint32_t thread)
 {
 	struct job *job = arg;

@@ -69,7 +69,7 @@ uint64_t __wrap_memlock_limit(void)
 	return limit;
 }
 
-/* As librpma logs it: errno is that of the call. */
+/* Logs like librpma: errno is that of the call. */
 static enum cause logged(int error, uint64_t memlock_bytes)
 {
 	limit = memlock_bytes;

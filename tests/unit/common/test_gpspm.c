@@ -12,7 +12,7 @@
 #include "common/rdma/gpspm.h"
 #include "tests/lib/test.h"
 
-/* What msync(2) was asked for; its answer is the test's. */
+/* The calls of msync(2), whose answer is the test's. */
 static struct {
 	unsigned calls;
 	unsigned char *at;

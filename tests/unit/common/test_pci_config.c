@@ -137,7 +137,7 @@ TEST(the_use_of_tph_is_told)
 	assert_int_equal(pci_config_tph(&config), 0);
 }
 
-/* As a file of zeros has it: that there is no list is no answer there. */
+/* A file of zeros: that there is no list is not an answer there. */
 TEST(a_space_without_express_says_nothing_of_tph)
 {
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
@@ -249,7 +249,7 @@ TEST(a_broken_extended_list_ends)
 	}
 }
 
-/* As many as fit: one each 8 bytes, the last of them found. */
+/* The list is as long as it can be: one each 8 bytes, the last of them found. */
 TEST(the_longest_list_is_walked_to_its_end)
 {
 	config_space_begin(&space, DEVICE_MELLANOX, 0);

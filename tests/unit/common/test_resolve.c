@@ -29,7 +29,7 @@ TEST(addresses_stay_what_they_are)
 	      (resolve_host("fd00::0001", 5000, address), 0), (address, "fd00::1"));
 }
 
-/* As addresses of IPv6 are printed before a port. */
+/* Addresses of IPv6 are printed so before a port. */
 TEST(brackets_around_an_address_are_taken)
 {
 	EQUAL((resolve_host("[fd00::0001]", 5000, address), 0), (address, "fd00::1"));

@@ -11,7 +11,7 @@
 
 static const char *const words[] = {"local", NULL};
 
-/* What soft_enter comes to: NULL for staying, else the sentence of the failed start. */
+/* The outcome of soft_enter(): NULL for staying, else the sentence of the failed start. */
 static const char *enter(const char *device)
 {
 	int ret;

@@ -60,7 +60,7 @@ static bool is_walked(const char *path)
 	return opened;
 }
 
-/* As sysfs has it: the class names a link to a directory, and there is a file below it. */
+/* A tree like sysfs: the class names a link to a directory, and there is a file below it. */
 REFUSING_TEST(a_link_to_a_directory_is_followed)
 {
 	char real[PATH_MAX];
@@ -206,7 +206,7 @@ REFUSING_TEST(bytes_are_read_from_an_offset)
 	      (sysroot_pread(&root, "msr", -1, bytes, 8), -1));
 }
 
-/* What a terminal or JSON could not take does not get that far. */
+/* Bytes that a terminal or JSON could not take do not get that far. */
 REFUSING_TEST(lines_are_printable)
 {
 	scratch_write("escape", "a\033[2Jb\tc\177d\303\266\n");

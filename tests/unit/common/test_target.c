@@ -88,7 +88,7 @@ SCRATCH_TEST(an_existing_file_is_not_replaced)
 	assert_string_equal(text, "precious");
 }
 
-/* With force it is used, keeps its size and its content, and stays. */
+/* An existing file is used with force, keeps its size and its content, and stays. */
 SCRATCH_TEST(force_uses_an_existing_file)
 {
 	char path[PATH_MAX], text[32];

@@ -76,7 +76,7 @@ static struct rpma_conn *accept_client(struct rpma_ep *ep, struct rpma_mr_local 
 	return conn;
 }
 
-/* As the examples of 0.11 did. */
+/* Does as the examples of 0.11 did. */
 static void expect_number(struct rpma_conn *conn, const void *op_context)
 {
 	struct rpma_completion cmpl = {0};

@@ -234,7 +234,7 @@ static bool is_writing(enum writer writer, int phase, bool measured, int chosen,
 	}
 }
 
-/* What the probe makes of a NIC of this speed whose writes reach memory by this share. */
+/* The answer of the probe for a NIC of this speed whose writes reach memory by this share. */
 static struct answers_probe simulate(enum writer writer, double own, double speed, uint64_t *seed)
 {
 	struct probe_figures figures[PROBE_PHASES];

@@ -365,7 +365,7 @@ int __wrap_rpma_cq_get_fd(const struct rpma_cq *cq, int *fd)
 	return 0;
 }
 
-/* What completes before it is armed again is not told of: a waiter has to look then. */
+/* A completion that comes before it is armed again is not announced: a waiter has to look then. */
 int __wrap_rpma_cq_wait(struct rpma_cq *cq)
 {
 	assert_true(fake.told);

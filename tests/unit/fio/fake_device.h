@@ -90,7 +90,7 @@ struct operation *fake_add(struct io_queue *q, uint32_t number, enum operation_k
 /* Hands back all that is done: "0 2 1x ", the numbers, x: with an error. */
 const char *fake_done(struct io_queue *q);
 
-/* What makes another answer of one. */
+/* A function that makes another answer of one. */
 #define FORGE(name, expression)                                                                    \
 	static void name(struct persist_answer *answer, uint32_t *bytes,                           \
 			 enum ibv_wc_opcode *opcode)                                               \

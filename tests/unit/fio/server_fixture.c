@@ -69,7 +69,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return __real_poll(fds, count, timeout_ms);
 }
 
-/* What comes meanwhile, no event tells of. */
+/* No event announces what comes meanwhile. */
 int __real_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
 
 int __wrap_rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq)

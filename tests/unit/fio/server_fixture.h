@@ -29,7 +29,7 @@ void fixture_begin(const struct fixture_cfg *cfg);
 int fixture_end(void);
 /* Tells the server to stop; fixture_end() is still to come. */
 void fixture_stop(void);
-/* What the server's failure said; of the last fixture_end(). */
+/* The message of the server's failure, as of the last fixture_end(). */
 const char *fixture_failure(void);
 /* Until the server has said so: it has to, within seconds. */
 void fixture_said(const char *part);
@@ -66,7 +66,7 @@ struct test_client *client_connect(const void *bytes, size_t len);
 struct test_client *client_open(const struct job_request *job_request);
 /* Requests a connection, and does not complete it when the server accepts. */
 void client_request_only(const struct job_request *job_request, struct rpma_conn **conn);
-/* With the goodbye, or without. */
+/* It sends the goodbye, or leaves without one. */
 void client_leave(struct test_client *client);
 void client_close(struct test_client *client);
 /* It leaves, and the server ends well. */

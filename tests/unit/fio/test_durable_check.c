@@ -122,8 +122,7 @@ LOG_TEST(a_sync_claims_all_that_is_done)
 	EQUAL((check.lost_count, 1), (check.lost[0].begin, 64), (check.lost[0].end, 128));
 }
 
-/* As with a file: what was written before an fsync that failed may be lost, whatever comes later.
- */
+/* Like a file: what was written before an fsync that failed may be lost, whatever comes later. */
 LOG_TEST(a_failed_sync_leaves_all_before_it_unclaimed)
 {
 	for (uint8_t i = 0; i < 2; i++) {
@@ -217,7 +216,7 @@ static int owner(uint32_t at, int cut)
 	return -1;
 }
 
-/* Whether each byte of the write that no later claim covers is of it or of a later one. */
+/* Is each byte of the write that no later claim covers its own, or a later one's? */
 static bool is_kept(int write, int count, const int *cuts)
 {
 	for (uint32_t at = writes[write].begin; at < writes[write].begin + writes[write].bytes;

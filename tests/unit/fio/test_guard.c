@@ -27,7 +27,7 @@ TEST(other_release_is_told_apart)
 	      (guard_same_version("fio-3.33", "fio-4.33"), false));
 }
 
-/* What git calls so came after the release, and before the next one. */
+/* A version that git names so came after the release, and before the next one. */
 TEST(version_between_releases_is_none_of_them)
 {
 	EQUAL((guard_same_version("fio-3.33", "fio-3.33-12-gabcdef"), false),

@@ -248,7 +248,7 @@ QUEUE_TEST(a_receive_that_cannot_be_posted_ends_it)
 
 /* --- another connection ---------------------------------------------------------------- */
 
-/* As job_connection_reconnect() does it. */
+/* Does what job_connection_reconnect() does. */
 static void reconnect(enum method method)
 {
 	bool unflushed[FAKE_REGION];

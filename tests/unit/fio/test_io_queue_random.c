@@ -15,7 +15,7 @@
 #define PLACE 512 /* per operation, in the job's memory */
 #define BYTES 64  /* per operation, at most */
 
-/* What one run is made of. */
+/* One run. */
 static struct run {
 	uint64_t seed;
 	struct io_queue *io_queue;

@@ -36,7 +36,7 @@ JOB_TEST(gpspm_has_a_receive_for_each_message)
 	EQUAL((fake.queues.rq_size, 4), (fake.receives, 4));
 }
 
-/* Where they are not answered, the server reports how many more it can take. */
+/* The server reports how many more it can take where they are not answered. */
 JOB_TEST(immediate_data_has_a_few)
 {
 	fake_connection_begin(METHOD_APM);

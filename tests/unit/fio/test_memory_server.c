@@ -20,7 +20,7 @@ static const struct job_request gpspm_again = {
 static const struct job_request numbers = {
 	.method = METHOD_GPSPM, .jobs = 1, .depth = CLIENT_DEPTH, .imm_bytes = 8192};
 
-/* What was made durable with msync, as an offset in the mapping it is of. */
+/* The bytes that the last msync(2) made durable, and how often it was called. */
 static struct {
 	char *begin;
 	size_t bytes;

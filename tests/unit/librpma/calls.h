@@ -46,7 +46,7 @@ bool calls_in_order(const char *earlier, const char *later);
 /* While a test watches, allocations of the library are logged and can be made to fail. */
 void calls_watch_allocations(bool watch);
 
-/* What the library has allocated since the reset and not given back, watched or not. */
+/* How many blocks the library has allocated since the reset and not freed, watched or not. */
 int calls_live_blocks(void);
 int calls_live_mappings(void);
 void calls_forget_allocations(void);

@@ -20,7 +20,7 @@
 /* True when the loaded librpma.so.0 is the reference, not ours. */
 bool on_reference(void);
 
-/* What we give; and what the reference gives instead, and why ours differs. */
+/* Our value, the reference's, and why ours differs. */
 #define DIFFERS(ours, reference, reason) (on_reference() ? (reference) : (ours))
 
 /* The rest of the test is about ours alone. */

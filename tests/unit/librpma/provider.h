@@ -39,7 +39,7 @@
 #define PROVIDER_MAX_CHANNELS	 4
 #define PROVIDER_MAX_SENDS	 32
 
-/* What a work request said, copied while the pointers in it were valid. */
+/* A copy of a work request, made while the pointers in it were valid. */
 struct provider_send {
 	unsigned posted;
 	struct ibv_send_wr wr;

@@ -7,7 +7,7 @@
 
 static bool started;
 
-/* What was built since the start: it counts once it is complete. */
+/* The requests built since the start: they count once they are complete. */
 static struct {
 	struct ibv_send_wr wr;
 	uint32_t bytes;
@@ -118,7 +118,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t re
 	wr->wr.atomic.rkey = rkey;
 }
 
-/* As librxe does, which takes all SGEs for as long as the first one. */
+/* Does as librxe, which takes all SGEs for as long as the first one. */
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sges)
 {
 	need_start();
@@ -127,7 +127,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct i
 		built[built_count - 1].bytes = (uint32_t)num_sge * sges[0].length;
 }
 
-/* As rxe does, which copies the bytes and sends them only with the flag. */
+/* Does as rxe, which copies the bytes and sends them only with the flag. */
 static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 {
 	need_start();

@@ -312,7 +312,7 @@ TEST(outcome__forgets_the_data_of_an_earlier_refusal, setup_two_addresses, teard
 	assert_int_equal(answer.len, 6);
 }
 
-/* What a device made of the options does not go to the next one. */
+/* The next device gets the options as they were, not as another one changed them. */
 TEST(outcome__asks_each_device_for_the_same, setup_two_addresses, teardown)
 {
 	begin();

@@ -40,7 +40,7 @@ _Static_assert(offsetof(struct ibv_qp_ex, wr_atomic_write) ==
 #define ATOMIC_WRITE_OP (RPMA_NATIVE ? QP_EX_WITH_ATOMIC_WRITE : 0)
 #define FLUSH_OP	(RPMA_NATIVE ? QP_EX_WITH_FLUSH : 0)
 
-/* What a list may have besides. */
+/* The other operations that a list may have. */
 #define LIST_OPS                                                                                   \
 	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |               \
 		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |                           \

@@ -82,7 +82,7 @@ TEST(endpoints_and_shared_queues__refuse_null, setup_ep, teardown)
 	REFUSES_NULL(rpma_srq_get_rcq, w.srq, struct rpma_cq *);
 }
 
-/* What is gone may be ended again. */
+/* An object that is gone may be ended again. */
 #define ENDS(function, object)                                                                     \
 	do {                                                                                       \
 		expect(0, function(&(object)));                                                    \

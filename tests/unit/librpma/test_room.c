@@ -79,7 +79,7 @@ TEST(receives__do_not_overrun_the_queue, setup_cfg, teardown)
 	expect(0, rpma_recv(w.conn, w.mr, 0, 8, NULL));
 }
 
-/* What it is where the program leaves it open. */
+/* The default, where the program leaves it open. */
 TEST(slots__are_counted_where_the_queue_is_sized, setup_cfg, teardown)
 {
 	uint32_t every = 77;

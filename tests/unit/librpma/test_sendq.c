@@ -74,7 +74,7 @@ TEST(delete__tells_what_was_not_posted, setup_nothing, teardown)
 	assert_got(0, "");
 }
 
-/* What the arguments point to ends with the call. */
+/* The bytes that the arguments point to end with the call. */
 TEST(more__keeps_inline_bytes, setup_nothing, teardown)
 {
 	char word[8] = "12345678";

@@ -128,7 +128,7 @@ TEST(flush__of_another_region_stays, setup_log, teardown)
 	expect(0, rpma_mr_dereg(&mr));
 }
 
-/* What comes between may complete, and tells that the flush has. */
+/* An operation between the two may complete, and tells that the flush has. */
 TEST(flush__before_another_operation_stays, setup_log, teardown)
 {
 	expect(0, write_flush(1, w.remote, MORE));

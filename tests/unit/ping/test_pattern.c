@@ -26,7 +26,7 @@ TEST(no_byte_is_written_beyond_the_size)
 	EQUAL((patterns[0][7], 0), (patterns[1][7], 0));
 }
 
-/* What another run left in the same place must not pass for what this one wrote. */
+/* Bytes that another run left in the same slot must not pass for what this one wrote. */
 TEST(another_salt_is_another_pattern)
 {
 	uint8_t one[2][64], two[2][64];

@@ -31,7 +31,7 @@ static inline const struct readiness_check *case_check(const struct readiness_ch
 	return checks;
 }
 
-/* What the check finds in the facts once they are changed. */
+/* The finding of the check in the facts once they are changed. */
 static inline struct readiness_finding case_finding(const struct readiness_check *checks,
 						    const char *id, void (*change)(struct facts *))
 {

@@ -85,7 +85,7 @@ static inline void put_namespace(int region, int n, const char *mode)
 	link_to(name, TO_BUS "/region%d/namespace%d.%d", region, region, n);
 }
 
-/* As libnvdimm has it: the namespace is claimed by dax0.1, below which is dax0.0. */
+/* Like libnvdimm: the namespace is claimed by dax0.1, below which is dax0.0. */
 static inline void put_devdax(void)
 {
 	static const char at[] = BUS "/region0/dax0.1/dax0.0";

@@ -224,7 +224,7 @@ TEST(a_probe_needs_both_counts, open_roots, close_roots)
 	      (probe.window_bytes, -1), (probe.events, "imc"), (probe.why, ""));
 }
 
-/* What only this machine has: its paths. */
+/* The paths, which only this machine has. */
 
 static void ask(const char *name, struct answers_path *out)
 {

@@ -147,7 +147,7 @@ HOST_TEST(a_probe_shows_nothing_of_nics_that_were_not_looked_at)
 	assert_int_equal(ddio.state, DDIO_UNKNOWN);
 }
 
-/* As the two functions of one card have. */
+/* Two functions of one card have the same root port. */
 HOST_TEST(a_probe_shows_all_of_one_root_port)
 {
 	made_state(&host->pci.chains[0], DDIO_UNKNOWN);
@@ -157,7 +157,7 @@ HOST_TEST(a_probe_shows_all_of_one_root_port)
 	EQUAL((ddio.state, DDIO_OFF), (ddio.evidence, DDIO_PROBE));
 }
 
-/* What is little documented, others may make sure of. */
+/* An operator may confirm a register that is little documented. */
 HOST_TEST(a_doubt_about_the_register_can_be_lifted)
 {
 	host->platform.model = 0x4f;

@@ -73,7 +73,7 @@ CHAINS_TEST(the_last_host_bridge_counts)
 	CHAIN(&pci.chains[0], "10000:00:02.0", "10000:01:00.0");
 }
 
-/* What is below a NIC's function (a subfunction, an RDMA device) is of that function. */
+/* A subfunction or an RDMA device below a NIC's function belongs to that function. */
 CHAINS_TEST(what_is_below_a_function_is_of_it)
 {
 	tree_host();
@@ -109,7 +109,7 @@ CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
 	      (pci.chains[0].functions[2].device, 0x1018));
 }
 
-/* Whether it sends TPH is not known then, which is not the same as no. */
+/* It is not known then whether it sends TPH, which is not the same as no. */
 CHAINS_TEST(a_virtual_function_without_config_is_there_all_the_same)
 {
 	make_virtual(PORT "0000:17:00.2");

@@ -6,7 +6,7 @@
  */
 #include "made_pmem.h"
 
-/* What the device mapper joins. */
+/* The devices that the device mapper joins. */
 
 static void put_mapper(const char *const *slaves, size_t count)
 {

@@ -139,7 +139,7 @@ ROOT_TEST(options_of_the_mount)
 	}
 }
 
-/* What is mounted may be called anything; only a device node names a device. */
+/* A mount may have any name; only a device node names a device. */
 ROOT_TEST(a_name_of_a_mount_is_no_device)
 {
 	put_fsdax();

@@ -8,7 +8,7 @@
 #include "tests/lib/json_holds.h"
 #include "tests/lib/scratch_root.h"
 
-/* What is shown, and in which order, is a promise to scripts. */
+/* Scripts rely on what is shown, and on its order. */
 static const char *const ids[] = {
 	"DEV-01",  "DEV-02",  "DEV-03",	 "DEV-04", "DEV-05", "PCI-01",	"PCI-02",  "PCI-03",
 	"PCI-04",  "PCI-05",  "PCI-06",	 "PCI-07", "PCI-08", "DDIO-01", "DDIO-02", "DDIO-03",

@@ -9,7 +9,7 @@
 #include "readiness/ddio.h"
 #include "readiness/readiness.h"
 
-/* What is changed; several together make a situation. */
+/* The changes; several together make a situation. */
 enum change {
 	NONE = 0,
 	NO_DEVICE = 1 << 0,
@@ -265,7 +265,7 @@ TEST(true_is_recommended_where_ready)
 	}
 }
 
-/* As rpma-ddio-check(1) has it: what keeps a verdict from being ready, by itself. */
+/* Does it keep a verdict from being ready, by itself? As rpma-ddio-check(1) documents. */
 static bool blocks(const char *id, enum readiness_status status)
 {
 	static const char *const unknown[] = {"DEV-01", "DEV-02", "DEV-05", "PCI-04", "DDIO-05",

@@ -83,7 +83,7 @@ static void take(void)
 		append(log_file, line);
 }
 
-/* What a daemon with a good pool answers. */
+/* The answer of a daemon with a good pool. */
 static size_t good_reply(uint8_t *frame, size_t room)
 {
 	struct control_pool_reply reply = {

@@ -183,7 +183,7 @@ static inline void make_pool(const char *name, bool has_headers)
 	assert_null(pool);
 }
 
-/* As any user but root, for whom no permission counts. The directory of the test lets them in. */
+/* Becomes another user: no permission counts for root. The directory of the test lets it in. */
 static inline void become_user(void)
 {
 	assert_int_equal(chmod(scratch, 0777), 0);

@@ -17,7 +17,7 @@ static unsigned char *memory;
 static RPMEMpool *pool;
 static const struct rpmem_pool_attr attr = {.signature = "FAKE", .major = 6};
 
-/* What the next ssh does. */
+/* Sets what the next ssh does. */
 static inline void set_script(const char *script)
 {
 	setenv("FAKE_SSH_SCRIPT", test_script(script), 1);

@@ -53,7 +53,7 @@ static uint8_t frame[CONTROL_HEADER_BYTES + CONTROL_BODY_MAX];
 static uint8_t *const body = frame + CONTROL_HEADER_BYTES;
 static struct control_header header; /* the last frame has it */
 
-/* What was encoded in so many bytes has a header that fits. */
+/* A message that was encoded in so many bytes has a header that fits. */
 static void look_at(size_t len)
 {
 	assert_true(len >= CONTROL_HEADER_BYTES);

@@ -52,7 +52,7 @@ TEST(persistence_is_that_of_the_region, setup, scratch_teardown)
 	      (devdax_read(scratch, makedev(252, 3), &devdax), 0), (devdax.is_persistent, false));
 }
 
-/* As Linux 6.12 shows them: the firmware's special-purpose memory, and volatile memory of CXL. */
+/* Linux 6.12 shows the firmware's special-purpose memory so, and volatile memory of CXL. */
 TEST(memory_of_no_region_is_volatile, setup, scratch_teardown)
 {
 	static const char *const places[][2] = {
@@ -123,7 +123,7 @@ TEST(a_platform_that_needs_none_gets_none, setup, scratch_teardown)
 	      (devdax_deep_flush(scratch, makedev(252, 3)), 0));
 }
 
-/* As any user but root, for whom no permission counts. */
+/* Runs as another user, as no permission counts for root. */
 TEST(a_flush_that_is_forbidden_is_told, setup, scratch_teardown)
 {
 	char path[PATH_MAX];

@@ -205,7 +205,7 @@ static int apm(void **state)
 	return set_up(CONTROL_APM, CONTROL_RDMA, true);
 }
 
-/* As over iWARP. */
+/* Writes tear words, as over iWARP. */
 static int apm_that_tears_words(void **state)
 {
 	return set_up(CONTROL_APM, CONTROL_RDMA, false);
@@ -340,7 +340,7 @@ TEST(flushes_of_copied_data_overlap, gpspm, tear_down)
 	      (fake.notes, HAS("p 4096+1280; ")));
 }
 
-/* With APM over iWARP, too: a CPU of the target copied them, which no device flushes. */
+/* A CPU of the target copied them, with APM over iWARP too, and no device flushes that. */
 TEST(copied_data_are_asked_for, apm_that_tears_words, tear_down)
 {
 	EQUAL((lanes_flush(lanes, 0, 4096, 64, false), 0),

@@ -21,7 +21,7 @@ static struct lane_stream stream;
 static int peer, stop_fd;
 static char *bytes;
 
-/* What the kernel tells of the connection; sleeps of SILENCE_MS take no time. */
+/* The kernel's view of the connection; sleeps of SILENCE_MS take no time. */
 static struct tcp_info info;
 static unsigned sleeps, sleeps_until_stop;
 

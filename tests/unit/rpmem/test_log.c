@@ -6,7 +6,7 @@
 #include "tests/lib/scratch.h"
 #include "tools/rpmemd/log.h"
 
-/* What syslog(3) got last. */
+/* The last line that syslog(3) got. */
 static struct {
 	int facility, priority;
 	char text[256];

@@ -205,7 +205,7 @@ POOL_TEST(sizes_at_their_limits)
 	assert_int_equal(files_left(), 1);
 }
 
-/* As pmempool sync does it, with 8192 bytes. */
+/* pmempool sync does it, with 8192 bytes. */
 POOL_TEST(a_pool_may_be_larger_than_asked_for)
 {
 	for (size_t i = 0; i < KINDS; i++) {

@@ -54,7 +54,7 @@ TEST(the_option_decides_on_headers_and_size)
 	}
 }
 
-/* What libpmemobj gave as the size of three parts of 8 MiB. */
+/* The size is libpmemobj's, of three parts of 8 MiB. */
 TEST(three_parts_lose_two_headers)
 {
 	struct pool_layout_part parts[] = {file(8 * MIB), file(8 * MIB), file(8 * MIB)};

@@ -74,7 +74,7 @@ POOL_TEST(open_refuses_the_part_of_another_pool)
 	assert_failed(reopen(&pool, "mixed.set", MIB), EINVAL, "/a: part 1 is not followed");
 }
 
-/* With the other geometry, headers would be in the midst of the data. */
+/* Headers would be in the midst of the data with the other geometry. */
 POOL_TEST(open_refuses_the_other_option)
 {
 	set_write("ring.set", kinds[0].set);

@@ -31,7 +31,7 @@ TEST(nothing_is_needed)
 		     o.log.to_file || o.log.to_syslog);
 }
 
-/* As libpmempool and librpmem write it. */
+/* libpmempool and librpmem write it so. */
 TEST(remove_has_two_modifiers)
 {
 	struct options o;

@@ -70,7 +70,7 @@ static struct message first_of(const struct side *side)
 	return message;
 }
 
-/* What comes back is in *answer. */
+/* *answer has what comes back. */
 static int give(struct side *side, const struct message *message, struct message *answer)
 {
 	struct wire_header header;

@@ -14,7 +14,7 @@
 
 #define ROUNDS 100000
 
-/* What two processes see. */
+/* Memory that two processes share. */
 static struct shared {
 	struct shared_lock lock;
 	uint64_t count;

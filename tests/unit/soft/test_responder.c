@@ -189,7 +189,7 @@ static void destroy(void)
 	atomic_store(&segment->qp[0].qpn, 0);
 }
 
-/* As place_fill(). */
+/* A queue pair of this generation, in this state. */
 static void make(uint16_t generation, enum ibv_qp_state state)
 {
 	atomic_store(&segment->qp[0].life, shared_qp_word(generation, state));

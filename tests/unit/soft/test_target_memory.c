@@ -119,7 +119,7 @@ TEST(ordered__writes_just_its_bytes_in_another_process, setup)
 	check_ordered(getpid());
 }
 
-/* As memmove() does, to either side. */
+/* It moves like memmove(), to either side. */
 TEST(overlapping__ranges_are_moved_whole)
 {
 	unsigned char expected[400];

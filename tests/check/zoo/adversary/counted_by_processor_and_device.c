@@ -12,7 +12,7 @@
 
 static atomic_bool done;
 
-/* What it has added is its result. */
+/* Returns how much it has added. */
 static void *add(void *counter)
 {
 	uint64_t added = 0;

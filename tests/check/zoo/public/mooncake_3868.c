@@ -2,7 +2,7 @@
 /* EXPECT: path-mtu; at main; QP */
 /* SHOWS: remote invalid request|bad response|transport retry|nothing */
 /*
- * As in a transfer engine (Mooncake issue 3868): each end sets the path MTU from a setting of its
+ * From a transfer engine (Mooncake issue 3868): each end sets the path MTU from a setting of its
  * own, and small transfers work; the first one that is longer than a packet does not.
  */
 #include "zoo.h"

@@ -2,7 +2,7 @@
 /* EXPECT: memory-freed; at pool_delete; region */
 /* SHOWS: nothing|remote access error */
 /*
- * As in a cache of key-value blocks (pegaflow issue 403): the pool is freed by its owner while the
+ * From a cache of key-value blocks (pegaflow issue 403): the pool is freed by its owner while the
  * registration of its memory lives on in the transport, and peers go on writing.
  */
 #include "zoo.h"

@@ -2,7 +2,7 @@
 /* EXPECT: lkey-for-rkey; at main; key */
 /* SHOWS: nothing|remote access error */
 /*
- * As in a framework for remote calls (ruapc issue 46): what describes a buffer to the peer has the
+ * From a framework for remote calls (ruapc issue 46): what describes a buffer to the peer has the
  * lkey in the place of the rkey. On adapters that give both the same value it works.
  */
 #include "zoo.h"

@@ -2,7 +2,7 @@
 /* EXPECT: sq-full; at answer; QP */
 /* SHOWS: Cannot allocate memory|nothing */
 /*
- * As in a storage target (spdk/spdk issue 3195): an answer is a write of the data, unsignaled, and
+ * From a storage target (spdk/spdk issue 3195): an answer is a write of the data, unsignaled, and
  * a signaled send behind it. The target counts answers, and believes that each is one request: with
  * 16 slots it has room for 8.
  */

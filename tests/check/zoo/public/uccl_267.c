@@ -2,7 +2,7 @@
 /* EXPECT: inline-too-long + sq-full; at notify; QP */
 /* SHOWS: Invalid argument|Cannot allocate memory */
 /*
- * As in a library for collectives (uccl-project/uccl issue 267): control messages go inline, some
+ * From a library for collectives (uccl-project/uccl issue 267): control messages go inline, some
  * are longer than the queue pair was granted and are lost, and completions are never polled.
  */
 #include "zoo.h"

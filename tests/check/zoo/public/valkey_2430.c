@@ -2,7 +2,7 @@
 /* EXPECT: event-acknowledged-twice; at main; event */
 /* SHOWS: killed|double free|nothing */
 /*
- * As in a server of keys and values (valkey-io/valkey issue 2430): the handler of a disconnect
+ * From a server of keys and values (valkey-io/valkey issue 2430): the handler of a disconnect
  * acknowledges the event, and so does the loop that has called it.
  */
 #include "zoo.h"

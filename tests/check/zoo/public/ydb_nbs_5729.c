@@ -2,7 +2,7 @@
 /* EXPECT: status-unread, range-beyond, post-after-error; at main; QP */
 /* SHOWS: 8 answers */
 /*
- * As in a network block store (ydb-platform/nbs issue 5729): completions are matched by wr_id and
+ * From a network block store (ydb-platform/nbs issue 5729): completions are matched by wr_id and
  * counted, and no status is looked at. The third request is refused by the peer, and what follows
  * is flushed; the program counts eight answers.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With rnr_retry 7 a message waits for its receive, however long that takes. */
+/* A message waits for its receive as long as that takes, with rnr_retry 7. */
 #include "zoo.h"
 
 int main(void)

@@ -68,7 +68,7 @@ static size_t put_write(unsigned char bytes[WIRE_REQUEST_START + 8], uint32_t nu
 	return WIRE_REQUEST_START + 8;
 }
 
-/* What a message is sent after. */
+/* A message is sent after one of these. */
 enum met { NOTHING, HANDSHAKE, CARRY };
 
 TEST(test_messages_out_of_place_are_hung_up_on, setup, teardown)
@@ -209,7 +209,7 @@ TEST(test_nonsense_on_the_unix_socket_is_hung_up_on, setup, teardown)
 	}
 }
 
-/* What the process that has this queue pair tells of itself. */
+/* The identity that the process with this queue pair tells. */
 static uint64_t identity_at(uint32_t qp_num)
 {
 	const struct wire_handshake own = {.identity = FAKE_IDENTITY};

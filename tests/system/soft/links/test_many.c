@@ -16,7 +16,7 @@
 
 #define MANY_MAX 128
 
-/* What the processes share. */
+/* The memory that the processes share. */
 static struct {
 	_Atomic int arrived; /* counts all processes at each point in turn */
 	struct end_address at[MANY_MAX][MANY_MAX];

@@ -251,7 +251,7 @@ static int by_unix_socket_then_tcp(void)
 	return count_bytes(unix_fd) + write_with(connect_v4(), &some);
 }
 
-/* As a set-user-ID program that a user has started: the effective user alone is root. */
+/* Becomes a set-user-ID program that a user has started: the effective user alone is root. */
 static int child_of_setuid(void)
 {
 	const pid_t pid = fork();

@@ -127,7 +127,7 @@ static void take_one(struct counts *counts)
 	post_receive();
 }
 
-/* What the other clients and the owner of the server do meanwhile. */
+/* The other clients and the owner of the server do this meanwhile. */
 static void serve_others(struct counts *counts)
 {
 	const struct counts before = *counts;

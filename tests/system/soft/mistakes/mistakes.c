@@ -173,7 +173,7 @@ PAIR_TEST(key_of_a_region_that_is_gone)
 	write_is_refused(rkey, 0, IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR", KEY_STALE, "");
 }
 
-/* Where the peer's memory is reached directly, its region is described. */
+/* The region of the peer is described where its memory is reached directly. */
 PAIR_TEST(write_beyond_the_region)
 {
 	char region[256] = "";

@@ -147,7 +147,7 @@ TEST(options__are_told_as_they_were_set, setup, teardown)
 	assert_true(value >= 1);
 }
 
-/* What is mapped is told to the peer with the next bytes. */
+/* The peer learns of a mapping with the next bytes. */
 TEST(memory__that_is_mapped_is_written_to, setup, teardown)
 {
 	static unsigned char memory[MAPPED_BYTES];
