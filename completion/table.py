@@ -60,7 +60,7 @@ class Option:
 
     @property
     def kind(self) -> str:
-        """What else its value may be: files, directories, hosts, devices, or "" if unknown."""
+        """The kind of its other values: files, directories, hosts, devices, or "" if unknown."""
         words = re.findall(r"[A-Z]+", self.argument)
         if "--device" in self.names and "NAME" in words:
             return "devices"

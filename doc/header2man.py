@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass
 class Book:
-    """What all pages of a library have in common."""
+    """The parts that all pages of a library have in common."""
 
     library: str
     version: str
@@ -156,7 +156,7 @@ def verbatim(declaration: str) -> str:
 
 
 def uses(function: Entry, other: Entry) -> bool:
-    """Whether the page of `function` has to explain the type or group `other`."""
+    """Does the page of `function` have to explain the type or group `other`?"""
     if not other.params:
         return False
     if not other.name.endswith("*"):

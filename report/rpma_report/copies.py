@@ -55,7 +55,7 @@ def _whole(run: Run) -> tuple[object, ...]:
 
 
 def told(runs: Iterable[Run]) -> list[str]:
-    """What was counted once, in sentences."""
+    """Sentences that name what was counted once."""
     return [remark.text for run in runs for remark in run.warnings if remark.code == COPY]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the user can do something about: one line on stderr and exit code 2."""
+"""An error that the user can do something about: one line on stderr and exit code 2."""
 
 
 class Failure(Exception):

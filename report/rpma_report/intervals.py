@@ -163,7 +163,7 @@ def obrien_fleming_level(look: int) -> float:
 
 
 def share_of_look(pairs: int) -> float:
-    """What may be used of LEVEL after PAIRS pairs: at a look its own level, between two what those before left.
+    """The share of LEVEL that may be used after PAIRS pairs: at a look its own level, between two what those before left.
 
     Nothing that was seen ends a study between its looks: its budget did, or it was none.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the report knows of a file, whatever tool wrote it.
+"""The report's model of a file, whatever tool wrote it.
 
 sources makes these from checked documents, figures and page read them. Summaries
 are kept, and of the single repeats a number each; their histograms are let go, so
@@ -221,7 +221,7 @@ class Readiness:
 
 @dataclass(frozen=True)
 class Ping:
-    """What rpma-ping found: times of the steps, pings sent and come back, latencies by name."""
+    """The results of rpma-ping: times of the steps, pings sent and come back, latencies by name."""
 
     steps: tuple[tuple[str, int | None], ...]
     transmitted: int
@@ -295,7 +295,7 @@ class Run:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What was in its files, and is in none of its figures."""
+        """The texts on what was in its files, and is in none of its figures."""
         return tuple(remark.text for remark in self.warnings if remark.code == NOT_READ)
 
     @property

@@ -27,7 +27,7 @@ def digits(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """As few digits as the value allows: for ticks."""
+    """The value in as few digits as it allows: for ticks."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 

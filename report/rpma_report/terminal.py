@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a command prints on standard output: lines or files that arrive, or a failure."""
+"""The standard output of a command: lines or files that arrive, or a failure."""
 
 import os
 import sys

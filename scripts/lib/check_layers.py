@@ -21,7 +21,7 @@ def top_of(folder):
 
 
 def read_table(path):
-    """What each folder may include, and the rank of each folder of the root."""
+    """The folders that each folder may include, and the rank of each folder of the root."""
     below, ranks = {}, {}
     for line in open(path, encoding="utf-8"):
         word, _, rest = line.split("#")[0].strip().partition(":")

@@ -206,7 +206,7 @@ def _write(options: argparse.Namespace, found: "Findings") -> None:
 
 
 def _document(paths: Sequence[Path], options: argparse.Namespace, found: "Findings") -> "Document":
-    """With what verify needs to make it again."""
+    """The page, with what verify needs to make it again."""
     from rpma_report.comparison import report
 
     limits = {"fail_if": options.fail_if, "fail_if_estimate": options.fail_if_estimate}

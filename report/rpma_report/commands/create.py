@@ -49,7 +49,7 @@ def _line(text: str) -> str:
 
 def create(results: list[Path], wanted: outputs.Wanted, title: str = "", author: str = "",
            written: tuple[Block, ...] = (), unit: str | None = None) -> None:  # fmt: skip
-    """What study ends with, too."""
+    """Writes the outputs; study ends with it, too."""
     from rpma_report.model import name_apart
     from rpma_report.sources import load_all
 

@@ -66,7 +66,7 @@ def remade(runs: "Sequence[Run]", made: recipe.Recipe) -> "Document":
 
 
 def _document(options: argparse.Namespace, runs: "Sequence[Run]", found: "History") -> "Document":
-    """With what verify needs to make it again."""
+    """The page, with what verify needs to make it again."""
     from rpma_report.comparison import history_page
     from rpma_report.model import listed
 

@@ -149,7 +149,7 @@ def _report(plan: "Plan", directory: "Directory") -> Path:
 
 
 def _loaded(plan: "Plan", directory: "Directory", job: "Job") -> "Run":
-    """What was measured under another setting is another measurement."""
+    """A result that was measured under another setting is another measurement."""
     from rpma_report.sources import load
 
     run = load(directory.result(job))

@@ -63,7 +63,7 @@ def of_history(found: History) -> str:
 
 
 def _missing(comparisons: Sequence[Comparison]) -> str:
-    """What is not compared for want of one side."""
+    """Points and runs that are not compared for want of one side."""
     points = sum(len(c.matched.only_base) for c in comparisons)
     figures = 0
     for comparison in comparisons:
@@ -112,7 +112,7 @@ def _ratio(ratio: float) -> str:
 
 
 def _largest(rows: Sequence[Row]) -> str:
-    """What a reader looks at all the same, and why it is not certain."""
+    """The largest change, which a reader looks at all the same, and why it is not certain."""
     known = [row for row in rows if row.verdict.change is not None and row.verdict.change > -1 and row.verdict.word != "same"]
     if not known:
         return ""

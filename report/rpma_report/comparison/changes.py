@@ -18,7 +18,7 @@ from rpma_report.model import Point
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user wants to see decided, and what else to see."""
+    """The changes that the user wants to see decided, and what else to see."""
 
     figures: tuple[Measure, ...] = ()  # those that decide; none: the default of the test
     also: tuple[Measure, ...] = ()
@@ -98,7 +98,7 @@ def _rows(pair: Pair, asked: Asked) -> list[Row]:
 
 
 def _middles(found: Evidence, pair: Pair, measure: Measure) -> tuple[float | None, float | None]:
-    """What the change is computed of."""
+    """The two values that the change is computed of."""
     if found.base and found.new and min(*found.base, *found.new) > 0:
         return geometric_mean(found.base), geometric_mean(found.new)
     # No repeat has samples enough, but all of them together; or one stood still.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What two sides of a point say of a figure: values to compare, and how they were measured.
+"""The evidence of two sides of a point for a figure: values to compare, and how they were measured.
 
 A file is a run of its own, whose value is the median of its repeats: repeats of one run
 are more alike than runs are, and are never pooled with those of another. Only where each

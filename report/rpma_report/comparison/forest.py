@@ -54,7 +54,7 @@ def figure(base: Measurement, comparison: Comparison, number: int, runs: Sequenc
 
 
 def _named(rows: Sequence[Row]) -> tuple[str, ...]:
-    """With the series, where there are several."""
+    """The names of the rows, with the series if there are several."""
     several = len({row.pair.place.series for row in rows}) > 1
     places = (row.pair.place if several else row.pair.place.where for row in rows)
     return tuple(shorten(f"{row.measure.name} {place}", _MAX_NAME) for row, place in zip(rows, places, strict=True))

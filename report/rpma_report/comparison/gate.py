@@ -27,7 +27,7 @@ WORSE = "worse"
 
 
 class Malformed(ValueError):
-    """What is wrong with an expression, and what it should look like."""
+    """The error in an expression, and what it should look like."""
 
 
 @dataclass(frozen=True)

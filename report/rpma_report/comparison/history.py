@@ -95,7 +95,7 @@ def called(run: Run) -> str:
 
 
 def value_of(point: Point, measure: Measure) -> Estimate | None:
-    """With the interval of its repeats; runs differ by more."""
+    """The value, with the interval of its repeats; runs differ by more."""
     values = measure.by_repeat(point)
     found = of_repeats(values) if len(values) == max(point.repeats, 1) else None
     if found is not None and found.value > 0:
@@ -117,7 +117,7 @@ def _tracks(runs: Sequence[Run]) -> list[Track]:
 
 
 def _names(runs: Sequence[Run], of: Callable[[Point], object]) -> dict[object, str]:
-    """As compare names points: the series, and the place on it."""
+    """Points are named as compare names them: the series, and the place on it."""
     named: dict[object, str] = {}
     tests = dict.fromkeys(point.test for run in runs for point in run.points)
     firsts = _one_run(runs, of)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --fail-if comes to: where its conditions hold, and where that cannot be decided.
+"""The outcome of --fail-if: where its conditions hold, and where that cannot be decided.
 
 A limit holds where the interval lies beyond it, and beyond chance among all rows of the
 condition; it does not where the interval lies on the near side of it. In between, and
@@ -45,7 +45,7 @@ class Undetermined:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was compared with a base, and what became of the conditions."""
+    """The comparisons with a base, and the outcome of the conditions."""
 
     base: Measurement
     comparisons: Sequence[Comparison]
@@ -110,7 +110,7 @@ def _p_value(condition: Condition, row: Row) -> float | None:
 
 
 def _fails(condition: Condition, row: Row, beyond_chance: bool) -> bool | str:
-    """Whether the condition holds there, or why that is not decided."""
+    """Does the condition hold there? Or why that is not decided."""
     verdict = row.verdict
     if condition.measure is None:
         return verdict.why if verdict.word == "unclear" and verdict.why else verdict.word == "worse"
@@ -154,7 +154,7 @@ def _asked(condition: Condition, comparison: Comparison, *points: Point) -> Sequ
 
 
 def _partial(condition: Condition, base: Measurement, comparison: Comparison) -> Iterator[Undetermined]:
-    """What is known of a run that is not whole may hide what is not."""
+    """The known part of a run that is not whole may hide the rest."""
     for measurement, side in ((base, "the base: "), (comparison.new, "")):
         for run in measurement.runs:
             ended = () if run.status == "complete" else (f"{run.file}: the run is {run.status}",)

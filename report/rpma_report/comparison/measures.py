@@ -57,7 +57,7 @@ def named(name: str) -> Measure | None:
 
 
 def is_of(point: Point, measure: Measure) -> bool:
-    """Whether the point has the latency that the figure is one of: it may still be too short for it."""
+    """Does the point have the latency of the figure? It may still be too short for the figure."""
     prefix = next((prefix for prefix in _LATENCIES if prefix and measure.name.startswith(prefix)), "")
     return measure not in (OPS, BYTES) and _LATENCIES[prefix](point) is not None
 

@@ -39,7 +39,7 @@ RULE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one figure of a point; no word: it does not decide. None: not known."""
+    """The verdict on one figure of a point; no word: it does not decide. None: not known."""
 
     word: Word
     change: float | None

@@ -20,7 +20,7 @@ def harm(row: Row) -> float:
 
 
 def tone(verdict: Verdict) -> Tone:
-    """What is certain has a colour and a sign."""
+    """A certain verdict has a colour and a sign."""
     match verdict.word:
         case "worse" | "better":
             return verdict.word

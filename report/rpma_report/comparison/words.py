@@ -53,12 +53,12 @@ def lines(comparison: Comparison) -> Iterator[str]:
 
 
 def failed(found: Findings, limit: int) -> list[str]:
-    """Where a condition of --fail-if holds, a line each."""
+    """A line for each place where a condition of --fail-if holds."""
     return _cut(map(_failed, found.failed), len(found.failed), limit)
 
 
 def undetermined(found: Findings, limit: int) -> list[str]:
-    """Where that cannot be decided."""
+    """A line for each place where that cannot be decided."""
     return _cut(map(_undetermined, found.undetermined), len(found.undetermined), limit)
 
 

@@ -110,7 +110,7 @@ def upright(figure: Figure, shape: Shape) -> bool:
 
 
 def width(figure: Figure, shape: Shape) -> float:
-    """What a panel has, in points."""
+    """The width of a panel, in points."""
     return (shape.width - 110) / (shape.columns if figure.small else 1)
 
 
@@ -121,7 +121,7 @@ def named(figure: Figure) -> tuple[str, ...]:
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Where names are too long for the axis, without what all of them have: cut at the end they would be alike."""
+    """Names that are too long for the axis, without the parts that all have: cut at the end they would be alike."""
     parts = [name.split(", ") for name in names]
     common = set(parts[0]).intersection(*parts[1:]) if parts and max(map(len, names)) > _NAME else set()
     short = tuple(", ".join(part for part in of if part not in common) for of in parts)

@@ -257,7 +257,7 @@ class _Layout:
         return handles, max(1, min(len(handles), int(shape.width / widest)))
 
     def variants(self) -> list[Line2D]:
-        """What is equal in all small panels: the percentiles of each series."""
+        """The lines that are equal in all small panels: the percentiles of each series."""
         found: dict[int, Line] = {}
         for line in self.figure.panels[0].lines:
             found.setdefault(line.variant, line)
@@ -375,7 +375,7 @@ class _Layout:
 
 
 def broken(places: tuple[list[float], list[float]], gaps: Sequence[float]) -> tuple[list[float], list[float]]:
-    """With a place without a value at each gap: a line is drawn in pieces there."""
+    """Adds a place without a value at each gap: a line is drawn in pieces there."""
     points = sorted([*zip(*places, strict=True), *((x, math.nan) for x in gaps)])
     xs, ys = zip(*points, strict=True)
     return list(xs), list(ys)

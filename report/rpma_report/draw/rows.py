@@ -34,7 +34,7 @@ _TICK = 52  # points that the label of a tick needs
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where what stands, in points from the left."""
+    """The columns, in points from the left."""
 
     name: float
     name_width: float
@@ -100,7 +100,7 @@ class Rows:
         self.marks(axes, self.panel, reach)
 
     def words(self, drawing: Drawing | SubFigure, number: int) -> None:
-        """What stands beside the mark of a row."""
+        """Writes the words beside the mark of a row."""
         row, columns, font = self.figure.rows[number], self.columns, self.shape.font
         below = self.top + self.pitch * number
         name = self.names[number]
@@ -135,7 +135,7 @@ class Rows:
             axes.vlines(1, low, high, colors=self.colours["--muted"], linewidth=1.4, zorder=0.6)
 
     def bands(self) -> list[tuple[float, float]]:
-        """Where lines across the values stand, by the axis of the rows: not on a name above its mark."""
+        """The bands for lines across the values, by the axis of the rows: not on a name above its mark."""
         if self.beside:
             return [(-self.centre, len(self.names) - self.centre)]
         half = self.line / self.pitch

@@ -89,7 +89,7 @@ def _rewrite(element: Element, names: Mapping[str, str]) -> None:
 
 
 def _gather(element: Element) -> None:
-    """What all members of a group have goes to the group; a group that has nothing is dissolved."""
+    """Attributes that all members of a group have go to the group; a group that has nothing is dissolved."""
     for child in element:
         _gather(child)
     members = [child for child in element if not child.tag.endswith("}defs")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a printed number comes from: the file, the point in it, and the figure of the point.
+"""The source of a printed number: the file, the point in it, and the figure of the point.
 
 The page writes file and point as data-from on a row, or what else is around, and data-metric
 on the element that prints the number, or that has it as data-value, or on the head of its column,

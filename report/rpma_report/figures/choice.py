@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What matters most: cards name it first, and a chart without room for all draws it.
+"""The order of what matters most: cards name it first, and a chart without room for all draws it.
 
 The strongest promise of persistence first, then writes over a network, then the size
 nearest to 4 KiB and the fewest operations at once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What persistence costs: the latency of each way to persist, less that of the same operation without.
+"""The cost of persistence: the latency of each way to persist, less that of the same operation without.
 
 Both are of one run and of equal parameters. The interval follows from those of the two.
 """

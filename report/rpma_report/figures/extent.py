@@ -25,7 +25,7 @@ class Extent:
     high: float
 
     def leaves(self, interval: Interval) -> tuple[bool, bool]:
-        """Whether its lower end lies below the axis, and its upper one above."""
+        """Does its lower end lie below the axis, and its upper one above?"""
         return interval[0] < self.low, interval[1] > self.high
 
 

@@ -29,7 +29,7 @@ class Facets:
 
 
 def swept(group: SeriesSet) -> tuple[Axis, ...]:
-    """What was swept besides the axis."""
+    """The axes that were swept besides the axis of the chart."""
     points = group.points()
     return tuple(a for a in AXES if a is not group.axis and len({a.place(p) for p in points}) > 1)
 

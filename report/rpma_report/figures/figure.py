@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a chart is: panels of lines of marks, with their table and alternative text.
+"""A chart: panels of lines of marks, with their table and alternative text.
 
 figures makes them, draw draws them and adds nothing, page puts table and text
 beside them: a test of these numbers is a test of the chart.
@@ -87,7 +87,7 @@ class Panel:
 
     @property
     def _shared(self) -> bool:
-        """Whether two bars have the same place."""
+        """Do two bars have the same place?"""
         places = [m.x for line in self.lines for m in line.marks]
         return len(places) > len(set(places))
 
@@ -100,7 +100,7 @@ def by_percentile(percentiles: Sequence[float], lines_of: Callable[[float], Iter
 
 @dataclass(frozen=True)
 class Row:
-    """What stands in print in a row of a chart in rows."""
+    """The words in a row of a chart in rows."""
 
     word: str
     tone: Tone

@@ -17,7 +17,7 @@ Made = Callable[..., SeriesSet]
 
 
 def _remembered(make: Made) -> Made:
-    """What is kept holds its runs, so that no other run gets their identity."""
+    """The kept sets hold their runs, so that no other run gets their identity."""
     kept: dict[object, tuple[tuple[Run, ...], SeriesSet]] = {}
 
     @wraps(make)

@@ -39,7 +39,7 @@ class Looks:
 
     @property
     def alone(self) -> bool:
-        """Whether the page has one series and no more."""
+        """Does the page have one series and no more?"""
         return len(set(self._numbers.values())) < 2
 
     def of(self, series: Series) -> int:

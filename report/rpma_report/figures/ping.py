@@ -38,7 +38,7 @@ def sizes(ping: Ping) -> str:
 
 
 def hosts(runs: Sequence[Run]) -> tables.Table | None:
-    """Where there are several hosts or sizes: a row for each, also for hosts that were not reached."""
+    """A row for each host and size, if there are several, also for hosts that were not reached."""
     rows = tuple((tables.Cell(run.name), *_cells(run, one)) for run, ping in _pings(runs) for one in ping.sizes or (ping,))
     if len(rows) < 2:
         return None

@@ -54,7 +54,7 @@ def _response(point: Point) -> Latency | None:
 
 
 def _on_axis(group: SeriesSet) -> SeriesSet:
-    """With one rate nothing was swept, and still it is the axis."""
+    """The rate is the axis, even if it is one, and nothing was swept."""
     return SeriesSet(RATE, group.series, group.runs)
 
 

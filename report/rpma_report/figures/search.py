@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What searches for the highest rate found: a sentence for each, and a table of its trials."""
+"""The results of searches for the highest rate: a sentence for each, and a table of its trials."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ def rate(per_s: float | None) -> str:
 
 
 def answer(search: Search) -> str:
-    """What is known of the highest rate."""
+    """The known bounds of the highest rate."""
     kept, missed = rate(search.highest_kept), rate(search.lowest_missed) + _why(search)
     match search.verdict:
         case "found":

@@ -103,7 +103,7 @@ class SeriesSet:
         return [p for s in self.series for p in s.points]
 
     def named_by(self) -> tuple[Axis, ...]:
-        """What names a row of a table: the place on the axis, and the size."""
+        """The axes that name a row of a table: the place on the axis, and the size."""
         return (SIZE,) if self.axis is None or self.axis is SIZE else (self.axis, SIZE)
 
     def where(self, point: Point) -> str:
@@ -157,7 +157,7 @@ def is_remote(params: dict[str, Any]) -> bool:
 
 
 def identity(point: Point) -> tuple[object, ...]:
-    """What a point measured, whichever run it is of: equal for equal parameters."""
+    """The identity of a point, whichever run it is of: equal for equal parameters."""
     return (*_but_mtu(point), _trait(point, connection.MTU))
 
 
@@ -270,7 +270,7 @@ def _trait(point: Point, key: str) -> object:
 
 
 def traits_of(point: Point) -> tuple[tuple[str, object], ...]:
-    """What tells its series from others of the operation, by key."""
+    """The traits that tell its series from others of the operation, by key."""
     return tuple((key, _trait(point, key)) for key, _ in _TRAITS)
 
 

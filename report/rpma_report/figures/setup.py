@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What comes before the first operation: costs of connecting, and of registering memory."""
+"""The setup before the first operation: costs of connecting, and of registering memory."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

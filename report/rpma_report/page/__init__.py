@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands on a page, and its forms."""
+"""The parts of a page, and its forms."""

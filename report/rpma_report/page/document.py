@@ -20,7 +20,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Note:
-    """What must not be missed; an alarm even less than a note."""
+    """A text that must not be missed; an alarm even less than a note."""
 
     heading: str
     lines: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several runs have in common, said once: warnings, environments, commands.
+"""Facts that several runs have in common, once: warnings, environments, commands.
 
 A page is often made of several files measured on the same two hosts; what they
 agree on stands once, with the names of the runs, and the rest by its values.
@@ -40,7 +40,7 @@ def names(runs: Sequence[Run]) -> str:
 
 
 def by_key(pairs: Iterable[tuple[Key, Run]], every: Sequence[Run]) -> list[tuple[Key, str]]:
-    """What is said of runs, each once with the names of its runs or "all runs"."""
+    """The facts of runs, each once with the names of its runs or "all runs"."""
     groups: dict[Key, dict[int, Run]] = {}
     for key, run in pairs:
         groups.setdefault(key, {})[id(run)] = run

@@ -83,5 +83,5 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _begins(line: str, later: bool) -> bool:
-    """Whether a line ends the paragraph before it."""
+    """Does a line end the paragraph before it?"""
     return later and bool(line.startswith("```") or _ITEM.fullmatch(line) or _HEADING.fullmatch(line))

@@ -23,7 +23,7 @@ _OTHER_FORMATS = {".pdf": "--pdf", ".md": "--md", ".csv": "--csv"}
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where to; None: not asked for."""
+    """The outputs; None: not asked for."""
 
     page: Path
     png: Path | None = None

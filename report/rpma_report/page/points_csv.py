@@ -104,7 +104,7 @@ def _estimate(name: str, value: Estimate | None, ends: Sequence[str]) -> Row:
 
 
 def _repeat(point: Point, index: int) -> Row:
-    """What is kept of a repeat; where not every repeat has a figure, which one has is not known."""
+    """The kept figures of a repeat; if not every repeat has one, it is not known which have it."""
     row: Row = {}
 
     def put(key: str, values: Sequence[float]) -> None:

@@ -118,7 +118,7 @@ def document(runs: Sequence[Run], words: Words = Words()) -> Document:
 
 
 def _undrawn(runs: Sequence[Run]) -> Iterator[Block]:
-    """What is measured and has no percentiles is in a table alone."""
+    """Points without percentiles are in a table alone."""
     group = groups.latency_series(runs)
     if not group.series:
         yield Paragraph(_MISSING)
@@ -153,7 +153,7 @@ def chart_sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 
 def _kinds(runs: Sequence[Run], tests: Sequence[str]) -> Facts | None:
-    """What the latency of each operation spans."""
+    """The span of the latency of each operation."""
     points = [p for run in runs for p in run.points if p.test in tests and p.latency]
     named = ((what(p.params), p.params["latency_kind"]) for p in sorted(points, key=order))
     pairs = tuple(

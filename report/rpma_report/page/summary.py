@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What comes first: what was measured, on which device, the verdict, the figures that matter."""
+"""The top of a page: what was measured, on which device, the verdict, the figures that matter."""
 
 from collections.abc import Iterator, Sequence
 
@@ -138,7 +138,7 @@ def section(runs: Sequence[Run]) -> Section:
 
 
 def basis(runs: Sequence[Run]) -> Section:
-    """What the figures rest on, and what each series costs."""
+    """The basis of the figures, and what each series costs."""
     blocks: list[Block] = [Paragraph(text) for text in (*verdicts(runs), *intervals(runs))]
     if table := _glance(runs):
         blocks.append(table)
@@ -146,7 +146,7 @@ def basis(runs: Sequence[Run]) -> Section:
 
 
 def intervals(runs: Sequence[Run]) -> Iterator[str]:
-    """What an interval covers and what it does not, and why some have none."""
+    """Sentences on what an interval covers and what it does not, and why some have none."""
     points = [p for run in runs for p in run.points]
     few = [p for p in points if p.repeats < MIN_VALUES]
     enough = [p for p in points if p.repeats >= MIN_VALUES]
@@ -187,7 +187,7 @@ def verdicts(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _glance(runs: Sequence[Run]) -> Table | None:
-    """What each series costs at the size nearest to 4 KiB, and its highest bandwidth."""
+    """A table of the cost of each series at the size nearest to 4 KiB, and its highest bandwidth."""
     rows: dict[str, list[Cell]] = {}
     latency, bandwidth = latency_series(runs), bandwidth_series(runs)
     for series in latency.series:

@@ -28,7 +28,7 @@ def check(source: Source) -> None:
 
 
 def check_form(source: Source) -> None:
-    """What must hold for it to be read at all."""
+    """Checks what must hold for it to be read at all."""
     _check_environment(source)
     spans = windows.take(source.document)
     buckets = histogram.take(source.document)
@@ -79,7 +79,7 @@ def run(source: Source) -> Run:
 
 
 def command_line(argv: Sequence[str | None]) -> str:
-    """As a shell takes it."""
+    """The command line as a shell takes it."""
     return shown(shlex.join(shown(word or "", 1000) for word in argv[:500]), 4000)
 
 

@@ -143,7 +143,7 @@ def check_kind(at: Any) -> None:
 
 
 def check_together(at: Any) -> None:
-    """As rpma-bench refuses what cannot be measured."""
+    """rpma-bench refuses these parameters together, as they cannot be measured."""
     params = at.point["params"]
     test, depth, batch, every = params["test"], params["depth"], params.get("batch") or 1, params.get("signal_every") or 1
     together = params["threads"] * params["connections"]

@@ -86,7 +86,7 @@ _DECODER = json.JSONDecoder()
 
 
 def _begin_of(text: str, at: int, part: str | int) -> int | None:
-    """Where a member of the object or list at `at` begins; None: it has no such member."""
+    """The begin of a member of the object or list at `at`; None: it has no such member."""
     if text[at] != ("{" if isinstance(part, str) else "["):
         return None
     for number in count():
@@ -291,7 +291,7 @@ def _loaded(name: str, text: str, objects: _Objects) -> Any:
 
 
 def _without_remarks(text: str) -> tuple[str, list[str]]:
-    """What jobs of fio log goes before and after its JSON: those lines are passed over.
+    """Jobs of fio log before and after its JSON: those lines are passed over.
 
     With --status-interval there are several documents: the last one, and those before it.
     """
@@ -311,7 +311,7 @@ def _whole(text: str) -> str:
 
 
 def _precedes(before: Any, last: Any) -> bool:
-    """Whether fio wrote it of the same jobs: none has done more than later."""
+    """Did fio write it of the same jobs? Then none has done more than later."""
     if not (isinstance(before, dict) and isinstance(last, dict)):
         return False
     return _done(before).keys() == _done(last).keys() and all(done <= _done(last)[key] for key, done in _done(before).items())
@@ -368,7 +368,7 @@ def _beyond(value: Any) -> bool:
 
 
 def check_numbers(source: Source, value: Any, place: Place = ()) -> None:
-    """What a schema does not say: a number is one that something could have measured."""
+    """Numbers are those that something could have measured, which a schema cannot express."""
     if not any(_beyond(item) for item in values(value)):
         return
     for number, at in nested(value, place):

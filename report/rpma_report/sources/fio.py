@@ -196,7 +196,7 @@ def _told(wanted: list[float], parts: list[dict[str, Any]]) -> dict[float, float
 
 def _stands_for(shared: dict[str, str], clients: list[Job],
                 joined: list[tuple[fio_sidecar.Sidecar | None, Remark | None]]) -> Iterator[Remark]:  # fmt: skip
-    """What the engine librpma told of its clients, in a sentence: in a sidecar, or as an option of the job."""
+    """A sentence on the clients of the engine librpma, from a sidecar or an option of the job."""
     for first, (sidecar, useless) in zip(clients, joined, strict=True):
         if sidecar:
             yield sidecar.remark()
@@ -223,7 +223,7 @@ def _earlier(source: Source) -> Iterator[Remark]:
 
 
 def _remarks(points: list[Point]) -> Iterator[Remark]:
-    """What the file does not have of a job, and the page therefore lacks."""
+    """Remarks on what the file does not have of a job, and the page therefore lacks."""
     for point in points:
         latency, job = point.latency, point.params["job"]
         if latency is None:

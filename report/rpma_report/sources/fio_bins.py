@@ -58,7 +58,7 @@ def _low_by_index(index: int) -> int:
 
 
 def percentile(histogram: Histogram, p: float) -> int:
-    """As fio writes it."""
+    """The percentile as fio writes it."""
     return _middle_at(histogram, sum(histogram.counts) * p)
 
 
@@ -72,6 +72,6 @@ def _middle_at(histogram: Histogram, rank: float) -> int:
 
 
 def agrees(histogram: Histogram, p: float, value: int) -> bool:
-    """With fio's arithmetic, which at the very edge of a bin may take either side."""
+    """Agrees by fio's arithmetic, which at the very edge of a bin may take either side."""
     rank = sum(histogram.counts) * p
     return value in (_middle_at(histogram, rank), _middle_at(histogram, rank + 2e-6))

@@ -51,7 +51,7 @@ def facts(options: dict[str, str]) -> dict[str, str]:
 
 
 def flushed(target: str, reached: str, writes: int | None, covered: int | None, stated: str = "") -> str:
-    """What became of the writes of a client, by the engine's counts of its flushes; without counts nothing is known."""
+    """The fate of a client's writes, by the engine's counts of its flushes; unknown without counts."""
     where = {"persistence": "flushed to persistence", "visibility": "flushed to visibility only"}.get(reached)
     if writes is None or covered is None:
         return f"writes to {target} may not be flushed"
@@ -94,7 +94,7 @@ def params(options: dict[str, str], direction: str, latency_kind: str) -> dict[s
 
 
 def _file_bytes(options: dict[str, str]) -> int | str | None:
-    """What a job goes over: a file in the cache is measured otherwise than one that has no room there."""
+    """The bytes that a job goes over: a file in the cache is measured otherwise than one that has no room there."""
     text = options.get("size") or options.get("filesize")
     return None if text is None else size_bytes(text, "read") or shown(text, 40)
 
@@ -134,7 +134,7 @@ def _fraction(text: str) -> float | None:
 
 
 def job_file(sections: list[tuple[str, dict[str, str]]]) -> str:
-    """As fio takes it back."""
+    """The job file as fio takes it back."""
     lines = []
     for name, options in sections:
         lines.append(f"[{name}]")

@@ -67,7 +67,7 @@ def complete(source: Source) -> None:
 
 
 def _add_bandwidth(source: Source, place: Place, part: dict[str, Any]) -> None:
-    """As fio computes it, of milliseconds."""
+    """Adds the bandwidth as fio computes it, of milliseconds."""
     if part["io_bytes"] and not part.get("runtime"):
         raise BadResult(source.name, place_text(place), 'has no "bw_bytes", and no "runtime" to compute it of')
     part["bw_bytes"] = part["io_bytes"] * 1000 // part["runtime"] if part["io_bytes"] else 0

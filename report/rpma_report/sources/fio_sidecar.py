@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the engine librpma wrote beside fio's output (result=): what the figures of a job stand for.
+"""The file of the engine librpma beside fio's output (result=): what the figures of a job stand for.
 
 fio's JSON has the name of the file among the options of the job, and the run of fio that
 wrote it. The file is looked for beside fio's JSON, under that name without its folder.

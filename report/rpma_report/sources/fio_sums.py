@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fio's output holds twice must agree; redundancies.py lists it."""
+"""Figures that fio's output holds twice must agree; redundancies.py lists them."""
 
 from typing import Any
 

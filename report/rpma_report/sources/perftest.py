@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What perftest writes with --out_json: one size, without units, versions or hosts.
+"""The output of perftest with --out_json: one size, without units, versions or hosts.
 
 Up to perftest 23.10 it is not JSON (names without quotes, commas before brackets), so it is
 read by its lines. Latencies are microseconds; those of write and send are half a round trip.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a point of rpma-bench, and all points together, hold twice: names and places, what ends a repeat, the warm-up."""
+"""Figures that a point of rpma-bench, and all points together, hold twice: names and places, what ends a repeat, the warm-up."""
 
 from statistics import median
 from typing import Any

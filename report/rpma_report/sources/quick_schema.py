@@ -136,7 +136,7 @@ class Compiler:
         return _any_of([_TYPES[name] for name in wanted])
 
     def _ref(self, target: str) -> Fits:
-        """What is referred to may refer back: it is made when it is first needed."""
+        """A referred schema may refer back: it is made when it is first needed."""
 
         def fits(value: Any) -> bool:
             if target not in self._refs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a repeat of rpma-bench holds twice beside its sums: threads, spans, the plan of a rate, moments of a latency."""
+"""Figures that a repeat of rpma-bench holds twice beside its sums: threads, spans, the plan of a rate, moments of a latency."""
 
 import math
 from bisect import bisect_right
@@ -104,7 +104,7 @@ def _in_bucket(found: Histogram, ns: int, rounded: int) -> bool:
 
 
 def check_in_flight(at: Any) -> None:
-    """What was under way at once is bounded, so that latencies have room in the time of all places."""
+    """The operations under way at once are bounded, so that latencies have room in the time of all slots."""
     repeat, params = at.value, at.point["params"]
     if at.source.document.get("ranks") or not repeat["elapsed_ns"]:
         return
@@ -247,7 +247,7 @@ def check_moments(at: Any) -> None:
 
 
 def moments(found: Histogram, least: int, most: int, mean: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What the mean can be, and the standard deviation around that mean: by n below, by n - 1 above."""
+    """The bounds of the mean, and of the standard deviation around that mean: by n below, by n - 1 above."""
     bounds, count = list(_bounds(found, least, most)), sum(found.counts)
     low, high = (sum(bound[end] * n for bound, n in zip(bounds, found.counts, strict=True)) / count for end in (0, 1))
     near = sum(max(b[0] - mean, mean - b[1], 0) ** 2 * n for b, n in zip(bounds, found.counts, strict=True))

@@ -48,7 +48,7 @@ def _check_answer(source: Source, place: Place, search: dict[str, Any]) -> None:
 
 
 def _check_trials(source: Source, place: Place, search: dict[str, Any]) -> None:
-    """What an answer rests on was measured twice; a value is the figure of its point, and decides where the rate was achieved."""
+    """The trials that an answer rests on were measured twice; a value is the figure of its point, and decides where the rate was achieved."""
     points = {point["id"]: point for point in source.document["points"]}
     if search["verdict"] in ("found", "kept", "missed", "unclear"):
         for key in ("highest_kept_per_s", "lowest_missed_per_s"):

@@ -54,7 +54,7 @@ def _check_point(source: Source, place: Place, judged: dict[str, Any], point: di
 
 
 def check_asked(source: Source, place: Place, option: str, text: str) -> None:
-    """What stands in a plan, or in the journal of a run that was resumed, is in no argv."""
+    """A limit in a plan, or in the journal of a run that was resumed, is in no argv."""
     argv = source.document["run"]["argv"]
     elsewhere = any(word.startswith(("--plan", "--res")) for word in argv)
     if not elsewhere and any(word.startswith(option) for word in argv) and not any(text in word for word in argv):

@@ -99,7 +99,7 @@ def check_count(at: Any) -> None:
 
 
 def check_unbegun(at: Any) -> None:
-    """What was never begun is later than all samples, by how much is unknown."""
+    """Operations that were never begun are later than all samples; by how much is unknown."""
     latency, unbegun = at.value, at.value.get("unbegun_ops", 0)
     for key in ("max_ns", "mean_ns", "stddev_ns") if unbegun else ():
         if latency[key] is not None:

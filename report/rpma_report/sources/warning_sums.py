@@ -156,7 +156,7 @@ def _share(repeat: Document, end: str) -> float | None:
 
 
 def _narrow(document: Document) -> Answer:
-    """Whether it was reached is in no figure, but one must have been asked for."""
+    """No figure has whether it was reached, but one must have been asked for."""
     return None if any(point["stop"].get("ci") for point in _points(document)) else False
 
 

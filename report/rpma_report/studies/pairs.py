@@ -91,7 +91,7 @@ class Outcome:
 
 
 def check(both: Both) -> None:
-    """What pairs cannot do."""
+    """Refuses what pairs cannot do."""
     a, b = both.plans
     if len(a.jobs) != len(b.jobs):
         raise Failure(f"A has {len(a.jobs)} measurements and B {len(b.jobs)}: pairs need as many of each")

@@ -105,7 +105,7 @@ def of(source: Source, folder: Path) -> Plan:
 
 
 def check(source: Source) -> None:
-    """What the schema requires, and what a schema cannot express."""
+    """Checks what the schema requires, and what a schema cannot express."""
     check_schema(source, _SCHEMA)
     names = [r["name"] for r in source.document.get("requirements", [])]
     for number, name in enumerate(names):

@@ -68,12 +68,12 @@ class Directory:
         return self.path / "results" / f"{job.id}.json"
 
     def part(self, job: Job) -> Path:
-        """Where the result grows; not yet one."""
+        """The file in which the result grows; not yet one."""
         return self.path / "results" / f".{job.id}.part"
 
     @property
     def work(self) -> Path:
-        """Where programs run."""
+        """The directory in which programs run."""
         return self.path / "work"
 
     def log(self, job: Job) -> Path:

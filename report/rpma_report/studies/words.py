@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What interleaved pairs support of one figure: better, worse, same, or how much is not seen.
+"""The words that interleaved pairs support for one figure: better, worse, same, or how much is not seen.
 
 The pairs are looked at after 6, 12, 18 and 24 of them, at the levels of O'Brien and
 Fleming; the first certain word stands. The 5 % are shared by all figures of the study:

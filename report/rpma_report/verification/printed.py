@@ -20,7 +20,7 @@ class Printed:
     half: float  # half a unit of its last digit
 
     def is_of(self, value: float) -> bool:
-        """Whether the value may have been rounded to it."""
+        """Can the value have been rounded to it?"""
         return abs(self.value - value) <= self.half * (1 + 1e-9) + 1e-12 * abs(value)
 
 

@@ -81,7 +81,7 @@ class Page(HTMLParser):
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Where tags do not match, those in between end too."""
+        """Tags in between end too, where tags do not match."""
         if self._own:
             self._own -= 1
             return

@@ -64,7 +64,7 @@ class Children:
 
 
 def _nicer(by: int) -> Callable[[], None]:
-    """Where the kernel shares processors by session, the niceness of a session counts: sched(7)."""
+    """The niceness of a session counts where the kernel shares processors by session: sched(7)."""
     def nicer() -> None:
         os.nice(by)
         if by and os.access("/proc/self/autogroup", os.W_OK):

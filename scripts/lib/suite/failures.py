@@ -129,7 +129,7 @@ def of_output(test: str, output: str) -> Failure:
 
 
 def lines(tree: str, test: str, output: str) -> list[str]:
-    """What is printed of a failed test below its name."""
+    """The lines that are printed of a failed test below its name."""
     failure = of_output(test, output)
     ctest = f"ctest --test-dir build/{tree} -V -R '^{re.escape(test)}$'"
     again = failure.again.replace("{ctest}", ctest) or ctest

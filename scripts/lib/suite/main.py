@@ -26,7 +26,7 @@ BUSY, USAGE = 4, 64
 
 
 def show_list(steps: list[Step], states: records.States) -> None:
-    """What holds for the sources as they are, and what is missing."""
+    """Prints which steps hold for the sources as they are, and which are missing."""
     print(f"{'step':<18}{'state':<14}{'time':>7}{'tests':>7}  last run")
     for step in steps:
         record = records.read(step.name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has passed for which state of the sources: build/steps/NAME.json.
+"""The steps that have passed for a state of the sources: build/steps/NAME.json.
 
 The state is a hash over the files that a step depends on, over its row in steps.py and over
 what compiles it, so that --all goes on where it was stopped and runs again what a change
@@ -94,7 +94,7 @@ def read(name: str) -> Record | None:
 
 
 def holds(step: Step, states: States) -> bool:
-    """Whether the step has passed for the sources as they are."""
+    """Has the step passed for the sources as they are?"""
     record = read(step.name)
     return record is not None and record.status == "passed" and record.state == states.of(step) != ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the steps of scripts/test gave: tests, failures, skips; and the lines that close a run.
+"""The results of the steps of scripts/test: tests, failures, skips; and the lines that close a run.
 
 A step of ctest leaves a JUnit file; another one counts as one test. A skip is read from ctest
 and, within a test, from what cmocka, pytest and tests/vm/in_guest print: a test that passed by
@@ -34,7 +34,7 @@ class Skip(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What one step gave."""
+    """The results of one step."""
 
     name: str
     tree: str = ""

@@ -67,7 +67,7 @@ class Run:
         return [step for step in self.steps if step.lane == lane]
 
     def _build_all(self) -> None:
-        """What the first lane waits for at once, the others in the time that tests leave."""
+        """Builds what the first lane waits for at once, the others in the time that tests leave."""
         ahead = [tree for tree in self._built if not self._built[tree].is_set()]
         for number, tree in enumerate(ahead):
             self._build(tree, niceness=19 if number or len(ahead) < len(self._built) else 0)

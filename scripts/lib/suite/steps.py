@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts/test runs: one row a step, with the tests it selects and the files it depends on.
+"""The steps of scripts/test: one row a step, with the tests it selects and the files it depends on.
 
 A step runs in one of four ways: `host` steps one after another; beside them `long` steps, most
 of which end in a few tests that wait, and `guest` steps, each of which boots emulated machines;

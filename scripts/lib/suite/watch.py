@@ -80,7 +80,7 @@ def _family(parent: int, all_of_host: dict[int, Process]) -> set[int]:
 
 
 def waits_for(pid: int, process: Process) -> str:
-    """What a process is and where the kernel holds it."""
+    """A process's name and where the kernel holds it."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         channel = Path(f"/proc/{pid}/wchan").read_text() or "?"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/fetch-arm64 runs: what a program for arm64 is built with and run
+"""The program of tests/fetch-arm64: what a program for arm64 is built with and run
 with, unpacked in the cache; nothing is installed, and the host's own packages
 stay as they are."""
 

@@ -60,7 +60,7 @@ def _linked_with(path: Path, root: Path) -> dict[str, Path]:
 
 
 def initramfs(release: str, root: Path, init: bytes, path: Path, others: list[File]) -> bytes:
-    """With INIT and the program PATH, whose libraries are below ROOT, and OTHER files."""
+    """An initramfs with INIT and the program PATH, whose libraries are below ROOT, and OTHER files."""
     tree = _fetched(release)
     busybox = next(found for found in tree.rglob("bin/busybox") if found.is_file())
     files = [*(directory(name) for name in ("bin", "dev", "lib", "modules", "out")), CONSOLE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs have alike that print a directory with something of a
+"""The shared part of programs that print a directory with something of a
 Debian release, fetched into the cache when it is not there."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts/fio-source runs: the headers of Debian's fio, in the cache.
+"""The program of scripts/fio-source: the headers of Debian's fio, in the cache.
 
 No package has them, so they come from the source package. Nothing is taken
 from it but headers outside the folder of fio's own engines, and the file that
@@ -43,7 +43,7 @@ def fio_source(release: str) -> Path:
 
 
 def fio_for_guest(release: str) -> Path:
-    """As fio_source(); where the archive has no source of that fio, the
+    """Like fio_source(); where the archive has no source of that fio, the
     headers of a later one, which is the program fio beside them."""
     try:
         return fio_source(release)

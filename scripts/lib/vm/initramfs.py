@@ -61,7 +61,7 @@ class Modules:
         return lzma.decompress(data) if path.suffix == ".xz" else data
 
     def in_order(self, names: list[str]) -> list[str]:
-        """What to load for NAMES that is not loaded yet, which it is from now on. A name without a
+        """The modules to load for NAMES that are not loaded yet; from now on they are. A name without a
         file is built into the kernel or gone from it."""
         order: list[str] = []
         for name in names:

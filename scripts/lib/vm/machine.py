@@ -52,7 +52,7 @@ DOMAINS = {"adr": "mem-ctrl", "eadr": "cpu"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where a guest stands on the network."""
+    """The address and names of a guest on the network."""
     role: str
     host_name: str
     address: str

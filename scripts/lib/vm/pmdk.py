@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/fetch-pmdk runs: Debian's own PMDK, unpacked in the cache, for
+"""The program of tests/fetch-pmdk: Debian's own PMDK, unpacked in the cache, for
 tests that give it our librpmem."""
 
 from __future__ import annotations

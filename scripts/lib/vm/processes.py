@@ -77,7 +77,7 @@ def run(command: Sequence[str], **kwargs: Any) -> tuple[int, str]:
 
 
 def checked(what: str, command: Sequence[str], **kwargs: Any) -> str:
-    """As run(); a failure is told in one line with the command's last words."""
+    """Like run(); a failure is told in one line with the command's last words."""
     status, output = run(command, **kwargs)
     if status:
         raise Failure(f"{what}: {last_words(output) or f'{command[0]} ended with {status}'}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/fetch-reference runs: Debian's own librpma, unpacked in the cache,
+"""The program of tests/fetch-reference: Debian's own librpma, unpacked in the cache,
 for tests that compare ours with it."""
 
 from __future__ import annotations

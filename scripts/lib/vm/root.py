@@ -73,7 +73,7 @@ class Root:
 
 
 def _namespace() -> list[str]:
-    """What gives us the right to mount and chroot."""
+    """The command that gives us the right to mount and chroot."""
     if os.geteuid() == 0:
         return ["unshare", "--mount", "--propagation", "private"]
     return ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"]
@@ -117,7 +117,7 @@ def _digest(*words: str) -> str:
 
 
 def _fio_headers(release: str) -> str:
-    """Where they are; empty: nowhere, and the build is without the fio engine."""
+    """The directory of the headers; empty: there is none, and the build is without the fio engine."""
     try:
         return str(fio_for_guest(release))
     except Failure as failure:

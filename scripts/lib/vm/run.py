@@ -68,7 +68,7 @@ class _Stream:
 
 
 def _received(descriptor: int) -> bytes:
-    """What has come, nothing at the end. A machine that ends with something
+    """The bytes that have come, none at the end. A machine that ends with something
     unread, as one that refuses its arguments does, resets the connection."""
     try:
         return os.read(descriptor, 1 << 16)
