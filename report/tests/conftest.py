@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all tests of the report use: the command, and results written as files.
+"""The shared parts of the report's tests: the command, and results written as files.
 
 The command is the launcher of the build tree when ctest names it in RPMA_REPORT,
 else the package in the source tree.

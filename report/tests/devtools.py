@@ -74,7 +74,7 @@ class Browser:
         return dict(answer["result"])
 
     def open(self, path: Path, anchor: str = "") -> None:
-        """As a new page, even if only the anchor differs from that of the one before."""
+        """Opens a new page, even if only the anchor differs from that of the one before."""
         for url in ("about:blank", f"{path.as_uri()}#{anchor}" if anchor else path.as_uri()):
             self.events.clear()
             self.call("Page.navigate", url=url)
@@ -98,7 +98,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=medium, features=features)
 
     def value(self, expression: str) -> Any:
-        """What the expression is, or what it promises."""
+        """The value of the expression, or of what it promises."""
         done = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in done:
             raise RuntimeError(done["exceptionDetails"])

@@ -55,7 +55,7 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def edits(documents: Sequence[Any], number: int, seed: int) -> list[Edit]:
-    """As many of each document, each of another path as long as there are any."""
+    """Makes as many of each document, each of another path as long as there are any."""
     draw = random.Random(seed)
     made: list[Edit] = []
     left = [_by_path(document) for document in documents]

@@ -171,7 +171,7 @@ _KINDS = {"gpspm": "gpspm_rtt", "gpspm-rt": "gpspm_rtt", "append": "atomic_write
 
 
 def settle(point: dict[str, Any]) -> None:
-    """What follows from other settings, where a test changed those alone."""
+    """Sets what follows from other settings, where a test changed those alone."""
     settings, persist = point["params"], point["params"]["persist"]
     if settings["test"] in ("connect", "register"):
         return
@@ -202,7 +202,7 @@ def device_warnings(kind: str) -> list[dict[str, Any]]:
 
 
 def point_warnings(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What rpma-bench warns of that the points of the samples may have."""
+    """The warnings of rpma-bench on what the points of the samples may have."""
     latencies = [p["summary"]["latency"] for p in points if p["summary"]["latency"]]
     short = any(q["ns"] is None and q["p"] in (0.5, 0.99, 0.999) for told in latencies for q in told["percentiles"])
     codes = {

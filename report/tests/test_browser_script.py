@@ -80,7 +80,7 @@ def page(browser: Browser, made: Path) -> Browser:
 
 
 def told(point: dict[str, Any], size: int) -> list[str]:
-    """What the page has to say of the median of a point."""
+    """The texts that the page must have on the median of a point."""
     p50 = point["summary"]["latency"]["percentiles"][0]
     value, low, high = (quantity.time_ns(p50[key]) for key in ("ns", "lo_ns", "hi_ns"))
     return [f"size {quantity.size(size)}: latency {value}", f"95 % interval {low} \u2013 {high}, 3 repeats",
@@ -270,7 +270,7 @@ HOSTILE = [context.replace("{}", payload) for context in CONTEXTS for payload in
 
 @pytest.mark.drawn
 def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path) -> None:
-    """As names of jobs, labels, warnings and facts of hosts: in charts, tables, ids, values and addresses."""
+    """Names of jobs, labels, warnings and facts of hosts: in charts, tables, ids, values and addresses."""
     in_turns = [context.replace("{}", PAYLOADS[i % 3]) for i, context in enumerate(CONTEXTS)]  # each is drawn
     jobs = [tools.fio_job(text, range(1000, 1100), rw="randwrite", bs=f"{1 + i % 40}k") for i, text in enumerate(in_turns)]
     document = sample.result([sample.bw_point(i, size) for i, size in enumerate((64, 4096))], label=HOSTILE[0])

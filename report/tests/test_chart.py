@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the drawing adds to the numbers: marks, intervals, labels, colours."""
+"""The parts that the drawing adds to the numbers: marks, intervals, labels, colours."""
 
 import re
 from itertools import pairwise

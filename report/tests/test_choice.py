@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What charts and cards show where there is too much: what matters, and what was left out by name."""
+"""The choice of charts and cards where there is too much: what matters, and what was left out by name."""
 
 import re
 from typing import Any

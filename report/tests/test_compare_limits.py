@@ -16,7 +16,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def without_p99(result: dict[str, Any], number: int = 1) -> None:
-    """As where a run was too short for it."""
+    """Takes its p99, as where a run was too short for it."""
     point = result["points"][number]
     for told in (point["summary"]["latency"], *(r["latency"] for r in point["repeats"])):
         (p99,) = (q for q in told["percentiles"] if q["p"] == 0.99)
@@ -43,7 +43,7 @@ def lines(stdout: str, of: str) -> list[str]:
 
 
 def compared(quick: Command, write: Write, new: dict[str, Any], *expressions: str) -> Any:
-    """With a noise stated: what is undetermined is so for another reason than the order of the runs."""
+    """A noise is stated, so what is undetermined is so for another reason than the order of the runs."""
     options = [part for text in expressions for part in ("--fail-if", text)]
     return quick("compare", write(measured(), "a.json"), write(new, "b.json"), "--noise", "1%", *options)
 

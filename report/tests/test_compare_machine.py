@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What compare writes for programs: JSON by its schema, JUnit, and commands of a workflow."""
+"""The outputs of compare for programs: JSON by its schema, JUnit, and commands of a workflow."""
 
 import json
 from pathlib import Path

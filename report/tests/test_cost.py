@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What persistence costs: differences computed here by hand, and the coverage of their interval."""
+"""The cost of persistence: differences computed here by hand, and the coverage of their interval."""
 
 import math
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several runs have in common is said once, what differs by its values."""
+"""Facts that several runs have in common stand once, others by their values."""
 
 import copy
 

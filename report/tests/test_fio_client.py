@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fio --client writes: jobs that servers of fio have run, and their sum, which is none."""
+"""The output of fio --client: jobs that servers of fio have run, and their sum, which is none."""
 
 import shutil
 import subprocess

@@ -75,7 +75,7 @@ def test_histograms_add_up(write: Write) -> None:
 
 @pytest.mark.parametrize("coarseness", range(7))
 def test_coarser_bins_are_neighbours_together(coarseness: int, write: Write) -> None:
-    """With coarseness 6 the bins are 29: from 0, 64, 128, 256 ns and so on."""
+    """The bins are 29 with coarseness 6: from 0, 64, 128, 256 ns and so on."""
     bins = 1856 >> coarseness
     text = hist_line(10, 1, {128 >> coarseness: 1000}, bins)
     latency = loaded(write, text, "a_clat_hist.1.log").points[0].latency

@@ -155,7 +155,7 @@ def test_latency_that_the_file_does_not_have_is_said() -> None:
 
 
 def interval_of(share: float) -> str:
-    """As --status-interval writes what was done until then."""
+    """A document of --status-interval, with what was done until then."""
     told = document("3.33", plus=False)
     read = told["jobs"][0]["read"]
     count = round(TOTAL * share)
@@ -167,14 +167,14 @@ def interval_of(share: float) -> str:
 
 
 def test_last_of_several_documents_is_the_result(write: Write) -> None:
-    """With --status-interval each has all that was done until then."""
+    """Each document of --status-interval has all that was done until then."""
     run = sources.load(write((interval_of(0.5) + "fio: a remark\n" + interval_of(1.0)).encode(), "fio.json"))
     assert run.points[0].ops == TOTAL and run.dropped == ()
     assert [w.text for w in run.warnings] == ["the last of 2 documents is used (--status-interval)"]
 
 
 def test_documents_of_several_runs_are_said_to_be_left_out(write: Write, quick: Command) -> None:
-    """As where a shell appended them: what was done first is more than what was done last."""
+    """A shell may have appended them: what was done first is more than what was done last."""
     path = write((interval_of(1.0) + interval_of(0.5)).encode(), "fio.json")
     run = sources.load(path)
     assert run.dropped == ("1 documents of other runs before the last one are not read: give each run a file",)

@@ -145,7 +145,7 @@ EXTREMES = [0, 1, 2**62, 2**63 - 1, 10**15]
 @pytest.mark.drawn
 @pytest.mark.parametrize("ns", EXTREMES)
 def test_extreme_times_are_drawn_or_said(ns: int, page: Page) -> None:
-    """What the schema lets pass does not bring the drawing down."""
+    """Values that the schema lets pass do not bring the drawing down."""
     samples = [ns // 2] * 1999 + [ns]
     point = sample.point(0, sample.params("bw", 64, depth=4096), [sample.repeat(0, 64, 2e12 / max(ns, 10**9), 2000, samples)], samples)
     other = sample.lat_point(1, 4096, count=2000, repeats=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands in place of a regular file: pipes, with a writer and without."""
+"""Inputs in place of a regular file: pipes, with a writer and without."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_pipe_is_read_once(kind: str, command: Command) -> None:
 
 
 def test_output_of_a_command_is_a_result(command: Command, tmp_path: Path) -> None:
-    """As a shell passes <(cat result.json)."""
+    """A shell passes <(cat result.json) so."""
     reader, writer = os.pipe()
     threading.Thread(target=lambda: open(writer, "wb").write(RESULT), daemon=True).start()
     page = tmp_path / "o.html"

@@ -46,7 +46,7 @@ def test_what_is_no_rate_draws_no_line(rate: Any) -> None:
 
 
 def test_software_has_no_link() -> None:
-    """What rxe states is the rate of no wire."""
+    """The rate that rxe states is not that of a wire."""
     figure = bandwidth.figure(runs(linked("2.5 Gb/sec (1X SDR)", "2.5 Gb/sec (1X SDR)", kind="rxe")))
     assert figure is not None and figure.reference is None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands in the page."""
+"""The contents of the page."""
 
 import base64
 import hashlib

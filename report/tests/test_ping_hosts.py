@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rpma-ping writes for several hosts, or several sizes: a run for each host, a row for each of both."""
+"""The results of rpma-ping for several hosts, or several sizes: a run for each host, a row for each of both."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether each polling thread had a core: by threads, CPUs and the CPU time of others."""
+"""Did each polling thread have a core? By threads, CPUs and the CPU time of others."""
 
 from typing import Any
 

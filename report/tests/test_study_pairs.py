@@ -49,7 +49,7 @@ class Lab:
         return {path: path.stat().st_mtime_ns for side in "AB" for path in (self.dir / side).glob("*.json")}
 
     def places(self) -> list[dict[str, Any]]:
-        """What the results tell of the study, in the order in which they were measured."""
+        """The study blocks of the results, in the order in which they were measured."""
         found = [json.loads(path.read_text())["study"] for path in self.results()]
         return sorted(found, key=lambda place: int(place["order"]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study prints of its progress."""
+"""The lines that a study prints of its progress."""
 
 import io
 

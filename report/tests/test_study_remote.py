@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def start(*words: str, given: bytes = b"") -> "subprocess.Popen[bytes]":
-    """What sshd does with the line: gives it to a shell. Standard input stays open."""
+    """Does with the line what sshd does: gives it to a shell. Standard input stays open."""
     line = remote.over_ssh(["ssh"], "target", words, len(given))[-1]
     process = subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, bufsize=0)  # fmt: skip

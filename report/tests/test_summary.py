@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands first: the three figures that matter, the verdict, and the marks."""
+"""The top of a page: the three figures that matter, the verdict, and the marks."""
 
 import copy
 from typing import Any

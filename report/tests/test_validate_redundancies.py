@@ -31,7 +31,7 @@ Break = tuple[str, tuple[str | int, ...], Value, Value]
 
 
 def whole(document: dict[str, Any]) -> dict[str, Any]:
-    """With what rpma-bench writes and the shared sample leaves out."""
+    """The document with what rpma-bench writes and the shared sample leaves out."""
     for point in document["points"]:
         ops = point["repeats"][0]["ops"]
         if all(repeat["ops"] == ops for repeat in point["repeats"]) and point["params"]["test"] != "rate":

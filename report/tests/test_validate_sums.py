@@ -146,7 +146,7 @@ def test_line_is_found_behind_remarks_and_deep_values(write: Write, quick: Comma
 
 
 def with_slo(slo: str, value: float | None, missed: bool | None, whole: Any = ...) -> dict[str, Any]:
-    """As its only point, or whole."""
+    """A document with a limit, and its verdict at the only point and as a whole."""
     document = copy.deepcopy(SOUND["lat"])
     judged = [{"id": point["id"], "value": value, "missed": missed} for point in document["points"]]
     document["points"] = document["points"][:1]
