@@ -83,8 +83,8 @@ struct cm_handshake {
 };
 
 /* One TCP connection. CM lock. */
-struct cm_link {
-	LIST_ENTRY(cm_link) entry;
+struct cm_stream {
+	LIST_ENTRY(cm_stream) entry;
 	int fd;
 	struct watch *watch;
 	struct cm_id *id;		/* NULL: no request has come yet; with no listener: ended */
@@ -134,7 +134,7 @@ struct cm_id {
 	uint32_t backlog;
 	uint32_t requests; /* CONNECT_REQUESTs not delivered yet */
 	/* connected */
-	struct cm_link *link;
+	struct cm_stream *stream;
 	bool connect_error; /* said so already: no REJECTED or DISCONNECTED to come */
 	uint32_t psn;	    /* what the peer's sends begin with */
 	uint32_t peer_qpn;
@@ -161,7 +161,7 @@ struct cm_id {
 };
 
 LIST_HEAD(cm_ids, cm_id);
-LIST_HEAD(cm_links, cm_link);
+LIST_HEAD(cm_streams, cm_stream);
 
 extern pthread_mutex_t cm_lock;
 extern pthread_cond_t cm_acked; /* an event was acknowledged */
@@ -242,32 +242,33 @@ void cm_events_move(struct cm_id *id, struct cm_channel *channel);
 int cm_event_get(struct cm_channel *channel, struct cm_event **event); /* -1 with errno */
 void cm_event_ack(struct cm_event *event);
 
-/* link.c; lock held, if not said otherwise */
-struct cm_link *cm_link_new(int fd, struct cm_id *id, struct cm_id *listener); /* takes the fd */
-int cm_link_connect(struct cm_link *link);		  /* to its id's remote address; -errno */
-int cm_link_watch(struct cm_link *link, uint32_t events); /* -errno */
-void cm_link_send(struct cm_link *link, const struct cm_message *message);
-void cm_link_say(struct cm_link *link, enum cm_kind kind); /* one without a body */
-void cm_link_end(struct cm_link *link);	   /* forgets its id; the agent closes it; NULL too */
-void cm_link_delete(struct cm_link *link); /* the agent, or never watched */
-struct cm_link *cm_link_detach(struct cm_id *id); /* for cm_link_close(); NULL */
-void cm_link_close(struct cm_link *link);	  /* no lock held; not the agent; NULL too */
+/* stream.c; lock held, if not said otherwise */
+/* Takes the fd. */
+struct cm_stream *cm_stream_new(int fd, struct cm_id *id, struct cm_id *listener);
+int cm_stream_connect(struct cm_stream *stream); /* to its id's remote address; -errno */
+int cm_stream_watch(struct cm_stream *stream, uint32_t events); /* -errno */
+void cm_stream_send(struct cm_stream *stream, const struct cm_message *message);
+void cm_stream_say(struct cm_stream *stream, enum cm_kind kind); /* one without a body */
+void cm_stream_end(struct cm_stream *stream);	 /* forgets its id; the agent closes it; NULL too */
+void cm_stream_delete(struct cm_stream *stream); /* the agent, or never watched */
+struct cm_stream *cm_stream_detach(struct cm_id *id); /* for cm_stream_close(); NULL */
+void cm_stream_close(struct cm_stream *stream);	      /* no lock held; not the agent; NULL too */
 /* Pending peers have sent no request yet, or one that is held. */
 void cm_pending_close(struct cm_id *listener); /* no lock held */
-struct cm_link *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count);
-void cm_links_forget(void); /* in a child of fork() */
-int cm_start(void);	    /* before all others; -ENOMEM */
+struct cm_stream *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count);
+void cm_streams_forget(void); /* in a child of fork() */
+int cm_start(void);	      /* before all others; -ENOMEM */
 /* Whose process asks: a request from an address of this host has to prove it. */
-bool cm_is_unproven(const struct cm_link *link, const struct cm_message *request);
+bool cm_is_unproven(const struct cm_stream *stream, const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
 
-/* handshake.c; lock held. 0, or -errno: the link has to end. */
-int cm_handshake_connected(struct cm_link *link);
-int cm_handshake_accepted(struct cm_link *link);
-int cm_handshake_take(struct cm_link *link); /* bytes taken; 0: no message is whole */
+/* handshake.c; lock held. 0, or -errno: the stream has to end. */
+int cm_handshake_connected(struct cm_stream *stream);
+int cm_handshake_accepted(struct cm_stream *stream);
+int cm_handshake_take(struct cm_stream *stream); /* bytes taken; 0: no message is whole */
 /* The other end asks for a secret, and this process has none: tells the user. */
-void cm_handshake_missing(const struct cm_link *link);
-void cm_handshake_broken(const struct cm_link *link); /* the other end hung up */
+void cm_handshake_missing(const struct cm_stream *stream);
+void cm_handshake_broken(const struct cm_stream *stream); /* the other end hung up */
 
 /* address.c */
 socklen_t cm_address_bytes(const struct sockaddr *addr); /* 0: no address, or of another family */
@@ -277,16 +278,17 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr);    /* lock held; -er
 void cm_show_local(struct cm_id *id);
 
 /* listen.c; lock held */
-int cm_listen_request(struct cm_link *link); /* has it whole? takes or holds it; -EPROTO, -ENOMEM */
+/* Has it whole? Takes or holds it; -EPROTO, -ENOMEM. */
+int cm_listen_request(struct cm_stream *stream);
 void cm_listen_admit(struct cm_id *listener); /* there is room in the backlog again */
 void cm_listen_resume(struct cm_id *listener);
 
 /* state.c: what comes from the peer or with time; agent's thread, lock held */
 void cm_connecting_failed(struct cm_id *id, int error); /* the TCP connection is not there */
 int cm_arrived(struct cm_id *id, const struct cm_message *message); /* -EPROTO */
-void cm_hung_up(struct cm_id *id);				    /* its link is gone */
+void cm_hung_up(struct cm_id *id);				    /* its stream is gone */
 void cm_id_expired(struct cm_id *id);
-void cm_end(struct cm_id *id);	       /* ENDED, without its link */
+void cm_end(struct cm_id *id);	       /* ENDED, without its stream */
 void cm_wait_to_end(struct cm_id *id); /* TIMEWAIT, the same */
 /* The peer's half of the connection, as its REQ or REP has it. */
 void cm_take_peer(struct cm_id *id, const struct cm_message *message);
@@ -303,7 +305,7 @@ void cm_sidr_carry(struct cm_event *event, const struct cm_message *message);
 void cm_sidr_failed(struct cm_id *id, int status); /* UNREACHABLE */
 int cm_sidr_answered(struct cm_id *id, const struct cm_message *message);
 /* Tells who asked a listener of the other kind that there is none of his. */
-void cm_refuse_kind(struct cm_link *link, enum cm_kind kind);
+void cm_refuse_kind(struct cm_stream *stream, enum cm_kind kind);
 
 /* multicast.c; no lock held */
 int cm_joined(struct cm_id *id, struct cm_event *event); /* attaches the QP; -errno */

@@ -115,7 +115,7 @@ static bool is_own_port(const struct cm_id *id)
 }
 
 /* Lock held. -errno: the TCP connection cannot even be tried. */
-static int dial(struct cm_link *link, struct cm_id *id)
+static int dial(struct cm_stream *stream, struct cm_id *id)
 {
 	switch (fault_connect()) {
 	case CONNECT_REFUSED:
@@ -127,34 +127,34 @@ static int dial(struct cm_link *link, struct cm_id *id)
 	}
 	if (is_own_port(id))
 		return -ECONNREFUSED;
-	return cm_link_connect(link);
+	return cm_stream_connect(stream);
 }
 
 /* Lock held. What goes wrong on the way to the peer comes as an event. */
 static int start_connecting(struct cm_id *id, const struct cm_message *request)
 {
-	struct cm_link *link;
+	struct cm_stream *stream;
 	int error;
 
 	if (id->state != CM_ROUTE_RESOLVED)
 		return CM_REFUSE(-EINVAL, "rdma_connect", id, "it is in state %s, not in %s",
 				 cm_state_name(id->state), cm_state_name(CM_ROUTE_RESOLVED));
-	link = cm_link_new(id->fd, id, NULL);
-	if (link == NULL)
+	stream = cm_stream_new(id->fd, id, NULL);
+	if (stream == NULL)
 		return -ENOMEM;
-	memcpy(link->token, request->token, sizeof(link->token));
+	memcpy(stream->token, request->token, sizeof(stream->token));
 	id->fd = -1;
-	id->link = link;
+	id->stream = stream;
 	id->state = CM_REQ_SENT;
 	id->responder_resources = request->responder_resources;
 	id->initiator_depth = request->initiator_depth;
 	id->retry_count = request->retry_count;
 	id->deadline_ns = process_now_ns() + CM_ANSWER_NS;
 	cm_deadline(id->deadline_ns);
-	link->length = cm_wire_put(request, link->bytes);
-	error = dial(link, id);
+	stream->length = cm_wire_put(request, stream->bytes);
+	error = dial(stream, id);
 	if (error != 0) {
-		cm_link_delete(link);
+		cm_stream_delete(stream);
 		cm_connecting_failed(id, error);
 	}
 	return 0;
@@ -191,9 +191,9 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn
 /* Lock held: the last word of the active side. */
 static int confirm(struct cm_id *id)
 {
-	if (id->state != CM_REP_RECEIVED || id->link == NULL)
+	if (id->state != CM_REP_RECEIVED || id->stream == NULL)
 		return -EINVAL;
-	cm_link_say(id->link, CM_RTU);
+	cm_stream_say(id->stream, CM_RTU);
 	id->state = CM_ESTABLISHED;
 	return 0;
 }
@@ -232,12 +232,12 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *id)
 /* Lock held. */
 static int send_reply(struct cm_id *id, const struct cm_message *reply)
 {
-	if (id->state != CM_REQ_RECEIVED || id->link == NULL)
+	if (id->state != CM_REQ_RECEIVED || id->stream == NULL)
 		return CM_REFUSE_STATE(-EINVAL, "rdma_accept", id);
 	id->state = CM_REP_SENT;
 	id->deadline_ns = process_now_ns() + CM_ANSWER_NS;
 	cm_deadline(id->deadline_ns);
-	cm_link_send(id->link, reply);
+	cm_stream_send(id->stream, reply);
 	return 0;
 }
 
@@ -246,13 +246,13 @@ static int send_reject(struct cm_id *id, enum cm_reason reason, const void *data
 {
 	struct cm_message reject = {.kind = CM_REJ, .reason = (uint16_t)reason};
 
-	if (id->link == NULL || (id->state != CM_REQ_RECEIVED && id->state != CM_REP_RECEIVED &&
-				 id->state != CM_REP_SENT && id->state != CM_REQ_SENT))
+	if (id->stream == NULL || (id->state != CM_REQ_RECEIVED && id->state != CM_REP_RECEIVED &&
+				   id->state != CM_REP_SENT && id->state != CM_REQ_SENT))
 		return CM_REFUSE_STATE(-EINVAL, "rdma_reject", id);
 	reject.private_data_len = length;
 	if (length > 0)
 		memcpy(reject.private_data, data, length);
-	cm_link_send(id->link, &reject);
+	cm_stream_send(id->stream, &reject);
 	cm_end(id);
 	return 0;
 }
@@ -382,14 +382,14 @@ static int disconnect(struct cm_id *id)
 {
 	if (id->state < CM_REQ_SENT)
 		return CM_REFUSE_STATE(-EINVAL, "rdma_disconnect", id);
-	if (id->state == CM_ESTABLISHED && id->link != NULL) {
-		cm_link_say(id->link, CM_DREQ);
+	if (id->state == CM_ESTABLISHED && id->stream != NULL) {
+		cm_stream_say(id->stream, CM_DREQ);
 		id->state = CM_DREQ_SENT;
 		id->deadline_ns = process_now_ns() + CM_ANSWER_NS;
 		cm_deadline(id->deadline_ns);
 	} else if (id->state == CM_DREQ_RECEIVED) {
-		if (id->link != NULL)
-			cm_link_say(id->link, CM_DREP);
+		if (id->stream != NULL)
+			cm_stream_say(id->stream, CM_DREP);
 		cm_wait_to_end(id);
 	}
 	return 0;

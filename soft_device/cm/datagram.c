@@ -54,8 +54,8 @@ static int answer(const char *call, struct cm_id *id, const struct cm_message *r
 {
 	if (id->state != CM_REQ_RECEIVED)
 		return CM_REFUSE_STATE(-EINVAL, call, id);
-	if (id->link != NULL)
-		cm_link_send(id->link, reply);
+	if (id->stream != NULL)
+		cm_stream_send(id->stream, reply);
 	cm_end(id);
 	return 0;
 }
@@ -96,10 +96,10 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	return error;
 }
 
-void cm_refuse_kind(struct cm_link *link, enum cm_kind kind)
+void cm_refuse_kind(struct cm_stream *stream, enum cm_kind kind)
 {
 	const struct cm_message rep = {.kind = CM_SIDR_REP, .reason = CM_SIDR_UNSUPPORTED};
 	const struct cm_message rej = {.kind = CM_REJ, .reason = CM_REASON_INVALID_SERVICE};
 
-	cm_link_send(link, kind == CM_SIDR_REQ ? &rep : &rej);
+	cm_stream_send(stream, kind == CM_SIDR_REQ ? &rep : &rej);
 }

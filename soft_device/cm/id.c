@@ -93,17 +93,17 @@ static void settle_events(struct cm_id *id)
 /* The peer is told what the end of a connection does not say by itself. Lock held. */
 static void say_goodbye(struct cm_id *id)
 {
-	if (id->link == NULL)
+	if (id->stream == NULL)
 		return;
 	if (id->state == CM_ESTABLISHED)
-		cm_link_say(id->link, CM_DREQ);
+		cm_stream_say(id->stream, CM_DREQ);
 	else if (id->state == CM_DREQ_RECEIVED)
-		cm_link_say(id->link, CM_DREP);
+		cm_stream_say(id->stream, CM_DREP);
 }
 
 void cm_id_delete(struct cm_id *id)
 {
-	struct cm_link *link;
+	struct cm_stream *stream;
 	struct watch *watch;
 
 	if (id == NULL)
@@ -112,11 +112,11 @@ void cm_id_delete(struct cm_id *id)
 	say_goodbye(id);
 	id->state = CM_ENDED;
 	id->deadline_ns = 0;
-	link = cm_link_detach(id);
+	stream = cm_stream_detach(id);
 	watch = id->watch;
 	id->watch = NULL;
 	pthread_mutex_unlock(&cm_lock);
-	cm_link_close(link);
+	cm_stream_close(stream);
 	agent_unwatch(watch);
 	admission_close(id->admission);
 	cm_pending_close(id);
@@ -316,7 +316,7 @@ static void forked(void)
 			close(id->fd);
 	}
 	LIST_INIT(&cm_ids);
-	cm_links_forget();
+	cm_streams_forget();
 	pthread_cond_init(&cm_acked, NULL);
 }
 

@@ -60,20 +60,20 @@ static void welcome(struct cm_id *listener, int fd)
 {
 	const int yes = 1;
 	unsigned count;
-	struct cm_link *oldest = cm_pending_oldest(NULL, false, &count);
-	struct cm_link *link = cm_link_new(fd, NULL, listener);
+	struct cm_stream *oldest = cm_pending_oldest(NULL, false, &count);
+	struct cm_stream *stream = cm_stream_new(fd, NULL, listener);
 
-	if (link == NULL) {
+	if (stream == NULL) {
 		close(fd);
 		return;
 	}
 	if (count >= pending_max())
-		cm_link_end(oldest);
+		cm_stream_end(oldest);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	link->deadline_ns = process_now_ns() + CM_ANSWER_NS;
-	cm_deadline(link->deadline_ns);
-	if (cm_handshake_accepted(link) != 0 || cm_link_watch(link, EPOLLIN) != 0)
-		cm_link_delete(link);
+	stream->deadline_ns = process_now_ns() + CM_ANSWER_NS;
+	cm_deadline(stream->deadline_ns);
+	if (cm_handshake_accepted(stream) != 0 || cm_stream_watch(stream, EPOLLIN) != 0)
+		cm_stream_delete(stream);
 }
 
 /* False: no more connections for now. */
@@ -89,7 +89,7 @@ static bool accept_one(struct cm_id *listener)
 	}
 	cm_warn_files(error);
 	if (out_of_room(error)) {
-		cm_link_end(cm_pending_oldest(NULL, false, &count));
+		cm_stream_end(cm_pending_oldest(NULL, false, &count));
 		pause_listening(listener);
 	}
 	return false;
@@ -151,9 +151,9 @@ static void take_request(struct cm_id *id, const struct cm_message *request)
 	cm_take_peer(id, request);
 }
 
-static int admit(struct cm_link *link, const struct cm_message *request)
+static int admit(struct cm_stream *stream, const struct cm_message *request)
 {
-	struct cm_id *listener = link->listener;
+	struct cm_id *listener = stream->listener;
 	struct cm_event *event = NULL;
 	struct cm_id *id;
 	int error;
@@ -166,7 +166,7 @@ static int admit(struct cm_link *link, const struct cm_message *request)
 	id->tos = listener->tos;
 	id->pub.ps = listener->pub.ps;
 	id->pub.qp_type = listener->pub.qp_type;
-	error = find_ends(id, link->fd, listener->family_only);
+	error = find_ends(id, stream->fd, listener->family_only);
 	if (error == 0) {
 		event = request_event(listener, id, request);
 		error = event == NULL ? -ENOMEM : 0;
@@ -178,31 +178,31 @@ static int admit(struct cm_link *link, const struct cm_message *request)
 		return error;
 	}
 	take_request(id, request);
-	link->listener = NULL;
-	link->deadline_ns = 0;
-	link->id = id;
-	id->link = link;
+	stream->listener = NULL;
+	stream->deadline_ns = 0;
+	stream->id = id;
+	id->stream = stream;
 	listener->requests++;
 	cm_event_push(event);
 	return 0;
 }
 
-static int hold(struct cm_link *link)
+static int hold(struct cm_stream *stream)
 {
 	unsigned count;
 
 	cm_pending_oldest(NULL, true, &count);
 	if (count >= PENDING_MAX)
 		return -ENOMEM;
-	link->held = true;
-	return agent_watch_change(link->watch, EPOLLRDHUP);
+	stream->held = true;
+	return agent_watch_change(stream->watch, EPOLLRDHUP);
 }
 
-int cm_listen_request(struct cm_link *link)
+int cm_listen_request(struct cm_stream *stream)
 {
-	struct cm_id *listener = link->listener;
+	struct cm_id *listener = stream->listener;
 	struct cm_message request;
-	int bytes = cm_wire_get(link->bytes, link->length, &request);
+	int bytes = cm_wire_get(stream->bytes, stream->length, &request);
 	int error;
 
 	if (bytes <= 0)
@@ -211,34 +211,34 @@ int cm_listen_request(struct cm_link *link)
 		return -EPROTO;
 	if (listener->state != CM_LISTENING)
 		return -EPIPE;
-	if (!link->proven && cm_is_unproven(link, &request))
+	if (!stream->proven && cm_is_unproven(stream, &request))
 		return -EACCES; /* hanging up is a rejection */
-	link->proven = true;
+	stream->proven = true;
 	if ((request.kind == CM_SIDR_REQ) != cm_is_datagram(listener)) {
-		cm_refuse_kind(link, request.kind);
+		cm_refuse_kind(stream, request.kind);
 		return -EPROTO;
 	}
 	if (listener->requests >= listener->backlog)
-		return hold(link);
-	error = admit(link, &request);
+		return hold(stream);
+	error = admit(stream, &request);
 	if (error != 0)
 		return error;
-	link->length -= (size_t)bytes;
-	memmove(link->bytes, link->bytes + bytes, link->length);
+	stream->length -= (size_t)bytes;
+	memmove(stream->bytes, stream->bytes + bytes, stream->length);
 	return bytes;
 }
 
-/* Called by the thread that got an event: a link that goes wrong here is left to the agent. */
+/* Called by the thread that got an event: a stream that goes wrong here is left to the agent. */
 void cm_listen_admit(struct cm_id *listener)
 {
 	unsigned count;
-	struct cm_link *link = cm_pending_oldest(listener, true, &count);
+	struct cm_stream *stream = cm_pending_oldest(listener, true, &count);
 
-	if (link == NULL || listener->state != CM_LISTENING)
+	if (stream == NULL || listener->state != CM_LISTENING)
 		return;
-	link->held = false;
-	if (cm_listen_request(link) <= 0 || agent_watch_change(link->watch, EPOLLIN) != 0)
-		cm_link_end(link);
+	stream->held = false;
+	if (cm_listen_request(stream) <= 0 || agent_watch_change(stream->watch, EPOLLIN) != 0)
+		cm_stream_end(stream);
 }
 
 static struct admission *open_admission(const struct cm_id *id)

@@ -33,7 +33,7 @@ void cm_end(struct cm_id *id)
 {
 	id->state = CM_ENDED;
 	id->deadline_ns = 0;
-	cm_link_end(id->link);
+	cm_stream_end(id->stream);
 }
 
 void cm_wait_to_end(struct cm_id *id)
@@ -41,7 +41,7 @@ void cm_wait_to_end(struct cm_id *id)
 	id->state = CM_TIMEWAIT;
 	id->deadline_ns = process_now_ns() + CM_TIMEWAIT_NS;
 	cm_deadline(id->deadline_ns);
-	cm_link_end(id->link);
+	cm_stream_end(id->stream);
 }
 
 void cm_take_peer(struct cm_id *id, const struct cm_message *message)

@@ -129,8 +129,8 @@ void peer_lost(struct peer *peer)
 		*at = peer->private->next;
 	atomic_store(&peer->gone, true);
 	pthread_mutex_unlock(&lock);
-	unix_close(peer->private->link);
-	peer->private->link = NULL;
+	unix_close(peer->private->connection);
+	peer->private->connection = NULL;
 	if (peer->tcp != NULL)
 		tcp_close(peer->tcp);
 	peer_user->peer_gone(peer);

@@ -40,7 +40,7 @@ struct finding {
 	bool local; /* the process is of this host: the kernel vouches for it */
 	bool connected;
 	char reason[REASON_MAX]; /* why over TCP */
-	struct unix_link *link;
+	struct unix_connection *connection;
 	struct wire_handshake own;   /* as said over TCP, to a process of this host */
 	struct wire_handshake other; /* as it said, over the unix socket or TCP */
 	struct handshake handshake;  /* with a process of another host */
@@ -51,7 +51,7 @@ static void finish(struct finding *finding, struct peer *peer, int error)
 {
 	struct attempt *attempt = finding->attempt;
 
-	unix_close(finding->link);
+	unix_close(finding->connection);
 	agent_unwatch(finding->watch);
 	agent_timer_delete(finding->limit);
 	stream_close(&finding->stream);
@@ -72,9 +72,9 @@ static const char *describe(const struct finding *finding, char text[128])
 		inet_ntop(AF_INET, gid->raw + 12, address, sizeof(address));
 	else
 		inet_ntop(AF_INET6, gid->raw, address, sizeof(address));
-	if (finding->link != NULL)
+	if (finding->connection != NULL)
 		snprintf(text, 128, "%s port %u (pid %d)", address, finding->attempt->port,
-			 unix_pid(finding->link));
+			 unix_pid(finding->connection));
 	else
 		snprintf(text, 128, "%s port %u", address, finding->attempt->port);
 	return text;
@@ -100,8 +100,8 @@ static int make_key(const struct finding *finding, struct peer_key *key)
 {
 	memset(key, 0, sizeof(*key));
 	key->identity = finding->other.identity;
-	if (finding->link != NULL)
-		key->pid = unix_pid(finding->link);
+	if (finding->connection != NULL)
+		key->pid = unix_pid(finding->connection);
 	return finding->local ? 0 : gid_of_socket(finding->stream.fd, &key->own, &key->remote);
 }
 
@@ -165,7 +165,7 @@ static void use_tcp(struct finding *finding)
 static void use_local(struct finding *finding)
 {
 	const struct peer_key key = {.identity = finding->other.identity,
-				     .pid = unix_pid(finding->link)};
+				     .pid = unix_pid(finding->connection)};
 	struct peer *peer = peer_add(PEER_LOCAL, &key);
 	char who[128];
 	int result;
@@ -175,8 +175,8 @@ static void use_local(struct finding *finding)
 		return;
 	}
 	describe(finding, who);
-	result = unix_adopt(finding->link, peer);
-	finding->link = NULL;
+	result = unix_adopt(finding->connection, peer);
+	finding->connection = NULL;
 	if (result != 0) {
 		peer_lost(peer);
 		peer_put(peer);
@@ -362,7 +362,7 @@ static void met(void *arg, const char *step, int error)
 		fail(finding, error);
 		return;
 	}
-	finding->other = *unix_handshake(finding->link);
+	finding->other = *unix_handshake(finding->connection);
 	if (use_known(finding))
 		return;
 	if (error == 0) {
@@ -379,7 +379,7 @@ static void met(void *arg, const char *step, int error)
 	else
 		snprintf(finding->reason, sizeof(finding->reason), "%s: %s", step,
 			 strerror(-error));
-	memcpy(finding->own.token, unix_token(finding->link), sizeof(finding->own.token));
+	memcpy(finding->own.token, unix_token(finding->connection), sizeof(finding->own.token));
 	connect_tcp(finding);
 }
 
@@ -388,12 +388,12 @@ static void try_unix_socket(struct finding *finding)
 	const struct attempt *attempt = finding->attempt;
 	const uint64_t again_ns = process_now_ns() + AGAIN_NS;
 
-	finding->link = unix_connect(&attempt->to, attempt->port, met, finding);
-	if (finding->link == NULL && errno != EAGAIN)
+	finding->connection = unix_connect(&attempt->to, attempt->port, met, finding);
+	if (finding->connection == NULL && errno != EAGAIN)
 		fail(finding, -errno);
 	else
 		agent_timer_set(finding->limit,
-				finding->link == NULL && again_ns < finding->deadline_ns
+				finding->connection == NULL && again_ns < finding->deadline_ns
 					? again_ns
 					: finding->deadline_ns);
 }

@@ -25,7 +25,7 @@
 /* From accept until the connection has its purpose. */
 #define HANDSHAKE_LIMIT_NS UINT64_C(10000000000)
 
-struct unix_link;
+struct unix_connection;
 struct attempt;
 struct channel_table;
 
@@ -40,8 +40,8 @@ struct peer_private {
 	struct peer *next;	   /* in the table; peers lock */
 	unsigned references;	   /* peers lock; one is the table's while the peer is not gone */
 	struct address *addresses; /* peers lock */
-	struct unix_link *link;	   /* PEER_LOCAL: its liveness; the agent's */
-	int kick_fd;		   /* PEER_LOCAL */
+	struct unix_connection *connection; /* PEER_LOCAL: its liveness; the agent's */
+	int kick_fd;			    /* PEER_LOCAL */
 	struct channel_table *channels;
 };
 
@@ -114,18 +114,21 @@ void unix_accepted(int fd, pid_t pid);
  * `step`, which failed, the handshake message has come all the same: TCP is left. -EREMOTE: `step`
  * is the reason. Agent only.
  */
-struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
-			       void (*done)(void *arg, const char *step, int error), void *arg);
-const struct wire_handshake *unix_handshake(const struct unix_link *link); /* the peer's */
-const unsigned char *unix_token(const struct unix_link *link); /* ours, to be shown over TCP */
-pid_t unix_pid(const struct unix_link *link);
+struct unix_connection *unix_connect(const union ibv_gid *gid, uint16_t port,
+				     void (*done)(void *arg, const char *step, int error),
+				     void *arg);
+/* The peer's. */
+const struct wire_handshake *unix_handshake(const struct unix_connection *connection);
+/* Ours, to be shown over TCP. */
+const unsigned char *unix_token(const struct unix_connection *connection);
+pid_t unix_pid(const struct unix_connection *connection);
 /*
  * Makes it the peer's: fills segment, memory and kick fd; its end is the peer's from now on. Also
  * when it fails: -errno.
  */
-int unix_adopt(struct unix_link *link, struct peer *peer);
+int unix_adopt(struct unix_connection *connection, struct peer *peer);
 /* Closes it; the mapping and the kick fd go unless they were adopted. NULL is fine. */
-void unix_close(struct unix_link *link);
+void unix_close(struct unix_connection *connection);
 
 /* peer_listen.c */
 

@@ -42,7 +42,7 @@ struct client {
 };
 
 /* Our connection to a peer. */
-struct unix_link {
+struct unix_connection {
 	int fd;
 	struct watch *watch;
 	unsigned char token[WIRE_TOKEN_BYTES]; /* that it may expect of us over TCP */
@@ -221,44 +221,44 @@ void unix_accepted(int fd, pid_t pid)
 	client_ready(client, EPOLLIN);
 }
 
-void unix_close(struct unix_link *link)
+void unix_close(struct unix_connection *connection)
 {
-	if (link == NULL)
+	if (connection == NULL)
 		return;
-	agent_unwatch(link->watch);
-	close(link->fd);
-	if (link->segment != NULL)
-		segment_unmap(link->segment);
-	if (link->kick_fd >= 0)
-		close(link->kick_fd);
-	free(link);
+	agent_unwatch(connection->watch);
+	close(connection->fd);
+	if (connection->segment != NULL)
+		segment_unmap(connection->segment);
+	if (connection->kick_fd >= 0)
+		close(connection->kick_fd);
+	free(connection);
 }
 
 /* May we read and write its memory? Its identity is read, and written as it is. */
-static int try_memory(const struct unix_link *link, const char **step)
+static int try_memory(const struct unix_connection *connection, const char **step)
 {
 	uint64_t value = 0;
 	const struct iovec here = {&value, sizeof(value)};
-	const struct iovec there = {(void *)(uintptr_t)link->other.probe, sizeof(value)};
+	const struct iovec there = {(void *)(uintptr_t)connection->other.probe, sizeof(value)};
 	ssize_t moved;
 
 	*step = "process_vm_readv";
-	moved = process_vm_readv(link->pid, &here, 1, &there, 1, 0);
+	moved = process_vm_readv(connection->pid, &here, 1, &there, 1, 0);
 	if (moved < 0)
 		return -errno;
-	if (moved != sizeof(value) || value != link->other.identity)
+	if (moved != sizeof(value) || value != connection->other.identity)
 		return -ESRCH;
 	*step = "process_vm_writev";
-	moved = process_vm_writev(link->pid, &here, 1, &there, 1, 0);
+	moved = process_vm_writev(connection->pid, &here, 1, &there, 1, 0);
 	if (moved < 0)
 		return -errno;
 	return moved == sizeof(value) ? 0 : -ESRCH;
 }
 
 /* Its segment, if it shows one and we may reach its memory. -EREMOTE: *step is the whole reason. */
-static int share(struct unix_link *link, struct message *message, const char **step)
+static int share(struct unix_connection *connection, struct message *message, const char **step)
 {
-	const char *distance = local_handshake_distance(peer_handshake(), &link->other);
+	const char *distance = local_handshake_distance(peer_handshake(), &connection->other);
 	int result;
 
 	if (distance != NULL) {
@@ -268,42 +268,42 @@ static int share(struct unix_link *link, struct message *message, const char **s
 	*step = "its segment";
 	if (message->fds_count != UNIX_FDS_MAX)
 		return -EPROTO;
-	result = segment_map(message->fds[0], &link->segment);
+	result = segment_map(message->fds[0], &connection->segment);
 	if (result != 0)
 		return result;
-	if (link->segment->identity != link->other.identity)
+	if (connection->segment->identity != connection->other.identity)
 		return -EPROTO;
-	link->kick_fd = message->fds[1];
+	connection->kick_fd = message->fds[1];
 	close(message->fds[0]);
 	message->fds_count = 0;
-	return try_memory(link, step);
+	return try_memory(connection, step);
 }
 
-/* Before the link is adopted: the one message is that of the handshake. */
-static void link_handshake(struct unix_link *link)
+/* Before the connection is adopted: the one message is that of the handshake. */
+static void take_handshake(struct unix_connection *connection)
 {
 	const char *step = NULL;
 	struct message message;
-	int result = message_get(link->fd, &message);
+	int result = message_get(connection->fd, &message);
 
 	if (result == 0)
 		return;
 	if (result > 0) {
 		if (message.header.kind == WIRE_HANDSHAKE &&
 		    wire_get_handshake(message.bytes + WIRE_HEADER_BYTES, message.header.length,
-				       &link->other) == 0)
-			result = share(link, &message, &step);
+				       &connection->other) == 0)
+			result = share(connection, &message, &step);
 		else
 			result = -EPROTO;
 		message_drop(&message);
 	}
-	agent_watch_change(link->watch, 0); /* it is said once */
-	link->done(link->arg, step, result);
+	agent_watch_change(connection->watch, 0); /* it is said once */
+	connection->done(connection->arg, step, result);
 }
 
-static int link_says(struct unix_link *link, struct message *message)
+static int take_message(struct unix_connection *connection, struct message *message)
 {
-	struct channel_table *table = link->peer->private->channels;
+	struct channel_table *table = connection->peer->private->channels;
 	struct wire_channel channel;
 	int fd = -1;
 
@@ -324,95 +324,97 @@ static int link_says(struct unix_link *link, struct message *message)
 	return 0;
 }
 
-static void link_ready(void *arg, uint32_t events)
+static void connection_ready(void *arg, uint32_t events)
 {
-	struct unix_link *link = arg;
+	struct unix_connection *connection = arg;
 	struct message message;
 	int result = 1;
 
 	(void)events;
-	if (link->peer == NULL) {
-		link_handshake(link);
+	if (connection->peer == NULL) {
+		take_handshake(connection);
 		return;
 	}
 	while (result > 0) {
-		result = message_get(link->fd, &message);
+		result = message_get(connection->fd, &message);
 		if (result > 0) {
-			const int error = link_says(link, &message);
+			const int error = take_message(connection, &message);
 
 			message_drop(&message);
 			result = error != 0 ? error : 1;
 		}
 	}
 	if (result != 0)
-		peer_lost(link->peer);
+		peer_lost(connection->peer);
 }
 
-struct unix_link *unix_connect(const union ibv_gid *gid, uint16_t port,
-			       void (*done)(void *arg, const char *step, int error), void *arg)
+struct unix_connection *unix_connect(const union ibv_gid *gid, uint16_t port,
+				     void (*done)(void *arg, const char *step, int error),
+				     void *arg)
 {
-	struct unix_link *link = calloc(1, sizeof(*link));
+	struct unix_connection *connection = calloc(1, sizeof(*connection));
 	struct wire_handshake handshake = *peer_handshake();
 	unsigned char bytes[WIRE_HANDSHAKE_MESSAGE];
 	int result = -EIO;
 
-	if (link == NULL)
+	if (connection == NULL)
 		return NULL;
-	link->kick_fd = -1;
-	link->done = done;
-	link->arg = arg;
-	if (getrandom(link->token, sizeof(link->token), 0) == sizeof(link->token))
-		result = admission_connect(gid, port, &link->pid);
-	link->fd = result;
+	connection->kick_fd = -1;
+	connection->done = done;
+	connection->arg = arg;
+	if (getrandom(connection->token, sizeof(connection->token), 0) == sizeof(connection->token))
+		result = admission_connect(gid, port, &connection->pid);
+	connection->fd = result;
 	if (result >= 0) {
-		memcpy(handshake.token, link->token, sizeof(handshake.token));
+		memcpy(handshake.token, connection->token, sizeof(handshake.token));
 		wire_put_handshake(bytes, &handshake);
-		result = unix_send(link->fd, bytes, sizeof(bytes), NULL, 0);
+		result = unix_send(connection->fd, bytes, sizeof(bytes), NULL, 0);
 	}
 	if (result == 0)
-		link->watch = agent_watch(link->fd, EPOLLIN, link_ready, link);
-	if (link->watch != NULL)
-		return link;
+		connection->watch =
+			agent_watch(connection->fd, EPOLLIN, connection_ready, connection);
+	if (connection->watch != NULL)
+		return connection;
 	if (result == 0)
 		result = -errno;
-	if (link->fd >= 0)
-		close(link->fd);
-	free(link);
+	if (connection->fd >= 0)
+		close(connection->fd);
+	free(connection);
 	errno = -result;
 	return NULL;
 }
 
-const struct wire_handshake *unix_handshake(const struct unix_link *link)
+const struct wire_handshake *unix_handshake(const struct unix_connection *connection)
 {
-	return &link->other;
+	return &connection->other;
 }
 
-const unsigned char *unix_token(const struct unix_link *link)
+const unsigned char *unix_token(const struct unix_connection *connection)
 {
-	return link->token;
+	return connection->token;
 }
 
-pid_t unix_pid(const struct unix_link *link)
+pid_t unix_pid(const struct unix_connection *connection)
 {
-	return link->pid;
+	return connection->pid;
 }
 
-int unix_adopt(struct unix_link *link, struct peer *peer)
+int unix_adopt(struct unix_connection *connection, struct peer *peer)
 {
 	unsigned char bytes[WIRE_HEADER_BYTES];
 	int result;
 
-	link->peer = peer;
-	peer->private->link = link;
+	connection->peer = peer;
+	peer->private->connection = connection;
 	peer->private->channels = channel_table_new();
 	if (peer->private->channels == NULL)
 		return -ENOMEM;
-	peer->segment = link->segment;
-	peer->memory = link->pid;
-	peer->private->kick_fd = link->kick_fd;
-	link->segment = NULL;
-	link->kick_fd = -1;
+	peer->segment = connection->segment;
+	peer->memory = connection->pid;
+	peer->private->kick_fd = connection->kick_fd;
+	connection->segment = NULL;
+	connection->kick_fd = -1;
 	wire_put_header(bytes, WIRE_CARRY, 0);
-	result = unix_send(link->fd, bytes, sizeof(bytes), NULL, 0);
-	return result != 0 ? result : agent_watch_change(link->watch, EPOLLIN);
+	result = unix_send(connection->fd, bytes, sizeof(bytes), NULL, 0);
+	return result != 0 ? result : agent_watch_change(connection->watch, EPOLLIN);
 }
