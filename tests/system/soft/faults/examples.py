@@ -2,17 +2,36 @@
 """Two ends of an example of librpma, which are told to fail; each ends by itself, well or with a message."""
 
 import os
+import random
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+
+from free_port import PORTS, is_free
 
 LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 EXAMPLES = os.environ["RPMA_EXAMPLES"]
 TRANSPORT = os.environ["TRANSPORT"]
 ADDRESS = "127.0.0.1"
 LIMIT_S = 300
+PORTS_EACH = 250
+
+
+def own_ports() -> Iterator[int]:
+    """Ports that no other run has: a client that comes when its server has just ended meets no server of theirs."""
+    mark = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for first in random.SystemRandom().sample(PORTS[::PORTS_EACH], len(PORTS) // PORTS_EACH):
+        with suppress(OSError):
+            mark.bind((ADDRESS, first))
+            break
+    while True:
+        yield from filter(is_free, range(first, first + PORTS_EACH))
+
+
+PORT = own_ports()
 
 
 @dataclass
@@ -43,7 +62,7 @@ def ended(process: subprocess.Popen[str]) -> Ended:
 def run(example: str, client_faults: list[str], server_faults: list[str] | None = None) -> dict[str, Ended]:
     """Both ends, the client only if the server listens."""
     ends = {}
-    with start(server_faults or [], example, "server", ADDRESS, "0") as server:
+    with start(server_faults or [], example, "server", ADDRESS, str(next(PORT))) as server:
         assert server.stdout is not None
         port = re.match(r"port (\d+)\n", server.stdout.readline())
         if port:
