@@ -36,7 +36,7 @@ struct qp_memory {
 
 struct qps {
 	struct qps_cfg cfg;
-	struct connection_queues queues; /* of each */
+	struct connection_queues queues; /* each has these */
 	struct qp *all;			 /* owned, as memory; NULL: there are none */
 	struct qp_memory *memory;	 /* one per thread */
 };
