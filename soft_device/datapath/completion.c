@@ -431,6 +431,29 @@ enum completion_front completion_front(struct shared_cq *shared)
 	return front;
 }
 
+bool completion_is_owed(struct shared_cq *shared, uint32_t since)
+{
+	const uint32_t armed = atomic_load(&shared->armed);
+	const struct shared_slot *ring, *slot;
+	uint32_t at;
+	bool owed = false;
+
+	if (armed == ARM_NONE || atomic_load(&shared->held) > 0)
+		return false;
+	shared_lock_take(&shared->lock);
+	ring = completion_ring(process_current->segment, shared);
+	at = atomic_load(&shared->tail);
+	if ((int32_t)(since - at) > 0)
+		at = since;
+	for (; !owed && (int32_t)(atomic_load(&shared->head) - at) > 0; at++) {
+		slot = &ring[at & (shared->slots - 1)];
+		owed = counts(slot, at) && (armed == ARM_ANY || slot->cqe.solicited != 0 ||
+					    slot->cqe.status != IBV_WC_SUCCESS);
+	}
+	shared_lock_release(&shared->lock);
+	return owed;
+}
+
 bool completion_ring_late(struct shared_cq *shared)
 {
 	return disarm(shared, atomic_load(&shared->armed));

@@ -52,6 +52,10 @@ enum completion_front completion_front(struct shared_cq *shared);
  * be rung. */
 bool completion_ring_late(struct shared_cq *shared);
 
+/* Is the CQ armed for a completion at position `since` or later, or was it when that was pushed?
+ * Its event is overdue: who pushes gives it at once. */
+bool completion_is_owed(struct shared_cq *shared, uint32_t since);
+
 /* A slot that is copied to another ring: 1, and it is passed over there, if it does not count. */
 uint32_t completion_skip(struct shared_slot *slot, uint32_t position);
 /* Removes the completions of a QP that is destroyed or reset, as mlx4 and mlx5 do. */

@@ -3,6 +3,7 @@
 #include "event_queue.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
@@ -17,6 +18,13 @@ int event_fd_wait(int fd)
 	eventfd_t token;
 
 	return eventfd_read(fd, &token) == 0 ? 0 : errno;
+}
+
+bool event_fd_is_empty(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	return poll(&one, 1, 0) == 0;
 }
 
 bool event_fd_take_back(int fd)

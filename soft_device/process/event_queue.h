@@ -41,3 +41,4 @@ struct event *event_queue_take(struct event_queue *queue, pthread_mutex_t *lock)
 int event_fd_open(void);	 /* -1 with errno */
 int event_fd_wait(int fd);	 /* takes a token: 0 or an errno */
 bool event_fd_take_back(int fd); /* takes one without waiting, if there is one */
+bool event_fd_is_empty(int fd);

@@ -6,12 +6,11 @@
  * The fd is a semaphore eventfd. A push to an armed CQ counts an event in it
  * and then adds a token to the fd, so behind every token there is an event.
  * Reading takes a token, honouring O_NONBLOCK, and then the event of the CQ
- * that has waited longest. Where a peer may have died between the two, a spare token
- * is added: if there is an event without one, it is that one's, else it is an event itself.
+ * that has waited longest. What a peer that died in between has left out, the owner
+ * adds (catch_up() in cq.c).
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "cq.h"
@@ -131,25 +130,6 @@ void channel_remove(struct channel *channel, struct cq *cq)
 	for (uint32_t i = 0; i < tokens; i++)
 		event_fd_take_back(channel->ibv.fd);
 	unlink_cq(channel, cq);
-	if (channel->cqs != NULL)
-		channel->cqs->spare += cq->spare;
-}
-
-void channel_ring_again(struct channel *channel, struct cq *cq)
-{
-	cq->spare++;
-	eventfd_write(channel->ibv.fd, 1);
-}
-
-static struct cq *take_spare(struct channel *channel)
-{
-	struct cq *cq = channel->cqs;
-
-	while (cq != NULL && cq->spare == 0)
-		cq = cq->next_on_channel;
-	if (cq != NULL)
-		cq->spare--;
-	return cq;
 }
 
 /* Takes the next event, round-robin over the CQs. */
@@ -160,7 +140,7 @@ static struct cq *take_event(struct channel *channel)
 	while (cq != NULL && atomic_load(&cq->shared->events) == 0)
 		cq = cq->next_on_channel;
 	if (cq == NULL)
-		return take_spare(channel);
+		return NULL;
 	atomic_fetch_sub(&cq->shared->events, 1);
 	unlink_cq(channel, cq);
 	channel_add(channel, cq);

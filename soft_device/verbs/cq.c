@@ -18,6 +18,7 @@
 #include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
+#include "soft_device/process/event_queue.h"
 #include "soft_device/process/trace.h"
 #include "soft_device/transport/tcp.h"
 
@@ -149,8 +150,10 @@ bool cq_poll_one(struct cq *cq)
 }
 
 /* Armed for any it stays so. */
-static void arm(struct shared_cq *shared, uint32_t wanted)
+static void arm(struct cq *cq, uint32_t wanted)
 {
+	struct shared_cq *shared = cq->shared;
+	const uint32_t head = atomic_load(&shared->head);
 	uint32_t armed = atomic_load(&shared->armed);
 
 	do {
@@ -159,6 +162,9 @@ static void arm(struct shared_cq *shared, uint32_t wanted)
 		if (armed == ARM_NONE)
 			atomic_store(&shared->held, 0);
 	} while (!atomic_compare_exchange_weak(&shared->armed, &armed, wanted));
+	atomic_store(&cq->head, head);
+	if (armed == ARM_NONE)
+		atomic_fetch_add(&cq->arms, 1);
 }
 
 int cq_arm(struct ibv_cq *ibv, int solicited_only)
@@ -171,7 +177,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 		return call_error(fault);
 	if (check_any)
 		cq_check_armed(cq_of(ibv));
-	arm(shared, wanted);
+	arm(cq_of(ibv), wanted);
 	if (shared->channel_id != 0 && !completion_none(shared) &&
 	    completion_front(shared) == COMPLETION_HOLE) {
 		atomic_fetch_or(&shared->raise, RAISE_CQ_HOLE);
@@ -197,31 +203,63 @@ static void look_later(void)
 }
 
 /*
+ * A push takes the arm off, counts an event, and adds a token to the channel. What a peer that died
+ * in between has left out is added here. A living one may be in between, too, so an event has to be
+ * missing at two looks. True: there is to be another look.
+ */
+static bool catch_up(struct cq *cq)
+{
+	struct shared_cq *shared = cq->shared;
+	const uint32_t arms = atomic_load(&cq->arms);
+	const uint32_t armed = atomic_load(&shared->armed) != ARM_NONE;
+	const uint32_t pending = atomic_load(&shared->events);
+	uint32_t uncounted;
+	bool misses;
+
+	pthread_mutex_lock(&cq->ibv.mutex);
+	uncounted = arms - armed - pending - cq->events_got;
+	pthread_mutex_unlock(&cq->ibv.mutex);
+	uncounted = (int32_t)uncounted > 0 ? uncounted : 0;
+	misses = uncounted > 0 || (pending > 0 && event_fd_is_empty(cq->channel->ibv.fd));
+	if (misses && cq->misses_event) {
+		atomic_fetch_add(&shared->events, uncounted);
+		eventfd_write(cq->channel->ibv.fd, uncounted > 0 ? uncounted : 1);
+		misses = false;
+	}
+	cq->misses_event = misses;
+	return misses || pending > 0;
+}
+
+/*
  * A completion was being written when a CQ was armed, and those behind it had their events before:
  * a thread that sleeps gets one now, once the slot is passed over or counts. Or a peer has died,
- * who may have written one and not told of it yet: with an event too many no thread sleeps for
- * good.
+ * who may have written one and not told of it yet.
  */
 static void look_again(void *unused)
 {
-	bool holes = false;
+	bool holes = false, behind = false;
 
 	(void)unused;
 	pthread_mutex_lock(&process_objects);
 	look_is_due = false;
 	for (struct cq *cq = cqs; cq != NULL; cq = cq->next) {
 		enum completion_front front = COMPLETION_NONE;
+		bool owed;
 
-		if (cq->channel != NULL && !completion_none(cq->shared))
+		if (cq->channel == NULL)
+			continue;
+		if (!completion_none(cq->shared))
 			front = completion_front(cq->shared);
-		if (front == COMPLETION_READY && completion_ring_late(cq->shared))
+		owed = cq->had_hole || (peer_died && completion_is_owed(cq->shared, cq->head));
+		if (front == COMPLETION_READY && owed && completion_ring_late(cq->shared))
 			peer_ring(process_current->self, cq->shared);
-		else if (front == COMPLETION_READY && peer_died)
-			channel_ring_again(cq->channel, cq);
-		holes |= front == COMPLETION_HOLE;
+		if (peer_died)
+			behind |= catch_up(cq);
+		cq->had_hole = front == COMPLETION_HOLE;
+		holes |= cq->had_hole;
 	}
-	peer_died = peer_died && holes;
-	if (holes)
+	peer_died = peer_died && (holes || behind);
+	if (holes || behind)
 		look_later();
 	pthread_mutex_unlock(&process_objects);
 }
@@ -255,8 +293,10 @@ static void raise_all(void)
 			eventfd_write(cq->channel->ibv.fd, atomic_exchange(&shared->unrung, 0));
 		if ((bits & RAISE_CQ_HELD) != 0)
 			cq_moderation_begin(cq);
-		if ((bits & RAISE_CQ_HOLE) != 0)
+		if ((bits & RAISE_CQ_HOLE) != 0) {
+			cq->had_hole = true;
 			look_later();
+		}
 	}
 }
 

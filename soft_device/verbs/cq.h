@@ -33,7 +33,10 @@ struct cq {
 	struct cq *next;	/* all of the process; objects lock */
 	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
 	uint32_t events_got;	/* from the channel; ibv.mutex */
-	uint32_t spare;		/* tokens in the channel that may have no event; objects lock */
+	_Atomic uint32_t arms;	/* times that it was not armed and then was */
+	_Atomic uint32_t head;	/* the shared one when it was armed last */
+	bool had_hole;		/* when it was armed, or at the last look; objects lock */
+	bool misses_event;	/* by the last look after a peer's death; objects lock */
 	uint32_t generation;
 	_Atomic uint32_t polls;		 /* with checks; ... */
 	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */
@@ -78,5 +81,3 @@ void cq_moderation_end(struct cq *cq);
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);
-/* A token for an event that may have none, or may never have been. */
-void channel_ring_again(struct channel *channel, struct cq *cq);
