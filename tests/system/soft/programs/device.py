@@ -329,13 +329,16 @@ ENVIRONMENTS: dict[str, Callable] = {
 
 
 @functools.cache
-def debian_librpma() -> str:
-    """A directory that anyone may read, with the librpma.so.0 of Debian 12; fetched when needed."""
+def fetched_librpma() -> Path:
     library = "usr/lib/x86_64-linux-gnu/librpma.so.0"
     guest = Path(os.environ.get("RPMA_VM_OUT", "/nowhere")) / "reference/1.2.0/librpma.so.0"
-    if not guest.exists():
-        guest = Path(call(str(ROOT / "tests/fetch-reference"), "bookworm").strip()) / library
+    return guest if guest.exists() else Path(call(str(ROOT / "tests/fetch-reference"), "bookworm").strip()) / library
+
+
+def debian_librpma() -> str:
+    """A directory that anyone may read, with the librpma.so.0 of Debian 12; fetched when needed."""
     folder = Path(os.environ["TMPDIR"]) / "debian-librpma"
-    folder.mkdir(exist_ok=True)
-    shutil.copy(guest, folder)
+    if not folder.exists():  # else programs may run with it
+        folder.mkdir()
+        shutil.copy(fetched_librpma(), folder)
     return str(folder)
