@@ -6,7 +6,7 @@ The seeds of right programs may be run in shares, and those that passed are reme
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
+from itertools import islice, product
 
 import pytest
 from programs import LAUNCHER, Program, Run, programs, run
@@ -71,7 +71,8 @@ def first_that_fails(program: Program) -> tuple[int, Run]:
 
 def test_over_tcp_the_last_byte_of_a_write_may_come_first() -> None:
     program = Program("adversary", "last_byte_polled")
-    runs = (with_seed(program, seed, "--transport=tcp") for seed in range(1, WITHIN + 1))
+    seeds = [*range(1, WITHIN + 1)] * 5  # on a busy host the process that polls seldom runs meanwhile
+    runs = (with_seed(program, seed, "--transport=tcp") for seed in seeds)
     assert any(done.status == 1 and "is not whole" in done.out for done in runs)
 
 
@@ -81,4 +82,5 @@ def test_trust_in_an_order_that_is_not_promised_fails_and_the_seed_repeats_it(pr
     assert f"ended with status {done.status}; this repeats the run: " in done.err
     assert f" --adversary={seed} " in done.err
     # where the other thread or process does not run meanwhile, it cannot see what is there so far
-    assert sum(with_seed(program, seed).status != 0 for _ in range(5)) >= 3
+    failed = (with_seed(program, seed).status != 0 for _ in range(20))
+    assert list(islice(filter(None, failed), 3)) == [True] * 3
