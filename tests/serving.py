@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that serve: the first line on standard output has the port, and their errors are kept."""
 
+import os
 import re
 import subprocess
 import tempfile
@@ -40,9 +41,14 @@ class Server:
     def says(self, words: str) -> None:
         """It does, within LIMIT_S."""
         end = time.monotonic() + LIMIT_S
+        ended = self.process.poll()
         while words not in self.said():
-            assert time.monotonic() < end, self.said()
+            assert ended is None and time.monotonic() < end, (ended, self.said())
             time.sleep(0.05)
+            ended = self.process.poll()
+
+    def threads(self) -> int:
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+import time
 from contextlib import AbstractContextManager
 
 import pytest
@@ -61,6 +62,19 @@ def test_with_allow_a_wildcard_warns_of_nothing() -> None:
         (line,) = ended(server)
         assert "warning" not in server.said()
     assert re.search(TIME + " rejected client 127.0.0.1: its address is not in --allow$", line)
+
+
+def test_a_client_dies_while_the_server_registers() -> None:
+    register = ("--test", "register", "--size", "64", "--warmup", "0", "--duration", "60s", "--quiet")
+    with server_with() as server:
+        idle = server.threads()
+        with subprocess.Popen([BENCH, "client", "127.0.0.1", "--port", server.port, *SOFT, *register]) as dying:
+            while server.threads() < idle + 2:  # the client's, and the one that registers
+                assert dying.poll() is None
+                time.sleep(0.01)
+            dying.kill()
+        server.says("closed the connection")
+        assert client("127.0.0.1", server.port) == 0
 
 
 def test_once_is_not_used_up_by_a_client_that_measures_nothing() -> None:

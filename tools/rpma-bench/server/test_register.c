@@ -138,8 +138,10 @@ void registration_stop(struct registration **registration)
 	*registration = NULL;
 	if (r == NULL)
 		return;
-	if (r->pool != NULL)
+	if (r->running) { /* its thread looks at the pool whether to stop */
 		atomic_store(thread_pool_stop(r->pool), 1);
+		thread_pool_end(r->pool);
+	}
 	thread_pool_delete(&r->pool);
 	repeat_clear(&r->repeat);
 	free(r);
