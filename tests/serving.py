@@ -38,7 +38,7 @@ class Server:
         self.log.seek(0)
         return self.log.read()
 
-    def says(self, words: str) -> None:
+    def reports(self, words: str) -> None:
         """It does, within LIMIT_S."""
         end = time.monotonic() + LIMIT_S
         ended = self.process.poll()

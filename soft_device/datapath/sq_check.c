@@ -504,11 +504,11 @@ static void hold_rest(struct send_queue *sq, const struct ibv_send_wr *list,
 {
 	const uint32_t stack = where();
 	struct check_finding finding;
-	unsigned posted = 0, left = 0;
+	unsigned posted = 0, left = 1;
 
 	for (const struct ibv_send_wr *wr = list; wr != bad; wr = wr->next)
 		posted++;
-	for (const struct ibv_send_wr *wr = bad; wr != NULL; wr = wr->next)
+	for (const struct ibv_send_wr *wr = bad->next; wr != NULL; wr = wr->next)
 		left++;
 	find_rest(&finding, sq, stack, "was not posted again");
 	check_line(&finding, "list", "%u requests were posted, %u from wr_id %#llx on were not",

@@ -22,7 +22,7 @@ struct sq_commit {
 	uint64_t data; /* that it commits */
 	uint64_t length;
 	uint32_t marked_at;
-	uint32_t number; /* of the request that writes it, once that is posted */
+	uint32_t number; /* the request that writes it, once that is posted */
 	bool is_posted;
 };
 
@@ -72,12 +72,12 @@ static void find_word(struct check_finding *finding, const struct send_work *wor
 static void tell_word(const struct send_queue *sq, const struct send_work *work,
 		      const struct sq_commit *commit, enum check_kind kind, uint32_t stack)
 {
+	const uint64_t begin = work->request.remote_addr, end = begin + length_of(work);
 	struct check_finding finding;
 
 	find_word(&finding, work, commit->word, kind, stack);
 	check_line(&finding, "requested", "%#llx .. %#llx   wr_id %#llx, QP %#x",
-		   (unsigned long long)work->request.remote_addr,
-		   (unsigned long long)(work->request.remote_addr + length_of(work)),
+		   (unsigned long long)begin, (unsigned long long)end,
 		   (unsigned long long)work->wr_id, sq->qpn);
 	check_place(&finding, "posted at", stack);
 	check_place(&finding, "marked at", commit->marked_at);

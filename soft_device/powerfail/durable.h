@@ -16,7 +16,7 @@ struct durable_claim {
 	uint64_t length;
 	uint32_t qpn;	   /* the own QP to that process; 0: the memory is its own */
 	uint32_t peer_qpn; /* its other end, whose writes are meant; 0: those of any QP */
-	bool is_of_left;   /* of what has left the device alone */
+	bool is_of_left;   /* only what has left the device is meant */
 };
 
 /* How many lines of it are not durable, and the first of them. 0 also where that is not known: the

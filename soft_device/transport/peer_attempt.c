@@ -218,7 +218,7 @@ static int shake_hands(struct finding *finding, const unsigned char *body, size_
 /* 1: it is known who is there; 0: not yet; -EPROTO: not one of ours; or -errno. */
 static int take_message(struct finding *finding)
 {
-	const unsigned char *body;
+	const unsigned char *body = NULL;
 	struct wire_header header = {0};
 	int result = stream_receive(&finding->stream);
 

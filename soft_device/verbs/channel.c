@@ -7,10 +7,11 @@
  * and then adds a token to the fd, so behind every token there is an event.
  * Reading takes a token, honouring O_NONBLOCK, and then the event of the CQ
  * that has waited longest. What a peer that died in between has left out, the owner
- * adds (catch_up() in cq.c).
+ * adds (channel_catch_up()).
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "cq.h"
@@ -130,6 +131,34 @@ void channel_remove(struct channel *channel, struct cq *cq)
 	for (uint32_t i = 0; i < tokens; i++)
 		event_fd_take_back(channel->ibv.fd);
 	unlink_cq(channel, cq);
+}
+
+/*
+ * A push takes the arm off, counts an event, and adds a token to the channel. What a peer that died
+ * in between has left out is added here. A living one may be in between, too, so an event has to be
+ * missing at two looks.
+ */
+bool channel_catch_up(struct cq *cq)
+{
+	struct shared_cq *shared = cq->shared;
+	const uint32_t arms = atomic_load(&cq->arms);
+	const uint32_t armed = atomic_load(&shared->armed) != ARM_NONE;
+	const uint32_t pending = atomic_load(&shared->events);
+	uint32_t uncounted;
+	bool misses;
+
+	pthread_mutex_lock(&cq->ibv.mutex);
+	uncounted = arms - armed - pending - cq->events_got;
+	pthread_mutex_unlock(&cq->ibv.mutex);
+	uncounted = (int32_t)uncounted > 0 ? uncounted : 0;
+	misses = uncounted > 0 || (pending > 0 && event_fd_is_empty(cq->channel->ibv.fd));
+	if (misses && cq->misses_event) {
+		atomic_fetch_add(&shared->events, uncounted);
+		eventfd_write(cq->channel->ibv.fd, uncounted > 0 ? uncounted : 1);
+		misses = false;
+	}
+	cq->misses_event = misses;
+	return misses || pending > 0;
 }
 
 /* Takes the next event, round-robin over the CQs. */

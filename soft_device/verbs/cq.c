@@ -18,7 +18,6 @@
 #include "soft_device/datapath/sq_adversary.h"
 #include "soft_device/faults/call.h"
 #include "soft_device/process/agent.h"
-#include "soft_device/process/event_queue.h"
 #include "soft_device/process/trace.h"
 #include "soft_device/transport/tcp.h"
 
@@ -203,34 +202,6 @@ static void look_later(void)
 }
 
 /*
- * A push takes the arm off, counts an event, and adds a token to the channel. What a peer that died
- * in between has left out is added here. A living one may be in between, too, so an event has to be
- * missing at two looks. True: there is to be another look.
- */
-static bool catch_up(struct cq *cq)
-{
-	struct shared_cq *shared = cq->shared;
-	const uint32_t arms = atomic_load(&cq->arms);
-	const uint32_t armed = atomic_load(&shared->armed) != ARM_NONE;
-	const uint32_t pending = atomic_load(&shared->events);
-	uint32_t uncounted;
-	bool misses;
-
-	pthread_mutex_lock(&cq->ibv.mutex);
-	uncounted = arms - armed - pending - cq->events_got;
-	pthread_mutex_unlock(&cq->ibv.mutex);
-	uncounted = (int32_t)uncounted > 0 ? uncounted : 0;
-	misses = uncounted > 0 || (pending > 0 && event_fd_is_empty(cq->channel->ibv.fd));
-	if (misses && cq->misses_event) {
-		atomic_fetch_add(&shared->events, uncounted);
-		eventfd_write(cq->channel->ibv.fd, uncounted > 0 ? uncounted : 1);
-		misses = false;
-	}
-	cq->misses_event = misses;
-	return misses || pending > 0;
-}
-
-/*
  * A completion was being written when a CQ was armed, and those behind it had their events before:
  * a thread that sleeps gets one now, once the slot is passed over or counts. Or a peer has died,
  * who may have written one and not told of it yet.
@@ -254,7 +225,7 @@ static void look_again(void *unused)
 		if (front == COMPLETION_READY && owed && completion_ring_late(cq->shared))
 			peer_ring(process_current->self, cq->shared);
 		if (peer_died)
-			behind |= catch_up(cq);
+			behind |= channel_catch_up(cq);
 		cq->had_hole = front == COMPLETION_HOLE;
 		holes |= cq->had_hole;
 	}

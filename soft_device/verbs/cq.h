@@ -81,3 +81,5 @@ void cq_moderation_end(struct cq *cq);
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);
+/* Adds an event that a dead peer has left out. True: there is to be another look. */
+bool channel_catch_up(struct cq *cq);

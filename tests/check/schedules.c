@@ -135,7 +135,7 @@ static void parts_of_a_write(void)
 	     was_late ? "late" : "at once");
 }
 
-/* Whether the first bytes of an end are seen in parts before the completion that tells of them. */
+/* True: the first bytes of an end are seen in parts before the completion that tells of them. */
 static bool comes_in_parts(const struct end *end)
 {
 	const volatile unsigned char *lines = end->memory;

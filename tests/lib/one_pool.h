@@ -12,7 +12,7 @@ struct pool {
 	size_t size;
 	bool has_headers;
 	enum target_kind kind;
-	const char *path; /* of its only part */
+	const char *path; /* its only part */
 };
 
 unsigned char *pool_memory(const struct pool *pool)

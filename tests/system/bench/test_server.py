@@ -73,7 +73,7 @@ def test_a_client_dies_while_the_server_registers() -> None:
                 assert dying.poll() is None
                 time.sleep(0.01)
             dying.kill()
-        server.says("closed the connection")
+        server.reports("closed the connection")
         assert client("127.0.0.1", server.port) == 0
 
 

@@ -139,7 +139,7 @@ void fill(unsigned char *bytes, size_t count, uint64_t seed)
 	}
 }
 
-/* With one lane. */
+/* One lane. */
 static RPMEMpool *try_create(const char *set, void *memory, size_t size, enum kind kind)
 {
 	unsigned nlanes = 1;
@@ -168,7 +168,7 @@ static void remove_pool(void)
 	CHECK(rpmem_remove(target(), set_name("my.set"), 0) == 0);
 }
 
-/* What is persisted is in the pool. */
+/* The pool has the bytes that were persisted. */
 static void read_back(RPMEMpool *pool, const unsigned char *memory, size_t offset, size_t length)
 {
 	unsigned char *copy = memory_new(length);

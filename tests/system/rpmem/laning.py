@@ -82,7 +82,7 @@ class Daemon:
 
     @contextmanager
     def working(self, command: list[str]) -> Iterator[subprocess.Popen[str]]:
-        """A client that says so, and works until it is lost."""
+        """A client that works until it is lost, and has begun."""
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as client:
             try:
                 assert client.stdout is not None

@@ -8,7 +8,7 @@ static struct layout layout;
 
 #define MIB (1ULL << 20)
 
-/* layout_open() of a region of so many bytes, for a job of so many and files of these sizes. */
+/* layout_open() of a region of `bytes`, for a job of `job` bytes and files of these sizes. */
 #define OPEN(bytes, mode, job, jobs, align, placed, ...)                                           \
 	layout_open(&layout,                                                                       \
 		    &(struct layout_request){                                                      \

@@ -5,7 +5,7 @@
 #include "made_facts.h"
 #include "readiness/advice.h"
 
-static struct readiness *r; /* of a host where all is well */
+static struct readiness *r; /* a host where all is well */
 static struct advice advice;
 
 static int setup(void **state)

@@ -34,7 +34,7 @@ def test_a_silent_client_is_taken_for_dead(server: Server) -> None:
         try:
             assert client.stdout and client.stdout.readline() == "held\n"
             client.send_signal(signal.SIGSTOP)
-            server.says("client 127.0.0.1: no acknowledgement within 5 s (0 repeats")
+            server.reports("client 127.0.0.1: no acknowledgement within 5 s (0 repeats")
         finally:
             client.kill()
 

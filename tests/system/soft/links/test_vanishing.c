@@ -119,7 +119,7 @@ static void show_segment(int fd, uint64_t content)
 	close(fds[1]);
 }
 
-/* What is said to it afterwards finds a closed socket, and over TCP no listener. */
+/* A later message finds a closed socket, and over TCP no listener. */
 static void try_memory(uint64_t content)
 {
 	int fd;
