@@ -333,7 +333,7 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "IBTA A19: of 8 bytes at a multiple of 8, an atomic write arrives all or not at "
 		 "all; nothing promises that of an RDMA write. IBTA 9.4.5 has the other atomics.",
 		 "Platforms that store a line of 64 bytes of a device at once do not tear it. "
-		 "Without a fence it may pass a flush before it that has not completed.",
+		 "An RDMA write without a fence may be executed before an earlier flush completes.",
 		 "Use ibv_wr_atomic_write(), or rpma_atomic_write(), which does where the device "
 		 "can; where it cannot, suppress this, or recognise a torn word by a checksum."},
 };
