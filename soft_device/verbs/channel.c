@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -133,32 +134,56 @@ void channel_remove(struct channel *channel, struct cq *cq)
 	unlink_cq(channel, cq);
 }
 
+static struct cq_progress progress_of(struct cq *cq)
+{
+	struct cq_progress now = {.arms = atomic_load(&cq->arms)};
+
+	now.pending = atomic_load(&cq->shared->events);
+	pthread_mutex_lock(&cq->ibv.mutex);
+	now.got = cq->events_got;
+	pthread_mutex_unlock(&cq->ibv.mutex);
+	return now;
+}
+
 /*
  * A push takes the arm off, counts an event, and adds a token to the channel. What a peer that died
- * in between has left out is added here. A living one may be in between, too, so an event has to be
- * missing at two looks.
+ * in between has left out is added here. A living one may be in between, too, or a reader that has
+ * the token and not yet the event; so the same event has to be missing at two looks. Whoever was as
+ * slow as that leaves a token too many: take_event().
  */
 bool channel_catch_up(struct cq *cq)
 {
-	struct shared_cq *shared = cq->shared;
-	const uint32_t arms = atomic_load(&cq->arms);
-	const uint32_t armed = atomic_load(&shared->armed) != ARM_NONE;
-	const uint32_t pending = atomic_load(&shared->events);
-	uint32_t uncounted;
-	bool misses;
+	const struct cq_progress now = progress_of(cq);
+	const uint32_t armed = atomic_load(&cq->shared->armed) != ARM_NONE;
+	const int32_t uncounted = (int32_t)(now.arms - armed - now.pending - now.got);
+	bool misses = uncounted > 0 || (now.pending > 0 && event_fd_is_empty(cq->channel->ibv.fd));
 
-	pthread_mutex_lock(&cq->ibv.mutex);
-	uncounted = arms - armed - pending - cq->events_got;
-	pthread_mutex_unlock(&cq->ibv.mutex);
-	uncounted = (int32_t)uncounted > 0 ? uncounted : 0;
-	misses = uncounted > 0 || (pending > 0 && event_fd_is_empty(cq->channel->ibv.fd));
-	if (misses && cq->misses_event) {
-		atomic_fetch_add(&shared->events, uncounted);
-		eventfd_write(cq->channel->ibv.fd, uncounted > 0 ? uncounted : 1);
+	if (misses && cq->misses_event && memcmp(&now, &cq->seen, sizeof(now)) == 0) {
+		const uint32_t tokens = uncounted > 0 ? (uint32_t)uncounted : 1;
+
+		if (uncounted > 0)
+			atomic_fetch_add(&cq->shared->events, tokens);
+		eventfd_write(cq->channel->ibv.fd, tokens);
+		cq->channel->late += tokens;
 		misses = false;
 	}
 	cq->misses_event = misses;
-	return misses || pending > 0;
+	cq->seen = now;
+	return misses || now.pending > 0;
+}
+
+/* A token came late: who saw it may not wait for another, so it is an event that is one too many.
+ */
+static struct cq *count_late(struct channel *channel)
+{
+	struct cq *cq = channel->cqs;
+
+	if (cq == NULL || channel->late == 0)
+		return NULL;
+	channel->late--;
+	atomic_fetch_add(&cq->arms, 1);
+	atomic_fetch_add(&cq->shared->events, 1);
+	return cq;
 }
 
 /* Takes the next event, round-robin over the CQs. */
@@ -168,6 +193,8 @@ static struct cq *take_event(struct channel *channel)
 
 	while (cq != NULL && atomic_load(&cq->shared->events) == 0)
 		cq = cq->next_on_channel;
+	if (cq == NULL)
+		cq = count_late(channel);
 	if (cq == NULL)
 		return NULL;
 	atomic_fetch_sub(&cq->shared->events, 1);

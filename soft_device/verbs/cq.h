@@ -18,7 +18,15 @@ struct channel {
 	uint32_t id;	      /* shared_cq.channel_id */
 	struct cq *cqs;	      /* by cq->next_on_channel; objects lock */
 	struct channel *next; /* all of the process; objects lock */
+	uint32_t late;	      /* tokens that peers may add after the owner did; objects lock */
 	uint32_t generation;
+};
+
+/* What changes with each event of a CQ. */
+struct cq_progress {
+	uint32_t arms;
+	uint32_t pending;
+	uint32_t got;
 };
 
 struct cq {
@@ -30,13 +38,14 @@ struct cq {
 	uint32_t index; /* in segment.cq */
 	struct channel *channel;
 	struct cq *next_on_channel;
-	struct cq *next;	/* all of the process; objects lock */
-	_Atomic uint32_t users; /* QPs and SRQs: EBUSY while there are any */
-	uint32_t events_got;	/* from the channel; ibv.mutex */
-	_Atomic uint32_t arms;	/* times that it was not armed and then was */
-	_Atomic uint32_t head;	/* the shared one when it was armed last */
-	bool had_hole;		/* when it was armed, or at the last look; objects lock */
-	bool misses_event;	/* by the last look after a peer's death; objects lock */
+	struct cq *next;	 /* all of the process; objects lock */
+	_Atomic uint32_t users;	 /* QPs and SRQs: EBUSY while there are any */
+	uint32_t events_got;	 /* from the channel; ibv.mutex */
+	_Atomic uint32_t arms;	 /* times that it was not armed and then was */
+	_Atomic uint32_t head;	 /* the shared one when it was armed last */
+	bool had_hole;		 /* when it was armed, or at the last look; objects lock */
+	bool misses_event;	 /* by the last look after a peer's death; objects lock */
+	struct cq_progress seen; /* ... which saw this */
 	uint32_t generation;
 	_Atomic uint32_t polls;		 /* with checks; ... */
 	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */

@@ -7,6 +7,7 @@
  * The peer is a child of this program, which steps it like a debugger. Its queue pair shares the
  * CQ and the SRQ with two more of this process that send to each other. All waits are bounded.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -344,16 +345,16 @@ static bool is_counted(struct segment *segment, const struct shared_cq *cq, uint
 	return atomic_load(&cq->events) == 1;
 }
 
-static void kill_once(bool (*reached)(struct segment *segment, const struct shared_cq *cq,
-				      uint32_t position))
+typedef bool reached_fn(struct segment *segment, const struct shared_cq *cq, uint32_t position);
+
+/* The child is stopped where it has got that far. */
+static void stop_at(reached_fn *reached)
 {
 	struct segment *segment = own_segment();
 	const struct shared_cq *cq =
 		&segment->cq[find_shared(segment, test.end.qp->qp_num)->recv_cq];
 	struct counts first = {0};
-	struct ibv_cq *of;
 	uint32_t position;
-	void *context;
 
 	tell_and_stop(); /* once, so that the two are linked */
 	let_go(&first);
@@ -365,11 +366,26 @@ static void kill_once(bool (*reached)(struct segment *segment, const struct shar
 		step(1);
 	}
 	assert_false(is_readable(test.end.channel->fd));
-	OK(kill(test.other.pid, SIGKILL));
+}
+
+/* The fd is readable, so it does not block. */
+static void take_event(void)
+{
+	struct ibv_cq *of;
+	void *context;
+
 	wait_readable(test.end.channel->fd, "the event");
+	OK(fcntl(test.end.channel->fd, F_SETFL, O_NONBLOCK));
 	OK(ibv_get_cq_event(test.end.channel, &of, &context));
 	assert_ptr_equal(of, test.end.cq);
 	ibv_ack_cq_events(of, 1);
+}
+
+static void kill_once(reached_fn *reached)
+{
+	stop_at(reached);
+	OK(kill(test.other.pid, SIGKILL));
+	take_event();
 	EXPECT_WC(test.end.cq, 7, IBV_WC_SUCCESS);
 }
 
@@ -386,4 +402,45 @@ TEST(test_event_that_a_killed_peer_was_about_to_count_comes, setup, teardown)
 TEST(test_event_that_a_killed_peer_had_counted_comes, setup, teardown)
 {
 	kill_once(is_counted);
+}
+
+/* --- a peer that was only slow while another one died --- */
+
+static struct other second;
+
+static int setup_two(void **state)
+{
+	second = other_start(live);
+	return setup(state);
+}
+
+/* Links to the second, which is killed then. */
+static void lose_second(void)
+{
+	const struct end_options options = end_defaults();
+	struct end end = {0};
+
+	end_open(&end, &options, -1);
+	connect_ends(second.socket, &end);
+	end_recv(&end, 7, 0, 64);
+	assert_int_equal(send(second.socket, "g", 1, 0), 1);
+	EXPECT_WC(end.cq, 7, IBV_WC_SUCCESS);
+	other_kill(&second);
+	end_close(&end);
+}
+
+/* It counted its event, and the token comes when the event has been given: no reader may block. */
+TEST(test_token_that_comes_late_is_an_event, setup_two, teardown)
+{
+	struct counts counts = {0};
+
+	stop_at(is_counted);
+	lose_second();
+	take_event();
+	EXPECT_WC(test.end.cq, 7, IBV_WC_SUCCESS);
+	post_receive();
+	counts.of_child = 1;
+	let_go(&counts);
+	take_event();
+	assert_false(is_readable(test.end.channel->fd));
 }
