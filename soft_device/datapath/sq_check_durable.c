@@ -16,6 +16,9 @@
 #define WORD 8u
 #define LINE 64u /* what arrives as a whole on all known hardware */
 
+/* Marks of a queue pair that wait for their write: the oldest of more had none, and end. */
+#define UNUSED_MAX 64u
+
 struct sq_commit {
 	struct sq_commit *next;
 	uint64_t word;
@@ -93,6 +96,20 @@ static void end_commit(struct sq_commit **at)
 	free(commit);
 }
 
+/* Makes room for one more; the newest are first. */
+static void drop_unused(struct sq_commit **at)
+{
+	unsigned unused = 0;
+
+	while (*at != NULL) {
+		unused += !(*at)->is_posted;
+		if (unused >= UNUSED_MAX && !(*at)->is_posted)
+			end_commit(at);
+		else
+			at = &(*at)->next;
+	}
+}
+
 void sq_check_commit(struct send_queue *sq, uint64_t word, uint64_t data, uint64_t length)
 {
 	struct sq_commit *commit = malloc(sizeof(*commit));
@@ -105,6 +122,7 @@ void sq_check_commit(struct send_queue *sq, uint64_t word, uint64_t data, uint64
 	shared_lock_take(&sq->lock);
 	watch = sq_watch_of(sq);
 	if (watch != NULL) {
+		drop_unused(&watch->commits);
 		commit->next = watch->commits;
 		watch->commits = commit;
 		commit = NULL;
