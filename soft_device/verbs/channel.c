@@ -148,8 +148,8 @@ static struct cq_progress progress_of(struct cq *cq)
 /*
  * A push takes the arm off, counts an event, and adds a token to the channel. What a peer that died
  * in between has left out is added here. A living one may be in between, too, or a reader that has
- * the token and not yet the event; so the same event has to be missing at two looks. Whoever was as
- * slow as that leaves a token too many: take_event().
+ * the token and not yet the event; so the same event has to be missing at two looks. A thread that
+ * was as slow as that leaves a token too many: take_event().
  */
 bool channel_catch_up(struct cq *cq)
 {

@@ -22,7 +22,7 @@ struct channel {
 	uint32_t generation;
 };
 
-/* What changes with each event of a CQ. */
+/* The numbers that change with each event of a CQ. */
 struct cq_progress {
 	uint32_t arms;
 	uint32_t pending;

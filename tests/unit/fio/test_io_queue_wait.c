@@ -23,13 +23,13 @@ static struct io_queue *with_reads(bool poll)
 }
 
 /* Once by events and once by polling, with a queue that has three reads under way. */
-#define EACH_WAY(poll)                                                                             \
-	for (int poll = 0; poll < 2 && (io_queue = with_reads(poll)) != NULL;                      \
+#define EACH_WAY                                                                                   \
+	for (int poll = 0; poll < 2 && (io_queue = with_reads(poll != 0)) != NULL;                 \
 	     io_queue_close(&io_queue), poll++)
 
 QUEUE_TEST(it_waits_for_as_many_as_are_wanted)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		fake.pace = 1;
 		EQUAL((io_queue_wait(io_queue, 2, UINT64_MAX), 2), (fake_done(io_queue), "0 1 "),
@@ -39,7 +39,7 @@ QUEUE_TEST(it_waits_for_as_many_as_are_wanted)
 
 QUEUE_TEST(it_waits_for_no_more_than_are_out)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		assert_int_equal(io_queue_wait(io_queue, DEPTH, UINT64_MAX), 3);
 		fake_done(io_queue);
@@ -49,7 +49,7 @@ QUEUE_TEST(it_waits_for_no_more_than_are_out)
 
 QUEUE_TEST(it_sleeps_only_when_told_to)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		fake.pace = 1;
 		io_queue_wait(io_queue, 3, UINT64_MAX);
@@ -59,7 +59,7 @@ QUEUE_TEST(it_sleeps_only_when_told_to)
 
 QUEUE_TEST(it_ends_with_its_time)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		fake.silent = true;
 		assert_int_equal(io_queue_wait(io_queue, 1, 500 * MS), 0);
@@ -79,7 +79,7 @@ QUEUE_TEST(no_time_at_all_is_a_poll)
 
 QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		fake.silent = true;
 		fake.tick_ns = 10 * MS;
@@ -94,7 +94,7 @@ QUEUE_TEST(a_minute_without_progress_ends_the_connection)
 
 QUEUE_TEST(a_server_that_leaves_ends_the_wait)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		fake.silent = true;
 		fake.gone = true;
@@ -122,7 +122,7 @@ QUEUE_TEST(a_job_that_stops_gets_back_what_still_completes)
 
 QUEUE_TEST(a_job_that_stops_waits_two_seconds)
 {
-	EACH_WAY(poll)
+	EACH_WAY
 	{
 		bool stop = true;
 

@@ -15,24 +15,28 @@ static void mark(void)
 	COMMIT_WORD(near.qp, UINT64_MAX - 7, UINT64_MAX - 7, SIZE_MAX);
 }
 
+static void commit(unsigned i)
+{
+	struct ibv_send_wr swap = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, SIZE - 8, 8),
+					  durable_addr, durable_mr->rkey);
+
+	swap.wr.atomic.compare_add = i;
+	swap.wr.atomic.swap = i + 1;
+	mark();
+	POST(near, swap);
+	await(near.cq);
+}
+
 int main(void)
 {
-	struct ibv_send_wr swap;
 	size_t before;
 
 	pair_open(NULL);
 	durable_map();
-	mark();
+	commit(0);
 	before = mallinfo2().uordblks;
-	for (unsigned i = 0; i < 10; i++) {
-		mark();
-		swap = request(IBV_WR_ATOMIC_CMP_AND_SWP, one_piece(&near, SIZE - 8, 8),
-			       durable_addr, durable_mr->rkey);
-		swap.wr.atomic.compare_add = i;
-		swap.wr.atomic.swap = i + 1;
-		POST(near, swap);
-		await(near.cq);
-	}
+	for (unsigned i = 1; i < 10; i++)
+		commit(i);
 	CHECK(mallinfo2().uordblks < before + 65536);
 	durable_unmap();
 	pair_close();
