@@ -81,6 +81,7 @@ TEST(pointers_that_are_null, setup_id, teardown_id)
 	REFUSES(EINVAL, "", "res is NULL", rdma_create_ep, &cm.id, NULL, NULL, NULL);
 	REFUSES(EINVAL, "", "each of node, service and hints is NULL", rdma_getaddrinfo, NULL, NULL,
 		NULL, &info);
+	REFUSES(EINVAL, "", "res is NULL", rdma_getaddrinfo, "127.0.0.1", NULL, NULL, NULL);
 	REFUSES(EINVAL, "", "the address is NULL", rdma_bind_addr, cm.id, NULL);
 	REFUSES(EINVAL, "", "qp_attr is NULL", rdma_init_qp_attr, cm.id, NULL, NULL);
 	REFUSES(EINVAL, "", "qp_init_attr is NULL", rdma_create_qp, cm.id, NULL, NULL);
@@ -93,6 +94,7 @@ TEST(arguments_that_an_id_does_not_take, setup_id, teardown_id)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+	struct rdma_conn_param param = {.retry_count = 7};
 	struct rdma_addrinfo info = {.ai_port_space = RDMA_PS_TCP, .ai_connect_len = 57};
 	struct sockaddr unix_address = {.sa_family = AF_UNIX};
 	struct sockaddr_storage room, room6;
@@ -116,15 +118,22 @@ TEST(arguments_that_an_id_does_not_take, setup_id, teardown_id)
 		NULL);
 	REFUSES(EINVAL, UNBOUND, "it has no device: resolve its address first", rdma_create_qp,
 		cm.id, NULL, &init);
+	REFUSES(EINVAL, UNBOUND, "it has no device: resolve its address first", rdma_connect, cm.id,
+		&param);
+	REFUSES(EINVAL, UNBOUND, "it is in state IDLE", rdma_resolve_route, cm.id, 1000);
 	REFUSES(EINVAL, UNBOUND, "no attributes of RTR in state IDLE", rdma_init_qp_attr, cm.id,
 		&attr, &mask);
 	REFUSES(EINVAL, UNBOUND, "event 5, expected 4", rdma_notify, cm.id, IBV_EVENT_SQ_DRAINED);
 	REFUSES(EINVAL, UNBOUND, "expected an id of RDMA_PS_UDP and an IP address",
 		rdma_join_multicast, cm.id, there, NULL);
+	/* RFC 5737: no host has it */
+	REFUSES(ENODEV, " of id 198.51.100.1:7", "no device has this address", rdma_bind_addr,
+		cm.id, test_sockaddr("198.51.100.1", 7, &room6));
 }
 
 TEST(calls_that_come_before_the_route, setup_id, teardown_id)
 {
+	static const char data[200];
 	struct rdma_conn_param param = {.responder_resources = 17};
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD};
 
@@ -136,7 +145,10 @@ TEST(calls_that_come_before_the_route, setup_id, teardown_id)
 	REFUSES(EINVAL, cm.name, "initiator_depth is 17, at most 16", rdma_accept, cm.id, &param);
 	param = (struct rdma_conn_param){.private_data_len = 5};
 	REFUSES(EINVAL, cm.name, "private_data is NULL", rdma_connect, cm.id, &param);
-	param.private_data_len = 0;
+	param = (struct rdma_conn_param){.private_data = data, .private_data_len = sizeof(data)};
+	REFUSES(EINVAL, cm.name, "private_data_len is 200, at most 56", rdma_connect, cm.id,
+		&param);
+	param = (struct rdma_conn_param){.private_data_len = 0};
 	REFUSES(EINVAL, cm.name, "it is in state ADDR_RESOLVED, not in ROUTE_RESOLVED",
 		rdma_connect, cm.id, &param);
 	REFUSES(EINVAL, cm.name, "it is in state ADDR_RESOLVED", rdma_accept, cm.id, &param);
@@ -253,6 +265,10 @@ PAIR_TEST(objects_that_are_not_made)
 	snprintf(memory, sizeof(memory), " of 0 bytes at %#llx",
 		 (unsigned long long)(uintptr_t)w.near.memory);
 	MAKES_NONE(EINVAL, memory, "no bytes", ibv_reg_mr, w.near.pd, w.near.memory, 0, 0);
+	snprintf(memory, sizeof(memory), " of 1 bytes at %#llx",
+		 (unsigned long long)(uintptr_t)w.near.memory);
+	MAKES_NONE(EINVAL, memory, "IBV_ACCESS_REMOTE_WRITE needs IBV_ACCESS_LOCAL_WRITE as well",
+		   ibv_reg_mr, w.near.pd, w.near.memory, 1, IBV_ACCESS_REMOTE_WRITE);
 }
 
 PAIR_TEST(changes_that_an_object_does_not_take)

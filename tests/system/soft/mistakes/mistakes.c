@@ -131,14 +131,6 @@ PAIR_TEST(more_inline_data_than_there_is_room_for)
 	assert_int_equal(ibv_post_send(w.near.qp, wr, &bad), EINVAL);
 }
 
-PAIR_TEST(remote_write_without_local_write)
-{
-	EXPECT("ibv_reg_mr of 4096 bytes at %#llx: IBV_ACCESS_REMOTE_WRITE needs "
-	       "IBV_ACCESS_LOCAL_WRITE as well (EINVAL)",
-	       (unsigned long long)(uintptr_t)w.near.memory);
-	NONE(EINVAL, ibv_reg_mr(w.near.pd, w.near.memory, 4096, IBV_ACCESS_REMOTE_WRITE));
-}
-
 PAIR_TEST(domain_with_regions_in_it)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(w.near.context);
@@ -283,76 +275,6 @@ PAIR_TEST(memory_touched_before_the_completion)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 	EXPECT_WC(w.near.cq, 1, IBV_WC_SUCCESS);
 	printf("written: %c\n", w.far_memory[0]);
-}
-
-/* --- calls of the RDMA CM --- */
-
-TEST(call_before_there_is_a_device)
-{
-	EXPECT("rdma_getaddrinfo: res is NULL (EINVAL)");
-	FAILS(EINVAL, rdma_getaddrinfo("127.0.0.1", NULL, NULL, NULL));
-}
-
-static struct rdma_cm_id *make_id(struct rdma_event_channel **channel)
-{
-	struct rdma_cm_id *id;
-
-	*channel = rdma_create_event_channel();
-	assert_non_null(*channel);
-	OK(rdma_create_id(*channel, &id, NULL, RDMA_PS_TCP));
-	return id;
-}
-
-static void release_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
-{
-	OK(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
-}
-
-TEST(connect_before_the_address_is_resolved)
-{
-	struct rdma_conn_param param = {.retry_count = 7};
-	struct rdma_event_channel *channel;
-	struct rdma_cm_id *id = make_id(&channel);
-
-	EXPECT("rdma_connect of id (unbound): it has no device: resolve its address first "
-	       "(EINVAL)");
-	FAILS(EINVAL, rdma_connect(id, &param));
-	EXPECT("rdma_resolve_route of id (unbound): it is in state IDLE (EINVAL)");
-	FAILS(EINVAL, rdma_resolve_route(id, 1000));
-	release_id(id, channel);
-}
-
-TEST(address_of_another_host)
-{
-	struct rdma_event_channel *channel;
-	struct sockaddr_storage room;
-	struct rdma_cm_id *id = make_id(&channel);
-
-	/* RFC 5737: no host has it */
-	EXPECT("rdma_bind_addr of id 198.51.100.1:7: no device has this address (ENODEV)");
-	FAILS(ENODEV, rdma_bind_addr(id, test_sockaddr("198.51.100.1", 7, &room)));
-	release_id(id, channel);
-}
-
-TEST(too_much_private_data)
-{
-	static const char data[200];
-	struct rdma_conn_param param = {.private_data = data, .private_data_len = sizeof(data)};
-	struct rdma_event_channel *channel;
-	struct rdma_cm_event *event;
-	struct sockaddr_storage room;
-	struct rdma_cm_id *id = make_id(&channel);
-
-	OK(rdma_resolve_addr(id, NULL, test_sockaddr("127.0.0.1", 7, &room), 1000));
-	OK(rdma_get_cm_event(channel, &event));
-	OK(rdma_ack_cm_event(event));
-	EXPECT("rdma_connect of id 127.0.0.1:%u to 127.0.0.1:7: private_data_len is 200, at most "
-	       "56 "
-	       "(EINVAL)",
-	       ntohs(rdma_get_src_port(id)));
-	FAILS(EINVAL, rdma_connect(id, &param));
-	release_id(id, channel);
 }
 
 /* --- all of them --- */
