@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from free_port import free_port, listens
-from host_address import host_address, is_loopback
 
 LAUNCHER = Path(os.environ["RPMA_SOFT_LAUNCHER"])
 BY_NAME = os.environ["BY_NAME"]
@@ -53,11 +52,6 @@ def devices() -> list[str]:
     return re.findall(r"(?m)^\s+(soft\d+)\s", output("ibv_devices"))
 
 
-def test_ls() -> None:
-    assert output("ls", CLASS).split() == devices()
-    assert f"{CLASS}/soft0 -> ../../devices/virtual/infiniband/soft0" in output("ls", "-ld", f"{CLASS}/soft0")
-
-
 def test_a_shell_lists_devices_and_interfaces() -> None:
     lines = output("bash", "-c", DEVICES_AND_INTERFACES).splitlines()
     assert [line.split()[0] for line in lines] == devices()
@@ -65,15 +59,6 @@ def test_a_shell_lists_devices_and_interfaces() -> None:
         assert re.fullmatch(r"soft\d+ port 1 ==> \S+ \(ACTIVE\)", line)
         assert Path("/sys/class/net", line.split()[4]).exists()
     assert output("sh", "-c", DEVICES_AND_INTERFACES).splitlines() == lines
-
-
-def test_cat_and_readlink() -> None:
-    gids = output("cat", *(f"{CLASS}/soft0/ports/1/gids/{i}" for i in range(4))).split()
-    assert len(set(gids)) == 1 and re.fullmatch("([0-9a-f]{4}:){7}[0-9a-f]{4}", gids[0])
-    if not is_loopback(host_address()) and ":" not in host_address():
-        part = [int(number) for number in host_address().split(".")]
-        assert gids[0].endswith(f":ffff:{part[0]:02x}{part[1]:02x}:{part[2]:02x}{part[3]:02x}")
-    assert output("readlink", "-f", f"{CLASS}/soft0/ports") == "/sys/devices/virtual/infiniband/soft0/ports\n"
 
 
 def test_find_and_python_walk_to_the_same_files() -> None:
