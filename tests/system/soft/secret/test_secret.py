@@ -127,15 +127,6 @@ def test_a_replay_gets_nothing(hosts: list[str]) -> None:
         assert status == 0, text
 
 
-def test_a_secret_that_others_can_read_is_none(hosts: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "secret"
-    file.write_text(OURS)
-    file.chmod(0o644)
-    status, text = ping(hosts, "1", None, "-f", f"secret:{file}")
-    assert status != 0
-    assert f"no device: secret:{file} may be used by other users, expected a file of this user with mode 0600" in text
-
-
 def test_processes_of_one_host_need_none(hosts: list[str]) -> None:
     """The kernel tells whose they are."""
     with server(hosts, OURS, "--transport", "tcp") as one:
