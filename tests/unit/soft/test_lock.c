@@ -71,14 +71,6 @@ TEST(lock__excludes_processes, setup, teardown)
 	assert_int_equal(shared->count, 2 * ROUNDS);
 }
 
-TEST(lock__given_back_is_not_inherited, setup, teardown)
-{
-	assert_false(shared_lock_take(&shared->lock));
-	shared_lock_release(&shared->lock);
-	assert_false(shared_lock_take(&shared->lock));
-	shared_lock_release(&shared->lock);
-}
-
 /* A process that has taken the lock and been killed; a zombie until it is waited for. */
 static pid_t dead_holder(void)
 {

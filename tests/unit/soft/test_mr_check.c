@@ -90,14 +90,6 @@ TEST(key__of_no_region_is_refused, setup, teardown)
 	}
 }
 
-TEST(domain__has_to_be_that_of_the_region, setup, teardown)
-{
-	uint64_t memory;
-
-	assert_null(mr_check(segment, KEY, PD + 1, IOVA, 1, 0, &memory));
-	assert_null(mr_check(segment, KEY, 0, IOVA, 1, 0, &memory));
-}
-
 TEST(access__has_to_be_granted_whole, setup, teardown)
 {
 	uint64_t memory;
@@ -136,14 +128,6 @@ TEST(reason__names_the_check_that_failed, setup, teardown)
 	atomic_store(&segment->mr[INDEX].key, 0);
 	assert_int_equal(mr_reason(segment, KEY, PD, IOVA, 1, 0), VENDOR_KEY_STALE);
 	atomic_store(&segment->mr[INDEX].key, KEY);
-}
-
-TEST(region__that_is_withdrawn_is_refused, setup, teardown)
-{
-	uint64_t memory;
-
-	atomic_store(&segment->mr[INDEX].key, 0);
-	assert_null(mr_check(segment, KEY, PD, IOVA, 1, 0, &memory));
 }
 
 #define WINDOW	   (7u << 8 | 0xf1)

@@ -60,6 +60,7 @@ static void check_lists(target_process process)
 	struct iovec local[] = {part(from, 0, 10), part(from, 10, 0), part(from, 100, 200)};
 	struct iovec remote[] = {part(to, 300, 150), part(to, 0, 60)};
 
+	memset(to, 0, sizeof(to));
 	assert_int_equal(target_memory_write(process, local, 3, remote, 2), 0);
 	assert_memory_equal(to + 300, from, 10);
 	assert_memory_equal(to + 310, from + 100, 140);
@@ -73,10 +74,6 @@ static void check_lists(target_process process)
 BOTH_TEST(lists__of_different_parts_match)
 {
 	check_lists(0);
-}
-
-TEST(lists__of_different_parts_match_in_another_process, setup)
-{
 	check_lists(getpid());
 }
 
@@ -112,10 +109,6 @@ static void check_ordered(target_process process)
 BOTH_TEST(ordered__writes_just_its_bytes)
 {
 	check_ordered(0);
-}
-
-TEST(ordered__writes_just_its_bytes_in_another_process, setup)
-{
 	check_ordered(getpid());
 }
 
@@ -147,6 +140,7 @@ static void check_each(target_process process)
 		{from + 400, (uintptr_t)(to + 639), 1},
 	};
 
+	memset(to, 0, sizeof(to));
 	assert_int_equal(target_memory_write_each(process, writes, 5), 5);
 	assert_memory_equal(to + 3, from, 8);
 	assert_memory_equal(to + 61, from + 8, 70);
@@ -161,10 +155,6 @@ static void check_each(target_process process)
 BOTH_TEST(each__of_a_list_is_written)
 {
 	check_each(0);
-}
-
-TEST(each__of_a_list_is_written_in_another_process, setup)
-{
 	check_each(getpid());
 }
 
@@ -253,10 +243,6 @@ static void check_unmapped(target_process process)
 BOTH_TEST(unmapped__memory_is_reported)
 {
 	check_unmapped(0);
-}
-
-TEST(unmapped__memory_of_another_process_is_reported, setup)
-{
 	check_unmapped(getpid());
 }
 
