@@ -84,13 +84,6 @@ ROOT_TEST(rxe_is_known_by_its_parent)
 	assert_int_equal(kind_of(), DEVICE_RXE);
 }
 
-ROOT_TEST(siw_is_known_without_a_device_behind_it)
-{
-	tree_device("siw0", "");
-	scratch_write("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
-	assert_int_equal(kind_of(), DEVICE_SIW);
-}
-
 /* Linux 5.3 to 5.10 */
 ROOT_TEST(old_siw_is_known_by_what_it_says)
 {

@@ -73,16 +73,6 @@ CHAINS_TEST(the_last_host_bridge_counts)
 	CHAIN(&pci.chains[0], "10000:00:02.0", "10000:01:00.0");
 }
 
-/* A subfunction or an RDMA device below a NIC's function belongs to that function. */
-CHAINS_TEST(what_is_below_a_function_is_of_it)
-{
-	tree_host();
-	tree_file(NIC "mlx5_core.sf.4/", "sfnum", "88\n");
-	tree_device("mlx5_0a", NIC "mlx5_core.sf.4");
-	tree_gather_pci(&pci);
-	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0");
-}
-
 static void make_virtual(const char *virtual)
 {
 	char link[PATH_MAX];
@@ -92,21 +82,6 @@ static void make_virtual(const char *virtual)
 	tree_device("mlx5_2", virtual);
 	tree_join(link, virtual, "/physfn");
 	tree_link(NIC, link);
-}
-
-CHAINS_TEST(a_virtual_function_comes_with_its_physical_one)
-{
-	struct config_space space;
-
-	make_virtual(PORT "0000:17:00.2");
-	config_space_begin(&space, 0xffff, 0xffff, 0);
-	tree_config(PORT "0000:17:00.2/", &space, sizeof(space.bytes));
-	tree_file(PORT "0000:17:00.2/", "vendor", "0x15b3\n");
-	tree_file(PORT "0000:17:00.2/", "device", "0x1018\n");
-	gather(1);
-	CHAIN(&pci.chains[0], "0000:16:00.0", "0000:17:00.0", "0000:17:00.2");
-	EQUAL((pci.chains[0].nics, 2), (pci.chains[0].functions[2].vendor, 0x15b3),
-	      (pci.chains[0].functions[2].device, 0x1018));
 }
 
 /* It is not known then whether it sends TPH, which is not the same as no. */
@@ -199,26 +174,6 @@ CHAINS_TEST(what_else_is_in_a_bridge_is_not_followed)
 	gather(1);
 }
 
-CHAINS_TEST(a_part_of_a_bond_that_leads_nowhere_is_said)
-{
-	tree_host();
-	tree_netdev("mlx5_0", 0, "bond0", "");
-	scratch_write("sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
-	tree_link(NIC, "sys/class/net/eth0/device");
-	gather(1);
-	assert_true(pci.cut);
-}
-
-/* In a network namespace of its own a process does not see the interfaces of GIDs: it may be a
- * bond. */
-CHAINS_TEST(an_interface_that_is_not_there_may_be_of_any_nic)
-{
-	tree_host();
-	scratch_write("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
-	gather(1);
-	assert_true(pci.cut);
-}
-
 CHAINS_TEST(interfaces_on_top_of_each_other_in_a_circle_end)
 {
 	tree_host();
@@ -269,33 +224,6 @@ CHAINS_TEST(a_path_that_is_too_long_is_cut)
 	tree_device("mlx5_0", path);
 	tree_gather_pci(&pci);
 	assert_true(pci.count == 0 || pci.chains[0].cut);
-}
-
-CHAINS_TEST(an_integrated_nic_has_no_port)
-{
-	tree_function(PORT, 0x8086, 0x37d2, 9);
-	tree_device("irdma0", PORT);
-	tree_gather_pci(&pci);
-	CHAIN(&pci.chains[0], "0000:16:00.0");
-	assert_int_equal(pci.chains[0].nics, 1);
-}
-
-CHAINS_TEST(only_64_bytes_are_not_more)
-{
-	struct config_space space;
-
-	tree_host();
-	config_space_begin(&space, 0x8086, 0x2030, 1);
-	tree_config(PORT, &space, 64);
-	tree_gather_pci(&pci);
-	assert_int_equal(pci.chains[0].functions[0].config.len, 64);
-}
-
-CHAINS_TEST(a_device_without_pci_has_no_chain)
-{
-	tree_file("sys/devices/platform/roce/", "modalias", "platform:roce\n");
-	tree_device("hns_0", "sys/devices/platform/roce");
-	gather(0);
 }
 
 CHAINS_TEST(a_device_in_software_has_no_chain)

@@ -63,16 +63,6 @@ ROOT_TEST(a_guest_is_known)
 	assert_string_equal(p.emulated, "QEMU");
 }
 
-/* FreeBSD, usr.sbin/bhyve/pci_fbuf.c; its other functions are numbered as those of real makers. */
-ROOT_TEST(the_display_of_bhyve_shows_a_guest)
-{
-	scratch_write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu\n");
-	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "vendor", "0xfb5d\n");
-	tree_file("sys/bus/pci/devices/0000:00:1d.0/", "device", "0x40fb\n");
-	tree_gather_platform(&p);
-	EQUAL((p.guest, KNOWN_YES), (p.guest_why, HAS("0000:00:1d.0 (fb5d:40fb)")));
-}
-
 ROOT_TEST(the_command_line_is_split_into_words)
 {
 	static const struct {

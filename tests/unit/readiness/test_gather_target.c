@@ -208,22 +208,6 @@ ROOT_TEST(partitions_are_of_their_disk)
 	assert_int_equal(target.dax_queue, KNOWN_YES);
 }
 
-ROOT_TEST(sectors_are_seen_below_their_claim)
-{
-	put_disk(0, "btt0.2", "pmem0s", "safe\n");
-	gather("/dev/pmem0s");
-	is_on(TARGET_ON_BLOCK, "pmem0s", 1);
-	is_made_of("namespace0.0", "safe");
-}
-
-ROOT_TEST(raw_has_no_claim)
-{
-	put_disk(0, "namespace0.0", "pmem0", "raw\n");
-	gather("/dev/pmem0");
-	is_on(TARGET_ON_BLOCK, "pmem0", 1);
-	is_made_of("namespace0.0", "raw");
-}
-
 ROOT_TEST(missing_and_odd_paths)
 {
 	put_devdax();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_guest.c -- which evidence shows a virtual machine, which shows none, and what is
- * left unknown.
+ * left unknown. Each name of a machine has a tree of its own: tests/system/ddio-check.
  *
- * The names are those that the machines' makers put into DMI; systemd-detect-virt and the
- * documents of the clouds have them. The vendors of PCI functions are those of pci.ids.
+ * The vendors of PCI functions are those of pci.ids.
  */
 #include "readiness/gather.h"
 #include "tests/lib/test.h"
@@ -43,49 +42,6 @@ static void assert_guest(const struct guest_signs *signs, enum known expected, c
 
 	if (got != expected || why[0] == '\0')
 		fail_msg("%s: %d (%s) in place of %d", what, got, why, expected);
-}
-
-TEST(names_of_machines)
-{
-	static const struct {
-		const char *names;
-		enum known x86, arm; /* without any other evidence */
-	} cases[] = {
-		{"Dell Inc.; PowerEdge R750", KNOWN_NO, KNOWN_NOT},
-		{"Supermicro; SYS-620U-TNR", KNOWN_NO, KNOWN_NOT},
-		{"GIGABYTE; R272-P30-JG", KNOWN_NO, KNOWN_NOT},
-		{"QEMU; Standard PC (Q35 + ICH9, 2009)", KNOWN_YES, KNOWN_YES},
-		{"QEMU; KVM Virtual Machine", KNOWN_YES, KNOWN_YES},
-		{"Red Hat; KVM", KNOWN_YES, KNOWN_YES},
-		{"VMware, Inc.; VMware20,1", KNOWN_YES, KNOWN_YES},
-		{"Microsoft Corporation; Virtual Machine", KNOWN_YES, KNOWN_YES},
-		{"Microsoft Corporation", KNOWN_NOT, KNOWN_NOT},
-		{"innotek GmbH; VirtualBox", KNOWN_YES, KNOWN_YES},
-		{"Xen; HVM domU", KNOWN_YES, KNOWN_YES},
-		{"OpenStack Foundation; OpenStack Nova", KNOWN_YES, KNOWN_YES},
-		{"KubeVirt; None", KNOWN_YES, KNOWN_YES},
-		{"Apple Inc.; Apple Virtualization Generic Platform", KNOWN_YES, KNOWN_YES},
-		{"Hetzner; vServer", KNOWN_YES, KNOWN_YES},
-		{"DigitalOcean; Droplet", KNOWN_YES, KNOWN_YES},
-		{"Parallels International GmbH.; Parallels ARM Virtual Machine", KNOWN_YES,
-		 KNOWN_YES},
-		{"Amazon EC2; m7g.xlarge", KNOWN_NOT, KNOWN_NOT},
-		{"Amazon EC2; i3en.metal", KNOWN_NO, KNOWN_NO},
-		{"Amazon EC2; m7g.metal", KNOWN_NO, KNOWN_NO},
-		{"Google; Google Compute Engine", KNOWN_NOT, KNOWN_NOT},
-		{"Alibaba Cloud; Alibaba Cloud ECS", KNOWN_NOT, KNOWN_NOT},
-		{"Tencent Cloud; CVM", KNOWN_NOT, KNOWN_NOT},
-		{"Huawei Cloud; Kunpeng", KNOWN_NOT, KNOWN_NOT},
-		{"Scaleway; SCW-AMP2-C4", KNOWN_NOT, KNOWN_NOT},
-		{"Nutanix; AHV", KNOWN_YES, KNOWN_YES},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct guest_signs one = x86(cases[i].names), other = arm(cases[i].names);
-
-		assert_guest(&one, cases[i].x86, cases[i].names);
-		assert_guest(&other, cases[i].arm, cases[i].names);
-	}
 }
 
 TEST(any_sign_shows_a_hypervisor)
