@@ -22,7 +22,7 @@ SEEN_OFF = SEEN_ON | {"memory_write_bytes": 20 << 30, "share_low_ppm": 970_000, 
 ONE_PHASE = {key: value for key, value in SEEN_OFF.items() if key not in ("phases", "share_low_ppm", "share_high_ppm")}
 WIDE = SEEN_OFF | {"share_low_ppm": 700_000, "share_high_ppm": 1_300_000}
 PROBE = [*DEVDAX, "--probe"]
-SAID_OFF = [*DEVDAX, "--assume-ddio", "off:switched off in the firmware's menu"]
+SAID_OFF = [*DEVDAX, "--assume-ddio", "off:switched off in the firmware's menu, ticket \u2116 4711"]
 
 SAID_PMEM = ["--assume-pmem", "NVDIMMs of host db7, checked there"]
 GUEST: dict[str, Any] = {"cpu": "clx-guest", "sys_vendor": "QEMU"}

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from checker import TOOL, look, run, said, statuses
+from checker import TOOL, look, run, statuses
 from config_space import intel_port
 from golden import HEALTHY, healthy
 from trees import Nic, build, card
@@ -88,15 +88,6 @@ def test_only_limits_what_is_shown_and_not_the_verdict(tree: Path) -> None:
     assert document["verdict"] == "APM_READY"
     failing = look(tree, "--target", "dram:64M", "--only", "DEV-01")
     assert (statuses(failing), failing["verdict"]) == ({"DEV-01": "PASS"}, "NOT_READY")
-
-
-def test_a_statement_is_recorded_with_its_reason(icelake: Path) -> None:
-    assert look(icelake, *DEVDAX)["verdict"] == "UNDETERMINED"
-    document = look(icelake, *DEVDAX, "--assume-ddio", "off:BIOS menu, Ticket \u2116 4711")
-    assert statuses(document)["DDIO-05"] == "ASSUMED"
-    assert "Ticket" in said(document, "DDIO-05")
-    assert (document["verdict"], document["judgement"]["assumed"]) == ("APM_READY", True)
-    assert document["ddio"]["evidence"] == "statement"
 
 
 @pytest.mark.parametrize("statement", ["on", "on:", "on:unchanged in the firmware menu"])

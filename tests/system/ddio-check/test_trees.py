@@ -88,20 +88,6 @@ def test_a_dump_of_a_tree_gives_the_same(trees: Path, documents: dict[str, Docum
     assert statuses(again) == statuses(first)
 
 
-@ALL
-def test_unknown_is_never_ready(documents: dict[str, Document], golden: Golden) -> None:
-    """Whatever is expected: direct write needs a domain and DDIO off, or eADR."""
-    document = documents[golden.name]
-    found = statuses(document)
-    if not document["direct_write_to_pmem"]["value"]:
-        return
-    assert "FAIL" not in found.values()
-    assert document["run"]["exit_code"] == 0 and found["PM-06"] == "PASS"
-    state = document["ddio"]["state"]
-    assert (document["verdict"] == "APM_READY_EADR" or state == "OFF" or
-            (state == "OFF_WARN" and "--lenient" in golden.options))
-
-
 def test_every_row_of_the_verdict_is_seen() -> None:
     assert {golden.row for golden in TREES} == set(ROWS)
 

@@ -108,20 +108,6 @@ TREE_TEST(a_probe_that_failed_is_kept)
 	      (readiness->facts.claims.probe.why, "no events"));
 }
 
-TREE_TEST(findings_become_json)
-{
-	const struct readiness_cfg cfg = {.root = &root, .target = "dram:1M"};
-	json_t *block;
-
-	assert_int_equal(readiness_inspect(readiness, &cfg), 0);
-	block = readiness_json(readiness);
-	assert_int_equal(json_array_size(json_object_get(block, "checks")), COUNT);
-	assert_string_not_equal(path_text(block, "checks/id=PM-01/fix"), "");
-	GIVES(block, "checks/id=PM-01/status: FAIL", "checks/id=PM-01/value: dram",
-	      "checks/id=PM-02/fix: null", "verdict: UNDETERMINED", "judgement/row: no-device",
-	      "judgement/exit_code: 3", "direct_write_to_pmem/value: false", "ddio/state: UNKNOWN");
-}
-
 /* A path of bytes that are no UTF-8 must not take the document along. */
 TREE_TEST(a_value_that_is_no_text_becomes_null)
 {

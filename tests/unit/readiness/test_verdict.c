@@ -237,23 +237,6 @@ TEST(each_row_has_a_situation)
 	}
 }
 
-/* The contract of exit codes: 0 ready, 1 a negative verdict, 3 undetermined. */
-TEST(codes_follow_the_verdict)
-{
-	for (size_t i = 0; i < READINESS_ROWS; i++) {
-		const struct verdict_row *row = &readiness_rows[i];
-		int code = 0;
-
-		if (row->verdict == VERDICT_GPSPM_ONLY || row->verdict == VERDICT_NOT_READY)
-			code = 1;
-		else if (row->verdict == VERDICT_UNDETERMINED)
-			code = 3;
-		assert_int_equal(row->exit_code, code);
-		assert_non_null(row->reason);
-		assert_non_null(row->direct_write_why);
-	}
-}
-
 /* A wrong true loses data: only where writes are known, or said, to reach the domain. */
 TEST(true_is_recommended_where_ready)
 {
