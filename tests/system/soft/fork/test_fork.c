@@ -187,12 +187,6 @@ static int open_anew(void)
 	return 0;
 }
 
-PAIR_TEST(child__opens_the_device_anew)
-{
-	in_child(open_anew);
-	done(work(IBV_WR_RDMA_WRITE, 0, 8, 0));
-}
-
 static int grandchild(void)
 {
 	int line = open_anew();
