@@ -252,6 +252,8 @@ TEST(a_broken_extended_list_ends)
 /* The list is as long as it can be: one each 8 bytes, the last of them found. */
 TEST(the_longest_list_is_walked_to_its_end)
 {
+	struct pci_express express;
+
 	config_space_begin(&space, DEVICE_MELLANOX, 0);
 	for (size_t at = 0x40; at < 0x100; at += 4)
 		config_space_add(&space, at, at == 0xfc ? ID_EXPRESS : ID_PM);
@@ -260,8 +262,10 @@ TEST(the_longest_list_is_walked_to_its_end)
 	read_space(4096);
 	EQUAL((pci_config_capability(&config, ID_EXPRESS), 0xfc),
 	      (pci_config_extended(&config, ID_TPH), 0xff8));
-	/* whose control would be beyond the space */
+	/* whose control would be beyond the space, as that of Express in the first 256 bytes */
 	assert_int_equal(pci_config_tph(&config), PCI_CONFIG_TPH_UNKNOWN);
+	read_space(256);
+	assert_false(pci_config_express(&config, &express));
 }
 
 /* 7.5.1.1.4: without the bit the pointer means nothing. */
