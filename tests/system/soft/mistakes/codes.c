@@ -34,24 +34,6 @@ static void fails_with(struct ibv_send_wr *wr, enum ibv_wc_status status, unsign
 	expect_code(EXPECT_WC(w.near.cq, 1, status), code);
 }
 
-/* The second page of an end's memory goes, and the device does not notice. */
-static void unmap_page_unseen(unsigned char *memory)
-{
-	OK((int)syscall(SYS_munmap, memory + 4096, 4096));
-}
-
-PAIR_TEST(own_memory_that_is_gone)
-{
-	unmap_page_unseen(w.near.memory);
-	fails_with(work(IBV_WR_RDMA_WRITE, 4096, 8, 0), IBV_WC_LOC_PROT_ERR, 7);
-}
-
-PAIR_TEST(memory_of_the_peer_that_is_gone)
-{
-	unmap_page_unseen(w.far_memory);
-	fails_with(work(IBV_WR_RDMA_WRITE, 0, 8, 4096), IBV_WC_REM_ACCESS_ERR, 7);
-}
-
 PAIR_TEST(memory_of_a_receive_that_is_unmapped)
 {
 	far_recv(5, 4096, 64);
