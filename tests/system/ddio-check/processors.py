@@ -19,7 +19,6 @@ class Processor:
 
 
 PROCESSORS = {
-    "skx": Processor("GenuineIntel", 0x55, 4, "Intel(R) Xeon(R) Gold 6154 CPU @ 3.00GHz"),
     "clx": Processor("GenuineIntel", 0x55, 7, "Intel(R) Xeon(R) Gold 6240 CPU @ 2.60GHz"),
     "clx-guest": Processor("GenuineIntel", 0x55, 7, "Intel(R) Xeon(R) Gold 6240 CPU @ 2.60GHz",
                            flags="fpu vme tsc msr clflushopt clwb hypervisor"),
@@ -35,8 +34,6 @@ PROCESSORS = {
     "milan": Processor("AuthenticAMD", 0x01, 1, "AMD EPYC 7763 64-Core Processor", family=25),
     "client": Processor("GenuineIntel", 0x9E, 10, "Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz"),
     "epyc": Processor("AuthenticAMD", 17, 1, "AMD EPYC 9654 96-Core Processor", family=25),
-    "icx-guest": Processor("GenuineIntel", 0x6A, 6, "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz",
-                           flags="fpu vme tsc msr clflushopt clwb hypervisor"),
     "icx-d": Processor("GenuineIntel", 0x6C, 1, "Intel(R) Xeon(R) D-2796TE CPU @ 2.00GHz"),
     "naples": Processor("AuthenticAMD", 0x01, 2, "AMD EPYC 7601 32-Core Processor", family=23),
     "bergamo": Processor("AuthenticAMD", 0xA0, 2, "AMD EPYC 9754 128-Core Processor", family=25),

@@ -142,14 +142,3 @@ TEST(texts_are_cut_and_made_printable)
 	finding_say(&finding, READINESS_SKIP, "100%s", NULL);
 	EQUAL((finding.meaning, "100%s"), (finding.fix, ""));
 }
-
-TEST(names_are_upper_case)
-{
-	for (int i = 0; i < READINESS_STATUSES; i++) {
-		const char *name = readiness_status_name((enum readiness_status)i);
-
-		assert_in_range(strlen(name), 4, 7);
-		assert_int_equal(strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), strlen(name));
-	}
-	assert_string_equal(readiness_verdict_name(VERDICT_APM_READY_EADR), "APM_READY_EADR");
-}

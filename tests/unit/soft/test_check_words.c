@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_check_words.c -- the words of `check`, and that the kinds of findings are told apart. */
+/* test_check_words.c -- the words of `check`. */
 #include "soft_device/check/words.h"
 #include "tests/lib/test.h"
 
@@ -75,16 +75,4 @@ TEST(words_of_the_variable_add_up)
 	assert_string_equal(options.check, "rnr,halt");
 	assert_int_equal(soft_options_parse("verbose", &options, error), 0);
 	assert_false(options.checks);
-}
-
-TEST(each_kind_has_an_id_and_texts)
-{
-	for (unsigned i = 0; i < CHECK_KINDS; i++) {
-		const struct check_kind_text *kind = &check_kinds[i];
-
-		assert_int_equal(check_kind_find(kind->id), i);
-		assert_true(strlen(kind->what) > 10 && strlen(kind->demands) > 10 &&
-			    strlen(kind->hardware) > 8 && strlen(kind->mend) > 10);
-	}
-	assert_int_equal(check_kind_find("nothing"), CHECK_KINDS);
 }

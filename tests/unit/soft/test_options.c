@@ -112,6 +112,7 @@ static const char *const wrong_words[] = {
 	"adversary:",
 	"adversary:x",
 	"adversary:-1",
+	"adversary:18446744073709551616",
 	"adversary:parts",
 	"adversary:1,",
 	"adversary:1,early",

@@ -7,7 +7,6 @@
  */
 #include <endian.h>
 #include <net/if.h>
-#include <sys/sysmacros.h>
 
 #include "soft_device/sysfs/tree.h"
 #include "soft_device/verbs/device.h"
@@ -221,12 +220,4 @@ TEST(folders_list_what_can_be_found)
 		walk(rows[i].path, numbers, &count);
 		assert_int_equal(count, rows[i].all);
 	}
-}
-
-TEST(character_devices_have_the_numbers_of_the_kernel)
-{
-	const struct tree_node verbs = tree_find("/dev/infiniband/soft_uverbs1", true);
-
-	assert_int_equal(major(tree_device_number(&verbs)), 231);
-	assert_int_equal(minor(tree_device_number(&verbs)), 193);
 }
