@@ -54,8 +54,8 @@ TEST(files_have_names)
 
 TEST(what_means_nothing_is_refused_by_name)
 {
-	static const char *const wrong[] = {"rn",    "exit=0", "exit=256",	   "exit=1x",
-					    "json=", "rnr=1",  "exit=999999999999"};
+	static const char *const wrong[] = {"rn",      "exit=", "exit=0", "exit=256",
+					    "exit=1x", "json=", "rnr=1",  "exit=999999999999"};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(check_words_parse(wrong[i], &words, error), -EINVAL);

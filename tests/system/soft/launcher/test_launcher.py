@@ -231,6 +231,7 @@ def test_a_missing_name_is_named(tmp_path: Path, name: str) -> None:
         (["-f", "delay:time=2us", "-f", "dely"], "dely"),
         (["--transport", "udp"], "transport:udp"),
         (["--seed", "x"], "seed:x"),
+        (["--check=rnr,colour=red"], "colour=red"),
         (["--nope"], "--nope"),
         (["-f"], "-f"),
         ([], "COMMAND"),
