@@ -35,11 +35,6 @@ static void make_device(const char *name, const char *netdev)
 	scratch_write(path, netdev);
 }
 
-TEST(a_test_is_not_on_it)
-{
-	assert_false(soft_active());
-}
-
 /* A program that loads the tool, rather than being it, is its user's to start. */
 ROOT_TEST(who_has_no_words_is_told_how)
 {
