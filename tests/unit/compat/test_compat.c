@@ -13,6 +13,10 @@
 
 #define CONTEXT ((void *)(uintptr_t)0xc0ffee)
 
+#ifdef HEADERS_HAVE_FLUSH
+_Static_assert(IBV_WC_FLUSH == 8 && IBV_WC_ATOMIC_WRITE == 9, "opcodes of librpma_compat.h");
+#endif
+
 static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 static void queue_wc(enum ibv_wc_status status, enum ibv_wc_opcode opcode)
