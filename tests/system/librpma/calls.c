@@ -24,7 +24,6 @@
 static const struct test_case cases[] = {
 	{"flushes", flushes_have_one_completion, 1},
 	{"killed", killed_target_loses_nothing_reported, 1},
-	{"wait", wait_outlives_a_dead_peer, 2},
 	{"queue", connections_share_a_queue, 2},
 	{"overrun", overrun_queue_is_reported, 1},
 	{"random", random_sequences_are_as_modelled, 1},

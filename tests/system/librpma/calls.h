@@ -73,7 +73,6 @@ struct test_case {
 int flushes_have_one_completion(struct calls *c);
 int killed_target_loses_nothing_reported(struct calls *c);
 int broken_connection_reports_the_truth(struct calls *c);
-int wait_outlives_a_dead_peer(struct calls *c);
 int connections_share_a_queue(struct calls *c);
 int random_sequences_are_as_modelled(struct calls *c);
 int overrun_queue_is_reported(struct calls *c);

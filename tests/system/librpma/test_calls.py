@@ -15,7 +15,7 @@ LAUNCHER = os.environ["RPMA_SOFT_LAUNCHER"]
 CALLS = os.environ["RPMA_CALLS"]
 NATIVE = os.environ["RPMA_NATIVE"] == "1"
 LIMIT_S = 650
-CASES = ["wait", "overrun", "queue"]
+CASES = ["overrun", "queue"]
 TRANSPORTS = ["auto", "tcp"]
 
 

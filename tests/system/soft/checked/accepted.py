@@ -33,7 +33,7 @@ ACCEPTED = [
              "IBTA 9.7.4.2.4; crowd.c, send_bytes()"),
     Accepted("librpma-soft.crowd.40", "status-unread", "take_completions",
              "the server looks at the status, drops such a client, and ends well", "12-surviving-server.c"),
-    *(Accepted(case, kind, function, reason, "IBTA 10.3.1 and 11.4.2.1; calls_failures.c, calls_waits.c")
+    *(Accepted(case, kind, function, reason, "IBTA 10.3.1 and 11.4.2.1; calls_failures.c, calls_overrun.c")
       for case in ("librpma-soft.calls", "soft-librpma.auto")
       for kind, function, reason in (
           ("post-after-error", "write_until_failure", "posts until the post itself fails, to compare all that is reported"),
