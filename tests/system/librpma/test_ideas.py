@@ -165,10 +165,6 @@ def test_they_run(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_there_are_ten() -> None:
-    assert len(IDEAS) == 10
-
-
 @pytest.mark.parametrize("code", [code for _, code in IDEAS], ids=[title[:30] for title, _ in IDEAS])
 @pytest.mark.parametrize("compiler", [["cc", "-std=c11"], ["c++", "-std=c++20", "-x", "c++"]], ids=["c", "c++"])
 def test_it_compiles(compiler: list[str], code: str, tmp_path: Path) -> None:

