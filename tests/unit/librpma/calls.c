@@ -79,11 +79,6 @@ void calls_fail_on(const char *name, int errnum)
 	set_rule(name, 1, false, errnum);
 }
 
-void calls_fail_nth_on(const char *name, unsigned nth, int errnum)
-{
-	set_rule(name, nth, false, errnum);
-}
-
 void calls_fail_always(const char *name, int errnum)
 {
 	set_rule(name, 0, true, errnum);

@@ -26,9 +26,6 @@ void calls_fail_nth(unsigned nth, int errnum);
 /* Make the next call of this name fail (errnum 0: fail, and leave errno as it is). */
 void calls_fail_on(const char *name, int errnum);
 
-/* Make the nth call of this name from now fail. */
-void calls_fail_nth_on(const char *name, unsigned nth, int errnum);
-
 /* Make every call of this name fail from now on; NULL: every call of any name. */
 void calls_fail_always(const char *name, int errnum);
 

@@ -36,7 +36,6 @@
 #define PROVIDER_WR_ATOMIC_WRITE 0xf1
 
 #define PROVIDER_MAX_CQS	 4
-#define PROVIDER_MAX_CHANNELS	 4
 #define PROVIDER_MAX_SENDS	 32
 
 /* A copy of a work request, made while the pointers in it were valid. */

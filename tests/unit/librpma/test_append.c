@@ -133,15 +133,6 @@ TEST(parts__need_what_a_flush_needs, setup_nothing, teardown)
 	assert_got(0, "");
 }
 
-TEST(parts__tell_what_could_not_be_posted, setup_log, teardown)
-{
-	calls_fail_on("ibv_post_send", EIO);
-	expect(RPMA_E_PROVIDER, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, 8,
-						 RPMA_FLUSH_TYPE_VISIBILITY, ALWAYS, NULL));
-	calls_fail_on("ibv_post_send", EIO);
-	expect(RPMA_E_PROVIDER, append(64, 8, 0, "12345678", ALWAYS, NULL));
-}
-
 TEST(parts__take_back_what_was_not_posted, setup_log, teardown)
 {
 	post(1, MORE);

@@ -186,12 +186,6 @@ TEST(get_rcq__gives_null_when_the_srq_has_it, setup_peer, teardown)
 
 /* --- the end ------------------------------------------------------------- */
 
-TEST(disconnect__disconnects_the_id, setup_conn, teardown)
-{
-	expect(0, rpma_conn_disconnect(w.conn));
-	assert_int_equal(calls_count("rdma_disconnect"), 1);
-}
-
 TEST(disconnect__reports_a_failure, setup_conn, teardown)
 {
 	calls_fail_on("rdma_disconnect", EINVAL);

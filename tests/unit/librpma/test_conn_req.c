@@ -7,8 +7,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-static const struct rpma_conn_private_data hello = {"hello", 5};
-
 /* --- rpma_conn_req_new() ------------------------------------------------- */
 
 TEST(new__asks_for_the_address, setup_peer, teardown)
@@ -178,17 +176,6 @@ TEST(get_private_data__is_empty_on_the_active_side, setup_req, teardown)
 
 	expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
 	EQUAL((pdata.ptr, NULL), (pdata.len, 0));
-}
-
-TEST(get_private_data__is_a_copy_of_what_the_client_sent, setup_ep, teardown)
-{
-	struct rpma_conn_private_data pdata = {NULL, 0};
-
-	provider_queue_connect_request(hello.ptr, hello.len);
-	expect(0, rpma_ep_next_conn_req(w.ep, NULL, &w.req));
-	expect(0, rpma_conn_req_get_private_data(w.req, &pdata));
-	assert_int_equal(pdata.len, hello.len);
-	assert_memory_equal(pdata.ptr, hello.ptr, hello.len);
 }
 
 /* --- rpma_conn_req_get_peer_addr() --------------------------------------- */

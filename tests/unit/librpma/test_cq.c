@@ -16,14 +16,6 @@ TEST(get_fd__is_readable_on_an_event, setup_conn, teardown)
 	assert_int_equal(poll(&pollfd, 1, 0), 1);
 }
 
-TEST(get_fd__gives_the_shared_one_too, setup_shared_conn, teardown)
-{
-	int fd = -1;
-
-	expect(0, rpma_cq_get_fd(w.cq, &fd));
-	assert_int_equal(fd, provider.cqs[0]->channel->fd);
-}
-
 /* --- rpma_cq_wait() ------------------------------------------------------ */
 
 TEST(wait__acks_and_arms_again, setup_conn, teardown)

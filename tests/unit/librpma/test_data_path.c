@@ -44,11 +44,3 @@ TEST(data_path__allocates_nothing, setup_srq_conn, teardown)
 	use_the_connection();
 	assert_int_equal(allocations(), 0);
 }
-
-/* The test above can fail: the watch does see the library allocate. */
-TEST(watch__sees_the_library_allocate, setup_nothing, teardown)
-{
-	calls_watch_allocations(true);
-	expect(0, rpma_peer_cfg_new(&w.pcfg));
-	assert_int_equal(allocations(), 1);
-}

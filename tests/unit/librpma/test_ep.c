@@ -55,15 +55,6 @@ static int get_port(const struct rpma_ep *ep, uint16_t *port)
 	return function(ep, port);
 }
 
-TEST(get_port__gives_the_port_asked_for, setup_ep, teardown)
-{
-	uint16_t port = 0;
-
-	OURS_ONLY("it has no rpma_ep_get_port()");
-	expect_named(0, "rpma_ep_get_port", get_port(w.ep, &port));
-	assert_int_equal(port, 7204);
-}
-
 TEST(get_port__gives_the_port_the_kernel_chose, setup_peer, teardown)
 {
 	static const char *const addresses[] = {"192.0.2.1", "2001:db8::1"};

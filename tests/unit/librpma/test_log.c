@@ -325,12 +325,6 @@ TEST(default__names_the_address_and_the_cause, setup_default_log, teardown)
 	assert_non_null(strstr(sys_log.line, gai_strerror(EAI_NONAME)));
 }
 
-TEST(default__names_the_errno, setup_default_log, teardown)
-{
-	catch_stderr(log_error);
-	assert_non_null(strstr(sys_log.line, strerror(EIO)));
-}
-
 TEST(default__cuts_an_overlong_message_to_a_line, setup_default_log, teardown)
 {
 	catch_stderr(log_overlong_error);

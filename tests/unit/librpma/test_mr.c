@@ -71,12 +71,6 @@ TEST(reg__falls_back_to_paging_on_demand, setup_odp_peer, teardown)
 	      (calls_count("ibv_reg_mr"), 2));
 }
 
-TEST(reg__pins_where_pinning_works, setup_odp_peer, teardown)
-{
-	expect(0, rpma_mr_reg(w.peer, region, 1, RPMA_MR_USAGE_READ_SRC, &w.mr));
-	assert_int_equal(provider.reg_mr.access, IBV_ACCESS_REMOTE_READ);
-}
-
 TEST(reg__retries_only_what_paging_could_cure, setup_odp_peer, teardown)
 {
 	provider.reg_mr_errno_without_odp = EIO;
@@ -112,15 +106,6 @@ TEST(descriptor__has_the_wire_format, setup_mr, teardown)
 	write_descriptor(want, (uintptr_t)region, REGION_SIZE, 0x20000, ALL_USAGES);
 	assert_memory_equal(desc + 1, want, DESCRIPTOR_SIZE);
 	EQUAL((desc[0], 0xee), (desc[1 + size], 0xee));
-}
-
-TEST(descriptor__says_no_native_flush_without_the_device, setup_mr, teardown)
-{
-	unsigned char desc[22] = {0};
-
-	OURS_ONLY("the flags byte is ours");
-	expect(0, rpma_mr_get_descriptor(w.mr, desc));
-	assert_int_equal(desc[21], 0);
 }
 
 TEST(getters__give_what_was_registered, setup_mr, teardown)

@@ -2,12 +2,6 @@
 /* test_peer.c -- rpma_peer_new() and rpma_peer_delete(). */
 #include "every_call_fails.h"
 
-TEST(new__gives_a_peer_on_a_fresh_pd, setup_nothing, teardown)
-{
-	expect(0, rpma_peer_new(provider.context, &w.peer));
-	assert_int_equal(provider.live.pd, 1);
-}
-
 TEST(new__tells_why_there_is_no_pd, setup_nothing, teardown)
 {
 	static const struct {
@@ -30,11 +24,6 @@ TEST(new__tells_why_there_is_no_pd, setup_nothing, teardown)
 MAKES(new_peer, struct rpma_peer, w.peer, rpma_peer_new(provider.context, &made))
 
 SURVIVES(new, .function = "rpma_peer_new", .setup = setup_nothing, .act = new_peer)
-
-TEST(delete__takes_a_pointer_to_null, setup_nothing, teardown)
-{
-	expect(0, rpma_peer_delete(&w.peer));
-}
 
 ENDS(delete_peer, w.peer, rpma_peer_delete(&w.peer))
 

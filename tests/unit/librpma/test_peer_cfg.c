@@ -12,11 +12,6 @@ static bool direct_write(void)
 	return supported;
 }
 
-TEST(new__starts_without_direct_write, setup_pcfg, teardown)
-{
-	assert_false(direct_write());
-}
-
 TEST(set_direct_write__is_what_get_gives, setup_pcfg, teardown)
 {
 	expect(0, rpma_peer_cfg_set_direct_write_to_pmem(w.pcfg, true));
