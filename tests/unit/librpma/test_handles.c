@@ -17,10 +17,14 @@ TEST(id_and_pd__are_those_of_the_connection, setup_conn, teardown)
 	assert_ptr_equal(pd, provider.pd);
 }
 
-TEST(id_and_pd__refuse_null, setup_conn, teardown)
+TEST(handles__refuse_null, setup_conn, teardown)
 {
 	REFUSES_NULL(rpma_conn_get_id, w.conn, struct rdma_cm_id *);
 	REFUSES_NULL(rpma_peer_get_pd, w.peer, struct ibv_pd *);
+	REFUSES_NULL(rpma_peer_get_caps, w.peer, int);
+	REFUSES_NULL(rpma_conn_get_context, w.conn, void *);
+	REFUSES_NULL(rpma_conn_get_rejection, w.conn, enum rpma_rejection);
+	expect(RPMA_E_INVAL, rpma_conn_set_context(NULL, &w));
 }
 
 /* --- what a device can do ---------------------------------------------------------------- */
@@ -55,11 +59,6 @@ TEST(caps__are_those_of_the_device, setup_nothing, teardown)
 	assert_int_equal(caps_of_peer(), RPMA_NATIVE ? RPMA_PEER_CAP_NATIVE_ATOMIC_WRITE : 0);
 }
 
-TEST(caps__refuse_null, setup_peer, teardown)
-{
-	REFUSES_NULL(rpma_peer_get_caps, w.peer, int);
-}
-
 /* --- pointers of the program -------------------------------------------------------------- */
 
 TEST(context__is_kept, setup_conn, teardown)
@@ -71,12 +70,6 @@ TEST(context__is_kept, setup_conn, teardown)
 	expect(0, rpma_conn_set_context(w.conn, &w));
 	expect(0, rpma_conn_get_context(w.conn, &context));
 	assert_ptr_equal(context, &w);
-}
-
-TEST(context__refuses_null, setup_conn, teardown)
-{
-	expect(RPMA_E_INVAL, rpma_conn_set_context(NULL, &w));
-	REFUSES_NULL(rpma_conn_get_context, w.conn, void *);
 }
 
 /* --- refusals ------------------------------------------------------------------------------ */
@@ -150,9 +143,4 @@ TEST(rejection__tells_who_refused, setup_conn, teardown)
 	expect(0, rpma_conn_get_private_data(w.conn, &reason));
 	assert_int_equal(reason.len, 4);
 	assert_memory_equal(reason.ptr, "full", 4);
-}
-
-TEST(rejection__refuses_null, setup_conn, teardown)
-{
-	REFUSES_NULL(rpma_conn_get_rejection, w.conn, enum rpma_rejection);
 }
