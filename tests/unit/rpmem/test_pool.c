@@ -61,14 +61,6 @@ POOL_TEST(create_refuses_a_pool_that_is_too_small)
 	}
 }
 
-POOL_TEST(a_set_that_is_missing_is_told)
-{
-	assert_failed(create(&pool, "none.set", MIB), ENOENT, "none.set");
-	assert_failed(create(&pool, "none/my.set", MIB), ENOENT, "none/my.set");
-	assert_failed(reopen(&pool, "none.set", MIB), ENOENT, "none.set");
-	assert_null(pool);
-}
-
 POOL_TEST(a_set_that_may_not_be_read_is_told)
 {
 	char path[PATH_MAX];
@@ -96,14 +88,6 @@ POOL_TEST(a_part_that_may_not_be_opened_is_told)
 		assert_failed(reopen(&pool, "my.set", MIB), EACCES, "/b");
 	}
 	become_root_again();
-}
-
-POOL_TEST(a_set_may_be_in_a_subdirectory)
-{
-	set_write("sub/dir/my.set", kinds[0].set);
-	assert_int_equal(create(&pool, "sub/dir/my.set", MIB), 0);
-	pool_close(&pool, false);
-	assert_int_equal(reopen(&pool, "sub//./dir/my.set", MIB), 0);
 }
 
 /* The data of a pool without headers stays. */
@@ -193,18 +177,6 @@ POOL_TEST(the_bit_of_singlehdr_comes_from_the_set)
 	assert_int_equal(files_left(), 1);
 }
 
-/* RPMEM_MIN_PART is 2 MiB. */
-POOL_TEST(sizes_at_their_limits)
-{
-	set_write("my.set", "2M @/a\n");
-	EQUAL((create(&pool, "my.set", 4096), 0), (pool_size(pool), 2 * MIB));
-	pool_close(&pool, true);
-	set_write("my.set", "2093056 @/a\n"); /* 2 MiB - 4096 */
-	assert_failed(create(&pool, "my.set", 4096), EINVAL, "2093056");
-	assert_failed(reopen(&pool, "my.set", 4096), EINVAL, "2093056");
-	assert_int_equal(files_left(), 1);
-}
-
 /* pmempool sync does it, with 8192 bytes. */
 POOL_TEST(a_pool_may_be_larger_than_asked_for)
 {
@@ -233,18 +205,6 @@ POOL_TEST(persist_takes_ranges_within_the_pool)
 	assert_failed(pool_persist(pool, 1, SIZE_MAX), EINVAL, "not within");
 	assert_failed(pool_persist(pool, SIZE_MAX, 1), EINVAL, "not within");
 	assert_failed(pool_deep_persist(pool, 0, bytes + 1), EINVAL, "not within");
-}
-
-POOL_TEST(pmem_is_what_the_variable_forces)
-{
-	EQUAL((setenv("PMEM_IS_PMEM_FORCE", "1", 1), 0), (create_kind(&pool, 0, MIB), 0),
-	      (pool_is_pmem(pool), true), (pool_persist(pool, HEAD, 100000), 0),
-	      (pool_deep_persist(pool, HEAD + 1, 100000), 0));
-	pool_close(&pool, true);
-	EQUAL((setenv("PMEM_IS_PMEM_FORCE", "0", 1), 0), (create_kind(&pool, 0, MIB), 0),
-	      (pool_is_pmem(pool), false));
-	pool_close(&pool, true);
-	assert_int_equal(unsetenv("PMEM_IS_PMEM_FORCE"), 0);
 }
 
 POOL_TEST(memory_is_refused_unless_forced)

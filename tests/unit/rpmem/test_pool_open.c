@@ -24,15 +24,6 @@ POOL_TEST(open_gives_the_attributes_back)
 	}
 }
 
-POOL_TEST(open_of_a_pool_never_created_is_told)
-{
-	for (size_t i = 0; i < KINDS; i++) {
-		set_write("my.set", kinds[i].set);
-		assert_failed(reopen(&pool, "my.set", MIB), ENOENT, "/a");
-		assert_int_equal(files_left(), 1);
-	}
-}
-
 POOL_TEST(open_refuses_a_pool_that_is_too_small)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -54,14 +45,6 @@ POOL_TEST(open_keeps_every_byte_of_the_header)
 	pool_close(&pool, false);
 	file_get("b", 0, after, sizeof(after));
 	assert_memory_equal(before, after, sizeof(before));
-}
-
-POOL_TEST(open_refuses_parts_without_headers)
-{
-	set_write("none.set", kinds[2].set);
-	set_write("my.set", kinds[0].set);
-	make_pool("none.set", false);
-	assert_failed(reopen(&pool, "my.set", MIB), EINVAL, "/a has no pool header");
 }
 
 POOL_TEST(open_refuses_the_part_of_another_pool)
@@ -153,23 +136,6 @@ POOL_TEST(set_attr_without_headers_is_refused)
 	assert_int_equal(pool_set_attr(pool, NULL), 0);
 	pool_close(&pool, false);
 	assert_true(is_zero_at("a", 0));
-}
-
-POOL_TEST(set_attr_of_the_same_values_changes_nothing)
-{
-	uint8_t before[2][HEAD], after[2][HEAD];
-	struct rpmem_pool_attr attr;
-
-	set_write("my.set", kinds[0].set);
-	make_pool("my.set", true);
-	file_get("a", 0, before[0], HEAD);
-	file_get("b", 0, before[1], HEAD);
-	EQUAL((pool_open(&pool, scratch, "my.set", MIB, &attr), 0),
-	      (pool_set_attr(pool, &attr), 0));
-	pool_close(&pool, false);
-	file_get("a", 0, after[0], HEAD);
-	file_get("b", 0, after[1], HEAD);
-	assert_memory_equal(before, after, sizeof(before));
 }
 
 POOL_TEST(set_attr_refuses_a_bit_that_the_set_lacks)

@@ -135,18 +135,6 @@ POOL_TEST(no_part_goes_if_one_is_in_use)
 	assert_int_equal(remove_plainly("my.set"), 0);
 }
 
-/* Neither shells nor paths see anything special in them. */
-POOL_TEST(names_are_literal)
-{
-	static const char *const names[] = {"my set", "x; rm -rf y", "a\nb", "$HOME", "-f", "*"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		set_write(names[i], kinds[0].set);
-		make_pool(names[i], true);
-		EQUAL((pool_remove(scratch, names[i], false, true), 0), (files_left(), 0));
-	}
-}
-
 POOL_TEST(what_is_not_a_file_stays)
 {
 	char path[PATH_MAX];
