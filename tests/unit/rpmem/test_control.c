@@ -357,12 +357,3 @@ TEST(close_has_one_flag)
 		assert_int_equal(control_decode_close(body, 4, &flags), -EPROTO);
 	}
 }
-
-TEST(foreign_bytes_are_known_by_the_first)
-{
-	control_encode_close(0, frame, sizeof(frame));
-	for (size_t n = 0; n <= 20; n++)
-		assert_true(control_may_begin(frame, n));
-	EQUAL((control_may_begin((const uint8_t *)"R", 1), false),
-	      (control_may_begin((const uint8_t *)"rpmr", 4), false));
-}

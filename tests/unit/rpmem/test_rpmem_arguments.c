@@ -234,14 +234,6 @@ POOL_TEST(each_status_of_the_daemon_is_the_errno)
 	}
 }
 
-POOL_TEST(a_status_in_started_is_the_errno)
-{
-	set_script("started=22,eof");
-	expect_no_pool(create(), EINVAL);
-	set_script("started=5,eof");
-	expect_no_pool(create(), EREMOTEIO);
-}
-
 /* For a lock the daemon has waited. */
 POOL_TEST(open_tries_again_what_may_pass)
 {
@@ -313,14 +305,6 @@ POOL_TEST(metadata_is_not_written)
 		assert_int_equal(rpmem_read(pool, memory, offset, 8, 0), 0);
 	}
 	assert_int_equal(rpmem_persist(pool, PAGE, 8, 0, 0), 0);
-}
-
-/* That the attributes are not asked for does not open the metadata to writes. */
-POOL_TEST(metadata_is_not_written_after_open_either)
-{
-	pool = open_set("pool.set");
-	expect_failure(rpmem_persist(pool, 0, 8, 0, 0), EINVAL);
-	expect_failure(rpmem_deep_persist(pool, PAGE - 1, 8, 0), EINVAL);
 }
 
 POOL_TEST(a_pool_without_headers_has_no_metadata)

@@ -81,16 +81,6 @@ static void expect_end(const char *script, int expected)
 SESSION_TEST(what_nobody_asked_for_ends_the_session)
 {
 	expect_end("started,take,reply,meet=$D/go,raw=x,eof", -EPROTO);
-	expect_end("started,take,reply,meet=$D/go,reply,eof", -EPROTO); /* twice */
-	expect_end("started,take,reply,meet=$D/go,started,eof", -EPROTO);
-}
-
-SESSION_TEST(a_reply_and_its_copy_at_once_are_refused)
-{
-	begin("started,take,reply,take,twice,eof");
-	session_set_attr(session, &request.attr); /* it may have been read before its copy */
-	EQUAL((has_ended(LIMIT_MS), true), (session_ended(session), -EPROTO),
-	      (session_close(&session, false), -EPROTO));
 }
 
 SESSION_TEST(a_lost_daemon_ends_the_session)

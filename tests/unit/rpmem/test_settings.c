@@ -89,13 +89,6 @@ TEST(commands_take_turns, reset, remove_log)
 	}
 }
 
-TEST(one_command_is_every_one, reset, remove_log)
-{
-	load_with("RPMEM_CMD", "PATH=/opt/bin rpmemd --log-level=info");
-	expect_command("PATH=/opt/bin rpmemd --log-level=info");
-	expect_command("PATH=/opt/bin rpmemd --log-level=info");
-}
-
 TEST(a_command_that_is_empty_is_the_default, reset, remove_log)
 {
 	load_with("RPMEM_CMD", "");
