@@ -66,32 +66,18 @@ TEST(malformed_targets_are_refused)
 
 TEST(dangerous_targets_are_refused)
 {
-	static const char *const cases[] = {
-		"-oProxyCommand=id",
-		"-oProxyCommand=id@host",
-		"user@-oProxyCommand=id",
-		"-l@host",
-		"host name",
-		"us er@host",
-		"host\n",
-		"host\t",
-		"host\177",
-		"host;id",
-		"`id`",
-		"$(id)",
-		"user$x@host",
-		"host|id",
-		"host&",
-		"host>x",
-		"'host'",
-		"\"host\"",
-		"us\\er@host",
-		"{host}",
-		"[-oX]",
-	};
+	static const char *const cases[] = {"-oProxyCommand=id", "-oProxyCommand=id@host",
+					    "user@-oProxyCommand=id", "-l@host", "[-oX]"};
+	char text[16];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect_refusal(cases[i]);
+	for (const char *at = " \n\t\177;`$()|&<>'\"\\{}"; *at != '\0'; at++) {
+		snprintf(text, sizeof(text), "ho%cst", *at);
+		expect_refusal(text);
+		snprintf(text, sizeof(text), "us%cer@host", *at);
+		expect_refusal(text);
+	}
 }
 
 TEST(nothing_is_cut)
