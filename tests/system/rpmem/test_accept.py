@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from accepting import Setting, setting
 
-CASES = ["create_and_close", "too_few_descriptors", "two_pools_of_one_client", "persist_the_whole_pool",
+CASES = ["too_few_descriptors", "two_pools_of_one_client", "persist_the_whole_pool",
          "the_daemon_may_lock_too_little_memory", "a_pool_on_device_dax"]  # fmt: skip
 LONG_CASES = ["more_than_4_gib_in_a_call"]
 

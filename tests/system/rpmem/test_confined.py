@@ -30,7 +30,7 @@ def ssh(confined: Setting, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_pool_is_created_but_not_removed(confined: Setting) -> None:
-    said = confined.case("create_and_close")
+    said = confined.case("persist_the_whole_pool")
     # the first call that fails: the key's command has no --remove
     assert re.search(r"ERROR: rpmem_remove\(.* cannot remove", said), said
 

@@ -3,11 +3,8 @@
 
 import errno
 import fcntl
-import os
 import re
 import subprocess
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from stock import LAYOUTS, MIB, SOME_WAYS, WORDS, ledger, stock
@@ -151,19 +148,3 @@ def test_sync_while_the_remote_pool_is_in_use() -> None:
         assert s.remote_parts[0].exists()
         assert s.check() == count
         assert s.restore() == count
-
-
-@pytest.mark.parametrize("way", SOME_WAYS)
-def test_children_have_nothing_of_the_pool(way: str) -> None:
-    """libpmemobj opens parts without close-on-exec: a child that kept one would keep its lock."""
-    with stock(way) as s:
-        s.create()
-        with s.working() as process:
-            daemons = s.daemons()
-            assert daemons
-            for daemon in daemons:
-                for fd in Path(f"/proc/{daemon.split(':')[0]}/fd").iterdir():
-                    with suppress(FileNotFoundError):
-                        assert str(s.local) not in os.readlink(fd)
-            assert s.kill(process, 0.1)
-        s.check()

@@ -24,8 +24,6 @@ FUNCTIONS = {
     "rpmem_errormsg", "rpmem_flush", "rpmem_open", "rpmem_persist", "rpmem_read", "rpmem_remove",
     "rpmem_set_attr",
 }  # fmt: skip
-# What libpmemobj looks up with dlsym(3), without a version, in this order.
-LOOKED_UP = ["create", "open", "close", "persist", "deep_persist", "read", "remove", "set_attr"]
 
 
 def output(*command: object, env: dict[str, str] | None = None) -> str:
@@ -73,10 +71,6 @@ def library() -> ctypes.CDLL:
     loaded.rpmem_check_version.restype = ctypes.c_char_p
     loaded.rpmem_errormsg.restype = ctypes.c_char_p
     return loaded
-
-
-def test_finds_what_libpmemobj_looks_up(library: ctypes.CDLL) -> None:
-    assert all(getattr(library, f"rpmem_{name}") for name in LOOKED_UP)
 
 
 def test_works_after_it_was_loaded(library: ctypes.CDLL) -> None:
