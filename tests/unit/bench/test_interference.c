@@ -116,17 +116,6 @@ TEST(a_hostile_report_is_not_believed)
 	}
 }
 
-TEST(a_repeat_carries_it)
-{
-	struct repeat r = made_repeat(1000, 2);
-	const struct interference server = made(THERE, "0-3");
-
-	r.interference = made(HERE, "0-3");
-	r.server = json_pack("{s:o}", "interference", interference_report(&server));
-	GIVES(made_json(&r), "interference/client/other_cpu_ns: 40",
-	      "interference/server/other_cpu_ns: 40");
-}
-
 /* 50 ms of 100 ms: stopped in 40 of 63 periods. */
 TEST(a_quota_is_of_its_end)
 {

@@ -34,14 +34,18 @@ static uint64_t ops_of(uint32_t used)
 	return ops;
 }
 
+/* The last one is half of one. */
 TEST(as_many_as_fit_are_kept_as_they_are)
 {
-	cfg = setup(ROOM * INTERVAL_NS);
+	cfg = setup(ROOM * INTERVAL_NS - INTERVAL_NS / 2);
 	EQUAL((fake_run(&cfg, &m), 0), (m.intervals_used, ROOM), (m.interval_parts, 1),
-	      (ops_of(ROOM), m.ops));
+	      (ops_of(ROOM), m.ops), (intervals[ROOM - 1].t_ns, m.elapsed_ns),
+	      (fake_latency.count, m.ops));
 	for (uint32_t i = 0; i < ROOM; i++) {
-		assert_true(intervals[i].percentiles_known);
-		assert_in_range(intervals[i].ops, 9999, 10002);
+		EQUAL((intervals[i].percentiles_known, true), (intervals[i].p50_ns, 10000),
+		      (intervals[i].p99_ns, 10000), (intervals[i].max_ns, 10000));
+		assert_in_range(intervals[i].ops, i < ROOM - 1 ? 9999 : 4999,
+				i < ROOM - 1 ? 10002 : 5002);
 	}
 }
 

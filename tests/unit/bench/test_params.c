@@ -29,15 +29,6 @@ static void expect(const struct params *params, const char *word)
 		fail_msg("expected \"%s\", got \"%s\"", word, conflict ? conflict : "no conflict");
 }
 
-TEST(words_are_in_the_order_of_their_enums)
-{
-	EQUAL((params_tests[BENCH_REGISTER], "register"), (params_tests[BENCH_TESTS], NULL),
-	      (params_ops[BENCH_ATOMIC_WRITE], "atomic-write"), (params_ops[BENCH_OPS], NULL),
-	      (params_persists[BENCH_APPEND], "append"), (params_persists[BENCH_AUTO], "auto"),
-	      (params_persists[BENCH_AUTO + 1], NULL), (params_completions[BENCH_EVENT], "event"),
-	      (params_patterns[BENCH_RAND], "rand"));
-}
-
 #define TRY(word, ...)                                                                             \
 	do {                                                                                       \
 		struct params p = usual();                                                         \
