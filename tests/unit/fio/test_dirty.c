@@ -30,55 +30,6 @@ static int takes_no_more(void **state)
 	return 0;
 }
 
-TEST(a_new_region_is_clean, NULL, takes_no_more)
-{
-	open_region(4096, 512);
-}
-
-TEST(extents_come_out_in_ascending_order, NULL, takes_no_more)
-{
-	open_region(1 << 20, 4096);
-	dirty_mark(&dirty, 81920, 86016);
-	dirty_mark(&dirty, 0, 4096);
-	dirty_mark(&dirty, 8192, 16384);
-	assert_true(dirty_any(&dirty));
-	takes(0, 4096);
-	takes(8192, 16384);
-	takes(81920, 86016);
-}
-
-TEST(what_touches_or_overlaps_is_one_extent, NULL, takes_no_more)
-{
-	open_region(4096, 8);
-	dirty_mark(&dirty, 1016, 1032);
-	dirty_mark(&dirty, 1000, 1016);
-	dirty_mark(&dirty, 1024, 2048);
-	takes(1000, 2048);
-}
-
-/* Words have 64 grains, and a word of the summary 4096. */
-TEST(runs_go_on_beyond_words, NULL, takes_no_more)
-{
-	open_region(3 * 4096, 1);
-	dirty_mark(&dirty, 63, 65);
-	dirty_mark(&dirty, 128, 192);
-	dirty_mark(&dirty, 4000, 8200);
-	dirty_mark(&dirty, 12224, 12288);
-	takes(63, 65);
-	takes(128, 192);
-	takes(4000, 8200);
-	takes(12224, 12288);
-}
-
-TEST(what_is_marked_below_the_last_extent_comes_next, NULL, takes_no_more)
-{
-	open_region(1 << 20, 8);
-	dirty_mark(&dirty, 1 << 19, (1 << 19) + 8);
-	takes(1 << 19, (1 << 19) + 8);
-	dirty_mark(&dirty, 8, 16);
-	takes(8, 16);
-}
-
 TEST(an_extent_ends_with_the_region, NULL, takes_no_more)
 {
 	open_region(4100, 4096);

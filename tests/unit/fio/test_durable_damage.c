@@ -10,7 +10,7 @@
 #include "tests/lib/test.h"
 
 #define REGION	  8192U
-#define WRITES	  40U
+#define WRITES	  16U
 #define PLACE	  (REGION / WRITES) /* for one write: none is written again */
 #define SYNC_EACH 4U
 #define MUTATIONS 500
@@ -106,152 +106,90 @@ TEST(the_whole_log_is_good, make_log, NULL)
 	assert_int_equal(judge(whole, whole_size), EXIT_GOOD);
 }
 
-/* --- named damages ----------------------------------------------------------------- */
+/* --- records ------------------------------------------------------------------------ */
 
-struct log_bytes {
+static struct log_bytes {
 	uint8_t bytes[2 * LOG_MAX];
 	size_t size;
-};
+} damaged;
 
-static void cut(struct log_bytes *log, size_t begin, size_t end)
+static void begin_anew(void)
 {
-	memmove(log->bytes + begin, log->bytes + end, log->size - end);
-	log->size -= end - begin;
+	memcpy(damaged.bytes, whole, whole_size);
+	damaged.size = whole_size;
 }
 
-static void insert(struct log_bytes *log, size_t at, const uint8_t *bytes, size_t size)
+static void cut(size_t begin, size_t end)
 {
-	memmove(log->bytes + at + size, log->bytes + at, log->size - at);
-	memcpy(log->bytes + at, bytes, size);
-	log->size += size;
+	memmove(damaged.bytes + begin, damaged.bytes + end, damaged.size - end);
+	damaged.size -= end - begin;
 }
 
-static void swap_records(struct log_bytes *log, size_t first)
+static void insert(size_t at, const uint8_t *bytes, size_t size)
 {
-	size_t begin = begins[first], end = begins[first + 1];
-	uint8_t copy[LOG_MAX];
-
-	memcpy(copy, log->bytes + begin, end - begin);
-	insert(log, begins[first + 2], copy, end - begin);
-	cut(log, begin, end);
+	memmove(damaged.bytes + at + size, damaged.bytes + at, damaged.size - at);
+	memcpy(damaged.bytes + at, bytes, size);
+	damaged.size += size;
 }
 
-/* Records by number: write, done, write, done ... and a sync behind each fourth pair. */
-#define PAIR	   2U
-#define FIRST_SYNC (PAIR * SYNC_EACH)
-
-/* Damages 0 to 7: the end or all of it. */
-static void damage_end(struct log_bytes *log, unsigned number)
+static void expect_no_good_word(const char *what, size_t number)
 {
-	const size_t end = begins[records], last = begins[records - 1];
-	uint8_t *bytes = log->bytes;
-
-	switch (number) {
-	case 0: /* the end is missing */
-		log->size = last;
-		break;
-	case 1: /* 20 records at the end are missing */
-		log->size = begins[records - 20];
-		break;
-	case 2: /* they are zeros */
-		memset(bytes + begins[records - 20], 0, end - begins[records - 20]);
-		break;
-	case 3: /* half a record is missing */
-		log->size = end - LOG_RECORD_BYTES / 2;
-		break;
-	case 4: /* half of one is zeros */
-		memset(bytes + end - LOG_RECORD_BYTES / 2, 0, LOG_RECORD_BYTES / 2);
-		break;
-	case 5: /* nothing but the header is left */
-		log->size = LOG_HEADER_BYTES;
-		break;
-	case 6: /* all but the header is zeros */
-		memset(bytes + LOG_HEADER_BYTES, 0, end - LOG_HEADER_BYTES);
-		break;
-	default: /* nothing is left */
-		log->size = 0;
-		break;
-	}
-}
-
-/* Damages 8 to 21: records or bytes in the middle, or behind the end. */
-static void damage_middle(struct log_bytes *log, unsigned number)
-{
-	const size_t end = begins[records], last = begins[records - 1];
-	uint8_t *bytes = log->bytes;
-
-	switch (number) {
-	case 8: /* a done is missing */
-		cut(log, begins[1], begins[2]);
-		break;
-	case 9: /* a sync is missing */
-		cut(log, begins[FIRST_SYNC], begins[FIRST_SYNC + 1]);
-		break;
-	case 10: /* a write with its done is missing */
-		cut(log, begins[0], begins[PAIR]);
-		break;
-	case 11: /* all between two syncs is missing */
-		cut(log, begins[FIRST_SYNC], begins[2 * FIRST_SYNC + 1]);
-		break;
-	case 12: /* a failed sync in place of a sync, its own sums right */
-		log_record_encode(&(struct log_record){.type = LOG_FAILED}, (struct log_sum){0},
-				  bytes + begins[FIRST_SYNC]);
-		break;
-	case 13: /* a done twice */
-		insert(log, begins[2], whole + begins[1], begins[2] - begins[1]);
-		break;
-	case 14: /* a sync twice */
-		insert(log, begins[FIRST_SYNC], whole + begins[FIRST_SYNC], LOG_RECORD_BYTES);
-		break;
-	case 15: /* a sync before the done that it claims */
-		swap_records(log, FIRST_SYNC - 1);
-		break;
-	case 16: /* something behind the end */
-		insert(log, end, whole + last, LOG_RECORD_BYTES);
-		break;
-	case 17: /* zeros behind the end */
-		memset(bytes + end, 0, LOG_RECORD_BYTES);
-		log->size += LOG_RECORD_BYTES;
-		break;
-	case 18: /* the end of another log: all behind the first sync is missing */
-		cut(log, begins[FIRST_SYNC + 1], last);
-		break;
-	case 19: /* a block of a disk in its middle is zeros */
-		memset(bytes + 1024, 0, 512);
-		break;
-	case 20: /* and one is that before it */
-		memmove(bytes + 1024, bytes + 512, 512);
-		break;
-	case 21: /* the memory is said to be smaller */
-		bytes[16] ^= 0x40;
-		break;
-	default:
-		fail();
-	}
-}
-
-static void expect_no_good_word(const struct log_bytes *log, const char *what, unsigned number)
-{
-	enum exit_code code = judge(log->bytes, log->size);
+	enum exit_code code = judge(damaged.bytes, damaged.size);
 
 	if (code == EXIT_GOOD)
-		fail_msg("%s %u is judged as good", what, number);
+		fail_msg("%s %zu is judged as good", what, number);
 	assert_true(code == EXIT_RUN_FAILED || code == EXIT_NO_DEVICE);
 }
 
-TEST(a_damaged_log_is_never_good, make_log, NULL)
+/* From a single one to all of them. */
+TEST(records_that_are_missing_or_zeros_are_seen, make_log, NULL)
 {
-	static struct log_bytes log;
-
-	for (unsigned number = 0; number < 22; number++) {
-		memcpy(log.bytes, whole, whole_size);
-		log.size = whole_size;
-		if (number < 8)
-			damage_end(&log, number);
-		else
-			damage_middle(&log, number);
-		expect_no_good_word(&log, "damage", number);
+	for (size_t first = 0; first < records; first++) {
+		for (size_t end = first + 1; end <= records; end++) {
+			begin_anew();
+			cut(begins[first], begins[end]);
+			expect_no_good_word("without record", first);
+			begin_anew();
+			memset(damaged.bytes + begins[first], 0, begins[end] - begins[first]);
+			expect_no_good_word("with zeros from record", first);
+		}
 	}
+}
+
+/* Each at each place, behind the end too: a sync before the done that it claims is one of them. */
+TEST(a_record_that_is_there_twice_or_elsewhere_is_seen, make_log, NULL)
+{
+	for (size_t number = 0; number < records; number++) {
+		const size_t begin = begins[number], end = begins[number + 1];
+
+		for (size_t place = 0; place <= records; place++) {
+			begin_anew();
+			insert(begins[place], whole + begin, end - begin);
+			expect_no_good_word("with twice record", number);
+			if (place > number + 1) {
+				cut(begin, end);
+				expect_no_good_word("with elsewhere record", number);
+			}
+		}
+	}
+}
+
+TEST(a_record_with_sums_of_its_own_is_seen, make_log, NULL)
+{
+	const size_t first_sync = 2 * SYNC_EACH; /* behind as many writes, each with its done */
+
+	begin_anew();
+	log_record_encode(&(struct log_record){.type = LOG_FAILED}, (struct log_sum){0},
+			  damaged.bytes + begins[first_sync]);
+	expect_no_good_word("with another record", first_sync);
+}
+
+TEST(zeros_behind_the_end_are_seen, make_log, NULL)
+{
+	begin_anew();
+	memset(damaged.bytes + damaged.size, 0, LOG_RECORD_BYTES);
+	damaged.size += LOG_RECORD_BYTES;
+	expect_no_good_word("with zeros behind record", records - 1);
 }
 
 /* --- at random ---------------------------------------------------------------------- */
@@ -261,47 +199,46 @@ static size_t below(uint64_t *seed, size_t limit)
 	return limit > 0 ? (size_t)(test_random(seed) % limit) : 0;
 }
 
-static void mutate(struct log_bytes *log, uint64_t *seed)
+static void mutate(uint64_t *seed)
 {
-	size_t at = below(seed, log->size), size = 1 + below(seed, log->size - at);
-	size_t other = below(seed, log->size - size + 1);
+	uint8_t *bytes = damaged.bytes;
+	size_t at = below(seed, damaged.size), size = 1 + below(seed, damaged.size - at);
+	size_t other = below(seed, damaged.size - size + 1);
 
 	switch (test_random(seed) % 7) {
 	case 0:
-		log->bytes[at] ^= (uint8_t)(1U << test_random(seed) % 8);
+		bytes[at] ^= (uint8_t)(1U << test_random(seed) % 8);
 		break;
 	case 1:
-		log->bytes[at] = (uint8_t)test_random(seed);
+		bytes[at] = (uint8_t)test_random(seed);
 		break;
 	case 2:
-		log->size = at;
+		damaged.size = at;
 		break;
 	case 3:
-		memset(log->bytes + at, 0, size);
+		memset(bytes + at, 0, size);
 		break;
 	case 4:
-		cut(log, at, at + size);
+		cut(at, at + size);
 		break;
 	case 5:
-		insert(log, at, whole + other, size);
+		insert(at, whole + other, size);
 		break;
 	default:
-		memmove(log->bytes + at, log->bytes + other, size);
+		memmove(bytes + at, bytes + other, size);
 		break;
 	}
 }
 
 TEST(a_mutated_log_is_never_good, make_log, NULL)
 {
-	static struct log_bytes log;
 	uint64_t seed = 29;
 
 	for (unsigned number = 0; number < MUTATIONS;) {
-		memcpy(log.bytes, whole, whole_size);
-		log.size = whole_size;
-		mutate(&log, &seed);
-		if (log.size == whole_size && memcmp(log.bytes, whole, whole_size) == 0)
+		begin_anew();
+		mutate(&seed);
+		if (damaged.size == whole_size && memcmp(damaged.bytes, whole, whole_size) == 0)
 			continue; /* the same byte again */
-		expect_no_good_word(&log, "mutation", number++);
+		expect_no_good_word("mutation", number++);
 	}
 }

@@ -79,32 +79,21 @@ SERVER_TEST(the_region_is_told_of)
 	assert_int_equal(fixture_count("\n"), 1); /* it listens: no more to be said */
 }
 
-static void requests_are_answered_in_their_order(void **state)
+SERVER_TEST(requests_are_answered_in_their_order)
 {
 	struct persist_answer answer;
-	struct test_client *g = client_open(&gpspm);
 
+	fixture_begin(&any_method);
+	client = client_open(&gpspm);
 	for (uint32_t round = 0; round < 100; round++) {
 		for (uint32_t i = 0; i < CLIENT_DEPTH; i++)
-			client_ask(g, round + i, i * 4096ULL, 4096);
+			client_ask(client, round + i, i * 4096ULL, 4096);
 		for (uint32_t i = 0; i < CLIENT_DEPTH; i++) {
-			answer = client_answer(g);
+			answer = client_answer(client);
 			EQUAL((answer.slot, round + i), (answer.status, PERSIST_DONE));
 		}
 	}
-	client_ends(g);
-}
-
-SERVER_TEST(polling_answers)
-{
-	fixture_begin(&any_method);
-	requests_are_answered_in_their_order(state);
-}
-
-SERVER_TEST(waiting_for_events_answers)
-{
-	fixture_begin(&by_events);
-	requests_are_answered_in_their_order(state);
+	client_ends(client);
 }
 
 /* However the requests and the answers that have left fall together. */
