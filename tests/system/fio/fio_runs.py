@@ -57,6 +57,20 @@ def modes_but_mostly(daily: int) -> list[Any]:
     return [with_mode(mode, is_long=at != daily) for at, mode in enumerate(MODES)]
 
 
+def fio_version() -> str:
+    return subprocess.run([FIO, "--version"], capture_output=True, check=True, text=True).stdout.strip()
+
+
+def another_fio(folder: Path, version: str) -> str:
+    """Debian's fio with another version in its mouth, of the same length."""
+    content, own = Path(FIO).read_bytes(), f"{fio_version()}\0".encode()
+    assert len(own) == len(version) + 1 and own in content
+    program = folder / "fio"
+    program.write_bytes(content.replace(own, f"{version}\0".encode()))
+    program.chmod(0o755)
+    return str(program)
+
+
 def environment(soft: str = "", **more: str) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(ENGINE_DIR), "RPMA_SOFT": soft, **more}
 
@@ -239,6 +253,11 @@ class Done:
 
     def ios(self, direction: str) -> int:
         return sum(int(job[direction]["total_ios"]) for job in self.jobs())
+
+
+def facts(job: dict[str, Any]) -> dict[str, str]:
+    """What the engine has in a job's options in fio's JSON."""
+    return dict(word.split("=", 1) for word in job["job options"]["librpma"].split())
 
 
 def run_client(folder: Path, port: str, soft: str = "", code: int = 0, **options: Any) -> Done:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fio_runs import KIB, STORES, Done, Run, file_system, mostly_long, run_client, server, words
+from fio_runs import KIB, STORES, Done, Run, facts, file_system, mostly_long, run_client, server, words
 from soft_trace import Operation, read_traces
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "report"))
@@ -85,10 +85,6 @@ def page_of(found: Seen, word: str, stated: str) -> str:
     if found.covered == found.writes:
         return f"{found.writes} writes to file are flushed to {word}{stated}"
     return f"{found.covered} of {found.writes} writes to file are flushed to {word}{stated}, the other {found.writes - found.covered} are not"
-
-
-def facts(job: dict[str, Any]) -> dict[str, str]:
-    return dict(word.split("=", 1) for word in job["job options"]["librpma"].split())
 
 
 def check_words(folder: Path, done: Done, found: Seen, word: str, mode: str) -> None:

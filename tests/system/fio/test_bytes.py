@@ -114,13 +114,3 @@ def test_a_file_that_was_not_there_is_made_and_removed(tmp_path: Path) -> None:
         run_client(tmp_path, it.port, rw="write", bs=BLOCK, size=64 * KIB, verify="crc32c")
         assert it.end() == 0, it.said()
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("filename", [None, "malloc"])
-def test_memory_leaves_no_file(tmp_path: Path, filename: str | None) -> None:
-    named = {} if filename is None else {"filename": filename}
-    with server(tmp_path, **named) as it:
-        run_client(tmp_path, it.port, rw="write", bs=BLOCK, size=64 * KIB)
-        assert list(tmp_path.iterdir()) == []
-        assert it.end() == 0, it.said()
-    assert list(tmp_path.iterdir()) == []

@@ -168,14 +168,6 @@ def test_a_server_with_an_offset(tmp_path: Path) -> None:
     assert "expected at least" in told[2].stderr
 
 
-def test_two_sections_cannot_have_one_file(tmp_path: Path) -> None:
-    with server(tmp_path, clients=2) as it:
-        one = words(ioengine="librpma", port=it.port, durable_log="log", rw="write", bs=512, size="16k", rate_iops=32)
-        code, _, errors = run_fio(tmp_path, "--name=a", *one, "--name=b", *one)
-    assert code != 0
-    assert errors.count("durable_log=log: another job writes it") == 1, errors
-
-
 def test_a_log_that_cannot_be_made_ends_the_job(tmp_path: Path) -> None:
     with server(tmp_path) as it:
         done = run_client(tmp_path, it.port, code=1, durable_log="no/log", rw="write", **BASIC)

@@ -59,23 +59,6 @@ def test_what_cannot_be_is_refused(anybody: Run, tmp_path: Path, name: str) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("option", "named"),
-    [("nonsense=1", "nonsense"), ("mode=fast", "fast"), ("role=peer", "peer"), ("flush=often", "often"),
-     ("port=70000", "port"), ("port=-1", "port"), ("write_op=swap", "swap"), ("busy_wait_polling=maybe", "maybe"),
-     ("region=half", "half"), ("port_mode=random", "random"), ("flush_type=eternal", "eternal"),
-     ("connect_timeout=soon", "soon"), ("clients=-1", "clients")],
-)  # fmt: skip
-def test_a_wrong_option_is_named(tmp_path: Path, option: str, named: str) -> None:
-    role = "server" if named == "clients" else "client"
-    code, out, errors = run_fio(
-        tmp_path, *words(name="x", ioengine="librpma", size="4k", rw="write", role=role, connect_timeout=1), f"--{option}"
-    )
-    assert code == 1
-    assert named in errors + out
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_one_who_listens_and_is_silent(tmp_path: Path) -> None:
     served, mine = tmp_path / "server", tmp_path / "client"
     served.mkdir()

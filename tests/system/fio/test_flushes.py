@@ -15,7 +15,6 @@ from soft_trace import read_traces
 BLOCK = 4 * KIB
 BLOCKS = 64
 WRITES: dict[str, Any] = {"bs": BLOCK, "size": BLOCKS * BLOCK}
-TOGETHER: dict[str, Any] = {"iodepth": 16, "iodepth_batch": 16, "iodepth_batch_complete_min": 16, "iodepth_batch_complete_max": 16}
 FLUSH_BYTES = 8
 GOODBYES = 1
 
@@ -63,19 +62,6 @@ def test_fsync_flushes_when_it_is_called(work, options: dict[str, Any], flushes:
     made = work(flush="fsync", **options)
     assert made.posted("write", BLOCK) == BLOCKS
     assert made.flushes() == flushes
-
-
-def test_a_commit_has_one_doorbell(anybody: Run, tmp_path: Path) -> None:
-    """One more than a commit of 16 needs, and the goodbye, would fail."""
-    most = BLOCKS // 16 + GOODBYES
-    run_client(tmp_path, anybody.port, soft=f"call:name=ibv_post_send,at={most + 1}", rw="write", flush="auto",
-               **WRITES, **TOGETHER)  # fmt: skip
-
-
-def test_words_are_written_atomically(work) -> None:
-    made = work(write_op="atomic", bs=8, size=8 * BLOCKS, flush="each")
-    # where the headers have no atomic write it is an inline write of 8 bytes
-    assert made.posted("atomic-write", 8) + made.posted("write", 8) == BLOCKS
 
 
 OLD_JOB = """

@@ -133,9 +133,3 @@ def test_completions_come_together_unless_the_job_says_otherwise(anybody: Run, t
     shares = found["iodepth_complete"]
     assert found["write"]["total_ios"] == 64
     assert shares["16"] == 100 if together else shares["4"] >= 75  # at its end fio asks for all that are left
-
-
-def test_the_first_fsync_is_no_longer_than_the_job(anybody: Run, tmp_path: Path) -> None:
-    """An engine that does not say when it began has one of 100 ms and more here."""
-    found = job(anybody, tmp_path, "", fsync=1, flush="fsync")
-    check_total(found, found["sync"]["lat_ns"], found["write"]["lat_ns"])

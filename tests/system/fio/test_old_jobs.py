@@ -8,7 +8,7 @@ Only times and sizes are less than they were.
 from pathlib import Path
 
 import pytest
-from fio_runs import Run, run_fio
+from fio_runs import Run
 from free_port import free_port
 
 CLIENT = """
@@ -111,16 +111,3 @@ def test_a_file_that_ends_too_early_is_extended(tmp_path: Path, content: bytes) 
     server, _ = pair(tmp_path, "gpspm", filename="pmem")
     assert path.stat().st_size == 100 << 20
     assert f"pmem extended from {len(content)} to {100 << 20} bytes" in server.said()
-
-
-def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path) -> None:
-    pair(tmp_path, "gpspm", filename="pmem")
-    assert not (tmp_path / "pmem").exists()
-
-
-@pytest.mark.parametrize("name", ["librpma_apm_client", "librpma_apm_server", "librpma_gpspm_client",
-                                  "librpma_gpspm_server", "librpma"])  # fmt: skip
-def test_the_old_options_are_there(tmp_path: Path, name: str) -> None:
-    code, out, _ = run_fio(tmp_path, f"--enghelp={name}")
-    assert code == 0
-    assert {"serverip", "port", "direct_write_to_pmem", "busy_wait_polling"} <= {line.split()[0] for line in out.splitlines()}

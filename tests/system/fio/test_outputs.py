@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from fio_runs import KIB, Run, run_client, run_fio, server, words
+from fio_runs import KIB, Run, facts, run_client, run_fio, server, words
 from free_port import free_port
 
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/fio-sidecar-1.schema.json"
@@ -79,11 +79,6 @@ def test_a_servers_output_is_json_too(tmp_path: Path) -> None:
         assert len(it.document()["jobs"]) == 1
 
 
-def test_fio_parses_a_file_without_running_it(tmp_path: Path) -> None:
-    code, _, errors = run_fio(tmp_path, "--parse-only", *words(name="x", ioengine="librpma", mode="gpspm", **ALL))
-    assert code == 0, errors
-
-
 def test_showcmd_knows_the_options(tmp_path: Path) -> None:
     (tmp_path / "one.fio").write_text("[x]\nioengine=librpma\nmode=gpspm\nflush=batch\nsize=4k\n")
     code, out, _ = run_fio(tmp_path, "--showcmd", "one.fio")
@@ -117,10 +112,6 @@ def test_unlink_removes_nothing(tmp_path: Path, extra: dict[str, Any]) -> None:
 
 
 # --- what the figures stand for ------------------------------------------------
-
-
-def facts(job: dict[str, Any]) -> dict[str, str]:
-    return dict(word.split("=", 1) for word in job["job options"]["librpma"].split())
 
 
 @pytest.mark.parametrize(

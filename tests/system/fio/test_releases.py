@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_runs import FIO, Run, run_fio, words
+from fio_runs import FIO, Run, another_fio, fio_version, run_fio, words
 
 LOADER = Path(os.environ["FIO_LOADER_DIR"])
-OWN = subprocess.run([FIO, "--version"], capture_output=True, check=True, text=True).stdout.strip()
+OWN = fio_version()
 RELEASE = OWN.removeprefix("fio-")
 OTHER = RELEASE[:-1] + ("2" if RELEASE[-1] != "2" else "3")
 SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
@@ -22,11 +22,9 @@ SMALL: dict[str, Any] = {"rw": "write", "bs": "4k", "size": "64k"}
 
 @pytest.fixture
 def other_fio(tmp_path: Path) -> str:
-    program = tmp_path / "fio"
-    program.write_bytes(Path(FIO).read_bytes().replace(f"{OWN}\0".encode(), f"fio-{OTHER}\0".encode()))
-    program.chmod(0o755)
+    program = another_fio(tmp_path, f"fio-{OTHER}")
     assert subprocess.run([program, "--version"], capture_output=True, text=True).stdout == f"fio-{OTHER}\n"
-    return str(program)
+    return program
 
 
 def load(folder: Path, engine: str | Path, port: str = "7204", fio: str = FIO, loader: Path = LOADER) -> tuple[int, str]:
