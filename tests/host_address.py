@@ -7,6 +7,7 @@ as in the kernel.
 """
 
 import json
+import socket
 import subprocess
 import sys
 
@@ -26,6 +27,16 @@ def host_address(version: int = 4) -> str:
 
 def is_loopback(address: str) -> bool:
     return address in LOOPBACK.values()
+
+
+def has_ipv6() -> bool:
+    """Whether something can listen on ::1."""
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind((LOOPBACK[6], 0))
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from check_result import check_document, clients
+from serving import serving
 from soft_trace import take_traces
 
 BENCH = os.environ["RPMA_BENCH"]
@@ -57,23 +58,6 @@ def repeats_of(client: dict[str, Any]) -> list[dict[str, Any]]:
     return [repeat for point in client["points"] for repeat in point["repeats"]]
 
 
-@contextmanager
-def server(directory: Path) -> Iterator[str]:
-    said = directory / "server"
-    with said.open("w") as out:
-        process = subprocess.Popen([BENCH, "server", *MEMORY, "--device", "soft", "--port", "0"], stdout=out)
-    try:
-        port = None
-        while port is None:
-            assert process.poll() is None, "the server ended"
-            port = re.search(r" port (\d+) ", said.read_text())
-            time.sleep(0.05)
-        yield port[1]
-    finally:
-        process.terminate()
-        process.wait(LIMIT_S)
-
-
 def who_measured_whom(document: dict[str, Any]) -> set[tuple[int, int | None]]:
     return {(rank["rank"], one["server_rank"]) for rank in document["ranks"]
             for one in rank["measured"]}  # fmt: skip
@@ -87,9 +71,9 @@ def test_help_has_the_name_of_the_program(shape: str) -> None:
 
 def test_all_ranks_measure_one_server(tmp_path: Path) -> None:
     file, csv = tmp_path / "r.json", tmp_path / "r.csv"
-    with server(tmp_path) as port:
+    with serving([BENCH, "server", *MEMORY, "--device", "soft", "--port", "0"]) as server:
         # the server counts what it answers: check_document compares
-        document = measured(file, "client", "127.0.0.1", "--port", port, "--op", "send",
+        document = measured(file, "client", "127.0.0.1", "--port", server.port, "--op", "send",
                             "--duration", "200ms", "--csv", str(csv))  # fmt: skip
     assert who_measured_whom(document) == {(rank, None) for rank in range(RANKS)}
     assert document["mpi"]["shape"] == "client" and document["mpi"]["ranks"] == RANKS

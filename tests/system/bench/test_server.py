@@ -9,6 +9,7 @@ import time
 from contextlib import AbstractContextManager
 
 import pytest
+from host_address import has_ipv6
 from serving import LIMIT_S, Server, serving
 
 BENCH = os.environ["RPMA_BENCH"]
@@ -30,15 +31,6 @@ def ended(server: Server) -> list[str]:
 def client(host: str, port: str, *options: str) -> int:
     command = [BENCH, "client", host, "--port", port, *SHORT, *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False).returncode
-
-
-def has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6) as one:
-            one.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
 
 
 def test_all_addresses_serve_and_are_listed() -> None:

@@ -6,15 +6,14 @@ import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from serving import LIMIT_S, Server
+from serving import LIMIT_S, Server, serving
 
 PING = os.environ["RPMA_PING"]
 SCHEMA = Path(__file__).resolve().parents[3] / "doc/schema/rpma-ping-1.schema.json"
@@ -27,11 +26,9 @@ def soft(words: str = "") -> dict[str, str]:
     return {**os.environ, "RPMA_SOFT": words}
 
 
-class Process(Server):
+def served(command: list[str], env: dict[str, str] | None = None) -> AbstractContextManager[Server]:
     """On the software device, without faults unless `env` has some."""
-
-    def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
-        super().__init__(command, env or soft())
+    return serving(command, env or soft())
 
 
 @contextmanager
@@ -47,13 +44,8 @@ def for_others() -> Iterator[list[str]]:
         yield ["setpriv", f"--reuid={NO_PROCESSES}", f"--regid={NO_PROCESSES}", "--clear-groups", f"{folder}/rpma-ping"]
 
 
-@contextmanager
-def server(*options: str, env: dict[str, str] | None = None) -> Iterator[Process]:
-    one = Process([PING, "--server", "--device", "soft", "-p", "0", *options], env)
-    try:
-        yield one
-    finally:
-        one.end(signal.SIGKILL)
+def server(*options: str, env: dict[str, str] | None = None) -> AbstractContextManager[Server]:
+    return served([PING, "--server", "--device", "soft", "-p", "0", *options], env)
 
 
 def command(port: str, *options: str, host: str = "127.0.0.1") -> list[str]:

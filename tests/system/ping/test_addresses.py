@@ -11,11 +11,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import permutations
 from pathlib import Path
 
 import pytest
-from pinging import LIMIT_S, PING, Process, check, command, server, soft
+from pinging import LIMIT_S, PING, check, command, served, server, soft
 
 BENCH = os.environ["RPMA_BENCH"]
 LIVE = ["127.0.0.1", "::1"]
@@ -38,24 +37,14 @@ def where(hosts: Path, addresses: list[str], words: list[str], name: str = "seve
     return subprocess.run([*NAMESPACE, str(hosts), *words], capture_output=True, text=True, timeout=LIMIT_S, env=soft())
 
 
-# getaddrinfo sorts addresses of two families; those of one keep the order of the file
-ORDERS = [list(order) for live in LIVE for order in permutations([live, *DEAD])]
-
-
-@pytest.mark.parametrize("order", ORDERS, ids=["-".join(order) for order in ORDERS])
-def test_ping_finds_the_address_with_the_server(tmp_path: Path, order: list[str]) -> None:
-    live = next(address for address in order if address in LIVE)
-    with server("--listen", live) as it:
-        done = where(tmp_path / "hosts", order, command(it.port, "-c", "1", host="several"))
-    assert done.returncode == 0, done.stderr
-    assert f"several ({live})" in done.stdout or live in done.stdout
-
-
+# test_dial.c has the other orders
 @pytest.mark.parametrize("live", LIVE)
-def test_ping_finds_the_server_on_localhost(tmp_path: Path, live: str) -> None:
+def test_ping_finds_the_address_with_the_server(tmp_path: Path, live: str) -> None:
     with server("--listen", live) as it:
-        done = where(tmp_path / "hosts", LIVE, command(it.port, "-c", "1", host="localhost"), "localhost")
-    assert done.returncode == 0, done.stderr
+        for name, order in (("localhost", LIVE), ("several", [*DEAD, live])):
+            done = where(tmp_path / "hosts", order, command(it.port, "-c", "1", host=name), name)
+            assert done.returncode == 0, (order, done.stderr)
+            assert live in done.stdout
 
 
 @pytest.mark.parametrize("live", LIVE)
@@ -63,28 +52,10 @@ def test_bench_finds_the_address_with_the_server(tmp_path: Path, live: str) -> N
     words = [BENCH, "client", "--device", "soft", "--test=lat", "--op=write", "--persist=none", "--duration=10ms",
              "--warmup=0s", "--repeats=1", "--quiet"]  # fmt: skip
     serve = [BENCH, "server", "--device", "soft", "--port=0", "--target=dram:1M", "--listen", live]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=soft()) as it:
-        try:
-            assert it.stdout is not None
-            line = ""
-            while "port" not in line:
-                line = it.stdout.readline()
-                assert line
-            port = line.split("port")[1].split()[0].strip(",:;")
-            for name, order in (("localhost", LIVE), ("several", [*DEAD, live])):
-                done = where(tmp_path / "hosts", order, [*words, "-p", port, name], name)
-                assert done.returncode == 0, (order, done.stderr)
-        finally:
-            it.kill()
-
-
-def test_what_each_answered_is_told(tmp_path: Path) -> None:
-    with server("--listen", LIVE[0]) as it:
-        port = it.port
-        done = where(tmp_path / "hosts", DEAD, command(port, "-c", "1", host="several"))
-    assert done.returncode == 2
-    for address in DEAD:
-        assert f"server {address}:{port} refused the connection" in done.stderr
+    with served(serve) as it:
+        for name, order in (("localhost", LIVE), ("several", [*DEAD, live])):
+            done = where(tmp_path / "hosts", order, [*words, "-p", it.port, name], name)
+            assert done.returncode == 0, (order, done.stderr)
 
 
 @contextmanager
@@ -113,17 +84,13 @@ def test_silent_ones_leave_time_to_the_last(tmp_path: Path) -> None:
     """A server that is stopped does not answer; it has its share of the limit, and no more."""
     addresses = ["127.1.0.1", "127.1.0.2", "127.1.0.3"]
     with network(tmp_path / "hosts", addresses) as enter:
-        first = Process([*enter, PING, "--server", "--device", "soft", "-p", "0", "--listen", addresses[0]])
-        others = [Process([*enter, PING, "--server", "--device", "soft", "-p", first.port, "--listen", address])
-                  for address in addresses[1:]]  # fmt: skip
-        try:
+        serve = [*enter, PING, "--server", "--device", "soft", "--listen"]
+        with (served([*serve, addresses[0], "-p", "0"]) as first, served([*serve, addresses[1], "-p", first.port]) as second,
+              served([*serve, addresses[2], "-p", first.port])):  # fmt: skip
             first.signal(signal.SIGSTOP)
-            others[0].signal(signal.SIGSTOP)
+            second.signal(signal.SIGSTOP)
             done = subprocess.run([*enter, *command(first.port, "-c", "1", host="several")], capture_output=True,
                                   text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
-        finally:
-            for it in (first, *others):
-                it.end(signal.SIGKILL)
     assert done.returncode == 0, done.stderr
     assert f"several ({addresses[2]})" in done.stdout
 

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 
 import pytest
 from pinging import (
-    LIMIT_S, PING, STEPS, Process, check, command, failed_at, for_others, not_done, ping, pinged, server, soft, told, until,
+    LIMIT_S, PING, STEPS, Server, check, command, failed_at, for_others, not_done, ping, pinged, served, server, soft, told,
+    until,
 )  # fmt: skip
 
 BENCH = os.environ["RPMA_BENCH"]
 
 
 @pytest.fixture
-def one() -> Iterator[Process]:
+def one() -> Iterator[Server]:
     with server() as it:
         yield it
 
@@ -82,7 +83,7 @@ def test_a_server_tells_its_verdict_with_the_reason() -> None:
     assert re.fullmatch(r"  readiness check of this memory: [A-Z_]+: [A-Z].*\.\n", lines[1]), lines
 
 
-def test_a_port_that_is_taken(one: Process) -> None:
+def test_a_port_that_is_taken(one: Server) -> None:
     done = subprocess.run([PING, "--server", "--device", "soft", "-p", one.port], capture_output=True, text=True,
                           timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 2
@@ -98,29 +99,27 @@ def test_a_port_that_nobody_is_told(tool: list[str]) -> None:
     assert "--port 0: cannot write which port it is: No space left on device" in done.stderr
 
 
-def test_a_ping_larger_than_a_slot(one: Process) -> None:
+def test_a_ping_larger_than_a_slot(one: Server) -> None:
     result = pinged(one.port, "-s", "1M", code=2)
     stops_at(result, "region")
     assert "1 MiB" in result["failure"]["text"] and "256 KiB" in result["failure"]["text"]
     assert result["server"]["slot_bytes"] == 262144
 
 
-def test_persistent_on_memory_that_is_not(one: Process) -> None:
+def test_persistent_on_memory_that_is_not(one: Server) -> None:
     stops_at(pinged(one.port, "--flush", "persistent", code=2), "region")
 
 
 def test_a_server_of_rpma_bench() -> None:
-    bench = Process([BENCH, "server", "--device", "soft", "--port", "0"])
-    try:
+    with served([BENCH, "server", "--device", "soft", "--port", "0"]) as bench:
         result = pinged(bench.port, code=2)
-    finally:
         assert bench.end(signal.SIGTERM) == 143
     stops_at(result, "handshake")
     assert result["failure"]["cause"] == "wrong_peer"
     assert "rpma-bench" in result["failure"]["text"]
 
 
-def test_a_client_of_rpma_bench(one: Process) -> None:
+def test_a_client_of_rpma_bench(one: Server) -> None:
     done = subprocess.run([BENCH, "client", "127.0.0.1", "--device", "soft", "--port", one.port, "-q"],
                           capture_output=True, text=True, timeout=LIMIT_S, env=soft())  # fmt: skip
     assert done.returncode == 2
@@ -134,7 +133,7 @@ def counts(text: str) -> tuple[int, int]:
     return int(words[0]), int(words[3])
 
 
-def ending_server(words: str, number: int, *options: str) -> tuple[subprocess.CompletedProcess[str], Process]:
+def ending_server(words: str, number: int, *options: str) -> tuple[subprocess.CompletedProcess[str], Server]:
     """A client whose server gets a signal after the first ping."""
     with server(env=soft(words)) as it:
         client = subprocess.Popen(command(it.port, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -202,12 +201,8 @@ def test_pings_come_back_once_the_server_goes_on() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 def test_a_server_of_another_user() -> None:
     """The software device refuses it, and the line of the tool must not send anyone elsewhere."""
-    with for_others() as other_user:
-        other = Process([*other_user, "--server", "--device", "soft", "-p", "0"])
-        try:
-            done = ping(other.port, "-c", "1", "--json")
-        finally:
-            other.end(signal.SIGKILL)
+    with for_others() as other_user, served([*other_user, "--server", "--device", "soft", "-p", "0"]) as other:
+        done = ping(other.port, "-c", "1", "--json")
     assert done.returncode == 2
     failure = check(done.stdout, 2)["failure"]
     assert (failure["step"], failure["cause"]) == ("connect", "unreachable")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from free_port import free_port
 from host_address import host_address, is_loopback
-from pinging import LIMIT_S, Process, check
+from pinging import LIMIT_S, Server, check, served
 
 SHARED, LAUNCHER = os.environ["RPMA_PING_SHARED"], os.environ["RPMA_SOFT_LAUNCHER"]
 ADDRESS = host_address()
@@ -35,7 +35,7 @@ def run(library: str, *words: str) -> subprocess.CompletedProcess[str]:
                           env=over(library))  # fmt: skip
 
 
-def loaded(process: Process) -> str:
+def loaded(process: Server) -> str:
     maps = Path(f"/proc/{process.process.pid}/maps").read_text()
     return next(line.split()[-1] for line in maps.splitlines() if "/librpma.so" in line)
 
@@ -52,8 +52,7 @@ def test_both_ends(serves: str, pings: str, flush: str, tmp_path: Path) -> None:
     port = str(free_port())
     command = [LAUNCHER, "--", SHARED, "--server", "-p", port, "-t", f"{tmp_path}/target:64K",
                "--direct-write-to-pmem", "--listen", ADDRESS]  # fmt: skip
-    it = Process(command, over(serves))
-    try:
+    with served(command, over(serves)) as it:
         assert loaded(it).startswith(str(Path(folder(serves)).resolve()))
         for wait in ("poll", "event"):
             done = run(pings, "-p", port, "-c", "5", "-i", "0", "--flush", flush, "--wait", wait, "--json", ADDRESS)
@@ -63,9 +62,6 @@ def test_both_ends(serves: str, pings: str, flush: str, tmp_path: Path) -> None:
             assert result["pings"]["flush"] == flush
         done = run(pings, "-p", port, "-c", "1", "-s", "1M", "--json", ADDRESS)
         assert check(done.stdout, 2)["failure"]["step"] == "region"
-    finally:
-        it.process.kill()
-        it.process.wait()
 
 
 @pytest.mark.parametrize("option", [("-p", "0"), ("--allow", "127.0.0.1")])

@@ -7,12 +7,11 @@ import json
 import os
 import re
 import resource
-import signal
 import subprocess
 from collections.abc import Callable
 
 import pytest
-from pinging import LIMIT_S, PING, Process, command, for_others, server, soft
+from pinging import LIMIT_S, PING, command, for_others, served, server, soft
 
 BENCH = os.environ["RPMA_BENCH"]
 CHECK = os.environ["RPMA_DDIO_CHECK"]
@@ -96,18 +95,14 @@ def test_a_check_without_files() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 def test_few_threads() -> None:
     """The limit is the user's, and counts the server's threads too."""
-    with for_others() as other_user:
-        it = Process([*other_user, "--server", "--device", "soft", "-p", "0"])
-        status = -1
-        try:
-            for most in range(1, 32):
-                options = command(it.port, "-c", "1")[1:]
-                words = [*other_user[:-1], "prlimit", f"--nproc={most}", other_user[-1], *options, "127.0.0.1"]
-                done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, env=soft())
-                status = done.returncode
-                if status == 0:
-                    break
-                judge(status, f"{most} threads: {done.stderr}", r"thread|ulimit -u")
-        finally:
-            it.end(signal.SIGKILL)
+    status = -1
+    with for_others() as other_user, served([*other_user, "--server", "--device", "soft", "-p", "0"]) as it:
+        for most in range(1, 32):
+            options = command(it.port, "-c", "1")[1:]
+            words = [*other_user[:-1], "prlimit", f"--nproc={most}", other_user[-1], *options, "127.0.0.1"]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, env=soft())
+            status = done.returncode
+            if status == 0:
+                break
+            judge(status, f"{most} threads: {done.stderr}", r"thread|ulimit -u")
     assert status == 0

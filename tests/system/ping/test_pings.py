@@ -4,7 +4,6 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pinging import LIMIT_S, Process, check, command, ping, pinged, server, soft, until
+from host_address import has_ipv6
+from pinging import LIMIT_S, Server, check, command, ping, pinged, server, soft, until
 
 
 @pytest.fixture(params=["local", "tcp"])
@@ -21,7 +21,7 @@ def transport(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.fixture
-def one() -> Iterator[Process]:
+def one() -> Iterator[Server]:
     with server() as it:
         yield it
         assert it.end(signal.SIGTERM) == 128 + signal.SIGTERM
@@ -40,17 +40,8 @@ def test_all_come_back(transport: dict[str, str], wait: str, flush: str) -> None
 
 
 @pytest.mark.parametrize("size", ["1", "7", "63", "4097", "64K", "256K"])
-def test_any_size_that_fits(one: Process, size: str) -> None:
+def test_any_size_that_fits(one: Server, size: str) -> None:
     assert pinged(one.port, "-c", "4", "-i", "0", "-s", size)["pings"]["received"] == 4
-
-
-def has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-        return True
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
@@ -67,7 +58,7 @@ def milliseconds(text: str) -> float:
     return float(value) * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[unit]
 
 
-def test_the_lines_are_like_those_of_ping(one: Process) -> None:
+def test_the_lines_are_like_those_of_ping(one: Server) -> None:
     done = ping(one.port, "-c", "3", "-i", "1ms", "-s", "100")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
@@ -96,7 +87,7 @@ def test_the_lines_are_like_those_of_ping(one: Process) -> None:
     assert all(len(line) <= 80 for line in others)
 
 
-def test_each_line_has_its_time_of_day(one: Process) -> None:
+def test_each_line_has_its_time_of_day(one: Server) -> None:
     before = time.time()
     done = ping(one.port, "-D", "-c", "3", "-i", ".01")
     stamps = [float(t) for t in re.findall(r"^\[(\d+\.\d{6})\] 64 bytes from ", done.stdout, re.MULTILINE)]
@@ -104,7 +95,7 @@ def test_each_line_has_its_time_of_day(one: Process) -> None:
     assert before - 0.001 <= stamps[0] and stamps[2] <= time.time()
 
 
-def test_a_quit_signal_prints_the_statistics_so_far_and_goes_on(one: Process) -> None:
+def test_a_quit_signal_prints_the_statistics_so_far_and_goes_on(one: Server) -> None:
     client = subprocess.Popen(command(one.port, "-i", "1h"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, env=soft())  # fmt: skip
     until(client, "seq=1 ")
@@ -119,7 +110,7 @@ def test_a_quit_signal_prints_the_statistics_so_far_and_goes_on(one: Process) ->
     assert client.returncode == 130
 
 
-def test_sizes_take_turns_and_each_has_its_figures(one: Process) -> None:
+def test_sizes_take_turns_and_each_has_its_figures(one: Server) -> None:
     result = pinged(one.port, "-c", "3", "-i", "0", "-s", "16K,64:1K:*4,64")
     sizes = [64, 256, 1024, 16384]
     assert result["settings"]["sizes_bytes"] == sizes and result["settings"]["size_bytes"] == 16384
@@ -143,7 +134,7 @@ def documents(port: str, *options: str, code: int) -> list[dict[str, Any]]:
     return [check(json.dumps(each), each["run"]["exit_code"]) for each in json.loads(done.stdout)]
 
 
-def test_several_hosts_have_a_block_each(one: Process) -> None:
+def test_several_hosts_have_a_block_each(one: Server) -> None:
     done = ping(one.port, "-c", "3", "-i", "0", "localhost")
     assert done.returncode == 0
     blocks = done.stdout.split("\n--- ")[1:]
@@ -155,7 +146,7 @@ def test_several_hosts_have_a_block_each(one: Process) -> None:
     assert [each["pings"]["received"] for each in both] == [3, 3]
 
 
-def test_a_host_that_fails_leaves_the_others(one: Process) -> None:
+def test_a_host_that_fails_leaves_the_others(one: Server) -> None:
     bad, good = documents(one.port, "-c", "2", "-i", "0", "nowhere.invalid", code=1)
     assert bad["failure"]["step"] == "resolve" and bad["run"]["exit_code"] == 2
     assert good["failure"] is None and good["pings"]["received"] == 2
@@ -164,7 +155,7 @@ def test_a_host_that_fails_leaves_the_others(one: Process) -> None:
     assert done.stderr.count("rpma-ping: connect") + done.stderr.count("rpma-ping: request") == 2
 
 
-def test_a_signal_ends_all_hosts(one: Process) -> None:
+def test_a_signal_ends_all_hosts(one: Server) -> None:
     client = subprocess.Popen(command(one.port, "-i", "1h", "localhost"), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
     until(client, "seq=1 ")
@@ -175,7 +166,7 @@ def test_a_signal_ends_all_hosts(one: Process) -> None:
     assert rest.count("1 packets transmitted, 1 received") == 2
 
 
-def test_the_route_has_to_leave_from_where_it_should(one: Process) -> None:
+def test_the_route_has_to_leave_from_where_it_should(one: Server) -> None:
     for source in ("lo", "127.0.0.1"):
         assert pinged(one.port, "-I", source, "-c", "1")["pings"]["received"] == 1
     wrong = pinged(one.port, "-I", "192.0.2.9", "-c", "1", code=2)
@@ -184,39 +175,39 @@ def test_the_route_has_to_leave_from_where_it_should(one: Process) -> None:
     assert "no such interface" in pinged(one.port, "-I", "nosuch0", "-c", "1", code=2)["failure"]["text"]
 
 
-def test_an_address_of_the_other_family(one: Process) -> None:
+def test_an_address_of_the_other_family(one: Server) -> None:
     assert pinged(one.port, "-4", "-c", "1")["server"]["address"] == "127.0.0.1"
     refused = pinged(one.port, "-6", "-c", "1", code=2)
     assert refused["failure"]["cause"] == "name"
 
 
-def test_quiet_leaves_the_summary(one: Process) -> None:
+def test_quiet_leaves_the_summary(one: Server) -> None:
     done = ping(one.port, "-c", "3", "-i", "0", "-q")
     assert done.stdout.startswith("--- 127.0.0.1 ping statistics ---\n3 packets transmitted")
     assert done.stderr == "" or "running on the software device" in done.stderr
 
 
-def test_a_flood_takes_its_dots_back(one: Process) -> None:
+def test_a_flood_takes_its_dots_back(one: Server) -> None:
     done = ping(one.port, "-c", "5000", "-f")
     assert done.returncode == 0
     dots = done.stdout.partition("\n\n--- ")[0].splitlines()[4]
     assert dots == ".\b" * 5000
 
 
-def test_floods_of_several_hosts_lose_no_dot(one: Process) -> None:
+def test_floods_of_several_hosts_lose_no_dot(one: Server) -> None:
     done = ping(one.port, "-c", "500", "-f", "localhost")
     assert done.returncode == 0, done.stderr
     shown = done.stdout.partition("\n--- ")[0]
     assert shown.count("\b") == 1000 and "\bC" not in shown
 
 
-def test_without_a_count_the_deadline_ends_it(one: Process) -> None:
+def test_without_a_count_the_deadline_ends_it(one: Server) -> None:
     result = pinged(one.port, "-i", "1ms", "-w", "3")
     assert result["pings"]["transmitted"] > 0
     assert result["settings"]["count"] is None
 
 
-def test_a_deadline_that_passed_before_is_told(one: Process) -> None:
+def test_a_deadline_that_passed_before_is_told(one: Server) -> None:
     result = pinged(one.port, "-w", "1ns", code=1)
     assert result["pings"]["transmitted"] == 0
     assert "--deadline" in result["failure"]["text"]
@@ -224,7 +215,7 @@ def test_a_deadline_that_passed_before_is_told(one: Process) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("wait", ["poll", "event"])
-def test_a_signal_ends_it_with_its_summary(one: Process, number: int, wait: str) -> None:
+def test_a_signal_ends_it_with_its_summary(one: Server, number: int, wait: str) -> None:
     client = subprocess.Popen(command(one.port, "-i", "10ms", "--wait", wait), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
     until(client, "seq=2")
@@ -234,7 +225,7 @@ def test_a_signal_ends_it_with_its_summary(one: Process, number: int, wait: str)
     assert " 0% packet loss" in rest
 
 
-def test_a_signal_in_a_long_pause_leaves_a_result(one: Process, tmp_path: Path) -> None:
+def test_a_signal_in_a_long_pause_leaves_a_result(one: Server, tmp_path: Path) -> None:
     words = soft(f"trace:{tmp_path}/posted.%p")
     client = subprocess.Popen(command(one.port, "-i", "1h", "--json"), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=words)  # fmt: skip
@@ -250,7 +241,7 @@ def test_a_signal_in_a_long_pause_leaves_a_result(one: Process, tmp_path: Path) 
     assert result["pings"]["lost"] == 0
 
 
-def test_sixteen_clients_at_once_and_one_too_many(one: Process) -> None:
+def test_sixteen_clients_at_once_and_one_too_many(one: Server) -> None:
     clients = [
         subprocess.Popen(command(one.port, "-i", "5ms"), stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, text=True, env=soft())  # fmt: skip
@@ -308,10 +299,6 @@ def test_a_statement_is_no_proof_of_persistence(tmp_path: Path) -> None:
         assert refused["pings"]["transmitted"] == 0
         assert refused["server"]["verdict"] in ("NOT_READY", "UNDETERMINED")
         assert f"does not support it: {refused['server']['verdict']} (" in refused["failure"]["text"]
-    with server("--target", f"{tmp_path}/other:64K") as it:
-        assert "does not state" in pinged(it.port, "--expect-persistent", code=1)["failure"]["text"]
-    with server() as it:
-        assert "not persistent" in pinged(it.port, "--expect-persistent", code=1)["failure"]["text"]
 
 
 def test_what_was_in_a_file_is_kept_without_force(tmp_path: Path) -> None:
@@ -326,13 +313,8 @@ def test_what_was_in_a_file_is_kept_without_force(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text() == "precious"
 
 
-def test_json_is_alone_on_stdout(one: Process) -> None:
-    done = ping(one.port, "-c", "2", "-i", "0", "--json", "-v")
-    assert json.loads(done.stdout)["schema"] == "rpma-ping/1"
-
-
 @pytest.mark.parametrize("options", [["-c", "3", "-i", "0"], ["--json", "-c", "1"], ["-i", "1ms"]])
-def test_a_full_disk_is_told(one: Process, options: list[str]) -> None:
+def test_a_full_disk_is_told(one: Server, options: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(command(one.port, *options), stdout=full, stderr=subprocess.PIPE, text=True,
                               timeout=LIMIT_S, env=soft())  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from free_port import free_port
+from serving import serving
 
 REPORT, BENCH, SOFT = (os.environ[name] for name in ("RPMA_REPORT", "RPMA_BENCH", "RPMA_SOFT_LAUNCHER"))
 FIO, ENGINE = os.environ.get("FIO"), os.environ.get("FIO_ENGINE_DIR")
@@ -103,22 +104,9 @@ def test_study_of_both_tools_survives_two_kills(tmp_path: Path) -> None:
 
 def test_study_against_a_server_that_is_running(tmp_path: Path) -> None:
     line = [BENCH, "server", "--device", "soft", "--port", "0", "--pin", "none", "--mem-node", "none"]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            port = port_of(server)
-            series = bench_series([64, 256], ["none"])
-            series["options"]["port"] = port
-            plan = planned(tmp_path, {**series, "server": "127.0.0.1"})
-            finish(plan)
-        finally:
-            server.terminate()
+    with serving(line) as server:
+        series = bench_series([64, 256], ["none"])
+        series["options"]["port"] = int(server.port)
+        plan = planned(tmp_path, {**series, "server": "127.0.0.1"})
+        finish(plan)
     assert sum(points(plan).values()) == 2
-
-
-def port_of(server: "subprocess.Popen[str]") -> int:
-    assert server.stdout
-    for told in server.stdout:
-        words = told.replace(",", " ").split()
-        if "port" in words:
-            return int(words[words.index("port") + 1])
-    raise AssertionError("the server did not tell its port")
