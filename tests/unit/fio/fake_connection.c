@@ -241,9 +241,3 @@ void connection_end(void)
 {
 	EQUAL((fake.connections, 0), (fake.regions, 0), (fake.peers, 0));
 }
-
-void fake_connection_expect(const char *part)
-{
-	if (strstr(failure_get()->text, part) == NULL)
-		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);
-}

@@ -51,8 +51,6 @@ extern struct fake fake;
 void fake_connection_begin(enum method method);
 /* Nothing is left. */
 void connection_end(void);
-/* The sentence has this in it. */
-void fake_connection_expect(const char *part);
 
 /* That of a test, which is closed behind it. */
 static struct job_connection connection;

@@ -8,12 +8,6 @@
 
 #define DEPTH 4
 
-static void expect_sentence(const char *part)
-{
-	if (strstr(failure_get()->text, part) == NULL)
-		fail_msg("\"%s\" is not in \"%s\"", part, failure_get()->text);
-}
-
 static struct io_queue *with_writes(enum method method, enum flush_policy policy)
 {
 	struct io_queue *q;
@@ -43,8 +37,8 @@ QUEUE_TEST(a_write_that_fails_is_told_from_the_others)
 	      (status_of(io_queue, 1), IBV_WC_REM_ACCESS_ERR),
 	      (io_queue_operation(io_queue, 1)->vendor_error, 0x77),
 	      (status_of(io_queue, 2), IBV_WC_WR_FLUSH_ERR), (fake_done(io_queue), "0x 1x 2x "),
-	      (io_queue_broken(io_queue), EIO));
-	expect_sentence(": a write failed: REM_ACCESS_ERR");
+	      (io_queue_broken(io_queue), EIO),
+	      (failure_get()->text, HAS(": a write failed: REM_ACCESS_ERR")));
 }
 
 QUEUE_TEST(a_flush_that_fails_fails_its_group)
@@ -60,8 +54,8 @@ QUEUE_TEST(a_flush_that_fails_fails_its_group)
 		assert_int_equal(io_queue_wait(io_queue, 4, UINT64_MAX), 4);
 		for (uint32_t k = 0; k < 3; k++)
 			assert_int_equal(status_of(io_queue, k), IBV_WC_REM_ACCESS_ERR);
-		assert_int_equal(status_of(io_queue, 3), IBV_WC_WR_FLUSH_ERR);
-		expect_sentence("a flush failed");
+		EQUAL((status_of(io_queue, 3), IBV_WC_WR_FLUSH_ERR),
+		      (failure_get()->text, HAS("a flush failed")));
 		io_queue_close(&io_queue);
 	}
 }
@@ -82,8 +76,7 @@ QUEUE_TEST(what_cannot_be_posted_comes_back)
 			fake_add(io_queue, k, kinds[i], k * 8, 8);
 		io_queue_commit(io_queue, NULL, NULL);
 		EQUAL((io_queue_poll(io_queue), 4), (fake_done(io_queue), "0x 1x 2x 3x "),
-		      (fake.disconnected, true));
-		expect_sentence("cannot post the");
+		      (fake.disconnected, true), (failure_get()->text, HAS("cannot post the")));
 		io_queue_close(&io_queue);
 	}
 }
@@ -105,8 +98,8 @@ QUEUE_TEST(a_queue_that_cannot_be_polled_ends_it)
 	io_queue = with_writes(METHOD_APM, FLUSH_AUTO);
 	io_queue_commit(io_queue, NULL, NULL);
 	fake.poll_fails = true;
-	EQUAL((io_queue_poll(io_queue), 3), (fake_done(io_queue), "0x 1x 2x "));
-	expect_sentence("cannot poll");
+	EQUAL((io_queue_poll(io_queue), 3), (fake_done(io_queue), "0x 1x 2x "),
+	      (failure_get()->text, HAS("cannot poll")));
 }
 
 QUEUE_TEST(a_server_that_has_left_is_named)
@@ -117,8 +110,7 @@ QUEUE_TEST(a_server_that_has_left_is_named)
 	fake.gone = true;
 	fake.fail = 'w';
 	fake.status = IBV_WC_WR_FLUSH_ERR;
-	assert_int_equal(io_queue_poll(io_queue), 3);
-	expect_sentence("link's sentence");
+	EQUAL((io_queue_poll(io_queue), 3), (failure_get()->text, HAS("link's sentence")));
 }
 
 /* --- native ------------------------------------------------------------------------- */
@@ -130,9 +122,8 @@ QUEUE_TEST(a_flush_that_reads_is_not_native)
 	io_queue_commit(io_queue, NULL, NULL);
 	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3),
 	      (io_queue_operation(io_queue, 0)->error, EOPNOTSUPP),
-	      (io_queue_broken(io_queue), EOPNOTSUPP), (io_queue_counts(io_queue).covered, 0));
-	expect_sentence("mode=native");
-	assert_int_equal(fake.goodbyes, 1);
+	      (io_queue_broken(io_queue), EOPNOTSUPP), (io_queue_counts(io_queue).covered, 0),
+	      (failure_get()->text, HAS("mode=native")), (fake.goodbyes, 1));
 }
 
 /* Nothing is covered before it completes. */
@@ -149,8 +140,7 @@ QUEUE_TEST(a_sync_that_reads_is_not_native)
 	io_queue = with_writes(METHOD_NATIVE, FLUSH_FSYNC);
 	fake.flush_opcode = IBV_WC_RDMA_READ;
 	io_queue_commit(io_queue, NULL, NULL);
-	assert_int_equal(io_queue_sync(io_queue), -EOPNOTSUPP);
-	expect_sentence("mode=native");
+	EQUAL((io_queue_sync(io_queue), -EOPNOTSUPP), (failure_get()->text, HAS("mode=native")));
 }
 
 /* --- answers ------------------------------------------------------------------------- */
@@ -167,12 +157,12 @@ QUEUE_TEST(a_hostile_answer_ends_the_connection)
 	static const struct {
 		void (*forge)(struct persist_answer *, uint32_t *, enum ibv_wc_opcode *);
 		const char *sentence;
-	} cases[] = {{another_slot, "something else than it was asked"},
-		     {no_such_slot, "something else than it was asked"},
-		     {no_such_status, "malformed"},
-		     {too_short, "malformed"},
-		     {too_long, "malformed"},
-		     {no_message, "malformed"}};
+	} cases[] = {{another_slot, HAS("something else than it was asked")},
+		     {no_such_slot, HAS("something else than it was asked")},
+		     {no_such_status, HAS("malformed")},
+		     {too_short, HAS("malformed")},
+		     {too_long, HAS("malformed")},
+		     {no_message, HAS("malformed")}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		io_queue = with_writes(METHOD_GPSPM, FLUSH_EACH);
@@ -180,8 +170,7 @@ QUEUE_TEST(a_hostile_answer_ends_the_connection)
 		io_queue_commit(io_queue, NULL, NULL);
 		EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3),
 		      (fake_done(io_queue), "0x 1x 2x "), (io_queue_broken(io_queue), EIO),
-		      (fake.disconnected, true));
-		expect_sentence(cases[i].sentence);
+		      (fake.disconnected, true), (failure_get()->text, cases[i].sentence));
 		io_queue_close(&io_queue);
 	}
 }
@@ -193,8 +182,7 @@ QUEUE_TEST(an_answer_nobody_waits_for_ends_the_connection)
 	fake_run(6);
 	fake.asked++;
 	EQUAL((io_queue_poll(io_queue), 3), (fake_done(io_queue), "0 1 2 "),
-	      (io_queue_broken(io_queue), EIO));
-	expect_sentence("without being asked");
+	      (io_queue_broken(io_queue), EIO), (failure_get()->text, HAS("without being asked")));
 }
 
 /* For immediate data that is not answered, an empty message gives credit. */
@@ -213,8 +201,8 @@ QUEUE_TEST(a_hostile_credit_ends_the_connection)
 		if (i == 2)
 			fake.numbers++;
 		io_queue_poll(io_queue);
-		assert_int_equal(io_queue_broken(io_queue), EIO);
-		expect_sentence(i < 2 ? "malformed" : "without being asked");
+		EQUAL((io_queue_broken(io_queue), EIO),
+		      (failure_get()->text, i < 2 ? HAS("malformed") : HAS("without being asked")));
 		io_queue_close(&io_queue);
 	}
 }
@@ -242,8 +230,8 @@ QUEUE_TEST(a_receive_that_cannot_be_posted_ends_it)
 	io_queue = with_writes(METHOD_GPSPM, FLUSH_AUTO);
 	fake.receive_fails = true;
 	io_queue_commit(io_queue, NULL, NULL);
-	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3), (io_queue_broken(io_queue), EIO));
-	expect_sentence("cannot post a receive");
+	EQUAL((io_queue_wait(io_queue, 3, UINT64_MAX), 3), (io_queue_broken(io_queue), EIO),
+	      (failure_get()->text, HAS("cannot post a receive")));
 }
 
 /* --- another connection ---------------------------------------------------------------- */
@@ -302,9 +290,9 @@ QUEUE_TEST(what_was_dirty_at_a_break_is_told_once)
 	assert_string_equal(fake_done(io_queue), "0 1 2 ");
 	reconnect(METHOD_NATIVE);
 	io_queue_abandon(io_queue, EIO);
-	EQUAL((io_queue_dirty(io_queue), true), (io_queue_sync(io_queue), -EIO));
-	expect_sentence("may be lost");
-	EQUAL((fake.log, ""), (io_queue_dirty(io_queue), false), (io_queue_sync(io_queue), 0));
+	EQUAL((io_queue_dirty(io_queue), true), (io_queue_sync(io_queue), -EIO),
+	      (failure_get()->text, HAS("may be lost")), (fake.log, ""),
+	      (io_queue_dirty(io_queue), false), (io_queue_sync(io_queue), 0));
 }
 
 /* The sync that tells of it waits for nothing: what is on the new connection is flushed by the
@@ -365,7 +353,7 @@ QUEUE_TEST(blocks_beyond_32_bits_are_refused)
 		fake_begin(METHOD_GPSPM, DEPTH);
 		fake.connection.cfg.job_request.imm_bytes = blocks[i];
 		fake.connection.remote_bytes = 1ULL << 34;
-		assert_int_equal(io_queue_open(&io_queue, &cfg), -EINVAL);
-		expect_sentence("write_op=imm");
+		EQUAL((io_queue_open(&io_queue, &cfg), -EINVAL),
+		      (failure_get()->text, HAS("write_op=imm")));
 	}
 }

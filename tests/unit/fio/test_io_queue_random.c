@@ -129,13 +129,15 @@ static void check_done(const struct operation *o)
 		assert_false(fake.unflushed[i]);
 }
 
-static void hand_back(void)
+/* After a failure all that is held is that each operation comes back once. */
+static void hand_back(bool good)
 {
 	struct operation *o;
 
 	while ((o = io_queue_done(run.io_queue)) != NULL) {
 		assert_true(run.busy[io_queue_number(run.io_queue, o)]);
-		check_done(o);
+		if (good)
+			check_done(o);
 		run.busy[io_queue_number(run.io_queue, o)] = false;
 	}
 }
@@ -166,11 +168,11 @@ static void step(void)
 	case 3:
 	case 4:
 		io_queue_poll(run.io_queue);
-		hand_back();
+		hand_back(true);
 		break;
 	case 5:
 		io_queue_wait(run.io_queue, 1 + (uint32_t)any(run.depth), UINT64_MAX);
-		hand_back();
+		hand_back(true);
 		break;
 	default:
 		add();
@@ -182,7 +184,7 @@ static void end(void)
 {
 	sync();
 	io_queue_wait(run.io_queue, run.depth, UINT64_MAX);
-	hand_back();
+	hand_back(true);
 	EQUAL((io_queue_out(run.io_queue), 0), (fake.posted, fake.reclaimed),
 	      (fake.asked, fake.answered));
 	assert_memory_equal(fake.region, run.region, FAKE_REGION);
@@ -200,16 +202,6 @@ TEST(any_sequence_keeps_the_rules)
 		for (int i = 0; i < STEPS; i++)
 			step();
 		end();
-	}
-}
-
-static void take_back(void)
-{
-	struct operation *o;
-
-	while ((o = io_queue_done(run.io_queue)) != NULL) {
-		assert_true(run.busy[io_queue_number(run.io_queue, o)]);
-		run.busy[io_queue_number(run.io_queue, o)] = false;
 	}
 }
 
@@ -239,11 +231,11 @@ TEST(any_failure_brings_all_back_once)
 			if (any(3) == 0)
 				commit();
 			io_queue_poll(run.io_queue);
-			take_back();
+			hand_back(false);
 		}
 		commit();
 		io_queue_wait(run.io_queue, run.depth, UINT64_MAX);
-		take_back();
+		hand_back(false);
 		for (uint32_t i = 0; i < run.depth; i++)
 			assert_false(run.busy[i]);
 		assert_int_equal(io_queue_out(run.io_queue), 0);

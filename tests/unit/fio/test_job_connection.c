@@ -50,8 +50,8 @@ JOB_TEST(a_receive_that_cannot_be_posted_is_told)
 {
 	fake_connection_begin(METHOD_GPSPM);
 	fake.receive_fails = true;
-	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 1));
-	fake_connection_expect("cannot post a receive");
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 1),
+	      (failure_get()->text, HAS("cannot post a receive")));
 }
 
 JOB_TEST(memory_is_registered_for_what_it_does)
@@ -72,24 +72,22 @@ JOB_TEST(memory_that_cannot_be_registered_is_told)
 
 	opened(METHOD_APM);
 	fake.register_fails = true;
-	assert_int_equal(job_connection_register_buffers(&connection, buffers, sizeof(buffers)),
-			 -EIO);
-	fake_connection_expect("cannot register the job's buffers of 4 KiB with fake0");
-	assert_int_equal(job_connection_make_zeros(&connection, 4096), -EIO);
+	EQUAL((job_connection_register_buffers(&connection, buffers, sizeof(buffers)), -EIO),
+	      (failure_get()->text, HAS("cannot register the job's buffers of 4 KiB with fake0")),
+	      (job_connection_make_zeros(&connection, 4096), -EIO));
 	job_connection_close(&connection);
 	fake_connection_begin(METHOD_GPSPM);
 	fake.register_fails = true;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	fake_connection_expect("cannot register messages");
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO),
+	      (failure_get()->text, HAS("cannot register messages")));
 }
 
 JOB_TEST(a_device_that_is_not_there_is_told)
 {
 	fake_connection_begin(METHOD_APM);
 	fake.no_device = true;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	fake_connection_expect("no such device");
-	assert_int_equal(fake.tries, 0);
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.tries, 0),
+	      (failure_get()->text, HAS("no such device")));
 }
 
 /* --- patience ---------------------------------------------------------------------- */
@@ -113,8 +111,8 @@ JOB_TEST(a_server_that_never_comes_is_waited_for_so_long)
 		fake.failures = 1000;
 		fake.settings.connect_timeout_s = cases[i].timeout_s;
 		EQUAL((job_connection_open(&connection, &fake.cfg), -EIO),
-		      (fake.tries, cases[i].tries));
-		fake_connection_expect("no server listens (connect_timeout=");
+		      (fake.tries, cases[i].tries),
+		      (failure_get()->text, HAS("no server listens (connect_timeout=")));
 		connection_end();
 	}
 }
@@ -157,9 +155,8 @@ JOB_TEST(a_client_that_refuses_the_server_says_goodbye)
 {
 	fake_connection_begin(METHOD_APM);
 	fake.settings.flush_type = FLUSH_TYPE_PERSISTENT;
-	assert_int_equal(job_connection_open(&connection, &fake.cfg), -EIO);
-	fake_connection_expect("flush_type=persistent");
-	assert_int_equal(fake.goodbyes, 1);
+	EQUAL((job_connection_open(&connection, &fake.cfg), -EIO), (fake.goodbyes, 1),
+	      (failure_get()->text, HAS("flush_type=persistent")));
 }
 
 JOB_TEST(a_refusal_is_not_tried_again)
@@ -213,9 +210,8 @@ JOB_TEST(a_region_of_another_size_is_another_one)
 {
 	opened(METHOD_APM);
 	fake.region_bytes = FAKE_REGION_BYTES / 2;
-	assert_int_equal(job_connection_reconnect(&connection), -EIO);
-	fake_connection_expect("region of another size");
-	assert_int_equal(fake.goodbyes, 1);
+	EQUAL((job_connection_reconnect(&connection), -EIO), (fake.goodbyes, 1),
+	      (failure_get()->text, HAS("region of another size")));
 }
 
 /* --- leaving -------------------------------------------------------------------------- */
@@ -247,5 +243,5 @@ JOB_TEST(closing_keeps_the_sentence)
 	opened(METHOD_APM);
 	failure_set(EXIT_RUN_FAILED, "data", "what went wrong");
 	job_connection_close(&connection);
-	fake_connection_expect("what went wrong");
+	EQUAL((failure_get()->text, "what went wrong"));
 }
