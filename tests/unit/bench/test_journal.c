@@ -206,8 +206,7 @@ TEST(repeats_are_not_overwritten, setup, teardown)
 	assert_int_equal(start(), 0);
 	add(0, 0);
 	journal_close(&f.journal, false);
-	assert_true(start() < 0);
-	assert_non_null(strstr(failure_get()->text, "--resume continues it"));
+	EQUAL((start() < 0, true), (failure_get()->text, HAS("--resume continues it")));
 	journal_close(&f.journal, false);
 	EQUAL((resume(), 0), (f.resumed, 1));
 }
@@ -237,8 +236,7 @@ TEST(a_repeat_that_was_cut_short_is_not_kept, setup, teardown)
 
 TEST(there_must_be_something_to_resume, setup, teardown)
 {
-	assert_true(resume() < 0);
-	assert_non_null(strstr(failure_get()->text, "nothing to resume"));
+	EQUAL((resume() < 0, true), (failure_get()->text, HAS("nothing to resume")));
 }
 
 TEST(only_one_run_writes_it, setup, teardown)
@@ -249,8 +247,7 @@ TEST(only_one_run_writes_it, setup, teardown)
 	add(0, 0);
 	first = f.journal;
 	f.journal = NULL;
-	assert_true(resume() < 0);
-	assert_non_null(strstr(failure_get()->text, "another run is writing"));
+	EQUAL((resume() < 0, true), (failure_get()->text, HAS("another run is writing")));
 	journal_close(&first, false);
 }
 
@@ -324,8 +321,7 @@ TEST(foreign_files_are_left_alone, setup, teardown)
 		char text[4096];
 
 		scratch_write("result.json.jsonl", texts[i]);
-		assert_true(start() < 0);
-		assert_non_null(strstr(failure_get()->text, "line 1"));
+		EQUAL((start() < 0, true), (failure_get()->text, HAS("line 1")));
 		journal_close(&f.journal, false);
 		assert_true(resume() < 0);
 		journal_close(&f.journal, false);

@@ -158,28 +158,24 @@ TEST(a_contradiction_is_told)
 	EQUAL((knee_next(&knee).step, KNEE_END), (knee_outcome(&knee), "unclear"));
 }
 
+static const struct knee begun = {
+	.low = 100,
+	.high = 400,
+	.trials = {{.rate_per_s = 100, .verdict = KNEE_KEPT}},
+	.trials_count = 1,
+};
+
 TEST(an_unknown_value_ends_it)
 {
-	struct knee knee = {
-		.low = 100,
-		.high = 400,
-		.trials = {{.rate_per_s = 100, .verdict = KNEE_UNKNOWN}},
-		.trials_count = 1,
-	};
+	struct knee knee = begun;
 
+	knee.trials[0].verdict = KNEE_UNKNOWN;
 	EQUAL((knee_next(&knee).step, KNEE_END), (knee_outcome(&knee), "unknown"));
 }
 
 TEST(an_interrupted_search_is_unfinished)
 {
-	struct knee knee = {
-		.low = 100,
-		.high = 400,
-		.trials = {{.rate_per_s = 100, .verdict = KNEE_KEPT}},
-		.trials_count = 1,
-	};
-
-	assert_string_equal(knee_outcome(&knee), "unfinished");
+	assert_string_equal(knee_outcome(&begun), "unfinished");
 }
 
 /* Each trial falls at random: the search still ends, with a verdict of its own. */

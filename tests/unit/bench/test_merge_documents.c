@@ -92,8 +92,10 @@ TEST(the_summary_is_of_all)
 
 TEST(threads_are_of_their_ranks)
 {
-	GIVES(merged_two(), "points/id=p0000/repeats/index=0/threads/rank=0/ops: 1000",
-	      "points/id=p0000/repeats/index=0/threads/rank=2/ops: 500");
+	GIVES(merged_two(), "points/id=p0000/repeats/index=0/threads: [2]",
+	      "points/id=p0000/repeats/index=0/threads/rank=0/ops: 1000",
+	      "points/id=p0000/repeats/index=0/threads/rank=2/ops: 500",
+	      "points/id=p0000/repeats/index=0/threads/rank=2/index: 1");
 }
 
 TEST(every_rank_keeps_its_own)

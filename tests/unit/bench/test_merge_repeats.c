@@ -51,18 +51,7 @@ TEST(the_other_direction_is_merged_alike)
 	      "reverse/latency/count: 4000", "reverse/threads: [2]");
 }
 
-TEST(what_clients_did_differently_is_unknown)
-{
-	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2), c = made_repeat(100, 2),
-		      d = made_repeat(100, 2);
-
-	a.atomic_writes = b.atomic_writes = c.atomic_writes = d.atomic_writes = true;
-	a.native_atomic_write = b.native_atomic_write = d.native_atomic_write = true;
-	GIVES(merged(made_json(&a), made_json(&b)), "used/atomic_write_method: native");
-	GIVES(merged(made_json(&c), made_json(&d)), "used/atomic_write_method: null");
-}
-
-/* The same for all that the options may leave open. */
+/* For all that the options may leave open. */
 TEST(no_client_speaks_for_another)
 {
 	struct repeat a = made_repeat(100, 2), b = made_repeat(100, 2);
@@ -72,13 +61,15 @@ TEST(no_client_speaks_for_another)
 	a.flush = "persistent";
 	b.flush = "visibility";
 	b.native_flush = true;
+	a.atomic_writes = b.atomic_writes = true;
+	b.native_atomic_write = true;
 	b.latency_kind = "write_flush_native";
 	b.rpmem = true;
 	a.server = json_pack("{s:s}", "persist_method", "pmem");
 	b.server = json_pack("{s:s}", "persist_method", "msync");
 	GIVES(merged(made_json(&a), made_json(&b)), "used/persist: null", "used/flush: null",
 	      "used/flush_method: null", "used/latency_kind: null", "used/rpmem: null",
-	      "persist_method: null");
+	      "used/atomic_write_method: null", "persist_method: null");
 }
 
 TEST(a_warm_up_is_as_good_as_the_worst_of_them)
@@ -109,14 +100,6 @@ TEST(intervals_are_added_one_by_one)
 	sides[0] = made_repeat(100, 2);
 	sides[1] = made_repeat(100, 2);
 	GIVES(merged(made_json(&sides[0]), made_json(&sides[1])), "intervals: null");
-}
-
-TEST(threads_are_of_their_ranks)
-{
-	struct repeat a = made_repeat(100, 10), b = made_repeat(100, 20);
-
-	GIVES(merged(made_json(&a), made_json(&b)), "threads: [2]", "threads/rank=1/ops: 20",
-	      "threads/rank=1/index: 1");
 }
 
 TEST(what_one_does_not_know_none_knows)
