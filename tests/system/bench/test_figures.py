@@ -249,13 +249,6 @@ def test_a_batch_has_one_doorbell(run, kind: str, option: str) -> None:
     assert made.posted(kind, SIZE) in (2 * OPS, 2 * OPS + 2)
 
 
-@pytest.mark.parametrize(("option", "signal_every"), [("--op=send", 1), ("--persist=auto", 1)])
-def test_every_way_to_end_goes_with_batches(run, option: str, signal_every: int) -> None:
-    made = run("--test", "bw", "--batch", "8", "--size", str(SIZE), option)
-    assert (made.params["batch"], made.params["signal_every"]) == (8, signal_every)
-    assert made.total("ops") == 2 * OPS
-
-
 def test_both_sides_post_batches(run) -> None:
     """Whole ones. With room for 20, single posts end at other numbers."""
     made = run("--bidirectional", "--test", "bw", "--batch", "8", "--signal-every", "1", "--depth", "20",
@@ -279,26 +272,6 @@ def test_a_short_plan_has_the_rate_of_its_plan(run, threads: str, duration: str,
     for repeat in made.repeats:
         assert (repeat["ops"], repeat["elapsed_ns"]) == (ops, ops * 1_000_000_000)
         assert repeat["ops_per_s"] == 1
-
-
-def test_what_is_verified_is_what_was_written(run) -> None:
-    made = run("--verify", "--size", str(SIZE))
-    checked = [repeat["verify"]["checked_bytes"] for repeat in made.repeats]
-    assert checked == [OPS * SIZE, OPS * SIZE]  # fewer than the target has slots
-
-
-def test_a_small_target_is_verified_once(run) -> None:
-    made = run("--verify", "--size", "1024", "--target", "dram:64K")
-    checked = [repeat["verify"]["checked_bytes"] for repeat in made.repeats]
-    assert all(0 < count <= 64 * 1024 for count in checked)
-
-
-def test_connections_are_timed_step_by_step(run) -> None:
-    made = run("--test", "connect", ops=20)
-    assert made.total("ops") == 40
-    assert made.params["size_bytes"] is None
-    for repeat in made.repeats:
-        assert [step["latency"]["count"] for step in repeat["steps"]] == [repeat["ops"]] * 4
 
 
 def test_registrations_are_timed_by_the_server(run) -> None:
