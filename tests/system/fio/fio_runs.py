@@ -193,36 +193,23 @@ class Run:
         return found
 
 
-def start_server(folder: Path, soft: str = "", **options: Any) -> Run:
+@contextmanager
+def server(folder: Path, soft: str = "", **options: Any) -> Iterator[Run]:
     """A server of 1 MiB of DRAM for any client, unless the options say otherwise."""
     defaults = {"size": "1m", "port": 0, "busy_wait_polling": 0, "clocksource": CLOCK}
     run = Run(folder, *words(name="server", ioengine="librpma", role="server", **{**defaults, **options}), soft=soft)
     try:
         run.listening()
-    except BaseException:
-        run.kill()
-        raise
-    return run
-
-
-@contextmanager
-def server(folder: Path, soft: str = "", **options: Any) -> Iterator[Run]:
-    run = start_server(folder, soft, **options)
-    try:
         yield run
     finally:
         run.kill()
 
 
-def start_client(folder: Path, port: str, soft: str = "", **options: Any) -> Run:
-    defaults = {"port": port, "output-format": "json", "verify_state_save": 0, "clocksource": CLOCK}
-    given = {key: value for key, value in options.items() if value is not None}
-    return Run(folder, *words(name="client", ioengine="librpma", **{**defaults, **given}), soft=soft)
-
-
 @contextmanager
 def client(folder: Path, port: str, soft: str = "", **options: Any) -> Iterator[Run]:
-    run = start_client(folder, port, soft, **options)
+    defaults = {"port": port, "output-format": "json", "verify_state_save": 0, "clocksource": CLOCK}
+    given = {key: value for key, value in options.items() if value is not None}
+    run = Run(folder, *words(name="client", ioengine="librpma", **{**defaults, **given}), soft=soft)
     try:
         yield run
     finally:
