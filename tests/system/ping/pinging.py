@@ -138,11 +138,3 @@ def pinged(
         for key in ("librpma", "wc_status", "likely_cause"):
             assert (document["failure"][key] or "") in line
     return document
-
-
-def failed_at(document: dict[str, Any]) -> str:
-    return str(document["failure"]["step"])
-
-
-def not_done(document: dict[str, Any]) -> list[str]:
-    return [step["name"] for step in document["steps"] if step["ns"] is None]

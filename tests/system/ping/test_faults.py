@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from pinging import LIMIT_S, PING, Server, check, command, failed_at, pinged, server, soft, told
+from pinging import LIMIT_S, PING, Server, check, command, pinged, server, soft, told
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def test_one_corrupt_byte_is_seen(one: Server, operation: str, size: str) -> Non
     result = pinged(one.port, "-c", "5", "-i", "0", "-s", size, code=1, env=words)
     assert [p["end"] for p in result["pings"]["first"]] == ["back"] * 2 + ["corrupt"] + ["back"] * 2
     assert result["pings"]["corrupt"] == 1 and result["pings"]["lost"] == 0
-    assert failed_at(result) == "compare"
+    assert result["failure"]["step"] == "compare"
     assert result["failure"]["cause"] == "corrupt"
     assert "1 of " in result["failure"]["text"]
 
@@ -45,7 +45,7 @@ def test_a_corrupt_ping_has_its_line(one: Server) -> None:
 )  # fmt: skip
 def test_a_status_is_told_with_its_step(one: Server, operation: str, at: int, step: str, status: str, cause: str | None, remedy: str) -> None:
     result = pinged(one.port, "-c", "5", "-i", "0", code=1, env=soft(f"complete:op={operation},at={at},status={status}"))
-    assert failed_at(result) == step
+    assert result["failure"]["step"] == step
     assert result["failure"]["wc_status"] == status
     assert result["failure"]["cause"] == cause
     assert remedy in result["failure"]["likely_cause"]
@@ -55,7 +55,7 @@ def test_a_status_is_told_with_its_step(one: Server, operation: str, at: int, st
 @pytest.mark.parametrize(("fault", "cause"), [("refuse", "refused"), ("unreachable", "unreachable")])
 def test_a_connection_that_comes_to_nothing(one: Server, fault: str, cause: str) -> None:
     result = pinged(one.port, "-c", "1", code=2, env=soft(fault))
-    assert failed_at(result) == "connect"
+    assert result["failure"]["step"] == "connect"
     assert result["failure"]["cause"] == cause
 
 
@@ -73,7 +73,7 @@ def test_memory_that_cannot_be_registered(one: Server) -> None:
         assert result["failure"]["cause"] in ("memlock", "no_memory")
         assert re.search("ulimit -l|no memory left", result["failure"]["likely_cause"])
         assert result["failure"]["librpma"] == "RPMA_E_PROVIDER"
-        steps.append(failed_at(result))
+        steps.append(result["failure"]["step"])
     assert done.returncode == 0
     assert steps[-1] == "register"
 
@@ -108,7 +108,7 @@ def test_a_connection_that_breaks(one: Server) -> None:
     result = pinged(one.port, "-c", "50", "-i", "0", code=1, env=soft("drop:after=7"))
     assert result["pings"]["received"] == 2
     assert result["pings"]["lost"] == 1
-    assert failed_at(result) in ("write", "flush", "read")
+    assert result["failure"]["step"] in ("write", "flush", "read")
 
 
 @pytest.mark.parametrize("wait", ["poll", "event"])
@@ -118,7 +118,7 @@ def test_late_pings_are_lost_and_the_next_one_is_not(one: Server, wait: str) -> 
     result = pinged(one.port, "-c", "8", "-i", "0", "-W", "1", "--wait", wait, code=1, env=words)
     ends = [p["end"] for p in result["pings"]["first"]]
     assert ends[:3] == ["back", "back", "late"] and ends[-1] == "back"
-    assert failed_at(result) == "write"
+    assert result["failure"]["step"] == "write"
     assert result["failure"]["cause"] == "no_answer"
     assert "within 1.00 s" in result["failure"]["text"]
 

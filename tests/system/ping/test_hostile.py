@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from pinging import LIMIT_S, Server, failed_at, pinged, served, server, soft
+from pinging import LIMIT_S, Server, pinged, served, server, soft
 
 HOSTILE, LAUNCHER = os.environ["PING_HOSTILE"], os.environ["RPMA_SOFT_LAUNCHER"]
 # common/rdma/handshake.c: where things are in a reply and in a request
@@ -50,7 +50,7 @@ def test_a_wrong_answer_ends_at_its_step(name: str) -> None:
     data, step = ANSWERS[name]
     with served([LAUNCHER, "--", HOSTILE, "server", "127.0.0.1", data.hex()]) as it:
         result = pinged(it.port, "-c", "1", "-W", "1", code=2)
-    assert failed_at(result) == step
+    assert result["failure"]["step"] == step
     if name.startswith("version"):
         assert f"{name} of the protocol" in result["failure"]["text"].replace("speaks ", "")
 
