@@ -17,7 +17,6 @@ from conftest import SOURCE, START, Command
 from rpma_report.studies import process
 
 TOOL = Path(__file__).with_name("fake_pairs.py")
-PAIRS = 24
 
 
 class Lab:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plans of studies: what they come to, and which are refused."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from conftest import SOURCE, Write
 from rpma_report.sources.document import BadResult
-from rpma_report.studies import command, plan, remote
+from rpma_report.studies import command, plan
 
 BENCH: dict[str, Any] = {"name": "b", "tool": "rpma-bench", "options": {"persist": "apm"},
                          "axes": {"size": [64, 256]}}  # fmt: skip
@@ -86,20 +85,6 @@ def test_words_of_fio_have_the_options_of_all_before_the_jobs() -> None:
     assert words[2:] == ["--ioengine=librpma", "--name=server", "--role=server", "--name=client", "--rw=write"]
 
 
-def test_job_file_gets_the_axes_as_variables(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "job.fio").write_text("[a]\nbs=${size}\n")
-    series = {"name": "f", "tool": "fio", "job_file": "job.fio", "axes": {"size": ["4k"]}, "repeats": 1}
-    (job,) = plan.load(write(planned(series))).jobs
-    assert job.stdin == b"[a]\nbs=${size}\n" and job.words[-1] == "-"
-    assert command.with_variables(["fio", *job.words], dict(job.variables))[:3] == ["env", "size=4k", "fio"]
-
-
-def test_words_for_another_host_are_quoted() -> None:
-    words = remote.over_ssh(["ssh"], "target", ["fio", "--name=a b", "$(reboot)", "--x='"], 7)
-    assert words[-3:-1] == ["--", "target"]
-    assert words[-1].endswith(" rpma-report 7 fio '--name=a b' '$(reboot)' '--x='\"'\"''")
-
-
 def test_program_with_a_slash_is_beside_the_plan(write: Write, tmp_path: Path) -> None:
     programs = {"rpma-bench": ["bin/rpma-bench", "--x"], "fio": ["env", "fio"]}
     found = plan.load(write(planned(BENCH, programs=programs)))
@@ -162,8 +147,3 @@ def test_plan_of_the_manual_is_one(write: Write) -> None:
     start = page.index('{\n  "schema": "rpma-report-study/1"')
     found = plan.load(write(page[start : page.index("\n}\n", start) + 3].encode()))
     assert len(found.jobs) == 6 + 2 * 3
-
-
-def test_truncated_plan_is_refused(write: Write) -> None:
-    with pytest.raises(BadResult, match="truncated"):
-        plan.load(write(json.dumps(planned(BENCH))[:-5].encode()))

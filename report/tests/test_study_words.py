@@ -65,16 +65,6 @@ def level_values(pairs: int, change: float) -> tuple[list[float | None], list[fl
     return a, b
 
 
-@pytest.mark.parametrize(
-    ("change", "higher", "word"),
-    [(0.1, False, "worse"), (0.1, True, "better"), (-0.1, False, "better"), (-0.1, True, "worse"),
-     (0.0, False, "same")],
-)  # fmt: skip
-def test_direction_of_a_change_is_named(change: float, higher: bool, word: str) -> None:
-    found = decide(*level_values(6, change), higher, 1)
-    assert (found.word, found.pairs) == (word, 6) and found.change == pytest.approx(change, abs=1e-3)
-
-
 def test_nothing_is_said_between_the_looks() -> None:
     assert decide(*level_values(5, 0.1), False, 1) == Decision("unclear", 5, why="5 of at least 6 pairs")
     assert decide(*level_values(11, 0.1), False, 1).pairs == 6
