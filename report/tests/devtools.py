@@ -129,9 +129,6 @@ class Browser:
     def pdf(self) -> bytes:
         return base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
-    def screenshot(self) -> bytes:
-        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"])
-
     def _next(self) -> dict[str, Any]:
         deadline = time.monotonic() + _LIMIT_S
         while b"\0" not in self._buffer:

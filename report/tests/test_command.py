@@ -27,20 +27,6 @@ def test_wrong_usage_is_one_line_and_64(arguments: tuple[str, ...], part: str, q
     assert done.stderr.count("\n") == 1 and part in done.stderr
 
 
-def test_page_never_takes_the_place_of_a_result(quick: Command, write: Write) -> None:
-    path = write(sample.result([]))
-    before = path.read_bytes()
-    done = quick("create", path, "-o", path)
-    assert done.returncode == 64 and "result.json is a result" in done.stderr
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("arguments", [("--help",), ("create", "--help")])
-def test_help(arguments: tuple[str, ...], quick: Command) -> None:
-    done = quick(*arguments)
-    assert (done.returncode, done.stderr) == (0, "") and "usage: rpma-report" in done.stdout
-
-
 def test_version_is_that_of_the_project(command: Command) -> None:
     expected = os.environ.get("RPMA_VERSION", __version__)
     assert command("--version").stdout == command("-V").stdout == f"rpma-report {expected}\n"
@@ -51,13 +37,6 @@ def test_a_start_without_files_loads_no_large_module() -> None:
     said = "import sys; from rpma_report import cli; print({'jinja2', 'jsonschema', 'matplotlib', 'numpy', 'scipy'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SOURCE)})
     assert (done.stdout, done.stderr) == ("set()\n", "")
-
-
-def test_runs_from_any_folder(command: Command, write: Write, tmp_path: Path) -> None:
-    write(sample.result([]))
-    done = command("create", "result.json", "-o", "out.html", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "out.html").stat().st_size > 1000
 
 
 def test_needs_no_home_to_write_to(command: Command, write: Write, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ PAGE = SOURCE.parent / "doc/rpma-report.1"
 def test_every_option_is_in_the_manual(quick: Command) -> None:
     text = PAGE.read_text(encoding="utf-8")
     for arguments in ((), ("create",), ("compare",), ("validate",), ("verify",), ("history",), ("study",)):
-        for option in re.findall(r"--([a-z-]+)", quick(*arguments, "--help").stdout):
+        done = quick(*arguments, "--help")
+        assert (done.returncode, done.stderr) == (0, "") and "usage: rpma-report" in done.stdout
+        for option in re.findall(r"--([a-z-]+)", done.stdout):
             assert f"Fl -{option}" in text
 
 

@@ -22,11 +22,6 @@ def test_refused_input_leaves_a_good_page(quick: Command, write: Write, tmp_path
     assert out.read_bytes() == b"good page"
 
 
-def test_nothing_else_is_left_in_the_folder(quick: Command, write: Write, tmp_path: Path) -> None:
-    assert quick("create", write(RESULT), "-o", tmp_path / "out.html").returncode == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.html", "result.json"]
-
-
 def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out.html"
     out.write_bytes(b"old")
@@ -41,23 +36,18 @@ def test_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
 
 
-def test_absent_folder(quick: Command, write: Write, tmp_path: Path) -> None:
-    done = quick("create", write(RESULT), "-o", tmp_path / "absent/out.html")
-    refused(done, "absent/out.html: cannot be written: No such file or directory")
-
-
-def test_directory(quick: Command, write: Write, tmp_path: Path) -> None:
-    refused(quick("create", write(RESULT), "-o", tmp_path), "is a directory")
+@pytest.mark.parametrize(
+    "place, why",
+    [("absent/out.html", "absent/out.html: cannot be written: No such file or directory"), (".", "is a directory"),
+     ("/proc/out.html", "/proc/out.html: cannot be written: ")],
+)  # fmt: skip
+def test_place_for_no_page_is_refused(place: str, why: str, quick: Command, write: Write, tmp_path: Path) -> None:
+    refused(quick("create", write(RESULT), "-o", tmp_path / place), why)
 
 
 def test_device_is_not_renamed_over(quick: Command, write: Write) -> None:
     refused(quick("create", write(RESULT), "-o", "/dev/null"), "/dev/null: is not a regular file")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-
-
-def test_unwritable_folder(quick: Command, write: Write) -> None:
-    done = quick("create", write(RESULT), "-o", "/proc/out.html")
-    refused(done, "/proc/out.html: cannot be written: ")
 
 
 def test_write_protected_file(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
