@@ -219,7 +219,7 @@ def changed(key: str, value: Any, part: str = "clat_ns") -> dict[str, Any]:
 
 BINS = tools.fio_latency(SAMPLES)["bins"]
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
-    "other percentile": (changed("percentile", {"50.000000": 9}), 'jobs[0].write.clat_ns.percentile.50.000000: is 9'),
+    "other percentile": (changed("percentile", {"50.000000": 9}), 'jobs[0].write.clat_ns.percentile.50.000000: is 9, but its bins give'),
     "N and total_ios": (changed("N", 5), "jobs[0].write.clat_ns.N: is 5, but total_ios is 10000"),
     "bins and N": (changed("bins", {**BINS, max(BINS, key=int): 5}), "jobs[0].write.clat_ns.N: is 10000, but its bins hold "),
     "bin no time": (changed("bins", {**BINS, "<b>": 1}), "clat_ns.bins.<b>: is 1: not a bin"),

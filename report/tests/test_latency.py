@@ -111,18 +111,6 @@ def test_bandwidth_marks_are_geometric_mean_and_t_interval_of_the_repeats() -> N
     assert mark.repeats == tuple(r * 4096 for r in rates)
 
 
-def test_percentile_is_stated_only_where_every_repeat_has_it() -> None:
-    """p99 of the third repeat has too few operations: the others are the fast ones."""
-    series = [range(first, first + 1000) for first in (20_000, 21_000)] + [range(22_000, 22_500)]
-    made = [sample.repeat(i, 64, 1e5, len(ns), ns) for i, ns in enumerate(series)]
-    (run,) = runs(sample.result([sample.point(1, sample.params("lat", 64), made, [n for s in series for n in s])]))
-    found = run.points[0].latency
-    assert found is not None
-    half = found.percentiles[0.5]
-    assert half.value == pytest.approx(statistics.geometric_mean(found.by_repeat[0.5])) and half.low is not None
-    assert 0.99 not in found.percentiles
-
-
 def test_table_has_the_numbers_of_the_chart() -> None:
     figure = latency.figure(runs(sample.result([ten_thousand(64, 20_000), ten_thousand(256, 20_000)])))
     assert figure is not None

@@ -69,11 +69,6 @@ def test_librpma_built_without_native_operations_is_told(page: Page, native: boo
     assert ("built without native flush and native atomic write" in page(document)) == told
 
 
-def test_hardware_is_not_marked(page: Page) -> None:
-    text = page(sample.result(LAT, kind="hardware"))
-    assert "not hardware" not in text.lower()
-
-
 def test_failed_run_without_device_says_why(page: Page) -> None:
     document = sample.result([], status="failed", exit_code=2,
                              failure={"step": "connect", "text": "192.0.2.7: refused"})  # fmt: skip

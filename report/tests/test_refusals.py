@@ -157,13 +157,6 @@ def test_unreadable(
     refused(quick("create", make(tmp_path), "-o", tmp_path / "out.html"), part)
 
 
-def test_the_bad_one_of_several_is_named(quick: Command, write: Write, tmp_path: Path) -> None:
-    good, bad = write(GOOD, "good.json"), write(TEXT[:100], "bad.json")
-    done = quick("create", good, bad, "-o", tmp_path / "out.html")
-    refused(done, "bad.json")
-    assert "good.json" not in done.stderr
-
-
 def test_keys_of_a_later_minor_version_are_ignored(
     quick: Command, write: Write, tmp_path: Path
 ) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of connecting and registering, ways to persist side by side, and pings: the numbers."""
 
-import pytest
-
 import sample
 import sample_tests as made
 import sample_tools as tools
@@ -96,10 +94,3 @@ def test_step_that_was_not_done_has_no_bar() -> None:
     assert figure is not None and figure.marks == ""
     assert [m.x for m in figure.panels[0].lines[0].marks] == [0, 1, 2, 3, 4]
     assert figure.table.groups[0].rows[5][1].text == "–"
-
-
-def test_ping_whose_histogram_is_another_is_refused() -> None:
-    document = tools.ping(range(10_000, 12_000))
-    document["latency"]["rtt"]["count"] = 7
-    with pytest.raises(Exception, match=r"latency.rtt.count: is 7, but its histogram holds 2000"):
-        runs(document)

@@ -40,19 +40,13 @@ def test_unknown_keys_are_ignored(document: dict[str, Any], _kind: str, quick: C
     assert quick("validate", write({**document, "x-new": {"deep": [1, None]}})).returncode == 0
 
 
-def plan(**changes: Any) -> dict[str, Any]:
-    return {**PLAN, **changes}
-
-
 HOSTILE = "\x1b[2J</script>\u202e"
 BROKEN: list[tuple[Any, tuple[str, ...]]] = [
     (b"\xff\xfe", ("UTF-16", "UTF-8")),
     ({"schema": HOSTILE * 100}, ("schema",)),
     ({**sample.result([]), "points": [{"id": HOSTILE}]}, ("points[0]",)),
     ({**sample.result([]), "device": {"name": "x", "kind": HOSTILE, "transport": None}}, ("device.kind",)),
-    (plan(schema="rpma-report-study/2"), ("schema", "rpma-report-study/1")),
-    (plan(series=[{"name": "../x", "tool": "fio"}]), ("series[0].name",)),
-    (plan(colour="red"), ("top level", "additionalProperties")),
+    ({**PLAN, "schema": "rpma-report-study/2"}, ("schema", "rpma-report-study/1")),
 ]
 
 
@@ -106,14 +100,6 @@ def test_terminal_without_unicode_gets_question_marks(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
     terminal.say("5 \u00b5s \u2192 6 \u00b5s")
     assert written.getvalue() == b"5 \xb5s ? 6 \xb5s\n"
-
-
-def test_what_create_refuses_validate_refuses_alike(quick: Command, write: Write, tmp_path: Path) -> None:
-    document = sample.result([sample.lat_point(0, 64, count=100)])
-    document["points"][0]["repeats"][0]["bytes"] = 5
-    path = write(document)
-    checked, made = quick("validate", path), quick("create", path, "-o", tmp_path / "o.html")
-    assert checked.stderr == made.stderr and "points[0].repeats[0].bytes: is 5" in checked.stderr
 
 
 def test_schemas_are_schemas() -> None:
