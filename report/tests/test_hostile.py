@@ -89,10 +89,6 @@ def test_hostile_text_stays_text(text: str, page: Page) -> None:
         assert any(text[:20] in t for t in in_charts)  # drawn as it stands
 
 
-def test_label_of_ten_megabytes_is_cut(page: Page) -> None:
-    assert len(page(sample.result(LAT, label="x" * 10_000_000))) < 200_000
-
-
 def test_environment_bomb_is_cut(page: Page) -> None:
     document = sample.result(LAT)
     deep: Any = "end"

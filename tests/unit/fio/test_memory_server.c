@@ -209,16 +209,6 @@ SERVER_TEST(it_ends_when_all_announced_have_left)
 	client_ends(client);
 }
 
-SERVER_TEST(it_ends_when_as_many_as_it_was_told_have_left)
-{
-	const struct fixture_cfg cfg = {.poll = true, .clients = 3};
-
-	fixture_begin(&cfg);
-	for (int i = 0; i < 3; i++)
-		client_leave(client_open(&gpspm));
-	assert_int_equal(fixture_end(), 0);
-}
-
 SERVER_TEST(several_are_served_at_once)
 {
 	const struct fixture_cfg cfg = {.poll = true, .clients = 4};
