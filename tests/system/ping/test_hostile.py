@@ -35,7 +35,7 @@ def described(length: int, fill: int, pcfg_length: int = 1) -> bytes:
     return bytes(out)
 
 
-# test_handshake.c has all that is no reply, test_mr_remote.c what is no descriptor
+# test_handshake.c has the other replies that are refused, test_mr_remote.c the descriptors
 ANSWERS = {
     "junk": (b"\xa5" * 64, "handshake"),
     "version 1": (changed(REPLY, version=1, answer=1), "handshake"),

@@ -114,8 +114,10 @@ TEST(a_flush_that_is_not_taken_is_refused)
 	const struct operation *none = operation_find(BENCH_WRITE, BENCH_NONE);
 	const struct operation *apm = operation_find(BENCH_WRITE, BENCH_APM);
 
-	EQUAL((persisting_check(&o, none, 0, who), 0), (persisting_check(&o, apm, 0, who) != 0, true),
-	      (failure_get()->text, HAS("server 10.0.0.1:7204")), (failure_get()->text, HAS("apm")));
+	EQUAL((persisting_check(&o, none, 0, who), 0),
+	      (persisting_check(&o, apm, 0, who) != 0, true),
+	      (failure_get()->text, HAS("server 10.0.0.1:7204")),
+	      (failure_get()->text, HAS("apm")));
 	o.targets[0].flush_types = VISIBILITY;
 	assert_int_equal(persisting_check(&o, apm, 0, who), 0);
 }

@@ -148,8 +148,8 @@ TEST(late_operations_and_mismatches_are_added_up)
 				     i);
 		json_array_append_new(repeats, made_json(&r));
 	}
-	GIVES(point_summary(repeats), "late_ops: 15", "max_lag_ns: 14",
-	      "verify/checked_bytes: 200", "verify/mismatches: 3");
+	GIVES(point_summary(repeats), "late_ops: 15", "max_lag_ns: 14", "verify/checked_bytes: 200",
+	      "verify/mismatches: 3");
 }
 
 TEST(both_directions_are_summarised)
