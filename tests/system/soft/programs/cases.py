@@ -156,7 +156,7 @@ def perftests() -> list[Case]:
             quick = test == "send_bw" and not cm
             cases.append(perftest(test, "-a", cm=cm, long=not quick, iterations=50))
             if not cm:
-                cases.append(perftest(test, "-a", long=True, iterations=LATENCY_ITERATIONS))
+                cases.append(perftest(test, "-a", long=True, iterations=200))
             if not test.startswith("write"):
                 cases.append(perftest(test, "-e", cm=cm, long=cm))
             if test.startswith("send"):
