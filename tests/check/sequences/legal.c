@@ -132,7 +132,7 @@ static void any_step(void)
 {
 	const bool is_reliable = near.options.type == IBV_QPT_RC;
 
-	switch (any(0, 14)) {
+	switch (any(0, 13)) {
 	case 0:
 		objects_step();
 		break;
@@ -151,9 +151,6 @@ static void any_step(void)
 		states_step();
 		break;
 	case 5:
-		refused_step();
-		break;
-	case 6:
 		cm_step();
 		break;
 	default:

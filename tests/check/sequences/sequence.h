@@ -67,11 +67,10 @@ void drain(const struct end *end, unsigned sends, unsigned receives);
 void post_receive(const struct end *end, unsigned number, size_t offset, size_t length);
 bool is_of_receive(const struct ibv_wc *wc);
 
-void window_step(void);	 /* a memory window is bound, used and taken back */
-void error_step(void);	 /* both queue pairs to ERR, what is posted is flushed, and again to RTS */
-void states_step(void);	 /* another queue pair is modified in any way */
-void refused_step(void); /* a call that has to fail */
-void cm_step(void);	 /* calls of the RDMA CM on other identifiers, in any order */
+void window_step(void); /* a memory window is bound, used and taken back */
+void error_step(void);	/* both queue pairs to ERR, what is posted is flushed, and again to RTS */
+void states_step(void); /* another queue pair is modified in any way */
+void cm_step(void);	/* calls of the RDMA CM on other identifiers, in any order */
 
 /* A whole sequence. */
 void legal_sequence(void);
