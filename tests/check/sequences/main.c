@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sequences legal|illegal|checked FIRST [LAST]: runs the sequences of these seeds, each in a
- * process of its own, and prints their transcript. `checked` has the illegal ones, also those that
- * devices answer differently; each tells on standard error which kind of finding it is to give.
- * `sequences rules` lists the rules that are broken.
+ * sequences legal|illegal FIRST [LAST]: runs the sequences of these seeds, each in a process of its
+ * own, and prints their transcript. An illegal one begins with the kind of finding it is to give.
  */
 #include "sequence.h"
 
@@ -35,7 +33,7 @@ static int run(const char *which, unsigned seed)
 		legal_sequence();
 		return 0;
 	}
-	illegal_sequence(strcmp(which, "checked") == 0);
+	illegal_sequence();
 	return STATUS_OF_A_MISTAKE;
 }
 
@@ -75,14 +73,9 @@ int main(int argc, char **argv)
 	unsigned first, last;
 	bool all_good = true;
 
-	if (argc == 2 && strcmp(argv[1], "rules") == 0) {
-		list_rules();
-		return 0;
-	}
 	if (argc < 3 || argc > 4 ||
-	    (strcmp(argv[1], "legal") != 0 && strcmp(argv[1], "illegal") != 0 &&
-	     strcmp(argv[1], "checked") != 0)) {
-		fprintf(stderr, "usage: sequences legal|illegal|checked FIRST [LAST] | rules\n");
+	    (strcmp(argv[1], "legal") != 0 && strcmp(argv[1], "illegal") != 0)) {
+		fprintf(stderr, "usage: sequences legal|illegal FIRST [LAST]\n");
 		return 64;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -55,17 +55,6 @@ static void rkey_of_another_pd(void)
 	MUST(ibv_dealloc_pd(pd));
 }
 
-static void own_lkey(void)
-{
-	struct ibv_mr *mr = HAVE(ibv_reg_mr(far.pd, far.memory, SIZE, ACCESS));
-	struct ibv_send_wr wr = any_request(any_one_sided());
-
-	wr.wr.rdma.rkey = mr->lkey;
-	post_near(&wr);
-	next_wc(near.cq);
-	MUST(ibv_dereg_mr(mr));
-}
-
 static void beyond(void)
 {
 	struct ibv_send_wr wr = any_request(any_one_sided());
@@ -227,20 +216,18 @@ static void into_read_only(void)
 }
 
 const struct rule memory_rules[MEMORY_RULES] = {
-	{"an rkey of no region", "rkey-unknown", RC, NULL, unknown_rkey, SAME},
-	{"an rkey in the other byte order", "rkey-byte-swapped", RC, NULL, swapped_rkey, SAME},
-	{"an rkey after ibv_dereg_mr()", "rkey-stale", RC, NULL, stale_rkey, SAME},
-	{"an rkey of another PD", "rkey-other-pd", RC, NULL, rkey_of_another_pd, SAME},
-	{"an lkey as an rkey", "lkey-for-rkey", RC, NULL, own_lkey, "many devices have one key"},
-	{"beyond the region", "range-beyond", RC, NULL, beyond, SAME},
-	{"a right of the region", "right-missing", RC, NULL, without_a_right, SAME},
+	{"an rkey of no region", "rkey-unknown", RC, NULL, unknown_rkey},
+	{"an rkey in the other byte order", "rkey-byte-swapped", RC, NULL, swapped_rkey},
+	{"an rkey after ibv_dereg_mr()", "rkey-stale", RC, NULL, stale_rkey},
+	{"an rkey of another PD", "rkey-other-pd", RC, NULL, rkey_of_another_pd},
+	{"beyond the region", "range-beyond", RC, NULL, beyond},
+	{"a right of the region", "right-missing", RC, NULL, without_a_right},
 	{"a right of the queue pair", "right-missing", RC, no_qp_access,
-	 without_the_right_of_the_qp, SAME},
-	{"an odd address of an atomic", "atomic-unaligned", RC, NULL, unaligned_atomic, SAME},
-	{"an lkey of no region", "lkey-unknown", RC, NULL, unknown_lkey, SAME},
-	{"an lkey after ibv_dereg_mr()", "lkey-stale", RC, NULL, stale_lkey, SAME},
-	{"an lkey of another PD", "lkey-other-pd", RC, NULL, lkey_of_another_pd, SAME},
-	{"beyond the own region", "local-range-beyond", RC, NULL, own_beyond, SAME},
-	{"into a region without LOCAL_WRITE", "local-right-missing", RC, NULL, into_read_only,
-	 SAME},
+	 without_the_right_of_the_qp},
+	{"an odd address of an atomic", "atomic-unaligned", RC, NULL, unaligned_atomic},
+	{"an lkey of no region", "lkey-unknown", RC, NULL, unknown_lkey},
+	{"an lkey after ibv_dereg_mr()", "lkey-stale", RC, NULL, stale_lkey},
+	{"an lkey of another PD", "lkey-other-pd", RC, NULL, lkey_of_another_pd},
+	{"beyond the own region", "local-range-beyond", RC, NULL, own_beyond},
+	{"into a region without LOCAL_WRITE", "local-right-missing", RC, NULL, into_read_only},
 };

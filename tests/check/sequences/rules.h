@@ -13,13 +13,11 @@ struct rule {
 	enum ibv_qp_type type;
 	void (*prepare)(struct options *of_near, struct options *of_far);
 	void (*break_it)(void);
-	const char *not_compared; /* why devices may differ, if they may */
 };
 
 #define RC	     IBV_QPT_RC
-#define SAME	     NULL /* compared */
 
-#define MEMORY_RULES 14
+#define MEMORY_RULES 13
 extern const struct rule memory_rules[MEMORY_RULES];
 
 /*

@@ -74,6 +74,5 @@ void cm_step(void);	/* calls of the RDMA CM on other identifiers, in any order *
 
 /* A whole sequence. */
 void legal_sequence(void);
-/* One with a broken rule at its end; without CHECKED those that every device answers alike. */
-void illegal_sequence(bool checked);
-void list_rules(void);
+/* One with a broken rule at its end, which every device answers alike. */
+void illegal_sequence(void);

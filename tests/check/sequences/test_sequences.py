@@ -20,10 +20,11 @@ LIMIT_S = 3600
 WAYS = ["forced-remote", "transport:tcp forced-remote", "delay:time=20us", "adversary:1", "adversary:2 forced-remote"]
 
 
-def run(which: str, count: int, out: Path, *options: str, soft: str = "") -> subprocess.CompletedProcess[str]:
+def run(which: str, count: int, out: Path, *options: str, soft: str = "",
+        stderr: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:  # fmt: skip
     with out.open("w") as stdout:
         return subprocess.run([LAUNCHER, *options, PROGRAM, which, "1", str(count)], stdin=subprocess.DEVNULL,
-                              stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S,
+                              stdout=stdout, stderr=stderr, text=True, timeout=LIMIT_S,
                               env={**os.environ, "RPMA_SOFT": soft})  # fmt: skip
 
 
@@ -57,21 +58,14 @@ def test_nothing_is_found_in_a_legal_one(tmp_path: Path) -> None:
 
 
 def test_the_broken_rule_is_named(tmp_path: Path) -> None:
-    done = run("checked", COUNT, tmp_path / "out", "--check")
-    assert done.returncode == 0, (tmp_path / "out").read_text()[-2000:]
-    parts = re.split(r"^sequence (\d+) breaks (\S+)\n", done.stderr, flags=re.M)[1:]
+    out = tmp_path / "out"
+    done = run("illegal", COUNT, out, "--check", stderr=subprocess.STDOUT)
+    assert done.returncode == 0, out.read_text()[-2000:]
+    parts = re.split(r"^(\d+)\.0 (\S+): ", out.read_text(), flags=re.M)[1:]
     assert len(parts) == 3 * COUNT
     for seed, kind, text in zip(parts[0::3], parts[1::3], parts[2::3]):
         found = set(re.findall(r"^== rpma-soft: ([a-z-]+): ", text, re.M))
-        assert found == {kind}, f"sequences checked {seed}: {kind} expected, found {found}\n{text}"
-
-
-def test_each_rule_that_devices_answer_alike_is_compared(tmp_path: Path) -> None:
-    rules = subprocess.run([LAUNCHER, PROGRAM, "rules"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    compared = {line.split(": ", 1)[1] for line in rules.splitlines() if "; not compared: " not in line}
-    done = run("illegal", len(compared), tmp_path / "out")
-    assert set(re.findall(r"^\d+\.0 (.*)", (tmp_path / "out").read_text(), re.M)) == compared
-    assert done.returncode == 0, done.stderr
+        assert found == {kind}, f"sequences illegal {seed}: {kind} expected, found {found}\n{text}"
 
 
 def test_a_difference_shows_how_both_sequences_ended(tmp_path: Path) -> None:
@@ -82,10 +76,3 @@ def test_a_difference_shows_how_both_sequences_ended(tmp_path: Path) -> None:
     assert told.startswith("2 sequences differ; the first alone: sequences legal 2\n")
     assert "\n2.89 traffic\n" in told and told.endswith("\n2.1 connected\nno completion\n2 ended with status 3\n")
     assert "3.1" not in told
-
-
-def test_rules_have_kinds_that_can_be_explained() -> None:
-    rules = subprocess.run([LAUNCHER, PROGRAM, "rules"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    kinds = {line.split(":")[0] for line in rules.splitlines()}
-    listed = subprocess.run([LAUNCHER, "--explain", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert kinds and kinds <= {line.split()[0] for line in listed.splitlines()}
