@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,16 @@ def test_by_name_where_an_rpath_has_another(tmp_path: Path) -> None:
     done = run(program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("/librpma-soft.so\n")
+
+
+def test_by_ctypes() -> None:
+    """What a Python program does is dlopen() and dlsym()."""
+    script = """if True:
+        import ctypes
+        count = ctypes.c_int()
+        ctypes.CDLL("libibverbs.so.1").ibv_get_device_list(ctypes.byref(count))
+        print(count.value)"""
+    assert int(run(sys.executable, "-B", "-c", script).stdout) > 0
 
 
 @pytest.mark.parametrize("program", [["ibv_devices"], ["rping", "-h"]], ids=["libibverbs", "librdmacm"])
