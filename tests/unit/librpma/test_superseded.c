@@ -138,6 +138,17 @@ TEST(flush__before_another_operation_stays, setup_log, teardown)
 	assert_got(1, "1 1 2 3 3! ");
 }
 
+/* A record's end is behind the fence: what the user writes there between two flushes is data. */
+TEST(write__is_not_taken_for_an_end, setup_log, teardown)
+{
+	expect(0, write_flush(1, w.remote, MORE));
+	expect(0, rpma_write(w.conn, w.remote, 8, w.mr, 8, 8, MORE, (void *)2));
+	expect(0, rpma_flush(w.conn, w.remote, 8, 8, RPMA_FLUSH_TYPE_PERSISTENT, MORE, (void *)3));
+	expect(0, append_numbered(4, 8, ALWAYS));
+	assert_kinds("wrwwrfr");
+	assert_got(1, "1 1 2 4 4 4 4! ");
+}
+
 TEST(read__is_not_taken_for_a_flush, setup_log, teardown)
 {
 	expect(0, rpma_read(w.conn, NULL, 0, NULL, 0, 0, MORE, (void *)1));
