@@ -340,6 +340,34 @@ QUEUE_TEST(queues_that_are_too_small_are_refused)
 	}
 }
 
+static unsigned calloc_fails_in; /* calls; 0: it does not */
+
+void *__real_calloc(size_t count, size_t bytes);
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	if (calloc_fails_in > 0 && --calloc_fails_in == 0)
+		return NULL;
+	return __real_calloc(count, bytes);
+}
+
+/* Each array of the queue, and the two of what is dirty. */
+QUEUE_TEST(memory_that_runs_out_is_told)
+{
+	for (unsigned at = 1; at <= 8; at++) {
+		const struct io_queue_cfg cfg = {.connection = &fake.connection,
+						 .policy = FLUSH_FSYNC,
+						 .depth = DEPTH,
+						 .grain = 8};
+
+		fake_begin(METHOD_APM, DEPTH);
+		calloc_fails_in = at;
+		assert_int_not_equal(io_queue_open(&io_queue, &cfg), 0);
+		EQUAL((calloc_fails_in, 0), (failure_get()->text, HAS("out of memory")));
+		assert_null(io_queue);
+	}
+}
+
 QUEUE_TEST(blocks_beyond_32_bits_are_refused)
 {
 	static const uint32_t blocks[] = {1, 2};
