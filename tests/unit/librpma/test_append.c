@@ -451,3 +451,10 @@ TEST(writev__tells_full_and_failed, setup_nothing, teardown)
 	post(2, ON_ERROR);
 	expect(RPMA_E_AGAIN, rpma_writev(w.conn, w.remote, 0, &range, 1, ALWAYS, NULL));
 }
+
+TEST(length__beyond_32_bits_is_refused, setup_log, teardown)
+{
+	expect(RPMA_E_INVAL, rpma_write_flush(w.conn, w.remote, 0, w.mr, 0, (size_t)UINT32_MAX + 1,
+					      RPMA_FLUSH_TYPE_PERSISTENT, ALWAYS, NULL));
+	assert_int_equal(provider.sends_count, 0);
+}

@@ -118,6 +118,12 @@ TEST(flush__has_no_direct_write_until_the_peer_says_so, setup_conn, teardown)
 	expect(RPMA_E_NOSUPP, rpma_flush(w.conn, w.remote, 0, 8, PERSISTENT, ALWAYS, NULL));
 }
 
+TEST(flush__needs_a_flag_whatever_the_region_allows, setup_conn, teardown)
+{
+	make_remote(64, RPMA_MR_USAGE_READ_SRC);
+	expect(RPMA_E_INVAL, rpma_flush(w.conn, w.remote, 0, 8, VISIBILITY, 0, NULL));
+}
+
 TEST(flush__refuses_an_unknown_type, setup_conn, teardown)
 {
 	static const int types[] = {2, -1};

@@ -117,6 +117,13 @@ TEST(qp__keeps_the_operation_that_an_older_provider_knows, setup_native_device, 
 	expect_logged(RPMA_LOG_LEVEL_WARNING, "scripted0");
 }
 
+TEST(flush__needs_a_flag, setup_native_conn, teardown)
+{
+	expect(RPMA_E_INVAL,
+	       rpma_flush(w.conn, w.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, 0, NULL));
+	assert_int_equal(provider.send.posted, 0);
+}
+
 TEST(atomic_write__uses_the_verb, setup_native_conn, teardown)
 {
 	expect(0, rpma_atomic_write(w.conn, w.remote, 64, eight, ALWAYS, CONTEXT));
