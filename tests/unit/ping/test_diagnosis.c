@@ -41,6 +41,7 @@ static const struct row rows[] = {
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "no host"},
 	{FACTS(.cause = CAUSE_NO_ANSWER, .step = "connect"), "4791"},
 	{FACTS(.cause = CAUSE_NO_ANSWER, .device = DEVICE_SOFT), "stopped"},
+	{FACTS(.cause = CAUSE_NO_ANSWER), "link to it is down"},
 	{FACTS(.cause = CAUSE_WRONG_PEER, .step = "handshake"), ""},
 	{FACTS(.cause = CAUSE_MEMLOCK, .step = "register", .memlock_bytes = 8192),
 	 "no more than 8 KiB"},
@@ -63,6 +64,9 @@ static const struct row rows[] = {
 	{FACTS(.step = "flush", .wc_status = IBV_WC_REM_INV_REQ_ERR), "native flush"},
 	{FACTS(.step = "read", .wc_status = IBV_WC_REM_OP_ERR), "ODP"},
 	{FACTS(.step = "read", .wc_status = IBV_WC_LOC_PROT_ERR), "this host"},
+	{FACTS(.step = "write", .wc_status = IBV_WC_LOC_LEN_ERR), "limit"},
+	{FACTS(.step = "write", .wc_status = IBV_WC_GENERAL_ERR), "reset"},
+	{FACTS(.step = "write", .wc_status = IBV_WC_FATAL_ERR), ""},
 	{FACTS(.cause = CAUSE_CORRUPT, .step = "compare"), "memory"},
 };
 
