@@ -16,7 +16,7 @@
 #define WORD 8u
 #define LINE 64u /* what arrives as a whole on all known hardware */
 
-/* Marks of a queue pair that wait for their write: the oldest of more had none, and end. */
+/* Marks of a queue pair that wait for their write; the oldest of more are dropped. */
 #define UNUSED_MAX 64u
 
 struct sq_commit {

@@ -172,8 +172,7 @@ bool channel_catch_up(struct cq *cq)
 	return misses || now.pending > 0;
 }
 
-/* A token came late: who saw it may not wait for another, so it is an event that is one too many.
- */
+/* A late token: its reader must not wait for another, so it gets one event too many. */
 static struct cq *count_late(struct channel *channel)
 {
 	struct cq *cq = channel->cqs;
