@@ -3,7 +3,7 @@
  * durable_log.h -- the log of one client: what it writes, before it is posted, and what
  * it reports as durable, before fio sees it. rpma-fio-check reads it after a failure.
  *
- * What is put in is kept until durable_log_commit(), which returns when it is on the
+ * Entries are kept until durable_log_commit(), which returns when they are on the
  * disk of this host. An error of the file is kept as well, and reported there.
  */
 #pragma once

@@ -8,8 +8,8 @@
  * descriptors. A client that ends as it should sends an empty message last; one
  * that goes without it is missed.
  *
- * With apm and native, writes with immediate data are only consumed. Not more
- * than depth of them may be on their way, for a receiver that is not ready costs
+ * With apm and native, the server only consumes writes with immediate data. No
+ * more than depth of them may be in flight, as a receiver that is not ready costs
  * most of a second; so after each half of the depth the server sends an empty
  * message, which means that as many were consumed.
  */

@@ -3,9 +3,9 @@
  * job_server.c -- a job that is a server: all of its run is one call of its
  * queue hook, and fio takes it for a job that does no I/O of its own.
  *
- * What fio would do to a job in its own name, like verifying what was written
- * or pacing it, is meant for the clients even where it is given to all jobs;
- * so it is taken from this one.
+ * Options that make fio do something to a job, like verifying its data or pacing
+ * it, are meant for the clients even where they are given to all jobs; so they
+ * are cleared for this one.
  */
 #include <errno.h>
 #include <fcntl.h>

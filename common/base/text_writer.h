@@ -2,7 +2,7 @@
 /*
  * text_writer.h -- text for people: wrapped to the terminal, labels in a margin.
  *
- * What machines say is foreign: nothing of it reaches the terminal as a
+ * Text from other machines is foreign: none of it reaches the terminal as a
  * control character.
  */
 #pragma once

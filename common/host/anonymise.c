@@ -2,7 +2,7 @@
 /*
  * anonymise.c -- pseudonyms by a keyed hash, letter for letter.
  *
- * What a file is follows from its name. The hash is SipHash-2-4 (Aumasson and
+ * A file's name tells its kind. The hash is SipHash-2-4 (Aumasson and
  * Bernstein, 2012): it cannot be turned round without the key, even by one who
  * knows what some of the names were.
  */

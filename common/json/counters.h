@@ -14,7 +14,7 @@
 
 /*
  * {"1/hw_counters/packet_seq_err": 17}: the path below "ports" of the device.
- * What vanishes or holds no number is left out. NULL: there are none.
+ * Counters that vanish or hold no number are left out. NULL: there are none.
  */
 json_t *counters_read(const struct sysroot *root, const char *device);
 

@@ -20,7 +20,7 @@
 /*
  * Histograms, clocks, devices and times as JSON values.
  *
- * What is unknown becomes null, never 0. The shapes are those of
+ * An unknown value becomes null, never 0. The shapes are those of
  * doc/schema/rpma-bench-1.schema.json.
  */
 

@@ -2,8 +2,8 @@
 /*
  * soft.c -- starts a tool again on the software RDMA device.
  *
- * Whether it is there already is asked of the loader, not of the environment:
- * a variable that is set somewhere must not make hardware count as software.
+ * The loader tells whether it is loaded already, not the environment: a
+ * variable that is set somewhere must not make hardware count as software.
  */
 #include "soft.h"
 

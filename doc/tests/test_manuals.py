@@ -24,7 +24,7 @@ PAGES = sorted((SOURCE / "doc").glob("*.[1-8]"))  # those in mdoc(7), which are 
 
 LINE, INDENT, GAP = 78, 5, 4  # as man(1) has them on 80 columns
 
-# What Debian's pages list and ours leave out on purpose.
+# Errors that Debian's pages list and ours leave out on purpose.
 DIFFERENCES = {
     ("rpma_log_set_function", "RPMA_E_AGAIN"): "the function is an atomic pointer: storing it cannot fail",
     ("rpma_log_set_threshold", "RPMA_E_AGAIN"): "a threshold is an atomic integer: storing it cannot fail",

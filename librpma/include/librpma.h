@@ -490,7 +490,7 @@ int rpma_peer_get_caps(const struct rpma_peer *peer, int *caps);
  * @peer: the peer
  * @event: where to store it; it is acknowledged already
  *
- * What verbs report about queues and ports rather than as a completion:
+ * Asynchronous events of verbs, about queues and ports rather than requests:
  * IBV_EVENT_CQ_ERR for a completion queue that overflowed, so completions are lost and its
  * connections broken; IBV_EVENT_QP_FATAL and its like for a connection whose device found an error;
  * IBV_EVENT_DEVICE_FATAL; IBV_EVENT_PORT_ERR and IBV_EVENT_PORT_ACTIVE.
@@ -1607,7 +1607,7 @@ int rpma_conn_get_flush_method(const struct rpma_conn *conn, const struct rpma_m
  * @conn: the connection, after RPMA_CONN_REJECTED
  * @rejection: where to store it
  *
- * What a program gave as the reason is in rpma_conn_get_private_data().
+ * The peer's own reason, if it gave one, is in rpma_conn_get_private_data().
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn or @rejection is NULL
@@ -1719,7 +1719,7 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  * @port: port number or service name; "0" for one that is free
  * @ep_ptr: where to store the new endpoint
  *
- * As many requests may wait for rpma_ep_next_conn_req() as the kernel allows (rdma_ucm's
+ * The kernel limits how many requests may wait for rpma_ep_next_conn_req() (rdma_ucm's
  * max_backlog). On failure @ep_ptr is left alone.
  *
  * Return: 0, or
@@ -1913,7 +1913,7 @@ struct rpma_range {
  *   RPMA_F_INLINE and RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * As rpma_write() of all ranges, one behind the other.
+ * Writes all ranges as rpma_write() does, one behind the other.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn, @dst, @src or the region of a range is NULL; @flags is 0;
@@ -1945,7 +1945,7 @@ int rpma_writev(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_o
  * @imm: the number, in host byte order
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * As rpma_write(), and then the oldest receive of the peer completes, without
+ * Writes as rpma_write() does; then the peer's oldest receive completes, without
  * a byte stored in its buffer: opcode IBV_WC_RECV_RDMA_WITH_IMM, byte_len the
  * bytes written, IBV_WC_WITH_IMM set in wc_flags, and imm_data the number in
  * network byte order, so the peer takes ntohl(3) of it. Where the bytes went
@@ -2062,7 +2062,7 @@ int rpma_atomic_compare_swap(struct rpma_conn *conn, struct rpma_mr_remote *dst,
  *   RPMA_F_MORE
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * As rpma_atomic_compare_swap(); the opcode of the completion is IBV_WC_FETCH_ADD.
+ * Like rpma_atomic_compare_swap(); the opcode of the completion is IBV_WC_FETCH_ADD.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn, @dst or @result is NULL; @flags is 0; @dst_offset is not a
@@ -2209,9 +2209,9 @@ struct rpma_record {
  * RPMA_F_MORE is four of the RPMA_CONN_OPT_BATCH_SIZE operations that may wait: eight appends by
  * default.
  *
- * Where an append to the same region and with the same end_offset waits (RPMA_F_MORE) that leaves
- * no completion, and the region is flushed by reading, a list of appends becomes one: all
- * records, a flush, the last end, and a flush. The ends before the last are not written.
+ * Appends of one list (RPMA_F_MORE) to the same region and end_offset become one, if the earlier
+ * ones leave no completion and the region is flushed by reading: all records, a flush, the last
+ * end, and a flush. The ends before the last are not written.
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @conn, @record, its dst, src or end is NULL; @flags is 0; a range is not
@@ -2313,7 +2313,7 @@ int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t of
  * @imm: the number, in host byte order
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * As rpma_send(); the completion of the peer's receive has IBV_WC_WITH_IMM
+ * Like rpma_send(); the completion of the peer's receive has IBV_WC_WITH_IMM
  * set in wc_flags, and the number in imm_data in network byte order, so the
  * peer takes ntohl(3) of it.
  *
@@ -2500,8 +2500,8 @@ int rpma_srq_delete(struct rpma_srq **srq_ptr);
  * @len: room there, in bytes, at most UINT32_MAX
  * @op_context: returned as wr_id of the completion; may be NULL
  *
- * As rpma_recv(). Whose message it was is told by qp_num of the completion,
- * see rpma_conn_get_qp_num().
+ * Like rpma_recv(). The completion's qp_num tells whose message it was, see
+ * rpma_conn_get_qp_num().
  *
  * Return: 0, or
  *   RPMA_E_INVAL - @srq is NULL; @len is above UINT32_MAX; @dst is NULL but
@@ -2648,10 +2648,10 @@ int rpma_cq_wait(struct rpma_cq *cq);
  * it is not IBV_WC_SUCCESS only wr_id, qp_num and vendor_err are valid beside
  * it, and the connection is broken.
  *
- * Where the library counts slots (RPMA_CONN_OPT_SIGNAL_EVERY), completions that it asked for
- * itself are taken by this call and not handed over. So after an operation was RPMA_E_AGAIN, fetch
- * until RPMA_E_NO_COMPLETION, and try the operation again: there may be room, though no completion
- * came.
+ * If the library counts slots (RPMA_CONN_OPT_SIGNAL_EVERY), this call also takes the completions
+ * that the library asked for itself, and does not return them. So when an operation failed with
+ * RPMA_E_AGAIN, fetch until RPMA_E_NO_COMPLETION and try it again: there may be room even though
+ * no completion came.
  *
  * Return: 0 with at least one completion, or
  *   RPMA_E_INVAL - @cq or @wc is NULL; @num_entries is below 1; @num_entries

@@ -4,8 +4,8 @@
  * not ask for.
  *
  * Verbs free the room of an operation when its completion was fetched, or that of a later one.
- * With RPMA_CONN_OPT_SIGNAL_EVERY the library asks for a completion often enough itself, keeps
- * those to itself, and knows when the queue is full. Operations are numbered in the order in which
+ * RPMA_CONN_OPT_SIGNAL_EVERY makes the library ask for a completion often enough, keep those
+ * to itself, and know when the queue is full. Operations are numbered in the order in which
  * they were started: their positions, which wrap.
  */
 #include "sendq.h"

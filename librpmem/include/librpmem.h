@@ -350,7 +350,7 @@ int rpmem_persist(RPMEMpool *rpp, size_t offset, size_t length, unsigned lane, u
  * @length: its size in bytes; 0 does nothing
  * @lane: below the number of lanes of the pool
  *
- * As rpmem_persist(), but the data does not depend on the power-fail protection of the
+ * Like rpmem_persist(), but the data does not depend on the power-fail protection of the
  * target's memory controllers: see pmem_deep_persist(3).
  *
  * Return: 0, or -1, with errno set to

@@ -46,7 +46,7 @@ int lanes_most(const char *host, enum control_transport transport, unsigned *nla
  * protocol; and so for each later call on any lane. -EIO: the daemon could not make a range
  * durable. The first call on a lane connects it: -EMFILE, -ENOMEM or -ETIMEDOUT if that fails
  * for a reason that may pass.
- * What was flushed must not change until the drain.
+ * Flushed data must not change until the drain.
  */
 int lanes_flush(struct lanes *lanes, unsigned lane, size_t offset, size_t length, bool relaxed);
 int lanes_drain(struct lanes *lanes, unsigned lane);

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Place = tuple[str | int, ...]
-# What stands once and no figure depends on: what a host is and did meanwhile, how the tool was called, texts.
+# Facts that stand once and no figure depends on: the host and its load, the tool's arguments, texts.
 FACTS = re.compile(r"(environment|clock|tool|placement|readiness|study|server|settings|schema|global options)\b|run\.(id|label|argv)\b|"
                    r"device\.(name|transport|asked)\b|.*\.(placement|counters|connection|interference|cpu)\b|.*_(switches|faults)|"
                    r".*target_memory\.(index|odp|page_bytes|hugepage_bytes|numa_node|direct_write_to_pmem)\b|.*warnings\[\]\.(host|severity)|"

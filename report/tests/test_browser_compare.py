@@ -46,7 +46,7 @@ WORDS = """
   return [word.textContent, at.left >= box.left - 1 && at.right <= box.right + 1, getComputedStyle(word).color,
           getComputedStyle(word, '::before').content];
 })"""
-# Whether the boxes of both tables, of the forest and of changes, have the column of changes in sight, without scrolling.
+# True for each table, forest and changes, whose column of changes is in sight without scrolling.
 CHANGES = """
 ['forest-table', 'changes-table'].map(id => {
   const table = document.getElementById(id), box = table.closest('.scroll').getBoundingClientRect();

@@ -27,7 +27,7 @@ DOCUMENT = sample.result(
     + [sample.lat_point(20 + i, size, count=2000, base_ns=4000, **PLAIN) for i, size in enumerate(SIZES)]
     + [sample.bw_point(40 + i, size) for i, size in enumerate(SIZES)]
 )
-# Where a mark of the first chart stands in the window: (panel, place on x, value on y).
+# Position in the window of a mark of the first chart: (panel, place on x, value on y).
 PLACE = """
 (() => {
   const svg = [...document.querySelectorAll('#latency svg')].find(s => s.getClientRects().length);

@@ -21,7 +21,7 @@ assert P50 is not None
 # Five runs, spread by 1 %, and the words for what may have become of them in pairs.
 BASE = (100.0, 101.2, 99.1, 100.4, 98.9)
 CHANCE = (0.996, 1.004, 1.0, 0.997, 1.003)
-# What is the same of all points.
+# Equal in all points.
 PARAMS, BINS = sample.params("lat", 64), Histogram(array("q", [1]), array("q", [100]), 7)
 
 

@@ -377,7 +377,7 @@ def test_ping_figures_that_contradict_each_other_are_caught(place: tuple[str | i
         checked(document)
 
 
-# What 100 edits by chance leave unseen, by the reason why nothing else in the file contradicts it.
+# Random edits that stay unseen, by the reason why nothing else in the file contradicts them.
 UNSEEN = re.compile("|".join([
     # a choice of the user, which argv names where it was given, or what was asked for
     r"points\[\]\.params\.(completion|pattern|batch|depth|connections|inline_bytes|align_bytes|signal_every|server_load_fraction|flush|test)",

@@ -2,7 +2,7 @@
 /*
  * fuzz_job_handshake.c -- what a client of the fio engine sends, and what it gets.
  *
- * What decodes must be within its ranges, and come back from being encoded.
+ * A message that decodes must be within its ranges, and come back from being encoded.
  */
 #include "fio_engine/job_handshake.h"
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 /*
  * fuzz_lane_message.c -- the requests and answers of librpmem's lanes.
  *
- * What decodes must be within its ranges, and come back from being encoded.
+ * A message that decodes must be within its ranges, and come back from being encoded.
  */
 #include "fuzz.h"
 #include "librpmem/wire/lane_message.h"

@@ -2,7 +2,7 @@
 /*
  * fuzz_message.c -- the control messages and the handshakes of rpma-bench.
  *
- * What decodes must be within its ranges, and come back from being encoded.
+ * A message that decodes must be within its ranges, and come back from being encoded.
  */
 #include "common/rdma/handshake.h"
 #include "fuzz.h"

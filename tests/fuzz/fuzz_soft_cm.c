@@ -2,7 +2,7 @@
 /*
  * fuzz_soft_cm.c -- the messages by which ids of the software device connect.
  *
- * What decodes must be within its ranges, and come back from being encoded.
+ * A message that decodes must be within its ranges, and come back from being encoded.
  */
 #include "fuzz.h"
 #include "soft_device/cm/wire.h"

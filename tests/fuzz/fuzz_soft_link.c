@@ -3,7 +3,7 @@
  * fuzz_soft_link.c -- what processes on the software device say to each other: handshake, requests,
  * answers and channels, as they come out of a stream.
  *
- * What decodes must be within its ranges, and come back from being encoded.
+ * A message that decodes must be within its ranges, and come back from being encoded.
  */
 #include <infiniband/verbs.h>
 

@@ -6,7 +6,7 @@
  *	TEST(name) { ... }
  *	TEST(name, setup, teardown) { ... }
  *
- * What has to be so is told by cmocka's words, or in one line:
+ * Conditions are cmocka's assertions, or several in one line:
  *
  *	EQUAL((ops, 3), (name, "soft0"), (failure, HAS("no such device")));
  *

@@ -2,9 +2,9 @@
 /*
  * probe.c -- counts what the machine writes to memory while rpma-bench runs.
  *
- * What it writes without that traffic is counted before and after each phase, and
- * taken off. Where that is much, or the window is not next to the device, nothing is
- * said: a probe that errs towards "off" would cost data.
+ * Writes without that traffic are counted before and after each phase, and
+ * subtracted. If there are many, or the window is not next to the device, the probe
+ * gives no answer: one that errs towards "off" would cost data.
  */
 #include "probe.h"
 

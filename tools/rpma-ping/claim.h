@@ -3,7 +3,7 @@
  * claim.h -- whether a server's own readiness check supports what its operator states
  * of persistence. The verdict travels in the word of the reply.
  *
- * What was not told, or makes no sense, supports nothing.
+ * A fact that is missing or contradictory supports no claim.
  */
 #pragma once
 

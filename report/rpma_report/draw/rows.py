@@ -58,7 +58,7 @@ class Rows:
         self.top = self.line * (len(self.title) + len(self.notice)) + 4
         self.rows = self.pitch * len(self.names)
         self.height = self.top + self.rows + shape.font * 2.4
-        # Where the mark of a row is: in the middle, or between the lines below its name.
+        # Height of a row's mark: in the middle, or between the lines below its name.
         self.centre = 0.5 if self.beside else (self.line * (name_lines + 1) + _GAP / 2) / self.pitch
 
     def places(self) -> _Columns:

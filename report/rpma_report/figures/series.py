@@ -48,7 +48,7 @@ RATE = Axis("target_rate_per_s", "offered rate", lambda v: quantity.rate(v, "op"
 LOAD = Axis("server_load_fraction", "server load asked for", quantity.fraction)
 READS = Axis("read_fraction", "share of reads", quantity.fraction)
 
-# What tells series apart besides operation and persistence: key, and its words.
+# Parameters that tell series apart besides operation and persistence: key, and its words.
 # inline_bytes and alignment are left out: they follow the size, or the atomic write, within one sweep.
 _TRAITS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("latency_kind", str),

@@ -30,7 +30,7 @@ from rpma_report.model import FOREIGN, Run, listed
 from rpma_report.page import facts, readiness, summary
 from rpma_report.page.document import Block, Document, Facts, Paragraph, Section
 
-# What a latency spans, by its kind.
+# The span of a latency, by its kind.
 KINDS = {
     "post_to_cqe": "from posting the operation until its completion: the peer's RDMA device has the "
     "data, its memory perhaps not yet",

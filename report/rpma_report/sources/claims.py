@@ -7,7 +7,7 @@ from typing import Any
 from rpma_report.sources.document import Place, quoted
 from rpma_report.sources.sums import contradiction
 
-# What a latency spans, by how a write is made persistent; apm and native by how the flush was done.
+# The kind of a latency, by how a write is made persistent; apm and native by how the flush was done.
 _BY_PERSIST = {
     "gpspm": "gpspm_rtt", "gpspm-rt": "gpspm_rtt", "append": "atomic_write_commit", "rpmem": "rpmem_persist",
     "rpmem-relaxed": "rpmem_persist",

@@ -14,7 +14,7 @@ from rpma_report.text import shown
 
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _FACTS = "librpma"
-# What names, places or stops a job, and makes it no other measurement.
+# Options that name, place or stop a job: with other values it is the same measurement.
 _ASIDE = frozenset({
     "name", "description", "filename", "directory", "output", "output-format", "group_reporting",
     "serverip", "port", "port_mode", "connect_timeout", "runtime", "time_based", "ramp_time", "loops",

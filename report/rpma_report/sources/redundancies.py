@@ -107,7 +107,7 @@ BENCH: tuple[Row, ...] = (
     Row(SUMMARY, "flagged_repeats", "repeats that are far from the others, by the median deviation", point_sums.check_flagged),
 )  # fmt: skip
 
-# What the readers of other programs' files check themselves: kind of file, keys, and what must agree.
+# Checks that the readers of other programs' files make: kind of file, key, and the value it must agree with.
 OTHERS: tuple[tuple[str, str, str], ...] = (
     ("fio", "bw_bytes", "io_bytes by runtime"),
     ("fio", "bw", "bw_bytes in KiB"),

@@ -10,7 +10,7 @@ from typing import Any
 
 Options = Mapping[str, Any]
 
-# What the study itself decides.
+# Options that the study itself sets.
 OWN = {
     "rpma-bench": ("output", "json", "csv", "resume", "plan", "dry-run", "repeats", "label", "quiet",
                    "verbose", "help", "version"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the unit and system tests reach, by folder, from the counters of build/coverage. What
+# Coverage of the unit and system tests, by folder, from the counters of build/coverage. Code that
 # runs in a guest leaves none. The tables go to build/test-results/coverage-*.txt.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

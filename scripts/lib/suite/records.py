@@ -21,13 +21,13 @@ from steps import Step
 from trees import ROOT, TREES
 
 FOLDER = ROOT / "build/steps"
-# What no compiled program and none of its tests read.
+# Files that no compiled program and none of its tests read.
 NOT_CODE = ("*.md", "LICENSE", ".ci/*", ".github/*", ".gitignore", "completion/*", "report/*",
             "scripts/lint", "scripts/package", "scripts/quickstart", "scripts/test",
             "scripts/lib/check_*", "scripts/lib/*.txt", "scripts/lib/suite/*", "tests/perf/*",
             "tests/system/completion/*", "tests/system/guides/*", "tests/system/quickstart/*",
             "tests/system/report/*", "tests/system/scripts/*", "tests/system/transcript/*")
-# What guests are made of, and the tests that run in them alone.
+# Files that make the guests, and the tests that run in them alone.
 OF_GUESTS = ("scripts/vm", "tests/vm/*.list", "tests/vm/boot_and_test", "tests/vm/in_guest",
              "tests/vm/judge_results", "tests/vm/peer", "tests/system/fio/in-guest-fio",
              "tests/system/ping/in-guest-ping-*.sh", "tests/system/ping/peer-that-breaks",

@@ -30,9 +30,9 @@ NO_THREADS = r"^report|^fuzz|^readiness|^ddio-check\.[^dp]|^ddio-check\.deletion
 RACES = r"^soft\.mistakes"
 # 87 sequences in seven ways take more than six minutes there.
 TOO_SLOW = r"^check\.sequences$"
-# What qemu-user cannot do: load Debian's librpma, which is the host's; start another program for
-# arm64; ptrace(); process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC, which it drops.
-# What it does too slowly is last.
+# Tests that need what qemu-user cannot do: load Debian's librpma, which is the host's; start another
+# program for arm64; ptrace(); process_vm_writev(), MADV_POPULATE_WRITE, huge pages; refuse MAP_SYNC.
+# Those that it runs too slowly are last.
 NOT_EMULATED = (r"^librpma-reference|^librpma\.manual_errors|^fio\.(memory_server|headers)"
                 r"|^rpmem\.(session|rpmem_|abi|pool$|pool_failures)"
                 r"|^soft_(faults\.power|objects\.(segment|mapping)|queues\.target_memory)"

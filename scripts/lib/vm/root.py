@@ -97,7 +97,7 @@ def _make_root(release: str, target: Path) -> None:
               f"--include={','.join(PACKAGES)}", "--aptopt=Apt::Install-Recommends false",
               *_apt_options(), release, str(archive), *sources(release)]
     checked(f"cannot make a root of Debian {release}", output)
-    # As an ordinary user all files become that user's: nothing else is needed,
+    # An ordinary user becomes the owner of all files: nothing else is needed,
     # and the root can be removed like any other directory.
     checked("cannot unpack the root", [
         "tar", "-C", str(target), "--exclude=./dev/*", "-xf", str(archive)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What --dry-run prints, and that a run then does it. Usage: dry-run.sh BUILD-DIR
+# The output of --dry-run, and that a run then does it. Usage: dry-run.sh BUILD-DIR
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Where the kernel places threads and memory, and what is reported where it
-# lets nothing be bound, as in a container. By on-soft.
+# The kernel's placement of threads and memory, and the report where it lets
+# nothing be bound, as in a container. By on-soft.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 

@@ -53,7 +53,7 @@ def of_schema(part: dict[str, Any], prefix: str = "") -> Iterator[str]:
         yield from of_schema(value, f"{prefix}{key}.")
 
 
-# What only one of the two has, and why.
+# Members that only one of the two has, and why.
 OF_SERVER = {"cpu.client.load_fraction_measured"}  # the schema has one form for both ends
 OF_RANKS = {"begin_unix_ns", "start_lag_ns", "threads.rank", "reverse.threads.rank"}  # rpma-bench-mpi adds them to the file
 LATENCIES = ("latency.", "read_latency.", "response_latency.", "steps.latency.", "reverse.latency.")  # SCHEMA_LATENCY

@@ -13,7 +13,7 @@ from shell import BASH, BASH_SETUP, PROMPT, ZSH, ZSH_SETUP, Shell
 
 PROGRAMS = {Path(one).name: one for one in os.environ["RPMA_PROGRAMS"].split(":")}
 
-# What is typed, what Tab must offer or insert, and what it must not.
+# The text typed, the words that Tab must offer or insert, and those it must not.
 CASES = [
     ("rpma-ping --wait=", "poll event", "auto --"),
     ("rpma-ping --wait ", "poll event", "auto"),

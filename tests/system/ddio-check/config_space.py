@@ -15,7 +15,7 @@ ETHERNET = 0x020000
 ENDPOINT, ROOT_PORT = 0, 4
 INTEGRATED_ENDPOINT = 9
 
-# Where what firmware leaves usually stands.
+# The usual offset of the PCI Express capability, as firmware leaves it.
 EXPRESS_AT = 0x60
 PERFCTRLSTS = 0x180
 

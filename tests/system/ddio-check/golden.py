@@ -68,7 +68,7 @@ NO_DEVICE = {
     "ODP-02": SKIP, "CAP-01": SKIP, "CAP-02": SKIP, "CAP-03": SKIP, "LIM-02": UNKNOWN,
     "NUMA-01": SKIP, "NUMA-02": SKIP, "SYS-06": SKIP,
 }
-# Where no --target names one of the host's namespaces.
+# No --target names one of the host's namespaces.
 NO_TARGET = {"PM-01": SKIP, "PM-02": SKIP, "PM-03": SKIP, "PM-04": SKIP, "NUMA-01": SKIP}
 # On a file system of a block device.
 FSDAX = {"PM-02": SKIP, "PM-03": PASS, "PM-04": PASS, "ODP-01": PASS, "ODP-02": WARN}
@@ -87,7 +87,7 @@ class Ddio:
     low_confidence: bool = False
 
 
-# With a NIC of the device that cannot be seen: what holds of the others holds not of it.
+# The RDMA device's NIC cannot be seen: facts about other devices do not hold for it.
 HIDDEN_NIC = {"PCI-01": UNKNOWN, "PCI-02": UNKNOWN, "PCI-03": UNKNOWN, "PCI-04": UNKNOWN,
               "PCI-05": UNKNOWN, "PCI-06": UNKNOWN, "DDIO-04": UNKNOWN}
 HIDDEN_DDIO = Ddio("UNKNOWN", "none", None, None)

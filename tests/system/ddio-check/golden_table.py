@@ -17,7 +17,7 @@ from machine import OFF, card
 from processors import PROCESSORS
 
 DMI = "sys/class/dmi/id"
-# Where the name stands, and what has it.
+# The DMI file that has the name, the name, and its source.
 HYPERVISORS: list[tuple[str, str, str]] = [
     ("product_name", "KVM", "systemd; of Red Hat's"),
     ("bios_vendor", "VMW", "systemd, by VMware's article 1009458"),
@@ -58,7 +58,7 @@ DESCRIBED = [("sys/bus/acpi/devices/QEMU0002:00/status", "QEMU docs/specs/fw_cfg
              ("sys/bus/vmbus/devices/vmbus_0_1/class_id", "Linux ABI/stable/sysfs-bus-vmbus")]  # fmt: skip
 ADAPTERS = [("ib_mthca", 0x15B3, 0x6274, "hw/mthca/mthca_mr.c: mthca_write_mtt()"),
             ("hns_roce", 0x19E5, 0xA222, "hw/hns/hns_roce_mr.c, by the name of its own driver")]  # fmt: skip
-# Where no register tells: the comment of platforms.c.
+# Processors without a register that tells: see the comment in platforms.c.
 PROCESSORS_WITHOUT = [
     ("icx-d", ice_lake_port()), ("emr", other_port(0x8086, 0x352A)), ("gnr", other_port(0x8086, 0x0DB0)),
     ("srf", other_port(0x8086, 0x0DB0)), ("naples", other_port(0x1022, 0x1453)), ("rome", other_port(0x1022, 0x1483)),

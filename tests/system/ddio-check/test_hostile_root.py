@@ -239,7 +239,7 @@ def test_directories_that_may_not_be_entered(tree: Path) -> None:
     is_not_ready(look(tree, before=OTHER))
 
 
-# Where the tool lists, and where a name that is not asked for may stand.
+# Directories that the tool lists, so that an unexpected name may stand there.
 LISTED = ["sys/class/infiniband", "sys/class/infiniband/mlx5_0/ports",
           "sys/class/infiniband/mlx5_0/ports/1/gids", "sys/class/infiniband/mlx5_0/device/net",
           "sys/class/infiniband/mlx5_0/device/msi_irqs", "sys/class/infiniband/mlx5_0/device",

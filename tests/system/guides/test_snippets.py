@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "doc/porting-from-librpma-1.md").read_text(encoding="utf-8")
-# What a reader's program has at hand.
+# Includes and variables that the snippets rely on.
 PROGRAM = """
 #include <dlfcn.h>
 #include <fcntl.h>

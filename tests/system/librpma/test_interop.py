@@ -194,7 +194,7 @@ def test_the_judge_sees_what_a_read_loses(file: str) -> None:
     assert len(lost) >= POWER_FAILURES / 2
 
 
-# What librpma(7) tells of each method, DIRECT WRITE TO PMEM, and the software device of a platform.
+# librpma(7) under DIRECT WRITE TO PMEM, by the platform of the software device.
 PLATFORMS = {
     "domain=adr,ddio=on": "DDIO on, caches lose their content",
     "domain=adr,ddio=off": "DDIO off (Direct Write to PMem)",

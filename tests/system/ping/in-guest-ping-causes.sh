@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What rpma-ping tells of a path that breaks, between two guests of scripts/vm. The
-# peer runs peer-that-breaks, which does to itself what it is told at TCP port 7777.
+# rpma-ping's diagnoses of a path that breaks, between two guests of scripts/vm. The
+# peer runs peer-that-breaks, which breaks itself as it is told on TCP port 7777.
 # shellcheck disable=SC2317 # functions are called through check
 set -euo pipefail
 

@@ -3,7 +3,7 @@
  * server_fixture.h -- a server of the engine in a thread, and clients that speak
  * with it over the software device as far as a test wants them to.
  *
- * What the server prints on stderr is kept. Its clock can be put forward, so that
+ * The server's output on stderr is kept. Its clock can be put forward, so that
  * no test waits for a deadline.
  */
 #pragma once

@@ -3,10 +3,10 @@
  * allocator.c -- malloc, mmap and sysconf of the library under test, logged
  * and made to fail by the script of calls.h.
  *
- * With librpma.so.0 the test executable's definitions come first in the symbol
- * search, and the caller's address tells the library from other callers.
- * With the static core the linker's --wrap does it (LIBRPMA_IS_STATIC), so that
- * ASan and valgrind keep their own malloc.
+ * Against librpma.so.0 the test executable's definitions come first in the symbol
+ * search, and the caller's address tells the library from other callers. In the
+ * static core the linker's --wrap does it (LIBRPMA_IS_STATIC), so that ASan and
+ * valgrind keep their own malloc.
  */
 #define _GNU_SOURCE /* dladdr, RTLD_NEXT */
 #include "calls.h"

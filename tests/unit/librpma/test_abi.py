@@ -64,7 +64,7 @@ def dynamic(library: Path, tag: str) -> set[str]:
 
 # Those with two versions: for programs linked with 1.0 to 1.3 and for later ones.
 CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
-# What packages of programs depend on: name@node, without the nodes themselves.
+# Symbols that packages of programs depend on: name@node, without the nodes themselves.
 PACKAGED = set(re.findall(r"^ (rpma_\S+)", (ROOT / "cmake/package/librpma0/symbols").read_text(), re.MULTILINE))
 
 
@@ -80,7 +80,7 @@ def test_exports_the_symbols_of_the_reference_and_new_ones_at_their_own_node(ref
     assert old_only == {f"{name}@LIBRPMA_1.0" for name in CHANGED}
 
 
-# What programs built for 1.4 have in them: values and layouts, as they were when it was released.
+# Values and layouts that programs built for 1.4 contain, as they were when it was released.
 LAYOUT_OF_1_4 = """
 #include <librpma.h>
 #include <poll.h>

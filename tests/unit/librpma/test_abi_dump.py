@@ -118,7 +118,7 @@ def test_the_dump_has_all_calls() -> None:
     assert {symbol for symbol in symbols if symbol.endswith("@LIBRPMA_1.4")} <= described
 
 
-# What a change of 1.4 would do to the dump, and abidiff's answer.
+# Changes of 1.4: each as an edit of the dump, and abidiff's answer.
 CHANGES = {
     "a field moves": ('layout-offset-in-bits="320"', 'layout-offset-in-bits="384"'),
     "a value changes": ('name="RPMA_CONN_OPT_FLUSH_METHOD" value="16"',

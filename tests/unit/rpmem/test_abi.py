@@ -100,7 +100,7 @@ OFFSETS = {
     "user_flags": 88,
 }  # fmt: skip
 
-# As the manuals of API 1.3 have them: C takes a second declaration only if it is compatible.
+# The declarations in the manuals of API 1.3: C takes a second one only if it is compatible.
 PROTOTYPES = """
 RPMEMpool *rpmem_create(const char *, const char *, void *, size_t, unsigned *,
 	const struct rpmem_pool_attr *);

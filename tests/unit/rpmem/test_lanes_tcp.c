@@ -2,7 +2,7 @@
 /*
  * test_lanes_tcp.c -- lanes over TCP end with the session, whatever their client is doing.
  *
- * What a lane serves is only counted here.
+ * Lanes serve nothing here, they are only counted.
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>

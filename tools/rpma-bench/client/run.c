@@ -24,8 +24,8 @@
 /*
  * Begins and ends each point on the server without measuring it.
  *
- * What needs no server comes first: the size of the target and the flushes it takes.
- * Whether flushes are native only a completion tells: one operation for each target.
+ * Checks that need no server come first: the size of the target and the flushes it takes.
+ * Only a completion tells whether flushes are native: one operation for each target.
  */
 
 enum native { NATIVE_UNKNOWN, NATIVE_YES, NATIVE_NO };

@@ -28,8 +28,8 @@
  * The course of a rank: a server if it has to serve, clients if
  * it has to measure, meetings with all other ranks, one result.
  *
- * What touches RDMA early happens before MPI starts: a program that starts
- * itself again on the software device, and the fork of the server.
+ * Two things happen before MPI starts, as MPI may use RDMA: the program starts
+ * itself again on the software device, and forks the server.
  */
 
 #define TOOL "rpma-bench-mpi"

@@ -2,8 +2,8 @@
 /*
  * axes.c -- the table of the axes: names, words, ranges, fields.
  *
- * What an axis is to people is in axes[], what it is to the program in
- * fields[] beside it. Everything else walks the two.
+ * axes[] has names and help of each axis for the user, fields[] beside it its
+ * place in the program. Everything else walks the two.
  */
 #include "axes.h"
 

@@ -3,7 +3,7 @@
  * target_selector.h -- the words with which a user chooses among the targets a server
  * offers: their numbers, or their kinds.
  *
- * What a server offers is known only when it has answered, so the target axis
+ * A server's targets are known only when it has answered, so the target axis
  * counts these words; target_selector_resolve finds the targets they stand for.
  */
 #pragma once

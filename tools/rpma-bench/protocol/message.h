@@ -14,8 +14,8 @@
  *	BYE
  *	-			ALIVE	now and then: is the client's host there?
  *
- * What arrives is foreign: version, length and every range are checked here,
- * and a longer body than known is accepted, its tail ignored.
+ * Messages are foreign: version, length and every range are checked here. A
+ * body that is longer than known is accepted, its tail ignored.
  */
 #pragma once
 

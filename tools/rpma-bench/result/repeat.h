@@ -81,8 +81,8 @@ json_t *repeat_own_json(const struct repeat *repeat);
 
 /*
  * The "repeat" object of doc/schema/rpma-bench-1.schema.json. NULL: no memory.
- * What a server's report contains is taken over only where it has the type
- * and range the schema wants.
+ * Members of a server's report are taken over only if they have the type and
+ * range that the schema demands.
  */
 json_t *repeat_json(const struct repeat *repeat);
 

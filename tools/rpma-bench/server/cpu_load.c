@@ -2,8 +2,8 @@
 /*
  * cpu_load.c -- threads that are busy for a part of each 10 ms.
  *
- * What they burn is measured by their own processor time over the time that
- * passed: on a core that has not that much left it is less than was asked for.
+ * Their load is measured as their processor time over the time that passed: on
+ * a core that has not that much left it is less than was asked for.
  */
 #include "cpu_load.h"
 

@@ -95,7 +95,7 @@ def refused(done: Run, status: int, *parts: str) -> None:
         assert part in done.stderr
 
 
-# What a command gets
+# The environment of a command
 
 
 def test_the_device_is_preloaded_and_said_to_be(launcher: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_command_keeps_its_own_name(launcher: Path) -> None:
     assert run(launcher, "sh", "-c", "echo $0").stdout == "sh\n"
 
 
-# What else was to be preloaded
+# Other libraries to be preloaded
 
 
 def test_what_was_to_be_preloaded_comes_after_the_device(launcher: Path) -> None:
@@ -178,7 +178,7 @@ def test_the_names_are_not_preloaded_twice(launcher: Path) -> None:
     assert done.stdout.removeprefix(f"{own_runtime()}:").strip() == ":".join(preloaded(launcher))
 
 
-# Where the device is
+# Finding the device
 
 
 def test_it_is_found_where_it_is_installed(tmp_path: Path) -> None:
