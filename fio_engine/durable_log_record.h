@@ -43,7 +43,7 @@ struct log_header {
 
 enum log_record_type { LOG_WRITE = 1, LOG_DONE, LOG_SYNC, LOG_FAILED, LOG_END };
 
-/* That a record ends with, or the header. */
+/* The last field of a record, and of the header. */
 struct log_sum {
 	uint32_t value;
 };

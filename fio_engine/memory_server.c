@@ -14,7 +14,7 @@
 #include "memory_server_private.h"
 
 /*
- * Who wants to come in, and what it is told.
+ * Admission of clients.
  *
  * A client that speaks our protocol gets an answer, if only why it is refused;
  * junk gets none, nor does a host that is not allowed.
@@ -31,7 +31,7 @@ struct applicant {
 	struct session **before; /* this client's earlier connections, which it replaces */
 };
 
-/* That its connection is broken may not have been seen here yet. */
+/* The same client, back after its connection broke; that may not have been seen here yet. */
 static bool is_again(const struct session *s, const struct applicant *a)
 {
 	return a->job_request.again && s->welcome && s->job_request.tag == a->job_request.tag &&

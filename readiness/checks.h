@@ -29,5 +29,5 @@ bool checks_without_device(const struct facts *facts, struct readiness_finding *
 bool checks_without_hardware(const struct facts *facts, struct readiness_finding *finding);
 /* The same of a check of where device writes go: the CPU copies. */
 bool checks_without_dma(const struct facts *facts, struct readiness_finding *finding);
-/* Who places what the device receives; there is a device. */
+/* The kind of adapter that places received data; there is a device. */
 enum adapter_placement checks_placement(const struct facts *facts);

@@ -32,7 +32,7 @@ static void count(struct ratings *ratings, enum rating rating, const char *name,
 			 len > 0 ? ", " : "", name, what);
 }
 
-/* Which status the worst one makes. */
+/* The status that follows from the worst rating. */
 static enum readiness_status status_of(const struct ratings *ratings,
 				       const struct facts_target *target)
 {

@@ -2,7 +2,7 @@
 /*
  * gather_device.c -- the RDMA device that is looked at, and its ports.
  *
- * Which devices there are, device.c knows: from sysfs, or, in a process on the
+ * device.c finds the devices: from sysfs, or, in a process on the
  * software device, from the verbs; then there are no ports in sysfs.
  */
 #include <arpa/inet.h>

@@ -302,7 +302,7 @@ static void find_functions(const struct sysroot *root, struct guest_signs *signs
 	}
 }
 
-/* Those above the NIC, by what was read of them: they may be all that a tree has. */
+/* Judges the ports above the NIC by what was read of them: a tree may have no others. */
 static void judge_chains(const struct facts_pci *pci, struct guest_signs *signs)
 {
 	signs->port_vendor = -1;

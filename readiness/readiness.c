@@ -19,7 +19,7 @@
 #include "gather.h"
 
 /*
- * How a check reports what it found.
+ * Reporting of findings by the checks.
  *
  * Parts of it are text of the machine, or of a tree from elsewhere: what
  * a terminal or JSON would choke on is replaced here, for every check.

@@ -16,7 +16,7 @@
 #define CPUS_MAX   4096
 #define CPU0	   "sys/devices/system/cpu/cpu0/"
 
-/* Which governors there are: one, if all CPUs have the same. */
+/* The governors in use: one, if all CPUs have the same. */
 static json_t *governors(const struct sysroot *root)
 {
 	json_t *set = json_object(), *list = json_array(), *value;

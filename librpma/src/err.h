@@ -20,11 +20,11 @@ __attribute__((cold, format(printf, 1, 2))) void rpma_err_set(const char *format
 /* Keeps a sentence without values, as cheaply as a store. */
 void rpma_err_set_constant(const char *sentence);
 
-/* That the first of these arguments that is NULL is so. names has them in order: "a, b". */
+/* Reports the first of these arguments that is NULL. names has them in order: "a, b". */
 __attribute__((cold)) void rpma_err_set_null(const char *function, const char *names,
 					     const void *const *arguments);
 
-/* That a range is too long for verbs, or not empty without a region. */
+/* Reports a range that is too long for verbs, or not empty without a region. */
 __attribute__((cold)) void rpma_err_set_range(const char *function, size_t offset, size_t len);
 
 /* The value is the code itself, for compilers and analyzers to see. */

@@ -107,8 +107,8 @@ static void count_operation(struct rpma_sendq *q, struct ibv_send_wr *wr)
 }
 
 /*
- * How far slots may be filled in place: not the one that completes the batch, nor one that has to
- * leave a completion, nor one that may have no room.
+ * Limit of the slots that may be filled in place: not the one that completes the batch, nor one
+ * that has to leave a completion, nor one that may have no room.
  */
 static void set_stop(struct rpma_conn *conn)
 {
@@ -247,7 +247,7 @@ static bool is_full_of_failed(const struct rpma_sendq *q, int err)
 	return err == ENOMEM && is_broken(q);
 }
 
-/* Those before bad_wr were posted. */
+/* The requests before bad_wr were posted. */
 __attribute__((cold)) static int not_posted(struct rpma_conn *conn,
 					    const struct ibv_send_wr *bad_wr, int err)
 {

@@ -85,7 +85,7 @@ static void empty_gates(struct rpmem_pool *pool)
 
 /* --- connecting --- */
 
-/* Which transport, and how many lanes it can have. */
+/* Chooses the transport, and how many lanes it can have. */
 static int choose_transport(const struct pool_cfg *cfg, const char *host,
 			    struct control_pool_request *request)
 {

@@ -28,7 +28,7 @@ struct symbol {
  *	while ((symbol = symbol_next(&walk)) != NULL)
  *		...
  *
- * Those of a Python script take the place of its interpreter's.
+ * Frames of a Python script take the place of its interpreter's.
  */
 struct symbol_walk {
 	const struct stack *stack; /* may be NULL */

@@ -244,7 +244,7 @@ SOFT_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return error == 0 ? 0 : call_failed(error);
 }
 
-/* Which of this host's addresses speaks to `to`; `from` may fix it. -errno: there is no route. */
+/* Finds this host's address that speaks to `to`; `from` may fix it. -errno: there is no route. */
 static int find_source(const struct sockaddr_storage *to, struct sockaddr_storage *from)
 {
 	const socklen_t bytes = cm_address_bytes((const struct sockaddr *)to);

@@ -258,7 +258,7 @@ void cm_pending_close(struct cm_id *listener); /* no lock held */
 struct cm_stream *cm_pending_oldest(const struct cm_id *listener, bool held, unsigned *count);
 void cm_streams_forget(void); /* in a child of fork() */
 int cm_start(void);	      /* before all others; -ENOMEM */
-/* Whose process asks: a request from an address of this host has to prove it. */
+/* True if the request comes from an address of this host without a proof of its process. */
 bool cm_is_unproven(const struct cm_stream *stream, const struct cm_message *request);
 void cm_deadline(uint64_t at_ns); /* cm_id_expired() is called then for ids that are due */
 

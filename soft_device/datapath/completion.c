@@ -276,8 +276,8 @@ static void fill_wc(struct ibv_wc *wc, const struct shared_cqe *cqe)
 }
 
 /*
- * Who sent a datagram. As with mlx5, whose completions UCX knows, `sl` tells what its header is: of
- * IPv4 2, of IPv6 1; on RoCE there is no service level that it could be.
+ * The sender of a datagram. As with mlx5, whose completions UCX knows, `sl` tells what its header
+ * is: of IPv4 2, of IPv6 1; on RoCE there is no service level that it could be.
  */
 static inline void fill_source(struct ibv_wc *wc, const struct shared_cqe *cqe)
 {

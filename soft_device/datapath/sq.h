@@ -256,7 +256,7 @@ static inline bool sq_is_local(const struct send_work *work)
 {
 	return work->opcode == IBV_WR_LOCAL_INV || work->opcode == IBV_WR_BIND_MW;
 }
-/* Those that a QP of this type may post: a bit for each. */
+/* The opcodes that a QP of this type may post: a bit for each. */
 uint32_t sq_opcodes_of(enum ibv_qp_type type);
 
 /* Makes a request of what is posted: 0, or EINVAL. */

@@ -77,7 +77,7 @@ int sq_refuse_state(const struct send_queue *sq)
 			 name_of_state(sq_state(sq)));
 }
 
-/* Those of the requests for memory windows that name no memory of the target. */
+/* Takes the requests for memory windows, which name no memory of the target. */
 static __attribute__((noinline)) const char *take_window(const struct ibv_send_wr *wr,
 							 struct send_work *work)
 {

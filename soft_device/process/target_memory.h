@@ -76,7 +76,7 @@ int target_memory_write_ordered_slow(target_process process, const struct iovec 
 
 extern _Atomic bool target_memory_by_call; /* this process may use process_vm_* for itself */
 
-/* Whose memory a call is to name: this thread's for one's own, as the first thread may have ended.
+/* The thread whose memory a call names: this one for one's own, as the first thread may have ended.
  * Ranges that overlap are copied. */
 static inline __attribute__((always_inline)) target_process
 target_memory_of(target_process process, const struct iovec *local, const struct iovec *remote)

@@ -47,7 +47,7 @@ void admission_add(const struct admitted *admitted);
  */
 bool admission_take(const unsigned char token[WIRE_TOKEN_BYTES], struct admitted *admitted);
 
-/* Those that were refused: counted, and named with `verbose`. */
+/* Reasons to refuse a peer: counted, and named with `verbose`. */
 enum refused {
 	REFUSED_USER,	  /* at the unix socket: another user */
 	REFUSED_UNPROVEN, /* over TCP: of this host, without a token */

@@ -31,7 +31,7 @@ void handshake_put_first(const struct handshake *handshake,
 	wire_put_handshake(message, &handshake->first[handshake->side]);
 }
 
-/* That the process at this side has the secret. */
+/* Makes the proof that the process at this side has the secret. */
 static void prove(const struct handshake *handshake, enum handshake_side side,
 		  unsigned char proof[WIRE_PROOF_BYTES])
 {

@@ -30,9 +30,9 @@ enum peer_transport {
 extern const struct process_part peer_part, listen_part, admission_part, doorbell_part;
 
 /*
- * Which process: its identity, and as that is its own claim, what it does not choose: between hosts
- * both addresses, on this host the pid that the kernel tells. The same claim of another is another
- * key.
+ * Key of a process: its identity, and as that is its own claim, what it does not choose: between
+ * hosts both addresses, on this host the pid that the kernel tells. Two processes with the same
+ * claim have two keys.
  */
 struct peer_key {
 	uint64_t identity; /* segment.identity */

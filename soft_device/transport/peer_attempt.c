@@ -144,7 +144,7 @@ static int carry(struct finding *finding, struct peer **peer)
 	return result;
 }
 
-/* Who is at the other end is known. */
+/* The process at the other end is known. */
 static void use_tcp(struct finding *finding)
 {
 	struct peer *peer = NULL;

@@ -271,7 +271,7 @@ static void raise_all(void)
 	}
 }
 
-/* Those of the parent: their entries are in its segment. */
+/* Forgets the parent's CQs: their entries are in its segment. */
 static void forget(void)
 {
 	cqs = NULL;

@@ -144,7 +144,7 @@ static const struct ibv_port_attr the_port = {
 	.flags = IBV_QPF_GRH_REQUIRED,
 };
 
-/* Those of all QPs that this process has on the device. */
+/* Q_Key violations of all QPs that this process has on the device. */
 static uint32_t qkey_violations(const struct device *device)
 {
 	const struct shared_block *block = process_current->segment->block;

@@ -150,7 +150,7 @@ static bool has_region(struct range range)
 	return false;
 }
 
-/* Those without a region are given back. Objects lock held. */
+/* Gives back the blocks without a region. Objects lock held. */
 static void release_blocks(void)
 {
 	struct block **at = &blocks, *block;

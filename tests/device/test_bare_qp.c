@@ -82,7 +82,7 @@ TEST(one_end__may_be_ready_first, setup_ends, teardown_ends)
 	write_works(&b, &a);
 }
 
-/* Who begins before the other is there gets through when it comes in time. */
+/* A request before the other end is there gets through when that comes in time. */
 TEST(request__before_the_peer_is_ready_is_tried_again, setup_ends, teardown_ends)
 {
 	struct end_address of_a = end_address(&a), of_b = end_address(&b);

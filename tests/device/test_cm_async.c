@@ -277,7 +277,7 @@ static void assert_flushed(struct cm_end *end)
 	assert_int_equal(attr.qp_state, IBV_QPS_ERR);
 }
 
-/* Who disconnects flushes at once; the other one does so as well when it is told. */
+/* The end that disconnects flushes at once, the other one when it is told. */
 static void disconnect_tells(struct cm_end *who, struct cm_end *other)
 {
 	cm_post_recv(who, 7);

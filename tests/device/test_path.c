@@ -56,7 +56,7 @@ MTUS_TEST(one_packet__arrives)
 	done(wr);
 }
 
-/* Whatever went before: these requests are what a device remembers the other end by. */
+/* A device remembers the other end by these requests, whatever went before. */
 static void after_short_writes(void)
 {
 	for (int i = 0; i < 3; i++)

@@ -479,7 +479,7 @@ OWN_PAIR_TEST(large__write_beyond_the_region_stores_nothing)
 	free(before);
 }
 
-/* Whatever the write has placed by then, and however it ends. */
+/* This holds however much the write has placed by then, and however it ends. */
 OWN_PAIR_TEST(large__write_stores_nothing_after_the_region_is_gone)
 {
 	const size_t bytes = 8 * 1024 * 1024;

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* That of the record which was put last. */
+/* The sum of the last record that was put. */
 static struct log_sum last;
 
 static size_t put_write(uint8_t *to, uint64_t number, uint64_t begin, uint32_t bytes)

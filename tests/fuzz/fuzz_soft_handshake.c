@@ -99,7 +99,7 @@ static bool change(struct message *message, const struct message *before, struct
 	       memcmp(message->bytes, good.bytes, good.length) != 0;
 }
 
-/* Who it is has been proven: a stream of messages. */
+/* A stream of messages, after the peer's proof. */
 static void talk_link(struct input *rest)
 {
 	struct wire_header header;

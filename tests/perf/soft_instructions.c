@@ -6,7 +6,7 @@
  *
  * Usage: rpma-soft soft_instructions REGIONS
  *
- * So many regions are registered beside those that are used.
+ * REGIONS are registered beside those in use.
  */
 #include "counting.h"
 #include "tests/device/pair.h"

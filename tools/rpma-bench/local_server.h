@@ -36,5 +36,5 @@ int server_child_start(struct server_child *child, const struct server_order *or
 /* Waits for its end, which it is told to come to if now is set; none is fine. */
 void server_child_end(struct server_child *child, bool now);
 
-/* Whose address both sides meet at: each looks it up, as it does not outlive a fork. */
+/* The device at whose address both sides meet: each looks it up, as it does not outlive a fork. */
 int server_child_device(const struct options *options, struct device *device);

@@ -104,7 +104,7 @@ static error_t copy_reason(char *to, size_t room, const char *option, const char
 	return 0;
 }
 
-/* Who states something, and when: a wrong statement loses data. */
+/* Records who states something, and when: a wrong statement loses data. */
 static void sign(struct facts_claims *claims)
 {
 	const struct passwd *user = getpwuid(getuid());

@@ -184,7 +184,7 @@ static int resolve(struct client *c)
 	return dial_resolve(&c->dial, c->host, o->port);
 }
 
-/* Those that the source has a route to. */
+/* Keeps the addresses that the source has a route to. */
 static int keep_addresses(struct client *c)
 {
 	struct resolved *all = &c->dial.resolved;

@@ -201,7 +201,7 @@ static int map(struct target *t, const struct pool_file *file, void *at, uint64_
 	return -errno;
 }
 
-/* Which method makes it durable: device DAX has one only. */
+/* Chooses the method that makes it durable: device DAX has one only. */
 static int choose_persist(struct mapping *mapping)
 {
 	struct target target = mapping->target;

@@ -66,10 +66,10 @@ int pool_deep_persist(const struct pool *pool, size_t offset, size_t length);
 
 /* -EEXIST: where a header would be, there are bytes other than zeros. */
 int pool_headers_check_empty(const struct pool_files *files, const struct pool_set *set);
-/* Those of a pool just made; each part with one gets header_made. */
+/* Writes the headers of a new pool; each part with one gets header_made. */
 int pool_headers_create(struct pool_files *files, const struct pool_set *set,
 			const struct rpmem_pool_attr *attr);
-/* Verifies all; attr gets what the pool was made with, or stays. -EINVAL. */
+/* Verifies all headers; attr gets the pool's attributes, or stays. -EINVAL. */
 int pool_headers_open(const struct pool_files *files, const struct pool_set *set,
 		      struct rpmem_pool_attr *attr);
 int pool_headers_change(const struct pool_files *files, const struct pool_set *set,

@@ -6,7 +6,7 @@
 
 #define MAX_READS 4
 
-/* Those that both devices know for all types of queue pairs. */
+/* Attributes that both devices know for all types of queue pairs. */
 static const int attributes[] = {
 	IBV_QP_ACCESS_FLAGS,
 	IBV_QP_PKEY_INDEX,

@@ -15,7 +15,7 @@ static void connect_again(void)
 	note_states();
 }
 
-/* Those of a shared queue stay where they are. */
+/* Receives of a shared queue stay where they are. */
 static unsigned post_receives(const struct end *end)
 {
 	const unsigned count = end->srq != NULL ? 0 : any(0, end->options.cap.max_recv_wr);

@@ -189,7 +189,7 @@ CASE(the_daemon_may_lock_too_little_memory)
 	      (rpmem_errormsg(), HAS("64 KiB")), (no_part_is_left(), true));
 }
 
-/* Whatever a call needs a descriptor for: it fails as a whole, or not at all. */
+/* A call that needs a descriptor fails as a whole, or not at all. */
 CASE(too_few_descriptors)
 {
 	const struct rlimit limit = {256, 256};

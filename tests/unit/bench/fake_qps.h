@@ -85,7 +85,7 @@ struct measure_cfg fake_setup(uint64_t (*latency_ns)(uint32_t qp, uint64_t op), 
 /* measure_run() with slots for it. */
 int fake_run(const struct measure_cfg *of, struct measured *measured);
 
-/* Those of a test. */
+/* Configuration and results of a test. */
 static __attribute__((unused)) struct measure_cfg cfg;
 static __attribute__((unused)) struct measured m;
 

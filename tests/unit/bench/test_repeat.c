@@ -270,7 +270,7 @@ TEST(only_good_counters_and_warnings_are_kept)
 	assert_int_equal(json_object_size(path_get(json, "warnings/code=GOOD")), 2);
 }
 
-/* Whatever becomes of a report, the repeat keeps its own figures and its shape. */
+/* The repeat keeps its own figures and its shape, however the report is damaged. */
 TEST(a_damaged_report_does_no_harm)
 {
 	static const char report[] =

@@ -110,7 +110,7 @@ TEST(a_control_connection_describes_no_target)
 	      (got.desc.pcfg_bytes, 0));
 }
 
-/* Who refuses describes nothing, and may speak any version. */
+/* A server that refuses describes nothing, and may speak any version. */
 TEST(a_refusal_needs_no_target)
 {
 	const struct handshake_reply refusal = {.version = 9, .answer = HANDSHAKE_WRONG_VERSION};

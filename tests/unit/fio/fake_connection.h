@@ -52,7 +52,7 @@ void fake_connection_begin(enum method method);
 /* Nothing is left. */
 void connection_end(void);
 
-/* That of a test, which is closed behind it. */
+/* The connection of a test, closed after it. */
 static struct job_connection connection;
 
 static inline void opened(enum method method)

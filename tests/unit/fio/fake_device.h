@@ -98,7 +98,7 @@ const char *fake_done(struct io_queue *q);
 		expression;                                                                        \
 	}
 
-/* That of a test, which is closed behind it. */
+/* The queue of a test, closed after it. */
 static struct io_queue *io_queue;
 
 static inline int queue_teardown(void **state)

@@ -178,7 +178,7 @@ TEST(atomic_writes_take_the_bytes_themselves)
 	assert_memory_equal(fake.region + 8, fake.memory + 8, 8);
 }
 
-/* Whatever the size of a block: the number is exact. */
+/* The number is exact for any block size. */
 QUEUE_TEST(gpspm_with_immediate_data_numbers_blocks)
 {
 	static const uint32_t blocks[] = {2, 3, 24, 160, 512, 4096, 1000, 4095};

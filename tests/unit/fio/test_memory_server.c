@@ -257,7 +257,7 @@ SERVER_TEST(who_comes_again_is_not_missed)
 	client_ends(client);
 }
 
-/* Which of both ends of a connection sees first that it broke is chance. */
+/* It is chance which end of a connection first sees that it broke. */
 SERVER_TEST(who_comes_again_takes_its_own_place)
 {
 	struct test_client *before;

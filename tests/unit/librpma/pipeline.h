@@ -87,7 +87,7 @@ static inline void post(uint64_t number, int flags)
 	expect_named(0, "rpma_write", write_8(number, flags));
 }
 
-/* Those that the provider got since the last time, by their numbers. */
+/* Asserts the requests that the provider got since the last time, by their numbers. */
 static inline void assert_got(unsigned doorbells, const char *numbers)
 {
 	char got[64] = "";
@@ -102,7 +102,7 @@ static inline void assert_got(unsigned doorbells, const char *numbers)
 	provider.native.completed = 0;
 }
 
-/* Those that are fetched at once, by their numbers. */
+/* Asserts the completions that one call fetches, by their numbers. */
 static inline void assert_fetched(const char *numbers)
 {
 	const int expected = numbers[0] != '\0' ? 0 : RPMA_E_NO_COMPLETION;

@@ -159,7 +159,7 @@ static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, 
 	provider.native.flush_level = level;
 }
 
-/* Those of the operations asked for, as a provider does. */
+/* Sets the functions of the operations asked for, as a provider does. */
 static void set_operations(struct ibv_qp_ex *qp, uint64_t ops)
 {
 #define SET(flag, pointer)                                                                         \

@@ -62,7 +62,7 @@ def dynamic(library: Path, tag: str) -> set[str]:
     return set(re.findall(rf"\({tag}\).*\[(.*)\]", entries))
 
 
-# Those with two versions: for programs linked with 1.0 to 1.3 and for later ones.
+# Functions with two versions: for programs linked with 1.0 to 1.3 and for later ones.
 CHANGED = {"rpma_mr_get_descriptor", "rpma_mr_get_descriptor_size"}
 # Symbols that packages of programs depend on: name@node, without the nodes themselves.
 PACKAGED = set(re.findall(r"^ (rpma_\S+)", (ROOT / "cmake/package/librpma0/symbols").read_text(), re.MULTILINE))

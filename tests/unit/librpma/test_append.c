@@ -161,7 +161,7 @@ TEST(parts__may_all_be_taken_back, setup_nothing, teardown)
 	assert_got(1, "1! 1! 1! 1! ");
 }
 
-/* Whatever was started before them, RPMA_E_AGAIN passes when completions are fetched. */
+/* RPMA_E_AGAIN passes when completions are fetched, whatever was started before. */
 TEST(parts__find_room_once_completions_are_fetched, setup_nothing, teardown)
 {
 	for (uint32_t size = 4; size <= 8; size++) {

@@ -43,7 +43,8 @@ static int post_send_with_imm(struct rpma_conn *conn, struct rpma_mr_local *loca
 	return rpma_send_with_imm(conn, local, local_offset, len, flags, IMM, CONTEXT);
 }
 
-/* Those that move a range, behind one order of arguments; first those with a place at the peer. */
+/* Operations that move a range, behind one order of arguments; first those with a place at the
+ * peer. */
 #define WITH_REMOTE 3
 static const struct transfer {
 	const char *name;

@@ -33,7 +33,7 @@ TEST(arm__asks_for_the_next, setup_conn, teardown)
 	expect(RPMA_E_PROVIDER, rpma_cq_arm(w.cq, false));
 }
 
-/* Who is about to sleep arms the queue for the same completions. */
+/* A thread that is about to sleep arms the queue for the same completions. */
 TEST(arm__lasts, setup_conn, teardown)
 {
 	struct rpma_wait_item item = {.cq = w.cq};

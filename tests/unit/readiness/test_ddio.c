@@ -205,7 +205,7 @@ static void make_noise(struct facts *facts, uint64_t *seed)
 		       (uint32_t)test_random(seed) & 0x3ff);
 }
 
-/* Whatever else there is: off never with bit 7 or 3, on never without bit 7. */
+/* Off never with bit 7 or 3, on never without bit 7, whatever else there is. */
 TEST(noise_is_never_taken_for_off)
 {
 	size_t seen[5] = {0};

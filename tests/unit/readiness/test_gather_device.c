@@ -156,7 +156,7 @@ ROOT_TEST(gids_that_routers_know)
 	assert_gid(KNOWN_YES);
 }
 
-/* That are in no use: no type can be read. */
+/* Makes GIDs that are not in use: their type cannot be read. */
 static void unused_gids(int from, int to)
 {
 	char path[PATH_MAX];

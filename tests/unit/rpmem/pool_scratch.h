@@ -17,7 +17,7 @@
 #define MIB  ((size_t)1024 * 1024)
 #define HEAD 4096
 
-/* That of a test, which ends with it. */
+/* The pool of a test, closed after it. */
 static struct pool *pool;
 
 static inline int pool_teardown(void **state)

@@ -12,7 +12,7 @@
 
 static const struct ssh_target host = {.host = "host"};
 
-/* That of a test, which ends with it. */
+/* The session of a test, closed after it. */
 static struct session *session;
 
 static inline int open_script(const char *script)

@@ -30,7 +30,7 @@ void arrivals_init(struct arrivals *arrivals, struct variant kind, double period
 double arrivals_next(struct arrivals *arrivals);
 
 /*
- * How many are due before the end, from the one on that was given out last. Those of a
- * Poisson process that are not given out yet are as many as expected.
+ * The number due before the end, from the last one given out on. Of a Poisson
+ * process those not given out yet count as their expected number.
  */
 uint64_t arrivals_left(const struct arrivals *arrivals, double end_ns);

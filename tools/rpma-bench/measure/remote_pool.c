@@ -2,8 +2,8 @@
 /*
  * remote_pool.c -- loads librpmem, and creates and removes a pool with it.
  *
- * How the daemon makes a range durable is in no call of the API, only in the log of
- * our library: that goes to a file in memory, unless the user wants it elsewhere.
+ * No call of the API tells how the daemon makes a range durable, only the log of
+ * our library: it goes to a file in memory, unless the user wants it elsewhere.
  */
 #include "remote_pool.h"
 

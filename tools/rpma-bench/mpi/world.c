@@ -2,8 +2,8 @@
 /*
  * world.c -- bounded waits on top of MPI's calls that do not block.
  *
- * Who waits sleeps, so as not to take a core from those who measure; only the
- * tight end of a meeting, when all are there, spins.
+ * A rank that waits sleeps, so as not to take a core from one that measures; only
+ * the tight end of a meeting, when all are there, spins.
  */
 #include "world.h"
 
@@ -128,7 +128,7 @@ int world_exchange(struct world *w, const void *mine, void *all, size_t length)
 	return await_all(w, &request);
 }
 
-/* Which ranks of this host come first, and may run on CPUs that this one may too. */
+/* Finds the lower ranks of this host that may run on CPUs of this one. */
 static int find_below(struct world *w)
 {
 	cpu_set_t mine, both, *all = calloc((size_t)w->size, sizeof(*all));

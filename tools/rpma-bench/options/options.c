@@ -316,7 +316,7 @@ int options_parse_ranks(struct options *options, int argc, char **argv)
 	return check_ranks(options, parse_client(options, "rpma-bench-mpi client", argc, argv));
 }
 
-/* Who serves and measures: local, and the ranks of rpma-bench-mpi. */
+/* Commands that serve and measure: local, and the ranks of rpma-bench-mpi. */
 static int parse_both(struct options *options, const char *command, const char *text, int argc,
 		      char **argv)
 {

@@ -2,7 +2,7 @@
 /*
  * rows.c -- the rows of all options, in tables, and their parsers.
  *
- * Those of axes and settings come from their own tables. Every value goes
+ * Rows of axes and settings come from their own tables. Every value goes
  * through a typed parser and its range.
  */
 #include "tables.h"

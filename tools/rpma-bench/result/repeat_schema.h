@@ -7,7 +7,8 @@
 
 #include "common/json/json_schema.h"
 
-/* That rates and bytes follow from ops and elapsed_ns (repeat_put_rates) is checked elsewhere. */
+/* Rates and bytes follow from ops and elapsed_ns: repeat_put_rates() makes them, others check it.
+ */
 extern const struct schema repeat_fields[];
 
 /* The report of server_report_json() in server/report.c, but for its interference. */

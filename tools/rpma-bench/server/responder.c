@@ -346,7 +346,7 @@ static int make_ends(struct responder *r)
 	return 0;
 }
 
-/* Who answers what, and how its messages are awaited. */
+/* Chooses who answers, and how messages are awaited. */
 static void choose_answer(struct responder *r)
 {
 	const struct params *p = r->params;

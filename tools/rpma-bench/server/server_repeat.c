@@ -259,7 +259,7 @@ static const struct connection_queues *queues_of(const struct server_repeat *s, 
 		       : responder_qp(s->responders[qp / connections], qp % connections);
 }
 
-/* Who uses the queue pair from now on; on failure it is closed. */
+/* Hands the queue pair to its user; on failure it is closed. */
 static int hand_over(struct server_repeat *s, uint32_t qp)
 {
 	uint32_t connections = params_of(s)->connections;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who drains a queue pair that it has put to ERR itself counts completions: all are flushed. */
+/* A program that drains a queue pair it has put to ERR itself counts completions: all are flushed.
+ */
 #include "zoo.h"
 
 int main(void)

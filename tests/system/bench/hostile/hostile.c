@@ -158,7 +158,7 @@ static void out_of_turn(struct victim *v)
 	connection_close(&connection);
 }
 
-/* Whatever the codec lets through, up to the most there is of all. */
+/* The largest values that the codec lets through. */
 static struct message_begin greedy_begin(struct victim *v)
 {
 	struct message_begin b = good_begin(1);

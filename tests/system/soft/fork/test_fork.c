@@ -215,7 +215,7 @@ static void *make_and_destroy(void *unused)
 	return NULL;
 }
 
-/* Whatever another thread was about in the moment of the fork, no lock stays taken. */
+/* No lock stays taken, whatever another thread did at the moment of the fork. */
 PAIR_TEST(child__of_a_busy_parent_opens_the_device)
 {
 	pthread_t thread;
