@@ -60,7 +60,11 @@ def run_alone(steps: list[Step], begun_at: float) -> int:
 
 
 def run_steps(steps: list[Step], begun_at: float) -> int:
-    shutil.rmtree(RESULTS, ignore_errors=True)
+    # a run that goes on where another failed must not take away what tells why
+    last = RESULTS.with_name(f"{RESULTS.name}.last")
+    shutil.rmtree(last, ignore_errors=True)
+    if RESULTS.exists():
+        RESULTS.rename(last)
     RESULTS.mkdir(parents=True)
     # On a disk, as what tests make persistent has to be; others cannot write there.
     folder = Path(tempfile.mkdtemp(prefix="rpma-test.", dir="/var/tmp"))

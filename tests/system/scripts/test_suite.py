@@ -325,6 +325,8 @@ def wait_for_second(run: subprocess.Popen[str], folder: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_stopped_keeps_what_has_passed(tmp_path: Path, number: signal.Signals) -> None:
     os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/first.log").write_text("of the last run")
     with run_of_two(tmp_path) as run:
         wait_for_second(run, tmp_path)
         run.send_signal(number)
@@ -332,6 +334,7 @@ def test_a_run_that_is_stopped_keeps_what_has_passed(tmp_path: Path, number: sig
     assert run.returncode == 128 + number, output
     kept = {name: json.loads((tmp_path / f"records/{name}.json").read_text())["status"] for name in ("first", "second")}
     assert kept == {"first": "passed", "second": "stopped"}
+    assert (tmp_path / "results.last/first.log").read_text() == "of the last run"
 
 
 def test_a_second_run_in_a_tree_is_refused_and_harms_nothing(tmp_path: Path) -> None:
