@@ -17,9 +17,11 @@ uint64_t receive_room(const struct received *received)
 	return room;
 }
 
-static void copy_out(struct received *received, const struct shared_recv *recv, uint32_t pd)
+static void copy_out(struct received *received, const struct shared_recv *recv, uint32_t pd,
+		     uint32_t position)
 {
 	received->wr_id = recv->wr_id;
+	received->position = position;
 	received->pd = pd;
 	received->num_sge = recv->num_sge < SOFT_MAX_SGE ? recv->num_sge : SOFT_MAX_SGE;
 	for (uint32_t i = 0; i < received->num_sge; i++)
@@ -41,7 +43,7 @@ static enum receive_found take_of_srq(const struct execution *x, struct shared_s
 						    : NULL;
 		if (recv == NULL)
 			return RECEIVE_NONE;
-		copy_out(received, recv, srq->pd);
+		copy_out(received, recv, srq->pd, tail);
 		if (least != 0 && receive_room(received) < least)
 			return RECEIVE_SHORT;
 	} while (!atomic_compare_exchange_weak(&srq->rq.tail, &tail, tail + 1));
@@ -56,13 +58,15 @@ enum receive_found receive_next(const struct execution *x, uint64_t least,
 {
 	struct shared_srq *srq = receive_srq(x);
 	const struct shared_recv *recv;
+	uint32_t tail;
 
 	if (srq != NULL)
 		return take_of_srq(x, srq, least, received);
-	recv = recv_ring_peek(x->peer->segment, &x->target->rq);
+	tail = atomic_load_explicit(&x->target->rq.tail, memory_order_relaxed);
+	recv = recv_ring_at(x->peer->segment, &x->target->rq, tail);
 	if (recv == NULL)
 		return RECEIVE_NONE;
-	copy_out(received, recv, x->target->pd);
+	copy_out(received, recv, x->target->pd, tail);
 	return least != 0 && receive_room(received) < least ? RECEIVE_SHORT : RECEIVE_FOUND;
 }
 

@@ -27,6 +27,7 @@ struct received {
 	uint64_t wr_id;
 	uint32_t num_sge;
 	uint32_t pd;
+	uint32_t position; /* in its ring */
 	struct ibv_sge sge[SOFT_MAX_SGE];
 };
 

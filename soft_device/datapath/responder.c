@@ -109,7 +109,9 @@ bool responder_flush_soon(struct peer *peer, struct shared_qp *qp)
 	return true;
 }
 
-static void note_refusal(const struct execution *x, enum vendor_err why, uint64_t wr_id)
+/* received: NULL, if it is not about a receive. */
+static void note_refusal(const struct execution *x, enum vendor_err why,
+			 const struct received *received)
 {
 	const struct request *request = x->request;
 
@@ -119,7 +121,8 @@ static void note_refusal(const struct execution *x, enum vendor_err why, uint64_
 		.rkey = request->rkey,
 		.length = request->length,
 		.remote_addr = request->remote_addr,
-		.wr_id = wr_id,
+		.wr_id = received == NULL ? 0 : received->wr_id,
+		.position = received == NULL ? 0 : received->position,
 	};
 }
 
@@ -137,7 +140,7 @@ static struct outcome refuse(const struct execution *x, enum ibv_wc_status statu
 {
 	if (!is_reliable(x) && raise != RAISE_QP_FATAL)
 		return outcome_failed(status, why);
-	note_refusal(x, why, 0);
+	note_refusal(x, why, NULL);
 	target_to_error(x->peer, x->target, raise);
 	return outcome_failed(status, why);
 }
@@ -148,7 +151,7 @@ static struct outcome refuse_receive(const struct execution *x, const struct rec
 				     enum ibv_wc_status status, enum vendor_err why)
 {
 	receive_complete(x, received, own, own_why);
-	note_refusal(x, own_why, received->wr_id);
+	note_refusal(x, own_why, received);
 	target_to_error(x->peer, x->target, 0);
 	return outcome_failed(status, why);
 }

@@ -234,22 +234,20 @@ static const struct shared_ring *ring_of(const struct segment *segment, const st
 	return qp->srq < SEGMENT_SRQS ? &segment->srq[qp->srq].rq : &qp->rq;
 }
 
-/* The newest receive that was taken and has this wr_id, its position in the ring; NULL: none. */
-static const struct shared_recv *taken_receive(struct segment *segment,
-					       const struct shared_ring *ring, uint64_t wr_id,
-					       uint32_t *position)
+/* The receive that a message was refused for; NULL: a newer one has taken its slot. */
+static const struct shared_recv *refused_receive(struct segment *segment,
+						 const struct shared_ring *ring,
+						 const struct shared_refusal *refusal)
 {
-	const uint32_t tail = atomic_load(&ring->tail);
+	const uint32_t slots = ring->slots;
+	const struct shared_recv *recv;
 
-	for (uint32_t back = 1; back <= ring->slots && ring->slots <= SOFT_MAX_WR; back++) {
-		const uint64_t at = (uint64_t)((tail - back) & (ring->slots - 1)) * ring->stride;
-		const struct shared_recv *recv = segment_at(segment, ring->offset + at);
-
-		*position = tail - back;
-		if (recv->wr_id == wr_id && recv->num_sge <= SOFT_MAX_SGE)
-			return recv;
-	}
-	return NULL;
+	if (slots == 0 || slots > SOFT_MAX_WR ||
+	    atomic_load(&ring->head) - refusal->position > slots)
+		return NULL;
+	recv = segment_at(segment, ring->offset + (uint64_t)(refusal->position & (slots - 1)) *
+							  ring->stride);
+	return recv->wr_id == refusal->wr_id && recv->num_sge <= SOFT_MAX_SGE ? recv : NULL;
 }
 
 static uint64_t room_of(const struct shared_recv *recv)
@@ -291,12 +289,11 @@ static void put_room(struct check_finding *finding, const struct send_queue *sq,
 {
 	const struct shared_ring *ring = ring_of(segment, target);
 	const struct shared_recv *recv;
-	uint32_t position;
 
 	if (sq->ud != NULL)
 		check_line(finding, "header", "40 bytes of each receive are for it");
 	recv = sq->ud != NULL ? recv_ring_peek(segment, ring)
-			      : taken_receive(segment, ring, target->refusal.wr_id, &position);
+			      : refused_receive(segment, ring, &target->refusal);
 	if (recv != NULL)
 		check_line(finding, "receive", "%llu bytes, wr_id %#llx%s",
 			   (unsigned long long)room_of(recv), (unsigned long long)recv->wr_id,
@@ -470,11 +467,10 @@ static void tell_receive(const struct shared_qp *qp, const struct shared_refusal
 	struct sq_check_receive posted = {0, 0};
 	struct check_finding finding;
 	struct object region;
-	uint32_t position;
 
-	recv = taken_receive(segment, ring, refusal->wr_id, &position);
+	recv = refused_receive(segment, ring, refusal);
 	if (recv != NULL) {
-		posted = sq_check_receive_at(ring, position);
+		posted = sq_check_receive_at(ring, refusal->position);
 		part = *bad_receive_part(recv, qp->pd);
 	}
 	if (kind == CHECK_LKEY_STALE && is_gone_since(&posted, part.lkey))
@@ -497,11 +493,11 @@ static void tell_short(const struct shared_qp *qp, const struct shared_refusal *
 	const struct shared_ring *ring = ring_of(segment, qp);
 	const struct shared_recv *recv;
 	struct check_finding finding;
-	uint32_t stack = 0, position;
+	uint32_t stack = 0;
 
-	recv = taken_receive(segment, ring, refusal->wr_id, &position);
+	recv = refused_receive(segment, ring, refusal);
 	if (recv != NULL)
-		stack = sq_check_receive_at(ring, position).stack;
+		stack = sq_check_receive_at(ring, refusal->position).stack;
 	check_find(&finding, CHECK_RECEIVE_TOO_SMALL, stack,
 		   "a message of %u bytes came to a receive of %llu bytes of QP %#x",
 		   refusal->length, recv == NULL ? 0 : (unsigned long long)room_of(recv),

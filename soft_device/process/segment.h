@@ -22,7 +22,7 @@
 
 #define SEGMENT_BYTES	  (UINT64_C(4) << 30) /* address space; a page costs memory when used */
 #define SEGMENT_MAGIC	  UINT64_C(0x31544f53414d5052)
-#define SEGMENT_LAYOUT	  9 /* raise with any change of these structures */
+#define SEGMENT_LAYOUT	  10 /* raise with any change of these structures */
 
 #define SEGMENT_MRS	  65536
 #define SEGMENT_QPS	  16384
@@ -127,7 +127,8 @@ struct shared_refusal {
 	uint32_t rkey;
 	uint32_t length;
 	uint64_t remote_addr;
-	uint64_t wr_id; /* the one that its receive has, if it found one */
+	uint64_t wr_id;	   /* the one that its receive has, if it found one */
+	uint32_t position; /* of that receive in its ring */
 };
 
 /* A queue pair as responder. */

@@ -12,7 +12,9 @@ int main(void)
 	mr = HAVE(ibv_reg_mr(far.pd, far.memory, 64, IBV_ACCESS_LOCAL_WRITE));
 	names("%#x", mr->lkey);
 	POST_RECV(far, keyed_piece(far.memory, 128, mr->lkey)); /* HERE */
-	POST(near, a_send(0, 100));				/* HERE: where it comes to light */
+	/* it is flushed, and has the same wr_id */
+	POST_RECV(far, keyed_piece(far.memory, 64, mr->lkey));
+	POST(near, a_send(0, 100)); /* HERE: where it comes to light */
 	await(near.cq);
 	return 0;
 }
