@@ -21,7 +21,6 @@ static const struct difference differences[] = {
 	{"receive", IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR},
 	{"short receive", IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR},
 	{"sender of a short receive", IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR},
-	{"long message", IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR},
 };
 
 static enum ibv_wc_status as_specified(const char *of, enum ibv_wc_status status)
@@ -179,26 +178,6 @@ static void long_inline(void)
 	post_near(&wr);
 }
 
-static void long_message(void)
-{
-	struct ibv_port_attr port;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge, there.memory, there.rkey);
-	unsigned char *large;
-	struct ibv_mr *mr;
-	size_t size;
-
-	MUST(ibv_query_port(near.context, 1, &port));
-	size = (size_t)port.max_msg_sz + 1;
-	large = HAVE(calloc(1, size));
-	mr = HAVE(ibv_reg_mr(near.pd, large, size, 0));
-	sge = (struct ibv_sge){(uintptr_t)large, (uint32_t)size, mr->lkey};
-	post_near(&wr);
-	note_next(&near, near.cq, "long message");
-	MUST(ibv_dereg_mr(mr));
-	free(large);
-}
-
 static void smaller_mtu(struct options *of_near, struct options *of_far)
 {
 	of_near->mtu = IBV_MTU_1024;
@@ -236,7 +215,6 @@ static const struct rule queue_rules[] = {
 	{"a full receive queue", "rq-full", RC, own_receives, full_receive_queue},
 	{"too many pieces", "too-many-sges", RC, NULL, too_many_pieces},
 	{"too much inline", "inline-too-long", RC, NULL, long_inline},
-	{"a message longer than the port takes", "message-too-long", RC, NULL, long_message},
 	{"a write over unequal MTUs", "path-mtu", RC, smaller_mtu, unequal_mtu},
 	{"another Q_Key", "qkey", IBV_QPT_UD, NULL, wrong_qkey},
 };
