@@ -21,14 +21,6 @@ static void unknown_rkey(void)
 	post_refused(&wr);
 }
 
-static void swapped_rkey(void)
-{
-	struct ibv_send_wr wr = any_request(any_one_sided());
-
-	wr.wr.rdma.rkey = __builtin_bswap32(there.rkey);
-	post_refused(&wr);
-}
-
 static void stale_rkey(void)
 {
 	struct ibv_mr *mr = HAVE(ibv_reg_mr(far.pd, far.memory, SIZE, ACCESS));
@@ -216,18 +208,16 @@ static void into_read_only(void)
 }
 
 const struct rule memory_rules[MEMORY_RULES] = {
-	{"an rkey of no region", "rkey-unknown", RC, NULL, unknown_rkey},
-	{"an rkey in the other byte order", "rkey-byte-swapped", RC, NULL, swapped_rkey},
-	{"an rkey after ibv_dereg_mr()", "rkey-stale", RC, NULL, stale_rkey},
-	{"an rkey of another PD", "rkey-other-pd", RC, NULL, rkey_of_another_pd},
-	{"beyond the region", "range-beyond", RC, NULL, beyond},
-	{"a right of the region", "right-missing", RC, NULL, without_a_right},
-	{"a right of the queue pair", "right-missing", RC, no_qp_access,
-	 without_the_right_of_the_qp},
-	{"an odd address of an atomic", "atomic-unaligned", RC, NULL, unaligned_atomic},
-	{"an lkey of no region", "lkey-unknown", RC, NULL, unknown_lkey},
-	{"an lkey after ibv_dereg_mr()", "lkey-stale", RC, NULL, stale_lkey},
-	{"an lkey of another PD", "lkey-other-pd", RC, NULL, lkey_of_another_pd},
-	{"beyond the own region", "local-range-beyond", RC, NULL, own_beyond},
-	{"into a region without LOCAL_WRITE", "local-right-missing", RC, NULL, into_read_only},
+	{"an rkey of no region", "rkey-unknown", NULL, unknown_rkey},
+	{"an rkey after ibv_dereg_mr()", "rkey-stale", NULL, stale_rkey},
+	{"an rkey of another PD", "rkey-other-pd", NULL, rkey_of_another_pd},
+	{"beyond the region", "range-beyond", NULL, beyond},
+	{"a right of the region", "right-missing", NULL, without_a_right},
+	{"a right of the queue pair", "right-missing", no_qp_access, without_the_right_of_the_qp},
+	{"an odd address of an atomic", "atomic-unaligned", NULL, unaligned_atomic},
+	{"an lkey of no region", "lkey-unknown", NULL, unknown_lkey},
+	{"an lkey after ibv_dereg_mr()", "lkey-stale", NULL, stale_lkey},
+	{"an lkey of another PD", "lkey-other-pd", NULL, lkey_of_another_pd},
+	{"beyond the own region", "local-range-beyond", NULL, own_beyond},
+	{"into a region without LOCAL_WRITE", "local-right-missing", NULL, into_read_only},
 };

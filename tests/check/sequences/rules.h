@@ -10,14 +10,11 @@
 struct rule {
 	const char *name;
 	const char *kind;
-	enum ibv_qp_type type;
 	void (*prepare)(struct options *of_near, struct options *of_far);
 	void (*break_it)(void);
 };
 
-#define RC	     IBV_QPT_RC
-
-#define MEMORY_RULES 13
+#define MEMORY_RULES 12
 extern const struct rule memory_rules[MEMORY_RULES];
 
 /*
