@@ -62,14 +62,6 @@ static void connect_both(void)
 	end_to_rts(&b);
 }
 
-TEST(both_ends__write, setup_ends, teardown_ends)
-{
-	connect_both();
-	write_works(&a, &b);
-	fill(b.memory, 64, 3);
-	write_works(&b, &a);
-}
-
 TEST(one_end__may_be_ready_first, setup_ends, teardown_ends)
 {
 	struct end_address of_a = end_address(&a), of_b = end_address(&b);

@@ -51,12 +51,6 @@ CM_TEST(connect__establishes_both_ends)
 	assert_int_equal(event.status, 0);
 }
 
-CM_PAIR_TEST(established__ends_send_both_ways)
-{
-	cm_send_works(&cm.client, &cm.server);
-	cm_send_works(&cm.server, &cm.client);
-}
-
 CM_PAIR_TEST(qp__of_the_id_goes_to_rts)
 {
 	struct ibv_qp_init_attr init;
@@ -176,17 +170,6 @@ CM_TEST(reject__tells_why)
 	FAILS(EINVAL, rdma_accept(cm.server.id, &param));
 }
 
-CM_TEST(reject__needs_no_data)
-{
-	struct rdma_conn_param param = cm_param(NULL, 0);
-
-	cm_connect(cm.client.id, &param);
-	cm.server.id = cm_take_request().id;
-	OK(rdma_reject(cm.server.id, NULL, 0));
-	assert_int_equal(cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED).status,
-			 REJECTED_BY_CONSUMER);
-}
-
 CM_TEST(destroyed__request_is_rejected)
 {
 	struct rdma_conn_param param = cm_param(NULL, 0);
@@ -206,22 +189,6 @@ CM_TEST(port__without_listener_rejects)
 	struct cm_event event = cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED);
 	assert_ptr_equal(event.id, cm.client.id);
 	assert_int_equal(event.status, REJECTED_NO_LISTENER);
-}
-
-/* A bound id that does not listen is no listener. */
-CM_TEST(port__only_bound_rejects)
-{
-	struct rdma_conn_param param = cm_param(NULL, 0);
-	struct rdma_cm_id *bound = cm_id(cm.server.channel);
-	struct sockaddr_storage room;
-
-	OK(rdma_bind_addr(bound, test_sockaddr(test_addr(), 0, &room)));
-	cm_resolve(cm.client.id, test_addr(), ntohs(rdma_get_src_port(bound)));
-	cm_make_qp(cm.client.id);
-	OK(rdma_connect(cm.client.id, &param));
-	assert_int_equal(cm_expect(cm.client.channel, RDMA_CM_EVENT_REJECTED).status,
-			 REJECTED_NO_LISTENER);
-	OK(rdma_destroy_id(bound));
 }
 
 /* While a listener is waited for, no other id gets the port of the one that connects. */

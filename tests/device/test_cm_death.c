@@ -72,13 +72,6 @@ static void expect_disconnected(struct cm_end *end)
 	EXPECT_WC(end->id->recv_cq, 7, IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST(client__killed_disconnects, setup_partner, teardown_partner)
-{
-	partner_is_client();
-	far_die();
-	expect_disconnected(&cm.server);
-}
-
 TEST(client__that_leaves_disconnects, setup_partner, teardown_partner)
 {
 	partner_is_client();

@@ -168,16 +168,6 @@ CM_TEST(create_srq_ex__is_in_the_pd_of_the_id)
 	assert_null(cm.client.id->srq);
 }
 
-CM_TEST(ports__are_chosen_and_told)
-{
-	struct rdma_cm_id *other = cm_listen(cm.server.channel, test_addr(), 1);
-
-	assert_int_not_equal(rdma_get_src_port(cm.listener), 0);
-	assert_int_not_equal(rdma_get_src_port(other), 0);
-	assert_int_not_equal(rdma_get_src_port(other), rdma_get_src_port(cm.listener));
-	OK(rdma_destroy_id(other));
-}
-
 CM_TEST(port__in_use_is_refused)
 {
 	struct sockaddr_storage room;

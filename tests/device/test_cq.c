@@ -131,12 +131,6 @@ PAIR_TEST(armed__twice_gives_one_event)
 	expect_no_event();
 }
 
-PAIR_TEST(unarmed__cq_gives_none)
-{
-	done(work(IBV_WR_RDMA_WRITE, 0, 64, 0));
-	expect_no_event();
-}
-
 /* IBA 11.4.2.2: the event is for what comes after the request for it. */
 PAIR_TEST(armed__late_tells_nothing_of_what_is_there)
 {
@@ -395,16 +389,4 @@ PAIR_TEST(modify__refuses_an_unknown_attribute)
 
 	SKIP_UNLESS(result != EOPNOTSUPP && result != ENOSYS, "the device moderates no CQ");
 	FAILS(EINVAL, result);
-}
-
-PAIR_TEST(create_cq_ex__makes_a_queue_that_plain_calls_poll)
-{
-	struct ibv_cq_init_attr_ex attr = {.cqe = 10, .channel = w.near.channel};
-	struct ibv_cq_ex *extended = ibv_create_cq_ex(w.near.context, &attr);
-
-	SKIP_UNLESS(extended != NULL || (errno != EOPNOTSUPP && errno != ENOSYS),
-		    "the device has no extended CQs");
-	assert_non_null(extended);
-	expect_no_wc(ibv_cq_ex_to_cq(extended));
-	OK(ibv_destroy_cq(ibv_cq_ex_to_cq(extended)));
 }

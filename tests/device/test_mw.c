@@ -133,11 +133,6 @@ MW_TEST(type_1__bound_to_nothing_gives_no_access)
 	cannot_write(bound);
 }
 
-MW_TEST(type_2__gives_access)
-{
-	can_write(far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE));
-}
-
 MW_TEST(type_2__is_bound_again_after_it_was_invalidated)
 {
 	uint32_t first = far_bind_mw(IBV_MW_TYPE_2, OFFSET, BYTES, READ_WRITE), second;

@@ -195,25 +195,3 @@ OWN_PAIR_TEST(roce_v2__is_not_heard_by_v1)
 	EXPECT_WC(w.near.cq, 1, IBV_WC_RETRY_EXC_ERR);
 	assert_int_equal(far_state(), IBV_QPS_RTS);
 }
-
-TEST(index__of_no_gid_is_refused)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = 200}},
-	};
-	struct end_options options = end_defaults();
-	struct end end = {0};
-
-	end_open(&end, &options, -1);
-	attr.dest_qp_num = end.qp->qp_num;
-	attr.ah_attr.grh.dgid = end.gid;
-	FAILS(DIFFERS(EINVAL, ENODATA, "its table has an entry there, which is free"),
-	      ibv_modify_qp(end.qp, &attr,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER));
-	assert_int_equal(end_state(&end), IBV_QPS_INIT);
-	end_close(&end);
-}

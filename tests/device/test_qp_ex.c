@@ -290,12 +290,6 @@ TEST(fence__is_a_flag, setup_ex, teardown_pair)
 	assert_memory_equal(w.far_memory + 8192, w.far_memory, 4096);
 }
 
-TEST(plain_posts__work_on_it_too, setup_ex, teardown_pair)
-{
-	done(work(IBV_WR_RDMA_WRITE, 0, 64, 128));
-	assert_memory_equal(w.far_memory + 128, w.near.memory, 64);
-}
-
 TEST(error__is_told_as_of_a_plain_post, setup_ex, teardown_pair)
 {
 	begin(5);

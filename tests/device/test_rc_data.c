@@ -470,32 +470,3 @@ PAIR_TEST(fetch_and_add__adds_and_wraps)
 		assert_true(far_word(64) == before);
 	}
 }
-
-/* ibv_reg_mr(3): "Use byte offset from beginning of MR to access this MR" */
-PAIR_TEST(zero_based__region_is_addressed_by_offsets)
-{
-	struct ibv_send_wr *wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
-	struct ibv_mr *mr;
-	uint32_t rkey;
-
-	NOT_ON_RXE("it refuses the flag");
-	rkey = far_reg(100, 64, END_ACCESS | IBV_ACCESS_ZERO_BASED);
-	wr->wr.rdma.rkey = rkey;
-	wr->wr.rdma.remote_addr = 56;
-	done(wr);
-	assert_memory_equal(w.far_memory + 156, w.near.memory, 8);
-	mr = ibv_reg_mr(w.near.pd, w.near.memory + 200, 8,
-			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
-	assert_non_null(mr);
-	wr = work(IBV_WR_RDMA_READ, 0, 8, 1000);
-	*wr->sg_list = (struct ibv_sge){0, 8, mr->lkey};
-	done(wr);
-	assert_memory_equal(w.near.memory + 200, w.far_memory + 1000, 8);
-	OK(ibv_dereg_mr(mr));
-	wr = work(IBV_WR_RDMA_WRITE, 0, 8, 0);
-	wr->wr.rdma.rkey = rkey;
-	wr->wr.rdma.remote_addr = 57;
-	post(wr);
-	EXPECT_WC(w.near.cq, 1, IBV_WC_REM_ACCESS_ERR);
-	far_expect_error();
-}
