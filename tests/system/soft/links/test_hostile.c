@@ -127,22 +127,6 @@ TEST(test_request_for_nobody_is_absent, setup, teardown)
 	close(fd);
 }
 
-/* The region and the key are right; only the QP has no such partner. */
-TEST(test_request_of_a_fake_peer_changes_nothing, setup, teardown)
-{
-	const int fd = fake_peer_connect(target.qp->qp_num);
-	unsigned char bytes[WIRE_REQUEST_START + 8];
-	unsigned char before[8];
-
-	memcpy(before, target.memory, sizeof(before));
-	fake_peer_handshake(fd, target.qp->qp_num);
-	fake_peer_send_carry(fd);
-	fake_peer_send(fd, bytes, put_write(bytes, 0, target.qp->qp_num));
-	assert_int_equal(fake_peer_receive_answer(fd).outcome.kind, OUTCOME_ABSENT);
-	assert_memory_equal(target.memory, before, sizeof(before));
-	close(fd);
-}
-
 /* It stays open while the device meets others (teardown). */
 TEST(test_half_a_message_holds_nobody_up, setup, teardown)
 {
