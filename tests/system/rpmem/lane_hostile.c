@@ -2,12 +2,11 @@
 /*
  * lane_hostile.c -- a client that breaks every rule of a lane.
  *
- * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE handshake|fuzz|flood [ROUNDS [SEED]]
+ * lane_hostile rdma|tcp ADDRESS PORT TOKEN BYTES LANE fuzz|flood [ROUNDS [SEED]]
  *
- * handshake: handshakes that must not be admitted; fuzz: requests that no client sends, on
- * a lane that is admitted; flood: as much work as a lane can ask for, until it ends. handshake
- * prints how many were refused, and flood "working" with its first answer. What became of the
- * daemon is for the test to see.
+ * fuzz: requests that no client sends, on a lane that is admitted; flood: as much work as a
+ * lane can ask for, until it ends, and "working" printed with its first answer. What became of
+ * the daemon is for the test to see.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +36,6 @@ struct hostile {
 	uint64_t bytes; /* size of the pool */
 	uint32_t lane;
 	uint64_t random;
-	unsigned refused;
 
 	int fd; /* over TCP */
 	struct dial dial;
@@ -67,7 +65,7 @@ static int receive_all(int fd, void *bytes, size_t len)
 	return 0;
 }
 
-static int connect_tcp(struct hostile *h, const uint8_t *handshake, size_t len)
+static int connect_tcp(struct hostile *h, const uint8_t handshake[HANDSHAKE_REQUEST_BYTES])
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(h->port)};
 	uint8_t reply[HANDSHAKE_REPLY_BYTES];
@@ -76,9 +74,7 @@ static int connect_tcp(struct hostile *h, const uint8_t *handshake, size_t len)
 	h->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(h->fd, (struct sockaddr *)(void *)&to, sizeof(to)) != 0)
 		return -errno;
-	send(h->fd, handshake, len, MSG_NOSIGNAL);
-	if (len < HANDSHAKE_REQUEST_BYTES) /* there is no more to wait for */
-		shutdown(h->fd, SHUT_WR);
+	send(h->fd, handshake, HANDSHAKE_REQUEST_BYTES, MSG_NOSIGNAL);
 	return receive_all(h->fd, reply, sizeof(reply));
 }
 
@@ -92,22 +88,16 @@ static int post(struct rpma_conn_req *req, void *hostile)
 	return ret;
 }
 
-static int connect_rdma(struct hostile *h, const uint8_t *handshake, size_t len)
+static int connect_rdma(struct hostile *h, const uint8_t handshake[HANDSHAKE_REQUEST_BYTES])
 {
 	struct connection_queues queues = {
 		.sq_size = 16, .rq_size = ANSWERS, .cq_size = 64, .post = post, .arg = h};
 	const struct connection_cfg cfg = {.peer_name = "rpmemd", .stop_fd = -1, .queues = &queues};
 	struct handshake_reply reply;
 	int ret = connection_connect(&h->connection, h->dial.peer, h->address, h->port, &cfg,
-				     handshake, len);
+				     handshake, HANDSHAKE_REQUEST_BYTES);
 
-	/* one of another version or tool is told so */
 	return ret ? ret : dial_answer(&h->dial, h->connection, HANDSHAKE_RPMEM, &reply);
-}
-
-static int connect_with(struct hostile *h, const uint8_t *handshake, size_t len)
-{
-	return h->tcp ? connect_tcp(h, handshake, len) : connect_rdma(h, handshake, len);
 }
 
 static void hang_up(struct hostile *h)
@@ -130,55 +120,9 @@ static int admit(struct hostile *h)
 	/* the daemon may not have noticed yet that the lane before it ended */
 	do {
 		hang_up(h);
-		ret = connect_with(h, handshake, sizeof(handshake));
+		ret = h->tcp ? connect_tcp(h, handshake) : connect_rdma(h, handshake);
 	} while (ret != 0 && monotonic_ms() < deadline);
 	return ret;
-}
-
-/* --- handshakes ------------------------------------------------------------ */
-
-static void try_handshake(struct hostile *h, const uint8_t *handshake, size_t len)
-{
-	if (connect_with(h, handshake, len) != 0)
-		h->refused++;
-	else
-		fprintf(stderr, "lane_hostile: a handshake of %zu bytes was admitted\n", len);
-	hang_up(h);
-}
-
-static int test_handshakes(struct hostile *h, unsigned rounds)
-{
-	struct handshake_request good = {HANDSHAKE_VERSION, HANDSHAKE_RPMEM, h->lane, h->token};
-	uint8_t handshake[HANDSHAKE_REQUEST_BYTES];
-
-	for (unsigned i = 0; i < rounds; i++) {
-		struct handshake_request bad = good;
-		size_t len = sizeof(handshake);
-
-		switch (i % 6) {
-		case 0:
-			bad.token ^= 1ULL << test_random(&h->random) % 64;
-			break;
-		case 1:
-			bad.token = 0;
-			break;
-		case 2:
-			bad.number = 1024 + (uint32_t)test_random(&h->random) % 1000000;
-			break;
-		case 3:
-			bad.version++;
-			break;
-		case 4:
-			bad.role = (enum handshake_role)(1 + test_random(&h->random) % 4);
-			break;
-		default:
-			len = 1 + test_random(&h->random) % (len - 2);
-		}
-		handshake_encode_request(&bad, handshake);
-		try_handshake(h, handshake, len);
-	}
-	printf("refused %u of %u\n", h->refused, rounds);
-	return h->refused != rounds;
 }
 
 /* --- requests ----------------------------------------------------------------- */
@@ -333,14 +277,6 @@ static int flood(struct hostile *h)
 	return 0;
 }
 
-static int run(struct hostile *h, const char *test, unsigned rounds)
-{
-	if (strcmp(test, "flood") == 0)
-		return flood(h);
-	return strcmp(test, "handshake") == 0 ? test_handshakes(h, rounds)
-					      : test_requests(h, rounds);
-}
-
 /* --- main ----------------------------------------------------------------- */
 
 static int set_up(struct hostile *h)
@@ -379,7 +315,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "lane_hostile: %s\n", failure_get()->text);
 		return EXIT_FAILURE;
 	}
-	ret = run(&h, argv[7], rounds);
+	ret = strcmp(argv[7], "flood") == 0 ? flood(&h) : test_requests(&h, rounds);
 	hang_up(&h);
 	rpma_mr_dereg(&h.mr);
 	rpma_peer_delete(&h.dial.peer);

@@ -91,15 +91,14 @@ class Daemon:
             finally:
                 client.kill()
 
-    def hostile(self, test: str, rounds: int, seed: int = 1, lane: int = 0) -> str:
+    def fuzz(self, lane: int, rounds: int, seed: int) -> None:
         done = subprocess.run(
-            self.hostile_command(test, lane, str(rounds), str(seed)),
+            self.hostile_command("fuzz", lane, str(rounds), str(seed)),
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
         )
         assert done.returncode == 0, done.stdout + done.stderr + self.said()
-        return done.stdout
 
     def said(self) -> str:
         self.log.seek(0)

@@ -47,13 +47,6 @@ def test_a_good_set(tmp_path: Path) -> None:
     assert "notes.txt" not in output
 
 
-def test_a_part_keeps_its_holes(tmp_path: Path) -> None:
-    pool_set(tmp_path, "good")
-    before = (tmp_path / "good.part").stat().st_blocks
-    assert check(tmp_path)[0] == 0
-    assert (tmp_path / "good.part").stat().st_blocks == before
-
-
 def test_sets_are_in_the_order_of_their_names(tmp_path: Path) -> None:
     for name in ("c", "a", "d", "b"):
         pool_set(tmp_path, name)

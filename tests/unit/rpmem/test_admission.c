@@ -79,6 +79,25 @@ TEST(others_than_its_client_are_refused, setup, teardown)
 	      (enter(0, admission.token, HANDSHAKE_RPMEM), 0));
 }
 
+TEST(a_client_of_another_version_is_refused, setup, teardown)
+{
+	const struct handshake_request request = {.version = HANDSHAKE_VERSION + 1,
+						  .role = HANDSHAKE_RPMEM,
+						  .token = admission.token};
+	uint8_t bytes[HANDSHAKE_REQUEST_BYTES];
+	uint32_t lane;
+
+	handshake_encode_request(&request, bytes);
+	assert_int_equal(admission_enter(&admission, bytes, sizeof(bytes), &lane), -EPROTO);
+}
+
+TEST(each_refusal_has_its_sentence)
+{
+	EQUAL((admission_refusal(-EACCES), HAS("the token of this session")),
+	      (admission_refusal(-EBUSY), HAS("no such lane")),
+	      (admission_refusal(-EPROTO), HAS("not a client of this version")));
+}
+
 TEST(a_session_does_not_begin_without_its_token_or_memory)
 {
 	no_random = true;

@@ -363,21 +363,13 @@ static void assert_violated(void)
 	assert_no_more();
 }
 
-TEST(damaged_headers_end_the_session, set_up)
+/* test_control.c has each field of it. */
+TEST(a_damaged_header_ends_the_session, set_up)
 {
-	/* a byte of: magic, type, type, body length */
-	static const struct {
-		size_t at;
-		uint8_t value;
-	} cases[] = {{0, 0xff}, {3, 0xff}, {6, 0x7f}, {7, 0}, {7, 99}, {12, 0xff}, {13, 2}};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		set_up(NULL);
-		ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
-		wire.script[cases[i].at] = cases[i].value;
-		assert_violated();
-		assert_string_equal(fake.calls, "");
-	}
+	ask_for_pool(CONTROL_OPEN, CONTROL_RDMA, 1);
+	wire.script[0] = 0xff;
+	assert_violated();
+	assert_string_equal(fake.calls, "");
 }
 
 TEST(another_version_is_told_which_this_one_is, set_up)
