@@ -3,7 +3,7 @@
 
 A write that is delayed by S on the only connection of depth 1 is served one at a time, so no more
 than 1 / S complete in a second, whatever the machine does: upper bounds are arithmetic and hold on
-a busy machine too. What takes a quiet one is in bench.loop_open and bench.loop_knee, over a simulated clock.
+a busy machine too. What takes a quiet one is in bench.loop_open, over a simulated clock.
 """
 
 import json
