@@ -278,7 +278,7 @@ void check_report(const struct check_finding *finding)
 		return;
 	pthread_mutex_lock(&check_lock);
 	before = find(finding->kind, finding->stack);
-	if (before != NULL && before->level >= finding->level)
+	if (before != NULL && before->level >= finding->level && !before->retracted)
 		before->times++;
 	else
 		report_new(finding);
