@@ -20,8 +20,27 @@ struct held {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct held *all;
+static _Atomic uint32_t errors; /* that are held */
 
-const struct process_part hold_part = {.lock = &lock};
+/* The parent will know. */
+static void forked(void)
+{
+	struct held *next;
+
+	for (; all != NULL; all = next) {
+		next = all->next;
+		free(all);
+	}
+	atomic_store(&check_held, 0);
+	atomic_store(&errors, 0);
+}
+
+bool check_holds_errors(void)
+{
+	return atomic_load(&errors) > 0;
+}
+
+const struct process_part hold_part = {.lock = &lock, .forked = forked};
 
 /* The lock is held. */
 static struct held **find(const void *queue, enum check_kind kind, uint64_t tag)

@@ -31,6 +31,7 @@
 
 static _Atomic uint32_t failed[FAILED]; /* numbers of QPs of which a failed completion was polled */
 static _Atomic uint32_t last_post;	/* its stack */
+static _Atomic uint32_t failures_polled, failure_polled_at, failure_qpn; /* the first one's */
 static _Atomic uint32_t seen[STACKS_MOST]; /* requests of each stack; some are missed by threads */
 
 _Thread_local uint32_t sq_check_place;
@@ -83,6 +84,9 @@ void sq_check_end(struct send_queue *sq)
 void sq_check_forget(void)
 {
 	sq_check_forget_receives();
+	atomic_store(&failures_polled, 0);
+	for (unsigned i = 0; i < FAILED; i++)
+		atomic_store_explicit(&failed[i], 0, memory_order_relaxed);
 }
 
 /* --- posting --- */
@@ -300,8 +304,6 @@ static bool is_no_mistake(uint32_t why)
 
 static void tell_status(int status);
 
-static _Atomic uint32_t failures_polled, failure_polled_at, failure_qpn; /* the first one's */
-
 void sq_check_polled(const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -322,7 +324,7 @@ static void tell_status(int status)
 	const uint32_t stack = atomic_load(&failure_polled_at);
 	struct check_finding finding;
 
-	if (status != 0)
+	if (status != 0 || atomic_load(&failures_polled) == 0)
 		return;
 	check_find(&finding, CHECK_STATUS_UNREAD, stack,
 		   "%u completions failed, the first of QP %#x, and the program ends with status 0",
