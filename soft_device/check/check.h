@@ -86,6 +86,7 @@ bool check_has_errors(void);
  */
 void check_hold(const void *queue, uint64_t tag, const struct check_finding *finding);
 void check_drop(const void *queue, enum check_kind kind, uint64_t tag);
+void check_drop_all(const void *queue);
 void check_release(const void *queue);
 bool check_holds_errors(void);
 extern _Atomic uint32_t check_held; /* how many are held */

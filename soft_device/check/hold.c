@@ -107,6 +107,14 @@ static struct held *take_next(const void *queue)
 	return found;
 }
 
+void check_drop_all(const void *queue)
+{
+	struct held *held;
+
+	while (atomic_load(&check_held) > 0 && (held = take_next(queue)) != NULL)
+		free(held);
+}
+
 void check_release(const void *queue)
 {
 	struct held *held;

@@ -89,6 +89,8 @@ static void complete_slot(struct send_queue *sq, enum ibv_wc_status status, enum
 
 void sq_flush(struct send_queue *sq)
 {
+	if (check_any && sq->completed != sq->posted)
+		sq_check_broken(sq);
 	while (sq->completed != sq->posted)
 		complete_slot(sq, IBV_WC_WR_FLUSH_ERR, VENDOR_FLUSHED);
 }
@@ -96,6 +98,8 @@ void sq_flush(struct send_queue *sq)
 void sq_fail(struct send_queue *sq, enum ibv_wc_status status, enum vendor_err why)
 {
 	if (sq->completed != sq->posted) {
+		if (check_any)
+			sq_check_broken(sq);
 		explain_request(sq, &sq_slot(sq, sq->completed)->work, status, why);
 		complete_slot(sq, status, why);
 	}

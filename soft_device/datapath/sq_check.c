@@ -365,6 +365,12 @@ static void hold_too_many(struct send_queue *sq)
 	check_hold(sq, 0, &finding);
 }
 
+/* The connection has ended: there is no later post, and none is missing. */
+void sq_check_broken(struct send_queue *sq)
+{
+	check_drop_all(sq);
+}
+
 /* True: it will never have room again. `is_part`: requests before it in a list were posted. */
 static bool tell_full(struct send_queue *sq, bool is_part)
 {
@@ -531,8 +537,8 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		atomic_store(&watch->list, list);
 		watch->rest = bad;
 	}
-	if (error == ENOMEM)
-		is_stuck = tell_full(sq, is_part);
+	if (error == ENOMEM) /* in ERR nothing can be posted any more that matters */
+		is_stuck = sq_state(sq) == IBV_QPS_ERR || tell_full(sq, is_part);
 	else if (sq_state(sq) < IBV_QPS_RTS)
 		tell_state(sq);
 	else if (bad != NULL && !has_opcode(sq, bad))

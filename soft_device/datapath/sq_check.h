@@ -46,6 +46,8 @@ void sq_check_source(struct send_queue *sq, uint32_t number);
 /* The oldest request fails. */
 void sq_check_failed(const struct send_queue *sq, const struct send_work *work,
 		     enum ibv_wc_status status, enum vendor_err why) __attribute__((cold));
+/* Requests are about to be flushed. */
+void sq_check_broken(struct send_queue *sq);
 /* A message of a UC or UD queue pair was lost. */
 void sq_check_lost(const struct send_queue *sq, const struct send_work *work, enum vendor_err why)
 	__attribute__((cold));
