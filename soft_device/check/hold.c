@@ -9,6 +9,8 @@
 
 #include "objects.h"
 
+#define MOST 256u /* each post of a queue looks at all of them */
+
 _Atomic uint32_t check_held;
 
 struct held {
@@ -65,7 +67,8 @@ void check_hold(const void *queue, uint64_t tag, const struct check_finding *fin
 
 	pthread_mutex_lock(&lock);
 	check_at_end(report_all);
-	if (*find(queue, finding->kind, tag) == NULL && (made = malloc(sizeof(*made))) != NULL) {
+	if (atomic_load(&check_held) < MOST && *find(queue, finding->kind, tag) == NULL &&
+	    (made = malloc(sizeof(*made))) != NULL) {
 		*made = (struct held){all, queue, tag, *finding};
 		all = made;
 		atomic_fetch_add(&check_held, 1);
