@@ -188,8 +188,8 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "Requests go on to be posted after a completion said that the queue pair failed.",
 		 "IBTA 10.3.1: in the Error state they all complete with a flush error.",
 		 "The same.",
-		 "Look at wc.status, and connect again. One request to find the end of what is "
-		 "flushed is not reported."},
+		 "Look at wc.status, and connect again. A last request that finds the end of what "
+		 "is flushed is not reported once ibv_modify_qp() to IBV_QPS_ERR was called."},
 	[CHECK_BAD_WR_IGNORED] =
 		{"bad-wr-ignored", CHECK_WARNING,
 		 "A list of requests was posted in part, and the rest was never posted.",

@@ -318,6 +318,13 @@ void sq_check_polled(const struct ibv_wc *wc)
 	}
 }
 
+void sq_check_known(const struct send_queue *sq)
+{
+	uint32_t qpn = sq->qpn;
+
+	atomic_compare_exchange_strong(&failed[qpn % FAILED], &qpn, 0);
+}
+
 /* The process ends with success. */
 static void tell_status(int status)
 {

@@ -80,6 +80,9 @@ void sq_check_run(struct send_queue *sq);
 /* A failed completion was polled, of the queue pair with this number. */
 void sq_check_polled(const struct ibv_wc *wc);
 
+/* The program moves the queue pair to ERR or RESET itself: it knows of failures so far. */
+void sq_check_known(const struct send_queue *sq);
+
 /* Do the requests in the queue give a completion? Takes sq.lock. */
 enum sq_check_feed { FEED_EMPTY, FEED_NOTHING, FEED_COMPLETION };
 enum sq_check_feed sq_check_feeds(struct send_queue *sq);

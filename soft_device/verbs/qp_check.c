@@ -222,6 +222,8 @@ void qp_check_state(struct qp *qp, enum ibv_qp_state to)
 	if (to == IBV_QPS_RTS)
 		return;
 	sq_check_run(&qp->sq);
+	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)
+		sq_check_known(&qp->sq);
 	if (to == IBV_QPS_RESET) { /* nothing of it completes any more */
 		watch_forget(&qp->sq);
 		watch_forget(&qp->shared->rq);
