@@ -106,6 +106,13 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv)
 	return 0;
 }
 
+void channel_each(void (*visit)(struct channel *channel, void *arg), void *arg)
+{
+	for (struct channel *channel = channels; channel != NULL; channel = channel->next)
+		if (!process_is_foreign(channel->generation))
+			visit(channel, arg);
+}
+
 void channel_add(struct channel *channel, struct cq *cq)
 {
 	struct cq **last = &channel->cqs;
@@ -223,15 +230,25 @@ static int get_event(struct channel *channel, struct ibv_cq **cq, void **cq_cont
 	return 0;
 }
 
+static void end_wait(void *channel)
+{
+	cq_check_wait_end(channel);
+}
+
 SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq,
 				 void **cq_context)
 {
 	struct channel *channel = (struct channel *)ibv;
+	volatile int ret;
 
 	ENTER_MINUS(channel->generation);
-	if (check_any)
-		cq_check_wait(channel);
-	return get_event(channel, cq, cq_context);
+	if (!check_any)
+		return get_event(channel, cq, cq_context);
+	cq_check_wait(channel, stack_at(STACK_ENTRY()));
+	pthread_cleanup_push(end_wait, channel); /* the wait is a cancellation point */
+	ret = get_event(channel, cq, cq_context);
+	pthread_cleanup_pop(1);
+	return ret;
 }
 
 SOFT_EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)

@@ -175,7 +175,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 	if (fault != 0)
 		return call_error(fault);
 	if (check_any)
-		cq_check_armed(cq_of(ibv));
+		cq_check_armed(cq_of(ibv), solicited_only != 0);
 	arm(cq_of(ibv), wanted);
 	if (shared->channel_id != 0 && !completion_none(shared) &&
 	    completion_front(shared) == COMPLETION_HOLE) {
@@ -279,6 +279,7 @@ static void forget(void)
 	looking = NULL;
 	look_is_due = false;
 	peer_died = false;
+	cq_check_forget();
 }
 
 /* Events that a peer has raised and the agent has not seen yet are seen now. */

@@ -20,6 +20,10 @@ struct channel {
 	struct channel *next; /* all of the process; objects lock */
 	uint32_t late;	      /* tokens that peers may add after the owner did; objects lock */
 	uint32_t generation;
+	/* with checks; objects lock: */
+	uint32_t waits;	   /* threads that wait for an event; ... */
+	uint32_t waits_at; /* ... the place of the last one, ... */
+	uint64_t look_ns;  /* ... and when it is to be looked at; 0: not */
 };
 
 /* The numbers that change with each event of a CQ. */
@@ -87,6 +91,8 @@ void cq_moderation_begin(struct cq *cq);
 /* Before the CQ is destroyed; no lock held. */
 void cq_moderation_end(struct cq *cq);
 
+/* channel.c: calls visit() for each channel of this process; objects lock held. */
+void channel_each(void (*visit)(struct channel *channel, void *arg), void *arg);
 /* channel.c: a CQ joins and leaves its channel; objects lock held. */
 void channel_add(struct channel *channel, struct cq *cq);
 void channel_remove(struct channel *channel, struct cq *cq);

@@ -3,19 +3,19 @@
 #include "cq_check.h"
 
 #include <fcntl.h>
-#include <poll.h>
 
 #include "qp_check.h"
 #include "soft_device/check/objects.h"
 #include "soft_device/check/watch.h"
 #include "soft_device/datapath/completion.h"
 #include "soft_device/datapath/sq_check.h"
+#include "soft_device/process/agent.h"
 
 #define LEFT_LEAST 4u /* completions left that make it a matter of habit */
 #define LATE_NS	   UINT64_C(500000000)
 #define EMPTY_EACH 4096u
 #define EMPTY_NS   UINT64_C(1000000000)
-#define WAIT_MS	   1000
+#define WAIT_NS	   UINT64_C(1000000000)
 
 /* A thread has slept since the CQ was armed, while completions were there. */
 static void tell_late(const struct cq *cq, uint32_t stack, const char *place)
@@ -98,10 +98,47 @@ void cq_check_polled(struct cq *cq, const struct ibv_wc *wc, int count)
 		watch_settle(are_good);
 }
 
-/* Completions that are there give no event. */
-void cq_check_armed(struct cq *cq)
+/* Calls visit() for each completion in the ring; false: a writer holds it for long. */
+static bool each_left(struct shared_cq *shared,
+		      void (*visit)(const struct shared_cqe *cqe, uint32_t *count), uint32_t *count)
 {
-	if (completion_none(cq->shared)) {
+	const struct shared_slot *ring;
+
+	if (!shared_lock_take_soon(&shared->lock))
+		return false;
+	ring = completion_ring(process_current->segment, shared);
+	for (uint32_t at = atomic_load(&shared->tail); at != atomic_load(&shared->head); at++) {
+		const struct shared_slot *slot = &ring[at & (shared->slots - 1)];
+
+		if (atomic_load(&slot->use) == ((uint64_t)at << 32 | SLOT_FULL))
+			visit(&slot->cqe, count);
+	}
+	shared_lock_release(&shared->lock);
+	return true;
+}
+
+static void count_good(const struct shared_cqe *cqe, uint32_t *count)
+{
+	*count += cqe->status == IBV_WC_SUCCESS;
+}
+
+static void count_solicited(const struct shared_cqe *cqe, uint32_t *count)
+{
+	*count += cqe->solicited;
+}
+
+static bool has_solicited(struct shared_cq *shared)
+{
+	uint32_t count = 0;
+
+	each_left(shared, count_solicited, &count);
+	return count > 0;
+}
+
+/* Completions that are there give no event; others than solicited ones are not to give any. */
+void cq_check_armed(struct cq *cq, bool solicited_only)
+{
+	if (completion_none(cq->shared) || (solicited_only && !has_solicited(cq->shared))) {
 		atomic_store(&cq->armed_late_ns, 0);
 		return;
 	}
@@ -126,21 +163,9 @@ void cq_check_overrun(const struct cq *cq)
 /* Successful completions in the ring. */
 static uint32_t count_left(struct shared_cq *shared)
 {
-	const struct shared_slot *ring;
 	uint32_t left = 0;
 
-	if (!shared_lock_take_soon(&shared->lock))
-		return 0;
-	ring = completion_ring(process_current->segment, shared);
-	for (uint32_t at = atomic_load(&shared->tail); at != atomic_load(&shared->head); at++) {
-		const struct shared_slot *slot = &ring[at & (shared->slots - 1)];
-		const uint64_t full = (uint64_t)at << 32 | SLOT_FULL;
-
-		if (atomic_load(&slot->use) == full && slot->cqe.status == IBV_WC_SUCCESS)
-			left++;
-	}
-	shared_lock_release(&shared->lock);
-	return left;
+	return each_left(shared, count_good, &left) ? left : 0;
 }
 
 void cq_check_end(struct cq *cq)
@@ -164,29 +189,81 @@ static const struct cq *find_late(const struct channel *channel)
 	const struct cq *late = NULL;
 
 	for (const struct cq *cq = channel->cqs; cq != NULL; cq = cq->next_on_channel) {
-		if (atomic_load(&cq->shared->events) != 0)
+		const bool is_armed = atomic_load(&cq->shared->armed) != ARM_NONE;
+		const bool is_late = atomic_load(&cq->armed_late_ns) != 0;
+
+		if (atomic_load(&cq->shared->events) != 0 || (is_armed && !is_late))
 			return NULL;
-		if (!completion_none(cq->shared) && (atomic_load(&cq->armed_late_ns) != 0 ||
-						     atomic_load(&cq->shared->armed) == ARM_NONE))
+		if (!completion_none(cq->shared))
 			late = cq;
 	}
 	return late;
 }
 
-/* A second is long for a thread that is about to be woken. */
-void cq_check_wait(struct channel *channel)
+/* All under the objects lock. */
+static struct timer *looking; /* look_at_waits() */
+static uint64_t looking_ns;   /* when it is due; 0: off */
+
+void cq_check_forget(void)
 {
-	struct pollfd event = {channel->ibv.fd, POLLIN, 0};
+	looking = NULL;
+	looking_ns = 0;
+}
+
+static void look_at_wait(struct channel *channel, void *next_ns)
+{
 	const struct cq *late;
 
-	if (atomic_load(&sq_waiting) != 0)
-		sq_check_progress(SQ_ALL_CQS);
-	if ((fcntl(channel->ibv.fd, F_GETFL) & O_NONBLOCK) != 0 || poll(&event, 1, WAIT_MS) != 0)
+	if (channel->waits == 0 || channel->look_ns == 0)
 		return;
-	pthread_mutex_lock(&process_objects);
+	if (channel->look_ns > process_now_ns()) {
+		if (channel->look_ns < *(uint64_t *)next_ns)
+			*(uint64_t *)next_ns = channel->look_ns;
+		return;
+	}
+	channel->look_ns = 0;
 	late = find_late(channel);
 	if (late != NULL)
-		tell_late(late, stack_here(), "waits at");
+		tell_late(late, channel->waits_at, "waits at");
+}
+
+static void look_at_waits(void *unused)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	(void)unused;
+	pthread_mutex_lock(&process_objects);
+	channel_each(look_at_wait, &next_ns);
+	looking_ns = next_ns == UINT64_MAX ? 0 : next_ns;
+	agent_timer_set(looking, looking_ns);
+	pthread_mutex_unlock(&process_objects);
+}
+
+/*
+ * The thread waits as without checks, so that a signal ends the wait or does not; a second is long
+ * for one that is about to be woken, and then the agent looks.
+ */
+void cq_check_wait(struct channel *channel, uint32_t stack)
+{
+	if (atomic_load(&sq_waiting) != 0)
+		sq_check_progress(SQ_ALL_CQS);
+	pthread_mutex_lock(&process_objects);
+	channel->waits++;
+	channel->waits_at = stack;
+	channel->look_ns = 0;
+	if ((fcntl(channel->ibv.fd, F_GETFL) & O_NONBLOCK) == 0)
+		channel->look_ns = process_now_ns() + WAIT_NS;
+	if (looking == NULL)
+		looking = agent_timer_new(look_at_waits, NULL);
+	if (looking_ns == 0 && looking != NULL && channel->look_ns != 0)
+		agent_timer_set(looking, looking_ns = channel->look_ns);
+	pthread_mutex_unlock(&process_objects);
+}
+
+void cq_check_wait_end(struct channel *channel)
+{
+	pthread_mutex_lock(&process_objects);
+	channel->waits--;
 	pthread_mutex_unlock(&process_objects);
 }
 
