@@ -72,12 +72,16 @@ void check_hold(const void *queue, uint64_t tag, const struct check_finding *fin
 		*made = (struct held){all, queue, tag, *finding};
 		all = made;
 		atomic_fetch_add(&check_held, 1);
+		if (finding->level == CHECK_ERROR)
+			atomic_fetch_add(&errors, 1);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
 static void take_out(struct held **at)
 {
+	if ((*at)->finding.level == CHECK_ERROR)
+		atomic_fetch_sub(&errors, 1);
 	*at = (*at)->next;
 	atomic_fetch_sub(&check_held, 1);
 }

@@ -88,7 +88,7 @@ bool check_wants_notes(void)
 
 bool check_has_errors(void)
 {
-	return atomic_load(&check_counts.errors) > 0 || atomic_load(&check_held) > 0;
+	return atomic_load(&check_counts.errors) > 0 || check_holds_errors();
 }
 
 /* --- stacks in words --- */

@@ -14,6 +14,8 @@ void cq_check_polled(struct cq *cq, const struct ibv_wc *wc, int count);
 void cq_check_armed(struct cq *cq, bool solicited_only);
 /* It overflowed; objects lock held. */
 void cq_check_overrun(const struct cq *cq);
+/* A queue pair goes with the completions that it has there. */
+void cq_check_end_of_some(struct cq *cq);
 /* It is destroyed, or the process ends. */
 void cq_check_end(struct cq *cq);
 

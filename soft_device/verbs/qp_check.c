@@ -233,9 +233,9 @@ void qp_check_state(struct qp *qp, enum ibv_qp_state to)
 void qp_check_before_end(struct qp *qp)
 {
 	sq_check_run(&qp->sq);
-	cq_check_end(qp->send_cq);
+	cq_check_end_of_some(qp->send_cq);
 	if (qp->recv_cq != qp->send_cq)
-		cq_check_end(qp->recv_cq);
+		cq_check_end_of_some(qp->recv_cq);
 }
 
 void qp_check_end(struct qp *qp)
