@@ -170,6 +170,7 @@ bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 		return false;
 	post = &watch->posts[sq->posted & (sq->count - 1)];
 	watch->number++;
+	watch->poster = &thread;
 	post->stack = where();
 	post->has_sum = false;
 	post->lost_piece = 0;
@@ -413,6 +414,14 @@ static bool tell_full(struct send_queue *sq, bool is_part)
 	return is_stuck;
 }
 
+/* The thread that posts to it is another one: it may go on. */
+static bool has_another_poster(const struct send_queue *sq)
+{
+	const struct sq_watch *watch = sq_watch(sq);
+
+	return watch != NULL && watch->poster != &thread;
+}
+
 enum sq_check_feed sq_check_feeds(struct send_queue *sq)
 {
 	enum sq_check_feed feed = FEED_EMPTY;
@@ -422,7 +431,8 @@ enum sq_check_feed sq_check_feeds(struct send_queue *sq)
 	if (sq->completed != sq->posted)
 		feed = FEED_COMPLETION; /* or an error */
 	else if (sq->posted != atomic_load(sq->released))
-		feed = unsignaled(sq, &first) == sq->posted - atomic_load(sq->released)
+		feed = unsignaled(sq, &first) == sq->posted - atomic_load(sq->released) &&
+				       !has_another_poster(sq)
 			       ? FEED_NOTHING
 			       : FEED_COMPLETION;
 	shared_lock_release(&sq->lock);

@@ -18,7 +18,8 @@ struct sq_post {
 struct sq_watch {
 	bool sums;	/* are wanted, to find sources that change */
 	bool holds_all; /* the last request was held: it is of a place that is not known well yet */
-	uint64_t number; /* how many requests, in all */
+	uint64_t number;    /* how many requests, in all */
+	const void *poster; /* the thread that posted the last one */
 	/* posted in part; NULL: none was, or it went on */
 	_Atomic(const struct ibv_send_wr *) list;
 	const struct ibv_send_wr *rest; /* what was not */
