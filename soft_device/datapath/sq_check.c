@@ -505,6 +505,26 @@ static void find_rest(struct check_finding *finding, const struct send_queue *sq
 	check_place(finding, "posted at", stack);
 }
 
+static struct sq_request request_of(const struct ibv_send_wr *wr)
+{
+	return (struct sq_request){
+		.wr_id = wr->wr_id,
+		.memory = wr->num_sge > 0 ? wr->sg_list->addr : 0,
+		.remote_addr = wr->opcode == IBV_WR_SEND ? 0 : wr->wr.rdma.remote_addr,
+		.opcode = wr->opcode,
+	};
+}
+
+/* It is at its head what was posted before, not the rest that was moved there. */
+static bool begins_again(const struct sq_watch *watch, const struct ibv_send_wr *list)
+{
+	const struct sq_request now = request_of(list), *head = &watch->head;
+
+	return watch->list == list && watch->rest != list && now.wr_id == head->wr_id &&
+	       now.memory == head->memory && now.remote_addr == head->remote_addr &&
+	       now.opcode == head->opcode;
+}
+
 void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
 {
 	struct check_finding finding;
@@ -513,7 +533,7 @@ void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list)
 
 	shared_lock_take(&sq->lock);
 	watch = sq_watch_of(sq);
-	is_again = watch != NULL && watch->list == list && list != NULL && watch->rest != list;
+	is_again = watch != NULL && list != NULL && begins_again(watch, list);
 	if (watch != NULL)
 		atomic_store(&watch->list, watch->rest = NULL);
 	shared_lock_release(&sq->lock);
@@ -553,6 +573,7 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 	if (watch != NULL && is_part) {
 		atomic_store(&watch->list, list);
 		watch->rest = bad;
+		watch->head = request_of(list);
 	}
 	if (error == ENOMEM) /* in ERR nothing can be posted any more that matters */
 		is_stuck = sq_state(sq) == IBV_QPS_ERR || tell_full(sq, is_part);

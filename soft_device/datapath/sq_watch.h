@@ -14,6 +14,14 @@ struct sq_post {
 	uint64_t hold_ns; /* not executed before, but by a thread that polls; 0: at once */
 };
 
+/* A request that is not kept, to tell it from others that are built later in the same place. */
+struct sq_request {
+	uint64_t wr_id;
+	uint64_t memory; /* the first piece; 0: none */
+	uint64_t remote_addr;
+	uint32_t opcode;
+};
+
 /* Written under sq.lock. */
 struct sq_watch {
 	bool sums;	/* are wanted, to find sources that change */
@@ -23,6 +31,7 @@ struct sq_watch {
 	/* posted in part; NULL: none was, or it went on */
 	_Atomic(const struct ibv_send_wr *) list;
 	const struct ibv_send_wr *rest; /* what was not */
+	struct sq_request head;		/* the first of the list */
 	struct sq_commit *commits;	/* marks of commit words: sq_check_durable.c */
 	struct sq_post posts[];		/* as many as there are slots */
 };
