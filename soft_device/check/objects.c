@@ -6,6 +6,7 @@
 #include "objects.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define BUCKETS 4096u
 #define KEPT	4096u
@@ -24,7 +25,25 @@ static struct entry *first_gone, **last_gone = &first_gone;
 static uint32_t gone_count;
 static _Atomic uint32_t gone_ever;
 
-const struct process_part check_objects_part = {.lock = &lock};
+/* The objects of each place in the program, by its stack. */
+static struct {
+	uint32_t count; /* that are there */
+	uint32_t most;	/* count was never larger, ... */
+	uint32_t since; /* ... and reached it then: gone_ever */
+} places[STACKS_MOST];
+
+/* A child has made none yet. */
+static void forked(void)
+{
+	if (!check_any)
+		return;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct entry *at = by_number[i]; at != NULL; at = at->next_by_number)
+			at->object.is_inherited = true;
+	memset(places, 0, sizeof(places));
+}
+
+const struct process_part check_objects_part = {.lock = &lock, .forked = forked};
 
 static const char *const names[] = {
 	[OBJECT_PD] = "PD",	  [OBJECT_MR] = "memory region",
@@ -53,6 +72,14 @@ static struct entry *find(enum objects_type type, const void *handle)
 	return at;
 }
 
+static void count_made(uint32_t stack)
+{
+	if (++places[stack].count <= places[stack].most)
+		return;
+	places[stack].most = places[stack].count;
+	places[stack].since = atomic_load(&gone_ever);
+}
+
 void objects_add(const struct object *object)
 {
 	struct entry *made = calloc(1, sizeof(*made));
@@ -69,6 +96,29 @@ void objects_add(const struct object *object)
 	*handles = made;
 	made->next_by_number = *numbers;
 	*numbers = made;
+	count_made(object->made_at);
+	pthread_mutex_unlock(&lock);
+}
+
+void objects_change(const struct object *object)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&lock);
+	entry = find(object->type, object->handle);
+	if (entry != NULL && !entry->object.is_gone) {
+		const struct object before = entry->object;
+
+		entry->object = *object;
+		entry->object.made_at = before.made_at;
+		entry->object.changed_at = object->made_at;
+		entry->object.gone_before = before.gone_before;
+		entry->object.is_inherited = before.is_inherited;
+		if (object->memory == before.memory) {
+			entry->object.unmapped_at = before.unmapped_at;
+			entry->object.freed_at = before.freed_at;
+		}
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -115,6 +165,8 @@ void objects_remove(enum objects_type type, const void *handle)
 		entry->object.is_gone = true;
 		entry->object.gone_at = stack;
 		entry->object.gone_as = atomic_fetch_add(&gone_ever, 1) + 1;
+		if (!entry->object.is_inherited)
+			places[entry->object.made_at].count--;
 		*last_gone = entry;
 		last_gone = &entry->next_gone;
 		if (++gone_count > KEPT)
@@ -244,12 +296,14 @@ bool objects_find_memory(uint64_t memory, struct object *found)
 struct grown {
 	enum objects_type type;
 	uint32_t count;
+	uint32_t replaced;    /* made since there were most: for one of them another went */
 	uint32_t first, last; /* gone_before */
 };
 
 static void add_grown(struct grown *grown, const struct object *object)
 {
-	if (object->is_gone || object->made_at == 0 || object->type == OBJECT_CM_EVENT)
+	if (object->is_gone || object->is_inherited || object->made_at == 0 ||
+	    object->type == OBJECT_CM_EVENT)
 		return;
 	grown += object->made_at;
 	if (grown->count == 0 || object->gone_before < grown->first)
@@ -258,6 +312,15 @@ static void add_grown(struct grown *grown, const struct object *object)
 		grown->last = object->gone_before;
 	grown->type = object->type;
 	grown->count++;
+	if (object->gone_before > places[object->made_at].since)
+		grown->replaced++;
+}
+
+/* A cache that is full is no growth: most of it has been replaced since it was. */
+static bool has_grown(const struct grown *grown)
+{
+	return grown->count >= GROWN_LEAST && grown->last - grown->first >= BETWEEN_LEAST &&
+	       grown->replaced < grown->count / 4;
 }
 
 static void tell_grown(const struct grown *grown, uint32_t stack)
@@ -285,8 +348,7 @@ void objects_tell_growth(int unused)
 			add_grown(grown, &at->object);
 	pthread_mutex_unlock(&lock);
 	for (uint32_t i = 0; i < STACKS_MOST; i++)
-		if (grown[i].count >= GROWN_LEAST &&
-		    grown[i].last - grown[i].first >= BETWEEN_LEAST)
+		if (has_grown(&grown[i]))
 			tell_grown(&grown[i], i);
 	free(grown);
 }

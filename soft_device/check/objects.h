@@ -34,6 +34,7 @@ struct object {
 	bool is_gone;
 	uint32_t gone_as; /* the how manyth to go, from 1; 0: it is there */
 	/* regions only: */
+	uint32_t changed_at;  /* 0: not */
 	uint32_t unmapped_at; /* 0: not */
 	uint32_t freed_at;    /* 0: not */
 	uint32_t pd;
@@ -42,10 +43,12 @@ struct object {
 	uint64_t length;
 	uint64_t memory;      /* where it is */
 	uint32_t gone_before; /* how many objects were gone when it was made */
+	bool is_inherited;    /* by a child of fork() */
 };
 
-/* A new one; of a region with its fields. */
+/* A new one; of a region with its fields. And one that is there: these change. */
 void objects_add(const struct object *object);
+void objects_change(const struct object *object);
 /*
  * A call is about to destroy it. False: it did so before, which is reported, and the call must do
  * nothing.

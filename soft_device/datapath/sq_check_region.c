@@ -100,6 +100,7 @@ void sq_region_put(struct check_finding *finding, const char *name, const struct
 	if (region->told != NULL && region->told->gone_at[0] != '\0')
 		check_line(finding, "deregistered at", "%s", region->told->gone_at);
 	check_place(finding, "registered at", object->made_at);
+	check_place(finding, "changed at", object->changed_at);
 	check_place(finding, "deregistered at", object->is_gone ? object->gone_at : 0);
 	check_place(finding, "unmapped at", object->unmapped_at);
 	check_place(finding, "freed at", object->freed_at);

@@ -389,7 +389,7 @@ static int rereg(struct mr *mr, int flags, struct pd *pd, const struct shared_mr
 	}
 	change(mr, flags, pd, &wanted);
 	if (check_any)
-		qp_check_region(mr);
+		qp_check_region_changed(mr);
 	if ((wanted.access & IBV_ACCESS_LOCAL_WRITE) != 0)
 		VALGRIND_MAKE_MEM_DEFINED(mr->ibv.addr, mr->ibv.length);
 	return 0;

@@ -247,11 +247,11 @@ void qp_check_end(struct qp *qp)
 
 /* --- regions --- */
 
-void qp_check_region(const struct mr *mr)
+static struct object region_of(const struct mr *mr)
 {
 	const struct shared_mr *shared = mr->shared;
 
-	objects_add(&(struct object){
+	return (struct object){
 		.type = OBJECT_MR,
 		.handle = &mr->ibv,
 		.number = mr->ibv.rkey,
@@ -261,7 +261,21 @@ void qp_check_region(const struct mr *mr)
 		.addr = shared->iova,
 		.length = shared->length,
 		.memory = shared->addr,
-	});
+	};
+}
+
+void qp_check_region(const struct mr *mr)
+{
+	const struct object region = region_of(mr);
+
+	objects_add(&region);
+}
+
+void qp_check_region_changed(const struct mr *mr)
+{
+	const struct object region = region_of(mr);
+
+	objects_change(&region);
 }
 
 static void check_use(struct qp *qp, const void *arg)

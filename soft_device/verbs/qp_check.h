@@ -22,8 +22,9 @@ void qp_check_before_end(struct qp *qp);
 void qp_check_state(struct qp *qp, enum ibv_qp_state to);
 void qp_check_end(struct qp *qp);
 
-/* A region was registered, or changed. */
+/* A region was registered; it was changed. */
 void qp_check_region(const struct mr *mr);
+void qp_check_region_changed(const struct mr *mr);
 /* It is about to be deregistered; no lock held. */
 void qp_check_in_flight(uint32_t key);
 /* Pages are about to be taken from it, or its memory is freed; objects lock held. */
