@@ -194,9 +194,17 @@ bool mr_settle(struct mr *mr, uint64_t deadline_ns)
 	return settle_qps(&mr->settled, deadline_ns);
 }
 
+/* The program has no rkey of a null region. */
+static uint32_t key_of(const struct mr *mr)
+{
+	const uint32_t index = (uint32_t)(mr->shared - process_current->segment->mr);
+
+	return index << 8 | mr->shared->last;
+}
+
 void mr_let_go(struct mr *mr)
 {
-	unmap_forget(mr->ibv.rkey);
+	unmap_forget(key_of(mr));
 	if (mr->memory_users != NULL)
 		atomic_fetch_sub(mr->memory_users, 1);
 	withdrawn[mr->shared - process_current->segment->mr] = false;
@@ -436,7 +444,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *ibv)
 	if (mw_is_bound_to(ibv->rkey))
 		return REFUSE_OF(EINVAL, __func__, BOUND, ibv->rkey);
 	if (check_any)
-		qp_check_in_flight(ibv->rkey);
+		qp_check_in_flight(key_of(mr));
 	objects_gone(OBJECT_MR, ibv);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
 	settled = withdraw(mr);

@@ -293,7 +293,8 @@ void qp_check_in_flight(uint32_t key)
 	pthread_mutex_lock(&process_objects);
 	qp_each(check_use, &key);
 	pthread_mutex_unlock(&process_objects);
-	watch_forget_memory(mr->addr, mr->length);
+	if ((mr->access & MR_NULL) == 0)
+		watch_forget_memory(mr->addr, mr->length);
 }
 
 /* It becomes a fault if the memory is used. */
