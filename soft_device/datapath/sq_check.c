@@ -262,6 +262,7 @@ void sq_check_source(struct send_queue *sq, uint32_t number)
 {
 	struct send_work *work = &sq_slot(sq, number)->work;
 	struct sq_post *post = sq_post_at(sq, number);
+	bool is_readable;
 	uint64_t sum;
 
 	if (post == NULL)
@@ -270,8 +271,9 @@ void sq_check_source(struct send_queue *sq, uint32_t number)
 		sq_check_commits(sq, number);
 	if (!post->has_sum)
 		return;
-	post->has_sum = false; /* it may be tried again */
-	if (sq_source_sum(sq, work, &sum) && sum != post->sum)
+	is_readable = sq_source_sum(sq, work, &sum);
+	post->has_sum = is_readable && sum == post->sum; /* it may be tried again */
+	if (is_readable && !post->has_sum)
 		sq_source_tell(sq, work, post->stack);
 }
 
