@@ -108,6 +108,22 @@ bool sq_source_is_brought(const struct send_queue *sq, const struct send_work *w
 	return false;
 }
 
+/* The second piece, and those behind it. */
+static void put_more(struct check_finding *finding, const struct send_work *work)
+{
+	static const char *const names[] = {"piece 2", "piece 3", "piece 4", "piece 5"};
+	const uint32_t most = sizeof(names) / sizeof(names[0]);
+
+	for (uint32_t i = 1; i < work->num_sge && i <= most; i++)
+		check_line(finding, names[i - 1], "%#llx .. %#llx   lkey %#x",
+			   (unsigned long long)work->sge[i].addr,
+			   (unsigned long long)work->sge[i].addr + work->sge[i].length,
+			   work->sge[i].lkey | CHECK_LKEY);
+	if (work->num_sge > most + 1)
+		check_line(finding, "and", "%u more pieces", work->num_sge - most - 1);
+}
+
+/* One sum is kept of all pieces, so each may be the one. */
 void sq_source_tell(const struct send_queue *sq, const struct send_work *work, uint32_t stack)
 {
 	struct check_finding finding;
@@ -119,6 +135,7 @@ void sq_source_tell(const struct send_queue *sq, const struct send_work *work, u
 		   (unsigned long long)work->sge[0].addr,
 		   (unsigned long long)work->sge[0].addr + work->sge[0].length,
 		   work->sge[0].lkey | CHECK_LKEY, (unsigned long long)work->wr_id, sq->qpn);
+	put_more(&finding, work);
 	check_place(&finding, "posted at", stack);
 	check_report(&finding);
 }
