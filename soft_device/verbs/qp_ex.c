@@ -184,30 +184,38 @@ static void put_inline(struct qp *qp, struct send_slot *slot, const struct ibv_d
 	slot->work.flags |= IBV_SEND_INLINE;
 }
 
+/* SIZE_MAX: more than can be counted. */
+static size_t bytes_of(const struct ibv_data_buf *bufs, size_t count)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (__builtin_add_overflow(bytes, bufs[i].length, &bytes))
+			return SIZE_MAX;
+	return bytes;
+}
+
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t count,
 				    const struct ibv_data_buf *bufs)
 {
 	struct qp *qp = qp_of_ex(ex);
 	struct send_slot *slot = current(qp);
-	size_t room = qp->sq.max_inline;
+	size_t bytes;
 
 	if (slot == NULL)
 		return;
-	if (!sq_opcodes[slot->work.opcode].takes_inline)
+	bytes = bytes_of(bufs, count);
+	if (!sq_opcodes[slot->work.opcode].takes_inline) {
 		REFUSE_BUILD(&qp->sq, EINVAL, "opcode %u has no inline data", slot->work.opcode);
-	for (size_t i = 0; i < count && qp->sq.build_error == 0; i++) {
-		if (check_any && bufs[i].length > room)
-			sq_check_build(&qp->sq, CHECK_INLINE_TOO_LONG,
-				       qp->sq.max_inline - room + bufs[i].length,
-				       qp->sq.max_inline);
-		if (bufs[i].length > room)
-			REFUSE_BUILD(&qp->sq, EINVAL,
-				     "wr_id %#llx: more inline data than max_inline_data, %u bytes",
-				     (unsigned long long)slot->work.wr_id, qp->sq.max_inline);
-		room -= bufs[i].length;
-	}
-	if (qp->sq.build_error == 0)
+	} else if (bytes > qp->sq.max_inline) {
+		if (check_any)
+			sq_check_build(&qp->sq, CHECK_INLINE_TOO_LONG, bytes, qp->sq.max_inline);
+		REFUSE_BUILD(&qp->sq, EINVAL,
+			     "wr_id %#llx: more inline data than max_inline_data, %u bytes",
+			     (unsigned long long)slot->work.wr_id, qp->sq.max_inline);
+	} else {
 		put_inline(qp, slot, bufs, count);
+	}
 }
 
 static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
