@@ -435,6 +435,12 @@ void sq_check_lost(const struct send_queue *sq, const struct send_work *work, en
 
 /* --- at the other end --- */
 
+/* An SRQ has a domain of its own. */
+static uint32_t pd_of_receives(const struct segment *segment, const struct shared_qp *qp)
+{
+	return qp->srq < SEGMENT_SRQS ? segment->srq[qp->srq].pd : qp->pd;
+}
+
 /* The first piece that cannot be used; the first of all where all can by now. */
 static const struct ibv_sge *bad_receive_part(const struct shared_recv *recv, uint32_t pd)
 {
@@ -471,7 +477,7 @@ static void tell_receive(const struct shared_qp *qp, const struct shared_refusal
 	recv = refused_receive(segment, ring, refusal);
 	if (recv != NULL) {
 		posted = sq_check_receive_at(ring, refusal->position);
-		part = *bad_receive_part(recv, qp->pd);
+		part = *bad_receive_part(recv, pd_of_receives(segment, qp));
 	}
 	if (kind == CHECK_LKEY_STALE && is_gone_since(&posted, part.lkey))
 		kind = CHECK_DEREG_IN_FLIGHT;
