@@ -84,14 +84,17 @@ void sq_check_receives(const struct shared_ring *ring, const struct ibv_recv_wr 
 		       uint32_t stack, uint32_t qpn)
 {
 	const struct sq_check_receive posted = {stack, objects_gone_ever()};
-	uint32_t at = atomic_load(&ring->head), count = 0;
+	const uint32_t at = atomic_load(&ring->head);
+	const uint32_t room = ring->max_wr - (at - atomic_load(&ring->tail));
 	struct receives *receives;
+	uint32_t count = 0;
 
 	pthread_mutex_lock(&receives_lock);
 	receives = find_ring(ring);
 	if (receives == NULL)
 		receives = make_ring(ring);
-	for (; list != NULL && count < ring->slots; list = list->next, count++) {
+	/* what is refused must not take the place of one that waits */
+	for (; list != NULL && count < room; list = list->next, count++) {
 		if (receives != NULL)
 			receives->at[(at + count) & (receives->slots - 1)] = posted;
 		if (__builtin_expect(watch_any, 0))
