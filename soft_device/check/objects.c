@@ -46,10 +46,17 @@ static void forked(void)
 const struct process_part check_objects_part = {.lock = &lock, .forked = forked};
 
 static const char *const names[] = {
-	[OBJECT_PD] = "PD",	  [OBJECT_MR] = "memory region",
-	[OBJECT_CQ] = "CQ",	  [OBJECT_QP] = "QP",
-	[OBJECT_SRQ] = "SRQ",	  [OBJECT_CHANNEL] = "completion channel",
-	[OBJECT_CM_ID] = "CM id", [OBJECT_CM_EVENT] = "CM event",
+	[OBJECT_PD] = "PD",
+	[OBJECT_MR] = "memory region",
+	[OBJECT_CQ] = "CQ",
+	[OBJECT_QP] = "QP",
+	[OBJECT_SRQ] = "SRQ",
+	[OBJECT_CHANNEL] = "completion channel",
+	[OBJECT_CM_ID] = "CM id",
+	[OBJECT_CM_EVENT] = "CM event",
+	[OBJECT_CM_CHANNEL] = "event channel",
+	[OBJECT_AH] = "address handle",
+	[OBJECT_MW] = "memory window",
 };
 
 static struct entry **handle_bucket(const void *handle)
@@ -60,6 +67,14 @@ static struct entry **handle_bucket(const void *handle)
 static struct entry **number_bucket(enum objects_type type, uint32_t number)
 {
 	return &by_number[(number * 2654435761u + type) >> 8 & (BUCKETS - 1)];
+}
+
+/* That of an object without a number is by its pointer, and is not looked for. */
+static struct entry **bucket_of_number(const struct object *object)
+{
+	const uint32_t pointer = (uint32_t)((uintptr_t)object->handle >> 4);
+
+	return number_bucket(object->type, object->number != 0 ? object->number : pointer);
 }
 
 /* The newest with this pointer; the lock is held. */
@@ -90,7 +105,7 @@ void objects_add(const struct object *object)
 	made->object = *object;
 	made->object.gone_before = atomic_load(&gone_ever);
 	handles = handle_bucket(object->handle);
-	numbers = number_bucket(object->type, object->number);
+	numbers = bucket_of_number(object);
 	pthread_mutex_lock(&lock);
 	made->next_by_handle = *handles;
 	*handles = made;
@@ -130,7 +145,7 @@ static void forget(struct entry *entry)
 	while (*at != entry)
 		at = &(*at)->next_by_handle;
 	*at = entry->next_by_handle;
-	at = number_bucket(entry->object.type, entry->object.number);
+	at = bucket_of_number(&entry->object);
 	while (*at != entry)
 		at = &(*at)->next_by_number;
 	*at = entry->next_by_number;

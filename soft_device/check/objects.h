@@ -23,6 +23,9 @@ enum objects_type {
 	OBJECT_CHANNEL,
 	OBJECT_CM_ID,
 	OBJECT_CM_EVENT,
+	OBJECT_CM_CHANNEL,
+	OBJECT_AH,
+	OBJECT_MW,
 };
 
 struct object {

@@ -70,7 +70,7 @@ static void leave(void *arg)
 	}
 	if (last) {
 		close(channel->pub.fd);
-		free(channel);
+		objects_free(channel);
 	}
 }
 
@@ -286,11 +286,17 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 	if (error != 0)
 		return call_failed_null(error);
 	channel = cm_channel_new();
-	return channel == NULL ? NULL : &channel->pub;
+	if (channel == NULL)
+		return NULL;
+	objects_made(OBJECT_CM_CHANNEL, &channel->pub, 0);
+	return &channel->pub;
 }
 
 SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
+	if (OBJECT_IS_GONE(OBJECT_CM_CHANNEL, channel))
+		return;
+	objects_gone(OBJECT_CM_CHANNEL, channel);
 	cm_channel_delete(channel_of(channel));
 }
 

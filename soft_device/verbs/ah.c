@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "objects.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/grh.h"
 #include "soft_device/datapath/sq_ud.h"
 #include "soft_device/faults/call.h"
@@ -29,6 +30,7 @@ static struct ibv_ah *create(struct pd *pd, const struct ibv_ah_attr *attr)
 	ah->hop_limit = attr->grh.hop_limit;
 	ah->generation = pd->generation;
 	atomic_fetch_add(&pd->users, 1);
+	objects_made(OBJECT_AH, &ah->ibv, 0);
 	return &ah->ibv;
 }
 
@@ -42,9 +44,12 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *ibv)
 {
 	struct ah *ah = (struct ah *)ibv;
 
+	if (OBJECT_IS_GONE(OBJECT_AH, ibv))
+		return call_error(EINVAL);
 	ENTER(ah->generation);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
-	free(ah);
+	objects_gone(OBJECT_AH, ibv);
+	objects_free(ah);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "mr.h"
 #include "objects.h"
 #include "qp.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/settle.h"
 #include "soft_device/datapath/window.h"
 #include "soft_device/faults/call.h"
@@ -53,6 +54,7 @@ struct ibv_mw *mw_alloc(struct ibv_pd *ibv, enum ibv_mw_type type)
 	mw->next = mws;
 	mws = mw;
 	pthread_mutex_unlock(&process_objects);
+	objects_made(OBJECT_MW, &mw->ibv, mw->ibv.handle);
 	return &mw->ibv;
 }
 
@@ -69,6 +71,8 @@ int mw_dealloc(struct ibv_mw *ibv)
 	struct mw *mw = (struct mw *)ibv;
 	uint32_t settled = 0;
 
+	if (__builtin_expect(check_any, 0) && !objects_alive(OBJECT_MW, ibv, dealloc_mw))
+		return call_error(EINVAL);
 	ENTER_AS(dealloc_mw, mw->generation);
 	pthread_mutex_lock(&window_binding);
 	atomic_store(&mw->shared->key, 0);
@@ -79,7 +83,8 @@ int mw_dealloc(struct ibv_mw *ibv)
 				 ibv->rkey);
 	forget(mw);
 	atomic_fetch_sub(&pd_of(ibv->pd)->users, 1);
-	free(mw);
+	objects_gone(OBJECT_MW, ibv);
+	objects_free(mw);
 	return 0;
 }
 
