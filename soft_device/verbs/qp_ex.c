@@ -359,7 +359,9 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		return complete(ex);
 	sq_check_enter(STACK_ENTRY());
 	error = complete(ex);
-	if (error == ENOMEM || (error != 0 && sq_state(sq) < IBV_QPS_RTS))
+	if (process_is_foreign(qp_of_ex(ex)->generation))
+		check_foreign("ibv_wr_complete", sq->qpn);
+	else if (error == ENOMEM || (error != 0 && sq_state(sq) < IBV_QPS_RTS))
 		sq_check_refused(sq, NULL, NULL, error);
 	sq_check_leave();
 	return error;
