@@ -128,7 +128,7 @@ struct shared_refusal {
 	uint32_t length;
 	uint64_t remote_addr;
 	uint64_t wr_id;	   /* the one that its receive has, if it found one */
-	uint32_t position; /* of that receive in its ring */
+	uint32_t position; /* position of that receive in its ring */
 };
 
 /* A queue pair as responder. */

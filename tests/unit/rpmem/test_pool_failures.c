@@ -48,7 +48,7 @@ WRAP(void *, calloc, (size_t count, size_t size), (count, size), ENOMEM, NULL)
 WRAP(void *, realloc, (void *old, size_t size), (old, size), ENOMEM, NULL)
 WRAP(char *, strndup, (const char *text, size_t len), (text, len), ENOMEM, NULL)
 
-/* MAP_SYNC often fails; that is no failure here. */
+/* mmap() with MAP_SYNC often fails, and is tried again without it. */
 void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
