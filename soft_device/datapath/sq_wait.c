@@ -224,19 +224,21 @@ static struct send_queue *next_of(uint32_t cq)
 
 /*
  * It mostly stays in the list, so that the next request finds it there: the agent takes it out when
- * its time has come and it has nothing more to do.
+ * its time has come and it has nothing more to do. False: it had nothing, and is not the only one.
  */
-static void run_for_poll(uint32_t cq)
+static bool run_for_poll(uint32_t cq)
 {
+	bool is_taken, had_work, is_alone;
 	struct send_queue *sq;
-	bool is_taken;
 
 	pthread_mutex_lock(&lock);
 	sq = next_of(cq);
+	is_alone = sq == NULL || first->next_waiting == NULL;
 	is_taken = sq != NULL && (shared_lock_try(&sq->lock) || shared_lock_take_now(&sq->lock));
 	pthread_mutex_unlock(&lock);
 	if (!is_taken)
-		return; /* a thread posts to it, or runs it */
+		return true; /* a thread posts to it, or runs it */
+	had_work = sq->next != sq->posted;
 	sq_run_locked(sq);
 	if (sq_check_idles(sq)) {
 		pthread_mutex_lock(&lock);
@@ -245,14 +247,15 @@ static void run_for_poll(uint32_t cq)
 		pthread_mutex_unlock(&lock);
 	}
 	shared_lock_release(&sq->lock);
+	return had_work || is_alone;
 }
 
 void sq_progress_of(uint32_t cq)
 {
 	if (cq == SQ_ALL_CQS)
 		run_all();
-	else
-		run_for_poll(cq);
+	else if (!run_for_poll(cq))
+		run_for_poll(SQ_ALL_CQS); /* no queue has that CQ: each in its turn */
 }
 
 void sq_progress_turn(void)
