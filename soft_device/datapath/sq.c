@@ -516,7 +516,7 @@ post_plain(struct send_queue *sq, const struct ibv_send_wr *wr, bool reads)
 
 	if (fault_more || !sq_has_room(sq, 1) || !is_plain(sq, wr, reads))
 		return collect(sq, wr);
-	is_held = sq_check_post(sq, wr->wr_id);
+	is_held = sq_check_post(sq, wr->wr_id, wr->sg_list, wr->wr.rdma.remote_addr);
 	if (!is_held && execute_at_once(sq, wr, reads, true)) {
 		/* what findings read of requests that are done: of reads the key, too */
 		if (reads)

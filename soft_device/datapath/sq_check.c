@@ -153,14 +153,21 @@ static __attribute__((noinline)) void watch_target(const struct send_queue *sq,
 	});
 }
 
-/* It goes on after it was refused. */
-static __attribute__((noinline)) void drop_held(const struct send_queue *sq, uint64_t wr_id)
+/* It goes on after it was refused; with the same request, which may have another wr_id now. */
+static __attribute__((noinline)) void drop_held(const struct send_queue *sq,
+						const struct sq_request *first_of_rest,
+						uint64_t wr_id, const struct ibv_sge *piece,
+						uint64_t remote_addr)
 {
 	check_drop(sq, CHECK_SQ_FULL, 0);
 	check_drop(sq, CHECK_BAD_WR_IGNORED, wr_id);
+	if (piece != NULL && piece->addr == first_of_rest->memory &&
+	    remote_addr == first_of_rest->remote_addr)
+		check_drop(sq, CHECK_BAD_WR_IGNORED, first_of_rest->wr_id);
 }
 
-bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
+bool sq_check_post(struct send_queue *sq, uint64_t wr_id, const struct ibv_sge *piece,
+		   uint64_t remote_addr)
 {
 	struct sq_watch *watch = sq_watch_of(sq);
 	struct sq_post *post;
@@ -182,7 +189,7 @@ bool sq_check_post(struct send_queue *sq, uint64_t wr_id)
 	if (__builtin_expect(sq_state(sq) == IBV_QPS_ERR, 0))
 		tell_after_error(sq, watch, post->stack);
 	if (__builtin_expect(atomic_load_explicit(&check_held, memory_order_relaxed) > 0, 0))
-		drop_held(sq, wr_id);
+		drop_held(sq, &watch->first_of_rest, wr_id, piece, remote_addr);
 	return watch->holds_all;
 }
 
@@ -209,7 +216,10 @@ void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held)
 
 void sq_check_posted(struct send_queue *sq, struct send_slot *slot)
 {
-	sq_check_kept(sq, slot, sq_check_post(sq, slot->work.wr_id));
+	const struct ibv_sge *piece = slot->work.num_sge > 0 ? slot->sge : NULL;
+
+	sq_check_kept(sq, slot,
+		      sq_check_post(sq, slot->work.wr_id, piece, slot->work.request.remote_addr));
 }
 
 /* A poll ends the hold, one of another CQ a little later. */
@@ -576,6 +586,7 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		atomic_store(&watch->list, list);
 		watch->rest = bad;
 		watch->head = request_of(list);
+		watch->first_of_rest = request_of(bad);
 	}
 	if (error == ENOMEM) /* in ERR nothing can be posted any more that matters */
 		is_stuck = sq_state(sq) == IBV_QPS_ERR || tell_full(sq, is_part);

@@ -27,10 +27,11 @@ static inline void sq_check_leave(void)
 }
 
 /*
- * A request is posted, the next one. True: it is held, and its bytes are to be looked at. Callers
- * hold sq.lock, as those of the next seven.
+ * A request is posted, the next one, with this first piece, or NULL. True: it is held, and its
+ * bytes are to be looked at. Callers hold sq.lock, as those of the next seven.
  */
-bool sq_check_post(struct send_queue *sq, uint64_t wr_id);
+bool sq_check_post(struct send_queue *sq, uint64_t wr_id, const struct ibv_sge *piece,
+		   uint64_t remote_addr);
 /* It was put in a slot, which is done with all that are held. */
 void sq_check_kept(struct send_queue *sq, struct send_slot *slot, bool is_held);
 /* Both. */

@@ -32,8 +32,9 @@ struct sq_watch {
 	_Atomic(const struct ibv_send_wr *) list;
 	const struct ibv_send_wr *rest; /* what was not */
 	struct sq_request head;		/* the first of the list */
-	struct sq_commit *commits;	/* marks of commit words: sq_check_durable.c */
-	struct sq_post posts[];		/* as many as there are slots */
+	struct sq_request first_of_rest;
+	struct sq_commit *commits; /* marks of commit words: sq_check_durable.c */
+	struct sq_post posts[];	   /* as many as there are slots */
 };
 
 /* NULL: nothing was posted yet. */

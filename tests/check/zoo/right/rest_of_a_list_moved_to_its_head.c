@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queue takes a part of a list. What it did not take is moved to the front of the same array,
- * and posted from there. */
+ * and posted from there, with other wr_ids. */
 #include "zoo.h"
 
 #define COUNT 24u
@@ -15,14 +15,15 @@ int main(void)
 	for (unsigned i = 0; i < COUNT; i++) {
 		wr[i] = to_peer(IBV_WR_RDMA_WRITE, 64 * i, 64);
 		wr[i].wr.rdma.remote_addr = there.memory + 64 * i;
-		wr[i].wr_id = i;
 	}
 	while (left > 0) {
 		unsigned posted = left;
 		int error;
 
-		for (unsigned i = 0; i < left; i++)
+		for (unsigned i = 0; i < left; i++) {
+			wr[i].wr_id = i;
 			wr[i].next = i + 1 < left ? &wr[i + 1] : NULL;
+		}
 		error = ibv_post_send(near.qp, wr, &bad);
 		CHECK(error == 0 || error == ENOMEM);
 		if (error != 0)
