@@ -26,6 +26,12 @@ static inline void sq_check_leave(void)
 	sq_check_place = 0;
 }
 
+/* The place of the program that posts or polls. */
+static inline uint32_t sq_check_where(void)
+{
+	return sq_check_place != 0 ? sq_check_place : stack_here();
+}
+
 /*
  * A request is posted, the next one, with this first piece, or NULL. True: it is held, and its
  * bytes are to be looked at. Callers hold sq.lock, as those of the next seven.

