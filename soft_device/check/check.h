@@ -80,10 +80,17 @@ bool check_wants_notes(void);
 /* Errors were reported, or are held: what is left undone at the end may be because of them. */
 bool check_has_errors(void);
 
+/* What a finding that is held is known by, and what makes it none. */
+struct check_terms {
+	const void *queue;
+	uint64_t tag;			 /* tells several of a kind apart */
+	const _Atomic uint32_t *counter; /* not NULL: it is none if this has moved by the end */
+};
+
 /*
  * A finding of a queue that counts when the queue or the process ends, unless it is dropped before.
- * The tag tells several of a kind apart.
  */
+void check_hold_on(const struct check_terms *terms, const struct check_finding *finding);
 void check_hold(const void *queue, uint64_t tag, const struct check_finding *finding);
 void check_drop(const void *queue, enum check_kind kind, uint64_t tag);
 void check_drop_all(const void *queue);

@@ -15,8 +15,8 @@ _Atomic uint32_t check_held;
 
 struct held {
 	struct held *next;
-	const void *queue;
-	uint64_t tag;
+	struct check_terms terms;
+	uint32_t was; /* the counter */
 	struct check_finding finding;
 };
 
@@ -49,8 +49,8 @@ static struct held **find(const void *queue, enum check_kind kind, uint64_t tag)
 {
 	struct held **at = &all;
 
-	while (*at != NULL &&
-	       ((*at)->queue != queue || (*at)->finding.kind != kind || (*at)->tag != tag))
+	while (*at != NULL && ((*at)->terms.queue != queue || (*at)->finding.kind != kind ||
+			       (*at)->terms.tag != tag))
 		at = &(*at)->next;
 	return at;
 }
@@ -61,21 +61,29 @@ static void report_all(int unused)
 	check_release(NULL);
 }
 
-void check_hold(const void *queue, uint64_t tag, const struct check_finding *finding)
+void check_hold_on(const struct check_terms *terms, const struct check_finding *finding)
 {
 	struct held *made;
 
 	pthread_mutex_lock(&lock);
 	check_at_end(report_all);
-	if (atomic_load(&check_held) < MOST && *find(queue, finding->kind, tag) == NULL &&
+	if (atomic_load(&check_held) < MOST &&
+	    *find(terms->queue, finding->kind, terms->tag) == NULL &&
 	    (made = malloc(sizeof(*made))) != NULL) {
-		*made = (struct held){all, queue, tag, *finding};
+		*made = (struct held){.next = all, .terms = *terms, .finding = *finding};
+		if (terms->counter != NULL)
+			made->was = atomic_load(terms->counter);
 		all = made;
 		atomic_fetch_add(&check_held, 1);
 		if (finding->level == CHECK_ERROR)
 			atomic_fetch_add(&errors, 1);
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+void check_hold(const void *queue, uint64_t tag, const struct check_finding *finding)
+{
+	check_hold_on(&(struct check_terms){.queue = queue, .tag = tag}, finding);
 }
 
 static void take_out(struct held **at)
@@ -105,7 +113,7 @@ static struct held *take_next(const void *queue)
 	struct held **at = &all, *found;
 
 	pthread_mutex_lock(&lock);
-	while (*at != NULL && queue != NULL && (*at)->queue != queue)
+	while (*at != NULL && queue != NULL && (*at)->terms.queue != queue)
 		at = &(*at)->next;
 	found = *at;
 	if (found != NULL)
@@ -122,12 +130,18 @@ void check_drop_all(const void *queue)
 		free(held);
 }
 
+static bool has_moved(const struct held *held)
+{
+	return held->terms.counter != NULL && atomic_load(held->terms.counter) != held->was;
+}
+
 void check_release(const void *queue)
 {
 	struct held *held;
 
 	while (atomic_load(&check_held) > 0 && (held = take_next(queue)) != NULL) {
-		check_report(&held->finding);
+		if (!has_moved(held))
+			check_report(&held->finding);
 		free(held);
 	}
 }

@@ -150,10 +150,12 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "Signal one request in max_send_wr / 2 at least, poll its completion, "
 		 "and post again what was refused."},
 	[CHECK_RQ_FULL] =
-		{"rq-full", CHECK_ERROR,
-		 "A receive found no free slot in the receive queue, and was not posted later "
-		 "either.",
-		 "ibv_post_recv(3), ibv_post_srq_recv(3), ENOMEM.", "The same.",
+		{"rq-full", CHECK_WARNING,
+		 "A receive found no free slot in the receive queue, none was posted there later, "
+		 "and no message took one.",
+		 "ibv_post_recv(3), ibv_post_srq_recv(3), ENOMEM. To post until it comes is legal; "
+		 "a message that finds no receive is reported as rnr.",
+		 "The same.",
 		 "Ask for max_recv_wr, or max_wr of the SRQ, as many as are posted at most."},
 	[CHECK_TOO_MANY_SGES] =
 		{"too-many-sges", CHECK_ERROR,

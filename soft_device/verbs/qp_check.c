@@ -22,6 +22,7 @@ struct queue {
 	const struct shared_ring *ring;
 };
 
+/* A program may post until there is no room: the queue has all that it takes, and serves. */
 static void hold_full(const struct queue *queue)
 {
 	const uint32_t stack = stack_here();
@@ -32,7 +33,8 @@ static void hold_full(const struct queue *queue)
 		   queue->ring->max_wr);
 	check_line(&finding, "granted", "%u receives", queue->ring->max_wr);
 	check_place(&finding, "posted at", stack);
-	check_hold(queue->object, 0, &finding);
+	check_hold_on(&(struct check_terms){.queue = queue->object, .counter = &queue->ring->tail},
+		      &finding);
 }
 
 static void tell_receive(const struct queue *queue, enum check_kind kind, const char *what)
@@ -222,6 +224,8 @@ void qp_check_state(struct qp *qp, enum ibv_qp_state to)
 	if (to == IBV_QPS_RTS)
 		return;
 	sq_check_run(&qp->sq);
+	if (to == IBV_QPS_ERR)
+		check_release(qp); /* what is flushed was taken by no message */
 	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)
 		sq_check_known(&qp->sq);
 	if (to == IBV_QPS_RESET) { /* nothing of it completes any more */
