@@ -84,6 +84,7 @@ bool check_has_errors(void);
 struct check_terms {
 	const void *queue;
 	uint64_t tag;			 /* tells several of a kind apart */
+	uint64_t request;		 /* that was refused; 0: none */
 	const _Atomic uint32_t *counter; /* not NULL: it is none if this has moved by the end */
 };
 
@@ -93,6 +94,10 @@ struct check_terms {
 void check_hold_on(const struct check_terms *terms, const struct check_finding *finding);
 void check_hold(const void *queue, uint64_t tag, const struct check_finding *finding);
 void check_drop(const void *queue, enum check_kind kind, uint64_t tag);
+/* All of this kind. */
+void check_drop_kind(const void *queue, enum check_kind kind);
+/* This request was refused by another queue, and this one takes it. */
+void check_drop_request(const void *queue, uint64_t request);
 void check_drop_all(const void *queue);
 void check_release(const void *queue);
 bool check_holds_errors(void);

@@ -107,6 +107,36 @@ void check_drop(const void *queue, enum check_kind kind, uint64_t tag)
 	free(found);
 }
 
+void check_drop_kind(const void *queue, enum check_kind kind)
+{
+	struct held **at = &all, *found;
+
+	pthread_mutex_lock(&lock);
+	while ((found = *at) != NULL) {
+		if (found->terms.queue == queue && found->finding.kind == kind) {
+			take_out(at);
+			free(found);
+		} else {
+			at = &found->next;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void check_drop_request(const void *queue, uint64_t request)
+{
+	struct held **at = &all, *found;
+
+	pthread_mutex_lock(&lock);
+	while ((found = *at) != NULL &&
+	       (found->terms.request != request || found->terms.queue == queue))
+		at = &found->next;
+	if (found != NULL)
+		take_out(at);
+	pthread_mutex_unlock(&lock);
+	free(found);
+}
+
 /* The next one of the queue, or of any for NULL; NULL: there is none. */
 static struct held *take_next(const void *queue)
 {

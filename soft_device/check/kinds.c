@@ -142,8 +142,8 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "Choose at both ends an index whose gid_type is IBV_GID_TYPE_ROCE_V2."},
 	[CHECK_SQ_FULL] =
 		{"sq-full", CHECK_ERROR,
-		 "A send request found no free slot in the send queue, and was not posted "
-		 "later either.",
+		 "A send request found no free slot in the send queue, and neither was that queue "
+		 "posted to later nor the request to another one.",
 		 "ibv_post_send(3), ENOMEM; IBTA 10.8.6: slots of unsignaled requests are free "
 		 "once a completion of a later request was polled.",
 		 "The same; some count generously, so the program fails on another NIC.",

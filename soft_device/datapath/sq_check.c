@@ -152,7 +152,7 @@ static __attribute__((noinline)) void drop_held(const struct send_queue *sq,
 						uint64_t wr_id, const struct ibv_sge *piece,
 						uint64_t remote_addr)
 {
-	check_drop(sq, CHECK_SQ_FULL, 0);
+	check_drop_kind(sq, CHECK_SQ_FULL);
 	check_drop(sq, CHECK_BAD_WR_IGNORED, wr_id);
 	if (piece != NULL && piece->addr == first_of_rest->memory &&
 	    remote_addr == first_of_rest->remote_addr)

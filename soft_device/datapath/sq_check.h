@@ -64,6 +64,9 @@ void sq_check_list(struct send_queue *sq, const struct ibv_send_wr *list) __attr
 /* A post was refused; no lock held. The list is as it was posted, from its first request on. */
 void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		      const struct ibv_send_wr *bad, int error) __attribute__((cold));
+/* These were posted, up to `bad`: what another queue refused may be among them. */
+void sq_check_taken(const struct send_queue *sq, const struct ibv_send_wr *list,
+		    const struct ibv_send_wr *bad) __attribute__((cold));
 /* Requests that are built: more pieces, or more inline data, than there may be. */
 void sq_check_build(struct send_queue *sq, enum check_kind kind, uint64_t asked, uint64_t granted)
 	__attribute__((cold));

@@ -6,8 +6,28 @@
 #include <errno.h>
 
 #include "soft_device/check/check.h"
+#include "soft_device/check/sum.h"
 #include "sq_check.h"
 #include "sq_watch.h"
+
+/*
+ * What a request is known by on another queue pair, where its wr_id, its key and its address at the
+ * peer may be others. Never 0.
+ */
+static uint64_t mark_of(const struct ibv_send_wr *wr)
+{
+	const uint64_t what = wr->num_sge > 0 ? wr->sg_list->addr : wr->wr_id;
+	const uint64_t length = wr->num_sge > 0 ? wr->sg_list->length : 0;
+
+	return check_sum_of(what, (uint64_t)wr->opcode << 32 | length) | 1;
+}
+
+void sq_check_taken(const struct send_queue *sq, const struct ibv_send_wr *list,
+		    const struct ibv_send_wr *bad)
+{
+	for (; list != bad && list != NULL; list = list->next)
+		check_drop_request(sq, mark_of(list));
+}
 
 /* All at once, as ibv_wr_complete() posts them: none was. Fewer may be posted later. */
 static void hold_too_many(struct send_queue *sq)
@@ -22,8 +42,17 @@ static void hold_too_many(struct send_queue *sq)
 	check_hold(sq, 0, &finding);
 }
 
+/* Polling and posting again mends it, or posting to another queue; NULL: it is not known. */
+static void hold_full(const struct send_queue *sq, const struct ibv_send_wr *bad,
+		      const struct check_finding *finding)
+{
+	const uint64_t mark = bad != NULL ? mark_of(bad) : 0;
+
+	check_hold_on(&(struct check_terms){.queue = sq, .tag = mark, .request = mark}, finding);
+}
+
 /* True: it will never have room again. `is_part`: requests before it in a list were posted. */
-static bool tell_full(struct send_queue *sq, bool is_part)
+static bool tell_full(struct send_queue *sq, const struct ibv_send_wr *bad, bool is_part)
 {
 	const uint32_t taken = sq->posted - atomic_load(sq->released), stack = sq_check_where();
 	struct check_finding finding;
@@ -53,7 +82,7 @@ static bool tell_full(struct send_queue *sq, bool is_part)
 	if (is_stuck)
 		check_report(&finding);
 	else if (!is_part)
-		check_hold(sq, 0, &finding); /* polling and posting again mends it */
+		hold_full(sq, bad, &finding);
 	return is_stuck;
 }
 
@@ -177,7 +206,9 @@ static void hold_rest(struct send_queue *sq, const struct ibv_send_wr *list,
 	find_rest(&finding, sq, stack, "was not posted again");
 	check_line(&finding, "list", "%u requests were posted, %u from wr_id %#llx on were not",
 		   posted, left, (unsigned long long)bad->wr_id);
-	check_hold(sq, bad->wr_id, &finding);
+	check_hold_on(
+		&(struct check_terms){.queue = sq, .tag = bad->wr_id, .request = mark_of(bad)},
+		&finding);
 }
 
 void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
@@ -196,7 +227,7 @@ void sq_check_refused(struct send_queue *sq, const struct ibv_send_wr *list,
 		watch->first_of_rest = request_of(bad);
 	}
 	if (error == ENOMEM) /* in ERR nothing can be posted any more that matters */
-		is_stuck = sq_state(sq) == IBV_QPS_ERR || tell_full(sq, is_part);
+		is_stuck = sq_state(sq) == IBV_QPS_ERR || tell_full(sq, bad, is_part);
 	else if (sq_state(sq) < IBV_QPS_RTS)
 		tell_state(sq);
 	else if (bad != NULL && !has_opcode(sq, bad))

@@ -12,6 +12,7 @@
 #include "objects.h"
 #include "qp.h"
 #include "qp_check.h"
+#include "soft_device/check/objects.h"
 #include "soft_device/datapath/sq_check.h"
 #include "soft_device/faults/call.h"
 
@@ -36,6 +37,8 @@ static inline __attribute__((always_inline)) int post_checked(struct ibv_qp *qp,
 	error = sq_post_checked(sq, wr, bad_wr);
 	if (__builtin_expect(error != 0, 0))
 		sq_check_refused(sq, wr, *bad_wr, error);
+	if (__builtin_expect(atomic_load_explicit(&check_held, memory_order_relaxed) > 0, 0))
+		sq_check_taken(sq, wr, error != 0 ? *bad_wr : NULL);
 	sq_check_leave();
 	return error;
 }
