@@ -46,6 +46,7 @@ static void forked(void)
 const struct process_part check_objects_part = {.lock = &lock, .forked = forked};
 
 static const char *const names[] = {
+	[OBJECT_CONTEXT] = "context",
 	[OBJECT_PD] = "PD",
 	[OBJECT_MR] = "memory region",
 	[OBJECT_CQ] = "CQ",
@@ -190,14 +191,14 @@ void objects_remove(enum objects_type type, const void *handle)
 	pthread_mutex_unlock(&lock);
 }
 
-void objects_keep(void *memory)
+void objects_keep(const void *handle, void *memory)
 {
 	struct entry *at;
 
 	pthread_mutex_lock(&lock);
-	at = *handle_bucket(memory);
+	at = *handle_bucket(handle);
 	while (at != NULL &&
-	       (at->object.handle != memory || !at->object.is_gone || at->memory != NULL))
+	       (at->object.handle != handle || !at->object.is_gone || at->memory != NULL))
 		at = at->next_by_handle;
 	if (at != NULL)
 		at->memory = memory;

@@ -15,6 +15,7 @@
 #include "check.h"
 
 enum objects_type {
+	OBJECT_CONTEXT,
 	OBJECT_PD,
 	OBJECT_MR,
 	OBJECT_CQ,
@@ -79,17 +80,23 @@ void objects_describe(const void *handle, char name[OBJECT_NAME_BYTES], struct o
 /* At the end of the process: objects that became more and more. */
 void objects_tell_growth(int unused);
 
-void objects_keep(void *memory);
+/* The memory of the object that was removed last with this pointer, which may be inside. */
+void objects_keep(const void *handle, void *memory);
 
 extern const struct process_part check_objects_part;
 
 /* free() of what objects_remove() was told. */
-static inline void objects_free(void *memory)
+static inline void objects_free_of(const void *handle, void *memory)
 {
 	if (__builtin_expect(check_any, 0))
-		objects_keep(memory);
+		objects_keep(handle, memory);
 	else
 		free(memory);
+}
+
+static inline void objects_free(void *memory)
+{
+	objects_free_of(memory, memory);
 }
 
 /* The top of a call that destroys an object. */

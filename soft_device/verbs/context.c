@@ -204,7 +204,7 @@ static void context_close(struct context *context)
 	pthread_mutex_unlock(&process_objects);
 	async_close(context);
 	pthread_mutex_destroy(&context->verbs.context.mutex);
-	free(context);
+	objects_free_of(&context->verbs.context, context);
 }
 
 SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
@@ -215,14 +215,20 @@ SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	if (fault != 0)
 		return call_failed_null(fault);
 	context = context_open((struct device *)device);
-	return context == NULL ? NULL : &context->verbs.context;
+	if (context == NULL)
+		return NULL;
+	objects_made(OBJECT_CONTEXT, &context->verbs.context, 0);
+	return &context->verbs.context;
 }
 
 SOFT_EXPORT int ibv_close_device(struct ibv_context *ibv)
 {
 	struct context *context = context_of(ibv);
 
+	if (OBJECT_IS_GONE(OBJECT_CONTEXT, ibv))
+		return call_failed(EINVAL);
 	ENTER_MINUS(context->generation);
+	objects_gone(OBJECT_CONTEXT, ibv);
 	context_close(context);
 	return 0;
 }
