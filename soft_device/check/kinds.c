@@ -266,6 +266,15 @@ const struct check_kind_text check_kinds[CHECK_KINDS] = {
 		 "The NIC keeps the old pages: peers write to memory that the program does not see "
 		 "any more, and no error is told.",
 		 "Deregister before free(), or before the allocator of a language lets go of it."},
+	[CHECK_MEMORY_PROTECTED] =
+		{"memory-protected", CHECK_WARNING,
+		 "Registered memory was made read-only by mprotect() or its like, and then written "
+		 "to.",
+		 "ibv_reg_mr(3): the region has the pages and the rights that it was registered "
+		 "with.",
+		 "The NIC has pinned the pages and writes to them: this device is stricter. With "
+		 "IBV_ACCESS_ON_DEMAND the request fails there as well.",
+		 "Leave the memory writable as long as peers, reads or receives write to it."},
 	[CHECK_DEREG_IN_FLIGHT] =
 		{"dereg-in-flight", CHECK_ERROR,
 		 "A region was deregistered while a request that was posted uses it.",

@@ -9,6 +9,7 @@
 #include "mr_check.h"
 #include "recv_ring.h"
 #include "soft_device/check/objects.h"
+#include "soft_device/process/mapping.h"
 #include "soft_device/process/names.h"
 #include "soft_device/process/process.h"
 #include "sq_check.h"
@@ -368,19 +369,31 @@ static enum check_kind kind_of(const struct send_queue *sq, const struct send_wo
 	return why == VENDOR_KEY_UNKNOWN ? what_key_is(sq, work->request.rkey) : remote_kinds[why];
 }
 
-/* Pages that a call of the program took away are known; others went with free() or its like. */
+/*
+ * Pages that a call of the program took away are known; others went with free() or its like, or can
+ * still be read: mprotect() has them read-only.
+ */
+static enum check_kind how_region_went(const struct object *region, uint64_t addr, uint64_t length)
+{
+	const uint64_t memory = region->memory + (addr - region->addr);
+
+	if (region->unmapped_at != 0)
+		return CHECK_MEMORY_UNMAPPED;
+	return region->freed_at == 0 && mapping_check(memory, length, false) == 0
+		       ? CHECK_MEMORY_PROTECTED
+		       : CHECK_MEMORY_FREED;
+}
+
 static enum check_kind how_memory_went(const struct send_queue *sq, const struct send_work *work,
 				       const struct ibv_sge *part, enum ibv_wc_status status)
 {
 	struct object region;
 
 	if (status == IBV_WC_LOC_PROT_ERR) {
-		if (part != NULL && objects_find(OBJECT_MR, part->lkey, &region) &&
-		    region.unmapped_at == 0)
-			return CHECK_MEMORY_FREED;
-	} else if (sq_is_own_process(sq) && objects_find(OBJECT_MR, work->request.rkey, &region) &&
-		   region.unmapped_at == 0) {
-		return CHECK_MEMORY_FREED;
+		if (part != NULL && objects_find(OBJECT_MR, part->lkey, &region))
+			return how_region_went(&region, part->addr, part->length);
+	} else if (sq_is_own_process(sq) && objects_find(OBJECT_MR, work->request.rkey, &region)) {
+		return how_region_went(&region, work->request.remote_addr, length_of(work));
 	}
 	return CHECK_MEMORY_UNMAPPED;
 }
@@ -481,9 +494,8 @@ static void tell_receive(const struct shared_qp *qp, const struct shared_refusal
 	}
 	if (kind == CHECK_LKEY_STALE && is_gone_since(&posted, part.lkey))
 		kind = CHECK_DEREG_IN_FLIGHT;
-	if (kind == CHECK_MEMORY_UNMAPPED && objects_find(OBJECT_MR, part.lkey, &region) &&
-	    region.unmapped_at == 0)
-		kind = CHECK_MEMORY_FREED;
+	if (kind == CHECK_MEMORY_UNMAPPED && objects_find(OBJECT_MR, part.lkey, &region))
+		kind = how_region_went(&region, part.addr, part.length);
 	tell_local_key(&finding, &part, kind, posted.stack, "a receive that a message came to",
 		       atomic_load(&qp->qpn));
 	check_line(&finding, "message", "%u bytes, for the receive of wr_id %#llx", refusal->length,

@@ -24,8 +24,8 @@ EXPECT = re.compile(r"/\* EXPECT: ([^;]+); at (\w+); (.+?) \*/")
 SHOWS = re.compile(r"/\* SHOWS: (.+?) \*/")
 FINDING = re.compile(r"^== rpma-soft: ([a-z-]+): ")
 SUMMARY = re.compile(r"(?m)^== rpma-soft: (\d+) errors?, (\d+) warnings?, \d+ suppressed, (\d+) requests? seen")
-WARNINGS = {"bad-wr-ignored", "commit-word-plain", "cq-never-polled", "growth", "lost-wakeup", "post-after-error", "rq-full",
-            "status-unread", "wait-for-nothing"}  # fmt: skip
+WARNINGS = {"bad-wr-ignored", "commit-word-plain", "cq-never-polled", "growth", "lost-wakeup", "memory-protected",
+            "post-after-error", "rq-full", "status-unread", "wait-for-nothing"}  # fmt: skip
 
 
 @dataclass(frozen=True)
