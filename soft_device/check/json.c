@@ -114,6 +114,23 @@ void json_finding(const struct check_finding *finding)
 	end(out, &text, &bytes);
 }
 
+void json_withdrawn(enum check_kind kind, uint32_t stack, const char *why)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = begin(&text, &bytes);
+
+	if (out == NULL)
+		return;
+	fprintf(out, "{\"withdrawn\":\"%s\",\"pid\":%d,\"why\":", check_kinds[kind].id,
+		(int)getpid());
+	put_text(out, why);
+	fputs(",\"stack\":", out);
+	put_stack(out, stack_get(stack));
+	fputc('}', out);
+	end(out, &text, &bytes);
+}
+
 void json_end(void)
 {
 	char line[200];

@@ -26,6 +26,7 @@ struct counted {
 	uint32_t stack;
 	uint64_t times;
 	bool printed;
+	bool suppressed;
 	bool retracted;
 };
 
@@ -249,9 +250,10 @@ static void count(const struct check_finding *finding)
 /* The first of its kind and stack. */
 static void report_new(const struct check_finding *finding)
 {
+	const bool suppressed = suppress_matches(finding->kind, stack_get(finding->stack));
 	struct counted *made = malloc(sizeof(*made));
 
-	if (suppress_matches(finding->kind, stack_get(finding->stack))) {
+	if (suppressed) {
 		atomic_fetch_add(&check_counts.suppressed, 1);
 	} else {
 		count(finding);
@@ -266,6 +268,7 @@ static void report_new(const struct check_finding *finding)
 				 .level = finding->level,
 				 .stack = finding->stack,
 				 .times = 1,
+				 .suppressed = suppressed,
 				 .printed = printed++ < IN_FULL};
 	counted = made;
 }
@@ -297,8 +300,9 @@ void check_retract(enum check_kind kind, uint32_t stack, const char *why)
 
 	pthread_mutex_lock(&check_lock);
 	at = find(kind, stack);
-	if (at != NULL && !at->retracted && at->level == CHECK_ERROR) {
+	if (at != NULL && !at->retracted && !at->suppressed && at->level == CHECK_ERROR) {
 		at->retracted = true;
+		json_withdrawn(kind, stack, why);
 		atomic_fetch_sub(&check_counts.errors, 1);
 		length = snprintf(line, sizeof(line), "== rpma-soft: %s: withdrawn: %s\n",
 				  check_kinds[kind].id, why);

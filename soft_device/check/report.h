@@ -29,10 +29,11 @@ const char *report_function(const struct stack *stack);
 /* "f a.c:3 < main a.c:9"; the lock is held. */
 void report_stack(const struct stack *stack, char *text, size_t room);
 
-/* json.c: a line for the finding; the lock is held. And the last one; it needs no lock and no
- * memory.
+/* json.c: a line for the finding, and one if it is withdrawn; the lock is held. And the last one;
+ * it needs no lock and no memory.
  */
 void json_finding(const struct check_finding *finding);
+void json_withdrawn(enum check_kind kind, uint32_t stack, const char *why);
 void json_end(void);
 
 /* finish.c: an error was reported for the first time: signals end the process with the status of

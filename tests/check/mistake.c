@@ -3,9 +3,10 @@
  * mistake.c -- posts to a queue pair in RESET, at one place or at many, or makes another mistake,
  * and ends in one of the ways in which a process may end.
  *
- * Usage: rpma-soft --check mistake none|once|often|many|asleep|built ENDING
+ * Usage: rpma-soft --check mistake none|once|often|many|asleep|built|late ENDING
  */
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +78,9 @@ static int left(unsigned path, unsigned depth)
 	return ret;
 }
 
-/* A warning: the completion is there before the queue is armed, and it is not polled after that. */
-static void sleep_on(void)
+static void fail_queue_pair(void)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
-	struct ibv_wc wc;
 
 	need(ibv_modify_qp(qp, &attr,
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) ==
@@ -89,10 +88,44 @@ static void sleep_on(void)
 	     "not in INIT");
 	attr.qp_state = IBV_QPS_ERR;
 	need(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0, "not in ERR");
+}
+
+/* A warning: the completion is there before the queue is armed, and it is not polled after that. */
+static void sleep_on(void)
+{
+	struct ibv_wc wc;
+
+	fail_queue_pair();
 	need(post() == 0, "not posted");
 	need(ibv_req_notify_cq(cq, 0) == 0, "not armed");
 	usleep(700000);
 	need(ibv_poll_cq(cq, 1, &wc) == 1, "no completion");
+}
+
+static void *acknowledge_late(void *unused)
+{
+	usleep(1500000);
+	ibv_ack_cq_events(cq, 1);
+	return unused;
+}
+
+/* No mistake, as it turns out: another thread acknowledges the event. */
+static void destroy_before_it_is_acknowledged(void)
+{
+	struct ibv_cq *got;
+	pthread_t thread;
+	void *context;
+	struct ibv_wc wc;
+
+	fail_queue_pair();
+	need(ibv_req_notify_cq(cq, 0) == 0, "not armed");
+	need(post() == 0, "not posted");
+	need(ibv_get_cq_event(channel, &got, &context) == 0, "no event");
+	need(ibv_poll_cq(cq, 1, &wc) == 1, "no completion");
+	need(ibv_destroy_qp(qp) == 0, "QP not destroyed");
+	need(pthread_create(&thread, NULL, acknowledge_late, NULL) == 0, "no thread");
+	need(ibv_destroy_cq(cq) == 0, "CQ not destroyed");
+	pthread_join(thread, NULL);
 }
 
 /* More requests than the queue has slots. */
@@ -129,6 +162,8 @@ static void make_mistakes(const char *which)
 		sleep_on();
 	if (strcmp(which, "built") == 0)
 		build();
+	if (strcmp(which, "late") == 0)
+		destroy_before_it_is_acknowledged();
 }
 
 int main(int argc, char **argv)

@@ -116,6 +116,22 @@ def test_json_has_a_line_for_each_finding_and_one_for_the_counts(tmp_path: Path)
     assert lines[-1]["errors"] == 32 and lines[-1]["warnings"] == 0
 
 
+def test_json_tells_which_finding_was_withdrawn(tmp_path: Path) -> None:
+    done = run("late", "return", check=f"--check=json={tmp_path}/j")
+    assert done.returncode == 0 and "event-unacknowledged: withdrawn: " in done.stderr, done.stderr
+    found, withdrawn, counts = [json.loads(line) for line in (tmp_path / "j").read_text(encoding="utf-8").splitlines()]
+    assert found["finding"] == withdrawn["withdrawn"] == "event-unacknowledged" and withdrawn["why"]
+    assert (found["pid"], found["stack"]) == (withdrawn["pid"], withdrawn["stack"])
+    assert counts["errors"] == 0
+
+
+def test_what_is_suppressed_is_not_withdrawn(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("event-unacknowledged:*\n", encoding="utf-8")
+    done = run("late", "return", check=f"--check=suppressions={tmp_path}/s")
+    assert done.returncode == 0 and "withdrawn" not in done.stderr, done.stderr
+    assert last_line(done.stderr).startswith("== rpma-soft: 0 errors, 0 warnings, 1 suppressed,")
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_json_has_the_counts_of_a_process_however_it_ends(tmp_path: Path, ending: str) -> None:
     run("once", ending, check=f"--check=json={tmp_path}/j")

@@ -70,11 +70,24 @@ class Checks:
 
     def require_nothing_found(self, context: str = "") -> None:
         lines = [json.loads(line) for line in (self.folder / "j").read_text(errors="replace").splitlines()]
-        found = [shown(line) for line in lines if "finding" in line]
-        ends = [line for line in lines if "finding" not in line]
+        found = [shown(line) for line in standing(lines)]
+        ends = [line for line in lines if "requests" in line]
         assert found == [], "\n".join(["", *found, context])
         assert ends and (self.case in IDLE or sum(end["requests"] for end in ends) > 0), f"no request was seen\n{context}"
         assert not rows_for(self.case) or sum(end["suppressed"] for end in ends) > 0, "nothing was suppressed"
+
+
+def standing(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The findings that were not withdrawn."""
+    found: list[dict[str, Any]] = []
+    for line in lines:
+        if "finding" in line:
+            found.append(line)
+        elif "withdrawn" in line:
+            same = [one for one in found if (one["finding"], one["pid"], one["stack"])
+                    == (line["withdrawn"], line["pid"], line["stack"])]  # fmt: skip
+            found.remove(same[-1])
+    return found
 
 
 def shown(finding: dict[str, Any]) -> str:
