@@ -80,7 +80,7 @@ bool check_wants_notes(void);
 /* Errors were reported, or are held: what is left undone at the end may be because of them. */
 bool check_has_errors(void);
 
-/* What a finding that is held is known by, and what makes it none. */
+/* A finding that is held is known by these, and some of them may make it none. */
 struct check_terms {
 	const void *queue;
 	uint64_t tag;			 /* tells several of a kind apart */

@@ -11,7 +11,7 @@
 #include "sq_watch.h"
 
 /*
- * What a request is known by on another queue pair, where its wr_id, its key and its address at the
+ * A request is known by this on another queue pair, where its wr_id, its key and its address at the
  * peer may be others. Never 0.
  */
 static uint64_t mark_of(const struct ibv_send_wr *wr)

@@ -53,7 +53,7 @@ static long switches_of(const char *tid)
 	return is_agent ? switches : -1;
 }
 
-/* Of the agent; -1: there is none with its name yet, which the thread gives itself. */
+/* The same of the agent; -1: no thread has its name yet, which it gives itself. */
 static long switches_of_agent(void)
 {
 	DIR *threads = opendir("/proc/self/task");
