@@ -18,6 +18,7 @@
 #include "names/random.h"
 #include "soft_device/check/check.h"
 #include "soft_device/faults/fault.h"
+#include "soft_device/process/cancel.h"
 #include "soft_device/process/process.h"
 #include "sq_check.h"
 #include "sq_parts.h"
@@ -471,6 +472,7 @@ bool sq_adversary_passes(struct send_queue *sq)
 void sq_adversary_poll(void)
 {
 	struct timespec pause = {.tv_sec = 0};
+	int cancel;
 
 	if (atomic_load_explicit(&sq_waiting, memory_order_relaxed) == 0)
 		return;
@@ -479,8 +481,11 @@ void sq_adversary_poll(void)
 	sq_progress_turn();
 	may_step = false;
 	pause.tv_nsec = pause_ns;
-	if (pause_ns != 0)
+	if (pause_ns != 0) {
+		cancel = cancel_off();
 		nanosleep(&pause, NULL);
+		cancel_restore(cancel);
+	}
 }
 
 void sq_adversary_run(struct send_queue *sq)

@@ -28,6 +28,7 @@
 #endif
 
 #include "agent_private.h"
+#include "cancel.h"
 #include "process.h"
 
 #define BATCH	 64
@@ -92,9 +93,11 @@ void agent_release(void)
 /* A write to an eventfd fails only when its counter is full: then it rings already. */
 static void ring(int fd)
 {
+	const int cancel = cancel_off();
 	const uint64_t one = 1;
 
 	(void)!write(fd, &one, sizeof(one));
+	cancel_restore(cancel);
 }
 
 void agent_drain(int fd)

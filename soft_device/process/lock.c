@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 #define SPINS	    200u
 #define YIELDS	    20u
 #define PAUSE_NS    50000
@@ -38,6 +40,24 @@ __attribute__((constructor)) static void watch_fork(void)
 	pthread_atfork(NULL, NULL, forget);
 }
 
+/* Bytes of /proc/TID/stat, or -1. */
+static ssize_t read_file(uint32_t tid, char *text, size_t room)
+{
+	const int cancel = cancel_off();
+	char path[32];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, text, room);
+		close(fd);
+	}
+	cancel_restore(cancel);
+	return got;
+}
+
 /*
  * State and start time (clock ticks since boot) of a thread, fields 3 and 22 of
  * /proc/TID/stat (proc(5)); the second field may hold any byte, its last is a parenthesis.
@@ -45,16 +65,9 @@ __attribute__((constructor)) static void watch_fork(void)
  */
 static bool read_stat(uint32_t tid, char *state, uint32_t *started)
 {
-	char path[32], text[1024], *at;
-	ssize_t got;
-	int fd;
+	char text[1024], *at;
+	const ssize_t got = read_file(tid, text, sizeof(text) - 1);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (got <= 0)
 		return false;
 	text[got] = '\0';
@@ -109,12 +122,17 @@ static void spin(void)
 /* Spins, yields or sleeps a little, by how often it has been tried. */
 static void pause_after(unsigned tries)
 {
-	if (tries < SPINS)
+	int cancel;
+
+	if (tries < SPINS) {
 		spin();
-	else if (tries < SPINS + YIELDS)
+	} else if (tries < SPINS + YIELDS) {
 		sched_yield();
-	else
+	} else {
+		cancel = cancel_off();
 		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+		cancel_restore(cancel);
+	}
 }
 
 /* How lock_wait() ends. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "peer_private.h"
+#include "soft_device/process/cancel.h"
 #include "soft_device/process/process.h"
 
 #define SLOTS_MAX 65536 /* channels that we keep per peer; its agent rings the others */
@@ -134,6 +135,7 @@ void channel_table_remove(struct channel_table *table, const struct wire_channel
 /* False: the channel is not known here. */
 static bool table_ring(struct channel_table *table, const struct wire_channel *channel)
 {
+	const int cancel = cancel_off();
 	const uint64_t one = 1;
 	struct channel_entry *entry;
 	bool rung = false;
@@ -143,6 +145,7 @@ static bool table_ring(struct channel_table *table, const struct wire_channel *c
 	if (entry != NULL)
 		rung = write(entry->fd, &one, sizeof(one)) == sizeof(one);
 	pthread_mutex_unlock(&table->lock);
+	cancel_restore(cancel);
 	return rung;
 }
 
@@ -161,13 +164,16 @@ void peer_kick(struct peer *peer)
 {
 	const uint64_t one = 1;
 	ssize_t written;
+	int cancel;
 
 	if (peer->private == NULL) {
 		agent_kick();
 		return;
 	}
 	/* fails when its counter is full: then it is kicked already */
+	cancel = cancel_off();
 	written = write(peer->private->kick_fd, &one, sizeof(one));
+	cancel_restore(cancel);
 	(void)written;
 }
 

@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "soft_device/process/cancel.h"
+
 #define SMALL_BYTES  (64 * 1024)
 #define DOUBLE_BYTES (512 * 1024)  /* small buffers grow by doubling */
 #define KEPT_BYTES   (1024 * 1024) /* an empty buffer above this is freed */
@@ -74,8 +76,10 @@ static void settle_empty(struct stream_buffer *buffer)
 static ssize_t send_now(int fd, const struct iovec *parts, size_t count)
 {
 	const struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+	const int cancel = cancel_off();
 	ssize_t sent = TEMP_FAILURE_RETRY(sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 
+	cancel_restore(cancel);
 	if (sent < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	return sent;
