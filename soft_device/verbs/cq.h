@@ -21,9 +21,10 @@ struct channel {
 	uint32_t late;	      /* tokens that peers may add after the owner did; objects lock */
 	uint32_t generation;
 	/* with checks; objects lock: */
-	uint32_t waits;	   /* threads that wait for an event; ... */
-	uint32_t waits_at; /* ... the place of the last one, ... */
-	uint64_t look_ns;  /* ... and when it is to be looked at; 0: not */
+	uint32_t waits;	    /* threads that wait for an event; ... */
+	uint32_t waits_at;  /* ... the place of the last one, ... */
+	pthread_t waits_by; /* ... itself, ... */
+	uint64_t look_ns;   /* ... and when it is to be looked at; 0: not */
 };
 
 /* The numbers that change with each event of a CQ. */
@@ -52,6 +53,7 @@ struct cq {
 	struct cq_progress seen; /* ... which saw this */
 	uint32_t generation;
 	_Atomic uint32_t polls;		 /* with checks; ... */
+	_Atomic pthread_t polled_by;	 /* ... the thread of the last one; ... */
 	_Atomic uint64_t armed_late_ns;	 /* ... completions were there when it was armed, then, */
 	_Atomic uint32_t armed_at;	 /* ... here */
 	_Atomic uint32_t empty_polls;	 /* since the last completion; ... */

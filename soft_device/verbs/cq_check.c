@@ -17,14 +17,16 @@
 #define EMPTY_NS   UINT64_C(1000000000)
 #define WAIT_NS	   UINT64_C(1000000000)
 
-/* A thread has slept since the CQ was armed, while completions were there. */
-static void tell_late(const struct cq *cq, uint32_t stack, const char *place)
+/* A thread has slept while completions were there. */
+static void tell_late(const struct cq *cq, bool armed_late, uint32_t stack, const char *place)
 {
 	struct check_finding finding;
 
 	check_find(&finding, CHECK_LOST_WAKEUP, stack,
-		   "completions were in CQ %u when it was armed, it was not polled after that, and "
-		   "an event is waited for",
+		   armed_late ? "completions were in CQ %u when it was armed, it was not polled "
+				"after that, and an event is waited for"
+			      : "completions are in CQ %u, which is not armed, and an event is "
+				"waited for",
 		   cq->index);
 	check_place(&finding, place, stack);
 	check_report(&finding);
@@ -35,11 +37,12 @@ static __attribute__((noinline)) void end_armed(struct cq *cq)
 	const uint64_t armed_ns = atomic_exchange(&cq->armed_late_ns, 0);
 
 	if (armed_ns != 0 && cq->channel != NULL && process_now_ns() - armed_ns > LATE_NS)
-		tell_late(cq, atomic_load(&cq->armed_at), "armed at");
+		tell_late(cq, true, atomic_load(&cq->armed_at), "armed at");
 }
 
 void cq_check_poll(struct cq *cq)
 {
+	atomic_store_explicit(&cq->polled_by, pthread_self(), memory_order_relaxed);
 	if (atomic_fetch_add_explicit(&cq->polls, 1, memory_order_relaxed) == 0 &&
 	    atomic_load(&check_held) > 0)
 		check_drop(cq, CHECK_CQ_NEVER_POLLED, 0);
@@ -191,9 +194,17 @@ void cq_check_end(struct cq *cq)
 	check_release(cq);
 }
 
+/* By another thread than the one that waits. */
+static bool is_polled_elsewhere(const struct channel *channel, const struct cq *cq)
+{
+	return atomic_load(&cq->polls) > 0 &&
+	       !pthread_equal(atomic_load(&cq->polled_by), channel->waits_by);
+}
+
 /*
  * No event is there, none of the queues is armed in time, so none will come; and one of them has
- * completions. A queue that is polled now and then, beside one that is slept for, is right.
+ * completions. A queue that is polled now and then is right, beside one that is slept for or
+ * beside a thread that sleeps.
  */
 static const struct cq *find_late(const struct channel *channel)
 {
@@ -205,7 +216,7 @@ static const struct cq *find_late(const struct channel *channel)
 
 		if (atomic_load(&cq->shared->events) != 0 || (is_armed && !is_late))
 			return NULL;
-		if (!completion_none(cq->shared))
+		if (!completion_none(cq->shared) && !is_polled_elsewhere(channel, cq))
 			late = cq;
 	}
 	return late;
@@ -235,7 +246,8 @@ static void look_at_wait(struct channel *channel, void *next_ns)
 	channel->look_ns = 0;
 	late = find_late(channel);
 	if (late != NULL)
-		tell_late(late, channel->waits_at, "waits at");
+		tell_late(late, atomic_load(&late->armed_late_ns) != 0, channel->waits_at,
+			  "waits at");
 }
 
 static void look_at_waits(void *unused)
@@ -261,6 +273,7 @@ void cq_check_wait(struct channel *channel, uint32_t stack)
 	pthread_mutex_lock(&process_objects);
 	channel->waits++;
 	channel->waits_at = stack;
+	channel->waits_by = pthread_self();
 	channel->look_ns = 0;
 	if ((fcntl(channel->ibv.fd, F_GETFL) & O_NONBLOCK) == 0)
 		channel->look_ns = process_now_ns() + WAIT_NS;
