@@ -43,18 +43,42 @@ static void end(FILE *out, char **text, const size_t *bytes)
 	free(*text);
 }
 
+/* The bytes of the character of UTF-8 that begins there; 0: none does. */
+static unsigned character_bytes(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	const unsigned bytes = at[0] < 0x80   ? 1
+			       : at[0] < 0xc2 ? 0
+			       : at[0] < 0xe0 ? 2
+			       : at[0] < 0xf0 ? 3
+			       : at[0] < 0xf5 ? 4
+					      : 0;
+
+	for (unsigned i = 1; i < bytes; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
+		return 0; /* longer than it has to be, a surrogate, or beyond Unicode */
+	return bytes;
+}
+
+/* Other bytes, of a name in another encoding or one that was cut, become U+FFFD. */
 static void put_text(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (; *text != '\0'; text++) {
+	for (unsigned bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
 		const unsigned char byte = (unsigned char)*text;
 
+		bytes = character_bytes(text);
 		if (byte == '"' || byte == '\\')
 			fprintf(out, "\\%c", byte);
 		else if (byte < 0x20)
 			fprintf(out, "\\u%04x", byte);
+		else if (bytes == 0)
+			fputs("\\ufffd", out);
 		else
-			fputc(byte, out);
+			fwrite(text, 1, bytes, out);
 	}
 	fputc('"', out);
 }

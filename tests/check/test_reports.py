@@ -139,6 +139,14 @@ def test_json_has_the_counts_of_a_process_however_it_ends(tmp_path: Path, ending
     assert [line["errors"] for line in lines if "errors" in line] == [1]
 
 
+def test_json_is_utf_8_whatever_the_program_is_called(tmp_path: Path) -> None:
+    program = os.fsencode(tmp_path) + b'/mist\xe4ke "\xed\xa0\x80'
+    subprocess.run(["strip", "-o", program, MISTAKE], check=True)  # else its frames are in mistake.c
+    subprocess.run([LAUNCHER, f"--check=json={tmp_path}/j", program, "once", "return"], capture_output=True, timeout=60)
+    lines = [json.loads(line) for line in (tmp_path / "j").read_text(encoding="utf-8").splitlines()]
+    assert lines[0]["stack"][-1]["file"].startswith('mist\ufffdke "\ufffd')
+
+
 def test_a_file_for_findings_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
     done = run("many", "return", check=f"--check=json={tmp_path}/no/j")
     assert done.returncode == 99, done.stderr
