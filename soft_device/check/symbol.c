@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 #if __has_include(<elfutils/libdwfl.h>)
 #include <dwarf.h>
@@ -284,6 +286,53 @@ static void look_up(uintptr_t pc, struct symbol *symbol)
 	demangle(symbol);
 }
 
+/* --- on a stack of its own: libdw takes more than a small one of the program has --- */
+
+#define STACK_BYTES (1024u * 1024)
+
+static struct {
+	ucontext_t here, there;
+	void *stack;
+	uintptr_t pc;
+	struct symbol *symbol;
+} aside;
+
+static void look_up_there(void)
+{
+	look_up(aside.pc, aside.symbol);
+}
+
+/* A sanitizer would warn of it, and has its programs run on large stacks. */
+static bool has_sanitizer(void)
+{
+	return dlsym(RTLD_DEFAULT, "__asan_init") != NULL ||
+	       dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+}
+
+static bool has_stack(void)
+{
+	if (has_sanitizer())
+		return false;
+	if (aside.stack == NULL)
+		aside.stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	return aside.stack != MAP_FAILED;
+}
+
+static void look_up_aside(uintptr_t pc, struct symbol *symbol)
+{
+	if (!has_stack() || getcontext(&aside.there) != 0) {
+		look_up(pc, symbol);
+		return;
+	}
+	aside.pc = pc;
+	aside.symbol = symbol;
+	aside.there.uc_stack = (stack_t){.ss_sp = aside.stack, .ss_size = STACK_BYTES};
+	aside.there.uc_link = &aside.here;
+	makecontext(&aside.there, look_up_there, 0);
+	swapcontext(&aside.here, &aside.there);
+}
+
 const struct symbol *symbol_of(uintptr_t pc)
 {
 	static const struct symbol none = {.function = "??"};
@@ -298,7 +347,7 @@ const struct symbol *symbol_of(uintptr_t pc)
 	if (known == NULL)
 		return &none;
 	known->pc = pc;
-	look_up(pc - 1, &known->symbol);
+	look_up_aside(pc - 1, &known->symbol);
 	known->next = *bucket;
 	*bucket = known;
 	return &known->symbol;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cancel.h -- no cancellation of this thread (pthread_setcancelstate(3)): of posting and polling
- * nobody expects it, but system calls that they make, mostly with a lock held, are such points.
+ * cancel.h -- holds off the cancellation of this thread (pthread_setcancelstate(3)): posting and
+ * polling are no cancellation points, but some system calls that they make with a lock held are.
  */
 #pragma once
 

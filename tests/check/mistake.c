@@ -3,9 +3,10 @@
  * mistake.c -- posts to a queue pair in RESET, at one place or at many, or makes another mistake,
  * and ends in one of the ways in which a process may end.
  *
- * Usage: rpma-soft --check mistake none|once|often|many|asleep|built|late ENDING
+ * Usage: rpma-soft --check mistake none|once|often|many|narrow|asleep|built|late ENDING
  */
 #include <infiniband/verbs.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +129,25 @@ static void destroy_before_it_is_acknowledged(void)
 	pthread_join(thread, NULL);
 }
 
+static void *post_there(void *unused)
+{
+	post();
+	return unused;
+}
+
+/* In a thread with the smallest stack that there is. */
+static void post_narrow(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	need(pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN) == 0, "no small stack");
+	need(pthread_create(&thread, &attr, post_there, NULL) == 0, "no thread");
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+}
+
 /* More requests than the queue has slots. */
 static void build(void)
 {
@@ -158,6 +178,8 @@ static void make_mistakes(const char *which)
 		post();
 	for (unsigned path = 0; path < 32 && strcmp(which, "many") == 0; path++)
 		right(path, 5);
+	if (strcmp(which, "narrow") == 0)
+		post_narrow();
 	if (strcmp(which, "asleep") == 0)
 		sleep_on();
 	if (strcmp(which, "built") == 0)

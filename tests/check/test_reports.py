@@ -139,6 +139,17 @@ def test_json_has_the_counts_of_a_process_however_it_ends(tmp_path: Path, ending
     assert [line["errors"] for line in lines if "errors" in line] == [1]
 
 
+def is_sanitized() -> bool:
+    return any(name in Path(MISTAKE).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer needs more than the smallest stack")
+def test_a_finding_in_a_thread_with_the_smallest_stack() -> None:
+    done = run("narrow", "return")
+    assert done.returncode == 99 and HEADING.findall(done.stderr) == ["post-in-state"], done.stderr
+    assert here() in done.stderr
+
+
 def test_json_is_utf_8_whatever_the_program_is_called(tmp_path: Path) -> None:
     program = os.fsencode(tmp_path) + b'/mist\xe4ke "\xed\xa0\x80'
     subprocess.run(["strip", "-o", program, MISTAKE], check=True)  # else its frames are in mistake.c
