@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "soft_device/process/cancel.h"
 #include "symbol.h"
 
 #define IN_FULL	    20u
@@ -276,9 +277,11 @@ static void report_new(const struct check_finding *finding)
 void check_report(const struct check_finding *finding)
 {
 	struct counted *before;
+	int cancel;
 
 	if (!check_wants(finding->kind))
 		return;
+	cancel = cancel_off(); /* printing is a cancellation point */
 	pthread_mutex_lock(&check_lock);
 	before = find(finding->kind, finding->stack);
 	if (before != NULL && before->level >= finding->level && !before->retracted)
@@ -286,6 +289,7 @@ void check_report(const struct check_finding *finding)
 	else
 		report_new(finding);
 	pthread_mutex_unlock(&check_lock);
+	cancel_restore(cancel);
 	if (check_words.halt && atomic_load(&check_counts.errors) > 0) {
 		finish_print();
 		_exit(finish_status(0));
@@ -294,6 +298,7 @@ void check_report(const struct check_finding *finding)
 
 void check_retract(enum check_kind kind, uint32_t stack, const char *why)
 {
+	const int cancel = cancel_off();
 	struct counted *at;
 	char line[CHECK_TEXT_BYTES];
 	int length;
@@ -310,6 +315,7 @@ void check_retract(enum check_kind kind, uint32_t stack, const char *why)
 			print(line, (size_t)length);
 	}
 	pthread_mutex_unlock(&check_lock);
+	cancel_restore(cancel);
 }
 
 void report_repeats(void)
