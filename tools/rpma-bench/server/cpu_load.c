@@ -2,8 +2,8 @@
 /*
  * cpu_load.c -- threads that are busy for a part of each 10 ms.
  *
- * Their load is measured as their processor time over the time that passed: on
- * a core that has not that much left it is less than was asked for.
+ * The load is measured: the threads' processor time over the time that passed. On
+ * a core with other work it can be lower than the one asked for.
  */
 #include "cpu_load.h"
 
