@@ -16,6 +16,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 struct process *process_current;
 bool process_is_verbose;
 pthread_mutex_t process_objects = PTHREAD_MUTEX_INITIALIZER;
@@ -134,10 +136,13 @@ void process_raise(void)
 
 static void print(const char *format, va_list args)
 {
+	/* printing is a cancellation point, and callers hold locks */
+	const int cancel = cancel_off();
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
 	fprintf(stderr, "rpma-soft: %s\n", line);
+	cancel_restore(cancel);
 }
 
 void process_verbose(const char *format, ...)
